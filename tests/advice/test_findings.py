@@ -14,7 +14,7 @@ from octant.advice import findings as advised
 from octant.advice.findings import KINDS, Finding, first_of
 from octant.analysis.summary import Summary
 from octant.machine import Disagreement, Processor
-from octant.record import Scheduling
+from octant.record import Given, Scheduling
 from octant.stats import Doubt, Grade
 from octant.units import NARROW
 
@@ -120,6 +120,43 @@ def test_one_measurement_that_lost_more_than_half_is_a_finding() -> None:
 def test_time_that_no_other_work_took_is_not_called_so() -> None:
     found = only(found_run([quick()], taken(lost=0.2, by="nobody")), "lost time")
     assert found.title == "20 % of this run's time was lost"
+
+
+def body_of_lost(*cells: Cell, lost: float = 0.3) -> str:
+    return only(found_run(cells, taken(lost=lost)), "lost time").body
+
+
+def test_a_value_is_said_to_contain_lost_time_only_where_it_does() -> None:
+    assert body_of_lost(replace(quick(), slowed=1.9)) == (
+        "The value of multiply-adds contains lost time: it is 1.9 times worse than by the CPU time that was used. Find "
+        "what it is, then measure again."
+    )
+    same = body_of_lost(replace(quick(), slowed=1.02))
+    assert same.startswith("No value of the table contains lost time: each is as good as by the CPU time that was used")
+    assert body_of_lost(quick()) == "Find what it is, then measure again.", "it is not known"
+    long = Doubt("long samples", Grade.DOUBTFUL, "preempted in 50 % of samples, which last 7 ms")
+    assert "its samples last longer than a time slice" in body_of_lost(replace(quick(), doubts=(long,)))
+    other = replace(quick(), title="again", slowed=1.2)
+    assert body_of_lost(replace(quick(), slowed=1.9), other).count("(and 1 more)") == 1
+    hidden = replace(quick(), title="again", slowed=1.9, table=False)
+    assert "The value of" not in body_of_lost(replace(quick(), slowed=1.0), hidden)
+
+
+def test_the_causes_of_lost_time_are_those_that_took_some() -> None:
+    found = only(found_run([quick()], taken(lost=0.3)), "lost time")
+    assert found.details[1] == f"other processes 30{NARROW}%"
+    nobody = only(found_run([quick()], taken(lost=0.3, by="nobody")), "lost time")
+    assert nobody.details[1] == f"unexplained 30{NARROW}%"
+
+
+def test_threads_that_share_cores_are_said_to_take_the_time_from_each_other() -> None:
+    summary = found_run([quick()], taken(lost=0.49))
+    places = (Given("n", (), ((0, 1),) * 4),)
+    points = tuple(replace(p, threads=4, given=places, share_cores=True) for p in summary.run.points)
+    found = only(replace(summary, run=replace(summary.run, points=points)), "lost time")
+    assert found.title == "Threads that share hardware threads took 49 % of this run's time"
+    assert found.body.startswith("4 threads on 2 hardware threads: oversubscribed")
+    assert found.body.endswith("Start as many threads as there are hardware threads, then measure again.")
 
 
 def test_a_quota_is_a_finding_above_one_percent() -> None:

@@ -1,5 +1,7 @@
 """Causes of lost time add up to what was lost, whatever the records say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from octant.analysis.causes import Causes, causes, causes_of_run
 from octant.analysis.figures import Figure, figure
 from octant.analysis.summary import summarise
 from octant.metric import Interruptions, Metric, interrupted
-from octant.record import Point, Samples, Taken
+from octant.record import Given, Point, Samples, Taken
 from octant.workload import Workload
 from octant.workloads.node.noise import WORKLOAD
 
@@ -76,6 +78,31 @@ def test_stolen_time_that_clocks_count_as_work_is_the_hosts() -> None:
     assert parts_of(causes_of_run(summarise(stored((), [launch(0, QUANTA, stolen)]), {}))) == pytest.approx(
         (0, 0, 0.2, 0)
     )
+
+
+def test_the_threads_of_a_launch_that_share_cores_are_no_other_processes() -> None:
+    half = Taken(0, (10**9,) * 4, (4 * 10**8,) * 4, (6 * 10**8,) * 4)
+    places = (Given("n", (), ((0, 1),) * 4),)
+    crowded = replace(launch(0, QUANTA, half), threads=4, given=places, share_cores=True)
+    found = causes_of_run(summarise(stored((), [crowded]), {}))
+    assert found is not None
+    assert dict(found.parts)["oversubscription"] == pytest.approx(0.5)
+    assert dict(found.parts)["other processes"] == pytest.approx(0.1)
+    assert (found.main, sum(share for _, share in found.parts)) == ("oversubscription", pytest.approx(found.lost))
+
+
+@pytest.mark.parametrize(
+    ("shares", "main", "named"),
+    [
+        ((0.2, 0.12, 0.0, 0.0, 0.08), "other processes", ["other processes", "unexplained"]),
+        ((0.2, 0.07, 0.06, 0.0, 0.07), "", ["other processes", "a CPU quota", "unexplained"]),
+        ((0.0, 0.0, 0.0, 0.0, 0.0), "", []),
+        ((0.0004, 0.0004, 0.0, 0.0, 0.0), "", []),
+    ],
+)
+def test_no_cause_is_named_that_took_no_time(shares: tuple[float, ...], main: str, named: list[str]) -> None:
+    found = Causes(*shares)
+    assert (found.main, [name for name, _ in found.named]) == (main, named)
 
 
 def test_of_ranks_that_may_wait_the_run_queue_counts_of_all_of_them() -> None:

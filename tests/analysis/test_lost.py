@@ -3,14 +3,22 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fake_run import WORKLOADS, lane, point
 from octant.analysis.figures import figure
-from octant.analysis.lost import doubts_about_lost, lost_time_of, sustained_share
+from octant.analysis.lost import (
+    cpu_time_of_chunk,
+    doubts_about_lost,
+    lost_time_of,
+    oversubscription,
+    slowed_by_loss,
+    sustained_share,
+)
 from octant.limit import Limit
 from octant.metric import Metric, per, rate, seconds, share
-from octant.record import Given, Taken
+from octant.record import Given, Point, Process, Samples, Taken
 from octant.record.sketch import Sketch, sketch_of
 from octant.stats.doubts import Grade
 
@@ -42,6 +50,137 @@ def test_waiting_is_no_loss_where_ranks_may_block_but_the_run_queue_is() -> None
     lost = lost_time_of(point("steps", ranks=2, taken=ranks))
     assert lost is not None
     assert (lost.share, *lost.by_thread) == pytest.approx((0.25, 0.1, 0.25))
+
+
+POLLS = Process("MPI", waits="polls")
+
+
+def stopped_ranks(**changes: Any) -> Point:
+    """Two ranks of which one was stopped for half of the time and the other waited for it."""
+    ranks = (taken(0, S, S // 2, S // 100), taken(1, S, 98 * S // 100, 2 * S // 100))
+    return point("steps", **{"ranks": 2, "taken": ranks, **changes})
+
+
+def test_where_ranks_poll_while_they_wait_the_cpu_time_that_they_lack_is_lost() -> None:
+    lost = lost_time_of(replace(stopped_ranks(), process=POLLS))
+    assert lost is not None
+    assert (lost.share, *lost.by_thread) == pytest.approx((0.5, 0.5, 0.02))
+    assert lost.cause == "stops or other causes"
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        replace(stopped_ranks(), process=Process("MPI", waits="sleeps")),
+        stopped_ranks(),  # not recorded
+        replace(stopped_ranks(), process=POLLS, blocks=True),
+    ],
+)
+def test_where_ranks_may_sleep_while_they_wait_it_is_not(of: Point) -> None:
+    lost = lost_time_of(of)
+    assert lost is not None
+    assert lost.share == pytest.approx(0.02)
+
+
+def test_ranks_of_groups_of_one_wait_for_nobody() -> None:
+    lost = lost_time_of(stopped_ranks(groups=((0,), (1,))))
+    assert lost is not None
+    assert lost.share == pytest.approx(0.5)
+    single = point("steps", taken=(taken(0, S, S // 4, 1),))
+    found, blocked = lost_time_of(single), lost_time_of(replace(single, blocks=True))
+    assert found is not None
+    assert blocked is not None
+    assert (found.share, blocked.share) == pytest.approx((0.75, 0), abs=1e-6)
+
+
+STEPS = [1000] * 90 + [91_000] * 10  # ten times the median on average
+
+
+def unexplained(of: Point, times: Sketch | None = None, metric: Metric | None = None) -> list[str]:
+    doubts = doubts_about_lost(of, metric or Metric("t", "s", "lower", seconds()), 1e-6, times or sketch_of(STEPS))
+    return [one.text for one in doubts if one.kind == "unexplained loss"]
+
+
+def older(wait: float, used: float | None) -> Point:
+    """Two ranks of an older record, whose samples fill nearly all of their bursts."""
+    wall = sum(STEPS) // 2
+    during = {"time_s": 1.0, **({} if used is None else {"node_own_cpu_s": 2 * used})}
+    ranks = tuple(taken(rank, wall, None, round(wait * wall)) for rank in range(2))
+    return point("steps", ranks=2, taken=ranks, noise={"during": during})
+
+
+def test_more_lost_time_than_is_explained_is_said() -> None:
+    (text,) = unexplained(older(0.18, 0.45))
+    assert text == (
+        "more time was lost than the 18 % that is explained: a sample takes 10.0 times the median on average, and the "
+        "ranks used 45 % of the CPU time"
+    )
+    assert unexplained(older(0.18, None)) == [text.partition(", and")[0]]
+
+
+def test_steps_of_different_lengths_are_no_lost_time() -> None:
+    assert unexplained(older(0.02, 0.97)) == [], "the ranks ran all the time"
+    assert unexplained(older(0.45, 0.5)) == [], "what they waited explains it"
+    assert unexplained(older(0.02, 0.5), sketch_of([1000] * 100)) == [], "the samples are even"
+    assert unexplained(replace(older(0.02, 0.5), blocks=True)) == [], "a disk may be late"
+    assert unexplained(older(0.02, 0.5), metric=Metric("m", "s", "lower", seconds(over=()))) == []
+    assert unexplained(replace(stopped_ranks(), process=POLLS)) == [], "their CPU time explains all"
+
+
+def crowd(masks: tuple[tuple[int, ...], ...], hosts: tuple[str, ...], **changes: Any) -> Point:
+    given = tuple(Given(host, (), masks) for host in hosts)
+    return point(ranks=len(hosts), threads=len(masks), given=given, share_cores=True, **changes)
+
+
+def test_oversubscription_is_of_the_host_with_most_threads_for_its_hardware_threads() -> None:
+    assert oversubscription(crowd(((0, 1),) * 4, ("a",))) == (4, 2)
+    two = crowd(((0,), (1,)), ("a", "a", "b"))
+    found = oversubscription(two)
+    assert found is not None
+    assert found.text == "4 threads on 2 hardware threads: oversubscribed"
+    assert oversubscription(replace(two, groups=((0,), (2,)))) is None, "rank 1 is idle"
+    assert oversubscription(replace(two, share_cores=False)) is None
+
+
+def test_what_threads_of_a_launch_take_from_each_other_is_not_blamed_on_others() -> None:
+    half = Taken(0, (S,) * 4, (51 * S // 100,) * 4, (49 * S // 100,) * 4)
+    crowded = crowd(((0, 1),) * 4, ("a",), taken=(half,), lanes=(lane(STOPPED),))
+    (lost,) = doubts_about_lost(crowded, RATE, 50e9, sketch_of(STOPPED))
+    assert lost.text.startswith("49 % of the time was lost to oversubscription, in one launch: ")
+    (alone,) = doubts_about_lost(replace(crowded, share_cores=False), RATE, 50e9, sketch_of(STOPPED))
+    assert "other work on the same CPUs" in alone.text
+
+
+@pytest.mark.parametrize(
+    ("samples", "slowed"),
+    [
+        ([1000] * 99 + [101_000], 1.0),  # half was lost in one sample: the median leaves it out
+        ([2000] * 100, 2.0),  # each sample contains the time of others
+    ],
+)
+def test_whether_a_value_contains_lost_time_shows_beside_the_cpu_time(samples: list[int], slowed: float) -> None:
+    """400 chunks in 100 samples, which took 100 us of CPU time."""
+    of = point(
+        lanes=(lane(samples),), taken=(Taken(0, (200_000,), (100_000,), (0,)),), batch=4, counts={"flops": 50}
+    )  # fmt: skip
+    cpu_s = cpu_time_of_chunk(of, of.read())
+    assert cpu_s == pytest.approx(250e-9)
+    per_chunk_s = float(np.median(samples)) * 1e-9 / 4
+    assert slowed_by_loss(of, RATE, 50 / per_chunk_s, cpu_s) == pytest.approx(slowed)
+    assert slowed_by_loss(of, Metric("t", "s", "lower", seconds()), per_chunk_s, cpu_s) == pytest.approx(slowed)
+    assert slowed_by_loss(of, Metric("x", "1", "lower", share("phase/pack")), 0.5, cpu_s) is None
+    (launch,) = figure(WORKLOADS["node/peakflops"], (of,)).launches
+    assert launch.slowed == pytest.approx(slowed)
+
+
+def test_of_lanes_the_cpu_time_of_those_counts_that_are_measured() -> None:
+    lanes = (lane([1000] * 10), lane([1000] * 30, thread=1), lane([9000] * 5, thread=2, role="load"))
+    of = point(lanes=lanes, threads=3, taken=(Taken(0, (S,) * 3, (5_000, 35_000, S), (0,) * 3),))
+    assert cpu_time_of_chunk(of, of.read()) == pytest.approx(1e-6)
+    coalesced = Samples((lane([2000] * 5), lane([2000] * 15, thread=1)))
+    assert cpu_time_of_chunk(replace(of, coalesced=2), coalesced) == pytest.approx(1e-6)
+    assert cpu_time_of_chunk(replace(of, taken=(Taken(0, (S,), (), (0,)),)), of.read()) is None
+    assert cpu_time_of_chunk(replace(of, pace="steps"), of.read()) is None
 
 
 def test_a_quota_of_two_threads_is_shared_by_them() -> None:

@@ -103,6 +103,26 @@ def test_waits_are_shares_of_the_time_that_was_measured() -> None:
     assert lost_time([[10.0]], None, [[25.0]]).wait == 1
 
 
+def test_of_ranks_that_wait_for_each_other_the_one_that_lacks_most_cpu_time_counts() -> None:
+    lost = lost_time(bursts(1, 2), [[0.05] * 20, [0.025] * 20], bursts(0, 2), together=True)
+    assert (lost.share, *lost.by_thread) == pytest.approx((0.5, 0, 0.5))
+    assert lost.cause == "stops or other causes"
+
+
+def test_a_cause_that_took_no_time_is_never_named() -> None:
+    assert lost_time([[1.0]], [[1.0]], [[0.0]]).cause == "stops or other causes"
+    assert lost_time([[1.0]], None, [[0.0]]).cause == "stops or other causes"
+
+
+def test_the_wait_for_threads_of_the_same_launch_is_oversubscription_and_the_rest_other_work() -> None:
+    own = lost_time([[1.0]], [[0.5]], [[0.5]], crowded=0.5)
+    assert (own.cause, own.oversubscribed) == ("oversubscription", 0.5)
+    mixed = lost_time([[1.0]], [[0.2]], [[0.8]], crowded=0.3)
+    assert (mixed.cause, mixed.oversubscribed) == ("other work on the same CPUs", 0.3)
+    few = lost_time([[1.0]], [[0.9]], [[0.1]], crowded=0.5)
+    assert (few.cause, few.oversubscribed) == ("oversubscription", pytest.approx(0.1))
+
+
 def test_half_of_what_was_lost_names_the_cause() -> None:
     assert lost_time([[1.0]], [[0.5]], [[0.5]], throttled_s=0.25).cause == "a CPU quota"
     assert lost_time([[1.0]], [[0.5]], [[0.5]], throttled_s=0.2499).cause == "other work on the same CPUs"

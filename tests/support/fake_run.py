@@ -95,6 +95,7 @@ def lane(
     gaps: Mapping[int, int] | None = None,
     preempted: Sequence[int] = (),
     clock_hz: Sequence[int] = (),
+    bursts: Sequence[tuple[int, int]] = (),
     **head: Any,
 ) -> Series:
     """Samples one after the other; before sample i is a pause of `gaps[i]` ns. `head`: name, group, role, unit."""
@@ -103,7 +104,8 @@ def lane(
         if i < len(gap_ns):
             gap_ns[i] = pause
     of = Head(**{"name": "step", "rank": rank, "thread": thread, "clock_hz": tuple(clock_hz), **head})
-    return Series(of, np.asarray(durations, dtype=np.float64), gap_ns, frozenset(preempted))
+    durations_ns = np.asarray(durations, dtype=np.float64)
+    return Series(of, durations_ns, gap_ns, frozenset(preempted), bursts=tuple(bursts))
 
 
 def point(pace: Pace = "chunks", **changes: Any) -> Point:

@@ -41,6 +41,7 @@ class Cell:
     ranks: int = 1
     mismatches: tuple[str, ...] = ()
     places: Sequence[Sequence[float]] = ()  # of each launch the speed of each of its ranks, which work alone
+    slowed: float | None = None  # how many times worse each launch is than by its CPU time
 
 
 def taken(ns: int = 10**9, lost: float = 0.0, throttled: float = 0.0, stolen: float = 0.0, by: str = "wait") -> Taken:
@@ -111,7 +112,7 @@ def _figure(
         of_launches.append(
             LaunchFigure(
                 metric, one, Interval(value, value, value), np.empty(0), 0, Sketch(), (*cell.doubts, *invalid),
-                mismatches=cell.mismatches, speeds=_speeds(cell, repeat),
+                mismatches=cell.mismatches, speeds=_speeds(cell, repeat), slowed=cell.slowed,
             )
         )  # fmt: skip
     limit = None

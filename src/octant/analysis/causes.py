@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from octant.record import Point
 
 
+_LEAST_NAMED = 0.0005  # causes under this share are not named
+
+
 @dataclass(frozen=True)
 class Causes:
     """Shares of all time, 0 to 1; the causes add up to `lost`."""
@@ -24,16 +27,29 @@ class Causes:
     quota: float
     host: float  # taken by the hypervisor
     unexplained: float
+    oversubscribed: float = 0.0  # by the launch's own threads, more than there are hardware threads
 
     @property
     def parts(self) -> tuple[tuple[str, float], ...]:
         """Name and share of each cause, in the order in which they are stacked."""
         return (
             ("other processes", self.other_processes),
+            *[("oversubscription", self.oversubscribed)] * bool(self.oversubscribed),
             ("a CPU quota", self.quota),
             ("the host", self.host),
             ("unexplained", self.unexplained),
         )
+
+    @property
+    def main(self) -> str:
+        """The name of the cause that took at least half of what was lost; "": none did, or hardly anything was lost."""
+        name, share = max(self.parts, key=lambda part: part[1])
+        return name if share >= _LEAST_NAMED and share >= self.lost / 2 else ""
+
+    @property
+    def named(self) -> tuple[tuple[str, float], ...]:
+        """Those of `parts` that took so much time that they are named."""
+        return tuple((name, share) for name, share in self.parts if share >= _LEAST_NAMED)
 
 
 class _Taken(NamedTuple):
@@ -42,6 +58,7 @@ class _Taken(NamedTuple):
     whole: float
     lost: float
     other_processes: float
+    oversubscribed: float
     quota: float
     host: float
 
@@ -128,19 +145,22 @@ def causes_of_points(points: Iterable[Point]) -> Causes | None:
     return _added(found) if found else None
 
 
-def _explained(point: Point) -> tuple[float, float, float]:
-    """Shares of all time: other processes, a quota, the hypervisor. Run-queue wait contains the time throttled."""
+def _explained(point: Point) -> tuple[float, float, float, float]:
+    """Shares of all time: other processes, own threads, a quota, the hypervisor. Run-queue wait contains throttling."""
     lost = lost_time_of(point)
     if lost is None:
-        return 0.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, 0.0
     ranks = [one for one in timed_ranks(point) if one.wait_ns]
     whole = sum(ns for one in ranks for ns in one.wall_ns)
     wait = min(1.0, sum(ns for one in ranks for ns in one.wait_ns) / whole) if whole else 0.0
-    return max(0.0, wait - lost.throttled), lost.throttled, lost.steal
+    waited = max(0.0, wait - lost.throttled)
+    own = min(waited, lost.oversubscribed)
+    return waited - own, own, lost.throttled, lost.steal
 
 
 def _added(launches: Sequence[_Taken]) -> Causes:
     """Sums over launches, over the time of all of them."""
     whole, lost, *explained = (sum(column) for column in zip(*launches, strict=True))
     shares = [seconds / whole for seconds in explained]
-    return Causes(lost / whole, shares[0], shares[1], shares[2], max(0.0, lost / whole - sum(shares)))
+    others, own, quota, host = shares
+    return Causes(lost / whole, others, quota, host, max(0.0, lost / whole - sum(shares)), own)

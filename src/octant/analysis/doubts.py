@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import stats
-from octant.analysis.lost import lost_time_of
+from octant.analysis.lost import lost_time_of, oversubscription
 from octant.placement import set_text
 from octant.stats import Doubt, doubt, graded
 from octant.units import counted
@@ -33,7 +33,8 @@ def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = (
     if point.process.link:
         found.append(doubt("emulated link", f"emulated link of {point.process.link}, not a network of this machine"))
     if point.share_cores:
-        found.append(doubt("cores shared", "more threads than hardware threads"))
+        crowd = oversubscription(point)
+        found.append(doubt("cores shared", crowd.text if crowd else "more threads than hardware threads"))
     if short := _short_phases(point, samples):
         found.append(doubt("short phase", f"phases shorter than ten of their marks: {', '.join(short)}", len(short)))
     if source := point.notes.get("imported"):

@@ -16,7 +16,7 @@ import numpy as np
 from octant import stats
 from octant.analysis.balance import lane_speeds
 from octant.analysis.doubts import doubts_about, doubts_about_samples, doubts_about_seats, doubts_about_togetherness
-from octant.analysis.lost import doubts_about_lost
+from octant.analysis.lost import cpu_time_of_chunk, doubts_about_lost, slowed_by_loss
 from octant.analysis.reduce import Measured, NoSamplesError, measure, steady_values
 from octant.ask import EFFORT, Presentation, cell_key, comparable
 from octant.limit import Best, Known, Limit
@@ -60,6 +60,7 @@ class LaunchFigure:
     lanes: tuple[LaneTime, ...] = ()  # what each of them lost, where interruptions are measured
     by_pair: Mapping[tuple[int, int], float] = field(default_factory=dict)  # of hardware threads, where pairs are
     speeds: tuple[tuple[Lane, float], ...] = ()  # of lanes or ranks that worked alone at once, chunks or steps a second
+    slowed: float | None = None  # how many times worse the value is than by the CPU time of lanes that work alone
 
     @property
     def counts(self) -> bool:
@@ -290,11 +291,13 @@ def launch_figures(
     samples = point.read()
     doubtful = doubts_about(point, samples, mismatches)
     times, speeds = _times(point, samples), lane_speeds(point, samples)
+    cpu_s = cpu_time_of_chunk(point, samples)
     figures: dict[str, LaunchFigure | NoSamplesError] = {}
     for metric in metrics:
         try:
             made = _launch_figure(metric, point, measure(metric, point, samples), times, doubtful, mismatches)
-            figures[metric.name] = replace(made, speeds=speeds)
+            slowed = slowed_by_loss(point, metric, made.value.middle, cpu_s)
+            figures[metric.name] = replace(made, speeds=speeds, slowed=slowed)
         except NoSamplesError as error:
             figures[metric.name] = error
     return figures

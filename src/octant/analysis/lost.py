@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from octant.metric import Rate, Seconds
 from octant.stats.doubts import Doubt, Grade, doubt
 from octant.stats.lost import LostTime, doubts_about_lost_time, lost_time
-from octant.units import si_text
+from octant.units import counted, si_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from octant.metric import Metric
-    from octant.record import Point, Taken
+    from octant.record import Point, Samples, Taken
     from octant.record.sketch import Sketch
 
 DISAGREEING = 0.05  # two shares of lost time may differ by so much
@@ -27,22 +27,63 @@ DISAGREEING = 0.05  # two shares of lost time may differ by so much
 def lost_time_of(point: Point) -> LostTime | None:
     """What the system took of a point's bursts; `None` where its record does not say it.
 
-    Of lanes that work alone the CPU time that they lack counts, and the share is that of all lanes together. Ranks that
-    work together, and threads of a library, may wait for each other: run-queue wait or throttling counts, whichever is
-    greater, of the rank that lost most. A quota's throttling is shared by the threads of all ranks in its group.
+    Of lanes that work alone the CPU time that they lack counts, and the share is that of all lanes together. Of ranks
+    that work together the one that lost most counts: by the CPU time that it lacks where ranks use their CPU while they
+    wait for each other, else by run-queue wait or throttling, whichever is greater, as for threads of a library. A
+    quota's throttling is shared by the threads of all ranks in its group.
     """
     ranks = timed_ranks(point)
-    alone = all(one.cpu_ns for one in ranks)
-    if not ranks or not (alone or any(one.wait_ns or one.throttled_group for one in ranks)):
+    by_clock = cpu_time_counts(point)
+    alone = by_clock and point.pace == "chunks"
+    if not ranks or not (by_clock or any(one.wait_ns or one.throttled_group for one in ranks)):
         return None
     whole = _column(ns for one in ranks for ns in one.wall_ns)
-    cpu = _column(ns for one in ranks for ns in one.cpu_ns) if alone else None
+    cpu = _column(ns for one in ranks for ns in one.cpu_ns) if by_clock else None
     wait = _column(ns for one in ranks for ns in one.wait_ns or (0,) * len(one.wall_ns))
     threads = point.threads * len(ranks)
     at_work = float(whole.mean()) * threads
     throttled = _throttled_share(point, ranks, alone) * at_work
     stolen = sum(_stolen_share(point, one) for one in ranks) / len(ranks) * at_work
-    return lost_time(whole, cpu, wait, throttled, stolen, threads)
+    crowd = oversubscription(point)
+    crowded = 1 - crowd.cpus / crowd.threads if crowd else 0.0
+    return lost_time(whole, cpu, wait, throttled, stolen, threads, by_clock and not alone, crowded)
+
+
+def cpu_time_counts(point: Point) -> bool:
+    """Whether the CPU time that a lane or rank lacks is lost: it never waits without using its CPU."""
+    ranks = timed_ranks(point)
+    if not ranks or not all(one.cpu_ns for one in ranks):
+        return False
+    nobody_waits = all(len(group) == 1 for group in point.groups or (tuple(range(point.ranks)),))
+    return point.pace == "chunks" or (not point.blocks and (nobody_waits or point.process.waits == "polls"))
+
+
+class Oversubscription(NamedTuple):
+    """More threads than the hardware threads that they may use, on one host."""
+
+    threads: int
+    cpus: int
+
+    @property
+    def text(self) -> str:
+        """`4 threads on 2 hardware threads: oversubscribed`."""
+        return f"{self.threads} threads on {counted(self.cpus, 'hardware thread')}: oversubscribed"
+
+
+def oversubscription(point: Point) -> Oversubscription | None:
+    """Of the host whose hardware threads have most threads each; `None` where no thread has to share."""
+    if not point.share_cores:
+        return None
+    working = {rank for group in point.groups for rank in group} or set(range(point.ranks))
+    threads: dict[str, int] = {}
+    cpus: dict[str, set[int]] = {}
+    for rank, given in enumerate(point.given):
+        if rank in working:
+            threads[given.host] = threads.get(given.host, 0) + len(given.thread_masks)
+            cpus.setdefault(given.host, set()).update(cpu for mask in given.thread_masks for cpu in mask)
+    found = [Oversubscription(threads[host], len(cpus[host])) for host in threads if cpus[host]]
+    worst = max(found, key=lambda one: one.threads / one.cpus, default=None)
+    return worst if worst and worst.threads > worst.cpus else None
 
 
 def timed_ranks(point: Point) -> list[Taken]:
@@ -108,7 +149,7 @@ def doubts_about_lost(point: Point, metric: Metric, value: float, times: Sketch)
     found = tuple(_with_both_values(one, metric, value, times) for one in doubts_about_lost_time(lost))
     if point.share_cores:  # its own threads take the time from each other, as was asked
         found = tuple(replace(one, grade=min(one.grade, Grade.DOUBTFUL)) for one in found)
-    return found
+    return (*found, *_unexplained(point, metric, lost, times))
 
 
 def _disagreement(share: float, lost: LostTime) -> tuple[Doubt, ...]:
@@ -120,6 +161,74 @@ def _disagreement(share: float, lost: LostTime) -> tuple[Doubt, ...]:
         return ()
     shares = f"{100 * share:.0f} % of the time was lost, {100 * lost.share:.0f} % by the threads' own clocks"
     return (doubt("sources disagree", shares, abs(share - lost.share)),)
+
+
+def _unexplained(point: Point, metric: Metric, lost: LostTime, times: Sketch) -> tuple[Doubt, ...]:
+    """That samples took longer than the lost time explains, where the CPU time of the ranks does not say what was lost.
+
+    What one rank loses delays every other, so the losses of all ranks together explain the samples. The ranks must lack
+    as much of CPU time as is not explained, as far as the record has it: steps may take different times by themselves.
+    """
+    sustained = sustained_share(metric, times)
+    if cpu_time_counts(point) or point.blocks or not sustained:
+        return ()
+    walls_ns = sum(ns for one in timed_ranks(point) for ns in one.wall_ns)
+    middles, counts = times.values()
+    in_samples = min(1.0, float(middles @ counts) / point.coalesced / walls_ns)
+    missing = in_samples * (1 - sustained) - min(1.0, sum(lost.by_thread))
+    idle = _idle_share(point)
+    if idle is not None:
+        missing = min(missing, idle - float(np.mean(lost.by_thread)))
+    if missing <= DISAGREEING:
+        return ()
+    text = (
+        f"more time was lost than the {100 * lost.share:.0f} % that is explained: a sample takes {1 / sustained:.1f} "
+        "times the median on average"
+    )
+    if idle is not None:
+        text += f", and the ranks used {100 * (1 - idle):.0f} % of the CPU time"
+    return (doubt("unexplained loss", text, missing),)
+
+
+def _idle_share(point: Point) -> float | None:
+    """The share of the time of its threads in which the ranks of one host did not run, by the CPU time of processes."""
+    during = point.noise.get("during", {})
+    elapsed_s, used_s = during.get("time_s", 0.0), during.get("node_own_cpu_s")
+    if used_s is None or elapsed_s <= 0:
+        return None
+    host = point.given[0].host if point.given else ""
+    ranks = sum(given.host == host for given in point.given) or point.ranks
+    return max(0.0, 1 - used_s / (elapsed_s * ranks * point.threads))
+
+
+def cpu_time_of_chunk(point: Point, samples: Samples) -> float | None:
+    """Seconds of CPU time that a chunk took on average, with what the harness did between samples.
+
+    `None` where the record does not hold the CPU time of lanes that work alone.
+    """
+    cpu_ns = {(one.rank, thread): ns for one in point.taken for thread, ns in enumerate(one.cpu_ns)}
+    lanes = [
+        (series.head, len(series.values))
+        for series in samples.series
+        if (series.head.name, series.head.role) == ("step", point.first_role)
+    ]
+    chunks = sum(count * point.batch_of(head.group, head.role) for head, count in lanes)
+    used_ns = sum(cpu_ns.get((head.rank, head.thread), 0) for head, _ in lanes)
+    return used_ns * 1e-9 / chunks if point.pace == "chunks" and chunks and used_ns else None
+
+
+def slowed_by_loss(point: Point, metric: Metric, value: float, cpu_s: float | None) -> float | None:
+    """How many times worse a launch's value is than if each chunk had taken its CPU time alone; `None`: not known.
+
+    Args:
+        value: of the launch, base units.
+        cpu_s: of a chunk, as `cpu_time_of_chunk`.
+    """
+    counts = {name: point.count(name) for work in point.work for name in work.counts}
+    alone = None if cpu_s is None else metric.at(cpu_s, counts, point.parts)
+    if not alone or not value:
+        return None
+    return alone / value if metric.better == "higher" else value / alone
 
 
 def _with_both_values(one: Doubt, metric: Metric, value: float, times: Sketch) -> Doubt:

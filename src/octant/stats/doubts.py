@@ -29,6 +29,7 @@ GRADES: Mapping[str, Grade] = {
     "beyond its limit": Grade.DOUBTFUL,
     "launches left out": Grade.DOUBTFUL,
     "sources disagree": Grade.DOUBTFUL,
+    "unexplained loss": Grade.DOUBTFUL,
     "not verified": Grade.DOUBTFUL,
     "imported": Grade.NOTE,
     "emulated link": Grade.NOTE,

@@ -16,7 +16,9 @@ from octant.stats.doubts import Doubt, graded
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-Cause = Literal["a CPU quota", "other work on the same CPUs", "the hypervisor", "stops or other causes"]
+Cause = Literal[
+    "a CPU quota", "oversubscription", "other work on the same CPUs", "the hypervisor", "stops or other causes"
+]
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class LostTime:
     throttled: float  # by a quota, of the threads that share it
     steal: float  # taken by the hypervisor; whether CPU clocks count it depends on kernel and host, so it stands apart
     cause: Cause
+    oversubscribed: float = 0.0  # the part of the wait that the launch's own threads cause: they share hardware threads
 
 
 def lost_time(
@@ -38,18 +41,23 @@ def lost_time(
     throttled_s: float = 0.0,
     steal_s: float = 0.0,
     threads: int | None = None,
+    together: bool = False,
+    crowded: float = 0.0,
 ) -> LostTime:
     """Lost time of a point, from readings at the ends of its bursts.
 
     Args:
         wall_s: shape (lanes or ranks, bursts), seconds.
         cpu_s: the CPU time of each thread itself, the same shape: what it lacks is lost. `None` for steps of programs
-            whose ranks may block or yield, where waiting is legal: then run-queue wait or throttling count, whichever
-            is greater, of the rank that lost most.
+            whose ranks may block, where waiting is legal: then run-queue wait or throttling count, whichever is
+            greater, of the rank that lost most.
         wait_s: run-queue wait of each thread itself, the same shape.
         throttled_s: by quotas during the bursts, added up over CPUs as the kernel does.
         steal_s: of the CPUs that the threads may use, added up.
         threads: at work under the quota and on these CPUs; by default the lanes or ranks that are given.
+        together: each rank waits for the others, so the one that lost most counts.
+        crowded: the share of its time that a thread waits for the launch's other threads, which share its hardware
+            threads.
 
     Raises:
         ValueError: a thread without wall time, or readings of other shapes.
@@ -64,23 +72,24 @@ def lost_time(
     at_work = float(whole.mean()) * (threads or len(whole))
     throttled, steal = (min(1.0, seconds / at_work) for seconds in (throttled_s, steal_s))
     waits = np.clip(wait.sum(axis=1) / whole, 0, 1)
-    if cpu is None:
-        by_thread = np.maximum(waits, throttled)
-        share = float(by_thread.max())
-    else:
-        by_thread = np.clip(1 - cpu.sum(axis=1) / whole, 0, 1)
-        share = float(by_thread @ whole / whole.sum())
+    by_thread = np.maximum(waits, throttled) if cpu is None else np.clip(1 - cpu.sum(axis=1) / whole, 0, 1)
+    share = float(by_thread.max() if together or cpu is None else by_thread @ whole / whole.sum())
     most = float(waits.max())
-    return LostTime(share, tuple(map(float, by_thread)), most, throttled, steal, _cause(share, throttled, most, steal))
+    own = min(most, crowded)
+    cause = _cause(share, throttled, own, most, steal)
+    return LostTime(share, tuple(map(float, by_thread)), most, throttled, steal, cause, own)
 
 
-def _cause(share: float, throttled: float, wait: float, steal: float) -> Cause:
-    """What explains at least half of the share: throttling before the wait that contains it."""
-    if throttled >= share / 2:
-        return "a CPU quota"
-    if wait >= share / 2:
-        return "other work on the same CPUs"
-    return "the hypervisor" if steal >= share / 2 else "stops or other causes"
+def _cause(share: float, throttled: float, own: float, wait: float, steal: float) -> Cause:
+    """What explains at least half of the share, and took time: throttling before the wait that contains it."""
+    half = share / 2
+    known: tuple[tuple[float, Cause], ...] = (
+        (throttled, "a CPU quota"),
+        (own, "oversubscription"),
+        (wait, "other work on the same CPUs"),
+        (steal, "the hypervisor"),
+    )
+    return next((name for taken, name in known if taken > 0 and taken >= half), "stops or other causes")
 
 
 def doubts_about_lost_time(lost: LostTime) -> tuple[Doubt, ...]:

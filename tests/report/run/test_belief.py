@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fake_run import write_run
-from found_run import Cell, found_run
+from found_run import Cell, found_run, taken
 from octant.advice.findings import findings
 from octant.analysis.summary import Summary, summarise
 from octant.record import Taken
@@ -61,6 +61,15 @@ def test_time_lost_is_a_sum_over_a_sum_with_its_cause() -> None:
     assert found.text.endswith("; other hours may differ, which was not measured.")
     assert "six launches, between" in found.text
     assert len(f"Messages could not be measured. {found.text}") <= 215, "two lines of 1152 px in DejaVu Sans"
+
+
+def test_a_cause_that_took_no_time_or_less_than_half_is_not_called_the_main_one() -> None:
+    assert said(lossy(0.0))["Time lost"][0] == "0.0\u202f% on average, 0.0\u202f% at most"
+    quota = found_run([Cell("node/peakflops", [1e9] * 4)], taken(lost=0.1, throttled=0.11, stolen=0.09))
+    points = [replace(p, taken=(replace(p.taken[0], wait_ns=(2 * 10**8,)),)) for p in quota.run.points]
+    mixed = replace(quota, run=replace(quota.run, points=tuple(points)))
+    assert "mostly" not in said(mixed)["Time lost"][0]
+    assert "mostly" not in belief(mixed, tiles(mixed)).text
 
 
 def test_measurements_that_do_not_count_are_counted() -> None:

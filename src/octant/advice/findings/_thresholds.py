@@ -9,6 +9,8 @@ LEAST_PAIRS = LEAST_ROUNDS
 """Paired launches that a gain rests on, at least."""
 LOST = 0.05
 """Of the time of all measurements together."""
+SLOWED = 1.05
+"""So many times worse than by the CPU time that was used; a value that is less so does not contain lost time."""
 TAKEN = 0.01
 """By a quota, or by the hypervisor, of the same time."""
 WORTH = 1.1

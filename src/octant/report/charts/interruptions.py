@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.analysis.causes import causes
+from octant.analysis.causes import Causes, causes
 from octant.analysis.lengths import EDGES_S, LaneTime, share_by_length
 from octant.analysis.names import short_name
 from octant.report import claims
@@ -14,9 +14,8 @@ from octant.report.charts.picture import MOST_BARS, Axis, Mark, Panel, Picture, 
 from octant.report.charts.ticks import even_ticks, si_ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from octant.analysis.causes import Causes
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.report.charts.picture import Role
@@ -29,7 +28,13 @@ _NAMED = 5  # of these the ones that lost most
 _BORDERS = (10e-6, 1e-3)  # s, between short, middle and long interruptions
 _PARTS = ("under 10 µs", "10 µs to 1 ms", "over 1 ms")
 _DECADES = tuple((10.0**n, si_ticks("s")(10.0**n)) for n in range(-7, 1))
-_ROLES: tuple[Role, ...] = ("series-2", "grey", "grey", "series-1")  # of causes, in their order
+_ROLES: Mapping[str, Role] = {
+    "other processes": "series-2",
+    "oversubscription": "series-2",
+    "unexplained": "series-1",
+    "work": "faint",
+}
+"""Of causes; the others are grey."""
 
 
 def lost_time(_summary: Summary, workload: Workload, figures: Sequence[Figure], shown: LostTime) -> Picture | None:
@@ -142,27 +147,29 @@ def _headline(figure: Figure) -> str:
 
 
 def _cause_texts(figure: Figure, found: Causes) -> list[tuple[str, float, str]]:
-    """Each cause with its share and in words that add up to the headline, then the work, to 100 %."""
+    """Each cause that took time, with its share and in words that add up to the headline, then the work, to 100 %."""
     headline = _headline(figure)
     texts = claims.part_texts([share for _, share in found.parts], headline)
     causes_ = [(name, share, text) for (name, share), text in zip(found.parts, texts, strict=True)]
     numbers = [text.partition(claims.NARROW)[0] for text in texts]
     places = len(numbers[0].partition(".")[2])
     work = f"{100 - sum(map(float, numbers)):.{places}f}{claims.NARROW}%"
-    return [*causes_, ("work", 1 - found.lost, work)]
+    taken = [cause for cause, number in zip(causes_, numbers, strict=True) if float(number)]
+    return [*taken, ("work", 1 - found.lost, work)]
 
 
 def _stacks(figures: Sequence[Figure]) -> Panel:
     """A bar for each figure; the texts of a single one stand at its parts."""
     found = [(one, _cause_texts(one, of)) for one in figures for of in [causes(one)] if of]
-    names = [name for name, _, _ in found[0][1]]
+    parts = [{name: (share, text) for name, share, text in texts} for _, texts in found]
+    order = [name for name, _ in Causes(0.0, 0.0, 0.0, 0.0, 0.0, oversubscribed=1.0).parts]
     series = []
-    for number, name in enumerate(names):
-        shares = tuple(100 * parts[number][1] for _, parts in found)
-        text = f"{found[0][1][number][2]} {name}" if len(found) == 1 else name
-        role: Role = (*_ROLES, "faint")[number]
-        labels = tuple(parts[number][2] for _, parts in found) if len(found) > 1 else ()
+    for name in [*(name for name in order if any(name in of for of in parts)), "work"]:
+        shares = tuple(100 * of[name][0] if name in of else 0.0 for of in parts)
+        text = f"{parts[0][name][1]} {name}" if len(found) == 1 else name
+        labels = tuple(of[name][1] if name in of else "" for of in parts) if len(found) > 1 else ()
         places = tuple(map(float, range(len(found))))
+        role = _ROLES.get(name, "grey")
         series.append(Series(text, "stack", shares, places, labels=labels, role=role, names="legend"))
     rows = tuple((float(i), short_name(one) if len(found) > 1 else "") for i, (one, _) in enumerate(found))
     return Panel(

@@ -33,7 +33,7 @@ class _Lost:
 
     mean: float
     most: float
-    cause: str
+    cause: str  # that took at least half of it; "": none did
 
 
 def belief(summary: Summary, tiles: Sequence[Tile]) -> Belief:
@@ -121,11 +121,13 @@ def _took(lost: _Lost) -> str:
     share = claims.percent(lost.mean)
     if lost.mean <= BOUNDS["lost time"][0]:
         return f"{share} of the processor time was lost on average."
-    return f"{share} of the time was lost, mostly {_to(lost.cause)}."
+    return f"{share} of the time was lost{_mostly(lost, ', ')}."
 
 
-def _to(cause: str) -> str:
-    return "without a known cause" if cause == "unexplained" else f"to {cause}"
+def _mostly(lost: _Lost, before: str) -> str:
+    if not lost.cause:
+        return ""
+    return f"{before}mostly " + ("without a known cause" if lost.cause == "unexplained" else f"to {lost.cause}")
 
 
 def _names(tiles: Sequence[Tile]) -> str:
@@ -151,14 +153,14 @@ def _lost(summary: Summary) -> _Lost | None:
     if found is None:
         return None
     most = max((lost.share for point in summary.run.points if (lost := lost_time_of(point))), default=0.0)
-    return _Lost(found.lost, most, max(found.parts, key=lambda part: part[1])[0])
+    return _Lost(found.lost, most, found.main)
 
 
 def _time_lost(summary: Summary, lost: _Lost | None) -> BeliefRow:
     measurements = halved(summary)
     if lost is None:
         return BeliefRow("Time lost", "not recorded", measurements.text if measurements.lost else "not known")
-    seen = f"{claims.percent(lost.mean)} on average, {claims.percent(lost.most)} at most; mostly {_to(lost.cause)}"
+    seen = f"{claims.percent(lost.mean)} on average, {claims.percent(lost.most)} at most{_mostly(lost, '; ')}"
     so = measurements.text if measurements.lost else f"all {measurements.every} measurements count"
     return BeliefRow("Time lost", seen, so)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _EDGE = 4.0  # px at both ends of a strip, for the dots there
 _LONGEST = 1.1  # share of a limit that a bar can show
 _CLASSES = {"limit": "of-limit", "comparison": "compared"}
-_PARTS = {"other processes": 2, "quota": 3, "host": 3, "unexplained": 1}
+_PARTS = {"other processes": 2, "oversubscription": 2, "quota": 3, "host": 3, "unexplained": 1}
 """Causes of lost time by a word in their names, and the colours of bars' parts in `style.css`."""
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from octant.stats import Doubt
     from octant.tile import DeclaredTile
 
-_LEAST_NAMED = 0.0005  # causes under this share are not named
-
 
 def time_lost_tile(summary: Summary, declared: DeclaredTile, figure: Figure, tile: Tile) -> Tile:
     """The tile of a share of lost time, with its causes over all time.
@@ -48,8 +46,7 @@ def time_lost_tile(summary: Summary, declared: DeclaredTile, figure: Figure, til
         low, high = claims.end_texts(value, figure.metric, (min(dots), max(dots)))
         launches = f"{claims.launches_text(figure)} {low} … {high}{claims.NARROW}%"
         interval = f"{launches}; together {ends}: 95{claims.NARROW}% interval"
-    shown = [(name, share) for name, share in found.parts if share >= _LEAST_NAMED]
-    bar = Bar("parts", tuple(shown)) if declared.bar == "parts" else None
+    bar = Bar("parts", found.named) if declared.bar == "parts" else None
     return replace(
         tile, unit="% of time", interval=interval, also=(*also, *tile.also), bar=bar, of=_parts_text(found, tile.number)
     )
