@@ -7,13 +7,17 @@ import ctypes
 import os
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+import planted
 from kernel_run import QUICK, KernelRuns, read_records
 from octant import workloads
 from octant.analysis.figures import launch_figures
@@ -210,34 +214,24 @@ def test_each_thread_loses_what_is_taken_from_it(start: Start, records: Path, re
     assert lost.share == pytest.approx(sum(lost.by_thread) / 2, abs=0.05)
 
 
+@contextmanager
+def control_group(shares: Mapping[str, str], weight: Mapping[str, str], cores: float = 0.5) -> Iterator[Path]:
+    """A group with a quota in periods of 20 ms; the test is skipped where the system refuses it."""
+    first, second = planted.quota(cores, period_us=20_000)
+    try:
+        stack = ExitStack()
+        group = stack.enter_context(planted.control_group({**first, **shares}, {**second, **weight}))
+    except OSError as error:
+        pytest.skip(f"cannot make a control group with a quota ({error})")
+    with stack:
+        yield group
+
+
 @pytest.fixture
 def half_a_core() -> Iterator[Path]:
     """A control group with a quota of half a core and nearly all CPU time against others."""
-    first, second = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup")
-    version_1 = (first / "cpu.cfs_quota_us").exists() or (first / "cgroup.procs").exists()
-    group = (first if version_1 else second) / f"octant-test-{os.getpid()}"
-    limits = (
-        {"cpu.cfs_period_us": "20000", "cpu.cfs_quota_us": "10000", "cpu.shares": "262144"}
-        if version_1
-        else {"cpu.max": "10000 20000", "cpu.weight": "10000"}
-    )
-    try:
-        group.mkdir()
-    except OSError as error:
-        pytest.skip(f"cannot make a control group ({error.strerror})")
-    try:
-        for name, value in limits.items():
-            try:
-                (group / name).write_text(value)
-            except OSError as error:
-                pytest.skip(f"cannot set a quota ({name}: {error.strerror})")
+    with control_group({"cpu.shares": "262144"}, {"cpu.weight": "10000"}) as group:
         yield group
-    finally:
-        for _ in range(100):  # until the kernel has let go of the last process
-            with suppress(OSError):
-                group.rmdir()
-                break
-            time.sleep(0.05)
 
 
 @pytest.mark.root("sets the quota of a control group")
@@ -247,10 +241,9 @@ def test_a_quota_takes_what_it_does_not_grant(
 ) -> None:
     if threads > len(os.sched_getaffinity(0)):
         pytest.skip("one CPU: two threads take it from each other")
-    enter = ("sh", "-c", f'echo $$ > {half_a_core}/cgroup.procs && exec "$@"', "sh")
+    enter = planted.entering(half_a_core)
     point = finished(start("node/peakflops", f"threads={threads}", *SECOND, before=enter), records)
-    told = dict(line.split() for line in (half_a_core / "cpu.stat").read_text().splitlines())
-    throttled_s = int(told.get("throttled_time", 0)) * 1e-9 + int(told.get("throttled_usec", 0)) * 1e-6
+    throttled_s = planted.throttled_s(half_a_core)
     if throttled_s < 0.35 * threads:
         pytest.skip(f"other work left less than the quota grants (throttled for {throttled_s:.2f} s)")
     lost = lost_time_of(point)
@@ -267,13 +260,108 @@ def test_a_quota_takes_what_it_does_not_grant(
 
 
 @pytest.mark.mpi
-def test_ranks_that_work_together_count_their_run_queues_alone(run_kernel: KernelRuns) -> None:
+def test_ranks_that_work_together_count_by_the_cpu_time_that_they_lack(run_kernel: KernelRuns) -> None:
     done = run_kernel("mpi/p2p", "bytes=8", *QUICK, ranks=2)
     (point,) = done.points
-    assert [(one.rank, len(one.wall_ns), one.cpu_ns, len(one.wait_ns)) for one in point.taken] == [
-        (0, 1, (), 1),
-        (1, 1, (), 1),
+    assert [(one.rank, *map(len, (one.wall_ns, one.cpu_ns, one.wait_ns))) for one in point.taken] == [
+        (0, 1, 1, 1),
+        (1, 1, 1, 1),
     ]
+    assert point.process.waits == "polls", "all libraries that the tests are run with"
     lost = lost_time_of(point)
     assert lost is not None
     assert lost.share == max(lost.by_thread)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A disturbance of one launch of 1 s; the whole matrix is in `bench/bench_lost_time.py`."""
+
+    workload: str
+    ranks: int = 1
+    stopped_s: float = 0.0  # of every 40 ms, from another CPU where there is one
+    hog: float = 0.0  # of the CPU of the first rank
+    cores: float = 0.0  # that a quota grants to all ranks together
+
+
+class Tried(NamedTuple):
+    """One launch that was disturbed, its shares of lost time, and by how much these may differ."""
+
+    point: Point
+    counted: planted.Counted
+    reported: float
+    tolerance: float
+
+
+MOST_TOLERANCE = 0.1
+TRIES = 3
+
+
+def launched(start: Start, records: Path, what: Planted, before: tuple[str, ...]) -> Tried:
+    """One launch, what counters outside of it say of its lost time, and by how much they can differ from the record.
+
+    The record is of the bursts alone: what it can differ by is 3 points, one stop, and what the counters of both halves
+    of the time differ by.
+    """
+    first, *others = sorted(os.sched_getaffinity(0))
+    mpiexec = (str(Path(sys.executable).parent / "mpiexec"), "-n", str(what.ranks))
+    place = mpiexec if what.ranks > 1 else ("taskset", "-c", str(first))
+    records.unlink(missing_ok=True)
+    with ExitStack() as stack:
+        if what.hog:
+            stack.enter_context(planted.hog(first, what.hog))
+        process = start(what.workload, *SECOND, before=(*before, *place))
+        ranks = planted.ranks_of(process, records, what.ranks)
+        spans: Callable[[], list[tuple[float, float]]] = list
+        if what.stopped_s:
+            spans = stack.enter_context(planted.stops(ranks, what.stopped_s, (others or [first])[0]))
+        counters = planted.Counters(ranks)
+        point = finished(process, records)
+        counted, *halves = (counters.counted(spans(), part) for part in ((0, 1), (0, 0.5), (0.5, 1)))
+    metric = workloads.workload(point.workload).metrics[0]
+    found, lost = launch_figures(point, (metric,))[metric.name], lost_time_of(point)
+    assert not isinstance(found, NoSamplesError)
+    assert lost is not None
+    tolerance = 0.03 + what.stopped_s + abs(max(halves[0].lost) - max(halves[1].lost))
+    return Tried(point, counted, found.value.middle if metric.of_lost_time else lost.share, tolerance)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    "what",
+    [
+        Planted("node/noise", stopped_s=0.012),
+        Planted("mpi/p2p", ranks=2, stopped_s=0.02),
+        Planted("node/peakflops", hog=1.0),
+        pytest.param(
+            Planted("mpi/p2p", ranks=2, cores=0.5), marks=pytest.mark.root("sets the quota of a control group")
+        ),
+    ],
+    ids=lambda what: f"{what.workload} {'stops' if what.stopped_s else 'hog' if what.hog else 'quota'}",
+)
+def test_the_reported_share_is_that_of_counters_outside(
+    start: Start, records: Path, request: pytest.FixtureRequest, what: Planted
+) -> None:
+    real_time = request.getfixturevalue("real_time") if what.stopped_s else ()
+    with control_group({}, {}, what.cores) if what.cores else nullcontext() as group:
+        before = planted.entering(group) if group else real_time
+        for _ in range(TRIES):
+            tried = launched(start, records, what, before)
+            counted = max(tried.counted.lost)
+            if tried.tolerance > MOST_TOLERANCE:  # other work came or went
+                continue
+            if abs(tried.reported - counted) <= tried.tolerance:
+                break
+        else:
+            if tried.tolerance > MOST_TOLERANCE:
+                pytest.skip(f"the load of this machine changes too much (by {100 * tried.tolerance:.0f} points)")
+            pytest.fail(f"{100 * tried.reported:.0f} % lost where counters say {100 * counted:.0f} %")
+    lost = lost_time_of(tried.point)
+    assert lost is not None
+    stopped, waited = (max(shares) for shares in (tried.counted.stopped, tried.counted.waited))
+    if lost.cause == "a CPU quota":
+        assert what.cores
+    elif stopped > 1.5 * waited:
+        assert lost.cause == "stops or other causes"
+    else:
+        assert lost.cause != "the hypervisor" or tried.counted.steal > 0
