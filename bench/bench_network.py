@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+from msgspec.structs import replace
 
 from octant.network import NetworkFile, Pattern, load, make, solve
 from octant.network.collectives import MessageCosts, fastest, programs
@@ -19,8 +20,8 @@ from octant.network.traffic import Flows, bulk
 def torus(*sizes: int) -> NetworkFile:
     base = load("bgp")
     change = {"sizes": sizes, "wraps": True}
-    words = base.routing.model_copy(update={"name": "dimension-ordered"})
-    return base.model_copy(update={"topology": base.topology.model_copy(update=change), "routing": words})
+    words = replace(base.routing, name="dimension-ordered")
+    return replace(base, topology=replace(base.topology, **change), routing=words)
 
 
 def all_scales() -> str:
@@ -57,8 +58,8 @@ def everything() -> str:
 
 
 def sums(machine: NetworkFile, routing: str) -> str:
-    words = machine.routing.model_copy(update={"name": routing})
-    machine = machine.model_copy(update={"routing": words})
+    words = replace(machine.routing, name=routing)
+    machine = replace(machine, routing=words)
     answer = solve(machine, make(machine, "uniform"), settings=Settings(every_link=True))
     return f"{machine.topology.nodes()} nodes, {len(answer.loads)} links, {answer.solver}"
 
@@ -66,12 +67,12 @@ def sums(machine: NetworkFile, routing: str) -> str:
 def dragonfly() -> NetworkFile:
     base = load("dragonfly-example")
     change = {"groups": 74, "routers": 32, "nodes_per_router": 16, "global_links": 16}
-    return base.model_copy(update={"topology": base.topology.model_copy(update=change)})
+    return replace(base, topology=replace(base.topology, **change))
 
 
 def mesh() -> NetworkFile:
     base = torus(64, 32, 32)
-    return base.model_copy(update={"topology": base.topology.model_copy(update={"wraps": (True, True, False)})})
+    return replace(base, topology=replace(base.topology, wraps=(True, True, False)))
 
 
 def each_cable(supernodes: int, policy: str) -> str:

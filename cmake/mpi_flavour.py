@@ -20,9 +20,8 @@ VERSION = "0.3.0.dev0"
 # Upper bounds: the next major version has not been tried. constraints.txt holds the versions that CI tries.
 DEPENDENCIES = [
     "jinja2>=3.1,<4",  # the report page, job scripts
-    "msgspec>=0.19,<1",  # records: typed, strict, an order of magnitude quicker than the standard decoder
+    "msgspec>=0.19,<1",  # records and files that people write: declared types, an order of magnitude quicker than json
     "numpy>=2.2,<3",  # statistics
-    "pydantic>=2.11,<3",  # files that people write
     "rich>=14,<16",  # tables and progress in the terminal
     "scipy-openblas32>=0.3.29,<0.4",  # the tuned BLAS that is always there
     "typer>=0.19,<1",  # the command line

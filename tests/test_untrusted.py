@@ -1,16 +1,28 @@
 """Input of others: bounded, and refused with the next step."""
 
+import math
 import os
 import resource
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from msgspec import Meta
 
 from octant.failure import Refusal, suggestion
-from octant.untrusted import exists, is_file, mistakes, parse_json, parse_toml, read_text
+from octant.untrusted import (
+    InputTable,
+    MistakesError,
+    convert,
+    exists,
+    is_file,
+    parse_json,
+    parse_toml,
+    read_text,
+    read_with,
+)
 
 
 def test_text_comes_back_whole(tmp_path: Path) -> None:
@@ -63,43 +75,127 @@ def test_a_near_word_is_suggested_and_a_short_list_printed() -> None:
     assert suggestion("zzz", many).endswith("name11, …")
 
 
-class Leaf(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    kind: Literal["ratio", "order"]
+def even(text: str) -> int:
+    if int(text) % 2:
+        raise ValueError(f"{text} is odd; try {int(text) + 1}")
+    return int(text)
+
+
+class Range(InputTable, frozen=True):
+    low: float
+
+
+if TYPE_CHECKING:
+    Even: TypeAlias = int
+    Low: TypeAlias = Range
+else:
+    Even = read_with(even, int, str)
+    Low = read_with(lambda given: convert(given if isinstance(given, dict) else {"low": given}, Range), Range, Any)
+
+
+class Leaf(InputTable, tag_field="kind", tag="ratio", frozen=True):
     bar: float = 0
+    low: Low | None = None
 
 
-class Other(BaseModel):
-    kind: Literal["knee"]
+class Order(InputTable, tag_field="kind", tag="order", frozen=True):
+    places: Annotated[tuple[str, ...], Meta(min_length=2)]
 
 
-class Root(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    title: str
-    tests: tuple[Annotated[Leaf | Other, Field(discriminator="kind")], ...] = ()
-    named: dict[str, Leaf] = {}
-    mode: Literal["one", "all"] = "one"
+class Root(InputTable, frozen=True, kw_only=True):
+    title: Annotated[str, Meta(max_length=5)]
+    tests: tuple[Leaf | Order, ...] = ()
+    named: Mapping[Annotated[str, Meta(pattern=r"^[a-z]+\Z")], Order] = {}
+    mode: Literal["one", "all"] | None = None
+    number: Annotated[int, Meta(ge=1, le=9)] | bool = 1
+    pair: tuple[int, float] = (0, 0)
+    even: tuple[Even, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.mode == self.title:
+            raise ValueError("the title is the mode; choose another")
+
+
+GOOD = {
+    "title": "a",
+    "tests": [{"kind": "ratio", "bar": 2, "low": 1}, {"kind": "order", "places": ["x", "y"]}],
+    "named": {"x": {"places": ("x", "y")}},
+    "mode": "one",
+    "number": True,
+    "pair": [1, 2],
+    "even": ["2", "4"],
+}
+
+
+def test_a_table_becomes_its_declared_type() -> None:
+    root = convert(GOOD, Root)
+    assert root.tests == (Leaf(2.0, Range(1.0)), Order(("x", "y")))
+    assert (root.named, root.pair, root.even) == ({"x": Order(("x", "y"))}, (1, 2.0), (2, 4))
+    assert convert(root, Root) is root
+    with pytest.raises(AttributeError):
+        root.title = "b"  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("change", "said"),
     [
-        ({}, "(title: this key is missing); add it"),
-        ({"title": "", "mdoe": "one"}, "(mdoe: there is no such key); did you mean mode?"),
-        ({"title": "", "mode": "al"}, "(mode: no such word 'al'); did you mean all?"),
-        ({"title": "", "tests": [{"kind": "rato"}]}, "(tests.0.kind: no such word 'rato'); did you mean ratio?"),
-        ({"title": "", "tests": [{}]}, "(tests.0.kind: this key is missing); add it"),
-        (
-            {"title": "", "tests": [{"kind": "order", "br": 1}]},
-            "(tests.0.br: there is no such key); did you mean bar?",
-        ),
-        ({"title": "", "named": {"x": {"kind": 7}}}, "(named.x.kind: no such word '7'); try one of ratio, order"),
+        ({"mdoe": "one"}, "(mdoe: there is no such key); did you mean mode?"),
+        ({"mode": "al"}, "(mode: no such word 'al'); did you mean all?"),
+        ({"mode": 7}, "(mode: no such word '7'); try one of one, all"),
+        ({"mode": []}, "(mode: no such word '[]'); try one of one, all"),
+        ({"title": 5}, "(title: expected string, got 5); correct it"),
+        ({"title": "abcdef"}, "(title: expected string of length <= 5, got 6); correct it"),
+        ({"title": "one"}, "(the whole: the title is the mode); choose another"),
+        ({"number": 0}, "(number: expected integer >= 1, got 0); correct it"),
+        ({"number": 10**400}, f"(number: expected integer <= 9, got 1{'0' * 59}…); correct it"),
+        ({"number": 16**5000}, "(number: expected integer <= 9, got a longer one); correct it"),
+        ({"number": "1"}, "(number: expected boolean or integer, got '1'); correct it"),
+        ({"number": 1.0}, "(number: expected boolean or integer, got 1.0); correct it"),
+        ({"pair": [1]}, "(pair: expected array of length 2, got 1); correct it"),
+        ({"pair": [True, 1]}, "(pair.0: expected integer, got true); correct it"),
+        ({"pair": [1, math.nan, "x"]}, "(pair: expected array of length 2, got 3); correct it"),
+        ({"pair": "1, 2"}, "(pair: expected array, got '1, 2'); correct it"),
+        ({"tests": [{"kind": "rato"}]}, "(tests.0.kind: no such word 'rato'); did you mean ratio?"),
+        ({"tests": [{"kind": ["ratio"]}]}, "(tests.0.kind: no such word \"['ratio']\"); did you mean ratio?"),
+        ({"tests": [{}]}, "(tests.0.kind: this key is missing); add it"),
+        ({"tests": ["ratio"]}, "(tests.0: expected table, got 'ratio'); correct it"),
+        ({"tests": {"kind": "ratio"}}, "(tests: expected array, got table); correct it"),
+        ({"tests": [{"kind": "ratio", "br": 1}]}, "(tests.0.br: there is no such key); did you mean bar?"),
+        ({"tests": [{"kind": "order"}]}, "(tests.0.places: this key is missing); add it"),
+        ({"tests": [{"kind": "order", "places": ["x", 1]}]}, "(tests.0.places.1: expected string, got 1); correct it"),
+        ({"tests": [{"kind": "order", "places": ["x"]}]},
+         "(tests.0.places: expected array of length >= 2, got 1); correct it"),
+        ({"tests": [{"kind": "ratio", "low": "x"}]}, "(tests.0.low.low: expected number, got 'x'); correct it"),
+        ({"tests": [{"kind": "ratio", "low": {"lo": 1, "low": 1}}]},
+         "(tests.0.low.lo: there is no such key); did you mean low?"),
+        ({"named": {"x": {"kind": 7, "places": ["x", "y"]}}}, "(named.x.kind: no such word '7'); try one of order"),
+        ({"named": {"X": {"places": ["x", "y"]}}},
+         "(named.X: expected string matching regex '^[a-z]+\\Z', got 'X'); correct it"),
+        ({"named": {"x\n": {"places": ["x", "y"]}}},
+         "(named.x\n: expected string matching regex '^[a-z]+\\Z', got 'x\\n'); correct it"),
+        ({"even": ["2", "3"]}, "(even.1: 3 is odd); try 4"),
+        ({"even": [2]}, "(even.0: expected string, got 2); correct it"),
+        ({"even": ["x"]}, "(even.0: invalid literal for int() with base 10: 'x'); correct it"),
     ],
-)
-def test_a_table_that_a_model_refuses_is_told_in_our_words(table: dict[str, object], said: str) -> None:
-    with pytest.raises(ValidationError) as refused:
-        Root.model_validate(table)
-    assert [str(mistake) for mistake in mistakes(refused.value, Root)] == [said]
+)  # fmt: skip
+def test_a_mistake_in_a_table_is_named_with_its_keys_and_its_correction(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(MistakesError) as refused:
+        convert({**GOOD, **change}, Root)
+    assert list(map(str, refused.value.mistakes)) == [said]
+
+
+def test_every_mistake_of_a_table_is_listed() -> None:
+    with pytest.raises(MistakesError) as refused:
+        convert({"ttle": "a", "number": 0, "tests": [{"kind": "ratio", "bar": "x"}, 3], "even": ["1", "3"]}, Root)
+    assert ["/".join(one.path) for one in refused.value.mistakes] == [
+        "ttle", "title", "tests/0/bar", "tests/1", "number", "even/0", "even/1",
+    ]  # fmt: skip
+
+
+def test_texts_are_numbers_only_where_that_is_asked_for() -> None:
+    assert convert({"pair": ["1", "2.5"], "title": "a"}, Root, strict=False).pair == (1, 2.5)
+    with pytest.raises(MistakesError, match=r"pair\.1: expected number, got 'fast'"):
+        convert({"pair": ["1", "fast"], "title": "a"}, Root, strict=False)
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,21 @@
-"""Reads what others wrote: files up to a size, TOML and JSON up to a depth."""
+"""Reads what others wrote: files up to a size, TOML and JSON up to a depth, tables as declared types."""
 
 import json
 import os
 import re
 import stat
 import tomllib
-from collections.abc import Sequence
+from abc import ABC
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+import msgspec
 
 from octant.failure import Exit, Refusal, suggestion
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel, ValidationError
 
 FILE_LIMIT = 16 * 2**20
 """Bytes of the largest input file, where its reader names no other limit."""
@@ -24,6 +26,11 @@ MOST_KEYS = 50_000
 MOST_VALUES = 500_000
 """Further values in one: they take 2 µs each."""
 _KEY_PART = re.compile(r"[^\n=,#\[\]{}]*")
+_SHOWN = 60  # characters of a foreign value in a message
+_NAMES = {"object": "table", "str": "string", "int": "integer", "float": "number", "bool": "boolean"}
+"""The types of msgspec's messages as TOML calls them."""
+_TYPE = re.compile(r"`([^`]*)`")  # in these messages
+_T = TypeVar("_T")
 
 
 def read_text(path: Path, what: str, limit: int = FILE_LIMIT) -> str:
@@ -131,7 +138,7 @@ def _check_depth(value: object, what: str) -> None:
 
 @dataclass(frozen=True)
 class Mistake:
-    """What is wrong in a table that a model does not accept: keys down to the place, why, and what to do about it."""
+    """One mistake in a table: the keys that lead to it, the reason, and the correction."""
 
     path: tuple[str, ...]
     reason: str
@@ -141,54 +148,155 @@ class Mistake:
         return f"({'.'.join(self.path) or 'the whole'}: {self.reason}); {self.hint}"
 
 
-def mistakes(error: "ValidationError", model: "type[BaseModel]") -> list[Mistake]:
-    """What pydantic found, in our words: unknown keys, kinds and words with those that may have been meant."""
-    return [_mistake(one, model) for one in error.errors(include_url=False)]
+class MistakesError(ValueError):
+    """A value that does not have the declared type; `mistakes` lists every mistake, at least one."""
+
+    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+        super().__init__("\n".join(map(str, mistakes)))
+        self.mistakes = mistakes
 
 
-def _mistake(problem: Any, model: "type[BaseModel]") -> Mistake:
-    path, known = _walk(model.__pydantic_core_schema__, problem["loc"])
-    context, kind = problem.get("ctx", {}), problem["type"]
-    if kind == "missing":
-        return Mistake(path, "this key is missing", "add it")
-    if kind == "extra_forbidden":
-        return Mistake(path, "there is no such key", suggestion(path[-1], known) if known else "remove it")
-    if kind in ("literal_error", "enum", "union_tag_invalid"):
-        words = re.findall(r"'([^']*)'", context.get("expected_tags") or context["expected"])
-        given = str(context.get("tag") or problem["input"])
-        path = (*path, context["discriminator"].strip("'")) if "tag" in context else path
-        return Mistake(path, f"no such word {given[:60]!r}", suggestion(given, words))
-    if kind == "union_tag_not_found":
-        return Mistake((*path, context["discriminator"].strip("'")), "this key is missing", "add it")
-    reason, _, hint = str(problem["msg"]).removeprefix("Value error, ")[:300].partition("; ")
-    return Mistake(path, reason, hint or "correct it")
+class InputTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of a file: immutable, and a key that is not declared is a mistake."""
 
 
-def _walk(schema: Any, places: Sequence[int | str]) -> tuple[tuple[str, ...], list[str]]:
-    """The keys of the file on the way to a place (pydantic names kinds too), and those that are known where it ends."""
-    path: list[str] = []
-    known: list[str] = []
-    definitions: dict[str, Any] = {}
-    for place in places:
-        while schema and schema["type"] not in ("model-fields", "tagged-union", "dict", "list", "tuple"):
-            definitions |= {one["ref"]: one for one in schema.get("definitions", ())}
-            schema = definitions.get(schema["schema_ref"]) if "schema_ref" in schema else schema.get("schema")
-        kind = schema["type"] if schema else ""
-        if kind == "tagged-union":
-            schema = schema["choices"].get(place)
-            continue
-        known = list(schema["fields"]) if kind == "model-fields" else []
-        path.append(str(place))
-        match kind:
-            case "model-fields":
-                schema = schema["fields"].get(place)
-            case "dict":
-                schema = schema.get("values_schema")
-            case "list":
-                schema = schema.get("items_schema")
-            case "tuple":
-                items = schema["items_schema"]
-                schema = items[min(int(place), len(items) - 1)] if items else None
-            case _:
-                schema = None
-    return tuple(path), known
+class _ReadWith(ABC):
+    """Base of what `read_with` returns."""
+
+    read: Callable[[Any], object]
+    given: Any
+
+
+def read_with(read: Callable[[Any], object], kind: type, given: Any = None) -> Any:
+    """Return a type for fields whose value `read` makes from the file's, or refuses with a ValueError: "why; hint".
+
+    Type checkers must see `kind`, the type of the value, in its place:
+
+        if TYPE_CHECKING:
+            Need: TypeAlias = str
+        else:
+            Need = read_with(facts.check_need, str)
+
+    Args:
+        given: what `read` takes, if it is not `kind`.
+    """
+    made: type[_ReadWith] = type(kind.__name__, (_ReadWith,), {"read": staticmethod(read), "given": given or kind})
+    made.register(kind)
+    return made
+
+
+def convert(value: object, kind: type[_T], strict: bool = True) -> _T:
+    """Return a file's value as the declared type: a `InputTable`, or a tuple or mapping of tables.
+
+    Args:
+        strict: refuse texts where numbers are declared.
+
+    Raises:
+        MistakesError: it does not have that type.
+    """
+    try:
+        return msgspec.convert(value, kind, strict=strict, dec_hook=_read)
+    except msgspec.ValidationError as error:
+        found = _mistakes(value, kind, (), strict)
+        raise MistakesError(found or [Mistake((), str(error), "correct it")]) from error
+
+
+def _read(kind: type[_ReadWith], value: object) -> object:
+    return kind.read(msgspec.convert(value, kind.given))
+
+
+def _mistakes(value: object, kind: Any, path: tuple[str, ...], strict: bool) -> list[Mistake]:
+    """The mistakes inside a value, or if there are none, what is wrong with the value itself."""
+    options = _options(kind)
+    tables = [one for one in options if isinstance(one, type) and issubclass(one, msgspec.Struct)]
+    if tables and isinstance(value, Mapping):
+        found = _in_table(value, tables, path, strict)
+    else:
+        found = [
+            one
+            for key, item, declared in _items(value, options)
+            for one in _mistakes(item, declared, (*path, key), strict)
+        ]
+    if found:
+        return found
+    try:
+        msgspec.convert(value, kind, strict=strict, dec_hook=_read)
+    except msgspec.ValidationError as error:
+        words = [word for one in options if get_origin(one) is Literal for word in get_args(one)]
+        if isinstance(error.__cause__, MistakesError):  # of what `read_with` reads: a table of its own
+            return [Mistake((*path, *one.path), one.reason, one.hint) for one in error.__cause__.mistakes]
+        return [_no_such_word(value, words, path) if words else _mistake(error, value, path)]
+    return []
+
+
+def _options(kind: Any) -> list[Any]:
+    """The types of a union, without constraints."""
+    kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    return (
+        [one for part in get_args(kind) for one in _options(part)] if get_origin(kind) in (Union, UnionType) else [kind]
+    )
+
+
+def _in_table(value: Mapping[str, object], tables: Sequence[Any], path: tuple[str, ...], strict: bool) -> list[Mistake]:
+    """The mistakes in a table of one type, or of the one among several that its tag names."""
+    by_tag = {one.__struct_config__.tag: one for one in tables}
+    table, tag_field = tables[0], tables[0].__struct_config__.tag_field
+    if len(tables) > 1 and tag_field not in value:
+        return [Mistake((*path, tag_field), "this key is missing", "add it")]
+    if tag_field in value:
+        tag = value[tag_field]
+        if not isinstance(tag, str) or tag not in by_tag:
+            return [_no_such_word(tag, list(by_tag), (*path, tag_field))]
+        table = by_tag[tag]
+    fields = msgspec.structs.fields(table)
+    known = [tag_field] * bool(tag_field) + [one.name for one in fields]
+    spare = [key for key in value if key not in known and table.__struct_config__.forbid_unknown_fields]
+    found = [Mistake((*path, key), "there is no such key", suggestion(key, known)) for key in spare]
+    for field in fields:
+        if field.name in value:
+            found += _mistakes(value[field.name], field.type, (*path, field.name), strict)
+        elif field.required:
+            found.append(Mistake((*path, field.name), "this key is missing", "add it"))
+    return found
+
+
+def _items(value: object, options: Sequence[Any]) -> Iterator[tuple[str, object, Any]]:
+    """The keys and items of a value with their declared types, where it is a mapping or an array as declared."""
+    for one in options:
+        origin, kinds = get_origin(one), get_args(one)
+        if origin in (dict, Mapping) and isinstance(value, Mapping):
+            for key, item in value.items():
+                yield from ((key, key, kinds[0]), (key, item, kinds[1]))
+        elif origin is tuple and isinstance(value, list | tuple):
+            declared = repeat(kinds[0]) if kinds[-1] is ... else kinds
+            yield from ((str(n), item, kind) for n, (item, kind) in enumerate(zip(value, declared, strict=False)))
+
+
+def _no_such_word(given: object, words: Sequence[str], path: tuple[str, ...]) -> Mistake:
+    word = given if isinstance(given, str) else _shown(given)
+    return Mistake(path, f"no such word {word[:_SHOWN]!r}", suggestion(word, words))
+
+
+def _mistake(error: msgspec.ValidationError, value: Any, path: tuple[str, ...]) -> Mistake:
+    """What msgspec found, in TOML's terms and with the value, or what a check of ours says."""
+    if error.__cause__ is not None:
+        reason, _, hint = str(error.__cause__)[:300].partition("; ")
+        return Mistake(path, reason, hint or "correct it")
+    wanted, _, given = _TYPE.sub(_named, str(error)).replace("\\\\", "\\").partition(", got ")
+    if " of length " in wanted:
+        given = str(len(value))
+    elif not given or isinstance(value, str | int | float):
+        given = _shown(value)
+    return Mistake(path, f"{wanted[0].lower()}{wanted[1:]}, got {given}", "correct it")
+
+
+def _named(found: re.Match[str]) -> str:
+    return " or ".join(_NAMES.get(one, one) for one in found[1].split(" | ") if one != "null")
+
+
+def _shown(value: object) -> str:
+    try:
+        text = str(value).lower() if isinstance(value, bool) else repr(value)
+    except ValueError:  # an integer of thousands of digits
+        return "a longer one"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,12 +1,16 @@
 """The catalogue is whole, every reference in it leads somewhere, and a spoiled file is refused by name."""
 
+import json
+import tomllib
 from collections import Counter
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from octant import catalogue
+from octant.report.study import published
 
 
 def test_the_counts_are_those_of_the_transcription() -> None:
@@ -37,6 +41,20 @@ def test_derived_fields_agree_with_their_formula() -> None:
     machine = catalogue.machines()["power755"]
     assert (machine.cores_per_node, machine.flops_per_cycle_per_core, machine.clock_ghz) == (32, 8, 3.3)
     assert machine.peak_gflops_per_node == pytest.approx(32 * 8 * 3.3)
+
+
+@pytest.mark.parametrize("name", catalogue.machines())
+def test_a_machine_shows_every_key_of_its_file(name: str) -> None:
+    text = (files("octant.catalogue") / "machines" / f"{name}.toml").read_text(encoding="utf-8")
+    (machine,) = published.entries("machines", name)
+    (shown,) = json.loads(published.as_json([machine]))
+    assert {key: value for key, value in shown.items() if value is not None} == {
+        **tomllib.loads(text),
+        "source": [{"fields": [], **source} for source in tomllib.loads(text)["source"]],
+    }
+    for key, value in tomllib.loads(text).items():
+        if isinstance(value, list) and all(isinstance(one, str) and len(one) <= 40 for one in value):
+            assert " ".join(", ".join(value).split()) in " ".join(published.entry_text(machine).split()), key
 
 
 def test_observations_are_found_by_their_columns() -> None:
@@ -107,7 +125,7 @@ counterparts = ["perf", "yield"]
         ('"perf", ', '"perv", ', r"settings\.toml, setting 1 \(counterparts: no counterpart 'perv'\)"),
         ('"perf", ', "", r"the counterparts of settings\.toml \(perf: no setting refers to it\)"),
         ('"same-purpose"', '"similar"', r"settings\.toml, setting 1 \(relation: no such word 'similar'"),
-        ("reason =", "reasons =", r"settings\.toml, setting 1 \(reason: this key is missing"),
+        ("reason =", "reasons =", r"settings\.toml, setting 1 \(reasons: there is no such key\); did you mean reason"),
         ('"ran"', '"seen"', r"a\.toml, perf \(verified: no such word 'seen'"),
         ('"report"', '"magic"', r"a\.toml, perf \(apply: "),
         ('"OMPI_MCA', '"export OMPI_MCA', r"a\.toml, yield \(.*a line for the environment begins with NAME=value"),
@@ -155,13 +173,13 @@ HEAD = "machine,n,metric,value,unit,kind,relation,claim,note\n"
 @pytest.mark.parametrize(
     ("about", "rows", "message"),
     [
-        (ABOUT, HEAD + "m,1,rate,fast,B/s,measured,eq,,\n", r"t\.csv, line 2 \(value: Input should be a valid number"),
+        (ABOUT, HEAD + "m,1,rate,fast,B/s,measured,eq,,\n", r"t\.csv, line 2 \(value: expected number, got 'fast'"),
         (ABOUT, HEAD + "m,1,rate,1,B/s,guessed,eq,,\n", r"t\.csv, line 2 \(kind"),
         (ABOUT, HEAD + "m,1,rate,1,B/s,measured,eq,,\n" * 2, r"2 rows, 1 announced"),
         (ABOUT, HEAD + "m,1,speed,1,B/s,measured,eq,,\n", r"metric 'speed' has no definition"),
         (ABOUT, HEAD + "x,1,rate,1,B/s,measured,eq,,\n", r"machine 'x' is not announced"),
         (ABOUT, HEAD.replace(",n,", ",k,") + "m,1,rate,1,B/s,measured,eq,,\n", r"its columns are not"),
-        (ABOUT.replace("rows", "lines_of"), HEAD, r"t\.toml \(rows: this key is missing\)"),
+        (ABOUT.replace("rows = 1", ""), HEAD, r"t\.toml \(rows: this key is missing\)"),
     ],
 )
 def test_a_spoiled_table_is_refused_by_file_and_key(tmp_path: Path, about: str, rows: str, message: str) -> None:

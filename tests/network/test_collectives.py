@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from networks import network
 from octant import _network
@@ -27,8 +28,8 @@ LATENCY, OVERHEAD, GAP, RATE = 3e-6, 5e-6, 1e-9, 1e9
 def switch(ranks: int) -> NetworkFile:
     """Every rank has a port of its own on one switch: nothing is in anything's way."""
     tree = network("fat-tree", down=[ranks], rates={"port": RATE, "endpoint": 1e12})
-    port = tree.links["port"].model_copy(update={"latency": LATENCY / 2})  # up and down
-    return tree.model_copy(update={"links": {**tree.links, "port": port}})
+    port = replace(tree.links["port"], latency=LATENCY / 2)  # up and down
+    return replace(tree, links={**tree.links, "port": port})
 
 
 def program(machine: NetworkFile, operation: str, algorithm: str, ranks: int, costs: MessageCosts = FREE) -> Program:
@@ -166,8 +167,8 @@ def test_segments_are_of_whole_bytes_and_the_better_of_both_numbers_around_the_b
     """A byte takes about as long as a message starts, so that rounding decides."""
     byte_s = 1e-5
     tree = network("fat-tree", down=[ranks], rates={"port": 1 / byte_s, "endpoint": 1e12})
-    port = tree.links["port"].model_copy(update={"latency": LATENCY / 2})
-    slow = tree.model_copy(update={"links": {**tree.links, "port": port}})
+    port = replace(tree.links["port"], latency=LATENCY / 2)
+    slow = replace(tree, links={**tree.links, "port": port})
     found = program(slow, "bcast", "chain", ranks, MessageCosts(OVERHEAD))
     chosen = set()
     for size in range(1, 400):

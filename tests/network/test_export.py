@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from networks import network
 from octant.failure import Refusal
@@ -132,7 +133,7 @@ def test_a_mesh_has_no_cables_around() -> None:
 
 
 def test_what_people_write_is_escaped() -> None:
-    odd = SINGLE[0].model_copy(update={"name": 'a<b"&c'})
+    odd = replace(SINGLE[0], name='a<b"&c')
     root = ET.fromstring(simgrid_xml(platform(odd, np.arange(4, dtype=np.int32))))  # noqa: S314 - our own text
     zone = root.find("zone")
     assert zone is not None

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from msgspec.structs import asdict
 
 from networks import flows, network, uniform
 from octant.failure import Refusal
@@ -21,7 +22,7 @@ def test_the_sweep_patches_loads_to_what_a_new_solution_gives(policy: str) -> No
     sweep = failure_sweep(machine, uniform(machine), "D")
     ends = list(zip(*machine.build().ends(), strict=True))
     for link, rate in list(zip(sweep.links.tolist(), sweep.rates_per_s, strict=True))[::5]:
-        gang = machine.topology.model_dump()["links_per_host"]
+        gang = asdict(machine.topology)["links_per_host"]
         back = next(i for i, (a, b) in enumerate(ends) if (b, a) == ends[link]) + (link - sweep.links[0]) % gang
         anew = solve(machine, uniform(machine), "enumeration", scale=without(machine, link, int(back)))
         assert rate == pytest.approx(anew.rate_per_s, rel=1e-9)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from networks import flows, network, packets, uniform
 from octant.failure import Refusal
@@ -11,6 +12,7 @@ from octant.network.jobs import job_nodes
 from octant.network.scale import scale
 from octant.network.traffic import pairs
 from octant.network.whatif import bracket, diff, explain
+from octant.untrusted import convert
 
 PERMUTATIONS = ("shift", "reverse", "tornado", "random")
 P775 = load("power775")
@@ -58,12 +60,12 @@ def test_a_short_packet_has_the_headers_of_a_full_one_and_counts_as_one() -> Non
         "packet": {"payload_bytes": 900, "overhead_bytes": 100},
         "routing": {"name": "dimension-ordered"},
     }
-    fast = NetworkFile.model_validate({**text, "links": {"link": {"bytes_per_s": 1e9}}})
+    fast = convert({**text, "links": {"link": {"bytes_per_s": 1e9}}}, NetworkFile)
     short = pairs(fast, [(0, 1, 1.0)])
     assert solve(fast, short, "packets").time_s == pytest.approx(1e-9 + 101e-9 + 1e-9)
     full = pairs(fast, [(0, 1, 900.0)])
     assert solve(fast, full, "packets").time_s == pytest.approx(900e-9 + 1000e-9 + 900e-9)
-    slow = NetworkFile.model_validate(text)
+    slow = convert(text, NetworkFile)
     assert solve(slow, short, "packets").time_s == pytest.approx(1e-9 + 1e-6 + 1e-9)
 
 
@@ -132,8 +134,8 @@ def test_flows_inside_nodes_are_told_and_have_no_rate_of_the_network(parameter: 
 
 def test_a_job_uses_part_of_a_machine_and_its_routes_all_of_it() -> None:
     """Two supernodes with helpers (The Power 775 Architecture at Scale): each third supernode adds a way."""
-    words = P775.routing.model_copy(update={"name": "indirect", "with_direct": True})
-    indirect = P775.model_copy(update={"routing": words})
+    words = replace(P775.routing, name="indirect", with_direct=True)
+    indirect = replace(P775, routing=words)
     rows = {row.size: row for row in diff(P775, indirect, "ptrans", [2, 4, 8, 64], job="2")}
     assert [rows[n].first_per_s / 1e9 for n in rows] == pytest.approx([4.2] * 4)
     assert [rows[n].second_per_s / 1e9 for n in rows] == pytest.approx([4.2, 3 * 4.2, 7 * 4.2, 30.3])

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from networks import flows, largest, network, uniform
 from octant import _network
@@ -198,9 +199,9 @@ def test_indirect_routes_of_a_pair_use_all_third_supernodes() -> None:
     whole = load("power775")
     rates = {}
     for built in (2, 4, 8):
-        shape = whole.topology.model_copy(update={"supernodes": built, "job_supernodes": 2})
-        words = whole.routing.model_copy(update={"name": "indirect", "with_direct": True})
-        machine = whole.model_copy(update={"topology": shape, "routing": words})
+        shape = structs.replace(whole.topology, supernodes=built, job_supernodes=2)
+        words = structs.replace(whole.routing, name="indirect", with_direct=True)
+        machine = structs.replace(whole, topology=shape, routing=words)
         rates[built] = solve(machine, make(machine, "ptrans")).rate_per_s
     assert rates[2] == pytest.approx(4.2e9)
     assert rates[4] == pytest.approx(3 * 4.2e9)
@@ -233,7 +234,7 @@ def test_block_assignment_has_the_same_d_loads_but_chokes_small_jobs() -> None:
 
     def job(assignment: str, supernodes: int) -> Prediction:
         change = {"assignment": assignment, "job_supernodes": supernodes}
-        machine = whole.model_copy(update={"topology": whole.topology.model_copy(update=change)})
+        machine = structs.replace(whole, topology=structs.replace(whole.topology, **change))
         return solve(machine, make(machine, "randomaccess"))
 
     assert largest(job("modulo", 64), "D") == pytest.approx(largest(job("block", 64), "D"))

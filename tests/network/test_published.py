@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from octant.network import Flows, Pattern, Settings, load, make, solve
 from octant.network.applications import FftModel, alltoall_schedules, global_fft, pair_experiments, random_ring
@@ -117,7 +118,7 @@ def test_planes_of_the_cluster_matter_only_below_five() -> None:
     cluster = load("power575-ib")
 
     def with_planes(planes: int) -> float:
-        fewer = cluster.model_copy(update={"topology": cluster.topology.model_copy(update={"planes": planes})})
+        fewer = replace(cluster, topology=replace(cluster.topology, planes=planes))
         return random_ring(fewer, 64, rings=10).ideal_bytes_per_s / 1e9
 
     assert [with_planes(p) for p in (8, 6)] == pytest.approx([0.250, 0.250], abs=0.002)
@@ -138,7 +139,7 @@ def test_pair_experiments_have_the_published_ratios() -> None:
 
 def test_dimension_ordered_routing_does_not_explain_the_last_halving() -> None:
     mesh = load("bgp")
-    ordered = mesh.model_copy(update={"routing": mesh.routing.model_copy(update={"name": "dimension-ordered"})})
+    ordered = replace(mesh, routing=replace(mesh.routing, name="dimension-ordered"))
     rate = {e.name: e.bytes_per_s for e in pair_experiments(ordered)}
     assert rate["h"] == rate["g"]
 
@@ -146,7 +147,7 @@ def test_dimension_ordered_routing_does_not_explain_the_last_halving() -> None:
 @pytest.mark.parametrize(("routing", "halves"), [("dimension-ordered", False), ("random-minimal", True)])
 def test_the_packet_simulation_agrees_on_the_last_halving(routing: str, halves: bool) -> None:
     mesh = load("bgp")
-    mesh = mesh.model_copy(update={"routing": mesh.routing.model_copy(update={"name": routing})})
+    mesh = replace(mesh, routing=replace(mesh.routing, name=routing))
     node = np.repeat(np.arange(64, dtype=np.int32), 4)
     times = []
     for partner in ((node + 32) % 64, 63 - node):
@@ -158,7 +159,7 @@ def test_the_packet_simulation_agrees_on_the_last_halving(routing: str, halves: 
 
 def test_a_torus_with_balanced_ties_contradicts_the_published_halvings() -> None:
     mesh = load("bgp")
-    torus = mesh.model_copy(update={"topology": mesh.topology.model_copy(update={"wraps": True})})
+    torus = replace(mesh, topology=replace(mesh.topology, wraps=True))
     loads = {e.name: e.load for e in pair_experiments(torus)}
     assert loads["f"] == loads["g"] == 4
 

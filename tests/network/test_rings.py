@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from msgspec.structs import replace
 
 from networks import network
 from octant.failure import Refusal
@@ -16,8 +17,8 @@ LATENCY, RATE = 2e-6, 1e9
 
 def switch(ranks: int) -> NetworkFile:
     tree = network("fat-tree", down=[ranks], rates={"port": RATE, "endpoint": 1e12})
-    port = tree.links["port"].model_copy(update={"latency": LATENCY / 2})
-    return tree.model_copy(update={"links": {**tree.links, "port": port}})
+    port = replace(tree.links["port"], latency=LATENCY / 2)
+    return replace(tree, links={**tree.links, "port": port})
 
 
 def test_on_one_switch_every_order_is_the_same_and_a_port_carries_two_messages() -> None:

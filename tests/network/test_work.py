@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from networks import network, uniform
 from octant.failure import Refusal
@@ -102,9 +103,9 @@ def test_a_routing_or_policy_that_a_network_lacks_is_refused_with_a_suggestion(
     routing: str, policy: str, why: str
 ) -> None:
     torus = network("torus", routing, sizes=(3, 3))
-    words = torus.routing.model_copy(update={"policy": policy})
+    words = structs.replace(torus.routing, policy=policy)
     with pytest.raises(Refusal, match=why):
-        solve(torus.model_copy(update={"routing": words}), uniform(torus))
+        solve(structs.replace(torus, routing=words), uniform(torus))
 
 
 def test_fluid_with_a_completion_of_every_flow_is_refused_with_an_estimate() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from fake_run import MIB, fake_run, lane, point, there_and_back, write_run
 from model_command import answer, run
@@ -102,8 +103,8 @@ def test_messages_between_nodes_bound_every_class_on_their_way_from_below() -> N
     assert all(p.value == pytest.approx(4e9, rel=1e-3) and math.isinf(p.high) for p in parameters.values())
     (port,) = calibrate_from_run(TREE.scaled("endpoint", 0.5), run_of_two, free=["port"]).fits[0].parameters
     assert port.value == pytest.approx(4e9, rel=1e-3)  # whatever the file says of the endpoints
-    late = {name: link.model_copy(update={"latency": 0.5e-6}) for name, link in TREE.links.items()}
-    start = calibrate_from_run(TREE.model_copy(update={"links": late}), run_of_two).evidence[0].startup
+    late = {name: replace(link, latency=0.5e-6) for name, link in TREE.links.items()}
+    start = calibrate_from_run(replace(TREE, links=late), run_of_two).evidence[0].startup
     assert start is not None
     assert start.file_latency_s == pytest.approx(1e-6)  # up and down
     assert start.overhead_s == pytest.approx((0.48e-6, 0.52e-6))

@@ -4,6 +4,7 @@ import dataclasses
 import math
 
 import pytest
+from msgspec.structs import replace
 
 from fake_run import machine
 from judged_study import AXIS, DOUBTS, FLOPS, RATE, SIZES, A, B, C, curve, judged, measured, study
@@ -256,8 +257,8 @@ def test_a_ratio_says_where_on_the_axis_both_sides_are() -> None:
 def test_what_a_finding_needs_is_looked_for_on_this_machine() -> None:
     test = 'kind = "ratio", measure = "m", of = { which = "b" }, bar = { above = 1.0 }'
     asked = study(test)
-    finding = asked.findings[0].model_copy(update={"needs": ("numa>=1", "numa>=2", "smt>=9")})
-    asked = asked.model_copy(update={"findings": (finding,)})
+    finding = replace(asked.findings[0], needs=("numa>=1", "numa>=2", "smt>=9"))
+    asked = replace(asked, findings=(finding,))
     cells = {Cell("m", ("a",)): A, Cell("m", ("b",)): B}
     values = StudyValues({"m": RATE, "n": RATE}, cells, {}, {})
     (here,) = verdicts(asked, values, machine())

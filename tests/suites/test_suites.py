@@ -81,7 +81,7 @@ repeats = 3
     ("text", "why"),
     [
         ("title = 'x'", "asks: this key is missing"),
-        ("title = 'x'\nasks = []", "at least 1 item"),
+        ("title = 'x'\nasks = []", "asks: expected array of length >= 1, got 0"),
         ("title = 'x'\n[[asks]]\nworkload = 'stream'\ncolour = 'red'", "colour: there is no such key"),
         ("title = 'x'\n[[asks]]\nworkload = 'stream'\nneeds = ['gold']", "needs.0"),
         ("title = 'x'\n[[asks]]\nworkload = 'stream'\nrepeats = 0", "repeats"),

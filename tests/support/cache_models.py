@@ -64,7 +64,7 @@ def stated_by_name() -> Mapping[str, Mapping[int, int]]:
     found[guest.name] = {level: size for level, size in stated_sizes(guest).items() if level not in doubted}
     units = {"KB": KIB, "MB": MIB}
     for name, published in catalogue.machines().items():
-        listed = {one["level"]: one for one in (published.model_extra or {}).get("caches", ()) if "size" in one}
+        listed = {one["level"]: one for one in published.others.get("caches", ()) if "size" in one}
         levels = {level: listed.get(f"L{level}D") or listed.get(f"L{level}") for level in (1, 2, 3)}
         found[name] = {n: round(one["size"] * units[one["unit"]]) for n, one in levels.items() if one}
     return {name: sizes for name, sizes in found.items() if sizes}

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from octant.network import Flows, NetworkFile, Pattern, Settings, solve
 from octant.network.predictions import Prediction
 from octant.network.traffic import Cost
+from octant.untrusted import convert
 
 UNIT = Cost(1.0, 1.0, 1.0)
 ROUTINGS = {
@@ -36,7 +37,7 @@ def network(
     order = shape.pop("order", ())
     to_itself = shape.pop("to_itself", "memory")
     rate = {"endpoint": 1e6, **dict.fromkeys(CLASSES[kind], 1e6), **(rates or {})}
-    return NetworkFile.model_validate(
+    return convert(
         {
             "name": "test",
             "topology": {"kind": kind, **shape},
@@ -49,7 +50,8 @@ def network(
                 "order": order,
             },
             "packet": {"payload_bytes": 1},
-        }
+        },
+        NetworkFile,
     )
 
 

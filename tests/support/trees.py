@@ -2,35 +2,32 @@
 
 import functools
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from octant.machine import Machine
 from octant.machine.discover import discover, from_tree
 from octant.machine.tree import Tree, cpus_text, parse_cpus
+from octant.untrusted import InputTable, convert
 from paths import ROOT
 
 MACHINES = ROOT / "machines" / "trees"
 CPU = "sys/devices/system/cpu"
 
 
-class Cores(BaseModel):
+class Cores(InputTable, frozen=True):
     """A run of like cores in every NUMA domain."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     count: int
     threads: int = 1
     kind: Literal["", "performance", "efficiency"] = ""
 
 
-class SharedCache(BaseModel):
+class SharedCache(InputTable, frozen=True):
     """A cache of so many neighbouring cores of a NUMA domain; 0 cores: of the whole package."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     level: int
     size: str
     type: Literal["Data", "Instruction", "Unified"] = "Unified"
@@ -39,10 +36,9 @@ class SharedCache(BaseModel):
     kind: str = ""  # only of these cores, counted among their like
 
 
-class Description(BaseModel):
+class Description(InputTable, frozen=True, kw_only=True):
     """A machine in a few lines."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     origin: str
     architecture: str
     packages: int = 1
@@ -55,9 +51,9 @@ class Description(BaseModel):
     numa: bool = True
     offline: str = ""
     allowed: str = ""
-    pools: dict[str, int] = {}
+    pools: Mapping[str, int] = {}
     cpuinfo: str  # of one processor
-    files: dict[str, str] = {}
+    files: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -156,7 +152,7 @@ def described() -> list[str]:
 
 def description(name: str) -> Description:
     """What is described of a hand-made machine."""
-    return Description.model_validate(tomllib.loads((MACHINES / f"{name}.toml").read_text(encoding="utf-8")))
+    return convert(tomllib.loads((MACHINES / f"{name}.toml").read_text(encoding="utf-8")), Description)
 
 
 class InMemory(Tree):

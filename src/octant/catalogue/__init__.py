@@ -7,12 +7,12 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from msgspec import Meta, to_builtins
 
 from octant.failure import suggestion
-from octant.untrusted import mistakes
+from octant.untrusted import InputTable, MistakesError, convert
 
 Kind = Literal["measured", "stated_approximate", "stated_bound"]
 Relation = Literal["eq", "approx", "gt", "ge", "lt", "le"]
@@ -30,11 +30,7 @@ class CatalogueError(ValueError):
     """A file of the catalogue that cannot be read; the text names the file, the key and the reason."""
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Document(_Entry):
+class Document(InputTable, frozen=True):
     """One of the documents that the facts come from."""
 
     file: str
@@ -42,7 +38,7 @@ class Document(_Entry):
     date: str
 
 
-class Source(_Entry):
+class Source(InputTable, frozen=True):
     """Which fields of a machine a document states, and where."""
 
     document: str
@@ -50,13 +46,12 @@ class Source(_Entry):
     fields: tuple[str, ...] = ()
 
 
-class PublishedMachine(BaseModel):
+class PublishedMachine(InputTable, frozen=True, kw_only=True):
     """A system as its documents describe it. Only stated fields, plus those that `derived` gives a formula for.
 
-    Fields that only some systems have (`interconnect`, `links`, `tlb_entries`, …) are in `model_extra`, as written.
+    Fields that only some systems have (`interconnect`, `links`, `tlb_entries`, …) are in `others`, as written.
     """
 
-    model_config = ConfigDict(extra="allow", frozen=True)
     id: str
     name: str
     vendor: str
@@ -75,16 +70,17 @@ class PublishedMachine(BaseModel):
     memory_gb_per_node: float | None = None
     derived: tuple[str, ...]
     notes: tuple[str, ...]
-    source: tuple[Source, ...] = Field(min_length=1)
+    source: Annotated[tuple[Source, ...], Meta(min_length=1)]
+    others: Mapping[str, Any] = {}
 
 
-class Observation(_Entry):
+class Observation(InputTable, frozen=True):
     """One published value. `value` is `None` where the source reports that no run was possible."""
 
     machine: str
     configuration: Mapping[str, str]  # the table's own columns
     metric: str
-    value: Annotated[float | None, BeforeValidator(lambda text: text or None)]
+    value: float | None
     unit: str
     kind: Kind
     relation: Relation  # how the true value relates to `value`
@@ -92,14 +88,14 @@ class Observation(_Entry):
     note: str
 
 
-class MetricNote(_Entry):
+class MetricNote(InputTable, frozen=True):
     """What a column of a table means."""
 
     unit: str
     definition: str
 
 
-class Result(_Entry):
+class Result(InputTable, frozen=True, kw_only=True):
     """One published table or list."""
 
     id: str
@@ -135,7 +131,7 @@ class Result(_Entry):
         )
 
 
-class Finding(_Entry):
+class Finding(InputTable, frozen=True):
     """A published statement as a testable claim. `test` and `expected` are the transcriber's, for any machine."""
 
     id: str
@@ -149,7 +145,7 @@ class Finding(_Entry):
     evidence: tuple[str, ...]  # ids of results
 
 
-class Counterpart(_Entry):
+class Counterpart(InputTable, frozen=True, kw_only=True):
     """What serves the purpose of old settings today."""
 
     id: str
@@ -157,18 +153,16 @@ class Counterpart(_Entry):
     name: str  # several are separated by commas
     values: Mapping[str, str] = {}  # old value -> new value
     note: str = ""
-    line: str = Field(min_length=1)  # to type, to write into a file, or to put into the program, by `apply`
+    line: Annotated[str, Meta(min_length=1)]  # to type, to write into a file, or to put into the program, by `apply`
     apply: Way
     verified: Evidence
 
-    @model_validator(mode="after")
-    def _assigns_first(self) -> Self:
+    def __post_init__(self) -> None:
         if self.apply == "environment" and not re.match(r"[A-Za-z_]\w*=", self.line):
             raise ValueError("a line for the environment begins with NAME=value")
-        return self
 
 
-class Setting(_Entry):
+class Setting(InputTable, frozen=True, kw_only=True):
     """A flag, variable, keyword or tool named in a document, and what became of it."""
 
     name: str
@@ -188,7 +182,7 @@ class Setting(_Entry):
     counterparts: tuple[Counterpart, ...] = ()
 
 
-_Model = TypeVar("_Model", bound=BaseModel)
+_Model = TypeVar("_Model", bound=InputTable)
 
 
 def _root() -> Traversable:
@@ -202,11 +196,11 @@ def _table(path: Traversable) -> dict[str, Any]:
         raise CatalogueError(f"cannot read {path.name} ({error})") from error
 
 
-def _valid(model: type[_Model], data: Mapping[str, Any], name: str) -> _Model:
+def _valid(model: type[_Model], data: Mapping[str, Any], name: str, strict: bool = True) -> _Model:
     try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise CatalogueError(f"cannot read {name} {mistakes(error, model)[0]}") from error
+        return convert(data, model, strict)
+    except MistakesError as error:
+        raise CatalogueError(f"cannot read {name} {error.mistakes[0]}") from error
 
 
 def _read_list(model: type[_Model], file: str, key: str) -> tuple[_Model, ...]:
@@ -226,8 +220,21 @@ def documents() -> dict[str, Document]:
 @functools.cache
 def machines() -> dict[str, PublishedMachine]:
     """The published machines, by id."""
-    found = (_valid(PublishedMachine, _table(path), path.name) for path in _files_in("machines"))
+    found = (_machine(_table(path), path.name) for path in _files_in("machines"))
     return {machine.id: machine for machine in found}
+
+
+def _machine(table: Mapping[str, Any], name: str) -> PublishedMachine:
+    known = {key: value for key, value in table.items() if key in PublishedMachine.__struct_fields__}
+    others = {key: value for key, value in table.items() if key not in known}
+    return _valid(PublishedMachine, {**known, "others": others}, name)
+
+
+def members(entry: InputTable) -> dict[str, Any]:
+    """Return an entry as values of JSON's types, by key of its file."""
+    found: dict[str, Any] = to_builtins(entry)
+    others = found.pop("others", {})
+    return {**found, **others}
 
 
 @functools.cache
@@ -296,8 +303,9 @@ def read_result(description: Traversable, rows: Traversable) -> Result:
         if line.keys() != expected:
             raise CatalogueError(f"cannot read {rows.name}, line {number} (its columns are not {sorted(expected)})")
         common = {name: line[name] for name in _COMMON}
-        row = {**common, "configuration": {column: line[column] for column in columns}}
-        seen.append(_valid(Observation, row, f"{rows.name}, line {number}"))
+        configuration = {column: line[column] for column in columns}
+        row = {**common, "value": line["value"] or None, "configuration": configuration}
+        seen.append(_valid(Observation, row, f"{rows.name}, line {number}", strict=False))
     result = _valid(Result, {**about, "observations": seen}, description.name)
     for observation in result.observations:
         if observation.metric not in result.metrics:

@@ -4,21 +4,22 @@ import functools
 import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta
+
+from octant.untrusted import InputTable, convert
 
 Rule: TypeAlias = Literal["baseline", "optimised"]
 
 
-class HpccFigure(BaseModel):
+class HpccFigure(InputTable, frozen=True, kw_only=True):
     """One key of HPCC's summary; `hpcc_tests.toml` explains the fields."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     key: str
     knobs: Mapping[str, str] = {}
     metric: str = ""
-    unit: float = Field(gt=0)
+    unit: Annotated[float, Meta(gt=0)]
     each: bool = False
     over: Literal["", "max", "min", "mean", "best"] = ""
     reference: str = ""
@@ -30,10 +31,9 @@ class HpccFigure(BaseModel):
         return all(knobs.get(name, "") == value for name, value in self.knobs.items())
 
 
-class HpccTest(BaseModel):
+class HpccTest(InputTable, frozen=True, kw_only=True):
     """One test, which gives one or several figures."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     name: str
     workload: str
     mode: Literal["one", "star", "all"]
@@ -45,7 +45,7 @@ class HpccTest(BaseModel):
     unshared: Mapping[str, str] = {}
     rule: Rule
     shows: tuple[str, ...] = ()
-    least: int = Field(default=1, ge=1)
+    least: Annotated[int, Meta(ge=1)] = 1
     figure: tuple[HpccFigure, ...] = ()
     peak: bool = False
 
@@ -59,4 +59,4 @@ class HpccTest(BaseModel):
 def hpcc_tests() -> tuple[HpccTest, ...]:
     """All of them, in the order of the file."""
     table = tomllib.loads((files("octant.catalogue") / "hpcc_tests.toml").read_text(encoding="utf-8"))
-    return tuple(HpccTest.model_validate(entry) for entry in table["test"])
+    return convert(table["test"], tuple[HpccTest, ...])

@@ -7,27 +7,27 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta
 
 from octant.catalogue.neutral import TITLES, Library, number
 from octant.units import parse_bytes
+from octant.untrusted import InputTable, convert
 
 Kind = Literal["wrong data", "hang", "crash", "slow"]
-Condition = Annotated[str, Field(pattern=r"^(>=?\d+|[^<>=\s]+)$")]
+Condition = Annotated[str, Meta(pattern=r"^(>=?\d+|[^<>=\s]+)\Z")]
 """A word or size, or `>=N` or `>N` of a number; sizes are in bytes."""
 
 
-class Fault(BaseModel):
+class Fault(InputTable, frozen=True, kw_only=True):
     """One of them; `mpi_faults.toml` explains the fields."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     name: str
     library: Literal["mpich", "openmpi", "intelmpi", "mvapich2", "cray-mpich"]
     since: str = ""
     until: str = ""
-    seen: tuple[str, ...] = Field(min_length=1)
+    seen: Annotated[tuple[str, ...], Meta(min_length=1)]
     workload: str
-    knobs: dict[str, tuple[Condition, ...]] = {}
+    knobs: Mapping[str, tuple[Condition, ...]] = {}
     ranks: tuple[Condition, ...] = ()
     kind: Kind
     says: str
@@ -67,7 +67,7 @@ class Fault(BaseModel):
 def faults() -> tuple[Fault, ...]:
     """All of them, in the file's order."""
     table = tomllib.loads((files("octant.catalogue") / "mpi_faults.toml").read_text(encoding="utf-8"))
-    return tuple(Fault.model_validate(entry) for entry in table["fault"])
+    return convert(table["fault"], tuple[Fault, ...])
 
 
 def of_library(library: Library) -> tuple[Fault, ...]:

@@ -4,34 +4,35 @@ import functools
 import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta
+from msgspec.structs import replace
 
 from octant.failure import Exit, Refusal, suggestion
+from octant.untrusted import InputTable, convert
 
 
-class Pattern(BaseModel):
+class Pattern(InputTable, frozen=True, kw_only=True):
     """One of them; `mpi_patterns.toml` explains the fields."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     name: str
     osu: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     workload: str
-    knobs: dict[str, str] = {}
+    knobs: Mapping[str, str] = {}
     ranks: Literal["pair", "any"] = "any"
     sizes: str = ""
-    multiple: int = Field(default=1, ge=1)
+    multiple: Annotated[int, Meta(ge=1)] = 1
     modes: str = ""
     multi: bool = False
     times: Literal["one", "range", "mean", "overlap", "passive"] = "range"
-    factor: int = Field(default=0, ge=0)
+    factor: Annotated[int, Meta(ge=0)] = 0
     each: Literal["", "all", "other", "pair"] = ""
-    messages: int = Field(default=0, ge=0)
+    messages: Annotated[int, Meta(ge=0)] = 0
     osu_shows: Literal["latency", "bandwidth", "rate", "overlap"] = "latency"
     differs: str = ""
-    holds_with: dict[str, str] = {}
+    holds_with: Mapping[str, str] = {}
     usual: bool = False
 
     @property
@@ -69,10 +70,15 @@ class Pattern(BaseModel):
 def patterns() -> tuple[Pattern, ...]:
     """All of them, in the file's order."""
     table = tomllib.loads((files("octant.catalogue") / "mpi_patterns.toml").read_text(encoding="utf-8"))
-    found = [Pattern.model_validate(entry) for entry in table["pattern"]]
-    alone = {"osu": (), "aliases": (), "times": "range", "osu_shows": "latency"}
+    found = convert(table["pattern"], tuple[Pattern, ...])
     beside = [one for one in found if one.knobs.get("call") == "nonblocking"]
-    return (*found, *(one.model_copy(update={**alone, "name": f"{one.name}_pure"}) for one in beside))
+    return (
+        *found,
+        *(
+            replace(one, name=f"{one.name}_pure", osu=(), aliases=(), times="range", osu_shows="latency")
+            for one in beside
+        ),
+    )
 
 
 def find(name: str) -> Pattern:

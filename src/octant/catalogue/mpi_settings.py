@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from octant.catalogue import Setting, neutral
 from octant.catalogue import settings as published
 from octant.failure import near, suggestion
 from octant.machine.mpi_inventory import Inventory
+from octant.untrusted import InputTable, convert
 
 TITLES = neutral.TITLES
 _PREFIXES = {
@@ -24,19 +23,17 @@ _PREFIXES = {
 _TRANSPORTS = ("ucx", "libfabric")
 
 
-class Original(BaseModel):
+class Original(InputTable, frozen=True):
     """The setting as the documents name it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     name: str
     system: str
     default: str
 
 
-class Equivalent(BaseModel):
+class Equivalent(InputTable, frozen=True):
     """The name in one library, with the versions that have it (`since` inclusive, `until` exclusive)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     library: Literal["mpich", "openmpi", "intelmpi", "ucx", "libfabric"]
     name: str
     since: str = ""
@@ -53,10 +50,9 @@ class Equivalent(BaseModel):
         )
 
 
-class MpiKnob(BaseModel):
+class MpiKnob(InputTable, frozen=True, kw_only=True):
     """A setting of MPI libraries, under a name that belongs to none of them."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     name: str
     meaning: str
     matters: str
@@ -82,7 +78,7 @@ class Problem:
 def knobs() -> tuple[MpiKnob, ...]:
     """All of them, in the file's order."""
     table = tomllib.loads((files("octant.catalogue") / "mpi_knobs.toml").read_text(encoding="utf-8"))
-    return tuple(MpiKnob.model_validate(entry) for entry in table["knob"])
+    return convert(table["knob"], tuple[MpiKnob, ...])
 
 
 def find(name: str) -> tuple[tuple[MpiKnob, ...], tuple[Setting, ...]]:

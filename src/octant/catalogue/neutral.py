@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from octant.failure import suggestion
 from octant.units import bytes_text, parse_bytes, parse_seconds
+from octant.untrusted import InputTable, convert
 
 Proof = Literal["effect", "read-back", "launch", "documentation"]
 TITLES = {
@@ -52,10 +51,9 @@ class Library:
         return f"{TITLES.get(self.name, self.name)} {self.version}".strip()
 
 
-class Row(BaseModel):
+class Row(InputTable, frozen=True, omit_defaults=True):
     """What a setting becomes in one library, version and path; `neutral.toml` explains the fields."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     library: Literal["mpich", "openmpi", "intelmpi", "mvapich2", "cray-mpich"]
     proof: Proof
     since: str = ""
@@ -65,10 +63,10 @@ class Row(BaseModel):
     needs: Literal["", "infiniband"] = ""
     least: int | None = None
     most: int | None = None
-    set: dict[str, str] = {}
-    words: dict[str, dict[str, str]] = {}
+    set: Mapping[str, str] = {}
+    words: Mapping[str, dict[str, str]] = {}
     cannot: str = ""
-    cannot_words: dict[str, str] = {}
+    cannot_words: Mapping[str, str] = {}
     note: str = ""
 
     def holds(self, library: Library) -> bool:
@@ -95,10 +93,9 @@ class Row(BaseModel):
         return (*self.set, *(name for own in self.words.values() for name in own))
 
 
-class Neutral(BaseModel):
+class Neutral(InputTable, frozen=True, kw_only=True, omit_defaults=True):
     """A setting under a name that belongs to no library."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     name: str
     aliases: tuple[str, ...] = ()
     meaning: str
@@ -106,7 +103,7 @@ class Neutral(BaseModel):
     least: int = 0
     most: int = 2**63 - 1
     values: tuple[str, ...] = ()
-    same: dict[str, str] = {}
+    same: Mapping[str, str] = {}
     maps: tuple[Row, ...]
 
     def allowed(self) -> str:
@@ -187,7 +184,7 @@ def _takes(row: Row, setting: Neutral, value: Value) -> bool:
 def settings() -> tuple[Neutral, ...]:
     """All of them, in the file's order."""
     table = tomllib.loads((files("octant.catalogue") / "neutral.toml").read_text(encoding="utf-8"))
-    return tuple(Neutral.model_validate(entry) for entry in table["setting"])
+    return convert(table["setting"], tuple[Neutral, ...])
 
 
 def find(name: str) -> Neutral | None:

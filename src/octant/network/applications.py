@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from msgspec.structs import replace
 
 from octant import _network
 from octant.failure import Exit, Refusal, suggestion
@@ -148,8 +149,8 @@ def _experiment(
     distance: int,
     inverse: bool,
 ) -> Experiment:
-    shape = network.topology.model_copy(update={"sizes": sizes})
-    sized = network.model_copy(update={"topology": shape})
+    shape = replace(network.topology, sizes=sizes)
+    sized = replace(network, topology=shape)
     ranks = math.prod(sizes) * per_node
     node_of_rank = place(sized, "TXYZ", ranks, per_node)
     if inverse:  # the nodes of the second half, in opposite order

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from octant.failure import Exit, Refusal, suggestion
@@ -105,7 +106,7 @@ def failure_sweep(
 
 
 def _with_policy(network: NetworkFile, policy: str) -> NetworkFile:
-    return network.model_copy(update={"routing": network.routing.model_copy(update={"policy": policy})})
+    return replace(network, routing=replace(network.routing, policy=policy))
 
 
 def _require_limit(pattern: Pattern, rate_per_s: float) -> None:

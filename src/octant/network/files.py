@@ -2,21 +2,22 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from msgspec import Meta
+from msgspec.structs import replace
 
 from octant import _network
 from octant.failure import Exit, Refusal, suggestion
 from octant.network.message_times import MeasuredTimes, MessageTimes, Stretch
-from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, Points, Seconds
+from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, PositiveSeconds, Seconds, Sizes
 from octant.network.shape import MOST_NODES
 from octant.network.topologies import Topology
-from octant.untrusted import Mistake, is_file, mistakes, parse_toml, read_text
+from octant.untrusted import InputTable, Mistake, MistakesError, convert, is_file, parse_toml, read_text
 
 UNLIMITED = math.inf
 _MOST_EXTENDED = 16
@@ -25,18 +26,14 @@ _MOST_MISTAKES = 20
 _SHOWN = 100  # characters of a foreign name in a message
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class LinkClass(_File):
+class LinkClass(InputTable, frozen=True):
     """One kind of link: what one direction of one link carries. Capacities not given are unlimited."""
 
     bytes_per_s: BytesPerS | None = None
     packets_per_s: PacketsPerS | None = None
     latency: Seconds = 0.0
-    lanes: Annotated[int, Field(ge=1, le=1024)] = 1
-    spares: Annotated[int, Field(ge=0, le=1024)] = 0
+    lanes: Annotated[int, Meta(ge=1, le=1024)] = 1
+    spares: Annotated[int, Meta(ge=0, le=1024)] = 0
     note: str = ""
 
     def left_after(self, lanes_down: int) -> float:
@@ -46,55 +43,51 @@ class LinkClass(_File):
     def at_edge(self, edge: Literal["low", "high"]) -> "LinkClass":
         """The same link with its capacities at one end of their ranges."""
         given = {name: getattr(self, name) for name in ("bytes_per_s", "packets_per_s")}
-        return self.model_copy(
-            update={
-                name: q.model_copy(update={"value": getattr(q, edge)}) for name, q in given.items() if q is not None
-            }
-        )
+        return replace(self, **{name: replace(q, value=getattr(q, edge)) for name, q in given.items() if q is not None})
 
     def scaled(self, factor: float) -> "LinkClass":
         """The same link with `factor` times its capacities."""
-        update = {name: _times(getattr(self, name), factor) for name in ("bytes_per_s", "packets_per_s")}
-        return self.model_copy(update=update)
+        return replace(
+            self, bytes_per_s=_times(self.bytes_per_s, factor), packets_per_s=_times(self.packets_per_s, factor)
+        )
 
 
 def _times(quantity: Calibrated | None, factor: float) -> Calibrated | None:
     if quantity is None:
         return None
-    return quantity.model_copy(update={key: getattr(quantity, key) * factor for key in ("value", "low", "high")})
+    value, low, high = (number * factor for number in (quantity.value, quantity.low, quantity.high))
+    return replace(quantity, value=value, low=low, high=high)
 
 
-class Endpoint(_File):
+class Endpoint(InputTable, frozen=True):
     """What one node can send, receive and copy within itself. Bytes are payload, packets are messages."""
 
     injection: LinkClass = LinkClass()
     ejection: LinkClass | None = None  # as injection where not given
     local: LinkClass = LinkClass()
     to_itself: Literal["memory", "endpoint", "free"] = "memory"
-    ranks: Annotated[int, Field(ge=1, le=4096)] = 1
+    ranks: Annotated[int, Meta(ge=1, le=4096)] = 1
 
 
-class LengthLine(_File):
+class LengthLine(InputTable, frozen=True):
     """Messages from a length on: their time there, and what each further byte takes."""
 
-    first: Annotated[float, Field(ge=0, le=2**50)]  # bytes
-    time: Annotated[Seconds, Field(gt=0)]
+    first: Annotated[float, Meta(ge=0, le=2**50)]  # bytes
+    time: PositiveSeconds
     bytes_per_s: BytesPerS | None = None  # `None`: length makes no difference
 
 
-class Messages(_File):
+class Messages(InputTable, frozen=True):
     """Measured times of messages that have their way for themselves, by length."""
 
-    inside: Annotated[tuple[LengthLine, ...], Field(max_length=_MOST_LINES)] = ()  # between ranks of one node
-    between: Annotated[tuple[LengthLine, ...], Field(max_length=_MOST_LINES)] = ()  # between nodes
+    inside: Annotated[tuple[LengthLine, ...], Meta(max_length=_MOST_LINES)] = ()  # between ranks of one node
+    between: Annotated[tuple[LengthLine, ...], Meta(max_length=_MOST_LINES)] = ()  # between nodes
     source: str = ""
 
-    @model_validator(mode="after")
-    def _ascending(self) -> Self:
+    def __post_init__(self) -> None:
         for name, lines in (("inside", self.inside), ("between", self.between)):
             if any(one.first >= other.first for one, other in pairwise(lines)):
                 raise ValueError(f"the lengths of '{name}' do not ascend; order them by 'first'")
-        return self
 
     @property
     def times(self) -> MeasuredTimes:
@@ -107,72 +100,70 @@ def _message_times(lines: Sequence[LengthLine]) -> MessageTimes | None:
     return MessageTimes(tuple(stretches)) if lines else None
 
 
-class Packet(_File):
+class Packet(InputTable, frozen=True):
     """How bulk data is cut into packets."""
 
-    payload_bytes: Annotated[int, Field(ge=1, le=2**24)] = 2048
-    overhead_bytes: Annotated[int, Field(ge=0, le=2**16)] = 0
+    payload_bytes: Annotated[int, Meta(ge=1, le=2**24)] = 2048
+    overhead_bytes: Annotated[int, Meta(ge=0, le=2**16)] = 0
 
 
 Policy = Literal["stall", "twin", "spread", "recompute"]
 """What becomes of packets whose link is down."""
 
 
-class RoutingWords(_File):
+class RoutingWords(InputTable, frozen=True):
     """How packets find their way, and what becomes of those whose link is down."""
 
-    name: Annotated[str, Field(max_length=40)]
+    name: Annotated[str, Meta(max_length=40)]
     policy: Policy = "stall"
     order: Annotated[
-        tuple[Annotated[int, Field(ge=0, lt=_network.MOST_DIMENSIONS)], ...], Field(max_length=_network.MOST_DIMENSIONS)
+        tuple[Annotated[int, Meta(ge=0, lt=_network.MOST_DIMENSIONS)], ...], Meta(max_length=_network.MOST_DIMENSIONS)
     ] = ()  # of dimensions
     split_ties: bool = True
     with_direct: bool = False
 
-    @model_validator(mode="after")
-    def _each_once(self) -> Self:
+    def __post_init__(self) -> None:
         for dimension in self.order:
             if self.order.count(dimension) > 1:
                 raise ValueError(f"dimension {dimension} occurs twice in 'order'; name each once")
-        return self
 
 
-class Residual(_File):
+class Residual(InputTable, frozen=True):
     """What the model does not explain, as an empirical factor: rate × (1 - per_doubling × log2(nodes / from_nodes))."""
 
-    per_doubling: float = Field(ge=0, le=0.5)
-    from_nodes: int = Field(ge=1, le=MOST_NODES)
+    per_doubling: Annotated[float, Meta(ge=0, le=0.5)]
+    from_nodes: Annotated[int, Meta(ge=1, le=MOST_NODES)]
     source: str
-    calibrated_on: Points = {}  # published points that it was fitted to
+    calibrated_on: Mapping[str, Sizes] = {}  # published points that it was fitted to
 
     def factor(self, nodes: int) -> float:
         """The factor for a job of that many nodes."""
         return 1.0 if nodes <= self.from_nodes else max(0.0, 1 - self.per_doubling * math.log2(nodes / self.from_nodes))
 
 
-class Offload(_File):
+class Offload(InputTable, frozen=True, kw_only=True):
     """A tree in the network's hardware that carries some collectives: it costs its depth, not its ranks."""
 
-    operations: Annotated[tuple[Literal["allreduce", "barrier", "bcast", "reduce"], ...], Field(min_length=1)]
-    radix: Annotated[int, Field(ge=2, le=4096)]
-    hop: Annotated[Seconds, Field(gt=0)]  # from one level to the next
+    operations: Annotated[tuple[Literal["allreduce", "barrier", "bcast", "reduce"], ...], Meta(min_length=1)]
+    radix: Annotated[int, Meta(ge=2, le=4096)]
+    hop: PositiveSeconds  # from one level to the next
     bytes_per_s: BytesPerS | None = None
     source: str
 
 
-class Published(_File):
+class Published(InputTable, frozen=True):
     """Where published points of one traffic stand in the catalogue's results."""
 
     results: str
     metric: str
     size: str  # column
     total: str = ""  # metric of the whole system, divided by the column `nodes`
-    total_scale: Annotated[float, Field(gt=0, le=1e18)] | None = None  # of `total`; `None`: as `scale`
-    scale: Annotated[float, Field(gt=0, le=1e18)] = 1.0  # to base units
-    where: dict[str, str] = {}
+    total_scale: Annotated[float, Meta(gt=0, le=1e18)] | None = None  # of `total`; `None`: as `scale`
+    scale: Annotated[float, Meta(gt=0, le=1e18)] = 1.0  # to base units
+    where: Mapping[str, str] = {}
 
 
-class Unexplained(_File):
+class Unexplained(InputTable, frozen=True):
     """A published statement that the model misses, and by how much."""
 
     statement: str
@@ -181,27 +172,26 @@ class Unexplained(_File):
     why: str
 
 
-class NetworkFile(_File):
+class NetworkFile(InputTable, frozen=True, kw_only=True):
     """A machine's network as its author wrote it. A key we do not know is an error, so a typo is never ignored."""
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][\w.+-]{0,99}$")  # of files too: no slash
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][\w.+-]{0,99}\Z")]  # of files too: no slash
     title: str = ""
     sources: tuple[str, ...] = ()
-    topology: Annotated[Topology, Field(discriminator="kind")]
-    links: dict[str, LinkClass]
+    topology: Topology
+    links: Mapping[str, LinkClass]
     endpoint: Endpoint = Endpoint()
     packet: Packet = Packet()
     messages: Messages = Messages()
     routing: RoutingWords
-    windows: dict[str, Annotated[int, Field(ge=1, le=10**6)]] = {}  # packets in flight per node, by traffic
-    residual: dict[str, Residual] = {}
-    offload: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")], Offload] = {}
-    published: dict[str, Published] = {}
+    windows: Mapping[str, Annotated[int, Meta(ge=1, le=10**6)]] = {}  # packets in flight per node, by traffic
+    residual: Mapping[str, Residual] = {}
+    offload: Mapping[Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,31}\Z")], Offload] = {}
+    published: Mapping[str, Published] = {}
     unexplained: tuple[Unexplained, ...] = ()
     node: str = "node"  # what the vendor calls one
 
-    @model_validator(mode="after")
-    def _links_fit(self) -> "NetworkFile":
+    def __post_init__(self) -> None:
         wanted, given = set(self.topology.link_classes()), set(self.links)
         if wanted != given:
             missing, spare = sorted(wanted - given), sorted(given - wanted)
@@ -211,14 +201,9 @@ class NetworkFile(_File):
             raise ValueError(
                 f"link classes do not fit a {self.topology.kind} network ({text}); it has {', '.join(sorted(wanted))}"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _offload_is_named(self) -> "NetworkFile":
         taken = {"all", *(algorithm for _, algorithm in _network.collectives())} & set(self.offload)
         if taken:
             raise ValueError(f"offload.{min(taken)}: an algorithm in software has that name; choose another, say tree")
-        return self
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -250,7 +235,7 @@ class NetworkFile(_File):
     def calibrated_on(self, traffic: str, size: int) -> tuple[str, ...]:
         """What of the file was taken from the published point of a traffic at a size: `D packets/s`."""
         ends = {name: getattr(self.endpoint, name) for name in ("injection", "ejection", "local")}
-        known: dict[str, Points] = {
+        known: dict[str, Mapping[str, Sizes]] = {
             f"{name} {unit}/s": quantity.calibrated_on
             for name, link in {**ends, **self.links}.items()
             if link is not None
@@ -269,9 +254,9 @@ class NetworkFile(_File):
         if not 1 <= size <= MOST_NODES:
             raise Refusal(f"cannot build {self.name} with that size; try 1 to {MOST_NODES}", Exit.WRONG_WORD)
         try:
-            return self.model_copy(update={"topology": self.topology.at_size(size)})
-        except ValidationError as error:
-            reason = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+            return replace(self, topology=self.topology.at_size(size))
+        except MistakesError as error:
+            reason = error.mistakes[0].reason
             raise Refusal(
                 f"cannot build {self.name} with size {size} ({reason}); try another --size", Exit.WRONG_WORD
             ) from error
@@ -280,24 +265,24 @@ class NetworkFile(_File):
         """Every calibrated capacity at the low or high end of its range."""
         pinned = {name: self.link_class(name).at_edge(edge) for name in self.class_names}
         ends = {name: pinned.pop(name) for name in ("injection", "ejection", "local")}
-        return self.model_copy(update={"links": pinned, "endpoint": self.endpoint.model_copy(update=ends)})
+        return replace(self, links=pinned, endpoint=replace(self.endpoint, **ends))
 
     def bounded(self, name: str) -> "NetworkFile":
         """The same machine with some limit on a link class that has none."""
         link = self.link_class(name)
         if link.bytes_per_s or link.packets_per_s:
             return self
-        some = {name: link.model_copy(update={"bytes_per_s": Calibrated(value=1e9, low=1e9, high=1e9)})}
+        some = {name: replace(link, bytes_per_s=Calibrated(1e9, 1e9, 1e9))}
         if name in self.links:
-            return self.model_copy(update={"links": {**self.links, **some}})
+            return replace(self, links={**self.links, **some})
         if name == "injection":  # of which ejection is a copy unless it is given
             some["ejection"] = self.link_class("ejection")
-        return self.model_copy(update={"endpoint": self.endpoint.model_copy(update=some)})
+        return replace(self, endpoint=replace(self.endpoint, **some))
 
     def scaled(self, name: str, factor: float) -> "NetworkFile":
         """The same machine with one link class `factor` times as fast; `endpoint` means injection and ejection."""
         if name in self.links:
-            return self.model_copy(update={"links": {**self.links, name: self.links[name].scaled(factor)}})
+            return replace(self, links={**self.links, name: self.links[name].scaled(factor)})
         ends = {"endpoint": ("injection", "ejection")}.get(name, (name,))
         if not set(ends) <= {"injection", "ejection", "local"}:
             raise Refusal(
@@ -307,7 +292,7 @@ class NetworkFile(_File):
         update = {end: self.link_class(end).scaled(factor) for end in ends}
         if "ejection" not in update:
             update["ejection"] = self.link_class("ejection")
-        return self.model_copy(update={"endpoint": self.endpoint.model_copy(update=update)})
+        return replace(self, endpoint=replace(self.endpoint, **update))
 
     def build(self) -> _network.Topology:
         """The engine's topology."""
@@ -353,12 +338,11 @@ def parse(text: str, origin: str, folder: Path | None = None) -> NetworkFile:
     """
     table = _table(text, origin, folder, (origin,))
     try:
-        return NetworkFile.model_validate(table)
-    except ValidationError as error:
-        problems = mistakes(error, NetworkFile)
-        lines = [_sentence(text, origin, mistake) for mistake in problems[:_MOST_MISTAKES]]
-        if len(problems) > _MOST_MISTAKES:
-            lines.append(f"and {len(problems) - _MOST_MISTAKES} more")
+        return convert(table, NetworkFile)
+    except MistakesError as error:
+        lines = [_sentence(text, origin, mistake) for mistake in error.mistakes[:_MOST_MISTAKES]]
+        if len(error.mistakes) > _MOST_MISTAKES:
+            lines.append(f"and {len(error.mistakes) - _MOST_MISTAKES} more")
         raise Refusal("\n".join(lines), Exit.WRONG_WORD) from error
 
 

@@ -1,10 +1,10 @@
 """A network given cable by cable."""
 
 from functools import lru_cache
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from msgspec import Meta
 
 from octant import _network
 from octant.failure import Exit, Refusal, suggestion
@@ -15,8 +15,8 @@ MOST_CABLES = 2**20
 _SHOWN = 40  # characters of a foreign line in a message
 _RESERVED = ("injection", "ejection", "local")  # the classes of every network's endpoints
 
-Word = Annotated[str, Field(pattern=r"^[^\s#]{1,200}$")]
-ClassWord = Annotated[str, Field(pattern=r"^[^\s#]{1,64}$")]
+Word = Annotated[str, Meta(pattern=r"^[^\s#]{1,200}\Z")]
+ClassWord = Annotated[str, Meta(pattern=r"^[^\s#]{1,64}\Z")]
 
 
 class Cables(NamedTuple):
@@ -27,26 +27,23 @@ class Cables(NamedTuple):
     rows: list[tuple[int, int, int]]
 
 
-class Graph(Shape):
+class Graph(Shape, tag="graph", frozen=True):
     """Any network: cables `a b [class]`, one per line, in `edges` (text, or a file's name beside the network file).
 
     Names are free words; `hosts` says how the names of nodes begin, all other vertices are switches.
     """
 
-    kind: Literal["graph"]
     edges: str
-    hosts: Annotated[str, Field(max_length=200)] = ""
-    order: Annotated[tuple[Word, ...], Field(max_length=MOST_NODES)] = ()
-    classes: Annotated[tuple[ClassWord, ...], Field(min_length=1, max_length=64)] = ("link",)
+    hosts: Annotated[str, Meta(max_length=200)] = ""
+    order: Annotated[tuple[Word, ...], Meta(max_length=MOST_NODES)] = ()
+    classes: Annotated[tuple[ClassWord, ...], Meta(min_length=1, max_length=64)] = ("link",)
 
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
+    def __post_init__(self) -> None:
         for name in self.classes:
             if name in _RESERVED or self.classes.count(name) > 1:
                 raise ValueError(f"link class {name!r} occurs twice, or is one of the endpoints'; rename one")
         require_size(self)
         _require_connected(self.read())
-        return self
 
     def read(self) -> Cables:
         """The cables with their ends numbered.

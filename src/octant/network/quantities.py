@@ -2,9 +2,12 @@
 
 import math
 import re
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from msgspec import Meta
+
+from octant.untrusted import InputTable, convert, read_with
 
 _NUMBER = re.compile(r"\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(\S.*?)?\s*")
 _PREFIX = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -67,44 +70,57 @@ def seconds(value: object) -> float:
     return read
 
 
-Points = dict[str, Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)]]
-"""Published points: of each traffic the sizes."""
+def positive_seconds(value: object) -> float:
+    """Seconds from `1e-7` or `"100 ns"`, more than zero."""
+    read = seconds(value)
+    if not read:
+        raise ValueError('a time must be positive, this is 0; try "100 ns"')
+    return read
 
 
-class Calibrated(BaseModel):
+Sizes = Annotated[tuple[Annotated[int, Meta(ge=1)], ...], Meta(min_length=1)]
+"""Sizes of published points, by traffic in `calibrated_on`."""
+
+
+class Calibrated(InputTable, frozen=True):
     """A value, the range that its evidence allows, and the evidence. In base units."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     value: float
     low: float
     high: float
     source: str = ""
-    calibrated_on: Points = {}  # published points from which the value was taken: the model does not predict them
+    calibrated_on: Mapping[
+        str, Sizes
+    ] = {}  # published points from which the value was taken: the model does not predict them
 
-    @model_validator(mode="after")
-    def _check_order(self) -> "Calibrated":
+    def __post_init__(self) -> None:
         if not self.low <= self.value <= self.high:
             raise ValueError(
                 f"the value {self.value:g} is outside its own range {self.low:g} to {self.high:g}; correct either"
             )
-        return self
 
 
-def _calibrated_validator(reader: Any) -> BeforeValidator:
-    def read(given: object) -> object:
+def _calibrated(reader: Callable[[object], float]) -> Any:
+    """The type of a value with its range; `reader` reads their numbers."""
+
+    def read(given: object) -> Calibrated:
         if isinstance(given, Calibrated):
             return given
         if not isinstance(given, dict):
             value = reader(given)
-            return {"value": value, "low": value, "high": value}
+            return Calibrated(value, value, value)
         known = {key: reader(number) if key in ("value", "low", "high") else number for key, number in given.items()}
-        value = known.get("value")
-        return known if value is None else {"low": value, "high": value, **known}
+        ends = {"low": known["value"], "high": known["value"]} if "value" in known else {}
+        return convert({**ends, **known}, Calibrated)
 
-    return BeforeValidator(read)
+    return read_with(read, Calibrated, Any)
 
 
-BytesPerS = Annotated[Calibrated, _calibrated_validator(bytes_per_s)]
-PacketsPerS = Annotated[Calibrated, _calibrated_validator(packets_per_s)]
-Seconds = Annotated[float, BeforeValidator(seconds)]
+if TYPE_CHECKING:
+    BytesPerS: TypeAlias = Calibrated
+    PacketsPerS: TypeAlias = Calibrated
+    Seconds: TypeAlias = float
+    PositiveSeconds: TypeAlias = float
+else:
+    BytesPerS, PacketsPerS = _calibrated(bytes_per_s), _calibrated(packets_per_s)
+    Seconds, PositiveSeconds = read_with(seconds, float, Any), read_with(positive_seconds, float, Any)

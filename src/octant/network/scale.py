@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import asdict
+
 from octant.failure import Exit, Refusal
 from octant.network.applications import FftModel, global_fft, random_ring
 from octant.network.files import NetworkFile
@@ -106,7 +108,7 @@ def _point(
     low = solve(sized.at_edge("low"), pattern, solver, settings).rate_per_s
     high = solve(sized.at_edge("high"), pattern, solver, settings).rate_per_s
     tightest = answer.bottleneck
-    before, after = network.topology.model_dump(), sized.topology.model_dump()
+    before, after = asdict(network.topology), asdict(sized.topology)
     thinned = [f"{k} = {after[k]}" for k in ("hosts", "links_per_host", "down") if before.get(k) != after.get(k)]
     notes = [f"cabling assumed: {', '.join(thinned)}"] if thinned else []
     return ScalePoint(

@@ -1,25 +1,36 @@
 """What every shape of network says of itself, and how large one may be."""
 
-from abc import ABC, abstractmethod
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, to_builtins
 
 from octant import _network
+from octant.untrusted import InputTable, convert
 
 MOST_NODES = _network.MOST_NODES
-Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
-Sides = Annotated[tuple[Count, ...], Field(min_length=1, max_length=_network.MOST_DIMENSIONS)]
+Count = Annotated[int, Meta(ge=1, le=MOST_NODES)]
+Sides = Annotated[tuple[Count, ...], Meta(min_length=1, max_length=_network.MOST_DIMENSIONS)]
 Rows = list[tuple[str, float, float, int]]
 
 
-class Shape(BaseModel, ABC):
+class Shape(InputTable, tag_field="kind", frozen=True):
     """A topology as a file describes it; the numbers of every shape are checked before it is built."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     size_word: ClassVar[str] = "nodes"  # what `at_size` counts
+
+    @property
+    def kind(self) -> str:
+        """Its name in network files."""
+        return str(self.__struct_config__.tag)
+
+    def changed(self, **change: object) -> Self:
+        """The same with other numbers.
+
+        Raises:
+            MistakesError: one that the shape does not accept.
+        """
+        return convert({**to_builtins(self), **change}, type(self))
 
     def size(self) -> int:
         """Present size, in what `at_size` counts."""
@@ -29,25 +40,25 @@ class Shape(BaseModel, ABC):
         """Nodes of one supernode or group, in which jobs are counted; 1 where they are counted in nodes."""
         return 1
 
-    @abstractmethod
     def link_classes(self) -> tuple[str, ...]:
         """Names of the fabric's link classes, in the engine's order."""
+        raise NotImplementedError
 
     def active(self) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
         """Nodes that take part in traffic."""
         return np.arange(self.nodes(), dtype=np.int32)
 
-    @abstractmethod
     def nodes(self) -> int:
         """Endpoints, idle ones included."""
+        raise NotImplementedError
 
-    @abstractmethod
     def switches(self) -> int:
         """Vertices that are no nodes."""
+        raise NotImplementedError
 
-    @abstractmethod
     def fabric_links(self) -> int:
         """Links between vertices, of all planes; both directions count."""
+        raise NotImplementedError
 
     def notes(self) -> tuple[str, ...]:
         """What these numbers leave unused or uneven."""

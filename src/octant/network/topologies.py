@@ -4,7 +4,7 @@ import math
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from msgspec import Meta
 
 from octant import _network
 from octant.failure import Exit, Refusal
@@ -13,7 +13,7 @@ from octant.network.shape import MOST_NODES, Count, Rows, Shape, Sides, require_
 from octant.units import counted
 
 
-class TwoLevelDirect(Shape):
+class TwoLevelDirect(Shape, tag="two-level-direct", frozen=True, kw_only=True):
     """Octants in drawers in supernodes, every pair joined at both levels (IBM Power 775).
 
     `links_per_host` D links join a host octant to each other supernode; supernode j hangs on octant j mod 8 of every
@@ -21,21 +21,19 @@ class TwoLevelDirect(Shape):
     deals them in blocks instead.
     """
 
-    kind: Literal["two-level-direct"]
     supernodes: Count
-    drawers: Annotated[int, Field(ge=1, le=64)] = 4
-    octants: Annotated[int, Field(ge=2, le=64)] = 8
-    links_per_host: Annotated[int, Field(ge=1, le=64)] = 2
+    drawers: Annotated[int, Meta(ge=1, le=64)] = 4
+    octants: Annotated[int, Meta(ge=2, le=64)] = 8
+    links_per_host: Annotated[int, Meta(ge=1, le=64)] = 2
     hosts: Literal["drawer", "supernode"] = "drawer"
     assignment: Literal["modulo", "block"] = "modulo"
-    d_ports: Annotated[int, Field(ge=1, le=256)] = 16
+    d_ports: Annotated[int, Meta(ge=1, le=256)] = 16
     holes: Annotated[
-        tuple[Annotated[int, Field(ge=0, lt=64 * 64)], ...], Field(max_length=64 * 64)
+        tuple[Annotated[int, Meta(ge=0, lt=64 * 64)], ...], Meta(max_length=64 * 64)
     ] = ()  # octants of every supernode that are not compute nodes
     job_supernodes: Count | None = None  # traffic stays within the first so many
 
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
+    def __post_init__(self) -> None:
         require_size(self)
         size = self.drawers * self.octants
         for hole in self.holes:
@@ -45,7 +43,6 @@ class TwoLevelDirect(Shape):
             raise ValueError("no octant is left to compute; name fewer holes")
         if self.job_supernodes is not None and self.job_supernodes > self.supernodes:
             raise ValueError(f"a job on {self.job_supernodes} supernodes does not fit {self.supernodes}")
-        return self
 
     size_word: ClassVar[str] = "supernodes"
 
@@ -97,7 +94,7 @@ class TwoLevelDirect(Shape):
         for hosts, gang in ((self.hosts, self.links_per_host), ("drawer", 1), ("supernode", 2), ("supernode", 1)):
             if math.ceil(supernodes / among[hosts]) * gang <= self.d_ports:
                 change = {"supernodes": supernodes, "hosts": hosts, "links_per_host": gang, "job_supernodes": None}
-                return type(self).model_validate({**self.model_dump(), **change})
+                return self.changed(**change)
         most = among["supernode"] * self.d_ports
         raise Refusal(
             f"cannot cable {supernodes} supernodes (the D ports reach {most}); try at most {most}", Exit.WRONG_WORD
@@ -111,21 +108,18 @@ class TwoLevelDirect(Shape):
         )  # fmt: skip
 
 
-class Torus(Shape):
+class Torus(Shape, tag="torus", frozen=True, kw_only=True):
     """Torus or mesh, chosen per dimension (`wraps`); node numbers run through the first dimension fastest."""
 
-    kind: Literal["torus"]
     sizes: Sides
-    wraps: Annotated[tuple[bool, ...], Field(max_length=_network.MOST_DIMENSIONS)] | bool = True
+    wraps: Annotated[tuple[bool, ...], Meta(max_length=_network.MOST_DIMENSIONS)] | bool = True
 
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
+    def __post_init__(self) -> None:
         require_size(self)
         if not isinstance(self.wraps, bool) and len(self.wraps) != len(self.sizes):
             raise ValueError(
                 f"{len(self.wraps)} wraps do not fit {len(self.sizes)} dimensions; give one each, or one for all"
             )
-        return self
 
     def link_classes(self) -> tuple[str, ...]:
         """One class."""
@@ -156,24 +150,22 @@ class Torus(Shape):
             side = next(d for d in range(max(1, math.ceil(left ** (1 / remaining) - 1e-9)), left + 1) if left % d == 0)
             sides.append(side)
             left //= side
-        return type(self).model_validate({**self.model_dump(), "sizes": tuple(sides)})
+        return self.changed(sizes=tuple(sides))
 
     def build(self, rows: Rows, to_itself: str) -> _network.Topology:
         """The engine's topology."""
         return _network.torus(list(self.sizes), list(self.wrapped()), rows, to_itself)
 
 
-class FatTree(Shape):
+class FatTree(Shape, tag="fat-tree", frozen=True, kw_only=True):
     """Fat tree, once per plane: `down` and `up` are children and parents of a switch, leaf level first."""
 
-    kind: Literal["fat-tree"]
-    planes: Annotated[int, Field(ge=1, le=64)] = 1
+    planes: Annotated[int, Meta(ge=1, le=64)] = 1
     down: Sides
-    up: Annotated[tuple[Count, ...], Field(max_length=_network.MOST_DIMENSIONS - 1)] = ()
+    up: Annotated[tuple[Count, ...], Meta(max_length=_network.MOST_DIMENSIONS - 1)] = ()
     job_nodes: Count | None = None
 
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
+    def __post_init__(self) -> None:
         if len(self.up) != len(self.down) - 1:
             raise ValueError(
                 f"{len(self.up)} numbers of parents do not fit {len(self.down)} levels; give one per level but the top"
@@ -181,7 +173,6 @@ class FatTree(Shape):
         require_size(self)
         if self.job_nodes is not None and self.job_nodes > self.nodes():
             raise ValueError(f"a job on {self.job_nodes} nodes does not fit {self.nodes()}; enlarge 'down'")
-        return self
 
     size_word: ClassVar[str] = "nodes"
 
@@ -218,14 +209,14 @@ class FatTree(Shape):
         """A job on the first `nodes` nodes; the top switches get more children where they must."""
         below = math.prod(self.down[:-1])
         down = (*self.down[:-1], max(self.down[-1], math.ceil(nodes / below)))
-        return type(self).model_validate({**self.model_dump(), "down": down, "job_nodes": nodes})
+        return self.changed(down=down, job_nodes=nodes)
 
     def build(self, rows: Rows, to_itself: str) -> _network.Topology:
         """The engine's topology."""
         return _network.fat_tree(self.planes, list(self.down), list(self.up), rows, to_itself)
 
 
-class Dragonfly(Shape):
+class Dragonfly(Shape, tag="dragonfly", frozen=True, kw_only=True):
     """Routers fully connected in groups, groups fully connected by global links.
 
     Port j of a group's global links leads j + 1 groups on, and again from the first with the ports that are left (the
@@ -233,21 +224,18 @@ class Dragonfly(Shape):
     and to the opposite one. Links lie evenly over the routers of a group.
     """
 
-    kind: Literal["dragonfly"]
-    groups: Annotated[int, Field(ge=2, le=MOST_NODES)]
+    groups: Annotated[int, Meta(ge=2, le=MOST_NODES)]
     routers: Count
     nodes_per_router: Count
     global_links: Count
 
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
+    def __post_init__(self) -> None:
         require_size(self)
         if self.routers * self.global_links < self.groups - 1:
             have = self.routers * self.global_links
             raise ValueError(
                 f"a group has {have} global links and {self.groups - 1} peers: the network is disconnected; add links"
             )
-        return self
 
     size_word: ClassVar[str] = "groups"
 
@@ -298,24 +286,21 @@ class Dragonfly(Shape):
 
     def at_size(self, groups: int) -> Self:
         """The same groups, another number of them."""
-        return type(self).model_validate({**self.model_dump(), "groups": groups})
+        return self.changed(groups=groups)
 
     def build(self, rows: Rows, to_itself: str) -> _network.Topology:
         """The engine's topology."""
         return _network.dragonfly(self.groups, self.routers, self.nodes_per_router, self.global_links, rows, to_itself)
 
 
-class HyperX(Shape):
+class HyperX(Shape, tag="hyperx", frozen=True, kw_only=True):
     """Routers on a lattice, fully connected along every dimension."""
 
-    kind: Literal["hyperx"]
     sizes: Sides
     nodes_per_router: Count
 
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
+    def __post_init__(self) -> None:
         require_size(self)
-        return self
 
     size_word: ClassVar[str] = "side"
 
@@ -343,7 +328,7 @@ class HyperX(Shape):
         """The same number of dimensions, each of that size."""
         if side == self.size():
             return self
-        return type(self).model_validate({**self.model_dump(), "sizes": (side,) * len(self.sizes)})
+        return self.changed(sizes=(side,) * len(self.sizes))
 
     def build(self, rows: Rows, to_itself: str) -> _network.Topology:
         """The engine's topology."""

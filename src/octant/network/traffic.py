@@ -214,7 +214,7 @@ def rank_flows(name: str, ranks: int, parameter: int = 1) -> Flows:
 
 
 def _near_cube(count: int, dimensions: int) -> list[int]:
-    shape = Torus(kind="torus", sizes=(1,) * dimensions).at_size(count)
+    shape = Torus(sizes=(1,) * dimensions).at_size(count)
     return list(shape.sizes)
 
 

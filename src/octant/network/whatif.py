@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
+from msgspec import to_builtins
+from msgspec.structs import replace
+
 from octant.failure import Exit, Refusal, suggestion
 from octant.network.files import NetworkFile, Policy, RoutingWords, Unexplained, load
 from octant.network.jobs import job_nodes
@@ -12,6 +15,7 @@ from octant.network.predictions import Prediction
 from octant.network.scale import scale
 from octant.network.solve import engine, exact, no_detour, solve
 from octant.network.traffic import Pattern, make
+from octant.untrusted import convert
 
 _MOST_PAIRS = 30_000_000
 _ENDPOINTS = ("injection", "ejection")
@@ -155,7 +159,7 @@ def bracket(network: NetworkFile, pattern: Pattern, second: str, rounds: int = 1
     Raises:
         Refusal: the network has no such routing, or there are too many flows to split.
     """
-    other = network.model_copy(update={"routing": network.routing.model_copy(update={"name": second})})
+    other = replace(network, routing=replace(network.routing, name=second))
     topology = network.build()
     mine, theirs = engine(network, topology), engine(other, topology)
     try:
@@ -226,8 +230,8 @@ def with_routing(name: str, routing: str | None, policy: str | None) -> NetworkF
     if policy is not None and policy not in (known := get_args(Policy)):
         raise Refusal(f"cannot use --policy {policy} (no such policy); {suggestion(policy, known)}", Exit.WRONG_WORD)
     change = {key: word for key, word in (("name", routing), ("policy", policy)) if word is not None}
-    words = RoutingWords.model_validate({**network.routing.model_dump(), **change}) if change else network.routing
-    return network.model_copy(update={"routing": words})
+    words = convert({**to_builtins(network.routing), **change}, RoutingWords)
+    return replace(network, routing=words)
 
 
 def sized(network: NetworkFile, size: int | None) -> NetworkFile:

@@ -19,6 +19,7 @@ from octant.network.collectives import MessageCosts, exchange, fastest, programs
 from octant.network.files import NetworkFile
 from octant.network.message_times import MeasuredTimes, MessageTimes, Stretch
 from octant.network.traffic import Flows, rank_flows
+from octant.untrusted import convert
 from octant.workload import CollectiveTraffic, NoTraffic, Traffic
 
 if TYPE_CHECKING:
@@ -101,15 +102,14 @@ class _Model:
             return self.network
         rates = [one for one in (self._pairs_rate(point, times), self._memory_rate()) if one]
         rate = {"bytes_per_s": min(rates)} if rates else {}
-        return NetworkFile.model_validate(
-            {
-                "name": "this-node",
-                "topology": {"kind": "torus", "sizes": [1]},
-                "links": {"link": {}},
-                "endpoint": {"local": rate},
-                "routing": {"name": "dimension-ordered"},
-            }
-        )
+        table = {
+            "name": "this-node",
+            "topology": {"kind": "torus", "sizes": [1]},
+            "links": {"link": {}},
+            "endpoint": {"local": rate},
+            "routing": {"name": "dimension-ordered"},
+        }
+        return convert(table, NetworkFile)
 
     def _pairs_rate(self, point: Point, times: MeasuredTimes) -> float | None:
         """Bytes per second that all pairs of the ranks carry, both ways; `None`: not measured."""

@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 
 import numpy as np
+from msgspec import structs
 
 from octant import units
 from octant.build import smpi
@@ -108,9 +109,9 @@ def with_one_route(network: NetworkFile) -> tuple[NetworkFile, str]:
         network.routing.name == "dimension-ordered" and not network.routing.split_ties
     ):
         return network, ""
-    one = network.routing.model_copy(update={"name": "dimension-ordered", "split_ties": False})
+    one = structs.replace(network.routing, name="dimension-ordered", split_ties=False)
     note = f"both route dimension-ordered, not {network.routing.name}: SimGrid has one route per pair"
-    return network.model_copy(update={"routing": one}), note
+    return structs.replace(network, routing=one), note
 
 
 def as_flows(network: NetworkFile, traffic: str, bytes_each: int, parameter: int = 1) -> Pattern:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from msgspec.structs import replace
 
 from octant import _network, catalogue
 from octant.failure import Exit, Refusal
@@ -112,8 +113,8 @@ def over_links(network: str, links: int, size: int, injection_times: float = 1.0
         failing: with any one port dead, the worst of them.
     """
     file = load(network)
-    topology = file.topology.model_copy(update={"planes": links})
-    sized = file.model_copy(update={"topology": topology}).at_size(size)
+    topology = replace(file.topology, planes=links)
+    sized = replace(file, topology=topology).at_size(size)
     for end in ("injection", "ejection"):
         sized = sized.scaled(end, injection_times)
 
@@ -203,7 +204,7 @@ def published_over_peak(system: str, benchmark: str) -> Interval | str:
     fft = 100 * own["gfft"] * 1e3 / peak_gflops
     ratios = {row.metric: row.value or 0.0 for row in catalogue.results()["p775-gfft-scaling"].observations}
     (bgq,) = catalogue.results()["p775-gups-scaling"].find("gups", {"machine": "bgq-hpcc"})
-    bgq_gflops = float((catalogue.machines()["bgq-hpcc"].model_extra or {})["peak_pflops_system"]) * 1e6
+    bgq_gflops = float(catalogue.machines()["bgq-hpcc"].others["peak_pflops_system"]) * 1e6
     faster, larger, half = ratios["gfft_ratio"], ratios["peak_ratio"], 0.05  # half of the last digit
     least, most = (faster - half) / (larger + half), (faster + half) / (larger - half)
     known = {
@@ -235,7 +236,7 @@ def _power575_over_peak() -> dict[str, float]:
     """The largest cluster of the table, 64 nodes."""
     rows = catalogue.results()["p6-hpcc-scaling"]
     nodes = 64
-    assumed = (catalogue.machines()["power575"].model_extra or {})["assumed"]
+    assumed = catalogue.machines()["power575"].others["assumed"]
     peak_gflops = float(assumed["peak_gflops_per_node"]) * nodes
 
     def of(metric: str) -> float:

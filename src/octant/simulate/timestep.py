@@ -122,7 +122,7 @@ def step_time(
 
 def _exchange(network: NetworkFile, halo: Halo, nodes: Nodes, costs: MessageCosts) -> tuple[float, str]:
     """Seconds of one exchange, and the link class that it fills most."""
-    shape = Torus(kind="torus", sizes=(1,) * halo.dimensions).at_size(len(nodes))
+    shape = Torus(sizes=(1,) * halo.dimensions).at_size(len(nodes))
     columns = _network.halo(list(shape.sizes), True)
     flows = Flows(columns[0], columns[1], columns[2] * halo.bytes_each)
     if not len(flows):

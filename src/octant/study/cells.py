@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from octant.machine import facts
 from octant.study.parts import number
 
@@ -61,5 +63,5 @@ def with_axis_values(study: Study, axes: Mapping[str, Mapping[str, str]]) -> Stu
         if measure.axis:
             values = tuple(dict.fromkeys(value for texts in written.values() for value in texts.split(",")))
             values = tuple(sorted(values, key=number)) if measure.axis.has_numbers else values
-            measures[name] = measure.model_copy(update={"axis": measure.axis.model_copy(update={"values": values})})
-    return study.model_copy(update={"measures": measures})
+            measures[name] = replace(measure, axis=replace(measure.axis, values=values))
+    return replace(study, measures=measures)

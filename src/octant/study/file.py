@@ -1,15 +1,12 @@
 """A study file: a question as data. Read once, checked against the catalogue, refused with file and key."""
 
-import functools
-import operator
 from collections.abc import Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, Union
 
-from pydantic import Field, GetCoreSchemaHandler, GetPydanticSchema, ValidationError
-from pydantic_core import CoreSchema
+from msgspec import Meta
 
 from octant import untrusted
 from octant.failure import Exit, Refusal, suggestion
@@ -26,13 +23,14 @@ from octant.study.parts import (
     Levels,
     Measure,
     Need,
-    Part,
     PublishedRange,
     PublishedTable,
 )
 
-_KINDS = kinds()
-
+if TYPE_CHECKING:
+    _Test: TypeAlias = KindOfTest
+else:
+    _Test = Union[tuple(kinds().values())]  # noqa: UP007 - of the kind that it names, of all that were found
 
 MOST_BYTES = 1 << 20
 """Of a study's file."""
@@ -45,34 +43,28 @@ class StudyError(Refusal):
         super().__init__(text, Exit.WRONG_WORD)
 
 
-def _schema_of_kinds(_base: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-    """A test is of the kind that it names, of all that were found."""
-    every = functools.reduce(operator.or_, _KINDS.values())
-    return handler(Annotated[every, Field(discriminator="kind")])
-
-
-class FindingTest(Part):
+class FindingTest(untrusted.InputTable, frozen=True):
     """A finding of the catalogue and the test that it must pass here."""
 
     id: str
-    test: Annotated[KindOfTest, GetPydanticSchema(_schema_of_kinds)]
+    test: _Test
     there: PublishedRange | None = None
     needs: tuple[Need, ...] = ()
 
 
-class Study(Part):
+class Study(untrusted.InputTable, frozen=True, kw_only=True):
     """A question: measures × factors, the published numbers, the findings that it tests, its picture."""
 
     question: str
     source: Literal["measure", "model"] = "measure"
-    repeats: int = Field(6, ge=1, le=1000)  # launches of every combination: each is a sample
+    repeats: Annotated[int, Meta(ge=1, le=1000)] = 6  # launches of every combination: each is a sample
     picture: Literal["bars", "curve", "years"] = "bars"  # a bar per combination and axis value; curves along the axis;
     # a mark for each level at its year
     needs: tuple[Need, ...] = ()
     knobs: Mapping[str, str] = {}
     arguments: Mapping[str, Argument] = {}
-    measures: Mapping[str, Measure] = Field(min_length=1)
-    factors: Mapping[str, Mapping[str, Level]] = Field(min_length=1)
+    measures: Annotated[Mapping[str, Measure], Meta(min_length=1)]
+    factors: Annotated[Mapping[str, Mapping[str, Level]], Meta(min_length=1)]
     baseline: Levels
     combinations: tuple[Levels, ...] = ()  # none: all of them
     scale: tuple[str, ...] = ()  # factors that say how large what is asked is, such as ranks: no setting to propose
@@ -133,9 +125,9 @@ def parse(text: str, name: str) -> Study:
     """
     table = untrusted.parse_toml(text, f"study {name}")
     try:
-        study = Study.model_validate(table)
-    except ValidationError as error:
-        raise _refusal(name, text, untrusted.mistakes(error, Study)[0]) from error
+        study = untrusted.convert(table, Study)
+    except untrusted.MistakesError as error:
+        raise _refusal(name, text, error.mistakes[0]) from error
     for key, problem in checks.problems(study):
         reason, _, hint = problem.partition("; ")
         raise _refusal(name, text, untrusted.Mistake(tuple(key.split(".")), reason, hint or "correct it"))

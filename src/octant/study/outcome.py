@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from octant.build.mpi_library import linked
 from octant.catalogue import mpi_settings
 from octant.failure import Exit, Refusal, suggestion
@@ -160,7 +162,7 @@ def replace_repeats(study: Study, repeats: int) -> Study:
     """
     if not 1 <= repeats <= 1000:
         raise StudyError(f"cannot launch every combination {repeats} times; try --repeats 6")
-    return study.model_copy(update={"repeats": repeats})
+    return msgspec.structs.replace(study, repeats=repeats)
 
 
 def outcome_of_run(run: StoredRun) -> Outcome:

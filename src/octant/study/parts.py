@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from msgspec import Meta
 
 from octant import units, workloads
 from octant.failure import suggestion
 from octant.launch.link import parse_link
 from octant.machine import facts
+from octant.untrusted import InputTable, read_with
 
 if TYPE_CHECKING:
     from octant.study.file import Study
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
 
 Levels: TypeAlias = Mapping[str, str]  # factor -> level; factors left out are at the baseline
 BASELINE: Levels = {}
-Need = Annotated[str, AfterValidator(facts.check_need)]
 Argument: TypeAlias = str | int | float | bool
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+Finite = Annotated[float, Meta(ge=-1e300, le=1e300)]
+Positive = Annotated[float, Meta(gt=0, le=1e300)]
+Fraction = Annotated[float, Meta(gt=0, le=1)]
 Problem: TypeAlias = tuple[str, str]  # (key, what is wrong with it)
 MOST_POINTS = 1000  # along an axis
 OF_A_LAUNCH = ("ranks", "threads", "fill")
@@ -32,20 +34,35 @@ _SAMPLE = dict.fromkeys(facts.FACTS, 2**40) | {"memory": 2**60}
 _SAMPLE_OF_MACHINE = {fact: value for fact, value in _SAMPLE.items() if fact not in OF_A_LAUNCH}
 
 
-class Part(BaseModel):
-    """Read strictly: a key that is not known is an error."""
+def _full_name(workload: str) -> str:
+    try:
+        return workloads.workload(workload).name
+    except LookupError:  # reported by `checks`, with the key where it stands
+        return workload
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+
+def _canonical_link(text: str) -> str:
+    return str(parse_link(text)) if text else ""
 
 
-class Axis(Part):
+if TYPE_CHECKING:
+    Need: TypeAlias = str
+    LinkText: TypeAlias = str
+    WorkloadName: TypeAlias = str
+else:
+    Need = read_with(facts.check_need, str)
+    LinkText = read_with(_canonical_link, str)
+    WorkloadName = read_with(_full_name, str)
+
+
+class Axis(InputTable, frozen=True):
     """A knob (of a model: an argument) that one launch goes through, point by point.
 
     Values may be expressions of the machine (`4*llc`) and ladders (`64KiB to 4*llc by 4`); of a model they are not.
     """
 
     knob: str
-    values: tuple[str, ...] = Field(min_length=1, max_length=MOST_POINTS)
+    values: Annotated[tuple[str, ...], Meta(min_length=1, max_length=MOST_POINTS)]
     unit: str = ""
 
     def label(self, value: str) -> str:
@@ -64,24 +81,10 @@ class Axis(Part):
             return False
 
 
-def _full_name(workload: str) -> str:
-    try:
-        return workloads.workload(workload).name
-    except LookupError:  # reported by `checks`, with the key where it stands
-        return workload
-
-
-def _canonical_link(text: str) -> str:
-    return str(parse_link(text)) if text else ""
-
-
-LinkText = Annotated[str, AfterValidator(_canonical_link)]
-
-
-class Measure(Part):
+class Measure(InputTable, frozen=True):
     """What is measured, or computed by a model, in every combination of levels."""
 
-    workload: Annotated[str, AfterValidator(_full_name)] = ""
+    workload: WorkloadName = ""
     metric: str = ""  # "": the headline
     model: str = ""  # one that `octant.simulate.studied` offers, for source = "model"
     kind: Literal["rate", "time"] = "rate"  # of a model's value: of a rate more is better, of a time less
@@ -93,11 +96,11 @@ class Measure(Part):
     link: LinkText = ""  # that joins emulated hosts: 100Mbit/s
     mode: Literal["one", "star", "threads", "all"] | None = None  # of old files; ranks and threads say how many work
     axis: Axis | None = None
-    least_ranks: int = Field(1, ge=1, le=2**20)  # with fewer there is nothing to measure
+    least_ranks: Annotated[int, Meta(ge=1, le=2**20)] = 1  # with fewer there is nothing to measure
     predicted: Literal["", "hpl", "ptrans", "randomaccess", "gfft", "random-ring"] = ""  # see `octant.study.predicted`
 
 
-class Level(Part):
+class Level(InputTable, frozen=True):
     """One setting of a factor: everything that it turns."""
 
     knobs: Mapping[str, str] = {}
@@ -110,17 +113,19 @@ class Level(Part):
     mpi: Mapping[Literal["mpich", "openmpi", "intelmpi"], Mapping[str, str]] = {}  # library -> environment
     needs: tuple[Need, ...] = ()
     about: str = ""
-    year: int | None = Field(None, ge=1900, le=2200)  # for a picture along years
+    year: Annotated[int, Meta(ge=1900, le=2200)] | None = None  # for a picture along years
 
 
-class Larger(Part):
+class Larger(InputTable, frozen=True):
     """How many nodes the network model is asked about, below what was measured."""
 
-    nodes: tuple[Annotated[int, Field(ge=2, le=2**20)], ...] = Field(min_length=1, max_length=8)  # like this one
+    nodes: Annotated[
+        tuple[Annotated[int, Meta(ge=2, le=2**20)], ...], Meta(min_length=1, max_length=8)
+    ]  # like this one
     networks: tuple[str, ...] = ()  # described machines, with the greatest of these numbers
 
 
-class PublishedTable(Part):
+class PublishedTable(InputTable, frozen=True):
     """Where the published numbers of a measure stand, and which columns say at which levels."""
 
     table: str
@@ -129,10 +134,10 @@ class PublishedTable(Part):
     where: Mapping[str, str] = {}  # columns that all rows share
     columns: Mapping[str, Mapping[str, Mapping[str, str]]] = {}  # factor -> level -> column -> value
     axis: str = ""  # the column that holds the axis
-    scale: Finite = Field(1.0, gt=0)  # base units in one of the table's
+    scale: Positive = 1.0  # base units in one of the table's
 
 
-class PublishedRange(Part):
+class PublishedRange(InputTable, frozen=True):
     """Published values that say the same as a test, for its verdict; several rows give a range."""
 
     table: str
@@ -142,7 +147,7 @@ class PublishedRange(Part):
     to: Mapping[str, str] = {}  # of times: columns of the one that takes so many times as long as that of `where`
 
 
-class Bar(Part):
+class Bar(InputTable, frozen=True):
     """What a value must meet: exactly one of the three."""
 
     above: Finite | None = None
@@ -165,10 +170,16 @@ class Bar(Part):
         return f"{side} {words(edge or 0.0)}"
 
 
-class KindOfTest(Part):
-    """What a finding must pass. Each file of `octant.study.kinds` has one kind, a class of the file's name."""
+class KindOfTest(InputTable, tag_field="kind", tag=str.lower, frozen=True):
+    """What a finding must pass. Each file of `octant.study.kinds` has one kind, a class of the file's name.
 
-    kind: str
+    Study files name it by that name in small letters.
+    """
+
+    @property
+    def kind(self) -> str:
+        """The name of the kind in study files."""
+        return str(self.__struct_config__.tag)
 
     def problems(self, study: Study) -> Iterator[Problem]:
         """What of the test leads nowhere in its study, with keys below the test's own (`""`: the test itself).

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from msgspec import Meta
+from msgspec.structs import replace
 
 from octant import tile, untrusted, workloads
 from octant.ask import Ask, Presentation, Shape, Subject, each_once
@@ -21,13 +22,15 @@ from octant.runs.rounds import CURVE_LAUNCHES, LAUNCHES
 from octant.suites.screen import SuiteAnswer, SuiteTile, check, declared
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from octant.machine import Machine
+
+    Need: TypeAlias = str
+else:
+    Need = untrusted.read_with(facts.check_need, str)
 
 MOST_BYTES = 1 << 20
 MOST_ASKS = 10_000
-Need = Annotated[str, AfterValidator(facts.check_need)]
+Repeats = Annotated[int, Meta(ge=1, le=1000)]
 
 
 class SuiteError(Refusal):
@@ -37,10 +40,8 @@ class SuiteError(Refusal):
         super().__init__(text, Exit.WRONG_WORD)
 
 
-class SuiteAsk(BaseModel):
+class SuiteAsk(untrusted.InputTable, frozen=True):
     """One ask of a suite's file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     workload: str  # family/name
     title: str = ""
@@ -50,25 +51,21 @@ class SuiteAsk(BaseModel):
     knobs: Mapping[str, str] = {}
     needs: tuple[Need, ...] = ()  # left out where the machine lacks one of these
     table: bool = True  # a row of the terminal's table; else a curve of the report
-    repeats: int | None = Field(None, ge=1, le=1000)  # launches; `None`: the suite's
+    repeats: Repeats | None = None  # launches; `None`: the suite's
 
 
-class Suite(BaseModel):
+class Suite(untrusted.InputTable, frozen=True, kw_only=True):
     """A suite's file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     title: str
-    repeats: int = Field(LAUNCHES, ge=1, le=1000)  # launches of what is in the table
-    curve_repeats: int = Field(CURVE_LAUNCHES, ge=1, le=1000)  # and of curves
+    repeats: Repeats = LAUNCHES  # launches of what is in the table
+    curve_repeats: Repeats = CURVE_LAUNCHES  # and of curves
     answer: SuiteAnswer = SuiteAnswer()
-    tiles: tuple[SuiteTile, ...] = Field((), max_length=tile.MOST)
-    asks: tuple[SuiteAsk, ...] = Field(min_length=1, max_length=MOST_ASKS)
+    tiles: Annotated[tuple[SuiteTile, ...], Meta(max_length=tile.MOST)] = ()
+    asks: Annotated[tuple[SuiteAsk, ...], Meta(min_length=1, max_length=MOST_ASKS)]
 
-    @model_validator(mode="after")
-    def _tiles_name_what_is_there(self) -> Self:
+    def __post_init__(self) -> None:
         check(self.tiles, self.answer, (ask.title for ask in self.asks))
-        return self
 
 
 def names() -> list[str]:
@@ -85,9 +82,9 @@ def load(name: str) -> Suite:
     """
     table = untrusted.parse_toml(_text(name), f"suite {name}")
     try:
-        return Suite.model_validate(table)
-    except ValidationError as error:
-        raise SuiteError(f"cannot read the suite {name} {untrusted.mistakes(error, Suite)[0]}") from error
+        return untrusted.convert(table, Suite)
+    except untrusted.MistakesError as error:
+        raise SuiteError(f"cannot read the suite {name} {error.mistakes[0]}") from error
 
 
 def _text(name: str) -> str:
@@ -144,8 +141,7 @@ def first_screen(suite: Suite, machine: Machine, only: Sequence[str] = ()) -> ti
     kept = {workloads.workload(one).name for one in only}
     asked = {one.title for one in suite.asks if not kept or workloads.workload(one.workload).name in kept}
     tiles = (
-        one if {figure.title for figure in one.figures} & asked else one.model_copy(update={"missing": {}})
-        for one in suite.tiles
+        one if {figure.title for figure in one.figures} & asked else replace(one, missing={}) for one in suite.tiles
     )
     return declared(tiles, suite.answer, machine)
 

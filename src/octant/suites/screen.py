@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from msgspec import Meta
 
 from octant import tile
 from octant.machine import facts
 from octant.units import number_word
+from octant.untrusted import InputTable, read_with
 
 if TYPE_CHECKING:
     from octant.machine import Machine
@@ -18,26 +19,30 @@ if TYPE_CHECKING:
 Pick = Literal["first", "last", "best"]
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _MOST = 300  # characters of a text
-Text = Annotated[str, Field(max_length=_MOST)]
+Text = Annotated[str, Meta(max_length=_MOST)]
 
 
-def _reads(names: str) -> AfterValidator:
-    """A text whose `{…}` are of this pattern."""
+def _template(names: str) -> Any:
+    """The type of a text whose `{…}` are of this pattern."""
 
-    def check(text: str) -> str:
+    def read(text: str) -> str:
         for name in _FIELD.findall(text):
             if not re.fullmatch(names, name):
                 raise ValueError(f"nothing is called {{{name[:60]}}}; try {names.replace('|', ', ')}")
         return text
 
-    return AfterValidator(check)
+    return read_with(read, str, Text)
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+if TYPE_CHECKING:
+    TextOfCores: TypeAlias = str
+    TextOfSides: TypeAlias = str
+else:
+    TextOfCores = _template("cores")
+    TextOfSides = _template(r"share|value|against|value\.[a-z]+|against\.[a-z]+")
 
 
-class SuiteFigure(_Strict):
+class SuiteFigure(InputTable, frozen=True):
     """A figure of the suite: of the ask with this title."""
 
     title: Text
@@ -50,15 +55,15 @@ class SuiteFigure(_Strict):
         return tile.Named(self.title, dict(self.knobs), self.metric, self.pick)
 
 
-class SuiteComparison(_Strict):
+class SuiteComparison(InputTable, frozen=True):
     """What the bar shows, if it is no share of a limit."""
 
-    text: Annotated[Text, _reads(r"share|value|against|value\.[a-z]+|against\.[a-z]+")]
+    text: TextOfSides
     value: SuiteFigure | None = None
     against: SuiteFigure | None = None
 
 
-class SuiteAlso(_Strict):
+class SuiteAlso(InputTable, frozen=True):
     """A further value of a tile."""
 
     show: Literal["value", "plateaus", "half length", "library", "time lost"] = "value"
@@ -66,24 +71,24 @@ class SuiteAlso(_Strict):
     figure: SuiteFigure | None = None
 
 
-class SuiteTile(_Strict):
+class SuiteTile(InputTable, frozen=True):
     """One tile of a suite's file."""
 
     name: Text
-    what: Annotated[Text, _reads("cores")]
-    figures: tuple[SuiteFigure, ...] = Field(min_length=1, max_length=64)
+    what: TextOfCores
+    figures: Annotated[tuple[SuiteFigure, ...], Meta(min_length=1, max_length=64)]
     kind: Literal["figure", "time lost", "balance"] = "figure"
     bar: Literal["none", "limit", "comparison", "parts"] = "none"
     compared: SuiteComparison | None = None
-    also: tuple[SuiteAlso, ...] = Field(default=(), max_length=tile.MOST_ALSO)
+    also: Annotated[tuple[SuiteAlso, ...], Meta(max_length=tile.MOST_ALSO)] = ()
     missing: Mapping[str, Text] = {}  # a need, or "" for any other reason, and what is said where it is not met
 
 
-class SuiteAnswer(_Strict):
+class SuiteAnswer(InputTable, frozen=True):
     """The sentence above the tiles."""
 
-    subject: Annotated[Text, _reads("cores")] = ""
-    says: tuple[Text, ...] = Field(default=(), max_length=tile.MOST)
+    subject: TextOfCores = ""
+    says: Annotated[tuple[Text, ...], Meta(max_length=tile.MOST)] = ()
     besides: Text = ""
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from networks import network
 from octant.failure import Refusal
@@ -168,7 +169,7 @@ def test_an_application_has_a_curve_only() -> None:
 
 
 def test_names_of_people_stay_text(shown: Overview) -> None:
-    nasty = shown.network.model_copy(update={"title": NASTY, "sources": (NASTY,)})
+    nasty = replace(shown.network, title=NASTY, sources=(NASTY,))
     page = network_page.render(overview(nasty, "randomaccess", (1, 2), failures=False))
     assert NASTY not in page
 

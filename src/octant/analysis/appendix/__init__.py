@@ -9,20 +9,18 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from octant import units
 from octant.machine import Machine
 from octant.machine.facts import missing
+from octant.untrusted import InputTable, convert
 
 Mode = Literal["one", "every core", "inside", "between"]
 Pick = Literal["last", "best", "from memory", "levels", "reach", "memory", "memory cycles"]
 
 
-class Measure(BaseModel):
+class Measure(InputTable, frozen=True):
     """Which figure of a stored run answers a row."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     workload: str
     metric: str
     knobs: Mapping[str, str] = {}  # values that a point may have
@@ -30,10 +28,9 @@ class Measure(BaseModel):
     pick: Pick = "last"
 
 
-class RowSpec(BaseModel):
+class RowSpec(InputTable, frozen=True):
     """A row of `rows.toml`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     group: str
     name: str
     unit: str = ""
@@ -83,7 +80,7 @@ class Row:
 def row_specs() -> tuple[RowSpec, ...]:
     """The rows in their order."""
     text = (files(__name__) / "rows.toml").read_text(encoding="utf-8")
-    return tuple(RowSpec.model_validate(row) for row in tomllib.loads(text)["rows"])
+    return convert(tomllib.loads(text)["rows"], tuple[RowSpec, ...])
 
 
 def number(spec: RowSpec, value: float, source: str, run: str = "", words: str = "") -> Entry:

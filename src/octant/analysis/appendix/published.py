@@ -6,15 +6,16 @@ from typing import Any
 from octant import units
 from octant.analysis.appendix import Entry, RowSpec, Side, number, row_specs
 from octant.catalogue import PublishedMachine
+from octant.catalogue import members as members_of
 
 
 def of_published(machine: PublishedMachine) -> Side:
     """The machine with what its documents say, what follows from that, and what is assumed."""
-    members = machine.model_dump()
+    known = members_of(machine)
     entries = {}
     for spec in row_specs():
-        stated = (_member(members, spec, path) for path in spec.published)
-        if found := _text(members, spec) or next(filter(None, stated), None):
+        stated = (_member(known, spec, path) for path in spec.published)
+        if found := _text(known, spec) or next(filter(None, stated), None):
             entries[spec.group, spec.name] = found
     return Side(machine.id, machine.name, entries)
 

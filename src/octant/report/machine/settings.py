@@ -4,6 +4,7 @@ import json
 import textwrap
 from collections.abc import Sequence
 
+from msgspec import to_builtins
 from rich.table import Table
 
 from octant.catalogue import neutral
@@ -146,12 +147,12 @@ def as_json(names: Sequence[str], inventory: Inventory | None, problems: tuple[P
     entries = []
     for knob in dict.fromkeys(held):
         here = {e.name: text for e in knob.equivalents if (text := presence(e, inventory))}
-        entries.append({**knob.model_dump(mode="json"), "here": here})
+        entries.append({**to_builtins(knob), "here": here})
     result: dict[str, object] = {
         "library": library,
-        "neutral": [one.model_dump(mode="json", exclude_defaults=True) for one in owned],
+        "neutral": [to_builtins(one) for one in owned],
         "knobs": entries,
-        "documents": [s.model_dump(mode="json") for s in said.values()],
+        "documents": [to_builtins(s) for s in said.values()],
     }
     if problems is not None:
         result = {"library": library, "problems": [vars(p) for p in problems]}

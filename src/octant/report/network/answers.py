@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, to_builtins
 from rich.table import Table
 
 from octant.network.calibrate import Calibration
@@ -35,8 +36,8 @@ def plain(value: object) -> Any:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
-    if hasattr(value, "model_dump"):
-        return plain(value.model_dump())
+    if isinstance(value, Struct):
+        return plain(to_builtins(value))
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):

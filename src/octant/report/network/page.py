@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
+from msgspec import to_builtins
 
 from octant import __version__, units
 from octant.report.network import svg as network_svg
@@ -135,7 +136,7 @@ def _data(shown: Overview) -> dict[str, Any]:
     return {
         "run": f"{shown.network.name}-{shown.traffic}",
         "octant": __version__,
-        "network": shown.network.model_dump(mode="json"),
+        "network": to_builtins(shown.network),
         "curve": points,
         "maps": [
             {"size": size, "rate_per_s": found.rate_per_s, "classes": [asdict(one) for one in found.classes]}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from msgspec import to_builtins
+
 from octant.catalogue.mpi_faults import Fault, faults
 from octant.catalogue.mpi_patterns import Pattern, patterns
 
@@ -11,7 +13,7 @@ from octant.catalogue.mpi_patterns import Pattern, patterns
 def patterns_text(as_json: bool = False) -> str:
     """Every pattern with its names and what is asked for it; a dot marks those of a run without names."""
     if as_json:
-        return json.dumps([one.model_dump() for one in patterns()], indent=1)
+        return json.dumps(to_builtins(patterns()), indent=1)
     rows = [("", "pattern", "also called", "asks")]
     rows += [
         ("•" if one.usual else "", one.name, ", ".join((*one.osu, *one.aliases)), _asked(one)) for one in patterns()
@@ -25,7 +27,7 @@ def patterns_text(as_json: bool = False) -> str:
 def faults_text(as_json: bool = False) -> str:
     """Every known fault: library and versions, what it concerns, what comes of it, and what helps."""
     if as_json:
-        return json.dumps([one.model_dump() for one in faults()], indent=1)
+        return json.dumps(to_builtins(faults()), indent=1)
     return "\n\n".join(map(_fault_text, faults()))
 
 

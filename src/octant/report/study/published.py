@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Sequence
 
-from pydantic import BaseModel
 from rich.markup import escape
 from rich.table import Table
 
@@ -11,11 +10,12 @@ from octant import catalogue
 from octant.failure import Exit, Refusal, suggestion
 from octant.report.machine.counterparts import legend, today_text
 from octant.report.terminal import render, text_width
+from octant.untrusted import InputTable
 
 KINDS = ("machines", "results", "findings", "settings")
 
 
-def entries(kind: str, name: str | None = None) -> list[BaseModel]:
+def entries(kind: str, name: str | None = None) -> list[InputTable]:
     """All entries of a kind, or those of one id (a setting's name may stand there several times).
 
     Raises:
@@ -25,7 +25,7 @@ def entries(kind: str, name: str | None = None) -> list[BaseModel]:
         raise Refusal(
             f"cannot list {kind!r} (no such part of the catalogue); {suggestion(kind, KINDS)}", Exit.WRONG_WORD
         )
-    all_of: dict[str, Sequence[BaseModel]] = {
+    all_of: dict[str, Sequence[InputTable]] = {
         "machines": list(catalogue.machines().values()),
         "results": list(catalogue.results().values()),
         "findings": list(catalogue.findings().values()),
@@ -38,9 +38,9 @@ def entries(kind: str, name: str | None = None) -> list[BaseModel]:
     return found
 
 
-def as_json(found: Iterable[BaseModel]) -> str:
+def as_json(found: Iterable[InputTable]) -> str:
     """The entries, for programs."""
-    return json.dumps([entry.model_dump(mode="json") for entry in found], indent=2, ensure_ascii=False)
+    return json.dumps([catalogue.members(entry) for entry in found], indent=2, ensure_ascii=False)
 
 
 def counts_text() -> str:
@@ -58,7 +58,7 @@ def counts_json() -> str:
     return json.dumps({kind: len(entries(kind)) for kind in KINDS}, indent=2)
 
 
-def list_text(found: Sequence[BaseModel]) -> str:
+def list_text(found: Sequence[InputTable]) -> str:
     """One line an entry."""
     table = Table(box=None, pad_edge=False)
     for n, column in enumerate(_HEADS[type(found[0])]):
@@ -68,7 +68,7 @@ def list_text(found: Sequence[BaseModel]) -> str:
     return render(table)
 
 
-def entry_text(entry: BaseModel) -> str:
+def entry_text(entry: InputTable) -> str:
     """One entry in full."""
     if isinstance(entry, catalogue.Result):
         return _result_text(entry)
@@ -76,7 +76,9 @@ def entry_text(entry: BaseModel) -> str:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     today = {"relation", "reason", "neutral", "counterparts"} if isinstance(entry, catalogue.Setting) else set()
-    for key, value in entry.model_dump(mode="json", exclude_none=True, exclude=today).items():
+    for key, value in catalogue.members(entry).items():
+        if value is None or key in today:
+            continue
         text = _document(value) if key == "document" else _value_text(value)
         if text:
             table.add_row(key.replace("_", " "), text)
@@ -88,7 +90,7 @@ def entry_text(entry: BaseModel) -> str:
     return render(table)
 
 
-_HEADS: dict[type[BaseModel], tuple[str, ...]] = {
+_HEADS: dict[type[InputTable], tuple[str, ...]] = {
     catalogue.PublishedMachine: ("machine", "name", "processor", "nodes"),
     catalogue.Result: ("result", "rows", "title", "machines"),
     catalogue.Finding: ("finding", "study", "statement"),
@@ -96,11 +98,11 @@ _HEADS: dict[type[BaseModel], tuple[str, ...]] = {
 }
 
 
-def _name(entry: BaseModel) -> str:
+def _name(entry: InputTable) -> str:
     return str(getattr(entry, "name" if isinstance(entry, catalogue.Setting) else "id"))
 
 
-def _row(entry: BaseModel) -> tuple[str, ...]:
+def _row(entry: InputTable) -> tuple[str, ...]:
     if isinstance(entry, catalogue.PublishedMachine):
         return entry.id, entry.name, entry.processor or "", str(entry.nodes or "")
     if isinstance(entry, catalogue.Result):
@@ -149,7 +151,7 @@ def _document(file: object) -> str:
 def _value_text(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{k}: {_document(v) if k == 'document' else _value_text(v)}" for k, v in value.items() if v)
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         parted = "\n" if any(isinstance(item, dict) or len(str(item)) > 40 for item in value) else ", "
         return parted.join(_value_text(item) for item in value)
     return str(value)

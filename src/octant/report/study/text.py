@@ -6,6 +6,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from msgspec import to_builtins
 from rich.markup import escape
 from rich.table import Table
 
@@ -113,7 +114,7 @@ def show_json(name: str) -> str:
     Raises:
         StudyError: no such study.
     """
-    return json.dumps({"name": name, **file.load(name).model_dump(mode="json")}, indent=2)
+    return json.dumps({"name": name, **to_builtins(file.load(name))}, indent=2)
 
 
 def _measured_text(study: Study, name: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from octant.study import checks
 from octant.study.factors import factor_text
-from octant.study.parts import BASELINE, Bar, Finite, KindOfTest, Levels, Problem
+from octant.study.parts import BASELINE, Bar, Fraction, KindOfTest, Levels, Positive, Problem
 from octant.study.values import SAME_LAUNCH, CannotTest
 from octant.study.verdict import Effect, Judgement, doubts_text, ends_text, gain_of, status_of, undecided_judgement
 
@@ -18,18 +18,17 @@ if TYPE_CHECKING:
     from octant.study.values import StudyValues
 
 
-class Ablation(KindOfTest):
+class Ablation(KindOfTest, frozen=True, kw_only=True):
     """At least `share` of the changes, each alone against `to`, make some measure better by more than `gain`.
 
     Of each change the measure that gains most surely counts; along an axis, at its largest value.
     """
 
-    kind: Literal["ablation"]
-    changes: tuple[Levels, ...] = Field(min_length=2)
+    changes: Annotated[tuple[Levels, ...], Meta(min_length=2)]
     to: Levels = BASELINE
     measures: tuple[str, ...] = ()  # none: all
-    gain: Finite = Field(1.02, gt=0)
-    share: float = Field(0.5, gt=0, le=1)
+    gain: Positive = 1.02
+    share: Fraction = 0.5
 
     def problems(self, study: Study) -> Iterator[Problem]:
         """A measure or combination that is not there, or a change of nothing."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from octant import stats
 from octant.study import checks
@@ -21,14 +21,13 @@ if TYPE_CHECKING:
 _UNIT = "ulp"
 
 
-class Accuracy(KindOfTest):
+class Accuracy(KindOfTest, frozen=True, kw_only=True):
     """The largest of measures of errors, in units in the last place: of all launches, since one bad result is bad.
 
     The same arguments have the same errors in every launch, so that one launch is enough for a verdict.
     """
 
-    kind: Literal["accuracy"]
-    measures: tuple[str, ...] = Field(min_length=1)
+    measures: Annotated[tuple[str, ...], Meta(min_length=1)]
     of: Levels = BASELINE
     bar: Bar
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from octant.study import checks
 from octant.study.factors import range_text
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 _FROM_BEST = ("holds", "undecided", "does not hold")
 
 
-class Agrees(KindOfTest):
+class Agrees(KindOfTest, frozen=True, kw_only=True):
     """Every value of ours over the published value of a measure: 1 is agreement. For models above all."""
 
-    kind: Literal["agrees"]
     measure: str
     of: Levels = BASELINE
     over: tuple[str, ...] = ()  # axis values; none: all that are published

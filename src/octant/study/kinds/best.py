@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from octant.study import checks
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
@@ -16,13 +16,12 @@ if TYPE_CHECKING:
     from octant.study.values import StudyValues
 
 
-class Best(KindOfTest):
+class Best(KindOfTest, frozen=True, kw_only=True):
     """The best of the levels `of` against the best of the levels `to`, each picked for its median: 1 is as good."""
 
-    kind: Literal["best"]
     measure: str
     factor: str
-    of: tuple[str, ...] = Field(min_length=1)
+    of: Annotated[tuple[str, ...], Meta(min_length=1)]
     to: tuple[str, ...] = ()  # none: all others
     where: Levels = BASELINE  # of the other factors
     at: str = ""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
-
-from pydantic import Field
+from typing import TYPE_CHECKING
 
 from octant.study import checks
-from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.parts import BASELINE, Bar, Fraction, KindOfTest, Levels, Problem
 from octant.study.values import CannotTest
 from octant.study.verdict import Judgement, gain_of, judge_effect, ranked
 
@@ -18,19 +16,18 @@ if TYPE_CHECKING:
     from octant.study.values import StudyValues
 
 
-class Choice(KindOfTest):
+class Choice(KindOfTest, frozen=True, kw_only=True):
     """How many times as good the best of the levels is as the worst, or as the worst of the best `share` of them.
 
     They are ranked by their medians, so noise alone puts it above 1.
     """
 
-    kind: Literal["choice"]
     measure: str
     factor: str
     among: tuple[str, ...] = ()  # levels; none: all
     where: Levels = BASELINE  # of the other factors
     at: str = ""
-    share: float = Field(1.0, gt=0, le=1)
+    share: Fraction = 1.0
     bar: Bar
 
     def problems(self, study: Study) -> Iterator[Problem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from octant.study import checks
 from octant.study.factors import factor_text, quotient
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 _CLOCK = "Hz"
 
 
-class Generation(KindOfTest):
+class Generation(KindOfTest, frozen=True, kw_only=True):
     """How many times as good `measure` became from `to` to `of`, for each time that `clock` rose: 1 is in proportion.
 
     Below 1 a time takes more cycles than before, and a rate does less in each.
     """
 
-    kind: Literal["generation"]
     measure: str
     clock: str
     of: Levels = BASELINE

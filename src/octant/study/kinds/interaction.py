@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from octant.study import checks
 from octant.study.factors import factor_text, quotient
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     from octant.study.values import StudyValues
 
 
-class Interaction(KindOfTest):
+class Interaction(KindOfTest, frozen=True, kw_only=True):
     """The gain of `measure` over that of `versus`, both from `to` to `of`."""
 
-    kind: Literal["interaction"]
     measure: str
     versus: str
     of: Levels = BASELINE

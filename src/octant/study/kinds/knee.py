@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from pydantic import Field
+from msgspec import Meta
 
 from octant import stats
 from octant.study import checks
 from octant.study.factors import over_extremes, values_by_round
-from octant.study.parts import BASELINE, Bar, Finite, KindOfTest, Levels, Problem, number
+from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem, number
 from octant.study.values import CannotTest
 from octant.study.verdict import Effect, Judgement, doubts_of, judge_effect
 
@@ -21,14 +21,13 @@ if TYPE_CHECKING:
     from octant.study.values import Better, StudyValues
 
 
-class Knee(KindOfTest):
+class Knee(KindOfTest, frozen=True, kw_only=True):
     """Where the measure is first worse by `step` than the best before: the place alone, or over that of `to`."""
 
-    kind: Literal["knee"]
     measure: str
     of: Levels = BASELINE
     to: Levels | None = None
-    step: Finite = Field(1.5, gt=1)
+    step: Annotated[float, Meta(gt=1, le=1e300)] = 1.5
     bar: Bar
 
     def problems(self, study: Study) -> Iterator[Problem]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from pydantic import Field
+from msgspec import Meta
 
 from octant import stats
 from octant.study import checks
@@ -22,13 +22,12 @@ if TYPE_CHECKING:
     from octant.study.values import Better, StudyValue, StudyValues
 
 
-class Limit(KindOfTest):
+class Limit(KindOfTest, frozen=True, kw_only=True):
     """The largest place on the axis where the measure is within `near` of its best, and what is left at twice that."""
 
-    kind: Literal["limit"]
     measure: str
     of: Levels = BASELINE
-    near: float = Field(0.05, gt=0, lt=1)
+    near: Annotated[float, Meta(gt=0, lt=1)] = 0.05
     bar: Bar
 
     def problems(self, study: Study) -> Iterator[Problem]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
-
-from pydantic import Field
+from typing import TYPE_CHECKING
 
 from octant.study import checks
 from octant.study.factors import factor_text
-from octant.study.parts import BASELINE, Bar, Finite, KindOfTest, Levels, Problem
+from octant.study.parts import BASELINE, Bar, Fraction, KindOfTest, Levels, Positive, Problem
 from octant.study.values import CannotTest
 from octant.study.verdict import Effect, Judgement, doubts_text, ends_text, gain_of, status_of, undecided_judgement
 
@@ -18,19 +16,18 @@ if TYPE_CHECKING:
     from octant.study.values import StudyValues
 
 
-class Most(KindOfTest):
+class Most(KindOfTest, frozen=True, kw_only=True):
     """A share of the measures gains by more than `gain` from `to` to `of`: at least `share`, no more than `at_most`.
 
     Of a measure along an axis its largest value is asked (of a model its last).
     """
 
-    kind: Literal["most"]
     measures: tuple[str, ...] = ()  # none: all
     of: Levels = BASELINE
     to: Levels = BASELINE
-    gain: Finite = Field(1.0, gt=0)
-    share: float = Field(0.5, gt=0, le=1)
-    at_most: float = Field(1.0, gt=0, le=1)  # share of the measures
+    gain: Positive = 1.0
+    share: Fraction = 0.5
+    at_most: Fraction = 1.0  # share of the measures
 
     def problems(self, study: Study) -> Iterator[Problem]:
         """A measure or combination that is not there, or a change of nothing."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from octant.study import checks
 from octant.study.factors import factor_text
@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     from octant.study.values import StudyValues
 
 
-class Order(KindOfTest):
+class Order(KindOfTest, frozen=True, kw_only=True):
     """Each combination must be at least as good as the next, less the margin."""
 
-    kind: Literal["order"]
     measure: str
-    places: tuple[Levels, ...] = Field(min_length=2)
+    places: Annotated[tuple[Levels, ...], Meta(min_length=2)]
     at: str = ""
-    margin: float = Field(0.0, ge=0, lt=1)
+    margin: Annotated[float, Meta(ge=0, lt=1)] = 0.0
 
     def problems(self, study: Study) -> Iterator[Problem]:
         """A measure, combination or axis value that is not there, or the same combination twice in a row."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from octant.study import checks
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from octant.study.values import StudyValues
 
 
-class Ratio(KindOfTest):
+class Ratio(KindOfTest, frozen=True, kw_only=True):
     """Of rates, `of` over `to`; of times, the other way round."""
 
-    kind: Literal["ratio"]
     measure: str
     of: Levels = BASELINE
     to: Levels = BASELINE

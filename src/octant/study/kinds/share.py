@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from octant.study import checks
 from octant.study.factors import gain, gain_in_rounds
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from octant.study.values import StudyValues
 
 
-class Share(KindOfTest):
+class Share(KindOfTest, frozen=True, kw_only=True):
     """`measure` over `whole`, a measure in the same unit, both in the combination `of`: a rate over the peak, say."""
 
-    kind: Literal["share"]
     measure: str
     whole: str
     of: Levels = BASELINE

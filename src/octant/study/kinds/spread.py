@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from octant import stats
 from octant.study import checks
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from octant.study.values import StudyValues
 
 
-class Spread(KindOfTest):
+class Spread(KindOfTest, frozen=True, kw_only=True):
     """The largest over the smallest value along the axis: 1 is flat."""
 
-    kind: Literal["spread"]
     measure: str
     of: Levels = BASELINE
     over: tuple[str, ...] = ()  # axis values; none: all

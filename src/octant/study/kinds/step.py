@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import numpy as np
-from pydantic import Field
+from msgspec import Meta
 
 from octant import stats
 from octant.analysis.plateaus import EVEN, plateaus
 from octant.study import checks
 from octant.study.factors import over_extremes
-from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Part, Problem, number
+from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem, number
 from octant.study.values import CannotTest, quantity_of
 from octant.study.verdict import Effect, Judgement, doubts_of, doubts_text, judge_effect, judge_value
+from octant.untrusted import InputTable
 
 if TYPE_CHECKING:
     from octant.study.cells import Cell
@@ -30,14 +31,14 @@ _Edge: TypeAlias = "tuple[float, float] | None"
 """The two places between which a level ends; `None`: there is no such level."""
 
 
-class Other(Part):
+class Other(InputTable, frozen=True):
     """Another curve, over the same axis."""
 
     measure: str = ""  # "": the same
     of: Levels = BASELINE
 
 
-class Step(KindOfTest):
+class Step(KindOfTest, frozen=True, kw_only=True):
     """The end of a level of a time: the last place on it, alone, over the place `near`, or over the place in `to`.
 
     Which level: the `level`-th one; the one that ends nearest to the axis value `near`; or what lies below the middle
@@ -45,13 +46,12 @@ class Step(KindOfTest):
     walk over pages the walk over data alone.
     """
 
-    kind: Literal["step"]
     measure: str
     of: Levels = BASELINE
     less: Other | None = None
     to: Levels | None = None
     to_measure: str = ""  # "": the same
-    level: int = Field(0, ge=0, le=9)
+    level: Annotated[int, Meta(ge=0, le=9)] = 0
     near: str = ""
     half: tuple[str, str] | None = None
     bar: Bar

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from octant import workloads
 from octant.analysis.clusters import UNITS, clusters, groups_text
@@ -23,10 +23,9 @@ LEAST_THREADS = 3
 """Of two hardware threads there is one pair, which has nothing to be compared with."""
 
 
-class Topology(KindOfTest):
+class Topology(KindOfTest, frozen=True, kw_only=True):
     """Groups that the values of pairs show are told as cores, caches, nodes or packages; cores and caches show."""
 
-    kind: Literal["topology"]
     measure: str
     of: Levels = BASELINE
     at: str = ""  # axis value

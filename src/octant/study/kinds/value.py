@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from octant import stats
 from octant.study import checks
@@ -17,14 +17,13 @@ if TYPE_CHECKING:
     from octant.study.values import StudyValues
 
 
-class Value(KindOfTest):
+class Value(KindOfTest, frozen=True, kw_only=True):
     """One value against a bar in the unit of the measure: seconds, bytes a second.
 
     With `largest` it is that of the launch which has the most: of what happens now and then, once is enough, and one
     launch for a verdict; that it does not happen takes as many launches as any verdict.
     """
 
-    kind: Literal["value"]
     measure: str
     of: Levels = BASELINE
     at: str = ""  # axis value
