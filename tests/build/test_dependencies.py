@@ -47,5 +47,5 @@ def test_the_tests_run_with_the_versions_of_the_constraints() -> None:
 
 def test_parquet_is_an_extra() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert [Requirement(text).name for text in project["project"]["optional-dependencies"]["parquet"]] == ["duckdb"]
-    assert "duckdb" not in (ROOT / "cmake" / "mpi_flavour.py").read_text(encoding="utf-8")
+    assert [Requirement(text).name for text in project["project"]["optional-dependencies"]["parquet"]] == ["pyarrow"]
+    assert "pyarrow" not in (ROOT / "cmake" / "mpi_flavour.py").read_text(encoding="utf-8")

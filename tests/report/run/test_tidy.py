@@ -5,11 +5,14 @@ import dataclasses
 import io
 import json
 import locale
+import math
 import sys
-from pathlib import Path
+from datetime import datetime
+from typing import Any
 
-import duckdb
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from fake_run import WORKLOADS, fake_run, retitled
 from octant.analysis.summary import summarise
@@ -51,14 +54,50 @@ def test_every_sample_of_the_run_is_exported() -> None:
 
 
 @pytest.mark.parametrize(("what", "column"), [("figures", "median"), ("samples", "value"), ("results", "value")])
-def test_parquet_and_csv_say_the_same(tmp_path: Path, what: tidy.What, column: str) -> None:
-    file = tmp_path / "run.parquet"
-    file.write_bytes(exported("parquet", what))
+def test_parquet_and_csv_say_the_same(what: tidy.What, column: str) -> None:
     text = rows(exported("csv", what))
-    table = duckdb.read_parquet(str(file))
-    assert table.columns == list(text[0])
-    assert [row[0] for row in table.select(column).fetchall()] == [float(row[column]) for row in text]
-    assert {row[0] for row in table.select("mode").fetchall()} == {row["mode"] for row in text}
+    table = read_parquet(exported("parquet", what))
+    assert table.column_names == list(text[0])
+    assert table[column].to_pylist() == [float(row[column]) for row in text]
+    assert table["mode"].to_pylist() == [row["mode"] for row in text]
+
+
+def read_parquet(content: bytes) -> Any:
+    return parquet.read_table(io.BytesIO(content))
+
+
+def test_parquet_keeps_types_and_missing_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = tidy.SampleLine(
+        "r", "node/stream", 'a "title",\nof two lines: é', "one", 1, "{}", "l", "step", "", 0, 0, None, 0, 2**62 + 1,
+        1e-310, "ns", 1, None, True, False,
+    )  # fmt: skip
+    missing = dataclasses.replace(line, rank=None, thread=3, begin_ns=None, value=math.inf, title="", warmup=False)
+    lines = [line, missing] * 3
+    monkeypatch.setattr(tidy, "_ROWS", 4)
+    monkeypatch.setattr(tidy, "sample_lines", lambda _: iter(lines))
+    file = io.BytesIO(exported("parquet", "samples"))
+    table = parquet.read_table(file)
+    assert table.to_pylist() == [vars(one) for one in lines]
+    assert parquet.ParquetFile(file).num_row_groups == 2
+    found = {field.name: (str(field.type), field.nullable) for field in table.schema}
+    assert {name: found[name] for name in ("title", "rank", "begin_ns", "value", "warmup")} == {
+        "title": ("string", False), "rank": ("int64", True), "begin_ns": ("int64", True), "value": ("double", False),
+        "warmup": ("bool", False),
+    }  # fmt: skip
+
+
+def test_times_in_parquet_are_texts_with_their_offset() -> None:
+    table = read_parquet(exported("parquet"))
+    assert table.schema.field("first_start").type == pyarrow.string()
+    starts = [datetime.fromisoformat(text) for text in table["first_start"].to_pylist() if text]
+    assert starts
+    assert all(start.tzinfo for start in starts)
+
+
+def test_a_run_without_rows_has_the_columns_in_parquet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tidy, "result_lines", lambda _: iter(()))
+    table = read_parquet(exported("parquet", "results"))
+    assert (table.num_rows, table.column_names[:2]) == (0, ["run", "workload"])
 
 
 def test_json_and_csv_say_the_same() -> None:
@@ -111,8 +150,8 @@ def test_titles_with_quotes_commas_and_line_ends_survive() -> None:
     assert rows(exported("csv", run=retitled(RUN, nasty)))[0]["title"] == nasty
 
 
-def test_parquet_without_duckdb_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "duckdb", None)
+def test_parquet_without_pyarrow_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(Refusal, match=r"pip install 'octant-hpc\[parquet\]'"):
         exported("parquet", "figures")
 
@@ -136,7 +175,6 @@ def test_no_cell_is_a_formula_and_numbers_stay(title: str, cell: str) -> None:
     assert rows(exported("csv", run=retitled(RUN, title)))[0]["title"] == cell
 
 
-def test_formulas_are_texts_in_parquet(tmp_path: Path) -> None:
-    path = tmp_path / "lines.parquet"
-    path.write_bytes(exported("parquet", run=retitled(RUN, "=1+1")))
-    assert duckdb.read_parquet(str(path)).filter("title = '=1+1'").shape[0] > 0
+def test_formulas_are_texts_in_parquet_and_control_characters_are_shown() -> None:
+    assert "=1+1" in read_parquet(exported("parquet", run=retitled(RUN, "=1+1")))["title"].to_pylist()
+    assert "�[31mred" in read_parquet(exported("parquet", run=retitled(RUN, "\x1b[31mred")))["title"].to_pylist()

@@ -6,10 +6,8 @@ import csv
 import io
 import json
 import math
-import shutil
-import tempfile
 from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
+from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 from octant.failure import Exit, Refusal, suggestion
@@ -21,6 +19,7 @@ from octant.report.run.sharing import cleaned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("csv", "parquet", "json")
 What = Literal["figures", "results", "samples"]
+_ROWS = 2**16
+"""Rows of a row group of Parquet; so many are in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -292,7 +293,7 @@ def write(summary: Summary, form: str, what: What, file: BinaryIO, clean: Callab
         clean: what every text goes through (`sharing.cleaner`).
 
     Raises:
-        Refusal: no such format, or Parquet without DuckDB.
+        Refusal: no such format, or Parquet without pyarrow.
         RecordError: the samples of a point can no longer be read.
     """
     if form not in FORMATS:
@@ -307,7 +308,7 @@ def write(summary: Summary, form: str, what: What, file: BinaryIO, clean: Callab
         for line in lines:
             file.write(escaped(json.dumps(vars(line), ensure_ascii=False)).encode() + b"\n")
     elif form == "csv":
-        _write_csv(kind, lines, file, neutral)
+        _write_csv(kind, lines, file)
     else:
         _write_parquet(kind, lines, file)
 
@@ -335,41 +336,45 @@ def _is_number(cell: str) -> bool:
         return False
 
 
-def _write_csv(kind: type[Line], lines: Iterable[Line], file: BinaryIO, shown: Callable[[str], str]) -> None:
+def _write_csv(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> None:
     """RFC 4180, decimal points whatever the locale, floats in the shortest form that reads back exactly."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(field.name for field in fields(kind))
     for line in lines:
-        writer.writerow(_cell(value, shown) for value in vars(line).values())
+        writer.writerow(_cell(value) for value in vars(line).values())
     text.detach()
 
 
-def _cell(value: str | float | None, shown: Callable[[str], str]) -> str | float:
+def _cell(value: str | float | None) -> str | float:
     if isinstance(value, str):
-        return shown(value)
+        return neutral(value)
     return "" if value is None else str(value).lower() if isinstance(value, bool) else value
-
-
-SQL_TYPES = {"str": "VARCHAR", "int": "BIGINT", "float": "DOUBLE", "bool": "BOOLEAN"}
 
 
 def _write_parquet(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> None:
     try:
-        import duckdb  # noqa: PLC0415 - slow to load, and needed here only
+        import pyarrow  # noqa: PLC0415 - slow to load, and needed here only
+        from pyarrow import parquet  # noqa: PLC0415
     except ImportError as error:
         raise Refusal(
-            "cannot write Parquet (DuckDB is not installed); try pip install 'octant-hpc[parquet]', or --to csv",
+            "cannot write Parquet (pyarrow is not installed); try pip install 'octant-hpc[parquet]', or --to csv",
             Exit.NOT_SUPPORTED,
         ) from error
-    types = {field.name: SQL_TYPES[str(field.type).split(" ")[0]] for field in fields(kind)}
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder) / "lines.csv", Path(folder) / "lines.parquet"
-        with source.open("wb") as text:
-            _write_csv(kind, lines, text, clean_lines)
-        with duckdb.connect() as connection:
-            query = "SELECT * FROM read_csv(?, header = true, columns = ?, force_not_null = ?)"
-            words = [name for name, sort in types.items() if sort == "VARCHAR"]
-            connection.sql(query, params=[str(source), types, words]).write_parquet(str(target))
-        with target.open("rb") as parquet:
-            shutil.copyfileobj(parquet, file)
+    types = {"str": pyarrow.string(), "int": pyarrow.int64(), "float": pyarrow.float64(), "bool": pyarrow.bool_()}
+    declared = {field.name: str(field.type).partition(" | ") for field in fields(kind)}
+    schema = pyarrow.schema(
+        pyarrow.field(name, types[sort], nullable=bool(none)) for name, (sort, none, _) in declared.items()
+    )
+    left = iter(lines)
+    with parquet.ParquetWriter(file, schema) as writer:
+        while part := list(islice(left, _ROWS)):
+            columns = zip(*(vars(line).values() for line in part), strict=True)
+            arrays = [
+                pyarrow.array(map(_clean, column), field.type) for column, field in zip(columns, schema, strict=True)
+            ]
+            writer.write_batch(pyarrow.RecordBatch.from_arrays(arrays, schema=schema))
+
+
+def _clean(value: str | float | None) -> str | float | None:
+    return clean_lines(value) if isinstance(value, str) else value
