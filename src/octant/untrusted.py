@@ -160,6 +160,15 @@ class InputTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table of a file: immutable, and a key that is not declared is a mistake."""
 
 
+class TaggedTable(InputTable, frozen=True, tag_field="kind"):
+    """A table whose key `kind` says which one of several types it has."""
+
+    @property
+    def kind(self) -> str:
+        """The name of its type in files."""
+        return str(self.__struct_config__.tag)
+
+
 class _ReadWith(ABC):
     """Base of what `read_with` returns."""
 
@@ -185,19 +194,16 @@ def read_with(read: Callable[[Any], object], kind: type, given: Any = None) -> A
     return made
 
 
-def convert(value: object, kind: type[_T], strict: bool = True) -> _T:
-    """Return a file's value as the declared type: a `InputTable`, or a tuple or mapping of tables.
-
-    Args:
-        strict: refuse texts where numbers are declared.
+def convert(value: object, kind: type[_T]) -> _T:
+    """Return a file's value as the declared type: an `InputTable`, or a tuple or mapping of tables.
 
     Raises:
         MistakesError: it does not have that type.
     """
     try:
-        return msgspec.convert(value, kind, strict=strict, dec_hook=_read)
+        return msgspec.convert(value, kind, dec_hook=_read)
     except msgspec.ValidationError as error:
-        found = _mistakes(value, kind, (), strict)
+        found = _mistakes(value, kind, ())
         raise MistakesError(found or [Mistake((), str(error), "correct it")]) from error
 
 
@@ -205,22 +211,19 @@ def _read(kind: type[_ReadWith], value: object) -> object:
     return kind.read(msgspec.convert(value, kind.given))
 
 
-def _mistakes(value: object, kind: Any, path: tuple[str, ...], strict: bool) -> list[Mistake]:
+def _mistakes(value: object, kind: Any, path: tuple[str, ...]) -> list[Mistake]:
     """The mistakes inside a value, or if there are none, what is wrong with the value itself."""
     options = _options(kind)
     tables = [one for one in options if isinstance(one, type) and issubclass(one, msgspec.Struct)]
     if tables and isinstance(value, Mapping):
-        found = _in_table(value, tables, path, strict)
+        found = _in_table(value, tables, path)
     else:
-        found = [
-            one
-            for key, item, declared in _items(value, options)
-            for one in _mistakes(item, declared, (*path, key), strict)
-        ]
+        inner = (_mistakes(item, declared, (*path, key)) for key, item, declared in _items(value, options))
+        found = [mistake for mistakes in inner for mistake in mistakes]
     if found:
         return found
     try:
-        msgspec.convert(value, kind, strict=strict, dec_hook=_read)
+        msgspec.convert(value, kind, dec_hook=_read)
     except msgspec.ValidationError as error:
         words = [word for one in options if get_origin(one) is Literal for word in get_args(one)]
         if isinstance(error.__cause__, MistakesError):  # of what `read_with` reads: a table of its own
@@ -231,13 +234,14 @@ def _mistakes(value: object, kind: Any, path: tuple[str, ...], strict: bool) -> 
 
 def _options(kind: Any) -> list[Any]:
     """The types of a union, without constraints."""
-    kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
-    return (
-        [one for part in get_args(kind) for one in _options(part)] if get_origin(kind) in (Union, UnionType) else [kind]
-    )
+    if get_origin(kind) is Annotated:
+        return _options(get_args(kind)[0])
+    if get_origin(kind) in (Union, UnionType):
+        return [one for part in get_args(kind) for one in _options(part)]
+    return [kind]
 
 
-def _in_table(value: Mapping[str, object], tables: Sequence[Any], path: tuple[str, ...], strict: bool) -> list[Mistake]:
+def _in_table(value: Mapping[str, object], tables: Sequence[Any], path: tuple[str, ...]) -> list[Mistake]:
     """The mistakes in a table of one type, or of the one among several that its tag names."""
     by_tag = {one.__struct_config__.tag: one for one in tables}
     table, tag_field = tables[0], tables[0].__struct_config__.tag_field
@@ -250,11 +254,11 @@ def _in_table(value: Mapping[str, object], tables: Sequence[Any], path: tuple[st
         table = by_tag[tag]
     fields = msgspec.structs.fields(table)
     known = [tag_field] * bool(tag_field) + [one.name for one in fields]
-    spare = [key for key in value if key not in known and table.__struct_config__.forbid_unknown_fields]
+    spare = [key for key in value if key not in known]
     found = [Mistake((*path, key), "there is no such key", suggestion(key, known)) for key in spare]
     for field in fields:
         if field.name in value:
-            found += _mistakes(value[field.name], field.type, (*path, field.name), strict)
+            found += _mistakes(value[field.name], field.type, (*path, field.name))
         elif field.required:
             found.append(Mistake((*path, field.name), "this key is missing", "add it"))
     return found

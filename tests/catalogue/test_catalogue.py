@@ -173,7 +173,11 @@ HEAD = "machine,n,metric,value,unit,kind,relation,claim,note\n"
 @pytest.mark.parametrize(
     ("about", "rows", "message"),
     [
-        (ABOUT, HEAD + "m,1,rate,fast,B/s,measured,eq,,\n", r"t\.csv, line 2 \(value: expected number, got 'fast'"),
+        (
+            ABOUT,
+            HEAD + "m,1,rate,fast,B/s,measured,eq,,\n",
+            r"t\.csv, line 2 \(value: could not convert string to float: 'fast'",
+        ),
         (ABOUT, HEAD + "m,1,rate,1,B/s,guessed,eq,,\n", r"t\.csv, line 2 \(kind"),
         (ABOUT, HEAD + "m,1,rate,1,B/s,measured,eq,,\n" * 2, r"2 rows, 1 announced"),
         (ABOUT, HEAD + "m,1,speed,1,B/s,measured,eq,,\n", r"metric 'speed' has no definition"),

@@ -7,12 +7,12 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 
 from msgspec import Meta, to_builtins
 
 from octant.failure import suggestion
-from octant.untrusted import InputTable, MistakesError, convert
+from octant.untrusted import InputTable, MistakesError, convert, read_with
 
 Kind = Literal["measured", "stated_approximate", "stated_bound"]
 Relation = Literal["eq", "approx", "gt", "ge", "lt", "le"]
@@ -24,6 +24,12 @@ Way = Literal[
 ]
 
 _COMMON = ("machine", "metric", "value", "unit", "kind", "relation", "claim", "note")
+
+
+if TYPE_CHECKING:
+    Number: TypeAlias = float
+else:
+    Number = read_with(float, float, str)
 
 
 class CatalogueError(ValueError):
@@ -80,7 +86,7 @@ class Observation(InputTable, frozen=True):
     machine: str
     configuration: Mapping[str, str]  # the table's own columns
     metric: str
-    value: float | None
+    value: Number | None
     unit: str
     kind: Kind
     relation: Relation  # how the true value relates to `value`
@@ -196,9 +202,9 @@ def _table(path: Traversable) -> dict[str, Any]:
         raise CatalogueError(f"cannot read {path.name} ({error})") from error
 
 
-def _valid(model: type[_Model], data: Mapping[str, Any], name: str, strict: bool = True) -> _Model:
+def _valid(model: type[_Model], data: Mapping[str, Any], name: str) -> _Model:
     try:
-        return convert(data, model, strict)
+        return convert(data, model)
     except MistakesError as error:
         raise CatalogueError(f"cannot read {name} {error.mistakes[0]}") from error
 
@@ -305,7 +311,7 @@ def read_result(description: Traversable, rows: Traversable) -> Result:
         common = {name: line[name] for name in _COMMON}
         configuration = {column: line[column] for column in columns}
         row = {**common, "value": line["value"] or None, "configuration": configuration}
-        seen.append(_valid(Observation, row, f"{rows.name}, line {number}", strict=False))
+        seen.append(_valid(Observation, row, f"{rows.name}, line {number}"))
     result = _valid(Result, {**about, "observations": seen}, description.name)
     for observation in result.observations:
         if observation.metric not in result.metrics:

@@ -72,13 +72,8 @@ def patterns() -> tuple[Pattern, ...]:
     table = tomllib.loads((files("octant.catalogue") / "mpi_patterns.toml").read_text(encoding="utf-8"))
     found = convert(table["pattern"], tuple[Pattern, ...])
     beside = [one for one in found if one.knobs.get("call") == "nonblocking"]
-    return (
-        *found,
-        *(
-            replace(one, name=f"{one.name}_pure", osu=(), aliases=(), times="range", osu_shows="latency")
-            for one in beside
-        ),
-    )
+    alone = {"osu": (), "aliases": (), "times": "range", "osu_shows": "latency"}
+    return (*found, *(replace(one, name=f"{one.name}_pure", **alone) for one in beside))
 
 
 def find(name: str) -> Pattern:

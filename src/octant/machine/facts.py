@@ -3,9 +3,11 @@
 import math
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 from octant import units
 from octant.machine import Machine
+from octant.untrusted import read_with
 
 FACTS = (
     "cores", "hwthreads", "smt", "numa", "packages", "l1", "l2", "llc", "cached", "memory",
@@ -174,6 +176,12 @@ def check_need(text: str) -> str:
             f"mounted=nfs, {_PREFETCH}, {_MPI_IO}, {', '.join(_BEYOND_A_NODE)}"
         )
     return text
+
+
+if TYPE_CHECKING:
+    Need: TypeAlias = str
+else:
+    Need = read_with(check_need, str)
 
 
 def wanted(need: str) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import Meta, to_builtins
 
 from octant import _network
-from octant.untrusted import InputTable, convert
+from octant.untrusted import TaggedTable, convert
 
 MOST_NODES = _network.MOST_NODES
 Count = Annotated[int, Meta(ge=1, le=MOST_NODES)]
@@ -14,15 +14,10 @@ Sides = Annotated[tuple[Count, ...], Meta(min_length=1, max_length=_network.MOST
 Rows = list[tuple[str, float, float, int]]
 
 
-class Shape(InputTable, tag_field="kind", frozen=True):
+class Shape(TaggedTable, frozen=True):
     """A topology as a file describes it; the numbers of every shape are checked before it is built."""
 
     size_word: ClassVar[str] = "nodes"  # what `at_size` counts
-
-    @property
-    def kind(self) -> str:
-        """Its name in network files."""
-        return str(self.__struct_config__.tag)
 
     def changed(self, **change: object) -> Self:
         """The same with other numbers.

@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from octant import untrusted
 from octant.failure import Exit, Refusal, suggestion
+from octant.machine.facts import Need
 from octant.study import checks
 from octant.study.cells import Cell
 from octant.study.kinds import kinds
@@ -22,7 +23,6 @@ from octant.study.parts import (
     Level,
     Levels,
     Measure,
-    Need,
     PublishedRange,
     PublishedTable,
 )

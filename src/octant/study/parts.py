@@ -12,7 +12,8 @@ from octant import units, workloads
 from octant.failure import suggestion
 from octant.launch.link import parse_link
 from octant.machine import facts
-from octant.untrusted import InputTable, read_with
+from octant.machine.facts import Need
+from octant.untrusted import InputTable, TaggedTable, read_with
 
 if TYPE_CHECKING:
     from octant.study.file import Study
@@ -46,11 +47,9 @@ def _canonical_link(text: str) -> str:
 
 
 if TYPE_CHECKING:
-    Need: TypeAlias = str
     LinkText: TypeAlias = str
     WorkloadName: TypeAlias = str
 else:
-    Need = read_with(facts.check_need, str)
     LinkText = read_with(_canonical_link, str)
     WorkloadName = read_with(_full_name, str)
 
@@ -170,16 +169,11 @@ class Bar(InputTable, frozen=True):
         return f"{side} {words(edge or 0.0)}"
 
 
-class KindOfTest(InputTable, tag_field="kind", tag=str.lower, frozen=True):
+class KindOfTest(TaggedTable, frozen=True, tag=str.lower):
     """What a finding must pass. Each file of `octant.study.kinds` has one kind, a class of the file's name.
 
     Study files name it by that name in small letters.
     """
-
-    @property
-    def kind(self) -> str:
-        """The name of the kind in study files."""
-        return str(self.__struct_config__.tag)
 
     def problems(self, study: Study) -> Iterator[Problem]:
         """What of the test leads nowhere in its study, with keys below the test's own (`""`: the test itself).

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -17,16 +17,13 @@ from octant import tile, untrusted, workloads
 from octant.ask import Ask, Presentation, Shape, Subject, each_once
 from octant.failure import Exit, Refusal, suggestion
 from octant.machine import facts
+from octant.machine.facts import Need
 from octant.runs.modes import ranks_and_knobs
 from octant.runs.rounds import CURVE_LAUNCHES, LAUNCHES
 from octant.suites.screen import SuiteAnswer, SuiteTile, check, declared
 
 if TYPE_CHECKING:
     from octant.machine import Machine
-
-    Need: TypeAlias = str
-else:
-    Need = untrusted.read_with(facts.check_need, str)
 
 MOST_BYTES = 1 << 20
 MOST_ASKS = 10_000
