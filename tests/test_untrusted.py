@@ -63,6 +63,8 @@ def test_nesting_has_a_bound(depth: int) -> None:
 def test_long_numbers_and_constants_are_refused() -> None:
     with pytest.raises(Refusal, match="cannot read the study"):
         parse_toml("x = " + "1" * 5_000, "study")
+    with pytest.raises(Refusal, match=r"cannot read the study .*surrogates not allowed"):
+        parse_toml('x = "\udcff"', "study")
     for text in ("NaN", "[Infinity]", '{"a": -Infinity}', "1" * 5_000, "{"):
         with pytest.raises(Refusal, match="cannot read the record"):
             parse_json(text, "record")

@@ -76,6 +76,7 @@ def parse_toml(text: str, what: str) -> dict[str, Any]:
     """
     _check_keys(text, what)
     try:
+        text.encode()  # half a surrogate pair has no place in a text
         found = tomllib.loads(text)
     except RecursionError:
         raise _too_deep(what) from None
