@@ -20,7 +20,7 @@ VERSION = "0.3.0.dev0"
 # Upper bounds: the next major version has not been tried. constraints.txt holds the versions that CI tries.
 DEPENDENCIES = [
     "jinja2>=3.1,<4",  # the report page, job scripts
-    "msgspec>=0.19,<1",  # records and files that people write: declared types, an order of magnitude quicker than json
+    "msgspec>=0.19,<1",  # all input as declared types: records, files that people write
     "numpy>=2.2,<3",  # statistics
     "rich>=14,<16",  # tables and progress in the terminal
     "scipy-openblas32>=0.3.29,<0.4",  # the tuned BLAS that is always there

@@ -1,7 +1,9 @@
 """Dependencies: bounded on both sides, and tried in the versions of constraints.txt."""
 
+import ast
 import importlib.metadata
 import importlib.util
+import sys
 import tomllib
 
 import pytest
@@ -43,6 +45,20 @@ def test_the_tests_run_with_the_versions_of_the_constraints() -> None:
     tried = {name: version for name, version in installed.items() if name in CONSTRAINTS}
     assert tried.keys() >= {"msgspec", "numpy", "pytest"}
     assert {name: version for name, version in tried.items() if version != CONSTRAINTS[name]} == {}
+
+
+def test_what_the_package_imports_is_declared() -> None:
+    """A package that only a dependency depends on may go away with its next version."""
+    imported = {
+        name.split(".")[0]
+        for path in (ROOT / "src" / "octant").rglob("*.py")
+        if not path.name.startswith("test_")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names])
+    }
+    others = imported - {"octant", *sys.stdlib_module_names}
+    assert others - {canonicalize_name(one.name) for one in requirements()} == {"markupsafe"}, "Jinja2 returns its type"
 
 
 def test_parquet_is_an_extra() -> None:
