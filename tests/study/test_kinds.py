@@ -8,14 +8,11 @@ from octant.study import kinds
 from study_text import STUDY
 
 MIDDLE = """
-from typing import Literal
-
 from octant.study.parts import KindOfTest
 from octant.study.verdict import Judgement
 
 
-class Middle(KindOfTest):
-    kind: Literal["middle"]
+class Middle(KindOfTest, frozen=True):
     measure: str
 
     def problems(self, study):

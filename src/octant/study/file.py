@@ -30,7 +30,7 @@ from octant.study.parts import (
 if TYPE_CHECKING:
     _Test: TypeAlias = KindOfTest
 else:
-    _Test = Union[tuple(kinds().values())]  # noqa: UP007 - of the kind that it names, of all that were found
+    _Test = Union[tuple(kinds().values())]  # noqa: UP007 - the only form for types in a list
 
 MOST_BYTES = 1 << 20
 """Of a study's file."""
