@@ -88,4 +88,5 @@ def with_private_segments() -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:3]), *sys.argv[3:4])
+    trials, seed, only = (*sys.argv[1:], *("50", "1", "")[len(sys.argv) - 1 :])
+    main(int(trials), int(seed), only)

@@ -1,4 +1,4 @@
-"""Octant or a rank is killed at some moment: nothing is lost or left behind; `bench/bench_kills.py` tries all commands."""
+"""Octant or a rank is killed at some moment: nothing is lost or left; `bench/bench_kills.py` tries all commands."""
 
 import random
 from collections.abc import Mapping

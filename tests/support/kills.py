@@ -70,7 +70,8 @@ def kill_and_resume(
         faults += _run(NEXT, store, environment)
         if not eventually(lambda: stray_segments() <= before):
             faults.append(f"segments are left behind: {sorted(stray_segments() - before)}")
-        for resumed in [["resume", run] for run in written] or [words]:
+        again: list[Sequence[str]] = [("resume", run) for run in written] or [words]
+        for resumed in again:
             faults += _run(resumed, store, environment)
         faults += lost_records(written, store, torn)
         faults += [text for run in written for text in unfinished(Store(store).read(run))]
