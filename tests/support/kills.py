@@ -21,7 +21,7 @@ MOST_S = 300.0
 """Time after which a command counts as hung."""
 NEXT = ("run", "stream", "bytes=64KiB", "seconds=0.05", "--repeats", "1")
 """The measuring command that is started after the kill."""
-OF_A_RUN = {"asked.json", "plan.jsonl", "records.jsonl", "report.html"}
+OF_A_RUN = {"asked.json", "plan.jsonl", "records.jsonl", "report.html", "study.html"}
 """The files of a run that nobody measures."""
 VICTIMS = {
     "octant": "",
