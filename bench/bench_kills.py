@@ -44,7 +44,10 @@ def main(trials: int = 50, seed: int = 1, only: str = "") -> None:
     """
     with_private_segments()
     print(f"seed {seed}")
-    print("seconds  trials  killed  records kept  runs resumed  failed  command", flush=True)
+    print(
+        "seconds  trials  octant killed  launcher or rank killed  records kept  runs resumed  failed  command",
+        flush=True,
+    )
     failed = 0
     for number, words in enumerate(COMMANDS):
         if only in ("", words[0]):
@@ -61,7 +64,7 @@ def trials_of(words: Sequence[str], victims: Sequence[str], generator: random.Ra
         begun_s = time.monotonic()
         subprocess.run(command(words, Path(folder)), check=True, capture_output=True)
         whole_s = time.monotonic() - begun_s
-    found = list[Trial]()
+    found, octants = list[Trial](), 0
     for victim in victims:
         moment_s = whole_s
         for _ in range(MOST_TRIES):
@@ -71,10 +74,11 @@ def trials_of(words: Sequence[str], victims: Sequence[str], generator: random.Ra
             for fault in found[-1].faults:
                 print(f"  {victim} killed after {moment_s:.2f} s: {fault}", flush=True)
             if found[-1].killed:
+                octants += victim not in LAUNCHED
                 break
     killed, kept, failed = sum(t.killed for t in found), sum(t.kept for t in found), sum(bool(t.faults) for t in found)
     resumed = sum(t.left > 0 for t in found)
-    row = f"{whole_s:7.1f}  {len(found):6}  {killed:6}  {kept:12}  {resumed:12}  {failed:6}"
+    row = f"{whole_s:7.1f}  {len(found):6}  {octants:13}  {killed - octants:23}  {kept:12}  {resumed:12}  {failed:6}"
     print(f"{row}  octant {' '.join(words)}", flush=True)
     return failed
 

@@ -189,7 +189,7 @@ def unfinished(run: StoredRun) -> list[str]:
 def left_files(store: Path, temporary: Path) -> list[Path]:
     """Files of the killed command that the next commands have not removed."""
     found = [path for path in store.glob("runs/*/*") if path.name not in OF_A_RUN]
-    return [*found, *store.glob("locks/*"), *(path for path in store.glob(".*")), *temporary.iterdir()]
+    return [*found, *store.glob("locks/*"), *store.glob(".*"), *store.parent.glob(".*"), *temporary.iterdir()]
 
 
 def repeated_points(run: StoredRun) -> list[str]:
