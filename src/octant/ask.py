@@ -184,17 +184,9 @@ def _bytes(value: str) -> int | None:
         return None
 
 
-def cell_key(
-    subject: str, knobs: Mapping[str, str], ranks: int, defaults: Mapping[str, str] | None = None
-) -> tuple[object, ...]:
-    """What makes a figure the same in another run: subject, ranks and knobs, without effort; sizes are in bytes.
-
-    Args:
-        defaults: values of knobs that the other side does not know; a knob at its default is left out.
-    """
-    kept = {name: comparable(value) for name, value in knobs.items() if name not in EFFORT}
-    plain = {name: comparable(value) for name, value in (defaults or {}).items()}
-    return subject, ranks, tuple(sorted((n, v) for n, v in kept.items() if plain.get(n) != v))
+def comparable_cell(knobs: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The values of knobs that tell the cells of an ask apart, in the spelling that all of the same meaning share."""
+    return tuple(sorted((name, comparable(value)) for name, value in knobs.items() if name not in EFFORT))
 
 
 @functools.lru_cache(maxsize=4096)

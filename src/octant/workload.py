@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, ParamSpec, TypeAlias, TypeVar
 
 from octant.failure import suggestion
@@ -229,6 +229,9 @@ class Workload:
     ours: tuple[str, ...] = ()
     """Values of these that are code of this project: where one of them crashes, no library is to blame."""
     probe: Probe | None = None
+    sizes: Mapping[str, Callable[[Machine, str], str]] = field(default_factory=dict)
+    """Knobs of the problem's size, which other tools choose by rules of their own: what of a value, in bytes where it
+    is a size, has to be the same for a comparison with an output of theirs. The machine is that of the other side."""
 
     def answering_every_point(self) -> "Workload":
         """The same with functions that are defined for every point that a store may hold."""

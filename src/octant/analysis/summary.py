@@ -14,7 +14,7 @@ from octant.analysis.imported import imported_workload
 from octant.analysis.levels import cached_by_ladder
 from octant.analysis.probes import doubts_by_probes
 from octant.analysis.series import series_metrics
-from octant.ask import cell_key
+from octant.ask import comparable_cell
 from octant.limit import Known
 from octant.machine.crosscheck import with_measured
 from octant.workload import Stacked
@@ -53,7 +53,7 @@ class Summary:
     known: Known  # the limits that this run's figures provide
     clocks_hz: tuple[float, ...]  # of every cell at its own work, ascending
     unknown: tuple[str, ...]  # workloads with points in the run that this installation does not have
-    others: Mapping[tuple[object, ...], Figure]  # of further metrics, by cell, title and metric
+    others: Mapping[tuple[Hashable, ...], Figure]  # of further metrics, by cell, title and metric
     modelled: Modelled | None = None
 
     @property
@@ -73,7 +73,7 @@ class Summary:
         """Another metric of the cell of a headline figure, where it was asked for; the headline by its own name."""
         if metric in ("", headline.metric.name):
             return headline
-        return self.others.get((*headline.key[:-1], headline.title, metric))
+        return self.others.get(_place(headline, metric))
 
 
 def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_metrics: bool = False) -> Summary:
@@ -95,7 +95,7 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
             continue  # a look at the machine is no figure of the run
         wanted = (*workload.metrics, *series_metrics(points)) if all_metrics else _needed_metrics(workload, points)
         given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
-        of_cell = list(figures_of(workload, points, wanted, given).values())
+        of_cell = list(figures_of(workload, points, wanted, given, run.identity_of(points[0])).values())
         if not of_cell:  # imported points without a result
             continue
         failed = _failed_launches(run, ask, of_cell[0]) if ask else 0
@@ -107,10 +107,15 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
     every = [with_limit(figure, limits, run.machine) for figure in every]
     figures = tuple(figure for figure in every if figure.metric is figure.workload.metrics[0])
     rest = (figure for figure in every if figure.metric is not figure.workload.metrics[0])
-    others = {(*figure.key[:-1], figure.title, figure.metric.name): figure for figure in rest}
+    others = {_place(figure, figure.metric.name): figure for figure in rest}
     unknown = sorted(() if run.imported else {point.workload for point in run.points} - set(installed))
     clocks = [(clock, len(one.point.hardware_threads)) for one in figures if (clock := clock_hz(one))]
     return Summary(run, figures, limits, tuple(sorted(clock for clock, _ in clocks)), tuple(unknown), others)
+
+
+def _place(figure: Figure, metric: str) -> tuple[Hashable, ...]:
+    """What tells the metrics of cells of a run apart."""
+    return figure.identity.cell, figure.title, metric
 
 
 def _measured(machine: Machine, figures: Sequence[Figure]) -> Machine:
@@ -137,10 +142,10 @@ def _cells(run: StoredRun, installed: Mapping[str, Workload]) -> list[tuple[Ask 
             ask = run.ask_of(point.launch)
             # What was not asked may be missing in a launch of an older version.
             known = {name: point.knobs.get(name, "") for name in ask.knobs} if ask else point.knobs
-            key = (ask.key if ask else point.launch, *cell_key(point.workload, known, point.ranks))
+            key = (ask.key if ask else point.launch, comparable_cell(known))
             if ask and ask.key not in asks:
                 asks.add(ask.key)
-                asked = ((ask.key, *cell_key(point.workload, cell, point.ranks)) for cell in ask.cells())
+                asked = ((ask.key, comparable_cell(cell)) for cell in ask.cells())
                 places.update({cell: len(places) + i for i, cell in enumerate(asked)})
             by_launch = cells.setdefault(key, (ask, {}))[1]
             if point.launch not in by_launch or by_launch[point.launch].passed:  # a wrong answer is not outdone
@@ -179,10 +184,9 @@ def _with_equal_ones(made: Sequence[tuple[Ask | None, Figure]]) -> list[Figure]:
     A row of the table may also be a point of a curve. A figure with a wrong answer is nobody's equal.
     """
     groups: dict[tuple[object, ...], list[Figure]] = {}
-    for ask, figure in made:
-        asked = (ask.shape, *sorted(ask.mpi.items())) if ask else ()
-        alone = (id(figure),) if figure.wrong else ()
-        groups.setdefault((*figure.key, *asked, *alone), []).append(figure)
+    for _, figure in made:
+        alone = id(figure) if figure.wrong else 0
+        groups.setdefault((figure.identity.same_program, figure.metric.name, alone), []).append(figure)
     equal = {id(one): tuple(other for other in group if other is not one) for group in groups.values() for one in group}
     return [replace(figure, equal=equal[id(figure)]) for _, figure in made]
 
@@ -209,7 +213,7 @@ def with_limit(figure: Figure, limits: Known, machine: Machine) -> Figure:
     """
     if figure.link:
         return figure
-    workload, cell = figure.workload, repr(figure.key[:-1])
+    workload, cell = figure.workload, figure.identity.cell
     known = limits.only(workload.bounded_by, clock_hz(figure))
     provides = any(
         best is not None and best.cell == cell

@@ -46,7 +46,7 @@ def _last(where: Store) -> StoredRun:
 
 
 def _previous(where: Store) -> StoredRun:
-    from octant.analysis.compare import share_figures
+    from octant.analysis.matching import share_figures
     from octant.build.describe import default_knobs
 
     last = where.newest()[0]

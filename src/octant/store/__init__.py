@@ -23,6 +23,7 @@ from pathlib import Path
 
 from octant.ask import Ask, Launch, canonical, cell_count, cells_of
 from octant.failure import Exit, Refusal, remedy_for_writing, suggestion
+from octant.identity import Identity, identity_of
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.record import Crossing, Failure, Point, RecordError
@@ -78,6 +79,10 @@ class StoredRun(Asked):
     def ask_of(self, launch: str) -> Ask | None:
         """What the launch of that key asks; `None` where nobody asked for it."""
         return self._asks.get(launch.rpartition("-")[0])
+
+    def identity_of(self, point: Point) -> Identity:
+        """What the results of one of its points are of."""
+        return identity_of(point, self.ask_of(point.launch), self.plans.get(point.launch))
 
     def remaining(self) -> tuple[Launch, ...]:
         """The launches, or cells of them, without a result; what was wrong or is not supported is not asked again.
