@@ -47,6 +47,8 @@ def matched(
         curves: points of curves take part too. A point that also lies in the table counts as that row.
     """
     shown = [_shown_figures(side, curves) for side in (before, after)]
+    if before.run.imported or after.run.imported:
+        shown = [_with_metrics_of(before, *shown), _with_metrics_of(after, *reversed(shown))]
     identities = _without_new_knobs([row.identity for side in shown for row in side], defaults)
     rows = [_Row(one, row.metric.name, row) for one, row in zip(identities, (*shown[0], *shown[1]), strict=True)]
     olds, news = (
@@ -82,6 +84,22 @@ def _shown_figures(summary: Summary, curves: bool) -> list[Figure]:
     """Rows of the table first."""
     rows = sorted(summary.figures, key=lambda row: not row.show.table)
     return [row for row in rows if row.show.table or curves]
+
+
+def _with_metrics_of(summary: Summary, own: Sequence[Figure], others: Sequence[Figure]) -> list[Figure]:
+    """The figures in the metrics that the other run has of their workload, where it does not have their own.
+
+    Another tool may state a quantity of its own, which is one of several metrics here.
+    """
+    wanted: dict[str, set[str]] = {}
+    for one in others:
+        wanted.setdefault(one.workload.name, set()).add(one.metric.name)
+    found = []
+    for one in own:
+        names = sorted(wanted.get(one.workload.name, set()))
+        further = [figure for name in names if (figure := summary.figure(one, name))]
+        found += [one] if one.metric.name in names or not further else further
+    return found
 
 
 def _without_new_knobs(identities: Sequence[Identity], defaults: Defaults) -> list[Identity]:
@@ -152,7 +170,7 @@ def _differing(some: Named, others: Named) -> int:
 
 
 def _differing_as_told(one: Identity, other: Identity, machine: Machine) -> int | None:
-    """In how many knobs, sizes included, two results differ; `None` where a knob that both tell has another meaning.
+    """In how many knobs two results differ; `None` where both tell a knob, and what matters of it differs.
 
     Args:
         machine: that one of them was measured on.
@@ -162,7 +180,7 @@ def _differing_as_told(one: Identity, other: Identity, machine: Machine) -> int 
         matters = sizes.get(name, _the_value)
         if matters(machine, told[0][name]) != matters(machine, told[1][name]):
             return None
-    return _differing(one.knobs, other.knobs)
+    return _differing(one.knobs, other.knobs) + _differing(one.means, other.means)
 
 
 def _the_value(_machine: Machine, value: str) -> str:

@@ -20,7 +20,7 @@ from octant.machine.crosscheck import with_measured
 from octant.workload import Stacked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
     from octant.ask import Ask

@@ -264,11 +264,16 @@ class Store:
         """Every run as a list shows it, oldest first; one that cannot be read says why, and hides no other."""
         return index.rows(self.root, self.ids(), self._row_of)
 
-    def runs_like(self, run: StoredRun) -> Iterator[StoredRun]:
-        """The other runs that are of the same machine and can be read, the newest first, one at a time."""
+    def runs_like(self, run: StoredRun, imported: bool = False) -> Iterator[StoredRun]:
+        """The other runs that are of the same machine and can be read, the newest first, one at a time.
+
+        Args:
+            imported: imported runs too; for an imported run, all.
+        """
         machine = codec.fingerprint(run.machine)
         for row in reversed(self.list_runs()):
-            if row.fingerprint == machine and row.id != run.id:
+            fits = row.fingerprint == machine or (imported and (run.imported or row.who.startswith("import ")))
+            if fits and row.id != run.id and not row.refused:
                 yield self.read(row.id)
 
     def _row_of(self, name: str) -> Listed:
