@@ -261,7 +261,12 @@ def _yes_or_no(value: object) -> str:
 def _remarks(old: Figure, new: Figure) -> list[str]:
     """What to keep in mind: other memory than in the other run, doubts about either side."""
     shares = [[b.huge_share for p in row.points for rank in p.given for b in rank.buffers] for row in (old, new)]
-    found = []
+    sizes = [dict(row.identity.knobs) for row in (old, new)]
+    found = [
+        f"{name}: {sizes[0][name]} in A, {sizes[1][name]} in B"  # of an imported result
+        for name in sizes[0]
+        if sizes[0][name] != sizes[1].get(name, sizes[0][name])
+    ]
     if all(shares) and abs(min(shares[0]) - min(shares[1])) > 0.5:
         found.append(
             f"huge pages: {units.percent_text(min(shares[0]))} in A, {units.percent_text(min(shares[1]))} in B"
