@@ -21,6 +21,7 @@ from octant.analysis.reduce import Measured, NoSamplesError, measure, steady_val
 from octant.ask import EFFORT, Presentation, comparable
 from octant.identity import Identity, identity_of, works_alone
 from octant.limit import Best, Known, Limit
+from octant.record import RecordError
 from octant.record.sketch import Sketch, sketch_of_array
 from octant.stats import Doubt, Grade, Period, doubt
 from octant.units import si_text
@@ -83,6 +84,7 @@ class Figure:
     failed: int = 0  # launches that gave no point of the cell
     limit: Limit | None = None
     is_limit: bool = False  # it provides a limit of this run, so it has no share of it
+    ask: str = ""  # the key of the ask that it answers
     label: str = ""  # of the ask
     title: str = ""  # the label and the values of the knobs that the ask swept
     show: Presentation = field(default_factory=Presentation)
@@ -278,12 +280,11 @@ def mode_of(point: Point) -> str:
 def launch_figures(
     point: Point, metrics: Sequence[Metric], mismatches: tuple[str, ...] = ()
 ) -> dict[str, LaunchFigure | NoSamplesError]:
-    """What one launch says in each of these metrics, or why it says nothing; reads the point's samples once.
-
-    Raises:
-        RecordError: the samples cannot be read.
-    """
-    samples = point.read()
+    """What one launch says in each of these metrics, or why it says nothing; reads the point's samples once."""
+    try:
+        samples = point.read()
+    except RecordError as error:
+        return {metric.name: NoSamplesError(f"cannot read the samples ({error})") for metric in metrics}
     doubtful = doubts_about(point, samples, mismatches)
     times, speeds = _times(point, samples), lane_speeds(point, samples)
     cpu_s = cpu_time_of_chunk(point, samples)
@@ -355,9 +356,6 @@ def figures_of(
 
     Args:
         identity: of the first point; `None`: as far as the point itself says it.
-
-    Raises:
-        RecordError: samples cannot be read.
     """
     by_metric: dict[str, list[LaunchFigure]] = {metric.name: [] for metric in metrics}
     missing: dict[str, str] = {}

@@ -20,7 +20,7 @@ from octant.machine.crosscheck import with_measured
 from octant.workload import Stacked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
     from octant.ask import Ask
@@ -69,6 +69,11 @@ class Summary:
             groups.setdefault(figure.workload.name, (figure.workload, []))[1].append(figure)
         return list(groups.values())
 
+    @property
+    def every(self) -> tuple[Figure, ...]:
+        """The headline figures, then those of further metrics."""
+        return *self.figures, *self.others.values()
+
     def figure(self, headline: Figure, metric: str) -> Figure | None:
         """Another metric of the cell of a headline figure, where it was asked for; the headline by its own name."""
         if metric in ("", headline.metric.name):
@@ -76,15 +81,19 @@ class Summary:
         return self.others.get(_place(headline, metric))
 
 
-def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_metrics: bool = False) -> Summary:
+def summarise(
+    run: StoredRun,
+    known: Mapping[str, Workload] | None = None,
+    all_metrics: bool = False,
+    further: Collection[tuple[str, str]] = (),
+) -> Summary:
     """The headline figure of every cell of a run, one cell's samples in memory at a time.
 
     Args:
         known: the workloads, by default the installed ones.
         all_metrics: also every other metric, phase and reading; else only what limits and pictures need.
+        further: other metrics that are wanted, each as workload and metric.
 
-    Raises:
-        RecordError: the samples of a point can no longer be read.
     """
     installed = workloads.workloads() if known is None else known
     made: list[tuple[Ask | None, Figure]] = []  # of every metric of a cell, the headline first
@@ -93,7 +102,11 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
         workload = imported_workload(points, known_one) if run.imported or not known_one else known_one
         if ask and workload.probe and ask.show.title == workload.probe.title:
             continue  # a look at the machine is no figure of the run
-        wanted = (*workload.metrics, *series_metrics(points)) if all_metrics else _needed_metrics(workload, points)
+        wanted = (
+            (*workload.metrics, *series_metrics(points))
+            if all_metrics
+            else _needed_metrics(workload, points, {metric for name, metric in further if name == workload.name})
+        )
         given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
         of_cell = list(figures_of(workload, points, wanted, given, run.identity_of(points[0])).values())
         if not of_cell:  # imported points without a result
@@ -162,9 +175,9 @@ def _failed_launches(run: StoredRun, ask: Ask, figure: Figure) -> int:
     return sum(run.ask_of(launch) == ask for launch in failed)
 
 
-def _needed_metrics(workload: Workload, points: Sequence[Point]) -> list[Metric]:
-    """The headline, and what limits and pictures are made of."""
-    names = {provides.metric for provides in workload.provides}
+def _needed_metrics(workload: Workload, points: Sequence[Point], further: Collection[str]) -> list[Metric]:
+    """The headline, what limits and pictures are made of, and what else is wanted."""
+    names = {provides.metric for provides in workload.provides} | set(further)
     names |= {getattr(picture, part, "") for picture in workload.pictures for part in _METRICS_OF_PICTURES}
     needed = [metric for i, metric in enumerate(workload.metrics) if i == 0 or metric.name in names]
     stacked = any(isinstance(picture, Stacked) for picture in workload.pictures)
@@ -175,7 +188,8 @@ def _with_label(figure: Figure, ask: Ask | None) -> Figure:
     swept = [name for name, value in ask.knobs.items() if "," in value] if ask else []
     label = ask.show.title if ask and ask.show.title else figure.workload.name.rpartition("/")[2]
     words = [label, *(f"{name} {_value_text(name, figure.knobs.get(name, '?'))}" for name in swept)]
-    return replace(figure, label=label, title=", ".join(words), show=ask.show if ask else figure.show)
+    shown, key = (ask.show, ask.key) if ask else (figure.show, "")
+    return replace(figure, label=label, title=", ".join(words), show=shown, ask=key)
 
 
 def _with_equal_ones(made: Sequence[tuple[Ask | None, Figure]]) -> list[Figure]:
