@@ -82,6 +82,7 @@ class Figure:
     wrong: tuple[Result, ...] = ()  # the checks that failed
     missing: str = ""  # why right launches have no value: "there is no series 'phase/pack'"
     failed: int = 0  # launches that gave no point of the cell
+    why_failed: str = ""  # the reason of the first of them
     limit: Limit | None = None
     is_limit: bool = False  # it provides a limit of this run, so it has no share of it
     ask: str = ""  # the key of the ask that it answers
@@ -216,8 +217,9 @@ class Figure:
         without = sum(len(one.points) - len(one.launches) for one in every)
         lost = self.tried - failed - without - len(self.counted)
         missing = next((one.missing for one in every if one.missing), "")
+        why = next((one.why_failed for one in every if one.why_failed), "")
         reasons = (
-            (failed, "failed"),
+            (failed, f"failed ({why})" if why else "failed"),
             (without, f"gave no value ({missing})"),
             (lost, "lost more than half of their time, and do not count"),
         )

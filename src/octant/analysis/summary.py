@@ -111,8 +111,9 @@ def summarise(
         of_cell = list(figures_of(workload, points, wanted, given, run.identity_of(points[0])).values())
         if not of_cell:  # imported points without a result
             continue
-        failed = _failed_launches(run, ask, of_cell[0]) if ask else 0
-        made += [(ask, _with_label(replace(figure, failed=failed), ask)) for figure in of_cell]
+        reasons = _reasons_of_failure(run, ask, of_cell[0]) if ask else []
+        failed, why = len(reasons), next(iter(reasons), "")
+        made += [(ask, _with_label(replace(one, failed=failed, why_failed=why), ask)) for one in of_cell]
     beside = doubts_by_probes(run, installed)
     every = [replace(figure, beside=beside) for figure in _with_equal_ones(made)]
     run = replace(run, machine=_measured(run.machine, every))
@@ -168,11 +169,15 @@ def _cells(run: StoredRun, installed: Mapping[str, Workload]) -> list[tuple[Ask 
     return [(cells[key][0], list(cells[key][1].values())) for key in ordered]
 
 
-def _failed_launches(run: StoredRun, ask: Ask, figure: Figure) -> int:
-    """Launches of an ask that failed at the cell of a figure, and gave no point of it when they were resumed."""
+def _reasons_of_failure(run: StoredRun, ask: Ask, figure: Figure) -> list[str]:
+    """Why launches of an ask failed at the cell of a figure, and gave no point of it when they were resumed."""
     launched = {point.launch for point in figure.points}
-    failed = {failure.launch for failure in run.failures if includes(failure, figure)} - launched
-    return sum(run.ask_of(launch) == ask for launch in failed)
+    failed = {
+        failure.launch: (failure.reason.splitlines() or ["no reason given"])[0]
+        for failure in run.failures
+        if failure.launch not in launched and includes(failure, figure) and run.ask_of(failure.launch) == ask
+    }
+    return list(failed.values())
 
 
 def _needed_metrics(workload: Workload, points: Sequence[Point], further: Collection[str]) -> list[Metric]:

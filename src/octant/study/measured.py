@@ -1,6 +1,6 @@
 """The values of a study: views of the figures of its run, looked up by what the study asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from octant import workloads
@@ -8,7 +8,6 @@ from octant.analysis.figures import Figure
 from octant.analysis.summary import summarise
 from octant.ask import comparable
 from octant.record import Result
-from octant.stats import Doubt, doubt
 from octant.store import StoredRun
 from octant.study.cells import Cell
 from octant.study.file import Study
@@ -105,22 +104,7 @@ def _value(figure: Figure | None, reasons: Mapping[str, str]) -> StudyValue | st
         return f"wrong answers in {wrong} of {len(figure.points)} launches"
     if not figure.launches:
         return figure.missing
-    measured = {point.launch for point in figure.points}
-    lost = [why for launch, why in reasons.items() if launch not in measured]
-    lost += [figure.missing] * (len(figure.points) - len(figure.launches))
-    return StudyValue.of(figure, _left_out(figure, lost))
-
-
-def _left_out(figure: Figure, lost: Sequence[str]) -> tuple[Doubt, ...]:
-    """That `lost` launches gave no value, or lost more than half of their time."""
-    tried, unusable = len(lost) + len(figure.launches), len(figure.launches) - len(figure.counted)
-    found = []
-    if lost:
-        found.append(doubt("launches left out", f"{len(lost)} of {tried} launches failed ({lost[0]})", len(lost)))
-    if unusable:
-        text = f"{unusable} of {tried} launches lost more than half of their time, and do not count"
-        found.append(doubt("launches left out", text, unusable))
-    return tuple(found)
+    return StudyValue.of(figure)
 
 
 def _wrong_text(cell: Cell, at: str, check: Result) -> str:

@@ -78,20 +78,11 @@ class StudyValue:
     figure: Figure | None = None  # of a measurement: what it is a view of
 
     @classmethod
-    def of(cls, figure: Figure, doubts: tuple[Doubt, ...]) -> StudyValue:
-        """The view of a figure.
-
-        Args:
-            doubts: those about it that are not of its launches.
-        """
-        launches = figure.counted
-        found = [one for launch in launches for one in launch.doubts]
-        return cls(
-            tuple(map(LaunchValue.of, launches)),
-            doubts=stats.worst_of_each_kind((*found, *doubts, *figure.beside)),
-            pairs=values_of_pairs(figure),
-            figure=figure,
-        )
+    def of(cls, figure: Figure) -> StudyValue:
+        """The view of a figure. Its interval may be wide: a ratio of two figures has an interval of its own."""
+        doubts = tuple(one for one in figure.doubts if one.kind != "wide interval")
+        launches = tuple(map(LaunchValue.of, figure.counted))
+        return cls(launches, doubts=doubts, pairs=values_of_pairs(figure), figure=figure)
 
     @property
     def of_limit(self) -> float | None:
