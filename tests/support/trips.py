@@ -136,7 +136,7 @@ class Trip:
             of_it = any(self._is_mine(module, one, mine) for one in _arguments(value))
             if isinstance(value.func, ast.Attribute):
                 of_it = of_it or self._is_mine(module, value.func.value, mine)
-            return of_it and not self._is_class(module, value.func)
+            return of_it and not _is_class(value.func)
         if isinstance(value, ast.Tuple | ast.List):
             return any(self._is_mine(module, one, mine) for one in value.elts)
         if isinstance(value, ast.ListComp | ast.GeneratorExp | ast.SetComp):
@@ -144,9 +144,6 @@ class Trip:
         if isinstance(value, ast.IfExp):
             return self._is_mine(module, value.body, mine) or self._is_mine(module, value.orelse, mine)
         return isinstance(value, ast.BoolOp) and any(self._is_mine(module, one, mine) for one in value.values)
-
-    def _is_class(self, module: str, callee: ast.expr) -> bool:
-        return isinstance(callee, ast.Name) and callee.id[:1].isupper()
 
     def _places(self, module: str, call: ast.Call, mine: set[str]) -> Iterator[tuple[str, str, str]]:
         """The functions that a call passes it to, with the parameter."""
@@ -170,6 +167,10 @@ class Trip:
         for keyword in call.keywords:
             if keyword.arg in keywords and self._is_mine(module, keyword.value, mine):
                 yield *target, str(keyword.arg)
+
+
+def _is_class(callee: ast.expr) -> bool:
+    return isinstance(callee, ast.Name) and callee.id[:1].isupper()
 
 
 def _arguments(call: ast.Call) -> list[ast.expr]:
