@@ -2,11 +2,11 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, ParamSpec, TypeAlias, TypeVar
 
 from octant.failure import suggestion
-from octant.limit import Known, Limit, Provides
+from octant.limit import MEMORY, Known, Limit, Provides
 from octant.machine import Machine
 from octant.metric import Metric
 from octant.record import Point
@@ -199,6 +199,17 @@ def total(function: Callable[_Given, _Answer], otherwise: _Answer) -> Callable[_
     return answer
 
 
+def any_size(_machine: Machine, _value: str) -> str:
+    """Return nothing: results of all sizes are compared, as users of the published benchmark do (`Workload.sizes`)."""
+    return ""
+
+
+def beyond_caches(machine: Machine, value: str) -> str:
+    """Return `memory` for data well beyond every cache, else the size (`Workload.sizes`)."""
+    cached = machine.may_be_cached_bytes()
+    return MEMORY if cached and value.isdecimal() and int(value) >= 2 * cached else value
+
+
 @dataclass(frozen=True)
 class Workload:
     """Something measurable. Its kernel is the program `octant-<family>-<name>`; its page is the folder's README."""
@@ -229,6 +240,9 @@ class Workload:
     ours: tuple[str, ...] = ()
     """Values of these that are code of this project: where one of them crashes, no library is to blame."""
     probe: Probe | None = None
+    sizes: Mapping[str, Callable[[Machine, str], str]] = field(default_factory=dict)
+    """Knobs of the problem's size, which other tools choose by rules of their own. For each of them, what of its value
+    has to be the same in a comparison with an output of another tool, given the machine of our own result."""
 
     def answering_every_point(self) -> "Workload":
         """The same with functions that are defined for every point that a store may hold."""

@@ -1,6 +1,6 @@
 """The figures of runs that older versions stored, for `tests/analysis/test_golden.py`.
 
-    python tests/support/golden_figures.py    writes tests/data/golden-figures.jsonl anew
+python tests/support/golden_figures.py    writes tests/data/golden-figures.jsonl anew
 """
 
 import json
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from octant.analysis.summary import summarise
-from octant.report.study import text as study_text
 from octant.report.run import tidy
+from octant.report.study import text as study_text
 from octant.store import Store, StoredRun
 from octant.study.outcome import outcome_of_run
 

@@ -2,10 +2,11 @@
 
 import dataclasses
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from octant import registry
 from octant.failure import suggestion
+from octant.machine import Machine
 from octant.record.renamed import meant_today
 from octant.workload import Workload
 
@@ -47,6 +48,12 @@ def apart_knobs(name: str) -> tuple[str, ...]:
     """The knobs of a workload whose values are started one by one without a limit of their own."""
     known = workloads().get(name)
     return known.apart if known else ()
+
+
+def sizes(name: str) -> Mapping[str, Callable[[Machine, str], str]]:
+    """What of a workload's sizes matters to a comparison with other tools, by knob (`Workload.sizes`)."""
+    known = workloads().get(name)
+    return known.sizes if known else {}
 
 
 def is_ours(name: str, values: Iterable[str]) -> bool:

@@ -325,6 +325,7 @@ def _cells_json(outcome: Outcome, measure: str) -> list[Mapping[str, object]]:
                     "launches": len(ours.launches),
                     **dict(zip(("low", "middle", "high"), _ends(stated_value(ours)), strict=True)),
                     "claim": _claim(stated_value(ours)),
+                    "of_limit": ours.of_limit,
                     "there": published.value if published else None,
                     "model": _ends(model) if (model := outcome.predictions.by_cell.get(cell)) else None,
                     "doubts": [{"kind": d.kind, "grade": d.grade.name.lower(), "text": d.text} for d in ours.doubts],
