@@ -27,12 +27,15 @@ def workloads_text() -> str:
             if workload.family == family:
                 metric = workload.metrics[0]
                 table.add_row(f"  {workload.name}", f"{metric.name}, {metric.unit}", escape(workload.summary))
+    for name, one in workloads.broken().items():
+        table.add_row(name, "", escape(f"cannot be used here ({one.reason})"))
     return render(table)
 
 
 def workloads_json() -> str:
-    """The same, for programs."""
-    return json.dumps([_facts(workload) for workload in workloads.workloads().values()], indent=2)
+    """The same, for programs; a workload that cannot be used has `name`, `file`, `line` and `error`."""
+    known = [_facts(workload) for workload in workloads.workloads().values()]
+    return json.dumps([*known, *(one.as_data() for one in workloads.broken().values())], indent=2)
 
 
 def workload_text(name: str) -> str:
