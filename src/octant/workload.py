@@ -382,10 +382,11 @@ def _unknown_knobs(workload: Workload, described: Mapping[str, Any]) -> Iterator
 
 
 def _unrecorded(workload: Workload, points: Sequence[Point]) -> Iterator[str]:
-    """Series, counts and results of metrics that no point has."""
+    """Series, counts and results of metrics that no point has; of roles that took part in none nothing is known."""
+    roles = {None, *(head.role for point in points for head in point.heads)}
     for metric in workload.metrics:
         for need in needed_names(metric.value):
-            if not any(_is_recorded(need, point) for point in points):
+            if need.role in roles and not any(_is_recorded(need, point) for point in points):
                 role = f" of role {need.role!r}" if need.role else ""
                 yield f"metric {metric.name!r}: no point has the {need.kind} {need.name!r}{role}; see the kernel"
 
@@ -400,13 +401,10 @@ def _is_recorded(need: Needed, point: Point) -> bool:
 
 
 def _unused_series(points: Sequence[Point], described: Mapping[str, Any]) -> Iterator[str]:
-    """Series that a kernel declares and no point of that kernel has."""
-    by_row: dict[str, set[str]] = {}
-    for point in points:
-        row = point.knobs.get(described.get("chooser", ""), "")
-        by_row.setdefault(row, set()).update(head.name for head in point.heads)
-    for row, recorded in by_row.items():
-        for name in _series_names(described.get("rows", {}).get(row, described)):
-            if name not in recorded:
-                kernel = row or points[0].workload
-                yield f"kernel {kernel}: no point has the series {name!r} that it declares; a timed role must record it"
+    """Series that kernels with points declare and that no point has: a role that is not timed keeps none."""
+    rows, chooser = described.get("rows", {}), described.get("chooser", "")
+    measured = [rows.get(row, described) for row in dict.fromkeys(point.knobs.get(chooser, "") for point in points)]
+    recorded = {head.name for point in points for head in point.heads}
+    for name in dict.fromkeys(name for row in measured for name in _series_names(row)):
+        if name not in recorded:
+            yield f"kernel: no point has the series {name!r} that it declares; a role that is timed must record it"
