@@ -431,7 +431,7 @@ def test_a_suite_leaves_out_workloads_that_are_not_here(app: typer.Typer) -> Non
     suite = suites.load("quick")
     every = suites.asks(suite, machine(), name="quick")
     for how in ("broken", "left out"):
-        with changed("octant.workloads.node", "stream", how):  # type: ignore[arg-type]
+        with changed("octant.workloads.node", "stream", how):
             asked = suites.asks(suite, machine(), name="quick")
             assert asked == tuple(ask for ask in every if ask.subject.workload != "node/stream")
             assert list(suites.absent(suite, "quick")) == ["node/stream"]

@@ -61,7 +61,7 @@ def misspelt(one: Any) -> Iterator[tuple[str, Any]]:
 def naming(one: object) -> tuple[str, ...]:
     """The members of a part of a declaration that hold names; of pictures all but their texts do."""
     if isinstance(one, get_args(Picture)):
-        return tuple(member.name for member in dataclasses.fields(one) if member.name not in TEXTS)  # type: ignore[arg-type]
+        return tuple(member.name for member in dataclasses.fields(one) if member.name not in TEXTS)
     return NAMING.get(type(one), ())
 
 

@@ -96,7 +96,9 @@ def read_file(tool: str, path: Path) -> Output:
     """
     entries().check(tool, "import format")
     if tool not in tools():
-        raise Refusal(f"cannot import from {tool!r} (no such tool); {suggestion(tool, tools())}", Exit.WRONG_WORD)
+        lacking = "".join(f", {name} cannot be used here: {one.reason}" for name, one in entries().broken.items())
+        known = suggestion(tool, tools())
+        raise Refusal(f"cannot import from {tool!r} (no such tool{lacking}); {known}", Exit.WRONG_WORD)
     found = read(tool, read_text(path, f"output of {tool}", MOST_BYTES))
     if not found.tables:
         why = f": {found.remarks[0]}" if found.remarks else ""

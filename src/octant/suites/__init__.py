@@ -19,7 +19,7 @@ from octant.failure import Exit, Refusal, suggestion
 from octant.machine import facts
 from octant.runs.modes import ranks_and_knobs
 from octant.runs.rounds import CURVE_LAUNCHES, LAUNCHES
-from octant.suites.screen import SuiteAnswer, SuiteTile, check, declared
+from octant.suites.screen import SuiteAnswer, SuiteTile, check, declared, figures_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -126,11 +126,13 @@ def asks(suite: Suite, machine: Machine, only: Sequence[str] = (), name: str = "
         name: of the suite.
 
     Raises:
-        SuiteError: an unknown workload, or a value that cannot be worked out.
+        SuiteError: an unknown workload or metric, or a value that cannot be worked out.
     """
     known = facts.facts(machine)
     kept = {workloads.workload(one).name for one in only}
     left_out = absent(suite, name)
+    if wrong := problems(suite):
+        raise SuiteError(f"cannot ask what {name} says ({wrong[0]}); correct it")
     found: list[Ask] = []
     for number, one in enumerate(suite.asks, 1):
         if one.workload in left_out:
@@ -160,6 +162,26 @@ def absent(suite: Suite, name: str) -> dict[str, str]:
     """
     asked = dict.fromkeys(one.workload for one in suite.asks) if name in names() else ()
     return {one: why for one in asked if (why := workloads.why_absent(one))}
+
+
+def problems(suite: Suite) -> list[str]:
+    """Return the metrics that tiles name and that no workload of their asks has, in words.
+
+    Of workloads that this installation cannot use nothing is known.
+    """
+    asked: dict[str, list[str]] = {}
+    for ask in suite.asks:
+        asked.setdefault(ask.title, []).append(_full_name(ask.workload))
+    known = workloads.workloads()
+    found = []
+    for one in suite.tiles:
+        for figure in filter(lambda figure: figure.metric, figures_of(one)):
+            names = asked.get(figure.title, [])
+            metrics = [metric.name for name in names if name in known for metric in known[name].metrics]
+            if metrics and figure.metric not in metrics:
+                said = suggestion(figure.metric, metrics)
+                found.append(f"the tile {one.name}: no metric {figure.metric!r} in {' or '.join(names)}, {said}")
+    return found
 
 
 def first_screen(suite: Suite, machine: Machine, only: Sequence[str] = ()) -> tile.DeclaredScreen:
