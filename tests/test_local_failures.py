@@ -217,6 +217,20 @@ def test_a_workload(package: str, name: str, store: Path, app: typer.Typer) -> N
         _is_shown_from_its_record(full, json.loads(report), f"this installation has no workload {full}")
 
 
+def test_a_family(store: Path, app: typer.Typer) -> None:
+    """Its workloads are missing, and bare names are refused with the family's error."""
+    with changed("octant.workloads", "node", "broken"):
+        assert {name.partition("/")[0] for name in workloads.workloads()} == {"hpcc", "io", "mpi"}
+        listed = {row["name"]: row for row in json.loads(invoke(app, "workloads", "--json"))}
+        assert listed["node"]["error"] == f"ValueError: {ERROR}"
+        for name in ("stream", "node/stream"):
+            assert f"the family node cannot be used here ({named('octant.workloads', 'node')})" in refused(
+                lambda name=name: find_workload(name)
+            )
+        assert "node/stream cannot be used here" in invoke(app, "report", id_of("node/stream"), "--json")
+        assert find_workload("p2p").name == "mpi/p2p"
+
+
 def _is_shown_from_its_record(full: str, report: dict[str, object], why: str) -> None:
     """All of its figures are there, with a remark, and without a limit."""
     figures, screen = report["figures"], report["first_screen"]
@@ -405,9 +419,10 @@ def test_a_study_of_a_missing_workload_is_a_row_and_refused_with_the_reason(
     shown = unspaced(invoke(app, "study", "list"))
     assert shown.count("cannotbereadhere(") == 2
     assert "page-size" in shown
-    for words in (["study", "show", "misspelt"], ["study", "run", "misspelt"], ["study", "report", "misspelt"]):
-        assert RUN.invoke(app, words).exit_code != 0
-    assert "no workload" in refused(lambda: RUN.invoke(app, ["study", "run", "misspelt"], catch_exceptions=False))
+    for command in ("show", "run", "report"):
+        said = refused(lambda command=command: RUN.invoke(app, ["study", command, "misspelt"], catch_exceptions=False))
+        assert said.startswith(f"cannot read the study misspelt, line {listed['misspelt']['line']} (measures.")
+        assert "no workload" in said
 
 
 @pytest.mark.parametrize("name", suites.names())

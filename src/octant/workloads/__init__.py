@@ -79,7 +79,13 @@ def workload(name: str) -> Workload:
         LookupError: no such folder, or several; the message lists what there is.
         BrokenWorkloadError: the folder cannot be used.
     """
-    meant = full_name(name, [*workloads(), *entries().broken])
+    try:
+        meant = full_name(name, [*workloads(), *entries().broken])
+    except LookupError:
+        for family in _families().broken.values():
+            said = f"no workload {name!r}, and the family {family.name} cannot be used here ({family.reason})"
+            raise BrokenWorkloadError(f"{said}; correct or remove that file") from None
+        raise
     if meant in workloads():
         return workloads()[meant]
     raise BrokenWorkloadError(f"{why_absent(meant)}; correct or remove that file")
