@@ -13,6 +13,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+import fake_study
 from fake_run import fake_run, machine, stored, write_run
 from octant import registry, suites, workloads
 from octant.advice import Facts, diagnose
@@ -29,6 +30,7 @@ from octant.record.written import seal
 from octant.registry import Broken, Entries, UndeclaredError, declared
 from octant.report.machine import advice as advice_writer
 from octant.runs.requests import find_workload
+from octant.store import Store
 from octant.store.asked import asked_text
 from octant.study import file
 from paths import DATA, ROOT
@@ -423,6 +425,28 @@ def test_a_study_of_a_missing_workload_is_a_row_and_refused_with_the_reason(
         said = refused(lambda command=command: RUN.invoke(app, ["study", command, "misspelt"], catch_exceptions=False))
         assert said.startswith(f"cannot read the study misspelt, line {listed['misspelt']['line']} (measures.")
         assert "no workload" in said
+
+
+def test_a_stored_run_of_a_study_is_shown_without_the_study_and_without_its_workload(
+    app: typer.Typer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "stream-affinity-pages"
+    monkeypatch.setenv("OCTANT_STORE", str(tmp_path / "store"))
+    fake_study.programs(tmp_path / "bin", monkeypatch)
+    run = fake_study.run(Store(tmp_path / "store"), name, machine(nodes=2), lambda *_: 50e9, repeats=3)
+    usual = invoke(app, "study", "report", name)
+    (tmp_path / f"{name}.toml").write_text("question = [")
+    with monkeypatch.context() as patch:
+        patch.setattr(file, "_shipped_folder", lambda: tmp_path)
+        assert invoke(app, "study", "report", name) == usual
+        (tmp_path / f"{name}.toml").unlink()
+        assert invoke(app, "study", "report", name).replace(f"{name}.toml", name) == usual
+    with changed("octant.workloads.node", "stream", "left out"):
+        said = refused(lambda: RUN.invoke(app, ["study", "report", run.id], catch_exceptions=False))
+        assert "no workload 'node/stream'" in said
+        assert said.endswith(f"; try octant report {run.id}")
+        report = json.loads(invoke(app, "report", run.id, "--json"))
+        assert len(report["figures"]) >= len(run.asks)
 
 
 @pytest.mark.parametrize("name", suites.names())

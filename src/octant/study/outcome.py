@@ -175,7 +175,11 @@ def outcome_of_run(run: StoredRun) -> Outcome:
             f"cannot report on {run.id} as a study (it is none: {run.title}); try octant report {run.id}",
             Exit.WRONG_WORD,
         )
-    study = file.parse(run.study.text, run.study.name)
+    try:
+        study = file.parse(run.study.text, run.study.name)
+    except StudyError as error:
+        why = f"the study {run.study.name} that it stored cannot be read here, {error.reason}"
+        raise StudyError(f"cannot report on {run.id} as a study ({why}); try octant report {run.id}") from error
     asked = _asked_cells(study, run, run.study)
     study = with_axis_values(study, asked.axes)
     values = measured_values(study, asked, run)
