@@ -18,7 +18,7 @@ from fake_run import fake_run, machine, stored, write_run
 from octant import registry, suites, workloads
 from octant.advice import Facts, diagnose
 from octant.advice.findings import review
-from octant.analysis.summary import summarise
+from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Shape, Subject
 from octant.cli import application
 from octant.failure import Exit, Refusal
@@ -90,6 +90,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.fixture(scope="module")
+def summary() -> Summary:
+    return summarise(fake_run())
+
+
 def id_of(name: str) -> str:
     return f"20261121-214530-{name.replace('/', '-')}"
 
@@ -154,7 +159,7 @@ def test_an_interruption_is_no_error_of_an_entry() -> None:
         registry.attempt("entry", Path("entry.py"), interrupt)
 
 
-def test_no_entry_that_comes_with_octant_is_broken() -> None:
+def test_no_entry_that_comes_with_octant_is_broken(summary: Summary) -> None:
     """Else a test that runs over every entry would pass over it."""
     assert workloads.broken() == {}
     assert not file.entries().broken
@@ -162,7 +167,7 @@ def test_no_entry_that_comes_with_octant_is_broken() -> None:
     for kind, package, name in ENTRIES:
         assert not isinstance(registry.entry(package, name, lambda module: module), Broken), kind
     assert not diagnose(Facts(machine())).broken
-    assert not review(summarise(fake_run())).broken
+    assert not review(summary).broken
     assert len(ENTRIES) > 120
     assert len(REGISTRIES) == 9
 
@@ -261,7 +266,7 @@ def test_a_rule(package: str, name: str) -> None:
         assert (list(diagnose(facts).advice), diagnose(facts).broken) == (rest, ())
 
 
-def test_a_rule_that_raises_while_it_judges_is_a_row_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rule_that_raises_while_it_judges_is_a_row_too(summary: Summary, monkeypatch: pytest.MonkeyPatch) -> None:
     from octant.advice.findings import imbalance
     from octant.advice.rules import smt
 
@@ -271,7 +276,7 @@ def test_a_rule_that_raises_while_it_judges_is_a_row_too(monkeypatch: pytest.Mon
     monkeypatch.setattr(smt, "advise", raising)
     monkeypatch.setattr(imbalance, "judge", raising)
     assert [(one.name, one.error) for one in diagnose(Facts(machine())).broken] == [("smt", f"ValueError: {ERROR}")]
-    assert [one.name for one in review(summarise(fake_run())).broken] == ["imbalance"]
+    assert [one.name for one in review(summary).broken] == ["imbalance"]
 
 
 def test_the_doctor_lists_a_rule_that_is_broken(app: typer.Typer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,8 +289,7 @@ def test_the_doctor_lists_a_rule_that_is_broken(app: typer.Typer, monkeypatch: p
 
 
 @of_kind("finding")
-def test_a_finding(package: str, name: str) -> None:
-    summary = summarise(fake_run())
+def test_a_finding(package: str, name: str, summary: Summary) -> None:
     with changed(package, name, "broken"):
         found = review(summary)
         assert [one.reason for one in found.broken] == [named(package, name)]
