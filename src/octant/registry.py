@@ -165,6 +165,7 @@ def _folders(package: str) -> list[str]:
     return list(spec.submodule_search_locations)
 
 
+@functools.cache
 def _file(package: str, name: str) -> Path:
     """Return the file in which an entry lies."""
     folders = [Path(folder) for folder in _folders(package)]
