@@ -545,8 +545,8 @@ def test_an_entry_that_declares_nothing_of_use_is_refused() -> None:
 
     module = type(registry)("made_up")
     module.WORKLOAD = 1  # type: ignore[attr-defined]
-    with pytest.raises(UndeclaredError, match="its WORKLOAD is no Workload, but a int"):
+    with pytest.raises(UndeclaredError, match="its WORKLOAD is of type int, not Workload"):
         _declared(module)
     module.Made_up = int  # type: ignore[attr-defined]
-    with pytest.raises(UndeclaredError, match="its Made_up is no KindOfTest"):
+    with pytest.raises(UndeclaredError, match="its Made_up is not a subclass of KindOfTest"):
         kinds._declared(module)

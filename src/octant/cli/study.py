@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from octant.cli._help import STUDY
 from octant.cli._options import LARGEST_SEED, JsonOption, PageOption, StoreOption, SvgOption, TimeoutOption
 from octant.failure import Exit
-
-if TYPE_CHECKING:
-    pass
 
 NameArgument = Annotated[str, typer.Argument(help="A study that `octant study list` names, or a study file.")]
 

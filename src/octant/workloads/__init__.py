@@ -41,7 +41,7 @@ def _declared(module: ModuleType) -> Workload:
     """
     found = registry.declared(module, "WORKLOAD").WORKLOAD
     if not isinstance(found, Workload):
-        raise UndeclaredError(f"its WORKLOAD is no Workload, but a {type(found).__name__}")
+        raise UndeclaredError(f"its WORKLOAD is of type {type(found).__name__}, not Workload")
     return found.answering_every_point()
 
 

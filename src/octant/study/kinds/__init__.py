@@ -26,5 +26,5 @@ def _declared(module: ModuleType) -> type[KindOfTest]:
     name = module.__name__.rpartition(".")[2].capitalize()
     found = getattr(registry.declared(module, name), name)
     if not (isinstance(found, type) and issubclass(found, KindOfTest)):
-        raise UndeclaredError(f"its {name} is no KindOfTest")
+        raise UndeclaredError(f"its {name} is not a subclass of KindOfTest")
     return found
