@@ -30,6 +30,7 @@ from octant.record.written import seal
 from octant.registry import Broken, Entries, UndeclaredError, declared
 from octant.report.machine import advice as advice_writer
 from octant.runs.requests import find_workload
+from octant.simulate.stored_figures import matching_figures
 from octant.store import Store
 from octant.store.asked import asked_text
 from octant.study import file
@@ -219,6 +220,9 @@ def test_a_workload(package: str, name: str, store: Path, app: typer.Typer) -> N
         _is_shown_from_its_record(full, json.loads(report), f"{full} cannot be used here")
     with changed(package, name, "left out"):
         assert set(workloads.workloads()) == others
+        run = Store(store).find(id_of(full))
+        assert matching_figures(run, "") == []
+        assert f"this installation has no workload {full}" in refused(lambda: matching_figures(run, full))
         assert refused(lambda: find_workload(full)).startswith(f"cannot measure {full!r} (no workload {full!r}); ")
         report = invoke(app, "report", id_of(full), "--json")
         _is_shown_from_its_record(full, json.loads(report), f"this installation has no workload {full}")

@@ -52,7 +52,7 @@ def recorded_workload(points: Sequence[Point]) -> Workload:
     """
     metrics = []
     if any(head.name == "step" for point in points for head in point.heads):
-        metrics.append(Metric("time", "s", "lower", seconds(), note="of a step or chunk, as recorded"))
+        metrics.append(Metric("step time", "s", "lower", seconds(), note="of a step or chunk, as recorded"))
         counts = dict.fromkeys(name for point in points for work in point.work for name in work.counts)
         metrics += [Metric(f"{name} a second", f"{_singular(name)}/s", "higher", rate(name)) for name in counts]
     units = {one.name: one.unit for point in points for one in point.results if one.bound is None}
