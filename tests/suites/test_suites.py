@@ -20,6 +20,18 @@ def write(folder: Path, text: str) -> str:
 
 
 @pytest.mark.parametrize("name", suites.names())
+def test_tiles_name_metrics_that_the_workloads_of_their_asks_have(name: str) -> None:
+    suite = suites.load(name)
+    assert suites.problems(suite) == []
+    tile = suite.tiles[0]
+    wrong = tile.model_copy(update={"figures": (tile.figures[0].model_copy(update={"metric": "rat"}),)})
+    (said,) = suites.problems(suite.model_copy(update={"tiles": (wrong, *suite.tiles[1:])}))
+    assert said.startswith(f"the tile {tile.name}: no metric 'rat' in node/")
+    with pytest.raises(SuiteError, match="no metric 'rat' in node/"):
+        suites.asks(suite.model_copy(update={"tiles": (wrong,)}), machine())
+
+
+@pytest.mark.parametrize("name", suites.names())
 def test_every_suite_asks_known_workloads_on_every_kind_of_machine(name: str) -> None:
     suite = suites.load(name)
     for here in (machine(), machine(cores=1), machine(packages=2, nodes=2, cores=16, smt=2)):

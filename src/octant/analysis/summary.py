@@ -10,7 +10,7 @@ import numpy as np
 from octant import units, workloads
 from octant.analysis.figures import figures_of, includes, known_limits
 from octant.analysis.given import mismatches_of
-from octant.analysis.imported import imported_workload
+from octant.analysis.imported import imported_workload, recorded_workload
 from octant.analysis.levels import cached_by_ladder
 from octant.analysis.probes import doubts_by_probes
 from octant.analysis.series import series_metrics
@@ -97,9 +97,9 @@ def summarise(
     """
     installed = workloads.workloads() if known is None else known
     made: list[tuple[Ask | None, Figure]] = []  # of every metric of a cell, the headline first
-    for ask, points in _cells(run, installed):
+    for ask, points in _cells(run):
         known_one = installed.get(points[0].workload)
-        workload = imported_workload(points, known_one) if run.imported or not known_one else known_one
+        workload = imported_workload(points, known_one) if run.imported else known_one or recorded_workload(points)
         if ask and workload.probe and ask.show.title == workload.probe.title:
             continue  # a look at the machine is no figure of the run
         wanted = (
@@ -109,7 +109,7 @@ def summarise(
         )
         given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
         of_cell = list(figures_of(workload, points, wanted, given, run.identity_of(points[0])).values())
-        if not of_cell:  # imported points without a result
+        if not of_cell:  # points without a result, imported or of a workload that is not installed
             continue
         reasons = _reasons_of_failure(run, ask, of_cell[0]) if ask else []
         failed, why = len(reasons), next(iter(reasons), "")
@@ -145,25 +145,24 @@ def clock_hz(figure: Figure) -> float | None:
     return float(np.median(clocks)) if clocks else None
 
 
-def _cells(run: StoredRun, installed: Mapping[str, Workload]) -> list[tuple[Ask | None, list[Point]]]:
+def _cells(run: StoredRun) -> list[tuple[Ask | None, list[Point]]]:
     """The points of each cell, one per launch, in the order in which cells were asked."""
     order = {launch.key: i for i, launch in enumerate(run.launches)}
     cells: dict[tuple[object, ...], tuple[Ask | None, dict[str, Point]]] = {}
     asks: set[str] = set()
     places: dict[tuple[object, ...], int] = {}  # points of a launch that was resumed come last in the file
     for point in sorted(run.points, key=lambda p: order.get(p.launch, len(order))):
-        if run.imported or point.workload in installed:
-            ask = run.ask_of(point.launch)
-            # What was not asked may be missing in a launch of an older version.
-            known = {name: point.knobs.get(name, "") for name in ask.knobs} if ask else point.knobs
-            key = (ask.key if ask else point.launch, comparable_cell(known))
-            if ask and ask.key not in asks:
-                asks.add(ask.key)
-                asked = ((ask.key, comparable_cell(cell)) for cell in ask.cells())
-                places.update({cell: len(places) + i for i, cell in enumerate(asked)})
-            by_launch = cells.setdefault(key, (ask, {}))[1]
-            if point.launch not in by_launch or by_launch[point.launch].passed:  # a wrong answer is not outdone
-                by_launch[point.launch] = point
+        ask = run.ask_of(point.launch)
+        # What was not asked may be missing in a launch of an older version.
+        known = {name: point.knobs.get(name, "") for name in ask.knobs} if ask else point.knobs
+        key = (ask.key if ask else point.launch, point.workload, point.ranks, comparable_cell(known))
+        if ask and ask.key not in asks:
+            asks.add(ask.key)
+            asked = ((ask.key, point.workload, point.ranks, comparable_cell(cell)) for cell in ask.cells())
+            places.update({cell: len(places) + i for i, cell in enumerate(asked)})
+        by_launch = cells.setdefault(key, (ask, {}))[1]
+        if point.launch not in by_launch or by_launch[point.launch].passed:  # a wrong answer is not outdone
+            by_launch[point.launch] = point
     numbers = {ask.key: i for i, ask in enumerate(run.asks)}  # launches start in random order
     ordered = sorted(cells, key=lambda key: (numbers.get(str(key[0]), len(numbers)), places.get(key, len(places))))
     return [(cells[key][0], list(cells[key][1].values())) for key in ordered]
