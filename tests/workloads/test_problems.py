@@ -163,7 +163,8 @@ def test_the_page_of_a_workload_prints_its_problems(kernels: Path, monkeypatch: 
     monkeypatch.setattr(page, "find_workload", lambda _name: wrong)
     text = page.workload_text("stream")
     assert (
-        "Problems of the declaration\n  picture Curve of bytes: no metric 'bandwith'; did you mean bandwidth or" in text
+        "Problems of the declaration\n  picture Curve of bytes: no metric 'bandwidth-x'; did you mean bandwidth or"
+        in text
     )
     assert "no knob or metric 'bytess'" in text
     assert len(json.loads(page.workload_json("stream"))["problems"]) == 2
