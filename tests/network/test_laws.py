@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from networks import flows, largest, network, packets, uniform
 from octant import _network
 from octant.network import NetworkFile, Pattern, load, make, solve
-from octant.network.solve import engine
+from octant.network.platform import speed
+from octant.network.solve import Settings, engine
 
 NETWORKS = st.one_of(
     st.builds(lambda n, d, o, h: network("two-level-direct", supernodes=n, drawers=d, octants=o, hosts=h,
@@ -271,6 +272,30 @@ def test_a_lone_packet_never_queues_and_two_wait_for_half_a_service() -> None:
     demands = np.concatenate([answer.loads[: fabric // 3 * 2] / 3e6, answer.loads[fabric:] / 2e6])
     busy = asked.closed_queue(answer, pattern.shape, 2, 1) * demands
     assert np.sum(busy * (1 - busy / 4) / (1 - busy / 2)) == pytest.approx(2)
+
+
+@pytest.mark.parametrize("window", [1, 3, 40])
+@pytest.mark.parametrize("traffic", ["randomaccess", "ptrans"])
+@pytest.mark.parametrize(("name", "size"), [("bgp", 8), ("power775", 2), ("power575-ib", 16)])
+def test_the_bound_of_uniform_traffic_has_a_window_of_packets_per_node_in_flight(
+    name: str, size: int, traffic: str, window: int
+) -> None:
+    """Little's law, summed over all links: at this rate the windows of all nodes are in flight."""
+    machine = load(name).at_size(size)
+    pattern = make(machine, traffic)
+    answer = solve(machine, pattern, settings=Settings(window=window, every_link=True))
+    assert answer.bound is not None
+    queue = solve(machine, pattern, "queue", Settings(window=window))
+    assert queue.rate_per_s == pytest.approx(answer.bound.rate_per_s, rel=1e-12)
+    rounds_per_s = answer.bound.rate_per_s / pattern.units_per_round
+    speeds = np.array([speed(machine, number, pattern.cost) for number in range(len(machine.class_names))])
+    bytes_per_s, latency_s = speeds[machine.build().link_classes()].T
+    busy = rounds_per_s * answer.loads * pattern.cost.payload_bytes / bytes_per_s
+    packets_in_flight = len(pattern.active) * window
+    seen = 1 - 1 / packets_in_flight
+    waiting = busy * (1 - seen * busy / 2) / (1 - seen * busy)
+    travelling = rounds_per_s * pattern.cost.packets * answer.loads * latency_s
+    assert np.sum(waiting + travelling) == pytest.approx(packets_in_flight, rel=1e-6)
 
 
 def test_the_soft_minimum_hardens_with_its_exponent() -> None:
