@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreign_outputs import FILES, figures, read, text_of, tool_of, value
+from foreign_outputs import FILES, described, figures, read, text_of, tool_of, value
 from octant import foreign
 from octant.failure import Exit, Refusal
 from octant.foreign._rates import MEGABYTES, Stated, solve
@@ -31,6 +31,15 @@ def test_every_tool_has_an_output_here() -> None:
     assert set(foreign.tools()) == TOOLS
     assert len(FILES) >= 20
     assert all(path.stat().st_size <= 25_000 for path in FILES)
+
+
+@EVERY
+def test_reading_gives_all_that_is_written_down_for_an_output(path: Path, request: pytest.FixtureRequest) -> None:
+    """Names, units, knobs, ranks, lines and checks: a change of any shows as a difference of the file `NAME.read`."""
+    expected, found = path.with_suffix(".read"), described(foreign.read_file(tool_of(path), path))
+    if request.config.getoption("--rewrite"):
+        expected.write_text(found, encoding="utf-8")
+    assert found == expected.read_text(encoding="utf-8")
 
 
 @EVERY

@@ -34,9 +34,9 @@ def test_the_sweep_counts_the_cables_without_effect_and_those_that_stop_traffic(
     pattern = flows(tree, np.array([0, 1], np.int32), np.array([2, 2], np.int32))
     sweep = failure_sweep(tree, pattern, "link")
     assert len(sweep.links) == 5
-    assert (sweep.harmless, sweep.stalling) == (1, 4)  # the cable of n3; all others carry a flow and there is no other route
+    assert (sweep.harmless, sweep.stalling) == (1, 4)  # without effect is the cable of n3
     half = failure_sweep(tree, pattern, "link", left=0.6)
-    assert (half.harmless, half.stalling) == (3, 0)  # also those of n0 and n1, which carry one flow where that of n2 carries two
+    assert (half.harmless, half.stalling) == (3, 0)  # n0 and n1 send one flow each, n2 receives both
     assert sorted(half.rates_per_s / half.base_per_s) == pytest.approx([0.6, 0.6, 1.0, 1.0, 1.0])
     quarter = failure_sweep(tree, pattern, "link", left=0.25)
     assert (quarter.harmless, quarter.stalling) == (1, 0)
