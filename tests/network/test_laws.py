@@ -248,6 +248,24 @@ def test_one_congested_link_gives_the_same_time_in_all_solvers() -> None:
     assert packets(machine, pattern, 0.001, 10**6).time_s == pytest.approx(4e-6, rel=0.01)
 
 
+@pytest.mark.parametrize("left", [0.5, 0.1])
+def test_what_is_left_of_a_link_counts_in_all_solvers(left: float) -> None:
+    """Four flows cross the middle of a line; one of them also crosses the link next to it."""
+    machine = network("torus", sizes=(8,), wraps=False)
+    topology = machine.build()
+    node = np.arange(4, dtype=np.int32)
+    pattern = flows(machine, node, node + 4)
+    middle, beyond = (
+        next(link for link in range(topology.links) if topology.name(link) == f"link ({k}) → ({k + 1})") for k in (3, 6)
+    )
+    for link, seconds in ((middle, 4e-6 / left), (beyond, max(4e-6, 1e-6 / left))):
+        scale = np.ones(topology.links)
+        scale[link] = left
+        for solver in ("enumeration", "max-min", "fluid", "packets"):
+            each = Settings(window=10**6, units_per_packet=0.001)
+            assert solve(machine, pattern, solver, each, scale).time_s == pytest.approx(seconds, rel=0.02), solver
+
+
 def test_the_closed_queue_grows_towards_the_hard_minimum_with_its_window() -> None:
     machine = load("power775").at_size(8)
     pattern = make(machine, "randomaccess")
@@ -276,21 +294,26 @@ def test_a_lone_packet_never_queues_and_two_wait_for_half_a_service() -> None:
 
 @pytest.mark.parametrize("window", [1, 3, 40])
 @pytest.mark.parametrize("traffic", ["randomaccess", "ptrans"])
+@pytest.mark.parametrize("left", [1.0, 0.6])
 @pytest.mark.parametrize(("name", "size"), [("bgp", 8), ("power775", 2), ("power575-ib", 16)])
 def test_the_bound_of_uniform_traffic_has_a_window_of_packets_per_node_in_flight(
-    name: str, size: int, traffic: str, window: int
+    name: str, size: int, left: float, traffic: str, window: int
 ) -> None:
-    """Little's law, summed over all links: at this rate the windows of all nodes are in flight."""
+    """Little's law, summed over all links: at this rate the windows of all nodes are in flight.
+
+    Every third link has `left` of its capacity.
+    """
     machine = load(name).at_size(size)
     pattern = make(machine, traffic)
-    answer = solve(machine, pattern, settings=Settings(window=window, every_link=True))
+    scale = np.where(np.arange(machine.build().links) % 3 == 0, left, 1.0)
+    answer = solve(machine, pattern, settings=Settings(window=window, every_link=True), scale=scale)
     assert answer.bound is not None
-    queue = solve(machine, pattern, "queue", Settings(window=window))
+    queue = solve(machine, pattern, "queue", Settings(window=window), scale=scale)
     assert queue.rate_per_s == pytest.approx(answer.bound.rate_per_s, rel=1e-12)
     rounds_per_s = answer.bound.rate_per_s / pattern.units_per_round
     speeds = np.array([speed(machine, number, pattern.cost) for number in range(len(machine.class_names))])
     bytes_per_s, latency_s = speeds[machine.build().link_classes()].T
-    busy = rounds_per_s * answer.loads * pattern.cost.payload_bytes / bytes_per_s
+    busy = rounds_per_s * answer.loads * pattern.cost.payload_bytes / (bytes_per_s * scale)
     packets_in_flight = len(pattern.active) * window
     seen = 1 - 1 / packets_in_flight
     waiting = busy * (1 - seen * busy / 2) / (1 - seen * busy)
