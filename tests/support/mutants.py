@@ -2,11 +2,10 @@
 
 Mutants are made by mutmut in a copy of the sources, so that no installed package is in the way; the last line is the
 score, with its 95 % interval where a random sample was tried. mutmut forks a process that has imported the sources,
-where a change of a function that only imports call has no effect; survivors are therefore tried again in a process of
-their own. What survives is listed before the score; `mutmut show NAME` in the folder of the area prints its
-difference. Survivors that `tests/data/equivalent-mutants.toml` lists, each with
-the reason why it changes no behaviour, are not counted; nor are those that take a check of lengths from a `zip`, or
-change the case of SQL.
+where a change of a function that imports call has no effect; survivors of these functions are therefore tried again in
+a process of their own. What survives is listed before the score; `mutmut show NAME` in the folder of the area prints
+its difference. Survivors that `tests/data/equivalent-mutants.toml` lists, each with the reason why it changes no
+behaviour, are not counted; nor are those that take a check of lengths from a `zip`, or change the case of SQL.
 """
 
 import argparse
@@ -91,7 +90,10 @@ def main() -> int:
         return 1
     survivors = sorted(name for name in tried if found[name] not in ("killed", "timeout", "caught by type check"))
     same = [name for name in survivors if is_equivalent(*changed_lines(mutmut(folder, "show", name)))]
-    survivors = [name for name in survivors if name in same or survives_alone(folder, AREAS[asked.area], name)]
+    at_import = called_at_import(folder, AREAS[asked.area])
+    again = [name for name in survivors if name not in same and name.rpartition("__mutmut_")[0] in at_import]
+    killed_alone = [name for name in again if not survives_alone(folder, AREAS[asked.area], name)]
+    survivors = [name for name in survivors if name not in killed_alone]
     for name in survivors:
         print(f"{'equivalent' if name in same else found[name]}: {name}")
     print(score_text(asked.area, len(tried) - len(same), len(survivors) - len(same), len(names), len(same)))
@@ -140,7 +142,14 @@ def options(area: Area) -> list[str]:
 
 def environment(**more: str) -> dict[str, str]:
     """The environment of the tests; the threads of the network's engine would wait for each other on busy cores."""
-    return {**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT / 'tests/support'}", "OMP_NUM_THREADS": "1", **more}
+    kernels = str(ROOT / "build" / "dev" / "bin")
+    return {
+        **os.environ,
+        "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT / 'tests/support'}",
+        "OMP_NUM_THREADS": "1",
+        "OCTANT_KERNELS": kernels,
+        **more,
+    }
 
 
 def mutmut(folder: Path, *words: str) -> str:
@@ -150,6 +159,33 @@ def mutmut(folder: Path, *words: str) -> str:
         [script, *words], cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True, check=False
     )
     return done.stdout
+
+
+CALLED_AT_IMPORT = """
+import importlib, sys
+called = set()
+def note(frame, event, _):
+    name, mark, _ = frame.f_code.co_name.rpartition("__mutmut_orig")
+    if event == "call" and mark:
+        called.add(f"{frame.f_globals['__name__']}.{name}")
+sys.setprofile(note)
+for module in sys.argv[1:]:
+    importlib.import_module(module)
+sys.setprofile(None)
+print(*called, sep="\\n")
+"""
+
+
+def called_at_import(folder: Path, area: Area) -> set[str]:
+    """The functions that the import of an area's modules calls, as names of mutants begin."""
+    sources = folder / "mutants" / "src"
+    files = [
+        file for pattern in area.files for file in sorted((sources / "octant").glob(pattern)) if file.suffix == ".py"
+    ]
+    modules = [".".join(file.relative_to(sources).with_suffix("").parts).removesuffix(".__init__") for file in files]
+    variables = environment(PYTHONPATH=str(sources), MUTANT_UNDER_TEST="none")
+    words = [sys.executable, "-c", CALLED_AT_IMPORT, *modules]
+    return set(subprocess.run(words, env=variables, stdout=subprocess.PIPE, text=True, check=True).stdout.split())
 
 
 def survives_alone(folder: Path, area: Area, mutant: str) -> bool:
