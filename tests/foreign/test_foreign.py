@@ -63,6 +63,13 @@ def test_times_are_in_the_unit_of_their_column(unit: str, per_second: float) -> 
     assert found == {name: pytest.approx(number / per_second, rel=1e-12) for name, number in expected.items()}
 
 
+def test_rows_below_a_second_header_are_not_read() -> None:
+    head = "#bytes #repetitions t_min[{0}] t_max[{0}] t_avg[{0}]\n"
+    text = f"# Benchmarking Reduce\n# #processes = 4\n{head.format('usec')}4 9 1 3 2\n{head.format('sec')}8 9 1 3 2\n"
+    (table,) = foreign.read("imb", text).tables
+    assert [row.knobs for row in table.rows] == [{"bytes": "4"}]
+
+
 @EVERY
 def test_a_file_cut_at_any_line_says_nothing_else(path: Path) -> None:
     lines = text_of(path.name).splitlines(keepends=True)
