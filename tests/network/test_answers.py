@@ -8,6 +8,7 @@ import json
 import math
 import shlex
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,15 @@ import pytest
 
 from model_command import run
 from octant.failure import Refusal
-from octant.network import load, make
+from octant.network import load
 from octant.network.applications import alltoall_rate, alltoall_schedules, global_fft, pair_experiments, random_ring
+from octant.network.calibrate import fit
 from octant.network.failures import random_failures, recover
 from octant.network.hpcc import TESTS, sent
 from octant.network.overview import sizes
-from octant.network.traffic import NAMES, UNIFORM, place, rank_flows
+from octant.network.platform import platform
+from octant.network.solve import solve
+from octant.network.traffic import NAMES, RANDOM_ACCESS, UNIFORM, Flows, Pattern, make, mix, pairs, place, rank_flows
 from octant.report.network.answers import as_json
 from paths import DATA
 
@@ -43,6 +47,7 @@ scale power575-ib -t ptrans --sizes 1:64:21
 scale dragonfly-example -t shift --sizes 3,9 --solver packets --bytes 4KiB --window 4
 scale bgp -t uniform --sizes 8,27 --job 0:4
 scale hyperx-example -t tornado -p 3
+scale dragonfly-example -t shift -p 0 --sizes 2
 solve bgp -t random --solver max-min -n 27
 solve bgp -t uniform --solver soft
 solve bgp -t uniform --solver queue --window 3
@@ -65,6 +70,7 @@ reach bgp 500e6
 reach bgp 1
 bracket dragonfly-example -t shift -p 32 -n 9 --against valiant
 bracket power775 -t ptrans --against indirect -n 2
+bracket dragonfly-example -t shift -p 0 -n 2 --against valiant
 fail bgp -c link --policy recompute -n 27
 fail power775 -c D -n 3 --policy twin
 fail power775 -c D -n 3 --lanes 3
@@ -150,6 +156,9 @@ collective bgp allreduce --algorithm rign
 collective bgp allreduce --ranks 65
 collective bgp barrier --overhead 1us --noise often
 collective dragonfly-example allreduce --ranks 4
+collective bgp barrier --overhead 1us --noise LONG
+scale bgp --sizes LONG
+scale bgp --job LONG
 ring bgp --ranks 65 --latency 1us
 hpcc power775 --nodes 1
 hpcc bgp --nodes 100000000
@@ -179,8 +188,31 @@ def calls() -> dict[str, Any]:
             **{order: place(bgp, order, 12, 2) for order in ("block", "round-robin", "TXYZ", "XYZT", "ZYXT")},
             "diagonal-cyclic": place(power775, "diagonal-cyclic", 12, 2),
         },
+        "first": [make(power575.at_size(8), name).flows for name in ("shift", "random", "incast")],
         "flows": {name: rank_flows(name, 16) for name in NAMES if name not in UNIFORM},
     }
+    nothing = Pattern(
+        "nothing", "B", RANDOM_ACCESS, bgp.topology.active(), Flows(*[np.zeros(0, np.int32)] * 2, np.zeros(0))
+    )
+    refused: dict[str, Callable[[], object]] = {
+        "send nothing": lambda: solve(bgp, nothing),
+        "pairs elsewhere": lambda: pair_experiments(power575),
+        "many tasks": lambda: alltoall_rate(power575.at_size(4), "ring", 2**11),
+        "no such schedule": lambda: alltoall_rate(power575.at_size(4), "rign", 4),
+        "no such layout": lambda: alltoall_rate(power575.at_size(4), "ring", 4, 8, "blokc"),
+        "many trials": lambda: random_failures(small, make(small, "ptrans"), "D", 1, 10**6),
+        "such a seed": lambda: random_failures(small, make(small, "ptrans"), "D", 1, 1, 0.0, -1),
+        "such a timer": lambda: recover(power575.at_size(8), shift, 100, 0.0, -1.0, 0.0),
+        "such a ping": lambda: recover(power575.at_size(8), shift, 100, 0.0, 0.0, math.nan),
+        "many hosts": lambda: platform(power775, power775.topology.active()),
+        "such a parameter": lambda: make(bgp, "shift", 2**31),
+        "such an amount": lambda: make(bgp, "shift", 1, 1e19),
+        "such a flow": lambda: pairs(bgp, [(0, 1, 0.0)]),
+        "such a place": lambda: place(bgp, "block", 8, 0),
+        "jobs of two units": lambda: mix("two", [shift, make(bgp, "shift", 1, 1.0, "update")]),
+        "no points": lambda: fit("uniform", [], [], ["link"]),
+    }
+    answers |= {name: refusal(one) for name, one in refused.items()}
     return {name: json.loads(as_json(answer)) for name, answer in answers.items()}
 
 
@@ -205,11 +237,11 @@ def described(text: str) -> dict[str, Any]:
     return {"lines": len(lines), "checksum": zlib.crc32(text.encode()), "first": lines[:12]}
 
 
-def refusal(*words: str) -> list[Any]:
+def refusal(refused: Callable[[], object]) -> list[Any]:
     """The text and exit code of what is refused."""
-    with pytest.raises(Refusal) as refused:
-        run(*words)
-    return [str(refused.value), int(refused.value.code)]
+    with pytest.raises(Refusal) as raised:
+        refused()
+    return [str(raised.value), int(raised.value.code)]
 
 
 @pytest.fixture(scope="module")
@@ -224,11 +256,12 @@ def found(folder: Path) -> dict[str, Any]:
     """Everything that the file holds."""
 
     def words(question: str) -> list[str]:
-        return [str(folder / word) if word in INPUTS else word for word in shlex.split(question)]
+        long = {"LONG": "abcdefg" * 30}
+        return [str(folder / word) if word in INPUTS else long.get(word, word) for word in shlex.split(question)]
 
     answers: dict[str, Any] = {one: json.loads(run(*words(one), "--json")) for one in QUESTIONS}
     answers |= {one: described(run(*words(one))) for one in PRINTED}
-    answers |= {one: refusal(*words(one)) for one in REFUSED}
+    answers |= {one: refusal(lambda question=one: run(*words(question))) for one in REFUSED}
     return {name: rounded(answer) for name, answer in (answers | calls()).items()}
 
 
