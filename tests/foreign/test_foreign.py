@@ -1,6 +1,7 @@
 """Outputs of other benchmarks: what is in them comes out, by the names of columns; what is damaged is left out."""
 
 import contextlib
+import dataclasses
 import math
 import re
 from pathlib import Path
@@ -61,6 +62,19 @@ def test_times_are_in_the_unit_of_their_column(unit: str, per_second: float) -> 
     found = {one.name: one.value for one in table.rows[0].values}
     expected = {"time": 2.5, "t_min": 1.25, "t_max": 2.5, "t_avg": 2.0}
     assert found == {name: pytest.approx(number / per_second, rel=1e-12) for name, number in expected.items()}
+
+
+@pytest.mark.parametrize("tool", sorted(TOOLS))
+def test_a_text_that_says_nothing_has_neither_version_nor_date(tool: str) -> None:
+    found = foreign.read(tool, "nothing of it\n")
+    assert dataclasses.replace(found, tool="") == foreign.Output("", "", "", ())
+    assert found.name == found.tool
+
+
+def test_a_comment_is_no_header_of_columns() -> None:
+    for comment in ("# Size", "# Size  of messages", "# Size  Size", "# Overall = Coll. Init + Compute"):
+        text = f"# OSU MPI Latency Test v7.5\n# Size  Latency (us)\n{comment}\n8 1.5\n"
+        assert value(foreign.read("osu", text), "MPI Latency Test", "time", "8") == 1.5e-6
 
 
 def test_rows_below_a_second_header_are_not_read() -> None:
