@@ -4,6 +4,7 @@ The laws and oracles of this folder say that the engine is right; this file says
 After a change that is meant, `pytest tests/network/test_answers.py --rewrite` writes it anew: review the difference.
 """
 
+import functools
 import json
 import math
 import shlex
@@ -191,9 +192,8 @@ def calls() -> dict[str, Any]:
         "first": [make(power575.at_size(8), name).flows for name in ("shift", "random", "incast")],
         "flows": {name: rank_flows(name, 16) for name in NAMES if name not in UNIFORM},
     }
-    nothing = Pattern(
-        "nothing", "B", RANDOM_ACCESS, bgp.topology.active(), Flows(*[np.zeros(0, np.int32)] * 2, np.zeros(0))
-    )
+    nobody = Flows(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
+    nothing = Pattern("nothing", "B", RANDOM_ACCESS, bgp.topology.active(), nobody)
     refused: dict[str, Callable[[], object]] = {
         "send nothing": lambda: solve(bgp, nothing),
         "pairs elsewhere": lambda: pair_experiments(power575),
@@ -261,7 +261,7 @@ def found(folder: Path) -> dict[str, Any]:
 
     answers: dict[str, Any] = {one: json.loads(run(*words(one), "--json")) for one in QUESTIONS}
     answers |= {one: described(run(*words(one))) for one in PRINTED}
-    answers |= {one: refusal(lambda question=one: run(*words(question))) for one in REFUSED}
+    answers |= {one: refusal(functools.partial(run, *words(one))) for one in REFUSED}
     return {name: rounded(answer) for name, answer in (answers | calls()).items()}
 
 

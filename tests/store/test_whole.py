@@ -50,6 +50,7 @@ PLANNED = Planned(
 
 def test_no_member_here_has_its_default() -> None:
     """A member with its default would be read back even if nothing wrote or read it."""
+    assert ASKED.pair is not None
     examples = (ASK, ASK.shape, ASK.show, ASKED, STUDY, ASKED.settings[0], ASKED.pair, ASKED.imported[0])
     for example in examples:
         for member in dataclasses.fields(example):
