@@ -301,9 +301,11 @@ def test_the_bound_of_uniform_traffic_has_a_window_of_packets_per_node_in_flight
 ) -> None:
     """Little's law, summed over all links: at this rate the windows of all nodes are in flight.
 
-    Every third link has `left` of its capacity.
+    Every third link has `left` of its capacity; every link has a latency.
     """
     machine = load(name).at_size(size)
+    links = {word: link.model_copy(update={"latency": link.latency or 3e-8}) for word, link in machine.links.items()}
+    machine = machine.model_copy(update={"links": links})
     pattern = make(machine, traffic)
     scale = np.where(np.arange(machine.build().links) % 3 == 0, left, 1.0)
     answer = solve(machine, pattern, settings=Settings(window=window, every_link=True), scale=scale)
