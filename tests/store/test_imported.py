@@ -14,6 +14,7 @@ from octant.analysis.compare import compare
 from octant.analysis.summary import Summary, summarise
 from octant.cli import application
 from octant.failure import Exit, Refusal
+from octant.machine import Cpu
 from octant.record.written import seal
 from octant.report.run import tidy
 from octant.store import Store, StoredRun
@@ -128,7 +129,8 @@ def test_what_a_file_says_of_itself_is_kept(store: Store) -> None:
     ]
     assert run.machine.name == "elsewhere"
     assert run.machine.system["architecture"] == "aarch64"
-    assert [cpu.os for cpu in run.machine.topology.usable()] == [0]
+    assert run.machine.topology.cpus == (Cpu(0, 0, 0, 0),)
+    assert all("bytes" not in point.knobs for point in run.points), "no size is no empty size"
 
 
 def test_what_a_tool_did_not_verify_is_marked(store: Store) -> None:
