@@ -14,6 +14,7 @@ from octant.analysis.compare import compare
 from octant.analysis.summary import Summary, summarise
 from octant.cli import application
 from octant.failure import Exit, Refusal
+from octant.machine import Cpu
 from octant.record.written import seal
 from octant.report.run import tidy
 from octant.store import Store, StoredRun
@@ -123,10 +124,20 @@ def test_what_a_file_says_of_itself_is_kept(store: Store) -> None:
     whole = read("npb-3.4.2-mpi.txt")
     marked = dataclasses.replace(whole, architecture="aarch64", remarks=("line 7 was strange",))
     run = create(store, "npb", [(Path("a.txt"), whole), (Path("b.txt"), marked)], "elsewhere")
-    assert [one.remarks for one in run.imported] == [whole.remarks, ("line 7 was strange",)]
+    assert [(one.file, one.remarks) for one in run.imported] == [
+        ("a.txt", whole.remarks),
+        ("b.txt", ("line 7 was strange",)),
+    ]
     assert run.machine.name == "elsewhere"
     assert run.machine.system["architecture"] == "aarch64"
-    assert [cpu.os for cpu in run.machine.topology.usable()] == [0]
+    assert run.machine.topology.cpus == (Cpu(0, 0, 0, 0),)
+    assert all("bytes" not in point.knobs for point in run.points), "no size is no empty size"
+
+
+def test_what_a_tool_did_not_verify_is_marked(store: Store) -> None:
+    for name, marked in (("npb-3.4.2-unverified.txt", True), ("npb-3.4.2-mpi.txt", False)):
+        said = {one.notes.get("unverified") for one in imported(store, name).points}
+        assert said == {"the tool does not say that the result is right" if marked else None}
 
 
 def test_copies_that_worked_alone_are_no_steps_of_all(store: Store) -> None:
@@ -224,8 +235,9 @@ def test_the_command_stores_shows_and_exits_as_results_are(tmp_path: Path) -> No
 
 def test_the_same_output_twice_is_no_second_launch(store: Store, tmp_path: Path) -> None:
     name = "imb-2021.11-mpi1.txt"
-    with pytest.raises(Refusal, match="it is given twice"):
+    with pytest.raises(Refusal, match="it is given twice") as refused:
         imported(store, name, name)
+    assert refused.value.code == Exit.WRONG_WORD
     copy = tmp_path / "copy.txt"
     copy.write_bytes((FOLDER / name).read_bytes())
     with pytest.raises(Refusal, match="says the same, number for number"):
