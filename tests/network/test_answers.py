@@ -106,7 +106,7 @@ export bgp --to simgrid -n 2
 REFUSED = """
 scale bgq
 scale power775 -t gfft --sizes 2 --job 1
-scale bgp -t unifrom  # codespell:ignore
+scale bgp -t unifrom
 scale bgp --sizes 0
 scale bgp --sizes 1:20000
 scale bgp --sizes 8:4
@@ -199,7 +199,7 @@ def calls() -> dict[str, Any]:
         "pairs elsewhere": lambda: pair_experiments(power575),
         "many tasks": lambda: alltoall_rate(power575.at_size(4), "ring", 2**11),
         "no such schedule": lambda: alltoall_rate(power575.at_size(4), "rign", 4),
-        "no such layout": lambda: alltoall_rate(power575.at_size(4), "ring", 4, 8, "blokc"),  # codespell:ignore
+        "no such layout": lambda: alltoall_rate(power575.at_size(4), "ring", 4, 8, "blokc"),
         "many trials": lambda: random_failures(small, make(small, "ptrans"), "D", 1, 10**6),
         "such a seed": lambda: random_failures(small, make(small, "ptrans"), "D", 1, 1, 0.0, -1),
         "such a timer": lambda: recover(power575.at_size(8), shift, 100, 0.0, -1.0, 0.0),
