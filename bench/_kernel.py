@@ -26,14 +26,18 @@ def points(
 
 
 def median(
-    name: str, words: Sequence[str], launcher: Sequence[str] = (), environment: Mapping[str, str] | None = None
+    name: str,
+    words: Sequence[str],
+    launcher: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    metric: str = "",
 ) -> float:
-    """The headline of the only cell of one launch, in base units.
+    """Return a metric (the headline unless named) of the only cell of one launch, in base units.
 
     Raises:
         SystemExit: the kernel gave no right answer.
     """
-    found = figure(workloads.workload(name), points(name, words, launcher, environment)).value
+    found = figure(workloads.workload(name), points(name, words, launcher, environment), metric).value
     if found is None:
         raise SystemExit(f"cannot compare ({name} {' '.join(words)} gave no right answer); run it by itself")
     return found.middle

@@ -1,5 +1,6 @@
 /* The peer of octant's p2p: the loops that anybody would write, for two ranks. Arguments: pattern (pingpong, exchange, window, or open:
-   a window without acknowledgement), bytes, steps. Prints the seconds of a message, a step a line. */
+   a window without acknowledgement), bytes, steps, and optionally how many steps are timed together (1; the OSU benchmarks time all of
+   them). Prints the seconds of a message, a line for each timed stretch. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +42,9 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &ranks);
-    char const pattern = argc == 4 ? argv[1][0] : 'p';
-    int const bytes = argc == 4 ? atoi(argv[2]) : 8, asked = argc == 4 ? atoi(argv[3]) : MOST;
+    char const pattern = argc > 3 ? argv[1][0] : 'p';
+    int const bytes = argc > 3 ? atoi(argv[2]) : 8, asked = argc > 3 ? atoi(argv[3]) : MOST;
+    int const together = argc > 4 ? atoi(argv[4]) : 1;
     int const steps = asked < MOST ? asked : MOST;
     size_t const room = ((size_t)bytes + 4096) / 4096 * 4096;
     char *out = aligned_alloc(4096, room), *in = aligned_alloc(4096, room);
@@ -54,13 +56,14 @@ int main(int argc, char** argv) {
     MPI_Barrier(ranks);
     for (int step = 0; step < steps; ++step) {
         double const begin = MPI_Wtime();
-        if (pattern == 'p')
-            there_and_back(rank, out, in, bytes);
-        else if (pattern == 'e')
-            both_neighbours(rank, out, in, bytes);
-        else
-            window(rank, out, in, bytes, pattern == 'w');
-        seconds[step] = (MPI_Wtime() - begin) / messages;
+        for (int i = 0; i < together; ++i)
+            if (pattern == 'p')
+                there_and_back(rank, out, in, bytes);
+            else if (pattern == 'e')
+                both_neighbours(rank, out, in, bytes);
+            else
+                window(rank, out, in, bytes, pattern == 'w');
+        seconds[step] = (MPI_Wtime() - begin) / (messages * together);
         if (pattern == 'o') MPI_Barrier(ranks); /* else the sender runs ahead by many windows */
     }
     if (pattern == 'e') /* where both work alike, a step takes as long as for the slower one */

@@ -24,7 +24,7 @@ DEPENDENCIES = [
     "numpy>=2.2,<3",  # statistics
     "rich>=14,<16",  # tables and progress in the terminal
     "scipy-openblas32>=0.3.29,<0.4",  # the tuned BLAS that is always there
-    "typer>=0.19,<1",  # the command line
+    "typer>=0.19,<0.29",  # the command line; later versions load pydantic in every command
 ]
 
 

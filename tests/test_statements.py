@@ -73,9 +73,11 @@ def constant(file: str, name: str) -> float:
 
 OF_THE_HARNESS: Mapping[str, tuple[Callable[[], float], float]] = {
     "A sample lasts at least twenty readings of the clock": (lambda: constant("pace.hpp", "least_clock_costs"), 20),
-    "(a hundred where no synchronisation separates two steps)": (
-        lambda: constant("pace_steps.cpp", "free_clock_costs"),
-        100,
+    "forty readings is a sample": (lambda: constant("pace_steps.cpp", "single_clock_costs"), 40),
+    "are batched to two hundred readings": (lambda: constant("pace_steps.cpp", "batch_clock_costs"), 200),
+    "last at least 20 µs, last at least 1 µs and half of the typical time longer": (
+        lambda: constant("pace_steps.cpp", "cheap_reading_ns") + constant("pace_steps.cpp", "switch_ns"),
+        21_000,
     ),
     "After bursts of 50 ms": (lambda: constant("pace.hpp", "burst_s"), 0.05),
     "of eight samples where these are longer": (lambda: constant("pace_chunks.cpp", "burst_samples"), 8),

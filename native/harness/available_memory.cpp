@@ -223,10 +223,7 @@ std::vector<std::int64_t> shares_of(std::vector<std::vector<MemoryBound>> const&
 std::int64_t share_of(Comm const& ranks, std::vector<MemoryBound> const& bounds) {
     std::vector<std::vector<MemoryBound>> processes;
     for (auto const& numbers : ranks.gather(as_numbers(bounds))) processes.push_back(from_numbers(numbers));
-    auto shares = shares_of(processes);  // on the first rank
-    shares.resize(static_cast<std::size_t>(ranks.size()));
-    for (auto& share : shares) share = ranks.broadcast(share);
-    return shares[static_cast<std::size_t>(ranks.rank())];
+    return ranks.scatter(shares_of(processes));  // only the first rank has gathered them
 }
 
 }  // namespace octant

@@ -98,6 +98,12 @@ std::int64_t Comm::broadcast(std::int64_t value) const {
     return value;
 }
 
+std::int64_t Comm::scatter(std::vector<std::int64_t> const& items) const {
+    std::int64_t item = 0;
+    check(MPI_Scatter(items.data(), 1, MPI_INT64_T, &item, 1, MPI_INT64_T, 0, handle_));
+    return item;
+}
+
 namespace {
 
 template <class List>

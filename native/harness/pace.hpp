@@ -66,6 +66,21 @@ class Chunks final : public Pacing {  // each lane works alone, in bursts that b
     double burst_s_ = burst_s;
 };
 
+// Decides after which samples the involuntary switches of this thread are read. A reading is a system call of 0.2 us,
+// during which the partner of a short step waits.
+class SwitchReadings {
+  public:
+    // Call once for each sample. `gap_ns`: from the end of the previous sample to the beginning of this one, of which
+    // synchronisation explains `slack_ns`.
+    [[nodiscard]] bool due(std::int64_t duration_ns, std::int64_t gap_ns, std::int64_t slack_ns) noexcept;
+
+  private:
+    std::int64_t typical_ns_ = 0;  // follows the median of the samples
+};
+
+// Shortest acceptable sample of `batch` steps, in ns, where a reading of the clock takes `reading_ns`.
+[[nodiscard]] std::int64_t least_sample_ns(std::int64_t batch, Sync sync, std::int64_t reading_ns) noexcept;
+
 class Together : public Pacing {  // what steps and whole repetitions share
   public:
     Together(Job job, Measurement& found);
@@ -90,7 +105,7 @@ class Together : public Pacing {  // what steps and whole repetitions share
     void collect_switches(std::int64_t count);
 
     std::int64_t switches_ = 0;
-    std::int64_t quickest_ns_ = INT64_MAX;
+    SwitchReadings switch_readings_;
     std::vector<std::int64_t> last_ns_;  // of this burst; zeroes on ranks of other roles than the first
     std::vector<std::int64_t> steps_ns_;
 };

@@ -7,7 +7,12 @@
 namespace octant {
 namespace {
 
-constexpr std::int64_t free_clock_costs = 100;  // least length of a sample where nothing lies between two steps
+// Least lengths of a sample where nothing lies between two steps, in readings of the clock: of one step, and of a
+// batch. Their ratio makes batches of 8 steps or more. Steps often have two modes, and the median of batches of 2 or 4
+// steps jumps between them from one launch to the next.
+constexpr std::int64_t single_clock_costs = 40, batch_clock_costs = 200;
+constexpr std::int64_t switch_ns = 1000;           // a switch to another thread and back takes at least this long
+constexpr std::int64_t cheap_reading_ns = 20'000;  // the switches are read after each sample of at least this length
 constexpr std::int64_t most_short_steps = 20;
 constexpr std::int64_t most_steps = 2000;  // of a round
 constexpr std::int64_t least_bursts = 4;   // however short the steps are: drift and warm-up show between bursts
@@ -15,6 +20,21 @@ constexpr std::int64_t phased_bursts = 8;  // of a kernel with phases
 constexpr std::int64_t most_batch = std::int64_t{1} << 40;
 
 }  // namespace
+
+std::int64_t least_sample_ns(std::int64_t batch, Sync sync, std::int64_t reading_ns) noexcept {
+    if (sync != Sync::none) return least_clock_costs * reading_ns;
+    return (batch == 1 ? single_clock_costs : batch_clock_costs) * reading_ns;
+}
+
+bool SwitchReadings::due(std::int64_t duration_ns, std::int64_t gap_ns, std::int64_t slack_ns) noexcept {
+    if (typical_ns_ == 0) typical_ns_ = duration_ns;
+    std::int64_t const least_excess = std::max(typical_ns_ / 2, switch_ns);
+    bool const due =
+        duration_ns >= cheap_reading_ns || duration_ns > typical_ns_ + least_excess || gap_ns > typical_ns_ + slack_ns;
+    std::int64_t const step = std::max<std::int64_t>(typical_ns_ / 32, 1);
+    typical_ns_ += duration_ns > typical_ns_ ? step : -step;
+    return due;
+}
 
 Together::Together(Job job, Measurement& found) : job_(job), found_(found), watch_(false, job.context.threads == 1) {
     found_.lanes.resize(1);
@@ -59,13 +79,10 @@ void Together::sample() {
     ++taken_;
     last_ns_.push_back(lane.role == 0 ? end - begin : 0);
     if (timed) context.marks.keep(end - begin);
-    // Asking for the switches is a system call, longer than a short step: only a suspicious time is looked into.
-    quickest_ns_ = std::min(quickest_ns_, end - begin);
-    bool const suspicious =
-        end - begin > quickest_ns_ * 3 / 2 || begin - last_end_ns_ > quickest_ns_ + slack_ns(context.group);
+    bool const looks = switch_readings_.due(end - begin, begin - last_end_ns_, slack_ns(context.group));
     if (timed)
-        keep(lane, begin, end, suspicious, switches_);
-    else if (suspicious && switched_out(switches_))
+        keep(lane, begin, end, looks, switches_);
+    else if (looks && switched_out(switches_))
         lane.preempted.push_back(taken_ - 1);
     last_end_ns_ = end;
 }
@@ -101,9 +118,9 @@ void Steps::calibrate() {
         last_step_ns_ = std::max<std::int64_t>(quickest_batch(1), 1000);
         return;
     }
-    std::int64_t const costs = job_.settings.sync == Sync::none ? free_clock_costs : least_clock_costs;
-    std::int64_t const enough_ns = group.max(costs * static_cast<std::int64_t>(measure_clock().cost_ns + 1));
+    std::int64_t const reading_ns = group.max(static_cast<std::int64_t>(measure_clock().cost_ns + 1));
     for (std::int64_t batch = 1;; batch *= 2) {
+        std::int64_t const enough_ns = least_sample_ns(batch, job_.settings.sync, reading_ns);
         std::ranges::fill(found_.batch, batch);
         std::int64_t quickest = INT64_MAX;
         for (int i = 0; i < 3; ++i) {

@@ -1,6 +1,7 @@
 // The harness's loop: bounded by time and by count, warm, batched; and the clock that it reads.
 #include "octant/measure.hpp"
 #include "octant/stopping.hpp"
+#include "pace.hpp"
 
 #include "check.hpp"
 
@@ -71,6 +72,41 @@ void lanes_and_steps(octant::Checks& checks, octant::Comm const& world) {
     checks.that(std::ranges::is_sorted(stepped.lanes[0].begin_ns), "samples stand in the order of time");
 }
 
+// A batch of 2 or 4 steps has no use: see single_clock_costs.
+void batches(octant::Checks& checks, octant::Comm const& world) {
+    constexpr std::int64_t reading_ns = 22;
+    bool apart = true;
+    for (std::int64_t step_ns = 1; step_ns < 10'000; ++step_ns) {
+        std::int64_t batch = 1;
+        while (batch * step_ns < octant::least_sample_ns(batch, Sync::none, reading_ns)) batch *= 2;
+        apart = apart && (batch == 1 || batch >= 8);
+    }
+    checks.that(apart, "a sample is one step, or eight and more");
+    checks.that(octant::least_sample_ns(1, Sync::clock, reading_ns) == 20 * reading_ns, "synchronised: 20 readings");
+    auto const batch_of = [&](std::int64_t step_ns) {
+        Spin steps(step_ns);
+        return measured(world, steps, settings(0.05, 500, 0), 1, {.pace = octant::Pace::steps}).batch[0];
+    };
+    checks.that(batch_of(90 * static_cast<std::int64_t>(octant::measure_clock().cost_ns + 1)) == 1,
+                "a step of 90 readings of the clock is a sample");
+    checks.that(batch_of(100) >= 8, "steps of 100 ns are batched");
+}
+
+// The partner of a short step waits while this thread reads its switches.
+void switch_readings(octant::Checks& checks) {
+    octant::SwitchReadings readings;
+    static_cast<void>(readings.due(300, 0, 20'000));  // the first step after a broadcast may find its message waiting
+    std::int64_t due = 0;
+    for (int i = 0; i < 3000; ++i) due += readings.due(i % 3 == 0 ? 1750 : 1350, 50, 20'000) ? 1 : 0;
+    checks.that(due < 100, "not after steps of the slower of two modes");
+    checks.that(readings.due(4'000'000, 50, 20'000), "after a step that contains a time slice");
+    checks.that(readings.due(3000, 50, 20'000), "after a step that contains a short switch");
+    checks.that(readings.due(1350, 3'000'000, 20'000), "after a step that begins late");
+    checks.that(!readings.due(1350, 50, 20'000), "not after the next one");
+    for (int i = 0; i < 3000; ++i) static_cast<void>(readings.due(10'000'000, 50, 20'000));
+    checks.that(readings.due(10'000'000, 50, 20'000), "after each long step, most of which contain a switch");
+}
+
 class Swing final : public Spin {  // its level changes every 50 chunks, by a tenth
   public:
     Swing() : Spin(0) {}
@@ -116,6 +152,8 @@ int main(int argc, char** argv) {
     octant::Checks checks;
     bounds(checks, session.world());
     lanes_and_steps(checks, session.world());
+    batches(checks, session.world());
+    switch_readings(checks);
     swings(checks, session.world());
     repetitions(checks, session.world());
     clocks(checks);

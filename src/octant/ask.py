@@ -1,4 +1,7 @@
-"""What is asked and what is started: asks, their cells, and the launches that answer them, as data."""
+"""What is asked and what is started: asks, their cells, and the launches that answer them, as data.
+
+The bounds of fields are those within which a stored ask is read; whoever makes one keeps them.
+"""
 
 import functools
 import hashlib
@@ -9,6 +12,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Annotated
+
+from msgspec import Meta
 
 from octant import units
 
@@ -20,11 +26,18 @@ _NODES = re.compile("(?:bind|interleave):[0-9-]+(?:[,+][0-9-]+)*")
 """Memory nodes as the knob `memory` and numactl write them."""
 
 
+Count = Annotated[int, Meta(ge=1, le=10_000_000)]
+Name = Annotated[str, Meta(pattern=r"^([a-z0-9_]+/[a-z0-9_]+)?\Z")]
+"""Of a workload; it becomes a part of a file's name."""
+Host = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@-]*\Z")]
+"""As `runs.requests` takes it: ssh takes `-o…` for an option."""
+
+
 @dataclass(frozen=True)
 class Subject:
     """What is started: a workload's kernel, or a command line of a user's with `{knob}` in its words."""
 
-    workload: str = ""  # family/name
+    workload: Name = ""  # family/name
     command: tuple[str, ...] = ()
 
     @property
@@ -37,9 +50,9 @@ class Subject:
 class Shape:
     """How many processes and threads, where they are, and who starts them."""
 
-    ranks: int = 1
+    ranks: Count = 1
     place: str = ""  # a placement request for each node; "": every thread on a hardware thread of its own
-    hosts: tuple[str, ...] = ()  # reached by ssh; empty: this node, or those of the allocation
+    hosts: tuple[Host, ...] = ()  # reached by ssh; empty: this node, or those of the allocation
     launcher: str = ""  # "": the one that is at hand
     link: str = ""  # emulated hosts on this machine and what joins them: "100Mbit/s,delay=1ms"; "": none
 
@@ -62,7 +75,7 @@ class Ask:
     shape: Shape = Shape()
     mpi: Mapping[str, str] = field(default_factory=dict)  # settings of the MPI library, under its own names
     show: Presentation = Presentation()
-    repeats: int = 1  # launches; each is a sample
+    repeats: Count = 1  # launches; each is a sample
 
     @cached_property
     def key(self) -> str:
@@ -184,17 +197,9 @@ def _bytes(value: str) -> int | None:
         return None
 
 
-def cell_key(
-    subject: str, knobs: Mapping[str, str], ranks: int, defaults: Mapping[str, str] | None = None
-) -> tuple[object, ...]:
-    """What makes a figure the same in another run: subject, ranks and knobs, without effort; sizes are in bytes.
-
-    Args:
-        defaults: values of knobs that the other side does not know; a knob at its default is left out.
-    """
-    kept = {name: comparable(value) for name, value in knobs.items() if name not in EFFORT}
-    plain = {name: comparable(value) for name, value in (defaults or {}).items()}
-    return subject, ranks, tuple(sorted((n, v) for n, v in kept.items() if plain.get(n) != v))
+def comparable_cell(knobs: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The values of knobs that tell the cells of an ask apart, in the spelling that all of the same meaning share."""
+    return tuple(sorted((name, comparable(value)) for name, value in knobs.items() if name not in EFFORT))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -1,6 +1,6 @@
 """What the hardware could do at best: least times, who provides the figures behind them, and how they are looked up."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -33,7 +33,7 @@ class Best:
     """The best figure of this run for a limit."""
 
     value: float
-    cell: str  # which cell it is of
+    cell: Hashable  # which cell it is of (`Identity.cell`)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ median over steps is Octant's time; the mean over steps and then the maximum ove
 Benchmarks; the maximum over both is the worst of 10,000 steps of the Blue Gene/P evaluation.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -146,6 +146,15 @@ class FirstOf:
     values: tuple["Value", ...]
 
 
+@dataclass(frozen=True)
+class Needed:
+    """A name that the definition of a metric takes from the records of a kernel."""
+
+    kind: Literal["series", "count", "result"]
+    name: str  # "step", "phase/pack", "reading/residual"; "bytes_sent"; "resolution"
+    role: str | None = None  # `None`: the first role
+
+
 Value: TypeAlias = Seconds | Rate | Share | Reading | Named | Custom | Interrupted | OfPairs | Derived | FirstOf
 
 
@@ -211,6 +220,27 @@ def of_pairs(
 def derived(function: Callable[..., float], *values: Value) -> Derived:
     """`function` of these values of a launch, in their order."""
     return Derived(function, values)
+
+
+def needed_names(value: Value) -> Iterator[Needed]:
+    """The names that a value takes from records, in the order of its definition; those in functions are not known."""
+    if isinstance(value, Derived | FirstOf):
+        for part in value.values:
+            yield from needed_names(part)
+    elif isinstance(value, Seconds | Rate):
+        yield Needed("series", value.of, value.role)
+        for count in value.per if isinstance(value, Seconds) else value.counts:
+            yield Needed("count", count, value.role)
+    elif isinstance(value, Share):
+        yield Needed("series", value.of, value.role)
+        yield Needed("series", value.to, value.role)
+    elif isinstance(value, Reading):
+        yield Needed("series", f"reading/{value.of}", value.role)
+    elif isinstance(value, Named):
+        yield Needed("result", value.name)
+    elif isinstance(value, OfPairs):
+        for name in value.readings:
+            yield Needed("series", f"reading/{name}")
 
 
 def overlap_of(pure_s: float, compute_s: float, whole_s: float) -> float:

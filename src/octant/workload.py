@@ -1,15 +1,17 @@
 """What a workload folder declares: metrics, limits, pictures, its traffic on a network, and a tiny complete run."""
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, ParamSpec, TypeAlias, TypeVar
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from octant.failure import suggestion
-from octant.limit import Known, Limit, Provides
+from octant.limit import MEMORY, Known, Limit, Provides
 from octant.machine import Machine
-from octant.metric import Metric
+from octant.metric import Metric, Needed, needed_names
 from octant.record import Point
+from octant.stats.doubts import GRADES
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,17 @@ def total(function: Callable[_Given, _Answer], otherwise: _Answer) -> Callable[_
     return answer
 
 
+def any_size(_machine: Machine, _value: str) -> str:
+    """Return nothing: results of all sizes are compared, as users of the published benchmark do (`Workload.sizes`)."""
+    return ""
+
+
+def beyond_caches(machine: Machine, value: str) -> str:
+    """Return `memory` for data well beyond every cache, else the size (`Workload.sizes`)."""
+    cached = machine.may_be_cached_bytes()
+    return MEMORY if cached and value.isdecimal() and int(value) >= 2 * cached else value
+
+
 @dataclass(frozen=True)
 class Workload:
     """Something measurable. Its kernel is the program `octant-<family>-<name>`; its page is the folder's README."""
@@ -229,6 +242,9 @@ class Workload:
     ours: tuple[str, ...] = ()
     """Values of these that are code of this project: where one of them crashes, no library is to blame."""
     probe: Probe | None = None
+    sizes: Mapping[str, Callable[[Machine, str], str]] = field(default_factory=dict)
+    """Knobs of the problem's size, which other tools choose by rules of their own. For each of them, what of its value
+    has to be the same in a comparison with an output of another tool, given the machine of our own result."""
 
     def answering_every_point(self) -> "Workload":
         """The same with functions that are defined for every point that a store may hold."""
@@ -256,3 +272,153 @@ class Workload:
             if name in ("", metric.name):
                 return metric
         raise KeyError(f"no metric {name!r} in {self.name}; {suggestion(name, [m.name for m in self.metrics])}")
+
+    def problems(
+        self,
+        described: Mapping[str, Any] | None = None,
+        points: Sequence[Point] = (),
+        limits: Collection[str] | None = None,
+    ) -> list[str]:
+        """Return every name in this declaration that leads nowhere, in words; each would be missing without a message.
+
+        Args:
+            described: what the kernel says of itself with `--describe`. Without it, names of knobs, phases, readings
+                and roles are not checked.
+            points: of a complete run. Without them, names of counts and results are not checked.
+            limits: the names of all limits that workloads provide; `None`: not checked.
+        """
+        found = [*_misspelt_metrics(self), *_misspelt_limits(self, limits)]
+        if described is not None:
+            found += [*_unknown_series(self, described), *_unknown_knobs(self, described)]
+        if points:
+            found += [*_unrecorded(self, points), *_unused_series(points, described or {})]
+        return list(dict.fromkeys(found))
+
+
+_METRICS_OF_PICTURES = ("y", "rate", "low", "middle", "high")
+"""Where pictures name metrics alone; `x` may be a knob too."""
+
+
+def _unknown(where: str, what: str, names: Iterable[str], known: Iterable[str]) -> Iterator[str]:
+    """Yield a text for each name that is not among the known ones."""
+    known = list(known)
+    for name in names:
+        if name not in known:
+            yield f"{where}: no {what} {name!r}; {suggestion(name, known) if known else 'there is none'}"
+
+
+def _picture_name(picture: Picture) -> str:
+    of = getattr(picture, "x", "") or getattr(picture, "y", "")
+    return f"picture {type(picture).__name__}" + f" of {of}" * bool(of)
+
+
+def _misspelt_metrics(workload: Workload) -> Iterator[str]:
+    names = [metric.name for metric in workload.metrics]
+    for name, number in Counter(names).items():
+        if number > 1:
+            yield f"metric {name!r} is declared {number} times; rename one"
+    for picture in workload.pictures:
+        used = filter(None, (getattr(picture, part, "") for part in _METRICS_OF_PICTURES))
+        yield from _unknown(_picture_name(picture), "metric", used, names)
+    for one in workload.provides:
+        yield from _unknown(f"limit {one.name!r} that it provides", "metric", [one.metric], names)
+    yield from _unknown("duplex", "metric", filter(None, [workload.duplex]), names)
+    if workload.probe:
+        yield from _unknown("probe", "metric", filter(None, [workload.probe.metric]), names)
+        yield from _unknown("probe", "kind of doubt", [workload.probe.kind], GRADES)
+    for metric, need in _series_of(workload):
+        if need.name != "step" and not need.name.startswith(("phase/", "reading/")):
+            yield f"metric {metric.name!r}: no series {need.name!r}; use step, phase/NAME or reading/NAME"
+
+
+def _misspelt_limits(workload: Workload, limits: Collection[str] | None) -> Iterator[str]:
+    if limits is not None:
+        yield from _unknown("bounded by", "limit that an installed workload provides,", workload.bounded_by, limits)
+
+
+def _series_of(workload: Workload) -> Iterator[tuple[Metric, Needed]]:
+    every = ((metric, need) for metric in workload.metrics for need in needed_names(metric.value))
+    return ((metric, need) for metric, need in every if need.kind == "series")
+
+
+def _rows(described: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What the kernels of a program declare, each for itself."""
+    return list(described.get("rows", {}).values()) or [described]
+
+
+def _series_names(row: Mapping[str, Any]) -> list[str]:
+    """The series that a kernel declares beside its step."""
+    return [
+        *(f"phase/{name}" for name in row.get("phases", ())),
+        *(f"reading/{reading['name']}" for reading in row.get("readings", ())),
+    ]
+
+
+def _unknown_series(workload: Workload, described: Mapping[str, Any]) -> Iterator[str]:
+    """Phases, readings and roles that no kernel of the program declares, and roles whose times are not kept."""
+    rows = _rows(described)
+    series = ["step", *dict.fromkeys(name for row in rows for name in _series_names(row))]
+    timed: dict[str, bool] = {}
+    for role in (role for row in rows for role in row.get("roles", ())):
+        timed[role["name"]] = timed.get(role["name"], False) or role["timed"]
+    for metric, need in _series_of(workload):
+        where = f"metric {metric.name!r}"
+        yield from _unknown(where, "series", [need.name], series)
+        if need.role is not None:
+            yield from _unknown(where, "role", [need.role], timed)
+            if not timed.get(need.role, True):
+                yield f"metric {metric.name!r}: role {need.role!r} is not timed, so it has no series; name a timed role"
+    phases = [name.removeprefix("phase/") for name in series if name.startswith("phase/")]
+    for picture in workload.pictures:
+        if isinstance(picture, Stacked):
+            yield from _unknown(_picture_name(picture), "phase", (*picture.phases, *picture.waiting), phases)
+
+
+def _unknown_knobs(workload: Workload, described: Mapping[str, Any]) -> Iterator[str]:
+    """Knobs that the program does not have, and values that they do not take."""
+    choices = {knob["name"]: knob.get("choices", ()) for knob in described.get("knobs", ())}
+    metrics = [metric.name for metric in workload.metrics]
+    for picture in workload.pictures:
+        known = [*choices, *metrics] if isinstance(picture, Curve | Spread | Bars) else choices
+        yield from _unknown(_picture_name(picture), "knob or metric", filter(None, [getattr(picture, "x", "")]), known)
+        yield from _unknown(_picture_name(picture), "knob", getattr(picture, "each", ()), choices)
+    yield from _unknown("alone", "knob", workload.alone, choices)
+    yield from _unknown("apart", "knob", workload.apart, choices)
+    runs = {"smoke": workload.smoke, "probe": workload.probe.knobs if workload.probe else {}}
+    for where, knobs in runs.items():
+        yield from _unknown(where, "knob", knobs, choices)
+        for name, values in knobs.items():
+            if choices.get(name):
+                yield from _unknown(f"{where}, knob {name!r}", "value", values.split(","), choices[name])
+    lists = [choices.get(name, ()) for name in (*workload.alone, *workload.apart)]
+    if all(lists):
+        yield from _unknown("ours", "value", workload.ours, [value for values in lists for value in values])
+
+
+def _unrecorded(workload: Workload, points: Sequence[Point]) -> Iterator[str]:
+    """Series, counts and results of metrics that no point has; of roles that took part in none nothing is known."""
+    roles = {None, *(head.role for point in points for head in point.heads)}
+    for metric in workload.metrics:
+        for need in needed_names(metric.value):
+            if need.role in roles and not any(_is_recorded(need, point) for point in points):
+                role = f" of role {need.role!r}" if need.role else ""
+                yield f"metric {metric.name!r}: no point has the {need.kind} {need.name!r}{role}; see the kernel"
+
+
+def _is_recorded(need: Needed, point: Point) -> bool:
+    if need.kind == "result":
+        return any(one.name == need.name for one in point.results)
+    if need.kind == "count":
+        return any(need.name in work.counts for work in point.work_of(need.role))
+    role = point.first_role if need.role is None else need.role
+    return any(head.name == need.name and head.role == role for head in point.heads)
+
+
+def _unused_series(points: Sequence[Point], described: Mapping[str, Any]) -> Iterator[str]:
+    """Series that kernels with points declare and that no point has: a role that is not timed keeps none."""
+    rows, chooser = described.get("rows", {}), described.get("chooser", "")
+    measured = [rows.get(row, described) for row in dict.fromkeys(point.knobs.get(chooser, "") for point in points)]
+    recorded = {head.name for point in points for head in point.heads}
+    for name in dict.fromkeys(name for row in measured for name in _series_names(row)):
+        if name not in recorded:
+            yield f"kernel: no point has the series {name!r} that it declares; a role that is timed must record it"

@@ -10,7 +10,8 @@ import pytest
 from fake_run import STARTED, WORKLOADS, fake_run, machine
 from fake_summary import fake_summary
 from octant import stats
-from octant.analysis.compare import Comparison, Comparisons, compare, share_figures
+from octant.analysis.compare import Comparison, Comparisons, compare
+from octant.analysis.matching import share_figures
 from octant.analysis.summary import summarise
 from octant.metric import Metric, Value, groups, ranks, result, seconds, steps
 from octant.record import Buffer, Given, Point, Process, Result, Samples, Work
@@ -220,13 +221,13 @@ def test_a_knob_that_one_run_does_not_know_is_at_its_default_there() -> None:
 
     def defaults(workload: str) -> dict[str, str]:
         asked.append(workload)
-        return {"groups": "all", "n": "448"}
+        return {"stride": "64", "layout": "auto", "n": "448"}
 
-    old, new = (summarise(run, WORKLOADS) for run in (BASE, with_knobs(BASE, groups="all")))
+    old, new = (summarise(run, WORKLOADS) for run in (BASE, with_knobs(BASE, stride="64", layout="auto")))
     for before, after in ((old, new), (new, old)):
         found = compare(before, after, defaults=defaults)
         assert {figure.word for figure in found.figures} == {"no verdict"}
-    other = summarise(with_knobs(BASE, groups="1"), WORKLOADS)
+    other = summarise(with_knobs(BASE, stride="128"), WORKLOADS)
     assert {figure.why for figure in compare(old, other, defaults=defaults).figures} == {("only in A",), ("only in B",)}
     asked.clear()
     compare(old, old, defaults=defaults)

@@ -157,6 +157,13 @@ def test_a_metric_without_its_series_reads_the_result_of_its_name() -> None:
         value(seconds(), bare, "another")
 
 
+@pytest.mark.parametrize("pace", ["chunks", "steps"])
+def test_samples_of_a_group_without_work_give_no_time(pace: Pace) -> None:
+    changed = point(series([10 * US] * 50), pace=pace, work=(Work({"loads": 2000}, group=2),))
+    with pytest.raises(NoSamplesError, match="no group with samples has work"):
+        value(seconds(), changed)
+
+
 def test_a_reduced_record_gives_what_it_keeps_and_refuses_the_rest() -> None:
     slowest = np.asarray([12.0 * US, 20 * US, 90 * US])
     kept = Reduced(

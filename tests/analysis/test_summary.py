@@ -138,8 +138,8 @@ def test_launches_that_failed_or_gave_no_value_are_tried_and_left_out_with_a_dou
     smaller, larger = both["stream, bytes 1 MiB"], both["stream, bytes 2 MiB"]
     assert (smaller[:2], larger[:2]) == ((2, 4), (3, 5))
     without = "1 of 4 launches gave no value (there is no series 'step')"
-    assert smaller[2]["launches left out"] == f"1 of 4 launches failed; {without}"
-    assert larger[2]["launches left out"] == "2 of 5 launches failed"
+    assert smaller[2]["launches left out"] == f"1 of 4 launches failed (no memory); {without}"
+    assert larger[2]["launches left out"] == "2 of 5 launches failed (no memory)"
     shown = io.StringIO()
     text.show(summarise(stored(launches, points, failures), WORKLOADS), shown)
     assert "no value:" not in shown.getvalue(), "there is one"

@@ -234,7 +234,7 @@ def test_previous_is_the_last_comparable_run(bench: Bench) -> None:
     Bench(alone).measured(TRIAD)
     refused = CliRunner().invoke(application(), ["compare", "--store", str(alone.root)]).exception
     assert isinstance(refused, Refusal)
-    assert "has a figure in common with it on the same machine); try one that `octant runs` lists" in str(refused)
+    assert "of the same machine has a figure in common with it); try one that `octant runs` lists" in str(refused)
 
 
 def test_what_only_one_run_has_takes_one_line(bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""Octant is killed at some moment: nothing is lost or left behind; `bench/bench_kills.py` tries all commands."""
+"""Octant or a rank is killed at some moment: nothing is lost or left; `bench/bench_kills.py` tries all commands."""
 
 import random
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ WORDS = ("run", "p2p", "bytes=8,64KiB", "seconds=0.1", "--ranks", "2", "--repeat
 
 @pytest.mark.mpi
 @pytest.mark.slow
-@pytest.mark.parametrize("part", [0, 1, 2])
+@pytest.mark.parametrize(("victim", "earliest_s"), [("octant", 0.6), ("group", 1.1), ("rank", 1.6)])
 def test_a_kill_loses_no_record_and_leaves_nothing_behind(
-    environment: Mapping[str, str], tmp_path: Path, part: int
+    environment: Mapping[str, str], tmp_path: Path, victim: str, earliest_s: float
 ) -> None:
-    moment_s = random.Random().uniform(0.6 + 0.5 * part, 1.1 + 0.5 * part)
-    found = kill_and_resume(WORDS, moment_s, tmp_path / "store", environment)
-    assert not found.faults, f"killed after {moment_s:.2f} s"
+    moment_s = earliest_s + random.Random().uniform(0, 0.5)
+    found = kill_and_resume(WORDS, moment_s, tmp_path / "store", environment, victim)
+    assert not found.faults, f"{victim} killed after {moment_s:.2f} s"

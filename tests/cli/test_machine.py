@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import trees
 from octant import advice
-from octant.advice import Advice
+from octant.advice import Advice, Diagnosis
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.machine import discover as probe
@@ -108,7 +108,7 @@ def said(severity: advice.Severity) -> Advice:
     [([], 0), ([said("note")], 0), ([said("slows")], 0), ([said("spoils"), said("note")], Exit.UNFIT)],
 )
 def test_the_doctor_fails_only_on_what_spoils(found: list[Advice], code: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(advice, "diagnose", lambda _facts: found)
+    monkeypatch.setattr(advice, "diagnose", lambda _facts: Diagnosis(tuple(found)))
     monkeypatch.setattr(probe, "surroundings", Surroundings)
     result = RUN.invoke(application(), ["doctor"])
     assert result.exit_code == code
@@ -117,7 +117,7 @@ def test_the_doctor_fails_only_on_what_spoils(found: list[Advice], code: int, mo
 
 
 def test_advice_for_people() -> None:
-    assert advice_writer.as_text([said("spoils"), said("note")]).splitlines() == [
+    assert advice_writer.as_text(Diagnosis((said("spoils"), said("note")))).splitlines() == [
         "Spoils measurements",
         "",
         "  a spoils title  (some_rule)",
@@ -136,13 +136,13 @@ def test_advice_for_people() -> None:
         "",
         "spoils measurements: 1; costs speed: 0; good to know: 1",
     ]
-    assert advice_writer.as_text([]) == "Nothing to fix: this system is set up for measuring."
+    assert advice_writer.as_text(Diagnosis(())) == "Nothing to fix: this system is set up for measuring."
 
 
 def test_lines_to_copy_are_never_folded() -> None:
     line = "echo " + "x" * 200
     entry = Advice("title", "note", {"file": "1"}, (line,), "why", "rule")
-    assert f"    fix   {line}" in advice_writer.as_text([entry]).splitlines()
+    assert f"    fix   {line}" in advice_writer.as_text(Diagnosis((entry,))).splitlines()
 
 
 def test_the_page_of_a_rule() -> None:

@@ -1,6 +1,7 @@
 """Outputs of other benchmarks: what is in them comes out, by the names of columns; what is damaged is left out."""
 
 import contextlib
+import dataclasses
 import math
 import re
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreign_outputs import FILES, figures, read, text_of, tool_of, value
+from foreign_outputs import FILES, described, figures, read, text_of, tool_of, value
 from octant import foreign
 from octant.failure import Exit, Refusal
 from octant.foreign._rates import MEGABYTES, Stated, solve
@@ -34,6 +35,15 @@ def test_every_tool_has_an_output_here() -> None:
 
 
 @EVERY
+def test_reading_gives_all_that_is_written_down_for_an_output(path: Path, request: pytest.FixtureRequest) -> None:
+    """Names, units, knobs, ranks, lines and checks: a change of any shows as a difference of the file `NAME.read`."""
+    expected, found = path.with_suffix(".read"), described(foreign.read_file(tool_of(path), path))
+    if request.config.getoption("--rewrite"):
+        expected.write_text(found, encoding="utf-8")
+    assert found == expected.read_text(encoding="utf-8")
+
+
+@EVERY
 def test_the_line_of_every_figure_holds_its_digits(path: Path) -> None:
     """Values are the file's numbers times a power of ten, 2^20 or nothing: the digits must stand in the line named."""
     lines = text_of(path.name).splitlines()
@@ -52,6 +62,26 @@ def test_times_are_in_the_unit_of_their_column(unit: str, per_second: float) -> 
     found = {one.name: one.value for one in table.rows[0].values}
     expected = {"time": 2.5, "t_min": 1.25, "t_max": 2.5, "t_avg": 2.0}
     assert found == {name: pytest.approx(number / per_second, rel=1e-12) for name, number in expected.items()}
+
+
+@pytest.mark.parametrize("tool", sorted(TOOLS))
+def test_a_text_that_says_nothing_has_neither_version_nor_date(tool: str) -> None:
+    found = foreign.read(tool, "nothing of it\n")
+    assert dataclasses.replace(found, tool="") == foreign.Output("", "", "", ())
+    assert found.name == found.tool
+
+
+def test_a_comment_is_no_header_of_columns() -> None:
+    for comment in ("# Size", "# Size  of messages", "# Size  Size", "# Overall = Coll. Init + Compute"):
+        text = f"# OSU MPI Latency Test v7.5\n# Size  Latency (us)\n{comment}\n8 1.5\n"
+        assert value(foreign.read("osu", text), "MPI Latency Test", "time", "8") == 1.5e-6
+
+
+def test_rows_below_a_second_header_are_not_read() -> None:
+    head = "#bytes #repetitions t_min[{0}] t_max[{0}] t_avg[{0}]\n"
+    text = f"# Benchmarking Reduce\n# #processes = 4\n{head.format('usec')}4 9 1 3 2\n{head.format('sec')}8 9 1 3 2\n"
+    (table,) = foreign.read("imb", text).tables
+    assert [row.knobs for row in table.rows] == [{"bytes": "4"}]
 
 
 @EVERY

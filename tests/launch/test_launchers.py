@@ -10,6 +10,7 @@ from fake_run import machine
 from octant.failure import Exit, Refusal
 from octant.launch import bind, launchers
 from octant.launch.launchers import JobSize, direct, flux, mpiexec, srun
+from octant.launch.launchers._flavour import Flavour
 from octant.placement import planner
 from octant.placement.request import parse_request
 from paths import ROOT
@@ -29,7 +30,7 @@ TAIL = "--distribution=block --kill-on-bad-exit=1 --export=ALL --job-name=octant
 
 
 @pytest.mark.parametrize(("flavour", "size", "words"), MPIEXEC)
-def test_mpiexec_speaks_each_dialect(flavour: mpiexec.Flavour, size: JobSize, words: str) -> None:
+def test_mpiexec_speaks_each_dialect(flavour: Flavour, size: JobSize, words: str) -> None:
     assert mpiexec.options(flavour, size) == words.split()
 
 

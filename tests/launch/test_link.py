@@ -156,7 +156,7 @@ def test_a_figure_over_a_link_says_so_and_is_no_figure_of_the_machine() -> None:
     assert short_name(linked).endswith(" link")
     assert "emulated link 100Mbit/s" in linked.name
     assert "link" not in short_name(local) + local.name
-    assert local.key != linked.key
+    assert local.identity.same_quantity != linked.identity.same_quantity
     assert [one.kind for one in linked.doubts if one.kind == "emulated link"]
     assert known_limits([(local, ["memory traffic"])], machine()).by_name
     assert not known_limits([(linked, ["memory traffic"])], machine()).by_name

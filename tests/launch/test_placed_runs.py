@@ -107,12 +107,12 @@ def test_a_launcher_that_binds_first_is_found_out(
     octant: Octant, tmp_path: Path, environment: Mapping[str, str]
 ) -> None:
     """An mpiexec that binds each rank to the core that the other one was to have."""
-    from octant.launch.launchers import mpiexec
+    from octant.launch.launchers._flavour import find
 
     wrong = tmp_path / "mpiexec"
     wrong.write_text(
-        f'#!/bin/sh\ncase "$1" in --version) exec {mpiexec.find()} --version;; esac\n'
-        f'shift 4\nexec {mpiexec.find()} -n 2 -bind-to user:{CPUS[1]},{CPUS[0]} "$@"\n'
+        f'#!/bin/sh\ncase "$1" in --version) exec {find()} --version;; esac\n'
+        f'shift 4\nexec {find()} -n 2 -bind-to user:{CPUS[1]},{CPUS[0]} "$@"\n'
     )
     wrong.chmod(0o755)
     place = f"2x1,cpus={CPUS[0]}/{CPUS[1]}"

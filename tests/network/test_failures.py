@@ -28,6 +28,35 @@ def test_the_sweep_patches_loads_to_what_a_new_solution_gives(policy: str) -> No
         assert rate == pytest.approx(anew.rate_per_s, rel=1e-9)
 
 
+def test_the_sweep_counts_the_cables_without_effect_and_those_that_stop_traffic() -> None:
+    """Two hosts on one switch send to a third on another switch; the fourth host is idle."""
+    edges = "n0 a\nn1 a\nn2 b\nn3 b\na b\n"
+    tree = network("graph", edges=edges, hosts="n", rates={"link": 1e6, "endpoint": 1e9})
+    pattern = flows(tree, np.array([0, 1], np.int32), np.array([2, 2], np.int32))
+    sweep = failure_sweep(tree, pattern, "link")
+    assert len(sweep.links) == 5
+    assert (sweep.harmless, sweep.stalling) == (1, 4)  # without effect is the cable of n3
+    half = failure_sweep(tree, pattern, "link", left=0.6)
+    assert (half.harmless, half.stalling) == (3, 0)  # n0 and n1 send one flow each, n2 receives both
+    assert sorted(half.rates_per_s / half.base_per_s) == pytest.approx([0.6, 0.6, 1.0, 1.0, 1.0])
+    quarter = failure_sweep(tree, pattern, "link", left=0.25)
+    assert (quarter.harmless, quarter.stalling) == (1, 0)
+    assert sorted(quarter.rates_per_s / quarter.base_per_s) == pytest.approx([0.25, 0.25, 0.5, 0.5, 1.0])
+
+
+@pytest.mark.parametrize("policy", ["stall", "twin", "spread", "recompute"])
+@pytest.mark.parametrize("left", [0.0, 0.5])
+def test_counts_of_a_sweep_are_those_of_its_rates(policy: str, left: float) -> None:
+    machine = network("two-level-direct", policy=policy, supernodes=3, drawers=2, octants=4, links_per_host=2)
+    sweep = failure_sweep(
+        machine, flows(machine, np.array([0, 1], np.int32), np.array([9, 8], np.int32)), "D", left=left
+    )
+    lost = 1 - sweep.rates_per_s / sweep.base_per_s
+    assert sweep.harmless == int(np.sum(lost < 1e-6))
+    assert sweep.stalling == int(np.sum(lost > 1 - 1e-6))
+    assert 0 < sweep.harmless < len(sweep.links)
+
+
 def test_other_topologies_fail_over_too() -> None:
     tree = network("fat-tree", policy="spread", down=(4, 4), up=(4,), planes=2)
     pattern = uniform(tree)

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from networks import flows, largest, network, packets, uniform
 from octant import _network
 from octant.network import NetworkFile, Pattern, load, make, solve
-from octant.network.solve import engine
+from octant.network.platform import speed
+from octant.network.solve import Settings, engine
 
 NETWORKS = st.one_of(
     st.builds(lambda n, d, o, h: network("two-level-direct", supernodes=n, drawers=d, octants=o, hosts=h,
@@ -247,6 +249,24 @@ def test_one_congested_link_gives_the_same_time_in_all_solvers() -> None:
     assert packets(machine, pattern, 0.001, 10**6).time_s == pytest.approx(4e-6, rel=0.01)
 
 
+@pytest.mark.parametrize("left", [0.5, 0.1])
+def test_what_is_left_of_a_link_counts_in_all_solvers(left: float) -> None:
+    """Four flows cross the middle of a line; one of them also crosses the link next to it."""
+    machine = network("torus", sizes=(8,), wraps=False)
+    topology = machine.build()
+    node = np.arange(4, dtype=np.int32)
+    pattern = flows(machine, node, node + 4)
+    middle, beyond = (
+        next(link for link in range(topology.links) if topology.name(link) == f"link ({k}) → ({k + 1})") for k in (3, 6)
+    )
+    for link, seconds in ((middle, 4e-6 / left), (beyond, max(4e-6, 1e-6 / left))):
+        scale = np.ones(topology.links)
+        scale[link] = left
+        for solver in ("enumeration", "max-min", "fluid", "packets"):
+            each = Settings(window=10**6, units_per_packet=0.001)
+            assert solve(machine, pattern, solver, each, scale).time_s == pytest.approx(seconds, rel=0.02), solver
+
+
 def test_the_closed_queue_grows_towards_the_hard_minimum_with_its_window() -> None:
     machine = load("power775").at_size(8)
     pattern = make(machine, "randomaccess")
@@ -271,6 +291,38 @@ def test_a_lone_packet_never_queues_and_two_wait_for_half_a_service() -> None:
     demands = np.concatenate([answer.loads[: fabric // 3 * 2] / 3e6, answer.loads[fabric:] / 2e6])
     busy = asked.closed_queue(answer, pattern.shape, 2, 1) * demands
     assert np.sum(busy * (1 - busy / 4) / (1 - busy / 2)) == pytest.approx(2)
+
+
+@pytest.mark.parametrize("window", [1, 3, 40])
+@pytest.mark.parametrize("traffic", ["randomaccess", "ptrans"])
+@pytest.mark.parametrize("left", [1.0, 0.6])
+@pytest.mark.parametrize(("name", "size"), [("bgp", 8), ("power775", 2), ("power575-ib", 16)])
+def test_the_bound_of_uniform_traffic_has_a_window_of_packets_per_node_in_flight(
+    name: str, size: int, left: float, traffic: str, window: int
+) -> None:
+    """Little's law, summed over all links: at this rate the windows of all nodes are in flight.
+
+    Every third link has `left` of its capacity; every link has a latency.
+    """
+    machine = load(name).at_size(size)
+    links = {word: structs.replace(link, latency=link.latency or 3e-8) for word, link in machine.links.items()}
+    machine = structs.replace(machine, links=links)
+    pattern = make(machine, traffic)
+    scale = np.where(np.arange(machine.build().links) % 3 == 0, left, 1.0)
+    answer = solve(machine, pattern, settings=Settings(window=window, every_link=True), scale=scale)
+    assert answer.bound is not None
+    healthy = scale if left < 1 else np.empty(0)  # so that classes of links are counted where they can be
+    queue = solve(machine, pattern, "queue", Settings(window=window), scale=healthy)
+    assert queue.rate_per_s == pytest.approx(answer.bound.rate_per_s, rel=1e-12)
+    rounds_per_s = answer.bound.rate_per_s / pattern.units_per_round
+    speeds = np.array([speed(machine, number, pattern.cost) for number in range(len(machine.class_names))])
+    bytes_per_s, latency_s = speeds[machine.build().link_classes()].T
+    busy = rounds_per_s * answer.loads * pattern.cost.payload_bytes / (bytes_per_s * scale)
+    packets_in_flight = len(pattern.active) * window
+    seen = 1 - 1 / packets_in_flight
+    waiting = busy * (1 - seen * busy / 2) / (1 - seen * busy)
+    travelling = rounds_per_s * pattern.cost.packets * answer.loads * latency_s
+    assert np.sum(waiting + travelling) == pytest.approx(packets_in_flight, rel=1e-6)
 
 
 def test_the_soft_minimum_hardens_with_its_exponent() -> None:

@@ -20,7 +20,7 @@ from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.report.run.listing import short_ids
 from octant.runs.carry_out import DecideSides, Side, carry_out_sides
-from octant.store import Store, StoredRun, locks
+from octant.store import Store, StoredRun, locks, scratch
 from octant.store.progress import remove_leftovers
 
 MOMENT = datetime.datetime(2026, 11, 21, 21, 45, 30, 123_456, datetime.UTC)
@@ -296,3 +296,41 @@ def test_a_lock_file_leads_to_no_folder_but_that_of_a_run(store: Store, tmp_path
         (store.root / "locks" / name).touch()
     locks.sweep(run.folder)
     assert (outside / "records.jsonl.progress").exists()
+
+
+@pytest.mark.parametrize("inside", ["store", "."])
+def test_the_folder_of_a_killed_process_is_removed_at_the_next_start_and_that_of_a_live_one_is_kept(
+    store: Store, tmp_path: Path, inside: str
+) -> None:
+    run = create(store)
+    ready_read, ready_write = os.pipe()
+
+    def hold() -> None:
+        with scratch.short_lived(tmp_path / inside) as folder:
+            (folder / "seen.json").touch()
+            os.write(ready_write, b"x")
+            time.sleep(60)
+
+    holder = forked(hold)
+    os.read(ready_read, 1)
+    try:
+        (folder,) = (tmp_path / inside).glob(".octant-probe-*")
+        locks.sweep(run.folder)
+        assert folder.is_dir()
+    finally:
+        os.kill(holder, signal.SIGKILL)
+        os.waitpid(holder, 0)
+    locks.sweep(run.folder)
+    assert not folder.exists()
+
+
+def test_folders_that_are_links_or_have_no_lock_are_kept(store: Store, tmp_path: Path) -> None:
+    run = create(store)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "lock").touch()
+    (store.root / ".octant-probe-link").symlink_to(other)
+    (store.root / ".octant-probe-bare").mkdir()
+    locks.sweep(run.folder)
+    assert (other / "lock").exists()
+    assert (store.root / ".octant-probe-bare").is_dir()

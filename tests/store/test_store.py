@@ -360,6 +360,26 @@ def test_a_list_reads_the_runs_that_have_changed_and_no_others(store: Store) -> 
         assert sorted(name for (name,) in index.execute("SELECT id FROM runs")) == [run.id for run in runs[1:]]
 
 
+def test_an_index_of_another_version_is_made_anew_and_one_of_this_version_is_kept(store: Store) -> None:
+    run = store.create("q", machine(), ASKS)
+
+    def listed_title(version: int | None) -> str:
+        """What a list shows after another title was put into the index, which says that it is of that version."""
+        store.list_runs()
+        with contextlib.closing(sqlite3.connect(store.root / "index.sqlite", isolation_level=None)) as index:
+            (row,) = index.execute("SELECT row FROM runs").fetchone()
+            index.execute("UPDATE runs SET row = ?", (row.replace(b'"title":"q"', b'"title":"r"'),))
+            if version is not None:
+                index.execute(f"PRAGMA user_version = {version}")
+        (listed,) = store.list_runs()
+        assert listed.id == run.id
+        return listed.title
+
+    assert listed_title(None) == "r"
+    assert listed_title(1) == "q"
+    assert listed_title(None) == "r"
+
+
 def test_an_index_of_another_place_is_not_believed(store: Store, tmp_path: Path) -> None:
     store.create("q", machine(), ASKS)
     (before,) = store.list_runs()

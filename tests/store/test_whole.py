@@ -19,15 +19,15 @@ from octant.placement import RankPlace
 from octant.record import RecordError
 from octant.record.written import seal, unseal
 from octant.store import Pair, Store, StudyAsked, files, format1, new_ids, open_store
-from octant.store.asked import Asked, ProvenSetting, asked_text, read_asked, read_start, start_line
+from octant.store.asked import Asked, ImportedFile, ProvenSetting, asked_text, read_asked, read_start, start_line
 from octant.store.index import Listed
 from octant.store.progress import path_of, progress_of, remove_leftovers
 from octant.tile import DeclaredScreen
 from screen_run import SCREEN
 
 ASK = Ask(
-    Subject("mpi/p2p"), {"bytes": "1KiB"}, Shape(2, "2x1", ("n1", "n2"), "mpiexec"), {"UCX_TLS": "tcp"},
-    Presentation("a curve", False, "curve"), 3,
+    Subject("mpi/p2p"), {"bytes": "1KiB"}, Shape(2, "2x1", ("n1", "n2"), "mpiexec", "1Gbit/s,delay=1ms"),
+    {"UCX_TLS": "tcp"}, Presentation("a curve", False, "curve"), 3,
 )  # fmt: skip
 OTHER = Ask(Subject("", ("sleep", "1")), repeats=2)
 STUDY = StudyAsked(
@@ -38,6 +38,7 @@ ASKED = Asked(
     ((1, 1), (0, 2), (0, 0)), 5, STUDY,
     settings=(ProvenSetting("eager-limit=1KiB", {"X": "1024"}, {"X": ("1024", "1K")}, "effect", "seen", "doubted"),),
     pair=Pair("20261122-073500-1111", "20261121-073500-2222", 6, "any time"), screen=SCREEN,
+    imported=(ImportedFile("IMB 2021.11", "MPI Benchmarks 2021.11", "a.txt", ("line 7 was not read",)),),
 )  # fmt: skip
 PLANNED = Planned(
     Launch(ASK, 2, {"bytes": "2KiB"}), ("mpiexec", "-n", "2"), {"OMP_PLACES": "cores"}, "mpiexec",
@@ -47,11 +48,24 @@ PLANNED = Planned(
 )  # fmt: skip
 
 
+def test_no_member_here_has_its_default() -> None:
+    """A member with its default would be read back even if nothing wrote or read it."""
+    assert ASKED.pair is not None
+    examples = (ASK, ASK.shape, ASK.show, ASKED, STUDY, ASKED.settings[0], ASKED.pair, ASKED.imported[0])
+    for example in examples:
+        for member in dataclasses.fields(example):
+            default = member.default_factory() if callable(member.default_factory) else member.default
+            left = member.name == "keys"  # which only a run with renamed workloads has
+            assert left or getattr(example, member.name) != default, (type(example), member.name)
+
+
 def test_every_member_of_a_description_is_read_back() -> None:
     assert read_asked(asked_text(ASKED).encode()) == ASKED
-    least = dataclasses.replace(ASKED, study=None, settings=(), pair=None, screen=DeclaredScreen(), order=())
+    least = dataclasses.replace(
+        ASKED, study=None, settings=(), pair=None, screen=DeclaredScreen(), order=(), imported=()
+    )
     assert read_asked(asked_text(least).encode()) == least
-    assert not json.loads(asked_text(least)).keys() & {"study", "settings", "pair", "screen"}
+    assert not json.loads(asked_text(least)).keys() & {"study", "settings", "pair", "screen", "imported"}
 
 
 @pytest.mark.parametrize("order", [[[0, 3]], [[1, 2]], [[2, 0]]])

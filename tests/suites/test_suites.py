@@ -5,6 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from fake_run import GIB, MIB, machine
 from octant import suites, workloads
@@ -17,6 +18,18 @@ def write(folder: Path, text: str) -> str:
     path = folder / "mine.toml"
     path.write_text(text, encoding="utf-8")
     return str(path)
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_tiles_name_metrics_that_the_workloads_of_their_asks_have(name: str) -> None:
+    suite = suites.load(name)
+    assert suites.problems(suite) == []
+    tile = suite.tiles[0]
+    wrong = structs.replace(tile, figures=(structs.replace(tile.figures[0], metric="rat"),))
+    (said,) = suites.problems(structs.replace(suite, tiles=(wrong, *suite.tiles[1:])))
+    assert said.startswith(f"the tile {tile.name}: no metric 'rat' in node/")
+    with pytest.raises(SuiteError, match="no metric 'rat' in node/"):
+        suites.asks(structs.replace(suite, tiles=(wrong, *suite.tiles[1:])), machine())
 
 
 @pytest.mark.parametrize("name", suites.names())

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from fake_run import point, stored
 from octant.analysis.figures import Figure, LaunchFigure
 from octant.analysis.summary import Summary
+from octant.identity import identity_of
 from octant.limit import Known
 from octant.metric import Metric, rate
 from octant.record import Point
@@ -36,7 +37,7 @@ def fake_summary(values: ArrayLike, name: str = "run", pair: Pair | None = None,
             LaunchFigure(metric, one, Interval(value, value, value), np.empty(0), 0, Sketch(), ())
             for one, value in zip(points, map(float, launches), strict=True)
         ]
-        figures.append(Figure(workload, metric, tuple(points), tuple(made)))
+        figures.append(Figure(workload, metric, tuple(points), identity_of(points[0]), tuple(made)))
     run = replace(stored((), folder=Path(name)), pair=pair)
     return Summary(run, tuple(figures), Known(run.machine.topology, {}), (), (), {})
 

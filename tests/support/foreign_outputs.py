@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from octant import foreign
-from octant.foreign import Output
+from octant.foreign import Output, Value
 from paths import DATA
 
 FOLDER = DATA / "foreign"
@@ -28,6 +28,27 @@ def figures(output: Output) -> list[Figure]:
         for row in t.rows
         for v in row.values
     ]
+
+
+def described(output: Output) -> str:
+    """Everything that reading an output gives, as text: a line for the output, for each remark, table and row."""
+    heads = (output.tool, output.version, output.version_line, output.started, output.architecture)
+    lines = [" | ".join(map(str, heads)), *(f"remark: {remark}" for remark in output.remarks)]
+    for table in output.tables:
+        marks = [mark for mark, applies in (("alone", table.alone), ("not verified", not table.verified)) if applies]
+        marks += [f"groups {table.groups}"] if table.groups else []
+        where = f"{table.ranks} ranks, {table.threads} threads"
+        lines.append("; ".join([f"{table.line}: {table.benchmark} {dict(table.knobs)}", where, *marks]))
+        for row in table.rows:
+            lines.append(f"    {row.line}: {dict(row.knobs)} {row.failed}".rstrip())
+            lines += [f"        {_described(value)}" for value in row.values]
+    return "\n".join([*lines, ""])
+
+
+def _described(value: Value) -> str:
+    bound = "" if value.bound is None else f", bound {value.bound:g}"
+    group = f", group {value.group}" if value.group else ""
+    return f"{value.line}: {value.name} {value.value:.9g} {value.unit}{bound}{group}"
 
 
 def text_of(name: str) -> str:

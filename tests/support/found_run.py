@@ -10,6 +10,7 @@ from fake_run import machine, point, stored
 from octant.analysis.figures import Figure, LaunchFigure
 from octant.analysis.summary import Summary
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
+from octant.identity import identity_of
 from octant.limit import Known, Limit
 from octant.machine import Machine
 from octant.record import Point, Result, Samples, Scheduling, Taken, Work
@@ -123,8 +124,8 @@ def _figure(
     wrong = tuple(check for one in points for check in one.failed_checks)
     swept = ", ".join(f"{name} {value}" for name, value in cell.swept.items())
     return Figure(
-        known, metric, tuple(points), () if wrong else tuple(of_launches), wrong, limit=limit, label=cell.title,
-        title=", ".join(filter(None, (cell.title, swept))), show=ask.show,
+        known, metric, tuple(points), identity_of(points[0]), () if wrong else tuple(of_launches), wrong,
+        limit=limit, label=cell.title, title=", ".join(filter(None, (cell.title, swept))), show=ask.show,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from octant.network.traffic import NAMES as PATTERNS
 from octant.workload import Bars, CollectiveTraffic, Curve, NoTraffic, Stacked
 
 NAMES = sorted(workloads.workloads())
+LIMITS = {provides.name for workload in workloads.workloads().values() for provides in workload.provides}
 OF_THE_MACHINE = {"node/core": {"window"}}
 """Metrics that have no value on some machines: where a cache answers sooner than the fillers pass, no step is seen."""
 LANES = [name for name in NAMES if not workloads.workload(name).messages]
@@ -31,23 +32,11 @@ def describe(kernels: Path, name: str) -> dict[str, object]:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_declaration_is_whole(name: str) -> None:
     workload = workloads.workload(name)
-    names = [metric.name for metric in workload.metrics]
-    assert len(set(names)) == len(names) >= 1
+    assert workload.metrics
+    assert workload.problems(limits=LIMITS) == []
     assert workload.smoke, "a workload has a tiny and complete run"
     assert all(re.fullmatch(r"[a-z0-9_/ ]+", text) for text in (*workload.bounded_by, workload.name))
-    for provides in workload.provides:
-        assert provides.metric in names
-    for picture in workload.pictures:
-        if isinstance(picture, Curve | Bars):
-            assert picture.y in ("", *names)
-        elif isinstance(picture, Stacked):
-            assert picture.phases
-
-
-def test_every_limit_that_somebody_needs_somebody_provides() -> None:
-    known = workloads.workloads().values()
-    provided = {provides.name for workload in known for provides in workload.provides}
-    assert {name for workload in known for name in workload.bounded_by} <= provided
+    assert all(picture.phases for picture in workload.pictures if isinstance(picture, Stacked))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -57,25 +46,23 @@ def test_the_kernel_s_description_agrees_with_the_declaration(kernels: Path, nam
     assert isinstance(knobs, list)
     names = [knob["name"] for knob in knobs]
     assert len(names) == len(set(names))
-    assert set(workload.smoke) <= set(names)
+    assert workload.problems(described) == []
     assert described["workload"] == name
     assert described["pace"] in ("chunks", "steps", "whole")
     least_ranks = described["least_ranks"]
     assert isinstance(least_ranks, int)
     assert workload.messages or least_ranks == 1
-    metric_names = {metric.name for metric in workload.metrics}
-    for picture in workload.pictures:
-        if isinstance(picture, Curve | Bars | Stacked):
-            assert picture.x in {*names, *metric_names}
+    assert all(picture.x for picture in workload.pictures if isinstance(picture, Curve | Bars | Stacked))
 
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("name", NAMES)
-def test_the_smoke_run_is_right_and_every_metric_has_a_value(run_kernel: KernelRuns, name: str) -> None:
+def test_the_smoke_run_is_right_and_every_metric_has_a_value(kernels: Path, run_kernel: KernelRuns, name: str) -> None:
     done = run_kernel(name, *smoke(name), *QUICK)
     assert done.code == 0, done.stderr
     assert done.points
     workload = workloads.workload(name)
+    assert workload.problems(describe(kernels, name), done.points) == []
     without = {metric.name: "" for metric in workload.metrics}  # the kernels of a program differ in what they measure
     for point in done.points:
         assert point.checks

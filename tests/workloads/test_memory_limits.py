@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -36,9 +35,8 @@ def start(group: MemoryGroup, kernels: Path, tmp_path: Path) -> Iterator[Started
         output = str(tmp_path / "records.jsonl")
         return group.started_in(*launcher, str(kernels / program_name(name)), *words, "--output", output)
 
-    begin_s = time.time()
     yield started
-    leftovers.remove(begin_s)  # of a kernel that was killed
+    leftovers.remove()  # of a kernel that was killed
 
 
 def reasons(folder: Path) -> list[str]:

@@ -9,11 +9,13 @@ from octant.workloads import full_name
 
 
 def test_modules_are_those_without_a_leading_underscore_in_order() -> None:
-    found = registry.modules("octant.cli")
+    found = registry.names("octant.cli")
     assert list(found) == sorted(found)
     assert "run" in found
     assert not [name for name in found if name.startswith("_")]
-    assert registry.module("octant.cli", "run") is found["run"]
+    known = registry.entries("octant.cli", lambda module: module.__name__)
+    assert known.working == {name: f"octant.cli.{name}" for name in found}
+    assert not known.broken
 
 
 def test_a_workload_is_named_by_where_its_folder_lies() -> None:

@@ -41,7 +41,8 @@ class Comm {  // owns an MPI_Comm unless it is a predefined one
     [[nodiscard]] double max(double value) const;
     [[nodiscard]] std::int64_t max(std::int64_t value) const;
     [[nodiscard]] std::int64_t sum(std::int64_t value) const;
-    [[nodiscard]] std::int64_t broadcast(std::int64_t value) const;  // rank 0's
+    [[nodiscard]] std::int64_t broadcast(std::int64_t value) const;                    // rank 0's
+    [[nodiscard]] std::int64_t scatter(std::vector<std::int64_t> const& items) const;  // of rank 0's
     // To rank 0: every rank's items, in rank order; empty elsewhere.
     [[nodiscard]] std::vector<std::vector<std::int64_t>> gather(std::vector<std::int64_t> const& items) const;
     [[nodiscard]] std::vector<std::string> gather(std::string const& text) const;

@@ -1,14 +1,17 @@
 """Advice as data with its evidence. Each file in `rules/` is one rule; its docstring is the rule's page."""
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import Literal
 
 from octant import registry
 from octant.failure import Exit, Refusal, suggestion
 from octant.machine import Machine
 from octant.machine.surroundings import Surroundings
+from octant.registry import Broken, Entries
 
 _RULES = "octant.advice.rules"
 
@@ -69,12 +72,16 @@ Rule = Callable[[Facts], Advice | list[Advice] | None]
 
 def all_rules() -> dict[str, Rule]:
     """Every rule by name. The folder is the registration."""
-    return {name: module.advise for name, module in registry.modules(_RULES).items()}
+    return {name: module.advise for name, module in _entries().working.items()}
+
+
+def _entries() -> Entries[ModuleType]:
+    return registry.entries(_RULES, lambda module: registry.declared(module, "advise"))
 
 
 def of_what_was_measured() -> dict[str, tuple[Measured, Rule]]:
     """By name, the rules that concern what Octant measured, not what is started from this shell."""
-    modules = registry.modules(_RULES).items()
+    modules = _entries().working.items()
     return {name: (module.MEASURED, module.advise) for name, module in modules if hasattr(module, "MEASURED")}
 
 
@@ -82,19 +89,33 @@ def page(name: str) -> str:
     """The page of a rule: its docstring.
 
     Raises:
-        Refusal: no such rule; the message names the nearest.
+        Refusal: no such rule; the message names the nearest. Or its file cannot be used.
     """
-    rules = registry.modules(_RULES)
+    _entries().check(name, "rule")
+    rules = _entries().working
     if name not in rules:
         raise Refusal(f"cannot explain {name!r} (no such rule); {suggestion(name, rules)}", Exit.WRONG_WORD)
     return inspect.cleandoc(rules[name].__doc__ or "")
 
 
-def diagnose(facts: Facts) -> list[Advice]:
-    """The advice of every rule, the worst first."""
+@dataclass(frozen=True)
+class Diagnosis:
+    """The advice of all rules, the worst first, and the rules that could not be used."""
+
+    advice: tuple[Advice, ...]
+    broken: tuple[Broken, ...] = ()
+
+
+def diagnose(facts: Facts) -> Diagnosis:
+    """Ask every rule. One whose file cannot be used, or that raises an error, says nothing and stops no other."""
     found: list[Advice] = []
+    broken = list(_entries().broken.values())
     for name, rule in all_rules().items():
-        result = rule(facts)
+        result = registry.attempt_of(_RULES, name, functools.partial(rule, facts))
+        if isinstance(result, Broken):
+            broken.append(result)
+            continue
         several = result if isinstance(result, list) else [result] if result is not None else []
         found += [replace(advice, rule=name) for advice in several]
-    return sorted(found, key=lambda advice: SEVERITIES.index(advice.severity))
+    ordered = sorted(found, key=lambda advice: SEVERITIES.index(advice.severity))
+    return Diagnosis(tuple(ordered), tuple(broken))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -12,24 +11,20 @@ from octant import units
 from octant.analysis.conditions import differences
 from octant.analysis.evidence import invalid_doubts, no_history, of_rounds, of_two_runs, values_behind
 from octant.analysis.figures import includes
-from octant.ask import cell_key
+from octant.analysis.matching import Defaults, matched
 from octant.stats import Grade, verdicts
 from octant.stats.intervals import MEANS
 from octant.stats.verdicts import MARGIN, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from octant.analysis.evidence import History
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.ask import Ask
     from octant.record import Point
-    from octant.store import Pair, StoredRun
+    from octant.store import Pair
 
 Word = Literal[verdicts.Word, "not comparable"]
-Defaults = Callable[[str], Mapping[str, str]]
-"""Of the knobs of a workload; asked where only one run knows a knob, which then counts as set so."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +165,7 @@ def compare(
     gate: bool = False,
     history: History = no_history,
 ) -> Comparisons:
-    """Matches figures by workload, ranks and knobs, and judges each.
+    """Matches the figures of two runs (`analysis.matching`), and judges each.
 
     Runs that were measured in turn are judged by their paired rounds, others as two occasions.
 
@@ -184,11 +179,7 @@ def compare(
     Raises:
         Refusal: fewer paired rounds than a gate over so many figures needs.
     """
-    plain = _defaults_of_new_knobs(
-        [(row.workload.name, row.knobs) for row in (*before.figures, *after.figures)], defaults
-    )
-    olds, news = _by_key(before, curves, plain), _by_key(after, curves, plain)
-    rows = [(olds.get(key), news.get(key)) for key in {**olds, **news}]
+    rows = matched(before, after, curves, defaults)
     pairs = [(old, new) for old, new in rows if old and new]
     both = [(old, new) for old, new in pairs if not _obstacles(old, new)]
     found = Comparisons(before, after, margin, (), differences(before.run, after.run, pairs))
@@ -199,54 +190,6 @@ def compare(
     by_row = {id(old): verdict for (old, _), verdict in zip(both, judged, strict=True)}
     figures = tuple(_comparison(after, old, new, by_row.get(id(old))) for old, new in rows)
     return replace(found, figures=figures)
-
-
-def share_figures(run: StoredRun, other: StoredRun, defaults: Defaults = lambda _workload: {}) -> bool:
-    """Whether two runs have a figure in common, as `compare` matches them."""
-    sides = [_shown_points(one) for one in (run, other)]
-    common = {point.workload for point in sides[0]} & {point.workload for point in sides[1]}
-    cells = [
-        {(p.workload, p.ranks, p.process.link, tuple(p.knobs.items())): p for p in side if p.workload in common}
-        for side in sides
-    ]
-    plain = _defaults_of_new_knobs([(p.workload, p.knobs) for side in cells for p in side.values()], defaults)
-    keys = [
-        {(*cell_key(p.workload, p.knobs, p.ranks, plain.get(p.workload)), p.process.link) for p in side.values()}
-        for side in cells
-    ]
-    return bool(keys[0] & keys[1])
-
-
-def _shown_points(run: StoredRun) -> list[Point]:
-    """Points of the table."""
-    return [point for point in run.points if (ask := run.ask_of(point.launch)) is None or ask.show.table]
-
-
-def _defaults_of_new_knobs(
-    cells: Sequence[tuple[str, Mapping[str, str]]], defaults: Defaults
-) -> dict[str, dict[str, str]]:
-    """By workload: the defaults of the knobs that some of its cells know and others do not.
-
-    Args:
-        cells: workload and knobs of each.
-    """
-    knobs: dict[str, list[frozenset[str]]] = {}
-    for workload, known in cells:
-        knobs.setdefault(workload, []).append(frozenset(known))
-    new = {name: frozenset.union(*sets) - frozenset.intersection(*sets) for name, sets in knobs.items()}
-    return {name: {k: v for k, v in defaults(name).items() if k in some} for name, some in new.items() if some}
-
-
-def _by_key(summary: Summary, curves: bool, plain: Mapping[str, Mapping[str, str]]) -> dict[tuple[object, ...], Figure]:
-    """Table rows first, so that a point that also lies on a curve counts as the row."""
-    rows = sorted(summary.figures, key=lambda row: not row.show.table)
-    found: dict[tuple[object, ...], Figure] = {}
-    for row in rows:
-        if row.show.table or curves:
-            known = plain.get(row.workload.name)
-            cell = cell_key(row.workload.name, row.knobs, row.point.ranks, known)
-            found.setdefault((*cell, row.link, row.metric.name), row)
-    return found
 
 
 def _comparison(after: Summary, old: Figure | None, new: Figure | None, verdict: Verdict | None) -> Comparison:
@@ -276,7 +219,6 @@ def _obstacles(old: Figure, new: Figure) -> list[str]:
     ]
     statements = (
         ("more threads than hardware threads", a.share_cores, b.share_cores),
-        ("threads", a.threads, b.threads),
         *(
             ()
             if {"imported"} & {*a.notes, *b.notes}
@@ -319,7 +261,12 @@ def _yes_or_no(value: object) -> str:
 def _remarks(old: Figure, new: Figure) -> list[str]:
     """What to keep in mind: other memory than in the other run, doubts about either side."""
     shares = [[b.huge_share for p in row.points for rank in p.given for b in rank.buffers] for row in (old, new)]
-    found = []
+    sizes = [dict(row.identity.knobs) for row in (old, new)]
+    found = [
+        f"{name}: {sizes[0][name]} in A, {sizes[1][name]} in B"  # of an imported result
+        for name in sizes[0]
+        if sizes[0][name] != sizes[1].get(name, sizes[0][name])
+    ]
     if all(shares) and abs(min(shares[0]) - min(shares[1])) > 0.5:
         found.append(
             f"huge pages: {units.percent_text(min(shares[0]))} in A, {units.percent_text(min(shares[1]))} in B"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from octant import units
 from octant.ask import EFFORT
+from octant.identity import identity_of
 from octant.machine.modes import numa_mode
 from octant.runs.mpi_proof import READ_BACK
 
@@ -35,8 +36,10 @@ def differences(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[Figur
     Args:
         pairs: the figures that both runs have.
     """
-    of_runs = _differing(_facts(before), _facts(after))
-    return (*of_runs, *_of_launches(before, after, pairs), *_differing(_seed(before), _seed(after)))
+    of_runs, seeds = _differing(_facts(before), _facts(after)), _differing(_seed(before), _seed(after))
+    if before.imported or after.imported:  # another tool says next to nothing of the machine
+        of_runs, seeds = [row for row in of_runs if NOT_SET not in row], []
+    return (*of_runs, *_of_launches(before, after, pairs), *seeds)
 
 
 def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> list[Difference]:
@@ -46,8 +49,10 @@ def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> list[Diff
 
 def _facts(run: StoredRun) -> Mapping[str, str]:
     machine = run.machine
+    if run.imported:
+        return {"measured": run.source, "machine": machine.name}
     return {
-        "measured": run.source or "here",
+        "measured": "here",
         "machine": machine.name,
         "processor": machine.processor.model,
         "hardware threads allowed": str(len(machine.topology.usable())),
@@ -113,7 +118,8 @@ def _of_launch(point: Point, ask: Ask | None, planned: Planned | None) -> dict[s
         found["hosts"] = hosts
     if scheduling := _scheduling(point):
         found["scheduling"] = scheduling
-    return found | {f"knob {name}": value for name, value in point.knobs.items() if name in EFFORT}
+    means = dict(identity_of(point).means)
+    return found | {f"knob {name}": value for name, value in point.knobs.items() if name in EFFORT or name in means}
 
 
 def _assigned(variables: Mapping[str, str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ import numpy as np
 
 from octant.analysis.figures import Figure, LaunchFigure, figures_of
 from octant.analysis.given import mismatches_of
-from octant.ask import Ask, Subject, cell_key
 from octant.failure import Refusal
 from octant.stats import Doubt, Grade
 from octant.stats.gate import RISING, gate_verdicts, least_rounds, until_sure_verdicts
@@ -164,7 +162,7 @@ def occasions_in(stored: Callable[[], Iterable[StoredRun]]) -> History:
 
 
 def _history(stored: Callable[[], Iterable[StoredRun]], runs: Runs, both: Both) -> list[list[Occasion]]:
-    sides = [[_program(run, row) for run, row in zip(runs, rows, strict=True)] for rows in both]
+    sides = [[(*row.identity.same_program, row.metric.name) for row in rows] for rows in both]
     rows = {
         program: row
         for pair, programs in zip(both, sides, strict=True)
@@ -191,24 +189,11 @@ def _started(run: StoredRun) -> datetime:
     return datetime.fromisoformat(run.started).astimezone()
 
 
-def _program(run: StoredRun, row: Figure) -> tuple[object, ...]:
-    return (*_started_program(run, row.point), row.metric.name)
-
-
-def _started_program(run: StoredRun, point: Point) -> tuple[object, ...]:
-    """What was started: the cell, the build, the MPI library with its settings, and where the ranks were put."""
-    ask, planned = run.ask_of(point.launch) or Ask(Subject(point.workload)), run.plans.get(point.launch)
-    build = (planned.build if planned else "") or json.dumps(dict(point.process.build), sort_keys=True)
-    shape = (ask.shape.place, ask.shape.hosts, ask.shape.launcher, ask.shape.link)
-    settings = tuple(sorted(ask.mpi.items()))
-    return cell_key(point.workload, point.knobs, point.ranks), build, point.process.mpi, settings, shape
-
-
 def _values(run: StoredRun, rows: dict[tuple[object, ...], Figure]) -> Iterable[tuple[tuple[object, ...], float]]:
     """Those of the sought figures that a run has, by program."""
     points: dict[tuple[object, ...], dict[str, Point]] = {}
     for point in run.points:
-        points.setdefault(_started_program(run, point), {})[point.launch] = point
+        points.setdefault(run.identity_of(point).same_program, {})[point.launch] = point
     for program, row in rows.items():
         launched = list(points.get(program[:-1], {}).values())
         if launched:

@@ -18,8 +18,10 @@ from octant.analysis.balance import lane_speeds
 from octant.analysis.doubts import doubts_about, doubts_about_samples, doubts_about_seats, doubts_about_togetherness
 from octant.analysis.lost import cpu_time_of_chunk, doubts_about_lost, slowed_by_loss
 from octant.analysis.reduce import Measured, NoSamplesError, measure, steady_values
-from octant.ask import EFFORT, Presentation, cell_key, comparable
+from octant.ask import EFFORT, Presentation, comparable
+from octant.identity import Identity, identity_of, works_alone
 from octant.limit import Best, Known, Limit
+from octant.record import RecordError
 from octant.record.sketch import Sketch, sketch_of_array
 from octant.stats import Doubt, Grade, Period, doubt
 from octant.units import si_text
@@ -75,12 +77,15 @@ class Figure:
     workload: Workload
     metric: Metric
     points: tuple[Point, ...]  # one per launch
+    identity: Identity
     launches: tuple[LaunchFigure, ...]  # those with a right answer
     wrong: tuple[Result, ...] = ()  # the checks that failed
     missing: str = ""  # why right launches have no value: "there is no series 'phase/pack'"
     failed: int = 0  # launches that gave no point of the cell
+    why_failed: str = ""  # the reason of the first of them
     limit: Limit | None = None
     is_limit: bool = False  # it provides a limit of this run, so it has no share of it
+    ask: str = ""  # the key of the ask that it answers
     label: str = ""  # of the ask
     title: str = ""  # the label and the values of the knobs that the ask swept
     show: Presentation = field(default_factory=Presentation)
@@ -112,12 +117,6 @@ class Figure:
     def link(self) -> str:
         """What joined emulated hosts; "": none, it is a figure of this machine."""
         return self.point.process.link
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """What makes this the same figure in another run."""
-        cell = cell_key(self.point.workload, self.knobs, self.point.ranks)
-        return (*cell, *([self.link] if self.link else []), self.metric.name)
 
     @cached_property
     def counted(self) -> tuple[LaunchFigure, ...]:
@@ -218,8 +217,9 @@ class Figure:
         without = sum(len(one.points) - len(one.launches) for one in every)
         lost = self.tried - failed - without - len(self.counted)
         missing = next((one.missing for one in every if one.missing), "")
+        why = next((one.why_failed for one in every if one.why_failed), "")
         reasons = (
-            (failed, "failed"),
+            (failed, f"failed ({why})" if why else "failed"),
             (without, f"gave no value ({missing})"),
             (lost, "lost more than half of their time, and do not count"),
         )
@@ -276,19 +276,17 @@ def mode_of(point: Point) -> str:
     """
     if point.working_ranks == 1:
         return "threads" if point.threads > 1 else "one"
-    alone = point.pace == "chunks" or (len(point.groups) > 1 and all(len(group) == 1 for group in point.groups))
-    return "star" if alone else "all"
+    return "star" if works_alone(point) else "all"
 
 
 def launch_figures(
     point: Point, metrics: Sequence[Metric], mismatches: tuple[str, ...] = ()
 ) -> dict[str, LaunchFigure | NoSamplesError]:
-    """What one launch says in each of these metrics, or why it says nothing; reads the point's samples once.
-
-    Raises:
-        RecordError: the samples cannot be read.
-    """
-    samples = point.read()
+    """What one launch says in each of these metrics, or why it says nothing; reads the point's samples once."""
+    try:
+        samples = point.read()
+    except RecordError as error:
+        return {metric.name: NoSamplesError(f"cannot read the samples ({error})") for metric in metrics}
     doubtful = doubts_about(point, samples, mismatches)
     times, speeds = _times(point, samples), lane_speeds(point, samples)
     cpu_s = cpu_time_of_chunk(point, samples)
@@ -354,11 +352,12 @@ def figures_of(
     points: Sequence[Point],
     metrics: Sequence[Metric],
     mismatches: Mapping[int, tuple[str, ...]] | None = None,
+    identity: Identity | None = None,
 ) -> dict[str, Figure]:
     """The figures of several metrics of one cell, by the metric's name.
 
-    Raises:
-        RecordError: samples cannot be read.
+    Args:
+        identity: of the first point; `None`: as far as the point itself says it.
     """
     by_metric: dict[str, list[LaunchFigure]] = {metric.name: [] for metric in metrics}
     missing: dict[str, str] = {}
@@ -371,10 +370,11 @@ def figures_of(
             else:
                 by_metric[name].append(one)
     wrong = tuple(check for point in points for check in point.failed_checks)
+    identity = identity or identity_of(points[0])
     return {
         metric.name: Figure(
-            workload, metric, tuple(points), tuple(by_metric[metric.name]), wrong, missing.get(metric.name, ""),
-            label=workload.name, title=workload.name,
+            workload, metric, tuple(points), identity, tuple(by_metric[metric.name]), wrong,
+            missing.get(metric.name, ""), label=workload.name, title=workload.name,
         )
         for metric in metrics
     }  # fmt: skip
@@ -394,7 +394,7 @@ def known_limits(figures: Iterable[tuple[Figure, Sequence[str]]], machine: Machi
             threads = one.point.hardware_threads
             best = by_name.setdefault(name, {}).get(threads)
             if best is None or one.value.middle > best.value:
-                by_name[name][threads] = Best(one.value.middle, repr(one.key[:-1]))
+                by_name[name][threads] = Best(one.value.middle, one.identity.cell)
     return Known(machine.topology, by_name)
 
 

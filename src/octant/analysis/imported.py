@@ -1,10 +1,13 @@
-"""Workloads for figures that were imported: their metrics are the results that a file has, and they bound nothing."""
+"""Workloads made of points, where none is installed or figures were imported: they bound nothing.
+
+Of an imported file the metrics are the results that it has; of records what their series, counts and results say.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.metric import Metric, result
+from octant.metric import Metric, rate, result, seconds
 from octant.workload import Bars, Curve, Messages, Workload
 
 if TYPE_CHECKING:
@@ -39,6 +42,32 @@ def imported_workload(points: Sequence[Point], known: Workload | None) -> Worklo
     names = {metric.name for metric in metrics}
     drawn = tuple(one for one in pictures if _can_be_drawn(one, names))
     return Workload(summary, tuple(metrics), {}, name, pictures=drawn)
+
+
+def recorded_workload(points: Sequence[Point]) -> Workload:
+    """The workload of the points of a cell that this installation does not have.
+
+    The time of a step or chunk is the headline; then what is counted, a second, and the results without a bound. The
+    declaration may have had other metrics; its limits and pictures are not in the records.
+    """
+    metrics = []
+    if any(head.name == "step" for point in points for head in point.heads):
+        metrics.append(Metric("step time", "s", "lower", seconds(), note="of a step or chunk, as recorded"))
+        counts = dict.fromkeys(name for point in points for work in point.work for name in work.counts)
+        metrics += [Metric(f"{name} a second", f"{_singular(name)}/s", "higher", rate(name)) for name in counts]
+    units = {one.name: one.unit for point in points for one in point.results if one.bound is None}
+    metrics += [
+        Metric(name, unit, "lower" if unit in _LOWER else "higher", result(name), note="a result, as recorded")
+        for name, unit in units.items()
+    ]
+    return Workload(
+        "It is not installed here: its figures are made from the records", tuple(metrics), {}, points[0].workload
+    )
+
+
+def _singular(count: str) -> str:
+    """The unit of a count: `B` of `bytes_sent`, `flop` of `flops`, `update` of `updates`."""
+    return "B" if count.startswith("bytes") else count.removesuffix("s")
 
 
 def _can_be_drawn(picture: Picture, metrics: set[str]) -> bool:

@@ -182,12 +182,29 @@ class _Namer:
         """Whether a part in the last cache begins and ends as that cache does, so that it is not memory already."""
         last = len(self.sizes) - 1
         mixed = part.low == last > 0 and self.points[part.members[-1]][0] < _HITS * self.sizes[last - 1]
-        if mixed or not part.begins_clearly:
+        if (mixed and not self._exceeds_hits(part, after)) or not part.begins_clearly:
             return False
         following = after[0].members if after else range(part.members[-1] + 1, len(self.points))
         if len(following) < 2:
             return False
         return self._is_step(self._clear(part.members), self._clear(following, least=2), _LAST_STEP)
+
+    def _exceeds_hits(self, part: _Part, after: Sequence[_Part]) -> bool:
+        """Whether a part is too fast to be memory with hits in the cache before the last one."""
+        if not after or after[-1].members[-1] != len(self.points) - 1 or after[-1].low < len(self.sizes):
+            return False
+        return all(self._faster_than_hits(part.members, self._middle(after[-1].members)))
+
+    def _faster_than_hits(self, members: Sequence[int], memory: float) -> list[bool]:
+        """Return for each point whether it is faster than memory of this depth with hits in the cache before the last.
+
+        The hits of random accesses are the share of the footprint that this cache holds. They are taken to cost no
+        time, so that a point that is slower may still be in the last cache.
+        """
+        last = len(self.sizes) - 1
+        within = self.sizes[last - 1] if last else 0
+        sizes = [(self.points[i][0], self.depth[i]) for i in members]
+        return [memory - depth - math.log(size / (size - within)) > 2 * math.log(EVEN) for size, depth in sizes]
 
     def _beyond(self, part: _Part, before: Sequence[_Part], low: int) -> list[int]:
         """What a part beyond every known size may be: it is memory if something before it is clearly a cache."""
@@ -209,11 +226,7 @@ class _Namer:
         last = len(self.sizes) - 1
         if any(one.levels == [last] and self._steps(one.members, part.members, _LAST_STEP) for one in before):
             return True
-        within = self.sizes[last - 1] if last else 0
-        middle = self._middle(part.members)
-        sizes = [(self.points[i][0], self.depth[i]) for i in self.stretches[last]]
-        faster = [middle - depth - math.log(size / (size - within)) > 2 * math.log(EVEN) for size, depth in sizes]
-        return sum(faster) > 1
+        return sum(self._faster_than_hits(self.stretches[last], self._middle(part.members))) > 1
 
     def _plateau(self, part: _Part) -> NamedPlateau:
         found = plateau_of(self.points, part.members)

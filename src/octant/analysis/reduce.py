@@ -151,7 +151,10 @@ def _seconds(value: Seconds, point: Point, samples: Samples) -> Measured:
     scales = _scales(value, point, role)
 
     def scaled(cells: Cells) -> Cells:
-        return {key: array * scales[group] for key, array in cells.items() if (group := key[0] or 0) in scales}
+        found = {key: array * scales[group] for key, array in cells.items() if (group := key[0] or 0) in scales}
+        if not found:
+            raise NoSamplesError("no group with samples has work")
+        return found
 
     if value.over is None and point.pace == "chunks":
         pooled = _in_time_order(list(scaled(_cells(point, samples, value.of, role)).values()))

@@ -14,7 +14,7 @@ from octant.limit import FMA, LEVELS, MEMORY, SCALAR, Level, fma_peak, level_of,
 from octant.metric import Rate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from octant.analysis.figures import Figure
     from octant.limit import Known, Threads
@@ -43,7 +43,7 @@ class Slope:
 
     extent: Extent
     bytes_per_s: float
-    cell: str  # of the figure that reached it
+    cell: Hashable  # of the figure that reached it
 
     @property
     def level(self) -> str:
@@ -57,7 +57,7 @@ class Flat:
 
     name: str  # double, single, scalar
     flops_per_s: float
-    cell: str  # of the figure that reached it; "" where it is twice double's
+    cell: Hashable  # of the figure that reached it; "" where it is twice double's
 
 
 @dataclass(frozen=True)
@@ -174,10 +174,10 @@ def kernel(over: Roofs, figure: Figure, machine: Machine) -> Kernel | None:
         for v in (value.low, value.middle, value.high)
     )
     roof, name, cell = _roof(over, level, element_of(point), per_byte)
-    return Kernel(figure, level, per_byte, middle, low, high, roof, name, bool(cell) and cell == repr(figure.key[:-1]))
+    return Kernel(figure, level, per_byte, middle, low, high, roof, name, bool(cell) and cell == figure.identity.cell)
 
 
-def _roof(over: Roofs, level: Level | None, element: str, per_byte: float) -> tuple[float | None, str, str]:
+def _roof(over: Roofs, level: Level | None, element: str, per_byte: float) -> tuple[float | None, str, Hashable]:
     """flop/s at most, what sets it, and the cell that reached it.
 
     Right of the ridge of memory arithmetic bounds in every level; left of it a level that is not known sets nothing.

@@ -10,17 +10,17 @@ import numpy as np
 from octant import units, workloads
 from octant.analysis.figures import figures_of, includes, known_limits
 from octant.analysis.given import mismatches_of
-from octant.analysis.imported import imported_workload
+from octant.analysis.imported import imported_workload, recorded_workload
 from octant.analysis.levels import cached_by_ladder
 from octant.analysis.probes import doubts_by_probes
 from octant.analysis.series import series_metrics
-from octant.ask import cell_key
+from octant.ask import comparable_cell
 from octant.limit import Known
 from octant.machine.crosscheck import with_measured
 from octant.workload import Stacked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
     from octant.ask import Ask
@@ -53,7 +53,7 @@ class Summary:
     known: Known  # the limits that this run's figures provide
     clocks_hz: tuple[float, ...]  # of every cell at its own work, ascending
     unknown: tuple[str, ...]  # workloads with points in the run that this installation does not have
-    others: Mapping[tuple[object, ...], Figure]  # of further metrics, by cell, title and metric
+    others: Mapping[tuple[Hashable, ...], Figure]  # of further metrics, by cell, title and metric
     modelled: Modelled | None = None
 
     @property
@@ -69,37 +69,51 @@ class Summary:
             groups.setdefault(figure.workload.name, (figure.workload, []))[1].append(figure)
         return list(groups.values())
 
+    @property
+    def every(self) -> tuple[Figure, ...]:
+        """The headline figures, then those of further metrics."""
+        return *self.figures, *self.others.values()
+
     def figure(self, headline: Figure, metric: str) -> Figure | None:
         """Another metric of the cell of a headline figure, where it was asked for; the headline by its own name."""
         if metric in ("", headline.metric.name):
             return headline
-        return self.others.get((*headline.key[:-1], headline.title, metric))
+        return self.others.get(_place(headline, metric))
 
 
-def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_metrics: bool = False) -> Summary:
+def summarise(
+    run: StoredRun,
+    known: Mapping[str, Workload] | None = None,
+    all_metrics: bool = False,
+    further: Collection[tuple[str, str]] = (),
+) -> Summary:
     """The headline figure of every cell of a run, one cell's samples in memory at a time.
 
     Args:
         known: the workloads, by default the installed ones.
         all_metrics: also every other metric, phase and reading; else only what limits and pictures need.
+        further: other metrics that are wanted, each as workload and metric.
 
-    Raises:
-        RecordError: the samples of a point can no longer be read.
     """
     installed = workloads.workloads() if known is None else known
     made: list[tuple[Ask | None, Figure]] = []  # of every metric of a cell, the headline first
-    for ask, points in _cells(run, installed):
+    for ask, points in _cells(run):
         known_one = installed.get(points[0].workload)
-        workload = imported_workload(points, known_one) if run.imported or not known_one else known_one
+        workload = imported_workload(points, known_one) if run.imported else known_one or recorded_workload(points)
         if ask and workload.probe and ask.show.title == workload.probe.title:
             continue  # a look at the machine is no figure of the run
-        wanted = (*workload.metrics, *series_metrics(points)) if all_metrics else _needed_metrics(workload, points)
+        wanted = (
+            (*workload.metrics, *series_metrics(points))
+            if all_metrics
+            else _needed_metrics(workload, points, {metric for name, metric in further if name == workload.name})
+        )
         given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
-        of_cell = list(figures_of(workload, points, wanted, given).values())
-        if not of_cell:  # imported points without a result
+        of_cell = list(figures_of(workload, points, wanted, given, run.identity_of(points[0])).values())
+        if not of_cell:  # points without a result, imported or of a workload that is not installed
             continue
-        failed = _failed_launches(run, ask, of_cell[0]) if ask else 0
-        made += [(ask, _with_label(replace(figure, failed=failed), ask)) for figure in of_cell]
+        reasons = _reasons_of_failure(run, ask, of_cell[0]) if ask else []
+        failed, why = len(reasons), next(iter(reasons), "")
+        made += [(ask, _with_label(replace(one, failed=failed, why_failed=why), ask)) for one in of_cell]
     beside = doubts_by_probes(run, installed)
     every = [replace(figure, beside=beside) for figure in _with_equal_ones(made)]
     run = replace(run, machine=_measured(run.machine, every))
@@ -107,10 +121,15 @@ def summarise(run: StoredRun, known: Mapping[str, Workload] | None = None, all_m
     every = [with_limit(figure, limits, run.machine) for figure in every]
     figures = tuple(figure for figure in every if figure.metric is figure.workload.metrics[0])
     rest = (figure for figure in every if figure.metric is not figure.workload.metrics[0])
-    others = {(*figure.key[:-1], figure.title, figure.metric.name): figure for figure in rest}
+    others = {_place(figure, figure.metric.name): figure for figure in rest}
     unknown = sorted(() if run.imported else {point.workload for point in run.points} - set(installed))
     clocks = [(clock, len(one.point.hardware_threads)) for one in figures if (clock := clock_hz(one))]
     return Summary(run, figures, limits, tuple(sorted(clock for clock, _ in clocks)), tuple(unknown), others)
+
+
+def _place(figure: Figure, metric: str) -> tuple[Hashable, ...]:
+    """What tells the metrics of cells of a run apart."""
+    return figure.identity.cell, figure.title, metric
 
 
 def _measured(machine: Machine, figures: Sequence[Figure]) -> Machine:
@@ -126,40 +145,43 @@ def clock_hz(figure: Figure) -> float | None:
     return float(np.median(clocks)) if clocks else None
 
 
-def _cells(run: StoredRun, installed: Mapping[str, Workload]) -> list[tuple[Ask | None, list[Point]]]:
+def _cells(run: StoredRun) -> list[tuple[Ask | None, list[Point]]]:
     """The points of each cell, one per launch, in the order in which cells were asked."""
     order = {launch.key: i for i, launch in enumerate(run.launches)}
     cells: dict[tuple[object, ...], tuple[Ask | None, dict[str, Point]]] = {}
     asks: set[str] = set()
     places: dict[tuple[object, ...], int] = {}  # points of a launch that was resumed come last in the file
     for point in sorted(run.points, key=lambda p: order.get(p.launch, len(order))):
-        if run.imported or point.workload in installed:
-            ask = run.ask_of(point.launch)
-            # What was not asked may be missing in a launch of an older version.
-            known = {name: point.knobs.get(name, "") for name in ask.knobs} if ask else point.knobs
-            key = (ask.key if ask else point.launch, *cell_key(point.workload, known, point.ranks))
-            if ask and ask.key not in asks:
-                asks.add(ask.key)
-                asked = ((ask.key, *cell_key(point.workload, cell, point.ranks)) for cell in ask.cells())
-                places.update({cell: len(places) + i for i, cell in enumerate(asked)})
-            by_launch = cells.setdefault(key, (ask, {}))[1]
-            if point.launch not in by_launch or by_launch[point.launch].passed:  # a wrong answer is not outdone
-                by_launch[point.launch] = point
+        ask = run.ask_of(point.launch)
+        # What was not asked may be missing in a launch of an older version.
+        known = {name: point.knobs.get(name, "") for name in ask.knobs} if ask else point.knobs
+        key = (ask.key if ask else point.launch, point.workload, point.ranks, comparable_cell(known))
+        if ask and ask.key not in asks:
+            asks.add(ask.key)
+            asked = ((ask.key, point.workload, point.ranks, comparable_cell(cell)) for cell in ask.cells())
+            places.update({cell: len(places) + i for i, cell in enumerate(asked)})
+        by_launch = cells.setdefault(key, (ask, {}))[1]
+        if point.launch not in by_launch or by_launch[point.launch].passed:  # a wrong answer is not outdone
+            by_launch[point.launch] = point
     numbers = {ask.key: i for i, ask in enumerate(run.asks)}  # launches start in random order
     ordered = sorted(cells, key=lambda key: (numbers.get(str(key[0]), len(numbers)), places.get(key, len(places))))
     return [(cells[key][0], list(cells[key][1].values())) for key in ordered]
 
 
-def _failed_launches(run: StoredRun, ask: Ask, figure: Figure) -> int:
-    """Launches of an ask that failed at the cell of a figure, and gave no point of it when they were resumed."""
+def _reasons_of_failure(run: StoredRun, ask: Ask, figure: Figure) -> list[str]:
+    """Why launches of an ask failed at the cell of a figure, and gave no point of it when they were resumed."""
     launched = {point.launch for point in figure.points}
-    failed = {failure.launch for failure in run.failures if includes(failure, figure)} - launched
-    return sum(run.ask_of(launch) == ask for launch in failed)
+    failed = {
+        failure.launch: (failure.reason.splitlines() or ["no reason given"])[0]
+        for failure in run.failures
+        if failure.launch not in launched and includes(failure, figure) and run.ask_of(failure.launch) == ask
+    }
+    return list(failed.values())
 
 
-def _needed_metrics(workload: Workload, points: Sequence[Point]) -> list[Metric]:
-    """The headline, and what limits and pictures are made of."""
-    names = {provides.metric for provides in workload.provides}
+def _needed_metrics(workload: Workload, points: Sequence[Point], further: Collection[str]) -> list[Metric]:
+    """The headline, what limits and pictures are made of, and what else is wanted."""
+    names = {provides.metric for provides in workload.provides} | set(further)
     names |= {getattr(picture, part, "") for picture in workload.pictures for part in _METRICS_OF_PICTURES}
     needed = [metric for i, metric in enumerate(workload.metrics) if i == 0 or metric.name in names]
     stacked = any(isinstance(picture, Stacked) for picture in workload.pictures)
@@ -170,7 +192,8 @@ def _with_label(figure: Figure, ask: Ask | None) -> Figure:
     swept = [name for name, value in ask.knobs.items() if "," in value] if ask else []
     label = ask.show.title if ask and ask.show.title else figure.workload.name.rpartition("/")[2]
     words = [label, *(f"{name} {_value_text(name, figure.knobs.get(name, '?'))}" for name in swept)]
-    return replace(figure, label=label, title=", ".join(words), show=ask.show if ask else figure.show)
+    shown, key = (ask.show, ask.key) if ask else (figure.show, "")
+    return replace(figure, label=label, title=", ".join(words), show=shown, ask=key)
 
 
 def _with_equal_ones(made: Sequence[tuple[Ask | None, Figure]]) -> list[Figure]:
@@ -179,10 +202,9 @@ def _with_equal_ones(made: Sequence[tuple[Ask | None, Figure]]) -> list[Figure]:
     A row of the table may also be a point of a curve. A figure with a wrong answer is nobody's equal.
     """
     groups: dict[tuple[object, ...], list[Figure]] = {}
-    for ask, figure in made:
-        asked = (ask.shape, *sorted(ask.mpi.items())) if ask else ()
-        alone = (id(figure),) if figure.wrong else ()
-        groups.setdefault((*figure.key, *asked, *alone), []).append(figure)
+    for _, figure in made:
+        alone = id(figure) if figure.wrong else 0
+        groups.setdefault((figure.identity.same_program, figure.metric.name, alone), []).append(figure)
     equal = {id(one): tuple(other for other in group if other is not one) for group in groups.values() for one in group}
     return [replace(figure, equal=equal[id(figure)]) for _, figure in made]
 
@@ -209,7 +231,7 @@ def with_limit(figure: Figure, limits: Known, machine: Machine) -> Figure:
     """
     if figure.link:
         return figure
-    workload, cell = figure.workload, repr(figure.key[:-1])
+    workload, cell = figure.workload, figure.identity.cell
     known = limits.only(workload.bounded_by, clock_hz(figure))
     provides = any(
         best is not None and best.cell == cell

@@ -3,6 +3,7 @@
 Commands import what they need inside their bodies, so that `octant --help` starts in a fraction of a second.
 """
 
+import functools
 import inspect
 import os
 import sys
@@ -13,13 +14,13 @@ from typer.core import TyperCommand
 from octant import registry
 from octant.cli import _help
 from octant.failure import Exit, Refusal
+from octant.registry import Broken
 
 
 def application() -> typer.Typer:
     """The command with every group registered."""
     app = typer.Typer(
         name="octant",
-        cls=_help.PageGroup,
         help="Measures a computer, how far it is from its limits, and which settings bring it closer.",
         no_args_is_help=True,
         add_completion=True,
@@ -36,10 +37,31 @@ def application() -> typer.Typer:
             print(f"octant {of_package()}")
             raise typer.Exit
 
-    for module in registry.modules(__name__).values():
-        module.register(app)
+    app.info.cls = _root(_register(app))
     _dress(app)
     return app
+
+
+def _register(app: typer.Typer) -> tuple[Broken, ...]:
+    """Adds the commands of every file, and returns the files that cannot be used."""
+    found = registry.entries(__name__, lambda module: registry.declared(module, "register"))
+    failed = [
+        one
+        for name, module in found.working.items()
+        if (one := registry.attempt_of(__name__, name, functools.partial(module.register, app)))
+    ]
+    return (*found.broken.values(), *failed)
+
+
+def _root(broken: tuple[Broken, ...]) -> type[_help.PageGroup]:
+    """The group of all commands, which knows the files whose commands it lacks."""
+
+    class Root(_help.PageGroup):
+        """All commands."""
+
+        lacks = broken
+
+    return Root
 
 
 def _dress(app: typer.Typer) -> None:

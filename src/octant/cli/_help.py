@@ -10,6 +10,9 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from octant.failure import Refusal
+from octant.registry import Broken
+
 MOST_IN_ONE_LIST = 8
 """Options that stand in one list; more are shown in groups."""
 
@@ -56,6 +59,23 @@ class PageCommand(TyperCommand):
 class PageGroup(TyperGroup):
     """A group whose help shows commands in groups, and examples."""
 
+    lacks: tuple[Broken, ...] = ()
+    """Files of commands that cannot be used here."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Finds the command; one that does not exist may be in a file that cannot be used.
+
+        Raises:
+            Refusal: that may be the reason.
+        """
+        if self.lacks and args and self.get_command(ctx, args[0]) is None:
+            files = " and ".join(one.reason for one in self.lacks)
+            why = f"no such command; of these files none can be used: {files}"
+            raise Refusal(
+                f"cannot run octant {args[0]!r} ({why}); correct or remove what is named, or try octant --help"
+            )
+        return super().resolve_command(ctx, args)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Writes first commands to try, commands in their groups, then options."""
         if ctx.parent is None:
@@ -71,6 +91,9 @@ class PageGroup(TyperGroup):
             heading = getattr(command, "rich_help_panel", None) or "Commands"
             row = (name.ljust(width), command.short_help or "")
             headings.setdefault(heading, []).append(row)
+        headings["Files of commands that cannot be used here"] = [
+            (one.name.ljust(width), one.reason) for one in self.lacks
+        ]
         for heading, rows in headings.items():
             if rows:
                 with formatter.section(heading):

@@ -23,7 +23,8 @@ MOST_NAMED = 20
 def find_run(store: Path | None, name: str) -> StoredRun:
     """A run of a store, by its id, a unique prefix of its id, its folder, `last` (that can be read), or `previous`.
 
-    The previous run is the newest before the last one that is of the same machine and has a figure in common with it;
+    The previous run is the newest before the last one that is of the same machine, or one of the two is imported, and
+    that has a figure in common with it;
     which one that is, and damaged lines, are reported on standard error.
 
     Raises:
@@ -46,15 +47,15 @@ def _last(where: Store) -> StoredRun:
 
 
 def _previous(where: Store) -> StoredRun:
-    from octant.analysis.compare import share_figures
+    from octant.analysis.matching import share_figures
     from octant.build.describe import default_knobs
 
     last = where.newest()[0]
-    for run in where.runs_like(last):
+    for run in where.runs_like(last, imported=True):
         if run.id < last.id and share_figures(last, run, default_knobs):
             typer.echo(f"octant: previous is {run.id} ({run.title})", err=True)
             return run
-    why = f"no run before {last.id} has a figure in common with it on the same machine"
+    why = f"no run before {last.id} that is imported or of the same machine has a figure in common with it"
     raise Refusal(f"cannot find the previous run ({why}); try one that `octant runs` lists")
 
 

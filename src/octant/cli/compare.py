@@ -114,7 +114,8 @@ def compare(
 
     def judge(before: StoredRun, after: StoredRun, gate: bool) -> Comparisons:
         history = occasions_in(partial(_others, where, before, after))
-        sides = summarise(before), summarise(after)
+        imported = bool(before.imported or after.imported)  # what another tool states is not always our headline
+        sides = summarise(before, all_metrics=imported), summarise(after, all_metrics=imported)
         return comparing.compare(*sides, threshold, curves, default_knobs, gate, history)
 
     found = judge(find_run(store, a), find_run(store, b), gate=False)

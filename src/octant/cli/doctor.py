@@ -35,5 +35,5 @@ def doctor(
     machine = discover()
     found = diagnose(Facts(machine, surroundings(machine)))
     print(writer.as_json(found) if json else writer.as_text(found))
-    if any(advice.severity == "spoils" for advice in found):
+    if any(advice.severity == "spoils" for advice in found.advice):
         raise typer.Exit(int(Exit.UNFIT))

@@ -7,8 +7,12 @@ from typing import Annotated
 
 import typer
 
+from octant import registry
 from octant.cli._help import SEE
 from octant.cli._options import MOST_RANKS, JsonOption, NotesOption, StoreOption
+
+TOOLS = registry.names("octant.foreign")
+"""Their names are those of files; none is loaded."""
 
 
 def register(app: typer.Typer) -> None:
@@ -17,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def import_(
-    tool: Annotated[str, typer.Argument(help="imb, osu, hpcc, hpl, stream, likwid or npb.")],
+    tool: Annotated[str, typer.Argument(help=f"{', '.join(TOOLS[:-1])} or {TOOLS[-1]}.")],
     files: Annotated[
         list[str], typer.Argument(metavar="FILE", help="Its output, as it is; of several each is a launch.")
     ],

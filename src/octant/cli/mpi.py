@@ -172,6 +172,7 @@ def _show(run: StoredRun, style: Style, json: bool, names: Sequence[str] = (), f
     from octant.analysis.summary import summarise
     from octant.cli._progress import status_line
     from octant.report.run import mpi_tables
+    from octant.report.run.first_screen import absent_workloads
     from octant.workloads import workloads
 
     with status_line() as tick:
@@ -183,4 +184,6 @@ def _show(run: StoredRun, style: Style, json: bool, names: Sequence[str] = (), f
             f"cannot print tables of {run.id} ({why}, and has no pattern of octant mpi); try octant report {run.id}",
             Exit.WRONG_WORD,
         )
+    for text in absent_workloads(summary):
+        typer.echo(f"octant: {text}", err=True)
     print(mpi_tables.as_json(summary, names) if json else mpi_tables.text(summary, style, names, further))

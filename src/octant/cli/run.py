@@ -160,6 +160,7 @@ def _on_model(
 def evaluate(
     quick: Annotated[bool, typer.Option("--quick/--full", help="About two minutes, or the full suite.")] = True,
     suite: Annotated[str, typer.Option(help="Instead: a suite by its name, or a file of yours.")] = "",
+    listed: Annotated[bool, typer.Option("--list", help="List the suites that come with Octant instead.")] = False,
     only: Annotated[
         list[str] | None, typer.Option(help="Only this workload (repeatable).", autocompletion=_complete.workloads)
     ] = None,
@@ -176,14 +177,24 @@ def evaluate(
     from octant.runs.knobs import check_asks
     from octant.store import open_store
 
+    if listed:
+        from octant.report.run import suites as writer
+
+        print(writer.suites_json() if json else writer.suites_text())
+        return
     machine, to = discover(), open_store(store)
     name = suite or ("quick" if quick else "full")
     kept = [requests.find_workload(one).name for one in only or []]
     chosen = suites.load(name)
+    for why in suites.absent(chosen, name).values():
+        typer.echo(f"octant: {why}; what the suite {name} asks of it is left out", err=True)
     asks = suites.asks(chosen, machine, kept, name)
     if missing := [one for one in kept if one not in {ask.subject.workload for ask in asks}]:
         why = f"the suite {name} asks nothing of it here"
         raise Refusal(f"cannot evaluate {missing[0]} ({why}); try octant run {missing[0]}", Exit.WRONG_WORD)
+    if not asks:
+        why = f"this installation has none of the workloads of the suite {name}, or the machine lacks what they need"
+        raise Refusal(f"cannot evaluate ({why}); try octant workloads", Exit.NOT_SUPPORTED)
     check_asks(asks)
     words = [f"--suite {suite}" if suite else f"--{name}", *(f"--only {one}" for one in only or [])]
     title = " ".join(["evaluate", *words])
@@ -228,7 +239,7 @@ def resume(
 
 def _of_study(json: bool) -> Callable[[StoredRun], None]:
     """A callback that shows the verdicts of a run of a study, and writes its page."""
-    from octant.cli.study import show_run
+    from octant.cli._study import show_run
     from octant.study.outcome import outcome_of_run
 
     return lambda run: show_run(outcome_of_run(run), json)

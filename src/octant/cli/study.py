@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from octant.cli._help import STUDY
 from octant.cli._options import LARGEST_SEED, JsonOption, PageOption, StoreOption, SvgOption, TimeoutOption
 from octant.failure import Exit
-
-if TYPE_CHECKING:
-    from octant.study.outcome import Outcome
 
 NameArgument = Annotated[str, typer.Argument(help="A study that `octant study list` names, or a study file.")]
 
@@ -61,6 +57,7 @@ def run(
     """Run a study here, then report on it. Ctrl-C keeps what was measured; `octant resume` continues."""
     from octant.cli._measure import end_command
     from octant.cli._stored import measure
+    from octant.cli._study import show_run
     from octant.machine.discover import discover
     from octant.runs.ends import End, ends_of
     from octant.store import open_store
@@ -84,6 +81,7 @@ def report(
     json: JsonOption = False,
 ) -> None:
     """Show the published table beside ours, and the verdict on each finding."""
+    from octant.cli import _study
     from octant.cli._own_run import own_run
     from octant.cli._stored import report_damage
     from octant.store import open_store
@@ -97,30 +95,11 @@ def report(
         run = outcome.last_run(open_store(store), name)
         report_damage(run.id, run.unread)
         found = outcome.outcome_of_run(run)
-    _show(found, json)
+    _study.show(found, json)
     if svg is not None:
         from octant.report.charts.files import write_svgs
         from octant.report.study.pictures import pictures
 
         write_svgs(pictures(found), svg, found.run.id if found.run else found.name)
     if output is not None:
-        _write(found, output, json)
-
-
-def show_run(found: Outcome, json: bool) -> None:
-    """Prints what a run of a study says, and writes its page into the run's folder; as JSON without the page."""
-    _show(found, json)
-    if found.run and not json:
-        _write(found, found.run.folder / "study.html", json)
-
-
-def _write(found: Outcome, path: Path, json: bool) -> None:
-    from octant.report.study import page
-
-    typer.echo(page.write(found, path), err=json)
-
-
-def _show(found: Outcome, json: bool) -> None:
-    from octant.report.study import text as study
-
-    print(study.report_json(found) if json else study.report_text(found))
+        _study.write(found, output, json)

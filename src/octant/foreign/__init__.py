@@ -7,11 +7,13 @@ docs/import.md has the formats.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
 
 from octant import registry
 from octant.failure import Exit, Refusal, suggestion
 from octant.foreign._names import named
 from octant.foreign._text import Line, lines_of
+from octant.registry import Entries
 from octant.untrusted import read_text
 
 MOST_BYTES = 4 << 20
@@ -77,18 +79,26 @@ class Output:
 
 def tools() -> list[str]:
     """The tools whose output can be read, in order."""
-    return list(registry.modules(__name__))
+    return list(entries().working)
+
+
+def entries() -> Entries[ModuleType]:
+    """The tools whose output can be read, and those whose file here cannot be used."""
+    return registry.entries(__name__, lambda module: registry.declared(module, "read"))
 
 
 def read_file(tool: str, path: Path) -> Output:
     """What a file of a tool's output says.
 
     Raises:
-        Refusal: no such tool; the file cannot be read, is longer than `MOST_BYTES`, holds no figures of the tool, more
-            than `MOST_ROWS` or `MOST_VALUES`, or rates that fit no unit.
+        Refusal: no such tool, or its reader cannot be used; the file cannot be read, is longer than `MOST_BYTES`, holds
+            no figures of the tool, more than `MOST_ROWS` or `MOST_VALUES`, or rates that fit no unit.
     """
+    entries().check(tool, "import format")
     if tool not in tools():
-        raise Refusal(f"cannot import from {tool!r} (no such tool); {suggestion(tool, tools())}", Exit.WRONG_WORD)
+        lacking = "".join(f", {name} cannot be used here: {one.reason}" for name, one in entries().broken.items())
+        known = suggestion(tool, tools())
+        raise Refusal(f"cannot import from {tool!r} (no such tool{lacking}); {known}", Exit.WRONG_WORD)
     found = read(tool, read_text(path, f"output of {tool}", MOST_BYTES))
     if not found.tables:
         why = f": {found.remarks[0]}" if found.remarks else ""
@@ -113,7 +123,7 @@ def read(tool: str, text: str) -> Output:
         Refusal: rates that fit no unit.
     """
     lines, torn = lines_of(text)
-    found: Output = registry.module(__name__, tool).read(lines)
+    found: Output = entries().working[tool].read(lines)
     tables = [_with_figures(table) for table in found.tables]
     remarks = (*found.remarks, *([f"line {torn} has no end, and is not read"] if torn else []))
     return replace(found, tables=tuple(table for table in tables if table.rows), remarks=remarks)

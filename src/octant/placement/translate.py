@@ -9,9 +9,10 @@ from octant.failure import Refusal
 from octant.machine import PageSize, Topology
 from octant.placement import Placement
 from octant.placement.expressions import parse_place
-from octant.placement.launchers import Syntax, backends, from_syntax, to_syntax
+from octant.placement.launchers import Syntax, from_syntax, to_every_syntax, to_syntax
 from octant.placement.planner import plan
 from octant.placement.request import LONGEST, Request
+from octant.registry import Broken
 from octant.untrusted import read_text
 
 _FILE = re.compile(r"rankfile:file=([^\s:]+)|--?rankfile[ =](\S+)|BG(?:LMPI)?_MAPPING=(\S+)|--mapping[ =](\S+)")
@@ -27,6 +28,7 @@ class Translation:
     remarks: tuple[str, ...]
     launchers: Mapping[str, Syntax]
     read_as: str = ""  # the launcher whose lines were read
+    broken: tuple[Broken, ...] = ()  # launchers that were asked for among all, and cannot be used
 
 
 def request_text(place: str | None, options: Mapping[str, str | int | None]) -> str:
@@ -91,6 +93,8 @@ def translate(
         request = parse_place(text, topology)
         placement = plan(topology, request, page_sizes)
         remarks = placement.remarks
-    names = list(backends()) if "all" in launchers else list(launchers)
-    written = {name: to_syntax(name, placement, request, topology) for name in names}
-    return Translation(topology, request, placement, tuple(dict.fromkeys(remarks)), written, read_as)
+    if "all" in launchers:
+        written, broken = to_every_syntax(placement, request, topology)
+    else:
+        written, broken = {name: to_syntax(name, placement, request, topology) for name in launchers}, ()
+    return Translation(topology, request, placement, tuple(dict.fromkeys(remarks)), written, read_as, broken)

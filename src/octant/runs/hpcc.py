@@ -78,9 +78,7 @@ def absent(test: HpccTest, ranks: int) -> str:
     """Why a test has no figure whatever is asked: too few ranks, or no workload; empty where it may have one."""
     if ranks < test.least:
         return f"it needs {counted(test.least, 'rank')}"
-    if test.workload not in workloads.workloads():
-        return f"this installation has no workload {test.workload}"
-    return ""
+    return workloads.why_absent(test.workload)
 
 
 def _ask(test: HpccTest, sizes: Sizes, more: Mapping[str, str], repeats: int, shape: Shape) -> Ask:

@@ -6,7 +6,6 @@ Reading a variable back proves that its name was spelled right; only its effect 
 import functools
 import json
 import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from octant.launch import launchers
 from octant.launch.execute import execute
 from octant.machine.mpi_inventory import agrees
 from octant.runs.mpi_settings import MpiWords, Setting
-from octant.store import ProvenSetting
+from octant.store import ProvenSetting, scratch
 from octant.store.environment import may_be_recorded
 from octant.units import bytes_text, si_text
 
@@ -158,8 +157,8 @@ def starter(launcher: str = "", folder: Path | None = None) -> Start:
 
 def _start(launcher: str, shared: Path | None, variables: Mapping[str, str], words: Sequence[str]) -> Probed:
     program = build.find(PROBE)
-    with _short_lived(shared) as folder:
-        output = Path(folder) / "seen.json"
+    with scratch.short_lived(shared) as folder:
+        output = folder / "seen.json"
         command = [str(program), "measure", str(output), *words]
         exported = tuple(sorted({*variables, READ_BACK}))
         try:
@@ -179,13 +178,6 @@ def _start(launcher: str, shared: Path | None, variables: Mapping[str, str], wor
             raise CannotStartError(cause or outcome.reason or "it left nothing behind") from None
     read_back = {name: tuple(spellings) for name, spellings in seen.pop("read_back").items()}
     return Probed(**seen, read_back=read_back, said=outcome.errors)
-
-
-def _short_lived(inside: Path | None) -> tempfile.TemporaryDirectory[str]:
-    try:
-        return tempfile.TemporaryDirectory(dir=inside, prefix=".octant-probe-" if inside else None)
-    except OSError as error:
-        raise Refusal(f"cannot write to {inside} ({error.strerror}); try --store with a folder of yours") from error
 
 
 def _first_cause(text: str) -> str:

@@ -13,7 +13,6 @@ from octant.ask import Ask, Launch, Shape
 from octant.failure import Exit, Refusal
 from octant.launch import Planned, bind, launchers
 from octant.launch import link as links
-from octant.launch.launchers import mpiexec
 from octant.launch.link import Link
 from octant.machine import Machine, blas, fftw
 from octant.placement import RankPlace, planner
@@ -147,7 +146,7 @@ def resolve(
     )
     size = links.job_size(link, size) if link else size
     name = launchers.chosen(shape.launcher, size)
-    if name == "mpiexec" and (crowded := mpiexec.yielding(size)):
+    if crowded := launchers.yielding(name, size):
         variables |= {**crowded, **ask.mpi}
         variables[READ_BACK] = ",".join(sorted({*crowded, *ask.mpi}))
     if there:

@@ -287,10 +287,11 @@ def find_workload(name: str) -> Workload:
     """The workload of that name.
 
     Raises:
-        Refusal: there is none, or several.
+        Refusal: there is none, there are several, or its folder cannot be used.
     """
     try:
         return workloads.workload(name)
     except LookupError as error:
         why, _, hint = str(error.args[0]).partition("; ")
-        raise Refusal(f"cannot measure {name!r} ({why}); {hint}", Exit.WRONG_WORD) from error
+        code = Exit.CANNOT_RUN if isinstance(error, workloads.BrokenWorkloadError) else Exit.WRONG_WORD
+        raise Refusal(f"cannot measure {name!r} ({why}); {hint}", code) from error

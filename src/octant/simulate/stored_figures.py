@@ -8,7 +8,7 @@ from octant.analysis.summary import summarise
 from octant.ask import EFFORT
 from octant.failure import Exit, Refusal
 from octant.store import StoredRun
-from octant.workloads import full_name
+from octant.workloads import full_name, why_absent
 
 _MOST_VALUES = 4  # that a refusal shows of a knob
 
@@ -19,13 +19,19 @@ def matching_figures(run: StoredRun, text: str) -> list[Figure]:
     Raises:
         Refusal: a word that is no `knob=value`, or nothing in the run fits (with what it holds).
     """
-    figures = list(summarise(run).figures)
+    summary = summarise(run)
+    figures = [figure for figure in summary.figures if figure.workload.name not in summary.unknown]
     if not text.strip():
         return figures
     workload, *words = text.split()
-    measured = dict.fromkeys(figure.workload.name for figure in figures)
+    measured = dict.fromkeys(figure.workload.name for figure in summary.figures)
     try:
         workload = full_name(workload, measured)
+        if workload in summary.unknown:  # its headline is not what its declaration says
+            raise Refusal(
+                f"cannot use {workload} of run {run.id} ({why_absent(workload)}); try octant report {run.id}",
+                Exit.NOT_SUPPORTED,
+            )
     except LookupError:
         have = ", ".join(measured) or "nothing"
         raise Refusal(

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from octant.ask import Ask, Launch, canonical, cell_count, cells_of
 from octant.failure import Exit, Refusal, remedy_for_writing, suggestion
+from octant.identity import Identity, identity_of
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.record import Crossing, Failure, Point, RecordError
@@ -78,6 +79,10 @@ class StoredRun(Asked):
     def ask_of(self, launch: str) -> Ask | None:
         """What the launch of that key asks; `None` where nobody asked for it."""
         return self._asks.get(launch.rpartition("-")[0])
+
+    def identity_of(self, point: Point) -> Identity:
+        """What the results of one of its points are of."""
+        return identity_of(point, self.ask_of(point.launch), self.plans.get(point.launch))
 
     def remaining(self) -> tuple[Launch, ...]:
         """The launches, or cells of them, without a result; what was wrong or is not supported is not asked again.
@@ -259,11 +264,16 @@ class Store:
         """Every run as a list shows it, oldest first; one that cannot be read says why, and hides no other."""
         return index.rows(self.root, self.ids(), self._row_of)
 
-    def runs_like(self, run: StoredRun) -> Iterator[StoredRun]:
-        """The other runs that are of the same machine and can be read, the newest first, one at a time."""
+    def runs_like(self, run: StoredRun, imported: bool = False) -> Iterator[StoredRun]:
+        """The other runs that are of the same machine and can be read, the newest first, one at a time.
+
+        Args:
+            imported: imported runs too; for an imported run, all.
+        """
         machine = codec.fingerprint(run.machine)
         for row in reversed(self.list_runs()):
-            if row.fingerprint == machine and row.id != run.id:
+            fits = row.fingerprint == machine or (imported and (run.imported or row.who.startswith("import ")))
+            if fits and row.id != run.id and not row.refused:
                 yield self.read(row.id)
 
     def _row_of(self, name: str) -> Listed:

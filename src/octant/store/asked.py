@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from octant.ask import Ask, Launch, Presentation, Shape, Subject, cell_count
+from octant.ask import Ask, Count, Launch, Shape, cell_count
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.placement import RankPlace
@@ -28,13 +28,8 @@ MOST_CELLS = 300_000
 """Of all launches of a run: thirty launches of as many as one may have."""
 
 Natural = Annotated[int, Meta(ge=0, le=2**62)]
-Count = Annotated[int, Meta(ge=1, le=10_000_000)]
 Seed = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
-Name = Annotated[str, Meta(pattern=r"^([a-z0-9_]+/[a-z0-9_]+)?\Z")]
-"""Of a workload; it becomes a part of a file's name."""
-Host = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@-]*\Z")]
-"""As `runs.requests` takes it: ssh takes `-o…` for an option."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +37,7 @@ class StudyAsked:
     """The study that a run answers: its file as it was then, and what else its launches came from."""
 
     name: str
-    seed: int  # of the order of the launches
+    seed: Seed  # of the order of the launches
     text: str
     library: str = ""  # the MPI library that its settings were written for
     lacking: Mapping[str, str] = field(default_factory=dict)  # settings without effect there, and why
@@ -61,7 +56,7 @@ class Pair:
 
     partner: str  # id of the other run
     of: str  # id of the run that is measured again
-    rounds: int  # at most
+    rounds: Count  # at most
     looks: Looks = "once"
 
 
@@ -117,68 +112,6 @@ class Asked:
         return tuple(Launch(self.asks[number], repeat) for number, repeat in self.order)
 
 
-class _Subject(Struct):
-    workload: Name = ""
-    command: list[str] = []
-
-
-class _Shape(Struct):
-    ranks: Count = 1
-    place: str = ""
-    hosts: list[Host] = []
-    launcher: str = ""
-    link: str = ""
-
-
-class _Show(Struct):
-    title: str = ""
-    table: bool = True
-    short: str = ""
-
-
-class _Ask(Struct):
-    subject: _Subject
-    knobs: dict[str, str] = {}
-    shape: _Shape = msgspec.field(default_factory=_Shape)
-    mpi: dict[str, str] = {}
-    show: _Show = msgspec.field(default_factory=_Show)
-    repeats: Count = 1
-
-
-class _Study(Struct):
-    name: str
-    seed: Seed
-    text: str
-    library: str = ""
-    lacking: dict[str, str] = {}
-    cells: dict[str, str] = {}
-    absent: dict[str, str] = {}
-    axes: dict[str, dict[str, str]] = {}
-
-
-class _Pair(Struct):
-    partner: str
-    of: str
-    rounds: Count
-    looks: Looks = "once"
-
-
-class _Imported(Struct):
-    tool: str
-    version: str
-    file: str
-    remarks: list[str] = []
-
-
-class _Proven(Struct):
-    asked: str
-    variables: dict[str, str]
-    read_back: dict[str, list[str]] = {}
-    proof: str = ""
-    effect: str = ""
-    doubt: str = ""
-
-
 class _Asked(Struct):
     format: Literal[2]
     who: str
@@ -186,14 +119,14 @@ class _Asked(Struct):
     started: str
     machine: StoredMachine
     environment: dict[str, str]
-    asks: list[_Ask]
+    asks: list[Ask]
     order: list[tuple[Natural, Natural]]
     seed: Seed = 0
-    study: _Study | None = None
-    settings: list[_Proven] = []
-    pair: _Pair | None = None
+    study: StudyAsked | None = None
+    settings: list[ProvenSetting] = []
+    pair: Pair | None = None
     screen: DeclaredScreen = DeclaredScreen()
-    imported: list[_Imported] = []
+    imported: list[ImportedFile] = []
 
 
 class _Place(Struct):
@@ -205,7 +138,7 @@ class _Start(Struct, tag_field="kind", tag="start"):
     launch: str
     repeat: Natural
     knobs: dict[str, str]
-    shape: _Shape
+    shape: Shape
     words: list[str]
     environment: dict[str, str]
     mpi: dict[str, str]
@@ -214,7 +147,7 @@ class _Start(Struct, tag_field="kind", tag="start"):
     timeout_s: Seconds
     expected_s: Seconds
     build: str = ""
-    ask: _Ask | None = None
+    ask: Ask | None = None
 
 
 _ASKED = msgspec.json.Decoder(_Asked)
@@ -231,7 +164,7 @@ def asked_text(asked: Asked) -> str:
         "machine": codec.to_json(asked.machine),
         "environment": dict(asked.environment),
         "seed": asked.seed,
-        "asks": [_ask_members(ask) for ask in asked.asks],
+        "asks": list(map(_members, asked.asks)),
         "order": [],
         **({"study": _members(asked.study)} if asked.study else {}),
         **({"settings": [_members(setting) for setting in asked.settings]} if asked.settings else {}),
@@ -251,20 +184,18 @@ def read_asked(text: bytes) -> Asked:
     """
     asked = _ASKED.decode(text)
     check_start(asked.started)
-    asks = tuple(map(_ask, asked.asks))
+    asks = tuple(map(_as_today, asked.asks))
     for number, repeat in asked.order:
         if number >= len(asks) or repeat >= asks[number].repeats:
             raise ValueError(f"its order names launch {repeat} of ask {number}, which is not there")
     sizes = [cell_count(ask.knobs) for ask in asks]
     check_cells(sum(sizes) + sum(sizes[number] for number, _ in asked.order))
-    renamed = {old: ask for ask, raw in zip(asks, asked.asks, strict=True) if (old := _as_asked(raw).key) != ask.key}
+    renamed = {raw.key: ask for ask, raw in zip(asks, asked.asks, strict=True) if raw.key != ask.key}
     return Asked(
         asked.who, asked.title, asked.started, asked.machine.machine(), recorded(asked.environment), asks,
         tuple(asked.order), asked.seed, _study(asked.study, renamed) if asked.study else None,
         {f"{old}-{n}": f"{ask.key}-{n}" for old, ask in renamed.items() for n in range(ask.repeats)},
-        settings=tuple(map(_proven, asked.settings)),
-        pair=Pair(**_members(asked.pair)) if asked.pair else None, screen=asked.screen,
-        imported=tuple(ImportedFile(one.tool, one.version, one.file, tuple(one.remarks)) for one in asked.imported),
+        settings=tuple(asked.settings), pair=asked.pair, screen=asked.screen, imported=tuple(asked.imported),
     )  # fmt: skip
 
 
@@ -315,7 +246,7 @@ def start_line(planned: Planned, was_asked: bool) -> str:
             "timeout_s": planned.timeout_s,
             "expected_s": planned.expected_s,
             "build": planned.build,
-            **({} if was_asked else {"ask": _ask_members(launch.ask)}),
+            **({} if was_asked else {"ask": _members(launch.ask)}),
         }
     )
 
@@ -336,7 +267,7 @@ def read_start(line: bytes, asks: Mapping[str, Ask], keys: Mapping[str, str]) ->
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecordError(f"a field is missing or wrong ({error})") from error
     key = keys.get(start.launch, start.launch)
-    ask = _ask(start.ask) if start.ask else asks.get(key.rpartition("-")[0])
+    ask = _as_today(start.ask) if start.ask else asks.get(key.rpartition("-")[0])
     if ask is None or Launch(ask, start.repeat).key != key:
         raise RecordError(f"nobody asked for the launch {start.launch}")
     places = tuple(
@@ -349,40 +280,19 @@ def read_start(line: bytes, asks: Mapping[str, Ask], keys: Mapping[str, str]) ->
     )  # fmt: skip
 
 
-def _ask_members(ask: Ask) -> dict[str, Any]:
-    shown = {"subject": _members(ask.subject), "shape": _members(ask.shape), "show": _members(ask.show)}
-    return {**shown, "knobs": dict(ask.knobs), "mpi": dict(ask.mpi), "repeats": ask.repeats}
-
-
 def _members(value: object) -> dict[str, Any]:
     """The fields of a dataclass or struct whose values JSON knows."""
     members: dict[str, Any] = msgspec.to_builtins(value)
     return members
 
 
-def _proven(setting: _Proven) -> ProvenSetting:
-    read_back = {name: tuple(spellings) for name, spellings in setting.read_back.items()}
-    return ProvenSetting(
-        setting.asked, setting.variables, read_back, setting.proof, setting.effect, setting.doubt
-    )  # fmt: skip
-
-
-def _study(study: _Study, renamed: Mapping[str, Ask]) -> StudyAsked:
+def _study(study: StudyAsked, renamed: Mapping[str, Ask]) -> StudyAsked:
     cells = {text: renamed[key].key if key in renamed else key for text, key in study.cells.items()}
-    return replace(StudyAsked(**_members(study)), cells=cells)
+    return replace(study, cells=cells)
 
 
-def _ask(ask: _Ask) -> Ask:
-    """As it would be asked today."""
-    asked = _as_asked(ask)
-    return replace(asked, subject=replace(asked.subject, workload=todays_name(asked.subject.workload)))
-
-
-def _as_asked(ask: _Ask) -> Ask:
+def _as_today(ask: Ask) -> Ask:
+    """The ask as it would be asked today."""
     if bool(ask.subject.workload) == bool(ask.subject.command):
         raise ValueError("an ask names either a workload or a command line")
-    shape = Shape(ask.shape.ranks, ask.shape.place, tuple(ask.shape.hosts), ask.shape.launcher, ask.shape.link)
-    return Ask(
-        Subject(ask.subject.workload, tuple(ask.subject.command)), ask.knobs, shape, ask.mpi,
-        Presentation(ask.show.title, ask.show.table, ask.show.short), ask.repeats,
-    )  # fmt: skip
+    return replace(ask, subject=replace(ask.subject, workload=todays_name(ask.subject.workload)))

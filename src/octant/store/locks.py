@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from octant.failure import Refusal
-from octant.store import files, progress
+from octant.store import files, progress, scratch
 
 FOLDER = "locks"
 
@@ -55,6 +55,7 @@ def sweep(folder: Path) -> None:
     process measures are skipped, and every run if the file system does not support locks.
     """
     root, _ = _place(folder)
+    scratch.remove_abandoned(root)
     try:
         names = os.listdir(root / FOLDER)  # noqa: PTH208 - names
     except FileNotFoundError:

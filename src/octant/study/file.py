@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
 
 from msgspec import Meta
 
-from octant import untrusted
+from octant import registry, untrusted
 from octant.failure import Exit, Refusal, suggestion
 from octant.machine.facts import Need
-from octant.study import checks
+from octant.registry import Broken, Entries
+from octant.study import checks, kinds
 from octant.study.cells import Cell
-from octant.study.kinds import kinds
 from octant.study.lines import line_of
 from octant.study.own import HOW
 from octant.study.parts import (
@@ -27,10 +27,18 @@ from octant.study.parts import (
     PublishedTable,
 )
 
+
+def _as_test(value: Mapping[str, object]) -> KindOfTest:
+    """A test of the kind that it names, of all that were found."""
+    every: Any = Union[tuple(kinds.kinds().values())]  # noqa: UP007 - the only form for types in a list
+    found: KindOfTest = untrusted.convert(value, every)
+    return found
+
+
 if TYPE_CHECKING:
     _Test: TypeAlias = KindOfTest
 else:
-    _Test = Union[tuple(kinds().values())]  # noqa: UP007 - the only form for types in a list
+    _Test = untrusted.read_with(_as_test, KindOfTest, dict[str, Any])
 
 MOST_BYTES = 1 << 20
 """Of a study's file."""
@@ -39,8 +47,10 @@ MOST_BYTES = 1 << 20
 class StudyError(Refusal):
     """A study file that cannot be used; the text names the file, the key and the reason."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, reason: str = "", line: int | None = None) -> None:
         super().__init__(text, Exit.WRONG_WORD)
+        self.reason = reason or text  # without the name of the study
+        self.line = line  # of the file, where the reason is known to lie
 
 
 class FindingTest(untrusted.InputTable, frozen=True):
@@ -102,6 +112,29 @@ def names() -> list[str]:
     )
 
 
+def entries() -> Entries[Study]:
+    """The studies that come with Octant, and those whose file cannot be read here."""
+    return registry.collect((name, entry(name)) for name in names())
+
+
+def entry(name: str) -> Study | Broken:
+    """One study that comes with Octant, or why its file cannot be read here."""
+    file = path_of(name)
+
+    def read() -> Study | Broken:
+        try:
+            return load(name)
+        except StudyError as error:
+            return Broken(name, str(file), error.reason, error.line)
+
+    return registry.attempt(name, file, read)
+
+
+def path_of(name: str) -> Path:
+    """The file of a study that comes with Octant."""
+    return Path(str(_shipped_folder() / f"{name}.toml"))
+
+
 def source_text(name: str) -> tuple[str, str]:
     """Name and text of a study: one that comes with Octant, or a file.
 
@@ -109,7 +142,7 @@ def source_text(name: str) -> tuple[str, str]:
         Refusal: neither, or a file that cannot be read; the message names the nearest.
     """
     if name in names():
-        return name, (_shipped_folder() / f"{name}.toml").read_text(encoding="utf-8")
+        return name, path_of(name).read_text(encoding="utf-8")
     path = Path(name)
     if not untrusted.exists(path):
         why = "neither a file nor a study that comes with Octant"
@@ -124,6 +157,8 @@ def parse(text: str, name: str) -> Study:
         Refusal: no TOML, a key missing, unknown or of the wrong kind, or a name that leads nowhere.
     """
     table = untrusted.parse_toml(text, f"study {name}")
+    if mistake := _broken_kind(table):
+        raise _refusal(name, text, mistake)
     try:
         study = untrusted.convert(table, Study)
     except untrusted.MistakesError as error:
@@ -136,7 +171,21 @@ def parse(text: str, name: str) -> Study:
 
 def _refusal(name: str, text: str, mistake: untrusted.Mistake) -> StudyError:
     line = line_of(text, mistake.path)
-    return StudyError(f"cannot read the study {name}{f', line {line}' if line else ''} {mistake}")
+    reason = f"{'.'.join(mistake.path) or 'the whole'}: {mistake.reason}"
+    return StudyError(f"cannot read the study {name}{f', line {line}' if line else ''} {mistake}", reason, line or None)
+
+
+def _broken_kind(table: Mapping[str, Any]) -> untrusted.Mistake | None:
+    """Return the first test of a kind whose file cannot be used: no such word would be said of it."""
+    broken = kinds.entries().broken
+    findings = table.get("findings")
+    for n, finding in enumerate(findings if broken and isinstance(findings, list) else ()):
+        test = finding.get("test") if isinstance(finding, dict) else None
+        kind = test.get("kind") if isinstance(test, dict) else None
+        if isinstance(kind, str) and kind in broken:
+            reason = f"the kind of test {kind} cannot be used here, {broken[kind].reason}"
+            return untrusted.Mistake(("findings", str(n), "test", "kind"), reason, "correct or remove that file")
+    return None
 
 
 def load(name: str) -> Study:

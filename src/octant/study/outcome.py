@@ -16,6 +16,7 @@ from octant.failure import Exit, Refusal, suggestion
 from octant.launch.link import why_no_link
 from octant.machine import Machine, facts
 from octant.record import Failure
+from octant.registry import Broken
 from octant.runs.knobs import check_asks
 from octant.runs.probes import with_probes
 from octant.runs.rounds import new_seed
@@ -176,7 +177,11 @@ def outcome_of_run(run: StoredRun) -> Outcome:
             f"cannot report on {run.id} as a study (it is none: {run.title}); try octant report {run.id}",
             Exit.WRONG_WORD,
         )
-    study = file.parse(run.study.text, run.study.name)
+    try:
+        study = file.parse(run.study.text, run.study.name)
+    except StudyError as error:
+        why = f"the study {run.study.name} that it stored cannot be read here, {error.reason}"
+        raise StudyError(f"cannot report on {run.id} as a study ({why}); try octant report {run.id}") from error
     asked = _asked_cells(study, run, run.study)
     study = with_axis_values(study, asked.axes)
     values = measured_values(study, asked, run)
@@ -238,6 +243,7 @@ def last_run(where: Store, name: str) -> StoredRun:
         if candidate.study == sought:
             return where.read(candidate.id)
     if name in file.names():
+        file.load(name)  # refuses a study that cannot be read with the reason
         raise Refusal(f"cannot report on {name} (it has not been run in {where.root}); try octant study run {name}")
     if name not in ("last", "previous") and not any(run.startswith(Path(name).name) for run in where.ids()):
         known = suggestion(name, file.names(), "octant study list")
@@ -246,10 +252,12 @@ def last_run(where: Store, name: str) -> StoredRun:
 
 
 def is_model(name: str) -> bool:
-    """Whether a name or a file is a study that asks a model.
+    """Whether a name or a file is a study that asks a model; one that comes with Octant and cannot be read is none.
 
     Raises:
-        StudyError: a file that cannot be read.
+        StudyError: a file of the user's that cannot be read.
     """
-    known = name in file.names() or (name.endswith(".toml") and is_file(Path(name)))
-    return known and file.load(name).source == "model"
+    if name in file.names():
+        one = file.entry(name)
+        return not isinstance(one, Broken) and one.source == "model"
+    return name.endswith(".toml") and is_file(Path(name)) and file.load(name).source == "model"

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from octant import catalogue, stats, workloads
+from octant import catalogue, registry, stats, workloads
 from octant.machine import Machine, facts
+from octant.registry import Broken
 from octant.study import file
 from octant.study.cells import Cell, axis_values, with_axis_values
 from octant.study.design import NO_LIBRARY, Design, Library, design
@@ -50,13 +51,12 @@ def findings_asked(
         library_of: the MPI library whose settings a study turns.
         why_no_link: says why an emulated link cannot be had; "" where it can.
 
-    Raises:
-        StudyError: a study that cannot be planned on this machine.
+    Studies whose file cannot be read are left out.
     """
     studies: dict[str, list[str]] = {}
     reasons: dict[str, list[str]] = {}
-    for name in file.names():
-        for finding, why in _reasons(file.load(name), machine, library_of, why_no_link):
+    for name, study in file.entries().working.items():
+        for finding, why in _reasons_or_error(name, study, machine, library_of, why_no_link):
             studies.setdefault(finding, []).append(name)
             reasons.setdefault(finding, []).append(why)
     return tuple(
@@ -75,6 +75,22 @@ def count_lines(asked: Iterable[Asked]) -> list[str]:
     if not why_not:
         return [f"{said}."]
     return [f"{said}, {why_not.total()} cannot:", *(f"{number:5}  {why}" for why, number in why_not.most_common())]
+
+
+def _reasons_or_error(
+    name: str,
+    study: Study,
+    machine: Machine,
+    library_of: Callable[[Study], Library],
+    why_no_link: Callable[[str], str],
+) -> Iterable[tuple[str, str]]:
+    """As `_reasons`; of a study that cannot be planned on this machine each test with the error."""
+    planned = registry.attempt(
+        name, file.path_of(name), lambda: list(_reasons(study, machine, library_of, why_no_link))
+    )
+    if not isinstance(planned, Broken):
+        return planned
+    return [(asked.id, f"the study {name} cannot be planned here ({planned.error})") for asked in study.findings]
 
 
 def _reasons(

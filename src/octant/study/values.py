@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from octant import stats, workloads
+from octant.analysis.clusters import values_of_pairs
 from octant.stats import Grade, Period
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from octant.analysis.figures import Figure, LaunchFigure
     from octant.machine import Topology
     from octant.stats import Doubt
     from octant.study.cells import Cell
@@ -51,6 +53,18 @@ class LaunchValue:
     begun: datetime
     whole_s: float | None = None  # of a share of time: what it is a share of
 
+    @classmethod
+    def of(cls, launch: LaunchFigure) -> LaunchValue:
+        """The view of a launch.
+
+        Raises:
+            ValueError: its record does not say when it started. Those of a store do.
+        """
+        begun = launch.point.process.begun
+        if begun is None:
+            raise ValueError(f"the record of {launch.point.launch} does not say when it started")
+        return cls(launch.value, int(launch.point.launch.rpartition("-")[2]), begun, launch.whole_s)
+
 
 @dataclass(frozen=True)
 class StudyValue:
@@ -61,6 +75,19 @@ class StudyValue:
     doubts: tuple[Doubt, ...] = ()
     pairs: Mapping[tuple[int, int], float] = field(default_factory=dict)  # of hardware threads, of a metric of pairs
     calibrated_on: tuple[str, ...] = ()  # of a model: what of it was taken from the published value of this point
+    figure: Figure | None = None  # of a measurement: what it is a view of
+
+    @classmethod
+    def of(cls, figure: Figure) -> StudyValue:
+        """The view of a figure. Its interval may be wide: a ratio of two figures has an interval of its own."""
+        doubts = tuple(one for one in figure.doubts if one.kind != "wide interval")
+        launches = tuple(map(LaunchValue.of, figure.counted))
+        return cls(launches, doubts=doubts, pairs=values_of_pairs(figure), figure=figure)
+
+    @property
+    def of_limit(self) -> float | None:
+        """Fraction of the hardware's limit that was reached; `None` where there is none, or this is the limit."""
+        return self.figure.of_limit if self.figure else None
 
     @cached_property
     def value(self) -> Bounded:

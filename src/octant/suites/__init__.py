@@ -6,6 +6,7 @@ What an ask's values say in facts of the machine (`4*cached/ranks`) is worked ou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,17 +14,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from msgspec import Meta
 from msgspec.structs import replace
 
-from octant import tile, untrusted, workloads
+from octant import registry, tile, untrusted, workloads
 from octant.ask import Ask, Presentation, Shape, Subject, each_once
 from octant.failure import Exit, Refusal, suggestion
 from octant.machine import facts
 from octant.machine.facts import Need
 from octant.runs.modes import ranks_and_knobs
 from octant.runs.rounds import CURVE_LAUNCHES, LAUNCHES
-from octant.suites.screen import SuiteAnswer, SuiteTile, check, declared
+from octant.suites.screen import SuiteAnswer, SuiteTile, check, declared, figures_of
 
 if TYPE_CHECKING:
     from octant.machine import Machine
+    from octant.registry import Entries
 
 MOST_BYTES = 1 << 20
 MOST_ASKS = 10_000
@@ -67,8 +69,7 @@ class Suite(untrusted.InputTable, frozen=True, kw_only=True):
 
 def names() -> list[str]:
     """The suites that come with Octant."""
-    folder = files("octant.suites")
-    return sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml"))
+    return sorted(path.stem for path in _folder().glob("*.toml"))
 
 
 def load(name: str) -> Suite:
@@ -84,9 +85,22 @@ def load(name: str) -> Suite:
         raise SuiteError(f"cannot read the suite {name} {error.mistakes[0]}") from error
 
 
+def entries() -> Entries[Suite]:
+    """The suites that come with Octant, and those whose file cannot be read."""
+    return registry.collect((name, registry.attempt(name, _file(name), partial(load, name))) for name in names())
+
+
+def _file(name: str) -> Path:
+    return _folder() / f"{name}.toml"
+
+
+def _folder() -> Path:
+    return Path(str(files("octant.suites")))
+
+
 def _text(name: str) -> str:
     if name in names():
-        return (files("octant.suites") / f"{name}.toml").read_text(encoding="utf-8")
+        return _file(name).read_text(encoding="utf-8")
     path = Path(name)
     if not untrusted.exists(path):
         raise SuiteError(
@@ -98,19 +112,25 @@ def _text(name: str) -> str:
 def asks(suite: Suite, machine: Machine, only: Sequence[str] = (), name: str = "suite") -> tuple[Ask, ...]:
     """What the suite asks of a machine, in the order of its file.
 
-    What the machine lacks is left out; on one core so are `star` and `threads`, which would repeat `one`.
+    What the machine lacks is left out; on one core so are `star` and `threads`, which would repeat `one`. So is what
+    `absent` names.
 
     Args:
         only: workloads to keep; none: all.
-        name: of the suite, for messages.
+        name: of the suite.
 
     Raises:
-        SuiteError: an unknown workload, or a value that cannot be worked out.
+        SuiteError: an unknown workload or metric, or a value that cannot be worked out.
     """
     known = facts.facts(machine)
     kept = {workloads.workload(one).name for one in only}
+    left_out = absent(suite, name)
+    if wrong := problems(suite):
+        raise SuiteError(f"cannot ask what {name} says ({wrong[0]}); correct it")
     found: list[Ask] = []
     for number, one in enumerate(suite.asks, 1):
+        if one.workload in left_out:
+            continue
         try:
             workload = workloads.workload(one.workload)
             if kept and workload.name not in kept:
@@ -129,6 +149,35 @@ def asks(suite: Suite, machine: Machine, only: Sequence[str] = (), name: str = "
     return tuple(found)
 
 
+def absent(suite: Suite, name: str) -> dict[str, str]:
+    """The workloads of a suite that comes with Octant which this installation cannot use, and why.
+
+    Of a suite of the user's there are none: it may have misspelt a name, which is refused.
+    """
+    asked = dict.fromkeys(one.workload for one in suite.asks) if name in names() else ()
+    return {one: why for one in asked if (why := workloads.why_absent(one))}
+
+
+def problems(suite: Suite) -> list[str]:
+    """Return the metrics that tiles name and that no workload of their asks has, in words.
+
+    Of workloads that this installation cannot use nothing is known.
+    """
+    asked: dict[str, list[str]] = {}
+    for ask in suite.asks:
+        asked.setdefault(ask.title, []).append(_full_name(ask.workload))
+    known = workloads.workloads()
+    found = []
+    for one in suite.tiles:
+        for figure in filter(lambda figure: figure.metric, figures_of(one)):
+            names = asked.get(figure.title, [])
+            metrics = [metric.name for name in names if name in known for metric in known[name].metrics]
+            if metrics and figure.metric not in metrics:
+                said = suggestion(figure.metric, metrics)
+                found.append(f"the tile {one.name}: no metric {figure.metric!r} in {' or '.join(names)}, {said}")
+    return found
+
+
 def first_screen(suite: Suite, machine: Machine, only: Sequence[str] = ()) -> tile.DeclaredScreen:
     """What the first screen of a report on a run of the suite shows.
 
@@ -136,11 +185,18 @@ def first_screen(suite: Suite, machine: Machine, only: Sequence[str] = ()) -> ti
         only: workloads that are asked; none: all. Of others it does not say that the machine lacks something.
     """
     kept = {workloads.workload(one).name for one in only}
-    asked = {one.title for one in suite.asks if not kept or workloads.workload(one.workload).name in kept}
+    asked = {one.title for one in suite.asks if not kept or _full_name(one.workload) in kept}
     tiles = (
         one if {figure.title for figure in one.figures} & asked else replace(one, missing={}) for one in suite.tiles
     )
     return declared(tiles, suite.answer, machine)
+
+
+def _full_name(workload: str) -> str:
+    try:
+        return workloads.workload(workload).name
+    except LookupError:  # of `absent`
+        return workload
 
 
 def _ask(one: SuiteAsk, workload: str, known: Mapping[str, int], alone: bool, repeats: int) -> Ask:

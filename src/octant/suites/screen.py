@@ -100,7 +100,7 @@ def check(tiles: Iterable[SuiteTile], answer: SuiteAnswer, titles: Iterable[str]
     """
     tiles, known = tuple(tiles), set(titles)
     for one in tiles:
-        for figure in _figures(one):
+        for figure in figures_of(one):
             if figure.title not in known:
                 raise ValueError(f"the tile {one.name} names no ask of this suite: {figure.title!r}")
         for need in filter(None, one.missing):
@@ -124,7 +124,8 @@ def check(tiles: Iterable[SuiteTile], answer: SuiteAnswer, titles: Iterable[str]
                 raise ValueError(f"the answer names no tile of this suite: {{{name}}}")
 
 
-def _figures(one: SuiteTile) -> list[SuiteFigure]:
+def figures_of(one: SuiteTile) -> list[SuiteFigure]:
+    """Every figure that a tile names: its own, what its bar compares, and further values."""
     compared = [one.compared.value, one.compared.against] if one.compared else []
     return [*one.figures, *(figure for figure in (*compared, *(r.figure for r in one.also)) if figure)]
 

@@ -2,30 +2,75 @@
 
 import dataclasses
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
 
 from octant import registry
 from octant.failure import suggestion
+from octant.machine import Machine
 from octant.record.renamed import meant_today
+from octant.registry import Broken, Entries, UndeclaredError
 from octant.workload import Workload
 
 FIRST_FAMILY = "node"
 """Of several workloads of one name, that of this family needs no family before it."""
+NOT_INSTALLED = "this installation has no workload {}"
+
+
+class BrokenWorkloadError(LookupError):
+    """A workload's folder cannot be used; the message names the file and the error."""
 
 
 @functools.cache
-def workloads() -> dict[str, Workload]:
-    """Every workload, by `family/name`."""
-    return {
-        f"{family}/{name}": dataclasses.replace(module.WORKLOAD, name=f"{family}/{name}").answering_every_point()
-        for family in registry.modules(__name__)
-        for name, module in registry.modules(f"{__name__}.{family}").items()
-    }
+def entries() -> Entries[Workload]:
+    """Every workload by `family/name`, and the folders that cannot be used."""
+    made: list[tuple[str, Workload | Broken]] = []
+    for family in families():
+        package = f"{__name__}.{family}"
+        for name in registry.names(package):
+            full = f"{family}/{name}"
+            one = registry.entry(package, name, _declared)
+            made.append((full, dataclasses.replace(one, name=full)))
+    return registry.collect(made)
+
+
+def _declared(module: ModuleType) -> Workload:
+    """Return the workload that a folder declares.
+
+    Raises:
+        UndeclaredError: it declares none.
+    """
+    found = registry.declared(module, "WORKLOAD").WORKLOAD
+    if not isinstance(found, Workload):
+        raise UndeclaredError(f"its WORKLOAD is of type {type(found).__name__}, not Workload")
+    return found.answering_every_point()
+
+
+def workloads() -> Mapping[str, Workload]:
+    """Every workload that can be used, by `family/name`."""
+    return entries().working
+
+
+def broken() -> dict[str, Broken]:
+    """The families and workloads that cannot be used, by name."""
+    return {**_families().broken, **entries().broken}
+
+
+def why_absent(name: str) -> str:
+    """Return why this installation cannot use a workload, by `family/name`; "" where it can."""
+    known = broken()
+    if one := known.get(name) or known.get(name.partition("/")[0]):
+        return f"{name} cannot be used here ({one.reason})"
+    return "" if name in workloads() else NOT_INSTALLED.format(name)
 
 
 def families() -> dict[str, str]:
     """The title of every family, by its name."""
-    return {name: (package.__doc__ or "").strip() for name, package in registry.modules(__name__).items()}
+    return dict(_families().working)
+
+
+def _families() -> Entries[str]:
+    return registry.entries(__name__, lambda package: (package.__doc__ or "").strip())
 
 
 def workload(name: str) -> Workload:
@@ -33,8 +78,18 @@ def workload(name: str) -> Workload:
 
     Raises:
         LookupError: no such folder, or several; the message lists what there is.
+        BrokenWorkloadError: the folder cannot be used.
     """
-    return workloads()[full_name(name, workloads())]
+    try:
+        meant = full_name(name, [*workloads(), *entries().broken])
+    except LookupError:
+        for family in _families().broken.values():
+            said = f"no workload {name!r}, and the family {family.name} cannot be used here ({family.reason})"
+            raise BrokenWorkloadError(f"{said}; correct or remove that file") from None
+        raise
+    if meant in workloads():
+        return workloads()[meant]
+    raise BrokenWorkloadError(f"{why_absent(meant)}; correct or remove that file")
 
 
 def alone_knobs(name: str) -> tuple[str, ...]:
@@ -47,6 +102,12 @@ def apart_knobs(name: str) -> tuple[str, ...]:
     """The knobs of a workload whose values are started one by one without a limit of their own."""
     known = workloads().get(name)
     return known.apart if known else ()
+
+
+def sizes(name: str) -> Mapping[str, Callable[[Machine, str], str]]:
+    """What of a workload's sizes matters to a comparison with other tools, by knob (`Workload.sizes`)."""
+    known = workloads().get(name)
+    return known.sizes if known else {}
 
 
 def is_ours(name: str, values: Iterable[str]) -> bool:

@@ -100,7 +100,9 @@ def test_a_level_that_shows_no_plateau_is_told(monkeypatch: pytest.MonkeyPatch) 
 
     known = fake_run._latency_ns
     monkeypatch.setattr(fake_run, "_latency_ns", steep)
-    summary = summarise(fake_run.fake_run(), {"node/latency": WORKLOADS["node/latency"]})
+    run = fake_run.fake_run()
+    run = dataclasses.replace(run, points=tuple(one for one in run.points if one.workload == "node/latency"))
+    summary = summarise(run)
     picture = picture_of(summary, "ladder")
     assert levels(picture.panels[0]) == ["L1 1.67 ns", "L2 5.20 ns", "memory 110 ns"]
     assert facts(picture)["L3"] == "32 MiB stated; no plateau of an L3 seen"
@@ -233,7 +235,9 @@ def test_what_is_not_measurable_is_no_best_rate_and_no_half_of_it(monkeypatch: p
 
 
 def test_levels_and_page_sizes_are_of_measurable_points() -> None:
-    summary = summarise(fake_run.fake_run(), {"node/latency": WORKLOADS["node/latency"]})
+    run = fake_run.fake_run()
+    run = dataclasses.replace(run, points=tuple(one for one in run.points if one.workload == "node/latency"))
+    summary = summarise(run)
     longest = 256 * MIB
     picture = picture_of(spoiled(summary, longest, pages="base"), "ladder")
     assert [note.x for note in picture.panels[0].notes] == [longest / 2]

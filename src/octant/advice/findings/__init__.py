@@ -8,6 +8,7 @@ command line reads or that were tried.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from octant import registry
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from octant.analysis.summary import Summary
+    from octant.registry import Broken
     from octant.stats import Estimate
 
 Kind: TypeAlias = Literal["wrong", "belief", "gain", "advice"]
@@ -49,22 +51,37 @@ class Judged:
     passed: tuple[str, ...] = ()
 
 
-def review(summary: Summary) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
-    """Findings (wrong answers, what spoils belief, then by gain), and the checks that passed, of one look at a run."""
-    judged = [module.judge(summary) for module in registry.modules(__name__).values()]
+@dataclass(frozen=True)
+class Review:
+    """What the rules say of a run."""
+
+    findings: tuple[Finding, ...] = ()  # wrong answers, what spoils belief, then by gain
+    passed: tuple[str, ...] = ()  # the checks that passed, a sentence each
+    broken: tuple[Broken, ...] = ()  # rules that cannot be used, or that raised an error
+
+
+def review(summary: Summary) -> Review:
+    """Ask every rule about a run. One that cannot be used says nothing and stops no other."""
+    rules = registry.entries(__name__, lambda module: registry.declared(module, "judge"))
+    made = registry.collect(
+        (name, registry.attempt_of(__name__, name, partial(module.judge, summary)))
+        for name, module in rules.working.items()
+    )
+    judged = list(made.working.values())
     found = [_written(one) for judgement in judged for one in judgement.found]
     passed = tuple(unbroken(text) for judgement in judged for text in judgement.passed)
-    return _spread(sorted(found, key=lambda one: (KINDS.index(one.kind), -one.gain))), passed
+    ordered = _spread(sorted(found, key=lambda one: (KINDS.index(one.kind), -one.gain)))
+    return Review(ordered, passed, (*rules.broken.values(), *made.broken.values()))
 
 
 def findings(summary: Summary) -> tuple[Finding, ...]:
     """What is worth doing about a run, the first things first."""
-    return review(summary)[0]
+    return review(summary).findings
 
 
 def passed_checks(summary: Summary) -> tuple[str, ...]:
     """What the rules looked at and found in order, a sentence each."""
-    return review(summary)[1]
+    return review(summary).passed
 
 
 def first_of(found: Sequence[Finding]) -> int:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding, Judged
 from octant.advice.findings._curves import subject
-from octant.advice.findings._evidence import gain_of, gap_of, is_sure
+from octant.advice.findings._evidence import gain_of, gap_of, is_of_another_core, is_sure
 from octant.advice.findings._lines import larger, page_of
 from octant.advice.findings._thresholds import OF_LIMIT
-from octant.advice.findings.library_kernel import is_of_another_core
 from octant.analysis.names import short_name
 from octant.units import capital, percent_text, si_text
 

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding, Judged
 from octant.advice.findings._curves import subject
-from octant.advice.findings._evidence import gain_of, gap_of, is_sure
+from octant.advice.findings._evidence import gain_of, gap_of, is_of_another_core, is_sure
 from octant.advice.findings._lines import DOCTOR, larger
-from octant.advice.findings._thresholds import OF_PEAK
 from octant.machine.blas import own_core
 from octant.units import capital, percent_text, si_text
 
 if TYPE_CHECKING:
-    from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
 
 
@@ -56,9 +54,3 @@ def judge(summary: Summary) -> Judged:
             )
         )
     return Judged(tuple(found))
-
-
-def is_of_another_core(summary: Summary, figure: Figure) -> bool:
-    """Whether its library notes kernels for another core than the processor's, and is below `OF_PEAK`."""
-    core, own, share = figure.point.notes.get("library_core"), own_core(summary.run.machine.processor), figure.of_limit
-    return bool(core and own) and core != own and share is not None and share < OF_PEAK

@@ -13,8 +13,9 @@ from octant.analysis.level_names import NamedPlateau
 from octant.analysis.levels import level_curve, stated_sizes
 from octant.analysis.plateaus import LEAST_POINTS, reach
 from octant.analysis.summary import clock_hz
-from octant.ask import canonical, cell_key
+from octant.ask import canonical
 from octant.failure import Refusal
+from octant.identity import identity_of
 from octant.limit import CLEAR, MEMORY
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
@@ -113,7 +114,7 @@ def _is_asked(point: Point, measure: Measure, machine: Machine) -> bool:
 def _cells(points: Sequence[Point]) -> list[list[Point]]:
     cells: dict[tuple[object, ...], list[Point]] = {}
     for point in points:
-        cells.setdefault(cell_key(point.workload, point.knobs, point.ranks), []).append(point)
+        cells.setdefault(identity_of(point).cell, []).append(point)
     return list(cells.values())
 
 

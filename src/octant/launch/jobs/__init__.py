@@ -8,10 +8,12 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Protocol, cast
 
 from octant import registry
 from octant.failure import Exit, Refusal, suggestion
+from octant.registry import Entries
 
 
 @dataclass(frozen=True)
@@ -56,15 +58,22 @@ class BatchSystem(Protocol):
 
 def names() -> list[str]:
     """The batch systems there are."""
-    return list(registry.modules(__name__))
+    return list(entries().working)
+
+
+def entries() -> Entries[ModuleType]:
+    """The batch systems that can be used, and those whose file cannot."""
+    return registry.entries(__name__, lambda module: registry.declared(module, "LAUNCHER", "script", "submission"))
 
 
 def batch_system(name: str) -> BatchSystem:
     """A batch system by its name.
 
     Raises:
-        Refusal: no such system.
+        Refusal: no such system, or its file cannot be used.
     """
+    found = entries()
+    found.check(name, "batch system")
     if not name:
         why = "no batch system is named"
         raise Refusal(f"cannot write a job ({why}); try --launcher with one of {', '.join(names())}", Exit.WRONG_WORD)
@@ -72,7 +81,7 @@ def batch_system(name: str) -> BatchSystem:
         raise Refusal(
             f"cannot write a job for {name!r} (no such batch system); {suggestion(name, names())}", Exit.WRONG_WORD
         )
-    return cast("BatchSystem", registry.modules(__name__)[name])
+    return cast("BatchSystem", found.working[name])
 
 
 def headed(mark: str, options: Sequence[str], job: Job, launcher: str) -> str:

@@ -7,10 +7,12 @@ mean by the same word differs between them and from version to version.
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Protocol, cast
 
 from octant import registry
 from octant.failure import Exit, Refusal, suggestion
+from octant.registry import Entries
 
 
 @dataclass(frozen=True)
@@ -44,18 +46,36 @@ class Launcher(Protocol):
 
 def names() -> list[str]:
     """The launchers there are."""
-    return list(registry.modules(__name__))
+    return list(entries().working)
+
+
+def entries() -> Entries[ModuleType]:
+    """The launchers that can be used, and those whose file cannot."""
+    return registry.entries(__name__, lambda module: registry.declared(module, "at_hand", "command"))
 
 
 def launcher(name: str) -> Launcher:
     """A launcher by its name.
 
     Raises:
-        Refusal: no such launcher.
+        Refusal: no such launcher, or its file cannot be used.
     """
-    if name not in names():
-        raise Refusal(f"cannot launch with {name!r} (no such launcher); {suggestion(name, names())}", Exit.WRONG_WORD)
-    return cast("Launcher", registry.modules(__name__)[name])
+    found = entries()
+    found.check(name, "launcher")
+    if name not in found.working:
+        known = suggestion(name, found.working)
+        raise Refusal(f"cannot launch with {name!r} (no such launcher); {known}", Exit.WRONG_WORD)
+    return cast("Launcher", found.working[name])
+
+
+def yielding(name: str, size: JobSize) -> dict[str, str]:
+    """Variables that let waiting threads give up their core, as the launcher's `yielding` says; {} where it has none.
+
+    Raises:
+        Refusal: as `launcher`, or the launcher cannot be asked.
+    """
+    found: dict[str, str] = getattr(launcher(name), "yielding", lambda _size: {})(size)
+    return found
 
 
 def chosen(name: str, size: JobSize, environment: Mapping[str, str] | None = None) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from octant.failure import Refusal
 from octant.launch.launchers import JobSize
-from octant.launch.launchers.mpiexec import find, flavour
+from octant.launch.launchers._flavour import find, flavour
 
 # Which of Slurm's plugins speaks the library's language; without the right one every rank is alone in its world.
 _PMI = {"mpich": "pmi2", "intelmpi": "pmi2", "openmpi": "pmix"}

@@ -7,6 +7,7 @@ starts no ranks itself: one process (`"process"`) or the threads inside each ran
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from types import ModuleType
 
 from octant import registry
@@ -16,6 +17,7 @@ from octant.placement import Placement
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
 from octant.placement.request import LONGEST, Request
+from octant.registry import Broken, Entries
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,11 @@ class Reading:
 
 def backends() -> dict[str, ModuleType]:
     """Every launcher whose syntax is known, by name."""
-    return registry.modules(__name__)
+    return dict(_entries().working)
+
+
+def _entries() -> Entries[ModuleType]:
+    return registry.entries(__name__, lambda module: registry.declared(module, "TITLE", "to_syntax"))
 
 
 def to_syntax(name: str, placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -47,11 +53,25 @@ def to_syntax(name: str, placement: Placement, request: Request, topology: Topol
 
     Raises:
         ValueError: no such launcher; the message names the known ones.
+        Refusal: its file cannot be used.
     """
+    _entries().check(name, "launcher")
     if name not in backends():
         raise ValueError(f"cannot write for {name!r} (no such launcher); {suggestion(name, backends())}")
     syntax: Syntax = backends()[name].to_syntax(placement, request, topology)
     return syntax
+
+
+def to_every_syntax(
+    placement: Placement, request: Request, topology: Topology
+) -> tuple[dict[str, Syntax], tuple[Broken, ...]]:
+    """The placement in the syntax of every launcher, and the launchers that cannot be used."""
+    found = _entries()
+    made = registry.collect(
+        (name, registry.attempt_of(__name__, name, partial(module.to_syntax, placement, request, topology)))
+        for name, module in found.working.items()
+    )
+    return dict(made.working), (*found.broken.values(), *made.broken.values())
 
 
 def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple[str, Reading]:
@@ -62,7 +82,9 @@ def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple
 
     Raises:
         ValueError: lines of no launcher that can be read back, or wrong values in them.
+        Refusal: the file of launcher `name` cannot be used.
     """
+    _entries().check(name or "", "launcher")
     if len(text) > LONGEST:
         raise ValueError(f"cannot read lines of {len(text)} characters (at most {LONGEST}); give those of one launch")
     readable = {key: module for key, module in backends().items() if hasattr(module, "from_syntax")}
@@ -72,7 +94,8 @@ def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple
     marked.sort(key=lambda key: _ORDER.index(_binds(readable[key])))
     chosen = name or next(iter(marked), None)
     if chosen is None:
-        raise ValueError(f"cannot recognise the launcher of {text!r}; known: {', '.join(readable)}")
+        unread = "".join(f"; {key} cannot be used here ({one.reason})" for key, one in _entries().broken.items())
+        raise ValueError(f"cannot recognise the launcher of {text!r}; known: {', '.join(readable)}{unread}")
     reading: Reading = readable[chosen].from_syntax(text, topology)
     inside = next((readable[key] for key in marked if _binds(readable[key]) == "threads"), None)
     if inside is not None and _binds(readable[chosen]) != "threads":

@@ -18,6 +18,7 @@ LONGEST_OPTIONS = 1 << 16
 """Characters of lines of options; rank files and map files may be longer."""
 MOST_RANKS = 1 << 12
 """Of one node, and threads of one of its ranks."""
+ACCUMULATES = "LoadLeveler's default accumulates tasks on one MCM and leaves the others idle; add mcm_distribute"
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 

@@ -5,7 +5,7 @@ import re
 from octant.machine import Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
-from octant.placement.launchers import Reading, Syntax, _shared, openmp
+from octant.placement.launchers import Reading, Syntax, _openmp, _shared
 from octant.placement.request import Request
 
 TITLE = "GNU OpenMP (GOMP_CPU_AFFINITY)"
@@ -36,7 +36,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
     line = _shared.read_line(text)
     parts = re.split(r"[\s,]+", line.value("GOMP_CPU_AFFINITY").strip())
     cpus = [cpu for part in parts for cpu in sorted(parse_cpus(part))]
-    notes = openmp.runtimes(line.variables)
+    notes = _openmp.runtimes(line.variables)
     outside = frozenset(cpus) - topology.allowed
     usable = [cpu for cpu in cpus if cpu in topology.allowed]
     if outside:
@@ -46,6 +46,6 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         )
     count = line.threads() or len(topology.allowed)
     if not usable:
-        return openmp.one_rank((topology.allowed,) * count, topology, notes)
+        return _openmp.one_rank((topology.allowed,) * count, topology, notes)
     sets = tuple(frozenset({usable[i % len(usable)]}) for i in range(count))
-    return openmp.one_rank(sets, topology, notes)
+    return _openmp.one_rank(sets, topology, notes)

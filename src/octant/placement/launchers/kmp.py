@@ -6,7 +6,7 @@ from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement
 from octant.placement.expressions import objects
-from octant.placement.launchers import Reading, Syntax, _shared, openmp
+from octant.placement.launchers import Reading, Syntax, _openmp, _shared
 from octant.placement.planner import ordered_cores
 from octant.placement.request import Request
 
@@ -39,7 +39,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
     """compact and scatter with their permute numbers, explicit lists, none and disabled."""
     line = _shared.read_line(text)
     value = line.value("KMP_AFFINITY").lower()
-    notes = openmp.runtimes(line.variables)
+    notes = _openmp.runtimes(line.variables)
     listed = re.search(r"proclist=\[([^\]]*)\]", value)
     plain = re.sub(r"proclist=\[[^\]]*\],?", "", value)
     parts = [word for word in plain.split(",") if word and word not in ("verbose", "noverbose", "respect", "norespect")]
@@ -49,7 +49,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
     count = line.threads() or len(objects(topology, "thread"))
     if kind in ("none", "disabled"):
         notes.append("KMP_AFFINITY binds nothing here: every thread may run wherever its rank may")
-        return openmp.one_rank((topology.allowed,) * count, topology, notes)
+        return _openmp.one_rank((topology.allowed,) * count, topology, notes)
     if kind == "explicit":
         places = _proclist_places(listed[1] if listed else "", topology)
         count = line.threads() or len(places)
@@ -62,7 +62,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         notes.append("the effect of balanced on several packages is not known to Octant: drawn as scatter")
     if unknown:
         notes.append(f"KMP_AFFINITY: {unknown[0]} is not known to Octant and was ignored")
-    return openmp.one_rank(tuple(places[i % len(places)] for i in range(count)), topology, notes)
+    return _openmp.one_rank(tuple(places[i % len(places)] for i in range(count)), topology, notes)
 
 
 def _proclist_places(text: str, topology: Topology) -> list[CpuSet]:

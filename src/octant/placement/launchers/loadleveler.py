@@ -9,7 +9,6 @@ from octant.placement.request import Memory, Request
 
 TITLE = "LoadLeveler (job command file)"
 MARK = r"#\s*@\s*(rset|task_affinity|mcm_affinity_options|cpus_per_core)\b"
-ACCUMULATES = "LoadLeveler's default accumulates tasks on one MCM and leaves the others idle; add mcm_distribute"
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -80,7 +79,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         smt = _shared.whole("cpus_per_core", per_core) if per_core.isdigit() and smt != 1 else smt
         request = Request(1, number, unit, order, smt, memory=policy, near=near)  # type: ignore[arg-type]
     if not spread:
-        notes.append(ACCUMULATES)
+        notes.append(_shared.ACCUMULATES)
     tasks = words.get("tasks_per_node", words.get("total_tasks", ""))
     if tasks.isdigit():
         request = Request(**{**vars(request), "ranks": _shared.whole("tasks", tasks)})

@@ -5,11 +5,9 @@ from collections.abc import Sequence
 
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
-from octant.placement import Placement, RankPlace
+from octant.placement import Placement
 from octant.placement.expressions import objects
-from octant.placement.launchers import Reading, Syntax, _shared
-from octant.placement.recognise import recognise
-from octant.placement.remarks import remarks as facts
+from octant.placement.launchers import Reading, Syntax, _openmp, _shared
 from octant.placement.request import MOST, Request
 
 TITLE = "OpenMP (any runtime)"
@@ -17,7 +15,6 @@ MARK = r"OMP_PLACES|OMP_PROC_BIND"
 BINDS = "threads"
 _BINDS = ("close", "spread", "master", "primary", "true", "false")
 _PLACES = {"threads": "thread", "cores": "core", "sockets": "package", "numa_domains": "numa", "ll_caches": "l4"}
-_VENDOR = {"KMP_AFFINITY": "Intel's and LLVM's runtime", "GOMP_CPU_AFFINITY": "GNU's runtime"}
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -42,7 +39,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
 def from_syntax(text: str, topology: Topology) -> Reading:
     """What GNU's runtime does in a process that may use the whole topology; others treat invalid values differently."""
     line = _shared.read_line(text)
-    notes = runtimes(line.variables)
+    notes = _openmp.runtimes(line.variables)
     count = line.threads() or len(topology.allowed)  # GNU's runtime counts the CPUs of its mask
     places: list[CpuSet] = []
     if "OMP_PLACES" in line.variables:
@@ -62,32 +59,8 @@ def from_syntax(text: str, topology: Topology) -> Reading:
     if policy == "false":
         if not notes:
             notes.append("no binding is asked for: every thread may run wherever its rank may")
-        return one_rank((topology.allowed,) * count, topology, notes)
-    return one_rank(thread_places(places or objects(topology, "thread"), count, policy), topology, notes)
-
-
-def one_rank(sets: tuple[CpuSet, ...], topology: Topology, notes: list[str]) -> Reading:
-    """A reading of the threads of one rank."""
-    cpus = frozenset().union(*sets)
-    nodes = tuple(node.os for node in topology.numa if node.cpus & cpus)
-    ranks = (RankPlace(0, cpus, sets, nodes),)
-    if len(set(sets)) < len(sets) and sets[0] != topology.allowed:
-        notes.append("several threads are bound to one place and share it")
-    request = recognise([cpus], topology, len(sets))
-    return Reading(request, Placement(ranks, facts(ranks, topology)), (*notes, *facts(ranks, topology)))
-
-
-def runtimes(variables: dict[str, str]) -> list[str]:
-    """Remarks on variables of several runtimes at once."""
-    vendors = [name for name in _VENDOR if name in variables]
-    if len(vendors) == 2:
-        return [
-            "KMP_AFFINITY and GOMP_CPU_AFFINITY are both set: two OpenMP runtimes in one process "
-            "(gcc's program with MKL, typically) then put all threads on one CPU; set one, unset the other"
-        ]
-    if vendors and "OMP_PLACES" in variables:
-        return [f"{vendors[0]} overrides OMP_PLACES in {_VENDOR[vendors[0]]}, with a warning at most; set one of them"]
-    return []
+        return _openmp.one_rank((topology.allowed,) * count, topology, notes)
+    return _openmp.one_rank(thread_places(places or objects(topology, "thread"), count, policy), topology, notes)
 
 
 def thread_places(places: Sequence[CpuSet], threads: int, policy: str) -> tuple[CpuSet, ...]:

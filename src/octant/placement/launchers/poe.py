@@ -6,7 +6,6 @@ from dataclasses import replace
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.launchers import Reading, Syntax, _shared
-from octant.placement.launchers.loadleveler import ACCUMULATES
 from octant.placement.request import Memory, Request, explicit
 
 TITLE = "POE (Parallel Environment)"
@@ -65,7 +64,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
     else:
         raise ValueError(f"cannot read MP_TASK_AFFINITY={value}; POE knows MCM, CORE, CPU, SNI and a list")
     if kind in ("MCM", "CORE", "CPU"):
-        notes.append(ACCUMULATES)
+        notes.append(_shared.ACCUMULATES)
     if line.variables.get("MEMORY_AFFINITY", "").upper() == "MCM":
         request = replace(request, memory=Memory("local"))
     procs = line.number_of("MP_PROCS")

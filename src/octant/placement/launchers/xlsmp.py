@@ -6,7 +6,7 @@ import re
 from octant.machine import Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement
-from octant.placement.launchers import Reading, Syntax, _shared, openmp
+from octant.placement.launchers import Reading, Syntax, _openmp, _shared
 from octant.placement.planner import ordered_cores
 from octant.placement.request import Request, explicit
 
@@ -50,7 +50,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         raise ValueError(f"cannot read XLSMPOPTS={line.value('XLSMPOPTS')}; try startproc=0:stride=2 or procs=0,2")
     if not {"startproc", "stride", "procs", "bind", "bindlist"} & set(pairs):
         notes = ["XLSMPOPTS without startproc, procs or bind binds nothing: every thread may run wherever its rank may"]
-        return openmp.one_rank((topology.allowed,) * count, topology, notes)
+        return _openmp.one_rank((topology.allowed,) * count, topology, notes)
     cpus = _cpus(pairs, count, topology)
     missing = sorted(set(cpus) - topology.allowed)
     if missing:

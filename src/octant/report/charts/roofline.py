@@ -49,10 +49,10 @@ def roofline(summary: Summary) -> Picture | None:
     above = [one for _, kernels, _ in panels for one in kernels if (one.share or 0) > ABOVE]
     caption = (
         "Roofs are the best traffic that any loop of this run reached in each level, and its multiply-adds in each "
-        "precision; they are the limits of the table. Levels are those that the memory ladder shows. Traffic has lines "
-        "that stores read first, so a roof may be above the plateau of the memory ladder, a median of the bytes that a "
-        "loop asks for. Percentages are of the roof "
-        "above the point; open marks are not measurable."
+        "precision; they are the limits of the table. Levels are those that the memory ladder shows; where too few of "
+        "its footprints could be measured, the stated cache sizes give them. Traffic has lines that stores read first, "
+        "so a roof may be above the plateau of the memory ladder, a median of the bytes that a loop asks for. "
+        "Percentages are of the roof above the point; open marks are not measurable."
     )
     caption += claims.caption(one.figure.value for _, kernels, _ in panels for one in kernels)
     caption += f" {' and '.join(map(_words, above))}: {_DOUBT}." * bool(above)

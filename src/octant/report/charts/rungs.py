@@ -74,8 +74,9 @@ def _is_in_tile(summary: Summary, line: Line) -> bool:
 
 
 def _holds(line: Line, figures: Sequence[Figure]) -> bool:
-    keys = {one.key for one in line.figures}
-    return any(one.value for one in figures) and all(one.key in keys for one in figures if one.value)
+    cells = {(one.identity.cell, one.metric.name) for one in line.figures}
+    valued = [(one.identity.cell, one.metric.name) for one in figures if one.value]
+    return bool(valued) and cells.issuperset(valued)
 
 
 def _curve_of(summary: Summary, line: Line) -> LevelCurve:

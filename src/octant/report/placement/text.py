@@ -36,13 +36,14 @@ def as_text(answer: Translation) -> str:
 
 def syntax_text(answer: Translation) -> str:
     """The lines of one launcher, ready to paste; of several, with headings."""
-    if len(answer.launchers) == 1:
+    if len(answer.launchers) == 1 and not answer.broken:
         return "\n".join(_lines(next(iter(answer.launchers.values()))))
     sections = []
     for name, syntax in answer.launchers.items():
         exact = "" if syntax.exact else "  (not necessarily the same hardware threads)"
         rows = [f"{name}: {backends()[name].TITLE}{exact}", *(f"  {line}" for line in _lines(syntax))]
         sections.append("\n".join([*rows, *(f"  ! {text}" for text in syntax.cannot)]))
+    sections += [f"{one.name}: cannot be used here ({one.reason})" for one in answer.broken]
     return "\n\n".join(sections)
 
 
@@ -69,9 +70,10 @@ def as_json(answer: Translation) -> str:
         }
         for place in answer.placement.ranks
     ]
-    launchers = {
+    launchers: dict[str, dict[str, object]] = {
         name: {"lines": w.lines, "exact": w.exact, "cannot": w.cannot, "files": dict(w.files)}
         for name, w in answer.launchers.items()
     }
     found = {"request": str(answer.request), "read_as": answer.read_as, "ranks": ranks}
+    launchers |= {one.name: one.as_data() for one in answer.broken}
     return json.dumps({**found, "remarks": answer.remarks, "launchers": launchers}, indent=2)

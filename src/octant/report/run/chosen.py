@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def place_of(summary: Summary, figure: Figure) -> int | None:
     """Where the headline figure of a figure's cell is in the summary."""
-    cell = (figure.key[:-1], figure.title)
-    return next((i for i, one in enumerate(summary.figures) if (one.key[:-1], one.title) == cell), None)
+    cell = (figure.identity.cell, figure.title)
+    return next((i for i, one in enumerate(summary.figures) if (one.identity.cell, one.title) == cell), None)
 
 
 def matching(summary: Summary, named: Named) -> list[Figure]:

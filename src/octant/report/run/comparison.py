@@ -15,6 +15,7 @@ from octant.report import claims
 from octant.report.plain import clean
 from octant.report.run import compared, text
 from octant.report.run.answer import SIGNS
+from octant.report.run.first_screen import absent_workloads
 from octant.report.run.text import mark
 from octant.report.run.tidy import number
 from octant.stats.verdicts import percent
@@ -59,6 +60,12 @@ def lines(found: Comparisons, width: int = 100, every: bool = False) -> list[Tex
             Text(),
             *_wrap(f"{step.title}: {step.body}", width, "dim"),
             *(Text(f"  {line}") for line in step.lines),
+        ]
+    if absent := absent_workloads(found.before, found.after):
+        page += [
+            Text(),
+            Text(text.ABSENT, style="bold"),
+            *(line for one in absent for line in _wrap(f"  {one}", width, "")),
         ]
     if found.differences:
         page += [Text(), Text("What else differs", style="bold")]
@@ -173,6 +180,7 @@ def document(found: Comparisons) -> dict[str, object]:
         "regressions": len(found.regressions),
         "undecided": len(found.undecided),
         "figures": [_figure(figure) for figure in found.figures],
+        "absent": absent_workloads(found.before, found.after),
         "differences": [{"what": what, "a": before, "b": after} for what, before, after in found.differences],
     }
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from octant import output
 from octant.report.run import compared, comparison, html
+from octant.report.run.first_screen import absent_workloads
 from octant.report.run.page import period_text
 from octant.store import files
 
@@ -45,6 +46,7 @@ def render(found: Comparisons) -> str:
         pictures=pictures,
         steps=compared.steps(found),
         apart=apart,
+        absent=absent_workloads(found.before, found.after),
         doubts=[(compared.name(one), "; ".join(one.why)) for one in compared.ordered(found) if one.why],
         most=MOST_ROWS,
     )

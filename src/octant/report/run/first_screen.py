@@ -5,14 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import first_of, review
+from octant.advice.findings import Review, first_of, review
 from octant.report.run.belief import belief
 from octant.report.run.tiles import answer_text, tiles
+from octant.workloads import NOT_INSTALLED, why_absent
 
 if TYPE_CHECKING:
     from octant.advice.findings import Finding
     from octant.analysis.summary import Summary
     from octant.report.run.answer import Belief, Tile
+
+
+FROM_RECORDS = "its figures are made from the records alone, without its metrics, limits and pictures"
+"""What a report lacks for a workload that is not installed."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,7 @@ class FirstScreen:
     tiles: tuple[Tile, ...]
     findings: tuple[Finding, ...] = ()
     passed: tuple[str, ...] = ()  # what the rules looked at and found in order
+    absent: tuple[str, ...] = ()  # workloads and rules that this installation lacks, and what is missing therefore
 
     @property
     def shown(self) -> int:
@@ -39,5 +45,13 @@ class FirstScreen:
 def first_screen(summary: Summary) -> FirstScreen:
     """The answer of a run, with what it rests on."""
     shown = tiles(summary)
-    found = ((), ()) if summary.run.imported else review(summary)  # nothing can be done here about another's run
-    return FirstScreen(answer_text(summary, shown), belief(summary, shown), shown, *found)
+    found = Review() if summary.run.imported else review(summary)  # nothing can be done here about another's run
+    rules = [f"the rule {one.name} cannot be used here ({one.reason})" for one in found.broken]
+    absent = (*absent_workloads(summary), *rules)
+    return FirstScreen(answer_text(summary, shown), belief(summary, shown), shown, found.findings, found.passed, absent)
+
+
+def absent_workloads(*summaries: Summary) -> list[str]:
+    """Return a remark on each workload of these runs that this installation cannot use."""
+    names = sorted({name for summary in summaries for name in summary.unknown})
+    return [f"{why_absent(name) or NOT_INSTALLED.format(name)}; {FROM_RECORDS}" for name in names]

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from octant.machine import Disagreement
 
 Sources: TypeAlias = Literal["all", "names", "none"]
+ABSENT = "Missing in this installation"
+"""Heading of what a report lacks."""
 BAR = 8
 LEAST_TITLE = 24
 
@@ -65,12 +67,12 @@ def lines(summary: Summary, width: int = 100, notes: bool = False, sources: Sour
     Args:
         sources: what is said of the machine's sources that disagree: all, what they disagree about, or nothing.
     """
-    screen = screen_lines(first_screen(summary), width)
-    found = [*_head(summary, width), *screen, Text(), *_table(summary, max(width, 60), notes)]
+    first = first_screen(summary)
+    found = [*_head(summary, width), *screen_lines(first, width), Text(), *_table(summary, max(width, 60), notes)]
     found += _best(summary, width)
     failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
     found += _list("Failed", failed, width, "red")
-    found += _list("Not shown", [f"{name}: no such workload in this installation" for name in summary.unknown], width)
+    found += _list(ABSENT, first.absent, width)
     return found + _disagreements(summary.run.machine.disagreements, width, sources)
 
 

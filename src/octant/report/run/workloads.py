@@ -1,7 +1,7 @@
 """What can be measured: the workloads by family, and the page, metrics, limits and knobs of each."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -27,12 +27,15 @@ def workloads_text() -> str:
             if workload.family == family:
                 metric = workload.metrics[0]
                 table.add_row(f"  {workload.name}", f"{metric.name}, {metric.unit}", escape(workload.summary))
+    for name, one in workloads.broken().items():
+        table.add_row(name, "", escape(f"cannot be used here ({one.reason})"))
     return render(table)
 
 
 def workloads_json() -> str:
-    """The same, for programs."""
-    return json.dumps([_facts(workload) for workload in workloads.workloads().values()], indent=2)
+    """The same, for programs; a workload that cannot be used has `name`, `file`, `line` and `error`."""
+    known = [_facts(workload) for workload in workloads.workloads().values()]
+    return json.dumps([*known, *(one.as_data() for one in workloads.broken().values())], indent=2)
 
 
 def workload_text(name: str) -> str:
@@ -49,8 +52,20 @@ def workload_text(name: str) -> str:
     try:
         described = describe(workload.name)
     except Refusal as refusal:
-        return "\n\n".join([*parts, f"Knobs, phases and roles are not shown: {refusal}"])
-    return "\n\n".join([*parts, render(_kernel_table(described)), render(_knobs_table(described))])
+        said = f"Knobs, phases and roles are not shown: {refusal}"
+        return "\n\n".join([*parts, said, *_problems_text(workload.problems(limits=_limits()))])
+    parts += [render(_kernel_table(described)), render(_knobs_table(described))]
+    return "\n\n".join([*parts, *_problems_text(workload.problems(described.raw, limits=_limits()))])
+
+
+def _limits() -> list[str]:
+    """The limits that the installed workloads provide."""
+    return [one.name for workload in workloads.workloads().values() for one in workload.provides]
+
+
+def _problems_text(problems: Sequence[str]) -> list[str]:
+    """The names in a declaration that lead nowhere; nothing where there are none."""
+    return ["\n".join(["Problems of the declaration", *(f"  {text}" for text in problems)])] if problems else []
 
 
 def workload_json(name: str) -> str:
@@ -60,7 +75,9 @@ def workload_json(name: str) -> str:
         Refusal: no such workload, or its kernel is not built.
     """
     workload = find_workload(name)
-    return json.dumps({**_facts(workload), **describe(workload.name).raw}, indent=2)
+    raw = describe(workload.name).raw
+    problems = workload.problems(raw, limits=_limits())
+    return json.dumps({**_facts(workload), **raw, "problems": problems}, indent=2)
 
 
 def _table(*columns: str, title: str = "") -> Table:

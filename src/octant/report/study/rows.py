@@ -42,8 +42,8 @@ class Place:
 
 
 def columns_and_rows(outcome: Outcome, measure: str) -> tuple[list[str], list[list[str]]]:
-    """The table of a measure: factors (of what was measured those that differ, or differ from the baseline), published
-    columns and doubts where there are any.
+    """The table of a measure: factors (of what was measured those that differ, or differ from the baseline), shares of
+    the limit, published columns and doubts where there are any.
     """
     axis = outcome.study.measures[measure].axis
     rows = table(outcome, measure)
@@ -52,7 +52,7 @@ def columns_and_rows(outcome: Outcome, measure: str) -> tuple[list[str], list[li
         every = [*(row["levels"] for row in rows), outcome.study.baseline]
         factors = [name for name in factors if len({levels[name] for levels in every}) > 1]
     columns = [*factors, *([axis.knob] if axis else []), "here"]
-    told = ("× baseline", "model", "× model", "there", "× there")
+    told = ("of limit", "× baseline", "model", "× model", "there", "× there")
     columns += [column for column in told if any(row[column] for row in rows)]
     if any(row["doubts"] for row in rows):
         columns.append("doubts")
@@ -80,6 +80,7 @@ def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
                 "levels": dict(zip(study.factors, place.cell.levels, strict=True)),
                 **({axis.knob: axis.label(place.at)} if axis else {}),
                 "here": value_text(stated_value(ours), unit) + _mark_of(stated_value(ours), marks[0]) if ours else "",
+                "of limit": units.percent_text(share) if ours and (share := ours.of_limit) is not None else "",
                 "× baseline": factor_text(gained) + _mark_of(stated(gained), marks[1]) + sign if gained else "",
                 "model": range_of_model(place.predicted, unit) if place.predicted else "",
                 "× model": beside_model(ours.value, place.predicted) if ours and place.predicted else "",

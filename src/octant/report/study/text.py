@@ -29,7 +29,7 @@ from octant.report.study.rows import (
     stated_value,
 )
 from octant.report.terminal import console, render, screen_columns
-from octant.study import file
+from octant.study import file, kinds
 from octant.study.cells import combinations
 from octant.study.design import design
 from octant.study.factors import stated
@@ -51,8 +51,13 @@ def list_text(machine: Machine) -> str:
     table.add_column("study", no_wrap=True)
     table.add_column("findings", justify="right")
     table.add_column("question", overflow="fold")
-    for name, study in ((name, file.load(name)) for name in file.names()):
+    found = file.entries()
+    for name, study in found.working.items():
         table.add_row(name, str(len({asked.id for asked in study.findings})), study.question)
+    for name, one in found.broken.items():
+        table.add_row(name, "", escape(f"cannot be read here ({one.reason})"))
+    for name, one in kinds.entries().broken.items():
+        table.add_row(f"(kind of test) {name}", "", escape(f"cannot be used here ({one.reason})"))
     counted = count_lines(findings_asked(machine, library_of, why_no_link))
     width = max(60, screen_columns(WIDTH))
     lines = (line for text in counted for line in textwrap.wrap(text, width, subsequent_indent=" " * 7))
@@ -60,11 +65,11 @@ def list_text(machine: Machine) -> str:
 
 
 def list_json(machine: Machine) -> str:
-    """The same, for programs; with why findings cannot be tested here."""
+    """The same, for programs; with why findings cannot be tested here, and why studies cannot be read."""
+    studies = file.entries()
     why_not = {one.id: one.why_not for one in findings_asked(machine, library_of, why_no_link) if one.why_not}
     found = (
-        (name, file.load(name), list(dict.fromkeys(one.id for one in file.load(name).findings)))
-        for name in file.names()
+        (name, study, list(dict.fromkeys(one.id for one in study.findings))) for name, study in studies.working.items()
     )
     return json.dumps(
         [
@@ -75,7 +80,9 @@ def list_json(machine: Machine) -> str:
                 "cannot_be_tested_here": {one: why_not[one] for one in ids if one in why_not},
             }
             for name, study, ids in found
-        ],
+        ]
+        + [one.as_data() for one in studies.broken.values()]
+        + [{"kind_of_test": name, **one.as_data()} for name, one in kinds.entries().broken.items()],
         indent=2,
         ensure_ascii=False,
     )
@@ -326,6 +333,7 @@ def _cells_json(outcome: Outcome, measure: str) -> list[Mapping[str, object]]:
                     "launches": len(ours.launches),
                     **dict(zip(("low", "middle", "high"), _ends(stated_value(ours)), strict=True)),
                     "claim": _claim(stated_value(ours)),
+                    "of_limit": ours.of_limit,
                     "there": published.value if published else None,
                     "model": _ends(model) if (model := outcome.predictions.by_cell.get(cell)) else None,
                     "doubts": [{"kind": d.kind, "grade": d.grade.name.lower(), "text": d.text} for d in ours.doubts],

@@ -4,7 +4,7 @@ from octant.limit import FMA, Known, Limit, fma_limit, longest, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate, seconds
 from octant.record import Point
-from octant.workload import Curve, Workload
+from octant.workload import Curve, Workload, any_size
 
 NUMBER_BYTES = 16
 
@@ -40,4 +40,5 @@ WORKLOAD = Workload(
     pictures=(Curve("n", title="Fourier transform by length", each=("library", "effort")),),
     footprint=footprint,
     smoke={"n": "2,60,1024,1000,243", "stores": "auto,streaming"},
+    sizes={"n": any_size},
 )

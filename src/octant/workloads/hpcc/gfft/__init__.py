@@ -4,7 +4,7 @@ from octant.limit import FMA, Known, Limit, fma_limit, longest, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate, seconds, share
 from octant.record import Point
-from octant.workload import Curve, NoTraffic, Stacked, Traffic, Workload
+from octant.workload import Curve, NoTraffic, Stacked, Traffic, Workload, any_size
 
 NUMBER_BYTES = 16
 ARRAYS = 3  # input, output, and what lies between the passes; fewer than nine chunks of messages take up to three more
@@ -57,4 +57,5 @@ WORKLOAD = Workload(
     footprint=footprint,
     smoke={"n": "900,16384", "transport": "shared,messages,hierarchical"},
     messages=True,
+    sizes={"n": any_size},
 )

@@ -4,7 +4,7 @@ from octant.limit import FMA, Known, Limit, fma_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate, seconds, share
 from octant.record import Point
-from octant.workload import Curve, NoTraffic, Stacked, Workload
+from octant.workload import Curve, NoTraffic, Stacked, Workload, any_size
 
 
 def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
@@ -38,4 +38,5 @@ WORKLOAD = Workload(
     traffic=_traffic,
     footprint=_footprint,
     smoke={"n": "150", "block": "16", "library": "plain"},
+    sizes=dict.fromkeys(("n", "block", "grid"), any_size),
 )

@@ -8,7 +8,7 @@ from octant.limit import Known, Limit, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, custom, rate, share
 from octant.record import Point, Samples
-from octant.workload import Curve, NoTraffic, Stacked, Traffic, Workload
+from octant.workload import Curve, NoTraffic, Stacked, Traffic, Workload, any_size
 
 MATRICES = 2
 PHASES = ("pack", "exchange", "add")
@@ -69,4 +69,5 @@ WORKLOAD = Workload(
     footprint=_footprint,
     messages=True,
     smoke={"n": "100", "block": "7", "transport": "shared,messages", "tile": "16"},
+    sizes=dict.fromkeys(("n", "block", "grid"), any_size),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from octant.limit import Known, Limit, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate, seconds
 from octant.record import Point
-from octant.workload import Bars, Curve, NoTraffic, Workload
+from octant.workload import Bars, Curve, NoTraffic, Workload, any_size
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
@@ -42,4 +42,5 @@ WORKLOAD = Workload(
     traffic=_traffic,
     messages=True,
     smoke={"bytes": "64KiB", "transport": "shared,messages", "atomic": "yes"},
+    sizes={"bytes": any_size},
 )

@@ -4,7 +4,7 @@ from octant.limit import FMA, Known, Limit, fma_limit
 from octant.machine import Machine
 from octant.metric import Metric, derived, per, rate
 from octant.record import Point
-from octant.workload import Curve, Workload
+from octant.workload import Curve, Workload, any_size
 
 _BYTES = {"double": 8, "single": 4, "double-complex": 16, "single-complex": 8}
 
@@ -36,4 +36,5 @@ WORKLOAD = Workload(
     smoke={"n": "100", "library": "plain"},
     apart=("library", "isa"),
     ours=("plain",),
+    sizes={"n": any_size},
 )  # fmt: skip

@@ -5,7 +5,7 @@ from octant.limit import Known, Limit, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate
 from octant.record import Point
-from octant.workload import Curve, NoTraffic, Traffic, Workload
+from octant.workload import Curve, NoTraffic, Traffic, Workload, any_size
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
@@ -37,4 +37,5 @@ WORKLOAD = Workload(
     pictures=(Curve("bytes", marks="caches", along="footprint", title="Random updates by footprint"),),
     traffic=_traffic,
     smoke={"bytes": "64KiB", "streams": "128,1", "prefetch": "no,yes"},
+    sizes={"bytes": any_size},
 )

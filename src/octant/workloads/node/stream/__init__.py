@@ -9,7 +9,7 @@ from octant.limit import LEVELS, Known, Level, Limit, Provides, level_of, traffi
 from octant.machine import Machine
 from octant.metric import Metric, custom, rate
 from octant.record import Point, Samples
-from octant.workload import Ladder, Workload
+from octant.workload import Ladder, Workload, beyond_caches
 
 
 def from_memory(machine: Machine, point: Point) -> bool:
@@ -109,4 +109,5 @@ WORKLOAD = Workload(
     pictures=(Ladder(),),
     footprint=footprint,
     smoke={"pattern": "contiguous,strided,gather,streams,transposed", "bytes": "384KiB"},
+    sizes={"bytes": beyond_caches},
 )

@@ -1,0 +1,124 @@
+"""What a result is of, and with which other results it may therefore be compared.
+
+An `Identity` has four parts, each of which adds to the one before it: the quantity (what is measured), the cell (by
+which means of the kernel), the program (what was started: also where, with which settings, which build), and all
+conditions. Whoever asks whether two results belong together compares one of these projections.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from octant import workloads
+from octant.ask import EFFORT, comparable
+
+if TYPE_CHECKING:
+    from octant.ask import Ask
+    from octant.launch import Planned
+    from octant.record import Point
+
+Named: TypeAlias = tuple[tuple[str, str], ...]
+"""Names with values, in the order of the names."""
+
+MEANS = frozenset({"pin", "pages", "layout", "memory", "hwprefetch"})
+"""Knobs of the harness that say where threads and data are. They do not change what is measured."""
+SHAPE = frozenset({"threads", "groups"})
+"""Knobs of the harness that are parts of a shape."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many take part in a measurement."""
+
+    ranks: int = 1  # those that work
+    threads: int = 1  # of each rank
+    alone: bool = False  # each rank works alone, on data of its own
+    groups: tuple[tuple[int, ...], ...] = ()  # the ranks of each, where several groups have more than one
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What one result is of. Sizes in knobs are in bytes; knobs that say how long to measure are in no part."""
+
+    subject: str  # a workload, or `program/` and a program's name
+    knobs: Named = ()  # what is measured
+    size: Size = Size()
+    link: str = ""  # between emulated hosts
+    means: Named = ()  # other knobs: where threads and data are, which library computes, how ranks are dealt to groups
+    placement: tuple[Hashable, ...] = ()  # the request, the hosts and the launcher
+    settings: Named = ()  # of the MPI library, as they were asked
+    library: str = ""  # the version text of the MPI library
+    build: str = ""  # digest of the program, or what its record says of its build
+    environment: Named = ()  # variables that were set for the launch
+    input: str = ""  # digest of the files that a user's program reads
+
+    @property
+    def same_quantity(self) -> tuple[Hashable, ...]:
+        """What is measured: the subject, its measured knobs, ranks and threads."""
+        return self.subject, self.knobs, self.size, self.link, self.input
+
+    @property
+    def cell(self) -> tuple[Hashable, ...]:
+        """What one ask tells apart: the quantity, and every other knob."""
+        return *self.same_quantity, self.means
+
+    @property
+    def same_program(self) -> tuple[Hashable, ...]:
+        """What was started: the cell, where, with which settings, of which build, with which library."""
+        return *self.cell, self.placement, self.settings, self.library, self.build
+
+    @property
+    def same_conditions(self) -> tuple[Hashable, ...]:
+        """Everything."""
+        return *self.same_program, self.environment
+
+    def without(self, defaults: Mapping[str, str]) -> Identity:
+        """The same without the knobs that have these values, for a partner that does not know these knobs."""
+        plain = {name: comparable(value) for name, value in defaults.items()}
+        kept = (tuple(pair for pair in named if plain.get(pair[0]) != pair[1]) for named in (self.knobs, self.means))
+        knobs, means = kept
+        return replace(self, knobs=knobs, means=means)
+
+
+def identity_of(point: Point, ask: Ask | None = None, planned: Planned | None = None) -> Identity:
+    """The identity of a point's results.
+
+    Args:
+        ask: what asked for it; without one, neither a placement nor settings are known.
+        planned: how it was started.
+    """
+    own = {name: comparable(value) for name, value in point.knobs.items() if name not in EFFORT}
+    means = {name for name in own if name in MEANS or name in workloads.apart_knobs(point.workload)}
+    dealt = {name: value for name, value in own.items() if name == "groups"} | {"ranks": str(point.ranks)}
+    shape = ask.shape if ask else None
+    return Identity(
+        point.workload,
+        _sorted((name, value) for name, value in own.items() if name not in means | SHAPE),
+        _size(point),
+        point.process.link,
+        _sorted([*((name, own[name]) for name in means), *dealt.items()]),
+        (shape.place, shape.hosts, shape.launcher) if shape else (),
+        _sorted(ask.mpi.items()) if ask else (),
+        point.process.mpi,
+        (planned.build if planned else "") or json.dumps(dict(point.process.build), sort_keys=True),
+        _sorted(planned.environment.items()) if planned else (),
+    )
+
+
+def works_alone(point: Point) -> bool:
+    """Whether each of several ranks works alone, on data of its own."""
+    each = point.pace == "chunks" or (len(point.groups) > 1 and all(len(group) == 1 for group in point.groups))
+    return each and point.working_ranks > 1
+
+
+def _size(point: Point) -> Size:
+    alone = works_alone(point)
+    several = len(point.groups) > 1 and not alone
+    return Size(point.working_ranks, point.threads, alone, point.groups if several else ())
+
+
+def _sorted(pairs: Iterable[tuple[str, str]]) -> Named:
+    return tuple(sorted(pairs))

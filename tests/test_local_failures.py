@@ -1,0 +1,567 @@
+"""An entry of a registry that is missing or broken stops no command that does not need it by name."""
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import fake_study
+from fake_run import fake_run, machine, stored, write_run
+from octant import registry, suites, workloads
+from octant.advice import Facts, diagnose
+from octant.advice.findings import review
+from octant.analysis.summary import Summary, summarise
+from octant.ask import Ask, Launch, Shape, Subject
+from octant.cli import application
+from octant.failure import Exit, Refusal
+from octant.foreign import read_file
+from octant.launch import jobs, launchers
+from octant.machine import discover
+from octant.machine.surroundings import Surroundings
+from octant.record.written import seal
+from octant.registry import Broken, Entries, UndeclaredError, declared
+from octant.report.machine import advice as advice_writer
+from octant.runs.requests import find_workload
+from octant.simulate.stored_figures import matching_figures
+from octant.store import Store
+from octant.store.asked import asked_text
+from octant.study import file
+from paths import DATA, ROOT
+from registries import ENTRIES, ERROR, REGISTRIES, changed, place_of
+from study_text import STUDY
+
+RUN = CliRunner()
+RECORDED = [json.loads(line) for line in (DATA / "smoke-points.jsonl").read_text(encoding="utf-8").splitlines()]
+STUDIES = file.names()
+TORUS = "package:1 core:2 pu:1"
+
+
+def of_kind(kind: str) -> pytest.MarkDecorator:
+    """Runs a test over the entries of one kind, and each way in which they can be missing."""
+    found = [(package, name) for one, package, name in ENTRIES if one == kind]
+    assert found
+    return pytest.mark.parametrize(("package", "name"), found, ids=[f"{name}" for _, name in found])
+
+
+def refused(call: Callable[[], object]) -> str:
+    with pytest.raises(Refusal) as raised:
+        call()
+    return str(raised.value)
+
+
+def unspaced(text: str) -> str:
+    """The text without spaces and ends of lines, which depend on the width of the screen."""
+    return "".join(text.split())
+
+
+def named(package: str, name: str) -> str:
+    """The file and the error, as a row or a refusal has them."""
+    return f"{place_of(package, name)}: ValueError: {ERROR}"
+
+
+@pytest.fixture(scope="module")
+def app() -> typer.Typer:
+    return application()
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A store with a run of each workload, whose id ends in its name, and `fake_run` as the last."""
+    folder = tmp_path_factory.mktemp("store")
+    for name in workloads.workloads():
+        start = next(line for line in RECORDED if line["kind"] == "launch" and line["workload"] == name)
+        line = next(line for line in RECORDED if line["kind"] == "point" and line["workload"] == name)
+        launch = Launch(Ask(Subject(name), line["knobs"], Shape(line["shape"]["ranks"])), 0)
+        run = stored([launch], folder=folder / "runs" / id_of(name))
+        run.folder.mkdir(parents=True)
+        (run.folder / "asked.json").write_text(asked_text(run), encoding="utf-8")
+        lines = [seal({**one, "launch": launch.key}) for one in (start, line)]
+        (run.folder / "records.jsonl").write_text("".join(f"{one}\n" for one in lines), encoding="utf-8")
+    write_run(fake_run(), folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OCTANT_STORE", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def summary() -> Summary:
+    return summarise(fake_run())
+
+
+def id_of(name: str) -> str:
+    return f"20261121-214530-{name.replace('/', '-')}"
+
+
+def invoke(app: typer.Typer, *words: str) -> str:
+    """What a command prints; it must end well."""
+    result = RUN.invoke(app, list(words))
+    assert result.exit_code == 0, (words, result.output, result.exception)
+    return result.output
+
+
+# The mechanism.
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package with entries of every sort."""
+    folder = tmp_path / "entries_of_a_test"
+    (folder / "whole").mkdir(parents=True)
+    (folder / "whole" / "__init__.py").write_text("from entries_of_a_test.whole import part\nVALUE = part.VALUE\n")
+    (folder / "whole" / "part.py").write_text("VALUE = 1\n")
+    (folder / "raises.py").write_text("'''A page.'''\n\nraise KeyError('what; is\\nmissing')\n")
+    (folder / "exits.py").write_text("import sys\nsys.exit('at once')\n")
+    (folder / "torn.py").write_text("VALUE = 1\nVALUE = (\n")
+    (folder / "lacks.py").write_text("OTHER = 1\n")
+    (folder / "absent.py").write_text("import no_such_module_anywhere\n")
+    (folder / "deep").mkdir()
+    (folder / "deep" / "__init__.py").write_text("from entries_of_a_test.deep import inner\n")
+    (folder / "deep" / "inner.py").write_text("\n\nVALUE = 1 / 0\n")
+    (folder / "_shared.py").write_text("raise ValueError\n")
+    (folder / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return folder
+
+
+def test_what_cannot_be_imported_or_lacks_what_is_needed_is_kept_with_file_line_and_error(package: Path) -> None:
+    found = registry.entries(package.name, lambda module: declared(module, "VALUE").VALUE)
+    assert dict(found.working) == {"whole": 1}
+    assert dict(found.broken) == {
+        "absent": Broken(
+            "absent", str(package / "absent.py"), "ModuleNotFoundError: No module named 'no_such_module_anywhere'", 1
+        ),
+        "deep": Broken("deep", str(package / "deep/inner.py"), "ZeroDivisionError: division by zero", 3),
+        "exits": Broken("exits", str(package / "exits.py"), "SystemExit: at once", 2),
+        "lacks": Broken("lacks", str(package / "lacks.py"), "it declares no VALUE"),
+        "raises": Broken("raises", str(package / "raises.py"), r"KeyError: 'what, is\nmissing'", 3),
+        "torn": Broken("torn", str(package / "torn.py"), "SyntaxError: '(' was never closed", 2),
+    }
+    text = refused(lambda: found.check("torn", "thing"))
+    assert text == f"cannot use the thing torn ({package}/torn.py, line 2: SyntaxError: '(' was never closed); " + (
+        "correct or remove that file"
+    )
+    found.check("whole", "thing")
+    found.check("not there", "thing")
+
+
+def test_an_interruption_is_no_error_of_an_entry() -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        registry.attempt("entry", Path("entry.py"), interrupt)
+
+
+def test_no_entry_that_comes_with_octant_is_broken(summary: Summary) -> None:
+    """Else a test that runs over every entry would pass over it."""
+    assert workloads.broken() == {}
+    assert not file.entries().broken
+    assert not suites.entries().broken
+    for kind, package, name in ENTRIES:
+        assert not isinstance(registry.entry(package, name, lambda module: module), Broken), kind
+    assert not diagnose(Facts(machine())).broken
+    assert not review(summary).broken
+    assert len(ENTRIES) > 120
+    assert len(REGISTRIES) == 9
+
+
+def test_no_file_imports_an_entry_of_a_registry_by_its_name() -> None:
+    """Deleting the entry would break that file too; what several entries share lies beside them, with a leading `_`."""
+    found = []
+    for path in (ROOT / "src/octant").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        own = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+        if path.name.startswith("test_") or not any(package in text for package in PACKAGES):
+            continue
+        for node in ast.walk(ast.parse(text)):
+            imported: list[str] = []
+            if isinstance(node, ast.ImportFrom) and node.module:
+                imported = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            elif isinstance(node, ast.Import):
+                imported = [alias.name for alias in node.names]
+            found += [f"{own} imports {one}" for one in imported if (entry := _entry(one)) and _entry(own) != entry]
+    assert not found
+
+
+PACKAGES = {package for packages in REGISTRIES.values() for package in packages}
+
+
+def _entry(module: str) -> str:
+    """The entry of a registry that a module is, or lies in; empty: none."""
+    parts = module.split(".")
+    known = {f"{package}.{name}" for _, package, name in ENTRIES}
+    return next((one for n in range(len(parts), 1, -1) if (one := ".".join(parts[:n])) in known), "")
+
+
+# Each registry, with each entry left out or broken.
+
+
+@of_kind("workload")
+def test_a_workload(package: str, name: str, store: Path, app: typer.Typer) -> None:
+    full = f"{package.rpartition('.')[2]}/{name}"
+    others = set(workloads.workloads()) - {full}
+    with changed(package, name, "broken"):
+        assert set(workloads.workloads()) == others
+        listed = {row["name"]: row for row in json.loads(invoke(app, "workloads", "--json"))}
+        assert listed.keys() == {*others, full}
+        assert listed[full]["error"] == f"ValueError: {ERROR}"
+        assert f"cannot measure {full!r} ({full} cannot be used here ({named(package, name)})); correct" in refused(
+            lambda: find_workload(full)
+        )
+        report = invoke(app, "report", id_of(full), "--json")
+        _is_shown_from_its_record(full, json.loads(report), f"{full} cannot be used here")
+    with changed(package, name, "left out"):
+        assert set(workloads.workloads()) == others
+        run = Store(store).find(id_of(full))
+        assert matching_figures(run, "") == []
+        assert f"this installation has no workload {full}" in refused(lambda: matching_figures(run, full))
+        assert refused(lambda: find_workload(full)).startswith(f"cannot measure {full!r} (no workload {full!r}); ")
+        report = invoke(app, "report", id_of(full), "--json")
+        _is_shown_from_its_record(full, json.loads(report), f"this installation has no workload {full}")
+
+
+def test_tables_of_patterns_say_that_a_workload_is_missing(store: Path, app: typer.Typer) -> None:
+    with changed("octant.workloads.mpi", "p2p", "left out"):
+        shown = RUN.invoke(app, ["mpi", "--run", id_of("mpi/p2p")])
+        assert shown.exit_code == 0
+        assert "octant: this installation has no workload mpi/p2p; its figures are made" in shown.stderr
+    with changed("octant.workloads.hpcc", "hpl", "left out"):
+        assert "HPL: this installation has no workload hpcc/hpl" in invoke(app, "hpcc", "--run", id_of("hpcc/hpl"))
+
+
+def test_a_family(store: Path, app: typer.Typer) -> None:
+    """Its workloads are missing, and bare names are refused with the family's error."""
+    with changed("octant.workloads", "node", "broken"):
+        assert {name.partition("/")[0] for name in workloads.workloads()} == {"hpcc", "io", "mpi"}
+        listed = {row["name"]: row for row in json.loads(invoke(app, "workloads", "--json"))}
+        assert listed["node"]["error"] == f"ValueError: {ERROR}"
+        for name in ("stream", "node/stream"):
+            assert f"the family node cannot be used here ({named('octant.workloads', 'node')})" in refused(
+                partial(find_workload, name)
+            )
+        assert "node/stream cannot be used here" in invoke(app, "report", id_of("node/stream"), "--json")
+        assert find_workload("p2p").name == "mpi/p2p"
+
+
+def _is_shown_from_its_record(full: str, report: dict[str, object], why: str) -> None:
+    """All of its figures are there, with a remark, and without a limit."""
+    figures, screen = report["figures"], report["first_screen"]
+    assert isinstance(figures, list)
+    assert isinstance(screen, dict)
+    assert report["unknown_workloads"] == [full]
+    assert [text.startswith(why) and "figures are made from the records" in text for text in screen["absent"]] == [True]
+    assert figures
+    assert any(figure["median"] is not None for figure in figures)
+    assert {figure["workload"] for figure in figures} == {full}
+    assert not any(figure["limit"] for figure in figures)
+
+
+@of_kind("rule")
+def test_a_rule(package: str, name: str) -> None:
+    facts = Facts(machine())
+    rest = [advice for advice in diagnose(facts).advice if advice.rule != name]
+    with changed(package, name, "broken"):
+        found = diagnose(facts)
+        assert list(found.advice) == rest
+        assert unspaced(f"{name}: {named(package, name)}") in unspaced(advice_writer.as_text(found))
+        assert {"rule": name, "error": f"ValueError: {ERROR}"}.items() <= json.loads(advice_writer.as_json(found))[
+            -1
+        ].items()
+    with changed(package, name, "left out"):
+        assert (list(diagnose(facts).advice), diagnose(facts).broken) == (rest, ())
+
+
+def test_a_rule_that_raises_while_it_judges_is_a_row_too(summary: Summary, monkeypatch: pytest.MonkeyPatch) -> None:
+    from octant.advice.findings import imbalance
+    from octant.advice.rules import smt
+
+    def raising(_of: object) -> None:
+        raise ValueError(ERROR)
+
+    monkeypatch.setattr(smt, "advise", raising)
+    monkeypatch.setattr(imbalance, "judge", raising)
+    assert [(one.name, one.error) for one in diagnose(Facts(machine())).broken] == [("smt", f"ValueError: {ERROR}")]
+    assert [one.name for one in review(summary).broken] == ["imbalance"]
+
+
+def test_the_doctor_lists_a_rule_that_is_broken(app: typer.Typer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discover, "discover", machine)
+    monkeypatch.setattr(discover, "surroundings", lambda _machine: Surroundings())
+    with changed("octant.advice.rules", "smt", "broken"):
+        shown = RUN.invoke(app, ["doctor"])
+        assert "rules that cannot be used: 1" in shown.output
+        assert ERROR in refused(lambda: RUN.invoke(app, ["doctor", "--explain", "smt"], catch_exceptions=False))
+
+
+@of_kind("finding")
+def test_a_finding(package: str, name: str, summary: Summary) -> None:
+    with changed(package, name, "broken"):
+        found = review(summary)
+        assert [one.reason for one in found.broken] == [named(package, name)]
+    with changed(package, name, "left out"):
+        assert review(summary) == (type(found))(found.findings, found.passed)
+
+
+def test_a_finding_that_is_broken_is_a_remark_of_the_report(store: Path, app: typer.Typer) -> None:
+    with changed("octant.advice.findings", "steal", "broken"):
+        report = " ".join(invoke(app, "report", "last").split())
+    assert f"the rule steal cannot be used here ({named('octant.advice.findings', 'steal')})" in report.replace(
+        "- ", "-"
+    )
+
+
+@of_kind("kind of test")
+def test_a_kind_of_test(package: str, name: str) -> None:
+    using = [study for study in STUDIES if f'kind = "{name}"' in file.source_text(study)[1]]
+    others = [study for study in STUDIES if study not in using]
+    text = STUDY.replace('kind = "ratio"', f'kind = "{name}"')
+    for how, why in (("broken", named(package, name)), ("left out", f"no such word {name!r}")):
+        with changed(package, name, how):  # type: ignore[arg-type]
+            assert not isinstance(file.entry(others[0]), Broken)
+            assert why in refused(lambda: file.parse(text, "mine"))
+            for one in map(file.entry, using[:1]):
+                assert isinstance(one, Broken)
+                assert why in one.error
+
+
+@of_kind("launcher")
+def test_a_launcher(package: str, name: str) -> None:
+    with changed(package, name, "broken"):
+        assert named(package, name) in refused(lambda: launchers.launcher(name))
+        assert all(launchers.launcher(one) for one in launchers.names())
+        assert launchers.chosen("", launchers.JobSize(1), {}) == "direct"
+    with changed(package, name, "left out"):
+        assert "no such launcher" in refused(lambda: launchers.launcher(name))
+        assert name not in launchers.names()
+
+
+@of_kind("batch system")
+def test_a_batch_system(package: str, name: str) -> None:
+    with changed(package, name, "broken"):
+        assert named(package, name) in refused(lambda: jobs.batch_system(name))
+        assert all(jobs.batch_system(one) for one in jobs.names())
+    with changed(package, name, "left out"):
+        assert "no such batch system" in refused(lambda: jobs.batch_system(name))
+
+
+@of_kind("syntax")
+def test_a_syntax(package: str, name: str, app: typer.Typer, tmp_path: Path) -> None:
+    node = tmp_path / "node.synthetic"
+    node.write_text(TORUS)
+    words = ("place", "--place", "2x1", "--on", str(node), "--json")
+    with changed(package, name, "broken"):
+        shown = json.loads(invoke(app, *words, "--for", "all"))["launchers"]
+        assert [one for one, syntax in shown.items() if "error" in syntax] == [name]
+        assert named(package, name) in refused(lambda: RUN.invoke(app, [*words, "--for", name], catch_exceptions=False))
+    with changed(package, name, "left out"):
+        assert set(json.loads(invoke(app, *words, "--for", "all"))["launchers"]) == set(shown) - {name}
+
+
+@of_kind("import format")
+def test_an_import_format(package: str, name: str, tmp_path: Path) -> None:
+    other = "stream" if name != "stream" else "hpl"
+    with changed(package, name, "broken"):
+        assert named(package, name) in refused(lambda: read_file(name, tmp_path / "none"))
+        assert "cannot read the output" in refused(lambda: read_file(other, tmp_path / "none"))
+    with changed(package, name, "left out"):
+        assert "no such tool" in refused(lambda: read_file(name, tmp_path / "none"))
+        assert "cannot read the output" in refused(lambda: read_file(other, tmp_path / "none"))
+
+
+@of_kind("command group")
+def test_a_command_group(package: str, name: str) -> None:
+    whole = set(typer.main.get_command(application()).commands)  # type: ignore[attr-defined]
+    with changed(package, name, "broken"):
+        app = application()
+        rest = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+        assert rest < whole
+        assert unspaced(named(package, name)) in unspaced(invoke(app, "--help"))
+        gone = min(whole - rest)
+        assert named(package, name) in refused(lambda: RUN.invoke(app, [gone], catch_exceptions=False))
+    with changed(package, name, "left out"):
+        app = application()
+        assert set(typer.main.get_command(app).commands) == rest  # type: ignore[attr-defined]
+        assert "cannot be used here" not in invoke(app, "--help")
+        assert RUN.invoke(app, [gone]).exit_code == Exit.WRONG_WORD
+
+
+# Studies and suites, which are files of data.
+
+
+@pytest.fixture(scope="module")
+def parsed() -> Entries[file.Study]:
+    return file.entries()
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study(name: str, parsed: Entries[file.Study], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others are read once for all of these tests."""
+    text = file.source_text(name)[1].replace("\n[", "\nfrobnicate = 1\n[", 1)
+    for one in STUDIES:
+        (tmp_path / f"{one}.toml").write_text(text if one == name else "")
+    load = file.load
+    monkeypatch.setattr(file, "_shipped_folder", lambda: tmp_path)
+    monkeypatch.setattr(file, "load", lambda one: load(one) if one == name else parsed.working[one])
+    found = file.entries()
+    assert list(found.working) == [one for one in STUDIES if one != name]
+    broken = found.broken[name]
+    assert broken.file == str(tmp_path / f"{name}.toml")
+    assert "frobnicate: there is no such key" in broken.error
+    assert "frobnicate: there is no such key" in refused(lambda: file.load(name))
+    (tmp_path / f"{name}.toml").unlink()
+    assert (list(file.entries().working), file.entries().broken) == (list(found.working), {})
+
+
+def test_a_study_of_a_missing_workload_is_a_row_and_refused_with_the_reason(
+    app: typer.Typer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("page-size", "vsx-fmadd"):
+        text = file.source_text(name)[1]
+        (tmp_path / f"{name}.toml").write_text(text)
+    text = file.source_text("page-size")[1]
+    (tmp_path / "misspelt.toml").write_text(text.replace('workload = "', 'workload = "no', 1))
+    (tmp_path / "torn.toml").write_text("question = [")
+    monkeypatch.setattr(file, "_shipped_folder", lambda: tmp_path)
+    monkeypatch.setattr(discover, "discover", machine)
+    listed = {row["name"]: row for row in json.loads(invoke(app, "study", "list", "--json"))}
+    assert listed.keys() == {"page-size", "vsx-fmadd", "misspelt", "torn"}
+    assert "no workload" in listed["misspelt"]["error"]
+    assert listed["misspelt"]["line"] > 1
+    shown = unspaced(invoke(app, "study", "list"))
+    assert shown.count("cannotbereadhere(") == 2
+    assert "page-size" in shown
+    for command in ("show", "run", "report"):
+        said = refused(partial(RUN.invoke, app, ["study", command, "misspelt"], catch_exceptions=False))
+        assert said.startswith(f"cannot read the study misspelt, line {listed['misspelt']['line']} (measures.")
+        assert "no workload" in said
+
+
+def test_a_stored_run_of_a_study_is_shown_without_the_study_and_without_its_workload(
+    app: typer.Typer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "stream-affinity-pages"
+    monkeypatch.setenv("OCTANT_STORE", str(tmp_path / "store"))
+    fake_study.programs(tmp_path / "bin", monkeypatch)
+    run = fake_study.run(Store(tmp_path / "store"), name, machine(nodes=2), lambda *_: 50e9, repeats=3)
+    usual = invoke(app, "study", "report", name)
+    (tmp_path / f"{name}.toml").write_text("question = [")
+    with monkeypatch.context() as patch:
+        patch.setattr(file, "_shipped_folder", lambda: tmp_path)
+        assert invoke(app, "study", "report", name) == usual
+        (tmp_path / f"{name}.toml").unlink()
+        assert invoke(app, "study", "report", name).replace(f"{name}.toml", name) == usual
+    with changed("octant.workloads.node", "stream", "left out"):
+        said = refused(lambda: RUN.invoke(app, ["study", "report", run.id], catch_exceptions=False))
+        assert "no workload 'node/stream'" in said
+        assert said.endswith(f"; try octant report {run.id}")
+        report = json.loads(invoke(app, "report", run.id, "--json"))
+        assert len(report["figures"]) >= len(run.asks)
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_a_suite(name: str, app: typer.Typer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    others = [one for one in suites.names() if one != name]
+    for one in suites.names():
+        shutil.copy(suites._file(one), tmp_path / f"{one}.toml")
+    monkeypatch.setattr(suites, "_folder", lambda: tmp_path)
+    (tmp_path / f"{name}.toml").write_text("title = 1\n")
+    rows = {row["name"]: row for row in json.loads(invoke(app, "evaluate", "--list", "--json"))}
+    assert "error" in rows[name]
+    assert all("error" not in rows[one] for one in others)
+    assert "cannotbereadhere(" in unspaced(invoke(app, "evaluate", "--list"))
+    assert "cannot read the suite" in refused(lambda: suites.load(name))
+    (tmp_path / f"{name}.toml").unlink()
+    assert list(suites.entries().working) == others
+    assert "cannot find the suite" in refused(lambda: suites.load(name))
+
+
+def test_a_suite_leaves_out_workloads_that_are_not_here(app: typer.Typer) -> None:
+    suite = suites.load("quick")
+    every = suites.asks(suite, machine(), name="quick")
+    for how in ("broken", "left out"):
+        with changed("octant.workloads.node", "stream", how):
+            asked = suites.asks(suite, machine(), name="quick")
+            assert asked == tuple(ask for ask in every if ask.subject.workload != "node/stream")
+            assert list(suites.absent(suite, "quick")) == ["node/stream"]
+            assert suites.first_screen(suite, machine(), ["gemm"]).tiles
+            assert "its requests are left out" in " ".join(invoke(app, "evaluate", "--list").split())
+            assert "node/stream" in refused(lambda: suites.asks(suite, machine(), name="a file of the user's"))
+
+
+# Real deletions, each seen by whole commands.
+
+_COMMANDS = """
+import json, sys
+from octant.cli import main
+for words in json.loads(sys.argv[1]):
+    sys.argv[1:] = words
+    try:
+        main()
+    except SystemExit as ended:
+        print(f"exit {ended.code or 0}: {' '.join(words)}", flush=True)
+    else:
+        print(f"exit 0: {' '.join(words)}", flush=True)
+"""
+OF_LISTS = [
+    ["--help"], ["workloads"], ["study", "list"], ["evaluate", "--list"], ["runs"], ["report", "last"],
+    ["place", "--place", "2x1", "--for", "all"],
+]  # fmt: skip
+OF_RUNS = [["export", "last"], ["compare", "previous", "last"], ["hpcc", "--run", "last"]]
+"""Commands that need none of what is deleted by its name."""
+
+
+@pytest.mark.parametrize(
+    ("deleted", "refusal"),
+    [
+        (["workloads/node/stream"], ["run", "stream"]),
+        (["study/studies/page-size.toml", "suites/quick.toml"], ["study", "show", "page-size"]),
+        (["launch/launchers/mpiexec.py", "advice/rules/smt.py"], ["run", "gemm", "--launcher", "mpiexec"]),
+    ],
+    ids=["a workload", "a study and a suite", "a launcher and a rule"],
+)
+def test_what_is_deleted_is_needed_by_no_other_command(deleted: list[str], refusal: list[str], tmp_path: Path) -> None:
+    run = fake_run()
+    write_run(fake_run(folder=Path("runs/20261121-214529-0000")), tmp_path / "store")
+    write_run(run, tmp_path / "store")
+    copy = tmp_path / "octant"
+    shutil.copytree(ROOT / "src/octant", copy, copy_function=os.symlink)
+    for name in deleted:
+        place = copy / name
+        shutil.rmtree(place) if place.is_dir() else place.unlink()
+    words = [*OF_LISTS, *(OF_RUNS if "workloads" in deleted[0] else [])]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "OCTANT_STORE": str(tmp_path / "store"), "COLUMNS": "200"}
+    done = subprocess.run(
+        [sys.executable, "-c", _COMMANDS, json.dumps([*words, refusal])],
+        env=environment, capture_output=True, text=True, timeout=110, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    ends = [line for line in done.stdout.splitlines() if line.startswith("exit ")]
+    assert ends[:-1] == [f"exit 0: {' '.join(one)}" for one in words], done.stderr
+    assert ends[-1].startswith(("exit 1: ", "exit 2: "))
+    assert "Traceback" not in done.stderr
+    report = done.stdout.partition("exit 0: runs\n")[2].partition("exit 0: report")[0]
+    assert "node/stream" in report
+    assert ("this installation has no workload node/stream" in report) == (deleted[0] == "workloads/node/stream")
+    studies = done.stdout.partition("exit 0: workloads\n")[2].partition("exit 0: study list")[0]
+    assert ("cannot be read here" in studies) == (deleted[0] == "workloads/node/stream")
+
+
+def test_an_entry_that_declares_nothing_of_use_is_refused() -> None:
+    from octant.study import kinds
+    from octant.workloads import _declared
+
+    module = type(registry)("made_up")
+    module.WORKLOAD = 1  # type: ignore[attr-defined]
+    with pytest.raises(UndeclaredError, match="its WORKLOAD is of type int, not Workload"):
+        _declared(module)
+    module.Made_up = int  # type: ignore[attr-defined]
+    with pytest.raises(UndeclaredError, match="its Made_up is not a subclass of KindOfTest"):
+        kinds._declared(module)
