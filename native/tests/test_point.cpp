@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -91,6 +92,8 @@ class Run {  // long repetitions that tell how far they are, keep a file and cou
     [[nodiscard]] Counts work(std::size_t) const { return {{"bytes_sent", 10 * (context_.world.rank() + 1)}}; }
     Results verify() {
         ++verified_;
+        std::array const state{runs_, std::int64_t{context_.world.rank()}};
+        context_.keep("state.bin", "state", std::span<std::int64_t const>(state));
         return {{"repetitions that are not verified", static_cast<double>(runs_ - verified_) + wrong_, "1", 0}};
     }
     void corrupt(std::size_t) { wrong_ = 1; }
@@ -271,8 +274,18 @@ void whole(octant::Checks& checks, octant::Session const& session) {
     checks.that(one["stopped_by"] == "time" && series(one, "step", 0)["ns"].size() == 1, "at least one repetition");
     checks.that(!std::filesystem::exists(records + ".progress"), "the progress is gone at the end");
     session.world().barrier();
-    for (auto const& entry : std::filesystem::directory_iterator(std::filesystem::path(records).parent_path()))
-        checks.that(entry.path() == records, "and so are the files: " + entry.path().string());
+    auto const folder = std::filesystem::path(records).parent_path();
+    for (auto const& entry : std::filesystem::directory_iterator(folder))
+        checks.that(entry.path() == records || entry.path() == folder / "files",
+                    "and so are the files: " + entry.path().string());
+    checks.that(read["files"].size() == static_cast<std::size_t>(session.world().size()), "a file of each rank");
+    for (Json const& file : read["files"]) {
+        std::ifstream stored(folder / "files" / std::string(file["stored"].text()), std::ios::binary);
+        std::array<std::int64_t, 2> state{};
+        stored.read(reinterpret_cast<char*>(state.data()), sizeof state);
+        checks.that(file["name"] == "state.bin" && file["bytes"] == sizeof state && state[0] == 3, "the last state");
+        checks.that(file["rank"] == state[1], "of the rank that the record names");
+    }
 }
 
 struct Repeated : Solver {
