@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <vector>
 
 namespace {
 
@@ -42,10 +43,11 @@ void names(octant::Checks& checks) {
     KeptFiles kept;
     std::int64_t memory = 1000;
     std::string const longest(64, 'n');
-    for (std::string const name : {"field.bin", "9", "a-b_c.D", longest.c_str()}) kept.keep(name, "k", {}, memory);
+    for (std::string const& name : std::vector<std::string>{"field.bin", "9", "a-b_c.D", longest})
+        kept.keep(name, "k", {}, memory);
     checks.that(kept.list().size() == 4, "plain names");
-    for (std::string const name : {"", ".", "..", "../x", "/etc/passwd", "a/b", ".hidden", "-x", "a b", "a\n",
-                                   "\xC3\xA9", (longest + "n").c_str()}) {
+    for (std::string const& name : std::vector<std::string>{"", ".", "..", "../x", "/etc/passwd", "a/b", ".hidden",
+                                                            "-x", "a b", "a\n", "\xC3\xA9", longest + "n"}) {
         checks.refused([&] { kept.keep(name, "kind", {}, memory); }, "is no plain name");
         checks.refused([&] { kept.keep("name", name, {}, memory); }, "is no plain name");
     }
