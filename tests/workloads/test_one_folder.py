@@ -75,7 +75,7 @@ def test_a_kernel_keeps_a_file_of_each_rank_that_reports_list_and_shared_ones_le
         first = [int.from_bytes(block[:8], "little") for block in blocks]
         assert first[0] - first[1] == 1000, "each rank has the block of the other"
     shown = call(folder, programs, store, "report", "last").stdout
-    assert "block.bin (block, 64 B, rank 0)" in shown
+    assert "block.bin (block, 64 B, rank 0)" in " ".join(shown.split()), "in lines as wide as the terminal"
     listed = json.loads(call(folder, programs, store, "report", "last", "--json").stdout)["files"]
     assert {(one["name"], one["rank"]) for one in listed} == {("block.bin", 0), ("block.bin", 1)}
     for shared in (("report", "last", "--share", "--json"), ("export", "last", "--share", "--json")):
