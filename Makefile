@@ -27,7 +27,7 @@ $(VENV)/bin/pip:
 		{ echo "cannot build the kernels (no C++ compiler on PATH); try apt-get install g++, or set CXX" >&2; exit 1; }
 	@$(STEP) "set-up 1/3: an environment of its own in $(VENV)" 5 $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 $(RUNS): $(VENV)/bin/pip pyproject.toml constraints.txt cmake/mpi_flavour.py
-	@$(STEP) "set-up 2/3: build tools" 5 $(BIN)/pip install scikit-build-core nanobind nlohmann-json cmake ninja
+	@$(STEP) "set-up 2/3: build tools" 5 $(BIN)/pip install scikit-build-core nanobind cmake ninja
 	@$(STEP) "set-up 3/3: Octant and its MPI library" 8 $(BIN)/pip install --no-build-isolation -e .
 	@touch $@
 $(STAMP): $(RUNS)
@@ -62,7 +62,7 @@ dev-openmpi: $(STAMP) openmpi
 openmpi: .venv-openmpi/.octant-installed  ## set up .venv-openmpi, where Octant uses Open MPI (for more ranks than cores)
 .venv-openmpi/.octant-installed: pyproject.toml constraints.txt cmake/mpi_flavour.py
 	@test -x .venv-openmpi/bin/pip || $(PYTHON) -m venv .venv-openmpi
-	@$(STEP) "Open MPI 1/2: build tools" 5 .venv-openmpi/bin/pip install scikit-build-core nanobind nlohmann-json cmake ninja
+	@$(STEP) "Open MPI 1/2: build tools" 5 .venv-openmpi/bin/pip install scikit-build-core nanobind cmake ninja
 	@OCTANT_MPI=openmpi $(STEP) "Open MPI 2/2: Octant and Open MPI" 8 .venv-openmpi/bin/pip install --no-build-isolation -e .
 	@touch $@
 

@@ -1,11 +1,8 @@
-// What measuring costs: a mark, and writing 10,000 steps of 8 ranks as records of format 2, against the series of the
-// slowest rank alone through a JSON tree, which is what format 1 kept. Run by hand:
+// What measuring costs: a mark, writing 10,000 steps of 8 ranks as a record, and its checksum. Run by hand:
 // cmake --preset release -DOCTANT_TESTS=ON && cmake --build --preset release --target bench_records
 #include "octant/crc.hpp"
 #include "octant/phases.hpp"
 #include "series.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -33,6 +30,9 @@ double cpu_seconds_of(Body const& body) {
     }
     return least;
 }
+
+// How often a pass goes over a text of this length: CPU time has no finer steps than microseconds.
+std::size_t repeats_of(std::size_t bytes) { return std::max<std::size_t>(1, (std::size_t{1} << 23) / bytes); }
 
 struct Rank {
     octant::KernelInfo info;
@@ -85,29 +85,17 @@ Written format_2(std::vector<std::string> const& phases) {
     return {seconds, bytes};
 }
 
-// As format 1 was written: for each step the slowest rank's time and its number, as JSON values.
-Written format_1() {
-    using Json = nlohmann::ordered_json;
-    std::vector<Rank> all;
-    for (int r = 0; r < ranks; ++r) all.push_back(rank_of(r, {}));
-    std::size_t bytes = 0;
+// Of one CRC-32 over a record of this many bytes, s.
+double check_sum_s(std::size_t bytes) {
+    std::string text(bytes, '7');
+    std::uint32_t sum = 0;
     double const seconds = cpu_seconds_of([&] {
-        std::vector<std::pair<double, int>> worst(steps);
-        for (int r = 0; r < ranks; ++r) {
-            auto const& ns = all[static_cast<std::size_t>(r)].measured.lanes[0].duration_ns;
-            for (std::size_t i = 0; i < ns.size(); ++i)
-                if (static_cast<double>(ns[i]) > worst[i].first) worst[i] = {static_cast<double>(ns[i]), r};
+        for (std::size_t i = 0; i < repeats_of(bytes); ++i) {
+            text[i % bytes] = static_cast<char>('0' + (sum & 7U));
+            sum += octant::crc32(text);
         }
-        Json duration_ns = Json::array(), slowest = Json::array();
-        for (auto const& [ns, rank] : worst) {
-            duration_ns.push_back(static_cast<std::int64_t>(ns));
-            slowest.push_back(rank);
-        }
-        Json record;
-        record["samples"] = Json{{"duration_ns", duration_ns}, {"slowest_rank", slowest}};
-        bytes = record.dump().size();
     });
-    return {seconds, bytes};
+    return seconds / static_cast<double>(repeats_of(bytes));
 }
 
 // Time of a chain of dependent additions with or without a mark in each turn, ns a turn.
@@ -160,12 +148,15 @@ int main() {
                 quality.empty_ns);
     std::printf("mark, off        %6.1f ns\n", off - without);
     std::printf("lost time        %6.1f ns a burst of a lane alone, %.1f of a rank\n", watch_ns(true), watch_ns(false));
-    Written const one = format_1();
-    std::printf("format 1, slowest rank        %6.2f ms %8zu bytes\n", one.cpu_s * 1e3, one.bytes);
     for (std::vector<std::string> const& phases : {std::vector<std::string>{}, {"pack"}, {"pack", "unpack"}}) {
         Written const two = format_2(phases);
-        std::printf("format 2, 8 ranks, %zu phases   %6.2f ms %8zu bytes, x %.2f\n", phases.size(), two.cpu_s * 1e3,
-                    two.bytes, two.cpu_s / one.cpu_s);
+        std::printf("8 ranks, %zu phases             %6.2f ms %8zu bytes, %.0f records/s\n", phases.size(),
+                    two.cpu_s * 1e3, two.bytes, 1 / two.cpu_s);
+        double const sum_s = check_sum_s(two.bytes);
+        std::printf("  its check sum               %8.4f ms, %.1f %% of it\n", sum_s * 1e3, 100 * sum_s / two.cpu_s);
     }
+    for (std::size_t const bytes : {std::size_t{4} << 10, std::size_t{64} << 10, std::size_t{1} << 20})
+        std::printf("check sum of %7zu bytes    %8.1f us, %.2f GB/s\n", bytes, check_sum_s(bytes) * 1e6,
+                    static_cast<double>(bytes) / check_sum_s(bytes) * 1e-9);
     return 0;
 }

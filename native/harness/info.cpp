@@ -2,15 +2,11 @@
 #include "octant/kernel.hpp"
 #include "octant/record.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <iterator>
 
 namespace octant {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr char const* sync_names[] = {"none", "barrier", "dissemination", "clock"};
 
@@ -19,22 +15,25 @@ char const* name_of(KnobKind kind) {
     return names[static_cast<int>(kind)];
 }
 
-Json knobs_json(std::vector<Knob> const& list, char const* owner) {
-    Json knobs = Json::array();
-    for (auto const& knob : list) {
-        Json item = {{"name", knob.name},
-                     {"owner", owner},
-                     {"kind", name_of(knob.kind)},
-                     {"default", knob.initial},
-                     {"help", knob.help}};
-        if (!knob.choices.empty()) item["choices"] = knob.choices;
-        if (knob.kind == KnobKind::integer || knob.kind == KnobKind::bytes) {
-            item["least"] = knob.least;
-            if (knob.most != INT64_MAX) item["most"] = knob.most;
-        }
-        knobs.push_back(item);
+void write_words(JsonText& text, char const* name, std::vector<std::string> const& words) {
+    text.key(name).open('[');
+    for (auto const& word : words) text.word(word);
+    text.close(']');
+}
+
+void write_knob(JsonText& text, Knob const& knob, char const* owner) {
+    text.open('{');
+    text.key("name").word(knob.name);
+    text.key("owner").word(owner);
+    text.key("kind").word(name_of(knob.kind));
+    text.key("default").word(knob.initial);
+    text.key("help").word(knob.help);
+    if (!knob.choices.empty()) write_words(text, "choices", knob.choices);
+    if (knob.kind == KnobKind::integer || knob.kind == KnobKind::bytes) {
+        text.key("least").number(knob.least);
+        if (knob.most != INT64_MAX) text.key("most").number(knob.most);
     }
-    return knobs;
+    text.close('}');
 }
 
 }  // namespace
@@ -106,17 +105,27 @@ std::vector<Knob> harness_knobs(KernelInfo const& info, bool whole) {
 namespace {
 
 // What differs between the kernels of a program.
-Json row_json(KernelInfo const& info) {
-    Json roles = Json::array(), readings = Json::array();
-    for (auto const& role : info.roles)
-        roles.push_back(
-            {{"name", role.name}, {"timed", role.timed}, {"waits", role.waits == Waits::polls ? "polls" : "sleeps"}});
-    for (auto const& reading : info.readings) readings.push_back({{"name", reading.name}, {"unit", reading.unit}});
-    return {{"pace", name_of(info.pace)},
-            {"phases", info.phases},
-            {"roles", roles},
-            {"readings", readings},
-            {"least_ranks", info.least_ranks}};
+void write_row(JsonText& text, KernelInfo const& info) {
+    text.key("pace").word(name_of(info.pace));
+    write_words(text, "phases", info.phases);
+    text.key("roles").open('[');
+    for (auto const& role : info.roles) {
+        text.open('{');
+        text.key("name").word(role.name);
+        text.key("timed").boolean(role.timed);
+        text.key("waits").word(role.waits == Waits::polls ? "polls" : "sleeps");
+        text.close('}');
+    }
+    text.close(']');
+    text.key("readings").open('[');
+    for (auto const& reading : info.readings) {
+        text.open('{');
+        text.key("name").word(reading.name);
+        text.key("unit").word(reading.unit);
+        text.close('}');
+    }
+    text.close(']');
+    text.key("least_ranks").number(info.least_ranks);
 }
 
 }  // namespace
@@ -149,21 +158,31 @@ std::vector<Knob> Program::knobs() const {
 std::string describe(std::string const& workload, Program const& program) {
     KernelInfo const& first = program.rows.front().info;
     auto const all = program.knobs();
-    auto const own = all.begin() + static_cast<std::ptrdiff_t>(first.knobs.size() + (program.chooser.empty() ? 0 : 1));
-    Json knobs = knobs_json({all.begin(), own}, "kernel");
-    for (auto const& knob : knobs_json({own, all.end()}, "harness")) knobs.push_back(knob);
-    Json text = {{"format", record_format}, {"workload", workload}};
-    text.update(row_json(first));
-    text.update({{"library_threads", first.library_threads},
-                 {"sample_ns", first.sample_ns},
-                 {"sync", name_of(first.sync)},
-                 {"knobs", knobs},
-                 {"build", Json::parse(build_text())}});
+    std::size_t const own = first.knobs.size() + (program.chooser.empty() ? 0 : 1);  // the others are the harness's
+    JsonText text;
+    text.open('{');
+    text.key("format").number(record_format);
+    text.key("workload").word(workload);
+    write_row(text, first);
+    text.key("library_threads").boolean(first.library_threads);
+    text.key("sample_ns").number(first.sample_ns);
+    text.key("sync").word(name_of(first.sync));
+    text.key("knobs").open('[');
+    for (std::size_t i = 0; i < all.size(); ++i) write_knob(text, all[i], i < own ? "kernel" : "harness");
+    text.close(']');
+    text.key("build").raw(build_text());
     if (!program.chooser.empty()) {
-        text["chooser"] = program.chooser;
-        for (Row const& row : program.rows) text["rows"][row.name] = row_json(row.info);
+        text.key("chooser").word(program.chooser);
+        text.key("rows").open('{');
+        for (Row const& row : program.rows) {
+            text.key(row.name).open('{');
+            write_row(text, row.info);
+            text.close('}');
+        }
+        text.close('}');
     }
-    return text.dump(2);
+    text.close('}');
+    return indented(text.text());
 }
 
 }  // namespace octant

@@ -1,10 +1,11 @@
 #include "octant/json_text.hpp"
 
-#include <nlohmann/json.hpp>
+#include "octant/crc.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 
 namespace octant {
 namespace {
@@ -28,11 +29,66 @@ void append(std::string& text, std::span<Number const> values) {
     text.append(buffer.data(), static_cast<std::size_t>(at - buffer.data()));
 }
 
+// One character of a text; control characters have an escape.
+void append_escaped(std::string& text, std::string_view character) {
+    static constexpr std::string_view meant = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt";
+    auto const which = meant.find(character);
+    auto const code = static_cast<unsigned char>(character[0]);
+    if (which != std::string_view::npos)
+        (text += '\\') += letters[which];
+    else if (code < 0x20)
+        (text += "\\u00") += hex8(code).substr(6);
+    else
+        text += character;
+}
+
 }  // namespace
+
+std::ptrdiff_t character_bytes(std::string_view text) noexcept {
+    auto const within = [&](std::size_t i, unsigned low, unsigned high) {
+        auto const byte = i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+        return byte >= low && byte <= high;
+    };
+    if (within(0, 0, 0x7F)) return 1;
+    if (!within(0, 0xC2, 0xF4)) return -1;
+    auto const first = static_cast<unsigned char>(text[0]);
+    std::size_t const bytes = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    unsigned const low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+    unsigned const high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+    for (std::size_t i = 1; i < bytes; ++i)
+        if (!within(i, i == 1 ? low : 0x80, i == 1 ? high : 0xBF)) return -static_cast<std::ptrdiff_t>(i);
+    return static_cast<std::ptrdiff_t>(bytes);
+}
+
+std::string indented(std::string_view json) {
+    std::string text;
+    std::size_t depth = 0;
+    bool quoted = false;
+    auto const next_line = [&](std::size_t levels) { text.append(1, '\n').append(2 * (depth = levels), ' '); };
+    for (std::size_t i = 0; i < json.size(); ++i) {
+        char const c = json[i];
+        bool const opens = !quoted && (c == '{' || c == '['), closes = !quoted && (c == '}' || c == ']');
+        if (closes && json[i - 1] != '{' && json[i - 1] != '[') next_line(depth - 1);
+        text += c;
+        if (quoted && c == '\\') text += json[++i];
+        if (c == '"') quoted = !quoted;
+        if (opens && json[i + 1] != '}' && json[i + 1] != ']') next_line(depth + 1);
+        if (!quoted && c == ',') next_line(depth);
+        if (!quoted && c == ':') text += ' ';
+    }
+    return text;
+}
 
 void JsonText::word(std::string_view text) {
     separate();
-    text_ += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    text_ += '"';
+    while (!text.empty()) {
+        auto const bytes = character_bytes(text);
+        auto const taken = static_cast<std::size_t>(std::abs(bytes));
+        append_escaped(text_, bytes < 0 ? "\uFFFD" : text.substr(0, taken));
+        text.remove_prefix(taken);
+    }
+    text_ += '"';
 }
 
 void JsonText::whole(std::int64_t value) {

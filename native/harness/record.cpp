@@ -92,7 +92,8 @@ Recorder::Recorder(Session const& session, std::string workload, std::string pat
       launch_(std::move(launch)),
       clock_(measure_clock()),
       marks_(measure_marks()),
-      polls_(waits_use_cpu(world_)) {
+      polls_(waits_use_cpu(world_)),
+      files_(path_, launch_) {
     std::int64_t failed = 0;
     if (world_.rank() == 0 && path_ != "-") {
         int const file = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -160,8 +161,14 @@ void Recorder::append(std::string text) const {
 
 bool Recorder::write(KernelInfo const& info, Context const& context, Groups const& groups, Outcome const& outcome) {
     JsonText text = start("point");
-    text.key("place").number(places_++);
+    text.key("place").number(places_);
     bool const right = write_point(text, {info, context, groups, outcome, {}});
+    std::string const files = write_files(world_, context.files.list(), files_, places_++);
+    if (!files.empty()) {
+        text.key("files").open('[');
+        text.raw(files);
+        text.close(']');
+    }
     if (world_.rank() == 0) finish(std::move(text));
     return right;
 }

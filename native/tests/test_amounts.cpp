@@ -3,11 +3,9 @@
 #include "octant/amounts.hpp"
 
 #include "check.hpp"
-
-#include <nlohmann/json.hpp>
+#include "json.hpp"
 
 #include <array>
-#include <fstream>
 #include <iostream>
 #include <string_view>
 
@@ -38,10 +36,9 @@ int print_values() {
 }
 
 void shared_table(octant::Checks& checks) {
-    std::ifstream file("amounts.json");
-    auto const table = nlohmann::json::parse(file);
-    for (auto const& [kind, texts] : table.items())
-        for (auto const& [text, expected] : texts.items()) {
+    octant::Json const table = octant::Json::parse_file("amounts.json");
+    for (auto const& [kind, texts] : table.members())
+        for (auto const& [text, expected] : texts.members()) {
             auto const* const form = kind == "bytes"   ? "as a size"
                                      : kind == "whole" ? "as a whole number"
                                      : kind == "real"  ? "as a number from 0 up"
@@ -49,9 +46,9 @@ void shared_table(octant::Checks& checks) {
             if (expected.is_null())
                 checks.refused([&] { static_cast<void>(value_of(kind, text)); }, form);
             else if (kind == "bytes" || kind == "whole")
-                checks.that(value_of(kind, text) == std::to_string(expected.get<std::int64_t>()), kind + " " + text);
+                checks.that(value_of(kind, text) == std::to_string(expected.whole()), kind + " " + text);
             else
-                checks.near(std::stod(value_of(kind, text)), expected.get<double>(), 1e-15 * expected.get<double>());
+                checks.near(std::stod(value_of(kind, text)), expected.number(), 1e-15 * expected.number());
         }
 }
 

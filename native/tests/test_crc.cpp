@@ -1,4 +1,4 @@
-// The check sum against the published one and against the definition, one bit at a time.
+// The check sum against the published one, against zlib, and against the definition, one bit at a time.
 #include "octant/crc.hpp"
 
 #include "check.hpp"
@@ -26,5 +26,14 @@ int main() {
         checks.that(octant::crc32(text) == by_bits(text), "any length");
         text += static_cast<char>(i * 37);
     }
+    // zlib.crc32 of the first so many of these bytes
+    std::string long_text;
+    for (std::size_t i = 0; i < 100'000; ++i) long_text += static_cast<char>(i * i + i / 256);
+    std::pair<std::size_t, std::uint32_t> const sums[] = {
+        {1, 0xD202EF8DU},     {7, 0x659D0B28U},      {8, 0xB60CDA46U},       {9, 0x3BD74662U},
+        {1'000, 0x932BF7A0U}, {65'536, 0x6530897EU}, {100'000, 0x276876F4U},
+    };
+    for (auto const& [bytes, sum] : sums)
+        checks.that(octant::crc32(std::string_view(long_text).substr(0, bytes)) == sum, "as zlib computes it");
     return checks.result();
 }

@@ -3,12 +3,11 @@
 #include "octant/record.hpp"
 
 #include "check.hpp"
+#include "json.hpp"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
-
 #include <array>
 #include <csignal>
 #include <cstdlib>
@@ -16,7 +15,7 @@
 
 namespace {
 
-using Json = nlohmann::json;
+using octant::Json;
 
 octant::Lane lane(int thread) {
     octant::Lane made;
@@ -76,9 +75,10 @@ void read_back(octant::Checks& checks, std::string const& path) {
     checks.that(lanes["kind"] == "point" && lanes["pace"] == "chunks", "what it is");
     checks.that(lanes["place"] == 0, "the first point of the launch");
     checks.that(lanes["series"].size() == 2 && lanes["series"][1]["thread"] == 1, "two lanes");
-    checks.that(lanes["series"][0]["gap_ns"] == Json({100, 100, 90}), "gaps, the first from the start");
-    checks.that(lanes["series"][0]["ns"] == Json({100, 110, 120}), "every sample");
-    checks.that(lanes["series"][0]["preempted"] == Json({2}), "flags");
+    checks.that(lanes["series"][0]["gap_ns"] == std::vector<std::int64_t>{100, 100, 90},
+                "gaps, the first from the start");
+    checks.that(lanes["series"][0]["ns"] == std::vector<std::int64_t>{100, 110, 120}, "every sample");
+    checks.that(lanes["series"][0]["preempted"] == std::vector<std::int64_t>{2}, "flags");
     checks.that(lanes["work"][0]["counts"]["flops"] == 14 && lanes["work"][0]["lanes"] == 2, "counts of two lanes");
     checks.that(lanes["work"][0]["batch"] == 4 && lanes["results"][0]["bound"] == 1, "batch and check");
     checks.that(lanes["given"][0]["thread_masks"].size() == 2 && lanes["notes"]["width"] == "512", "what was given");
@@ -112,7 +112,7 @@ void no_space(octant::Checks& checks, octant::Session const& session, std::strin
     for (std::string const reason : {"the first", "the last"}) {
         std::string line;
         std::getline(file, line);
-        checks.that(Json::accept(line) && Json::parse(line)["reason"] == reason, reason + " is a line of its own");
+        checks.that(Json::accepts(line) && Json::parse(line)["reason"] == reason, reason + " is a line of its own");
     }
 }
 
@@ -153,7 +153,8 @@ void early_end(octant::Checks& checks, std::string const& path) {
     std::string line;
     std::getline(file, line);
     Json const read = next_line(checks, file);
-    checks.that(read["kind"] == "failure" && read["knobs"] == Json({{"bytes", "1,2"}}) && read["ranks"] == 0, "whose");
+    checks.that(read["kind"] == "failure" && read["knobs"] == Json::parse(R"({"bytes":"1,2"})") && read["ranks"] == 0,
+                "whose");
     checks.that(read["reason"] == "cannot" && read["exit"] == 2 && read["end"] == "wrong_word", "which end");
     checks.that(!std::getline(file, line), "the other ranks add nothing");
     octant::record_early_end(path + "/none", "family/thing", "launch-1", words, "cannot", octant::Exit::wrong_word);
@@ -168,10 +169,10 @@ void order(octant::Checks& checks) {
 void progress(octant::Checks& checks, std::string const& path) {
     octant::Progress progress(path, "launch-1");
     progress.write(1.0000001, "solve");
-    checks.that(Json::parse(std::ifstream(path)) == Json({{"launch", "launch-1"}, {"share", 1}, {"phase", "solve"}}),
+    checks.that(Json::parse_file(path) == Json::parse(R"({"launch":"launch-1","share":1,"phase":"solve"})"),
                 "no share is above 1");
     progress.write(std::nan(""), "solve");
-    checks.that(Json::parse(progress.last()) == Json({{"share", 0}, {"phase", "solve"}}), "or no number");
+    checks.that(progress.last() == R"({"share":0,"phase":"solve"})", "or no number");
 }
 
 }  // namespace

@@ -1,16 +1,15 @@
 // A record that would be too large keeps what it must, and stays small.
 #include "check.hpp"
+#include "json.hpp"
 #include "octant/sketch.hpp"
 #include "point_text.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <numeric>
 
 namespace {
 
-using Json = nlohmann::json;
+using octant::Json;
 constexpr std::int64_t steps = 2500;
 
 octant::Lane lane(int thread) {
@@ -48,10 +47,9 @@ Json written(octant::Comm const& world, Facts const& facts, octant::Limits const
     octant::JsonText text;
     text.open('{');
     octant::write_point(text, {facts.info, context, groups, facts.outcome, limits});
+    text.key("size").number(text.text().size());
     text.close('}');
-    Json read = Json::parse(text.text());
-    read["size"] = text.text().size();
-    return read;
+    return Json::parse(text.text());
 }
 
 Facts of_steps() {
@@ -82,11 +80,11 @@ void of_many_steps(octant::Checks& checks, octant::Comm const& world) {
     Json const lists = written(world, facts, {100'000, 60'000});
     checks.that(lists["form"] == "reduced" && lists["reduced"].size() == 2, "step and phase");
     Json const step = lists["reduced"][0];
-    checks.that(step["slowest_ns"] == Json(ns) && step["slowest_rank"].size() == ns.size(), "each step's slowest rank");
-    checks.that(step["preempted"] == Json({5, 6, 100}), "in which steps a rank was switched out");
+    checks.that(step["slowest_ns"] == ns && step["slowest_rank"].size() == ns.size(), "each step's slowest rank");
+    checks.that(step["preempted"] == std::vector<std::int64_t>{5, 6, 100}, "in which steps a rank was switched out");
     checks.that(!lists["reduced"][1].contains("preempted"), "once");
     std::int64_t const sum = std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
-    checks.that(step["ranks"] == Json({{0, steps, sum, 100'000, 100'999}}), "exact sums");
+    checks.that(step["ranks"][0] == std::vector<std::int64_t>{0, steps, sum, 100'000, 100'999}, "exact sums");
     checks.that(step["sketch"]["count"] == steps, "all times");
     checks.that(lists["series"].size() == 1 && lists["series"][0]["every"] == 2, "readings, thinned");
     Json const sketches = written(world, facts, {80'000, 2'000});
@@ -96,13 +94,14 @@ void of_many_steps(octant::Checks& checks, octant::Comm const& world) {
     checks.that(short_step["blocks_ns"][0] == std::accumulate(ns.begin(), ns.begin() + 1000, std::int64_t{0}), "exact");
     checks.that(short_step["worst"].size() == 64, "and the slowest");
     checks.that(short_step["worst"][0][2] == 100'999, "the slowest of all first");
-    auto const slowest = short_step["worst"][0][0].get<std::size_t>();
+    auto const slowest = static_cast<std::size_t>(short_step["worst"][0][0].whole());
     checks.that(ns[slowest] == 100'999, "with its place");
     checks.that(!short_step.contains("preempted"), "flags of the slowest alone");
     Facts disturbed = of_steps();
     disturbed.outcome.measured.lanes[0].preempted = {1, static_cast<std::int64_t>(slowest)};
     Json const flagged = written(world, disturbed, {80'000, 2'000})["reduced"][0];
-    checks.that(flagged["preempted"] == Json({slowest}), "and whether one of these was disturbed");
+    checks.that(flagged["preempted"] == std::vector{static_cast<std::int64_t>(slowest)},
+                "and whether one of these was disturbed");
 }
 
 void of_many_chunks(octant::Checks& checks, octant::Comm const& world) {
@@ -116,11 +115,10 @@ void of_many_chunks(octant::Checks& checks, octant::Comm const& world) {
     facts.outcome.measured.batch = {1};
     facts.outcome.work = {{}};
     Json const read = written(world, facts, {32'000, 1'000});
-    auto const k = read["coalesced"].get<std::int64_t>();
+    auto const k = read["coalesced"].whole();
     checks.that(k >= 2 && (k & (k - 1)) == 0 && read["size"] <= 32'000, "neighbours are added up until they fit");
     Json const series = read["series"][0];
-    auto const ns = series["ns"].get<std::vector<std::int64_t>>(),
-               gaps = series["gap_ns"].get<std::vector<std::int64_t>>();
+    auto const ns = series["ns"].wholes(), gaps = series["gap_ns"].wholes();
     auto const samples = static_cast<std::size_t>(steps / k * k);
     auto const& all = facts.outcome.measured.lanes[0];
     checks.that(ns.size() == samples / static_cast<std::size_t>(k), "whole ones only");
@@ -131,7 +129,7 @@ void of_many_chunks(octant::Checks& checks, octant::Comm const& world) {
     std::int64_t const end = std::accumulate(ns.begin(), ns.end(), std::int64_t{0}) +
                              std::accumulate(gaps.begin(), gaps.end(), std::int64_t{0});
     checks.that(end == all.begin_ns[samples - 1] + all.duration_ns[samples - 1] - 1000, "and so do times and gaps");
-    checks.that(series["preempted"].size() == (5 / k == 6 / k ? 2 : 3), "flags of what was added up");
+    checks.that(series["preempted"].size() == (5 / k == 6 / k ? 2U : 3U), "flags of what was added up");
     Json const reduced = read["reduced"][0];
     checks.that(reduced["ranks"][0][1] == 2 * steps && reduced["sketch"]["count"] == 2 * steps, "of both lanes");
     checks.that(reduced["worst"].size() == 64 && reduced["worst"][0].size() == 4, "the slowest with their lanes");
@@ -140,7 +138,8 @@ void of_many_chunks(octant::Checks& checks, octant::Comm const& world) {
     auto const held = std::ranges::count_if(reduced["gaps"]["bins"], [&](Json const& run) { return run[0] == at_end; });
     checks.that(held == 1, "what a burst has beyond its samples and the times between them");
     auto const span_ns = facts.outcome.measured.lanes[0].bursts[0].wall_ns;
-    checks.that(series["bursts"] == Json({{0, span_ns}, {1000 / k, 1'000'000'000}}),
+    checks.that(series["bursts"].size() == 2 && series["bursts"][0] == std::vector<std::int64_t>{0, span_ns} &&
+                    series["bursts"][1] == std::vector<std::int64_t>{1000 / k, 1'000'000'000},
                 "the samples in which bursts begin, in those that are kept, and their lengths");
     Json const least = written(world, facts, {100, 100});
     checks.that(least["series"].empty() && least["reduced"][0]["ranks"][0][1] == 2 * steps, "sums fit in any case");

@@ -2,14 +2,13 @@
 #include "octant/sketch.hpp"
 
 #include "check.hpp"
-
-#include <nlohmann/json.hpp>
+#include "json.hpp"
 
 #include <cmath>
 
 namespace {
 
-using Json = nlohmann::json;
+using octant::Json;
 using octant::Sketch;
 
 Json written(Sketch const& sketch) {

@@ -84,7 +84,7 @@ def test_the_command_line_reads_an_example(example: Example) -> None:
 
 @pytest.mark.parametrize("line", ["octant rnu stream", "octant run --rnaks 2 stream", "octant run stream --ranks x"])
 def test_a_line_that_is_wrong_is_not_read(line: str) -> None:
-    with pytest.raises(Exception, match="rnu|rnaks|not a valid"):
+    with pytest.raises(Exception, match=r"rnu|rnaks|not a valid"):
         read(line)
     with pytest.raises(ValueError, match="no line of octant"):
         words_of(line.removeprefix("octant "))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from octant.record import Failure, Point, RecordError, Taken
 from octant.record.lines import Reader, read_line
 from octant.record.sketch import Sketch, bin_of, middle_of, sketch_of, sketch_of_array
-from octant.record.written import failure_line, seal
+from octant.record.written import failure_line, kept_member, seal
 
 POINT: dict[str, Any] = {
     "format": 2, "kind": "point", "workload": "mpi/halo", "launch": "halo-0", "knobs": {"n": "64"},
@@ -339,3 +339,49 @@ def test_the_checksum_is_zlibs_of_what_stands_before_it() -> None:
     text = line()
     body, _, rest = text.rpartition(b',"crc"')
     assert rest == f':"{zlib.crc32(body):08x}"}}'.encode()
+
+
+FILE = {"name": "field.bin", "kind": "field", "rank": 3, "bytes": 16, "crc": "0123abcd", "stored": "halo-0.12/0.3.f"}
+UNSTORED = {"name": "field.bin", "kind": "field", "bytes": 16, "left_out": "larger than 16 MiB"}
+
+
+def test_files_of_a_launch_are_listed_stored_or_left_out() -> None:
+    stored, left_out = read_point(line(files=[FILE, UNSTORED])).files
+    assert (stored.name, stored.kind, stored.rank, stored.bytes) == ("field.bin", "field", 3, 16)
+    assert (stored.crc, stored.stored, stored.left_out) == ("0123abcd", "halo-0.12/0.3.f", "")
+    assert (left_out.rank, left_out.crc, left_out.stored, left_out.left_out) == (0, "", "", "larger than 16 MiB")
+    assert read_point(line(files=[kept_member(one) for one in (stored, left_out)])).files == (stored, left_out)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *(
+            {"name": name}
+            for name in ("", "..", "../x", "/x", "a/b", ".x", "-x", "a b", "a\n", "é", "a\0", "n" * 65, 7)
+        ),
+        *({"kind": kind} for kind in ("", "../x", "k" * 33, None)),
+        *({"stored": path} for path in ("", "../x", "a/..", "a/../b", "/etc/passwd", "a/b/c", "a", "a/b\n", ".a/b")),
+        *({"crc": crc} for crc in ("", "0123abc", "0123ABCD", "0123abcd\n", 7)),
+        *({"bytes": size} for size in (-1, 1.5, "16", None, 2**63)),
+        *({"rank": rank} for rank in (-1, 4, "0")),
+        {"left_out": "and stored too"},
+    ],
+)
+def test_a_record_with_a_hostile_or_contradictory_file_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(RecordError):
+        read_line(line(files=[{**FILE, **changes}]))
+
+
+@pytest.mark.parametrize("missing", ["crc", "stored"])
+def test_a_stored_file_has_a_path_and_a_checksum(missing: str) -> None:
+    with pytest.raises(RecordError, match=r"a checksum without a path|neither stored nor left out"):
+        read_line(line(files=[{name: value for name, value in FILE.items() if name != missing}]))
+    with pytest.raises(RecordError, match="a path without a checksum"):
+        read_line(line(files=[{**UNSTORED, "stored": FILE["stored"]}]))
+
+
+def test_a_record_lists_at_most_a_thousand_files() -> None:
+    assert len(read_point(line(files=[FILE] * 1000)).files) == 1000
+    with pytest.raises(RecordError):
+        read_line(line(files=[FILE] * 1001))

@@ -12,6 +12,7 @@ from octant.record import (
     Failure,
     Given,
     Head,
+    KeptFile,
     Point,
     Process,
     RankTotal,
@@ -39,7 +40,9 @@ POINT: dict[str, Any] = {
               "by_rank": {"messages": [3, 4]}}],
     "marks": {"off": [[0, 2], [1, 3, 1]]},
     "sync": {"method": "barrier", "exit_skew_ns": [8, -9]}, "share_cores": True, "blocks": True,
-    "noise": {"before": {"lost": 0.125}}, "notes": {"why": "because"}, "files": [{"path": "x"}],
+    "noise": {"before": {"lost": 0.125}}, "notes": {"why": "because"}, "files": [
+        {"name": "x.bin", "kind": "field", "bytes": 7, "rank": 2, "crc": "0123abcd", "stored": "halo-0.1/0.2.x.bin"}
+    ],
     "series": [{"name": "phase/pack", "rank": 1, "thread": 2, "group": 1, "role": "caller", "unit": "ns",
                 "ns": [10, 11], "gap_ns": [3, 4], "entries": [5, 6], "preempted": [1],
                 "bursts": [[0, 15], [1, 16]], "clock_hz": [3000]}],
@@ -78,7 +81,8 @@ def test_every_member_of_a_point_is_read() -> None:
             Given("n1", (4, 5), ((4,), (5, 6)), (Buffer(1, 2, 3, 4, {"0": 5}),),
                   Scheduling("fifo", 3, -5, "a", "g", 10, 11, 0.5, "q", "0-3")),
         ),
-        taken=(Taken(3, (90,), (50,), (30,), 20, "t", 99, 6),), files=({"path": "x"},),
+        taken=(Taken(3, (90,), (50,), (30,), 20, "t", 99, 6),),
+        files=(KeptFile("x.bin", "field", 7, 2, "0123abcd", "halo-0.1/0.2.x.bin"),),
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from octant.record import Failure, Point
 from octant.runs.carry_out import Batch, Decide, Step, carry_out, in_turn
 from octant.runs.ends import ends_of
 from octant.store import Store, StoredRun
+from octant.store.kept import read_kept
 
 ASKS = (ask(bytes="1MiB,2MiB"), ask(bytes="4MiB", kernel="copy"))
 
@@ -363,3 +364,44 @@ def test_a_run_killed_at_any_byte_is_read_and_exactly_what_is_missing_is_asked_a
     assert len(cells) == len(set(cells)) == 9, "each cell once"
     assert done.complete
     assert len(done.damaged) <= 2, "the ends of the lines that were torn"
+
+
+def test_what_a_program_puts_into_its_folder_is_kept_with_its_point(store: Store) -> None:
+    seen = []
+
+    def program(_words: object, environment: Mapping[str, str], _timeout_s: float, _observe: object) -> Outcome:
+        folder = Path(environment["OCTANT_KEEP"])
+        seen.append(folder)
+        (folder / "log").write_text(f"start {len(seen)}")
+        return Outcome(1, False, 0.1, "no\n") if len(seen) == 1 else GOOD
+
+    run = store.create("q", machine(), (Ask(Subject(command=("./prog",)), repeats=2),))
+    run = go_on(store, run, program)
+    (point,) = run.points
+    assert [(file.name, file.kind, file.bytes) for file in point.files] == [("log", "output", 7)]
+    run = go_on(store, run, program)
+    assert [read_kept(run.folder, file) for point in run.points for file in point.files] == [b"start 2", b"start 3"]
+    assert len(list((run.folder / "files").iterdir())) == 2, "what the program left that failed is not kept"
+    assert not any(folder.exists() for folder in seen)
+    assert len(set(seen)) == 3
+
+
+def test_a_kernel_is_given_no_folder_for_files(store: Store) -> None:
+    given: list[Mapping[str, str]] = []
+
+    def kernel(words: Sequence[str], environment: Mapping[str, str], timeout_s: float, observe: Any) -> Outcome:
+        given.append(environment)
+        return Kernel()(words, environment, timeout_s, observe)
+
+    go_on(store, store.create("q", machine(), (ask(bytes="1MiB"),)), kernel)
+    assert given
+    assert "OCTANT_KEEP" not in given[0]
+
+
+def test_the_folder_for_files_of_a_program_that_was_killed_with_us_is_removed(store: Store) -> None:
+    run = store.create("q", machine(), (Ask(Subject(command=("./prog",))),))
+    left = run.folder / "records.jsonl.scratch-keep-0123456789abcdef"
+    left.mkdir()
+    (left / "log").write_text("text")
+    go_on(store, run, lambda *_: GOOD)
+    assert not left.exists()

@@ -36,7 +36,7 @@ from octant.record import (
     Series,
     Work,
 )
-from octant.record.written import failure_line, seal
+from octant.record.written import failure_line, kept_member, seal
 from octant.store import Store, StoredRun
 from octant.store.asked import Asked, asked_text
 from octant.workload import Bars, Curve, Histogram, Ladder, Messages, Workload
@@ -432,6 +432,7 @@ def point_line(p: Point) -> str:
         "noise": {name: dict(look) for name, look in p.noise.items()},
         "notes": dict(p.notes),
         "spent": dict(p.spent_s),
+        "files": list(map(kept_member, p.files)),
         "given": [
             {**g.__dict__, "buffers": [{**b.__dict__, "pages_on_node": dict(b.pages_on_node)} for b in g.buffers]}
             for g in p.given

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from extra_workload import build_kernel, call, run_tests
+from octant import units
 from octant.failure import Exit
 from octant.store import Store
+from octant.store.kept import read_kept
 from octant.workloads import _template
 from paths import ROOT
 
@@ -53,6 +55,34 @@ def test_every_command_handles_a_workload_that_is_one_folder(ring: tuple[Path, P
     assert {row["metric"] for row in rows} >= {"handovers", "pass share", "worst step", "total", "ring"}
     series = {row["series"] for row in csv.DictReader(io.StringIO(octant("export", "last", "--samples")))}
     assert series == {"step", "phase/fill", "phase/pass", "phase/pass/sum", "reading/total"}
+
+
+@pytest.mark.mpi
+def test_a_kernel_keeps_a_file_of_each_rank_that_reports_list_and_shared_ones_leave_out(
+    ring: tuple[Path, Path], tmp_path: Path
+) -> None:
+    folder, programs = ring
+    store = tmp_path / "store"
+    words = ("run", "relay", "--ranks", "2", "bytes=64,4KiB", "seconds=0.05", "samples=50", "--repeats", "1")
+    call(folder, programs, store, *words)
+    run = Store(store).find("last")
+    for point in run.points:
+        size = int(units.parse_bytes(point.knobs["bytes"]))
+        assert [(file.name, file.kind, file.rank, file.bytes) for file in point.files] == [
+            ("block.bin", "block", rank, size) for rank in (0, 1)
+        ]
+        blocks = [read_kept(run.folder, file) for file in point.files]
+        first = [int.from_bytes(block[:8], "little") for block in blocks]
+        assert first[0] - first[1] == 1000, "each rank has the block of the other"
+    shown = call(folder, programs, store, "report", "last").stdout
+    assert "block.bin (block, 64 B, rank 0)" in " ".join(shown.split()), "in lines as wide as the terminal"
+    listed = json.loads(call(folder, programs, store, "report", "last", "--json").stdout)["files"]
+    assert {(one["name"], one["rank"]) for one in listed} == {("block.bin", 0), ("block.bin", 1)}
+    for shared in (("report", "last", "--share", "--json"), ("export", "last", "--share", "--json")):
+        assert json.loads(call(folder, programs, store, *shared).stdout)["files"] == []
+    call(folder, programs, store, "report", "last", "--share", "-o", str(tmp_path / "shared.html"))
+    assert "block.bin" not in (tmp_path / "shared.html").read_text()
+    assert "block.bin" in (run.folder / "report.html").read_text()
 
 
 def _points_are_right(store: Path) -> None:

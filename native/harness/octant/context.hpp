@@ -3,6 +3,7 @@
 
 #include "octant/beside.hpp"
 #include "octant/info.hpp"
+#include "octant/kept_files.hpp"
 #include "octant/memory.hpp"
 #include "octant/mpi.hpp"
 #include "octant/phases.hpp"
@@ -11,6 +12,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -70,12 +72,22 @@ struct Context {
     void synchronise();  // starts the ranks of the group together between two phases; its time is in no phase
     [[nodiscard]] std::string const& scratch() const;  // a folder for files, gone after the point; throws Refusal
 
+    // Keeps a file in the run's folder, where the record of this point names it with its rank, length and checksum; any
+    // rank may, at any time outside the timed part, and a file of the same name replaces the last one. At most 16 MiB a
+    // file and 64 MiB a launch: what is more is left out, and the record says so. Throws Refusal: as KeptFiles::keep.
+    template <class T>
+        requires std::is_trivially_copyable_v<T>
+    void keep(std::string const& name, std::string const& kind, std::span<T const> data) {
+        files.keep(name, kind, std::as_bytes(data), memory_left_bytes);
+    }
+
     std::span<double const> after_init = {};  // what `Program::after_init` measured on this rank
 
     // The harness's own.
     Sync sync = Sync::none;
     Marks marks = Marks{};
     Readings readings = {};
+    KeptFiles files = KeptFiles{};
     Progress* progress_file = nullptr;
     Scratch const* scratch_folder = nullptr;
     bool drawn = false;  // pages of a buffer were drawn at random

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -10,6 +11,13 @@
 #include <utility>
 
 namespace octant {
+
+// Length of the UTF-8 character that `text` begins with (Unicode 15, table 3-7). Negative: so many bytes are part of no
+// character, and are replaced together. `text` is not empty.
+[[nodiscard]] std::ptrdiff_t character_bytes(std::string_view text) noexcept;
+
+// JSON without spaces as people read it: each member and item on a line of its own, two spaces for each level.
+[[nodiscard]] std::string indented(std::string_view json);
 
 class JsonText {
   public:

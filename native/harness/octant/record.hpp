@@ -3,6 +3,7 @@
 #pragma once
 
 #include "octant/json_text.hpp"
+#include "octant/kept_files.hpp"
 #include "octant/measure.hpp"
 
 #include <map>
@@ -53,6 +54,7 @@ class Recorder {  // all ranks construct and write points together, rank 0 write
     MarkQuality marks_;
     bool polls_;      // a rank that waits for another uses its CPU
     int places_ = 0;  // points so far
+    FileWriter files_;
 };
 
 // Records why a launch ends before it has a Recorder, with its knobs as they were given. Every rank may call this: a

@@ -1,7 +1,6 @@
 """Programs compiled for SimGrid's SMPI: on demand, once per source, kept in the user's cache."""
 
 import hashlib
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -65,20 +64,17 @@ def harness() -> tuple[list[Path], list[str]]:
     """Sources and compiler options that add the measuring harness to a kernel.
 
     Raises:
-        Refusal: no source tree here, or the JSON library's headers are missing.
+        Refusal: no source tree here.
     """
     native = Path(__file__).resolve().parents[3] / "native"
     folder = native / "harness"
     sources = sorted(folder.glob("*.cpp"))
-    json = importlib.util.find_spec("nlohmann_json")
     if not sources:
         raise Refusal(
             "cannot recompile a kernel (this is no source tree of Octant); try from a clone, after `make setup`"
         )
-    if json is None or not json.submodule_search_locations:
-        raise Refusal("cannot recompile a kernel (no nlohmann_json); try `pip install nlohmann-json`")
     own = (folder, native, native / "simgrid")  # in the last is what stands for headers that the build writes
-    return sources, [*(f"-I{one}" for one in own), f"-I{Path(json.submodule_search_locations[0]) / 'include'}"]
+    return sources, [f"-I{one}" for one in own]
 
 
 def _compile(command: list[str], name: str) -> None:

@@ -236,6 +236,19 @@ class Samples:
 
 
 @dataclass(frozen=True)
+class KeptFile:
+    """A file that a launch left in the run's folder, or that could not be stored there."""
+
+    name: str  # as the kernel or program calls it
+    kind: str  # what it is, in a word: "field", "profile", "output"
+    bytes: int
+    rank: int = 0  # that kept it
+    crc: str = ""  # CRC-32 of its content, eight hexadecimal digits; "": it was not stored
+    stored: str = ""  # path below `files` in the run's folder; "": it was not stored
+    left_out: str = ""  # why it was not stored
+
+
+@dataclass(frozen=True)
 class Point:
     """What one launch says about one cell."""
 
@@ -263,7 +276,7 @@ class Point:
     notes: Mapping[str, str] = field(default_factory=dict)
     given: tuple[Given, ...] = ()  # one per rank
     taken: tuple[Taken, ...] = ()  # one per rank that takes part; none in older records
-    files: tuple[Mapping[str, Any], ...] = ()
+    files: tuple[KeptFile, ...] = ()  # that its launch left; `store.kept` reads them
     spent_s: Mapping[str, float] = field(default_factory=dict)  # build_s, measure_s, check_s; none in older records
 
     @property

@@ -15,6 +15,7 @@ from octant.record import (
     Failure,
     Given,
     Head,
+    KeptFile,
     Pace,
     Point,
     Process,
@@ -42,6 +43,11 @@ Members = Annotated[int, Meta(ge=1, le=10_000_000)]
 """How many ranks, threads or lanes there are."""
 Amount = Annotated[float, Meta(ge=0, le=1e18)]
 Texts: TypeAlias = dict[str, str]
+KEPT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+"""Names, kinds and folders of files that launches leave: one part of a path, never `..`."""
+KEPT_PATH = f"{KEPT_NAME}/{KEPT_NAME}"
+MOST_KEPT = 1000
+"""Files of a point that are listed."""
 _NONE = Raw(b"")
 
 
@@ -155,6 +161,16 @@ class _Marks(Struct):
     off: list[Annotated[list[Natural], Meta(min_length=2, max_length=3)]] = []
 
 
+class _File(Struct):
+    name: Annotated[str, Meta(pattern=rf"\A{KEPT_NAME}\Z", max_length=64)]
+    kind: Annotated[str, Meta(pattern=rf"\A{KEPT_NAME}\Z", max_length=32)]
+    bytes: Natural
+    rank: Natural = 0
+    crc: Annotated[str, Meta(pattern=r"\A[0-9a-f]{8}\Z")] = ""
+    stored: Annotated[str, Meta(pattern=rf"\A{KEPT_PATH}\Z", max_length=300)] = ""
+    left_out: str = ""
+
+
 class _Point(Struct, tag_field="kind", tag="point"):
     workload: str
     launch: str
@@ -176,7 +192,7 @@ class _Point(Struct, tag_field="kind", tag="point"):
     notes: Texts = {}
     given: list[_Given] = []
     lost: list[_Taken] = []
-    files: list[dict[str, str | int]] = []
+    files: Annotated[list[_File], Meta(max_length=MOST_KEPT)] = []
     spent: dict[str, Amount] = {}
 
 
@@ -341,7 +357,7 @@ def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point
         notes=point.notes,
         given=tuple(map(_read_given, point.given)),
         taken=tuple(_taken(one, point.shape.ranks) for one in point.lost),
-        files=tuple(point.files),
+        files=tuple(_kept_file(one, point.shape.ranks) for one in point.files),
         spent_s=point.spent,
     )
 
@@ -352,6 +368,14 @@ def _read_given(given: _Given) -> Given:
     )
     how = None if given.scheduling is None else Scheduling(**msgspec.structs.asdict(given.scheduling))
     return Given(given.host, tuple(given.cpus), tuple(map(tuple, given.thread_masks)), buffers, how)
+
+
+def _kept_file(file: _File, ranks: int) -> KeptFile:
+    if file.rank >= ranks or (bool(file.crc), bool(file.left_out)) not in ((True, False), (False, True)):
+        raise RecordError(f"its file {file.name} is of a rank that is not there, or neither stored nor left out")
+    if bool(file.crc) != bool(file.stored):
+        raise RecordError(f"its file {file.name} has a checksum without a path, or a path without a checksum")
+    return KeptFile(file.name, file.kind, file.bytes, file.rank, file.crc, file.stored, file.left_out)
 
 
 def _taken(lost: _Taken, ranks: int) -> Taken:

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from octant.record import FORMAT, Failure, Point, Process, RecordError, crossing
+from octant.record import FORMAT, Failure, KeptFile, Point, Process, RecordError, crossing
 from octant.record.ends import name_of
 
 _CRC = re.compile(rb',"crc":"([0-9a-f]{8})"}')
@@ -43,6 +43,12 @@ def point_line(point: Point) -> str:
             "pace": point.pace, "work": [], "results": results, "notes": dict(point.notes),
         }
     )  # fmt: skip
+
+
+def kept_member(file: KeptFile) -> dict[str, str | int]:
+    """An item of a point's `files`, as a `Reader` reads it back."""
+    end = {"left_out": file.left_out} if file.left_out else {"crc": file.crc, "stored": file.stored}
+    return {"name": file.name, "kind": file.kind, "rank": file.rank, "bytes": file.bytes, **end}
 
 
 def launch_line(launch: str, process: Process) -> str:

@@ -15,11 +15,11 @@ from octant.ask import Launch, cells_of
 from octant.failure import Exit, Refusal, remedy_for_writing
 from octant.launch import Planned, bind, leftovers, link
 from octant.launch.execute import Outcome, execute
-from octant.record import Failure, Point, RecordError
+from octant.record import Failure, KeptFile, Point, RecordError
 from octant.record.written import failure_line, link_line
 from octant.runs import mpi_faults, programs
 from octant.runs.starts import starts_of
-from octant.store import Store, StoredRun, files, finished_cells, progress, separate_repeated
+from octant.store import Store, StoredRun, files, finished_cells, kept, progress, separate_repeated
 from octant.store.asked import start_line
 from octant.store.lines import Records
 
@@ -231,10 +231,10 @@ class _Session:
             files.end_torn_line(self.records)
         tick = functools.partial(self.observe, Step(planned, next(self.numbers), self.run.records))
         progress.remove_leftovers(self.run.records)
-        outcome = self.start(planned.words, planned.environment, planned.timeout_s, tick)
+        outcome, kept_files = self._run(planned, tick)
         self.hung[launch.ask.key] += outcome.timed_out and not workloads.alone_knobs(launch.ask.subject.workload)
         if launch.ask.subject.command and outcome.code == 0:
-            self._append(programs.record_lines(planned, outcome, begun))
+            self._append(programs.record_lines(planned, outcome, begun, kept_files))
         if launch.ask.shape.link:
             self._append_crossing(launch)
         points, failures = self._read_new()
@@ -246,6 +246,19 @@ class _Session:
             self._append([failure_line(failure)])
             self._read_new()
         return refused
+
+    def _run(self, planned: Planned, tick: Callable[[float], None]) -> tuple[Outcome, Sequence[KeptFile]]:
+        """Run a launch to its end; also return the files that a program left, which are stored already."""
+        launch = planned.launch
+        if not launch.ask.subject.command:
+            return self.start(planned.words, planned.environment, planned.timeout_s, tick), ()
+        with contextlib.ExitStack() as stack:
+            with _writing(self.run):
+                folder = stack.enter_context(kept.offered_folder(self.run.records))
+            environment = {**planned.environment, kept.VARIABLE: str(folder)}
+            outcome = self.start(planned.words, environment, planned.timeout_s, tick)
+            ended_well = outcome.code == 0
+            return outcome, kept.store_files(self.run.folder, launch.key, folder) if ended_well else ()
 
     def _append_crossing(self, launch: Launch) -> None:
         """What crossed the emulated link; a launch that did not come so far has no report of it."""

@@ -2,12 +2,12 @@
 
 import datetime
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from octant.launch import Planned
 from octant.launch.execute import Outcome
-from octant.record import FORMAT, SMALL_PAGES
-from octant.record.written import seal
+from octant.record import FORMAT, SMALL_PAGES, KeptFile
+from octant.record.written import kept_member, seal
 
 _SAYS = "octant-pages: "  # the library that asks for large pages inside the program
 
@@ -15,8 +15,14 @@ _SAYS = "octant-pages: "  # the library that asks for large pages inside the pro
 _PROCESS = re.compile(r"process \d+")
 
 
-def record_lines(planned: Planned, outcome: Outcome, started: datetime.datetime) -> list[str]:
-    """The launch and the point of a command that ended well: wall time, CPU time, the memory of its largest process."""
+def record_lines(
+    planned: Planned, outcome: Outcome, started: datetime.datetime, files: Sequence[KeptFile] = ()
+) -> list[str]:
+    """The launch and the point of a command that ended well: wall time, CPU time, the memory of its largest process.
+
+    Args:
+        files: that the command left (`store.kept.store_files`).
+    """
     launch = planned.launch
     head = {"workload": launch.ask.subject.name, "launch": launch.key}
     amounts = (
@@ -34,6 +40,7 @@ def record_lines(planned: Planned, outcome: Outcome, started: datetime.datetime)
         "work": [],
         **({"notes": {SMALL_PAGES: "; ".join(_together(said))}} if said else {}),
         "results": [{"name": name, "value": value, "unit": unit} for name, value, unit in amounts],
+        **({"files": [kept_member(one) for one in files]} if files else {}),
     }
     return [
         seal({"format": FORMAT, "kind": "launch", **head, "started": started.isoformat(timespec="seconds")}),

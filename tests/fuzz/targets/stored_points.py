@@ -24,7 +24,12 @@ _ID = "20261121-214530-3f2a"
 _LINES = (DATA / "smoke-points.jsonl").read_bytes().splitlines()
 _STARTS = [number for number, line in enumerate(_LINES) if b'"kind":"launch"' in line]
 _GROUPS = [_LINES[begin:end] for begin, end in zip(_STARTS, [*_STARTS[1:], len(_LINES)], strict=True)]
+_FILES = (
+    b',"files":[{"name":"x.bin","kind":"field","rank":0,"bytes":9,"crc":"0123abcd","stored":"a-0.1/0.0.x.bin"},'
+    b'{"name":"y","kind":"log","bytes":9,"left_out":"larger than 16 MiB"}]}'
+)
 SEEDS = [b"\n".join([launch, *chosen]) for launch, *points in _GROUPS for chosen in (points[:1], points)]
+SEEDS += [b"\n".join([launch, point.removesuffix(b"}") + _FILES]) for launch, point, *_ in _GROUPS[:3]]
 _TREE = next(folder for folder in sorted((MACHINES / "trees").iterdir()) if folder.is_dir())
 _NAME = re.compile(rb'"workload":"([a-z0-9_]+/[a-z0-9_]+)"')
 _COMMANDS = {  # by words: of how many inputs one goes through them

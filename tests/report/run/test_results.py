@@ -4,12 +4,14 @@ import csv
 import dataclasses
 import io
 import re
+from dataclasses import replace
 
 import pytest
 
+from fake_run import WORKLOADS, fake_run, point
 from halo_run import KNOWN, halo_run
 from octant.analysis.summary import summarise
-from octant.record import Result
+from octant.record import KeptFile, Result
 from octant.report.run import page as run_page
 from octant.report.run import results, text, tidy
 
@@ -86,3 +88,30 @@ def test_a_failed_check_says_where_its_first_wrong_value_is() -> None:
         headline, wrong=tuple(dataclasses.replace(one, where="rank 1, byte 17") for one in headline.wrong)
     )
     assert results.failed_texts(placed) == [f"{text} (rank 1, byte 17)" for text in results.failed_texts(headline)]
+
+
+def test_the_files_of_each_launch_are_one_row() -> None:
+    stored = KeptFile("field.bin", "field", 2 << 20, rank=1, crc="0123abcd", stored="a-0.1/0.1.field.bin")
+    unstored = KeptFile("log", "output", 20 << 20, left_out="larger than 16 MiB")
+    many = tuple(replace(stored, name=f"f{number}") for number in range(10))
+    points = [
+        point(launch="a-0", files=(stored,)), point(launch="b-0"), point(launch="c-0", files=many),
+        point(launch="a-0", files=(unstored,)),
+    ]  # fmt: skip
+    (first, both), (last, short) = results.kept_file_texts(points)
+    assert (first, last) == ("a-0", "c-0")
+    assert both == "field.bin (field, 2 MiB, rank 1); log (output, 20 MiB, rank 0, not stored: larger than 16 MiB)"
+    assert short.endswith("f7 (field, 2 MiB, rank 1); and 2 more files")
+
+
+def test_table_and_json_list_the_files_of_launches() -> None:
+    run = fake_run(repeats=1)
+    file = KeptFile("field.bin", "field", 16, crc="0123abcd", stored="a-0.1/0.0.field.bin")
+    last = replace(run.points[-1], files=(file,))
+    summary = summarise(replace(run, points=(*run.points[:-1], last)), WORKLOADS)
+    shown = [line.plain for line in text.lines(summary, 200)]
+    assert shown[shown.index("Files") + 1] == f"  {last.launch}: field.bin (field, 16 B, rank 0)"
+    assert tidy.document(summary)["files"] == [
+        {"launch": last.launch, "name": "field.bin", "kind": "field", "bytes": 16, "rank": 0, "crc": "0123abcd",
+         "stored": "a-0.1/0.0.field.bin", "left_out": ""}
+    ]  # fmt: skip

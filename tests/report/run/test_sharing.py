@@ -13,11 +13,12 @@ from typer.testing import CliRunner
 
 from fake_run import fake_run, machine, write_run
 from octant.cli import application
-from octant.record import Failure
+from octant.record import Failure, KeptFile
 from octant.report.run import sharing
 from octant.store import StoredRun
 
 HOST, USER, OTHER = "n017.cluster.example.org", "jdoe", "login3"
+FILE = f"fields_of_{USER}.bin"
 LIBRARY = f"/home/{USER}/build/libopenblas.so.0"
 
 
@@ -34,6 +35,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StoredRun:
             process=replace(point.process, mpi=f"MPICH 5, --prefix=/opt/{USER}/mpich", hosts=(HOST,)),
             notes={**point.notes, "library": LIBRARY},
             knobs={**point.knobs, "library": LIBRARY},
+            files=(KeptFile(FILE, "field", 16, crc="0123abcd", stored=f"fake-0.1/0.0.{FILE}"),),
         )
         for point in made.points
         if point.launch != made.launches[0].key  # which failed
@@ -60,7 +62,7 @@ def unpacked(page: str) -> str:
     return "\n".join([page, *texts])
 
 
-SECRETS = (HOST, HOST.partition(".")[0], OTHER, USER, "/home", "/opt", "~/", "libopenblas")
+SECRETS = (HOST, HOST.partition(".")[0], OTHER, USER, "/home", "/opt", "~/", "libopenblas", FILE)
 
 
 def test_nothing_in_a_shared_report_says_who_and_where(run: StoredRun, tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ def render(summary: Summary, clean: Clean = str, all_samples: bool = False, firs
         words=drawing.description(machine),
         settings=_machine_settings(summary),
         provenance=_provenance(summary),
+        kept=results.kept_file_texts(run.points) if clean is str else (),
         samples=held.text,
         has_samples=held.there > 0,
         **said,
@@ -203,7 +204,7 @@ def _data(
 ) -> dict[str, Any]:
     return {
         "run": summary.run.id,
-        "document": html.packed(cleaned(tidy.document(summary, first=first), clean)),
+        "document": html.packed(cleaned(tidy.document(summary, first=first, files=clean is str), clean)),
         "exports": html.exports(drawn, summary.run.id),
         "figures": [cleaned(one, clean) for one in held.figures],
         "further": further,

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.record import Result
+    from octant.record import KeptFile, Point, Result
+
+_MOST_FILES = 8
+"""Files of a launch that a row names."""
 
 
 @dataclass(frozen=True)
@@ -110,3 +113,22 @@ def group_text(figure: Figure) -> str:
         return ""
     unit = figure.metric.unit
     return f"groups {units.si_text(min(values), unit)} … {units.si_text(max(values), unit)} ({len(values)})"
+
+
+def kept_file_texts(points: Iterable[Point]) -> list[tuple[str, str]]:
+    """Each launch that left files, with their names, kinds and sizes: `state.bin (state, 16 B, rank 0)`."""
+    by_launch: dict[str, list[KeptFile]] = {}
+    for point in points:
+        if point.files:
+            by_launch.setdefault(point.launch, []).extend(point.files)
+    rows = []
+    for launch, files in by_launch.items():
+        texts = [_kept_file_text(one) for one in files[:_MOST_FILES]]
+        more = [f"and {units.counted(len(files) - _MOST_FILES, 'more file')}"] if len(files) > _MOST_FILES else []
+        rows.append((launch, "; ".join(texts + more)))
+    return rows
+
+
+def _kept_file_text(file: KeptFile) -> str:
+    left_out = f", not stored: {file.left_out}" if file.left_out else ""
+    return f"{file.name} ({file.kind}, {units.bytes_text(file.bytes)}, rank {file.rank}{left_out})"

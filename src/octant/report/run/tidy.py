@@ -232,11 +232,19 @@ def as_json(summary: Summary, report: Path | None = None, clean: Callable[[str],
     Args:
         clean: what every text goes through (`sharing.cleaner`).
     """
-    return json.dumps(cleaned(document(summary, report), clean), indent=2, ensure_ascii=False, allow_nan=False)
+    found = document(summary, report, files=clean is str)
+    return json.dumps(cleaned(found, clean), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def document(summary: Summary, report: Path | None = None, first: FirstScreen | None = None) -> dict[str, object]:
-    """The same as an object that JSON can hold; `first` spares putting the first screen together again."""
+def document(
+    summary: Summary, report: Path | None = None, first: FirstScreen | None = None, files: bool = True
+) -> dict[str, object]:
+    """The same as an object that JSON can hold.
+
+    Args:
+        first: spares putting the first screen together again.
+        files: list the files that launches left; not for others, since programs choose the names.
+    """
     run, machine = summary.run, summary.run.machine
     return {
         "run": run.id,
@@ -254,6 +262,7 @@ def document(summary: Summary, report: Path | None = None, first: FirstScreen | 
         ],
         "results": [_structure(line) for line in result_lines(summary)],
         "failures": [asdict(failure) for failure in run.failures],
+        "files": [{"launch": point.launch, **asdict(file)} for point in run.points if files for file in point.files],
         "disagreements": [asdict(disagreement) for disagreement in machine.disagreements],
         "damaged_lines": list(run.unread),
         "unknown_workloads": list(summary.unknown),

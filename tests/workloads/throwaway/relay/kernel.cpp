@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <numeric>
+#include <span>
 
 namespace {
 
@@ -43,7 +44,10 @@ class Ring {
     [[nodiscard]] octant::Counts work(std::size_t) const {
         return {{"handovers", 1}, {"bytes_sent", static_cast<std::int64_t>(8 * count_)}};
     }
-    [[nodiscard]] octant::Results results() const { return {{"ring", static_cast<double>(context_.group.size()), "1"}}; }
+    [[nodiscard]] octant::Results results() const {
+        context_.keep("block.bin", "block", std::span<std::int64_t const>(in_.span()));
+        return {{"ring", static_cast<double>(context_.group.size()), "1"}};
+    }
 
     octant::Results verify() {
         step();

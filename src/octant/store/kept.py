@@ -1,0 +1,189 @@
+"""Files that launches leave in a run's folder: stored before the record that names them, read only if unchanged.
+
+    STORE/runs/ID/files/LAUNCH.TOKEN/PLACE.RANK.NAME
+
+The harness stores the files of kernels (`Context::keep`), this module those of programs. TOKEN is random and its
+folder is created exclusively, so that the files of two attempts of a launch are never mixed. A store may be anybody's:
+no part of a path is followed if it is a link.
+"""
+
+import contextlib
+import os
+import re
+import secrets
+import shutil
+import stat
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from octant.record import KeptFile, RecordError
+from octant.record.lines import KEPT_NAME, KEPT_PATH
+from octant.store.files import FILE_MODE, FOLDER_MODE
+
+FOLDER = "files"
+"""In the folder of a run."""
+VARIABLE = "OCTANT_KEEP"
+"""Names the folder into which a program puts the files that are to be kept."""
+MOST_FILE_BYTES = 16 << 20
+MOST_LAUNCH_BYTES = 64 << 20
+MOST_FILES = 256
+"""Of a launch; what a program leaves beyond them is counted, not listed."""
+_KIND = "output"
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+_READ_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe must not hold us up
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def read_kept(run: Path, file: KeptFile) -> bytes:
+    """Return the content of a file of the run in this folder.
+
+    Raises:
+        RecordError: the file was not stored, is missing, a link or damaged; the message names the file.
+    """
+    if not file.stored:
+        raise RecordError(f"the file {file.name} of rank {file.rank} was not stored ({file.left_out})")
+    name = f"the file {file.name} of rank {file.rank} ({FOLDER}/{file.stored})"
+    if not re.fullmatch(KEPT_PATH, file.stored) or file.bytes > MOST_FILE_BYTES:
+        raise RecordError(f"{name} has no path or size of a stored file")
+    try:
+        with contextlib.ExitStack() as stack:
+            folder = _opened(stack, str(run), _READ_FOLDER & ~os.O_NOFOLLOW)  # the user names the run, by any path
+            *folders, last = FOLDER, *file.stored.split("/")
+            for part in folders:
+                folder = _opened(stack, part, _READ_FOLDER, folder)
+            content = _read_plain(_opened(stack, last, _READ_FILE, folder), file.bytes)
+    except OSError as error:
+        raise RecordError(f"{name} cannot be read ({error.strerror})") from error
+    if content is None:
+        raise RecordError(f"{name} cannot be read (it is no plain file)")
+    if len(content) != file.bytes:
+        raise RecordError(f"{name} is damaged: it does not have {file.bytes} bytes")
+    if f"{zlib.crc32(content):08x}" != file.crc:
+        raise RecordError(f"{name} is damaged: its checksum is another")
+    return content
+
+
+@contextlib.contextmanager
+def offered_folder(records: Path) -> Iterator[Path]:
+    """An empty folder beside the records, into which a program puts files; removed at the end.
+
+    `progress.remove_leftovers` removes the folder of a process that was killed, by its name.
+
+    Raises:
+        OSError: the folder cannot be made.
+    """
+    folder = records.with_name(f"{records.name}.scratch-keep-{secrets.token_hex(8)}").absolute()
+    folder.mkdir(FOLDER_MODE)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def store_files(run: Path, launch: str, source: Path) -> tuple[KeptFile, ...]:
+    """Store the files in the folder `source` in the run's folder, durably; one that cannot be stored says why.
+
+    Args:
+        run: folder of the run.
+        launch: key of the launch that left the files.
+        source: what a program put there; folders, links and devices in it are left out.
+    """
+    try:
+        names = sorted(os.listdir(source))  # noqa: PTH208 - names
+    except OSError:  # the program removed it
+        return ()
+    found: list[KeptFile] = []
+    with contextlib.ExitStack() as stack:
+        writer = _Writer(run, launch, stack)
+        found = [writer.store(source, name) for name in names[:MOST_FILES]]
+    more = len(names) - MOST_FILES
+    if more > 0:
+        found.append(KeptFile("further-files", _KIND, 0, left_out=f"{more} files beyond {MOST_FILES} of a launch"))
+    return tuple(found)
+
+
+class _Writer:
+    """Writes the files of one launch of a program."""
+
+    def __init__(self, run: Path, launch: str, stack: contextlib.ExitStack) -> None:
+        self._run, self._stack = run, stack
+        self._attempt = f"{_plain(launch, 80)}.{secrets.token_hex(8)}"
+        self._folder = -1  # opened with the first file
+        self._bytes = 0
+
+    def store(self, source: Path, name: str) -> KeptFile:
+        """Store one file; what prevents this is in its `left_out`."""
+        shown = _plain(name, 64)
+        size = 0
+        try:
+            with contextlib.ExitStack() as stack:
+                opened = _opened(stack, str(source / name), _READ_FILE)
+                size = os.fstat(opened).st_size
+                content = _read_plain(opened, min(MOST_FILE_BYTES, MOST_LAUNCH_BYTES - self._bytes))
+            if why := self._refused(name, content, size):
+                return KeptFile(shown, _KIND, size, left_out=why)
+            assert content is not None  # noqa: S101 - `_refused` has said so
+            stored = self._write(f"0.0.{name}", content)
+        except OSError as error:
+            return KeptFile(shown, _KIND, size, left_out=error.strerror or "cannot be read or written")
+        self._bytes += len(content)
+        return KeptFile(name, _KIND, len(content), crc=f"{zlib.crc32(content):08x}", stored=stored)
+
+    def _refused(self, name: str, content: bytes | None, size: int) -> str:
+        """Why a file is not stored; empty: it is."""
+        if content is None:
+            return "no plain file"
+        if not re.fullmatch(KEPT_NAME, name) or len(name) > 64:
+            return "its name is not at most 64 letters, digits and . _ - after a letter or digit"
+        if size > MOST_FILE_BYTES or len(content) > MOST_FILE_BYTES:
+            return f"larger than {MOST_FILE_BYTES >> 20} MiB"
+        if len(content) > MOST_LAUNCH_BYTES - self._bytes:
+            return f"more than {MOST_LAUNCH_BYTES >> 20} MiB of all files of a launch"
+        return ""
+
+    def _write(self, name: str, content: bytes) -> str:
+        if self._folder < 0:
+            self._folder = self._made()
+        descriptor = os.open(name, _NEW_FILE, FILE_MODE, dir_fd=self._folder)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.fsync(self._folder)
+        except OSError:
+            os.unlink(name, dir_fd=self._folder)
+            raise
+        return f"{self._attempt}/{name}"
+
+    def _made(self) -> int:
+        run = _opened(self._stack, str(self._run), _READ_FOLDER & ~os.O_NOFOLLOW)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(FOLDER, FOLDER_MODE, dir_fd=run)
+        every = _opened(self._stack, FOLDER, _READ_FOLDER, run)
+        os.mkdir(self._attempt, FOLDER_MODE, dir_fd=every)
+        for folder in (every, run):  # the record must not survive a power cut that the folder does not survive
+            os.fsync(folder)
+        return _opened(self._stack, self._attempt, _READ_FOLDER, every)
+
+
+def _opened(stack: contextlib.ExitStack, name: str, flags: int, folder: int | None = None) -> int:
+    descriptor = os.open(name, flags, dir_fd=folder)
+    stack.callback(os.close, descriptor)
+    return descriptor
+
+
+def _read_plain(descriptor: int, most: int) -> bytes | None:
+    """Return at most `most` bytes of an open file and one more; `None`: it is no plain file."""
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return None
+    with os.fdopen(os.dup(descriptor), "rb") as file:
+        return file.read(most + 1)
+
+
+def _plain(text: str, most: int) -> str:
+    """Return a name with nothing but letters, digits and `. _ -`, which begins with a letter or digit."""
+    plain = _UNSAFE.sub("_", text)[:most]
+    return plain if plain[:1].isalnum() else f"L{plain[1:]}"

@@ -1,0 +1,139 @@
+"""Files that launches leave: stored once and durably, read only if unchanged, and never through a link."""
+
+import os
+import shutil
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from octant.record import KeptFile, RecordError
+from octant.store import kept
+from octant.store.kept import offered_folder, read_kept, store_files
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    folder = tmp_path / "store/runs/1"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def left(run: Path, **contents: bytes) -> tuple[KeptFile, ...]:
+    """Stores files of these names and contents as those of a program."""
+    with offered_folder(run / "records.jsonl") as folder:
+        for name, content in contents.items():
+            (folder / name).write_bytes(content)
+        return store_files(run, "prog-0123-0", folder)
+
+
+def test_files_are_read_as_they_were_left_also_from_a_copy_of_the_run(run: Path, tmp_path: Path) -> None:
+    first, second = left(run, log=b"", field=bytes(range(256)))
+    assert (first.name, first.bytes, first.crc, first.left_out) == ("field", 256, "29058c73", "")
+    assert second.name == "log"
+    shutil.copytree(run, tmp_path / "copy")
+    for folder in (run, tmp_path / "copy"):
+        assert read_kept(folder, first) == bytes(range(256))
+        assert read_kept(folder, second) == b""
+
+
+def test_only_the_user_may_read_them_and_the_offered_folder_is_gone(run: Path) -> None:
+    before = os.umask(0)
+    try:
+        (file,) = left(run, log=b"text")
+    finally:
+        os.umask(before)
+    path = run / "files" / file.stored
+    modes = [stat.S_IMODE(one.stat().st_mode) for one in (path, path.parent, path.parent.parent)]
+    assert modes == [0o600, 0o700, 0o700]
+    assert [one.name for one in run.iterdir()] == ["files"]
+
+
+def test_two_attempts_of_a_launch_are_not_mixed(run: Path) -> None:
+    (first,), (second,) = left(run, log=b"first"), left(run, log=b"second")
+    assert first.stored != second.stored
+    assert first.stored.startswith("prog-0123-0.")
+    assert [read_kept(run, one) for one in (first, second)] == [b"first", b"second"]
+
+
+def test_what_is_no_plain_file_with_a_plain_name_is_left_out(run: Path) -> None:
+    with offered_folder(run / "records.jsonl") as folder:
+        (folder / "linked").symlink_to("/etc/passwd")
+        (folder / "deeper").mkdir()
+        os.mkfifo(folder / "pipe")
+        (folder / "two words").write_bytes(b"x")
+        (folder / ".hidden").write_bytes(b"x")
+        (folder / ("n" * 65)).write_bytes(b"x")
+        found = store_files(run, "../prog", folder)
+    assert all(not one.stored and not one.crc for one in found)
+    reasons = {one.name: one.left_out for one in found}
+    name = "its name is not at most 64 letters, digits and . _ - after a letter or digit"
+    assert reasons == {
+        "linked": "Too many levels of symbolic links", "deeper": "no plain file", "pipe": "no plain file",
+        "two_words": name, "Lhidden": name, "n" * 64: name,
+    }  # fmt: skip
+    assert not (run / "files").exists()
+
+
+def test_files_beyond_the_limits_are_left_out(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit, value in (("MOST_FILE_BYTES", 10), ("MOST_LAUNCH_BYTES", 15), ("MOST_FILES", 4)):
+        monkeypatch.setattr(kept, limit, value)
+    found = left(run, a=b"0123456789+", b=b"0123456789", c=b"012345", d=b"01234", e=b"", f=b"")
+    assert [(one.name, one.bytes, bool(one.stored)) for one in found] == [
+        ("a", 11, False), ("b", 10, True), ("c", 6, False), ("d", 5, True), ("further-files", 0, False),
+    ]  # fmt: skip
+    assert [one.left_out for one in found if one.left_out] == [
+        "larger than 0 MiB", "more than 0 MiB of all files of a launch", "2 files beyond 4 of a launch",
+    ]  # fmt: skip
+
+
+def test_a_file_that_cannot_be_written_is_left_out(run: Path, tmp_path: Path) -> None:
+    (run / "files").symlink_to(tmp_path)
+    (found,) = left(run, log=b"text")
+    assert (found.stored, found.left_out) == ("", "Not a directory")
+    with pytest.raises(RecordError, match="log of rank 0 was not stored"):
+        read_kept(run, found)
+
+
+@given(st.data())
+def test_a_damaged_file_is_named_and_not_returned(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    run = tmp_path_factory.mktemp("run")
+    content = data.draw(st.binary(min_size=1, max_size=40))
+    (file,) = left(run, field=content)
+    damaged = data.draw(st.binary(max_size=41).filter(lambda one: one != content))
+    (run / "files" / file.stored).write_bytes(damaged)
+    why = "its checksum is another" if len(damaged) == len(content) else f"it does not have {len(content)} bytes"
+    with pytest.raises(RecordError, match=rf"field of rank 0 \(files/{file.stored}\) is damaged: {why}"):
+        read_kept(run, file)
+
+
+@pytest.mark.parametrize("part", ["file", "attempt", "files"])
+@pytest.mark.parametrize("kind", ["link", "missing", "other"])
+def test_no_link_and_no_device_stands_for_a_part_of_the_path(run: Path, tmp_path: Path, part: str, kind: str) -> None:
+    (file,) = left(run, field=b"content")
+    path = run / "files" / file.stored
+    replaced = {"file": path, "attempt": path.parent, "files": path.parent.parent}[part]
+    moved = replaced.rename(tmp_path / "elsewhere")
+    if kind == "link":
+        replaced.symlink_to(moved)
+    if kind == "other":
+        os.mkfifo(replaced)
+    with pytest.raises(RecordError, match=rf"field of rank 0 \(files/{file.stored}\) cannot be read"):
+        read_kept(run, file)
+
+
+@pytest.mark.parametrize(
+    "stored", ["../asked.json", "a/../../asked.json", "/etc/passwd", "a//etc", "a/b/c", "a/b\n", "a"]
+)
+def test_a_path_that_leads_out_of_the_folder_is_not_opened(run: Path, stored: str) -> None:
+    (run / "asked.json").write_bytes(b"secret")
+    (file,) = left(run, field=b"secret")
+    with pytest.raises(RecordError, match="has no path or size of a stored file"):
+        read_kept(run, replace(file, stored=stored))
+    with pytest.raises(RecordError, match="has no path or size of a stored file"):
+        read_kept(run, replace(file, bytes=kept.MOST_FILE_BYTES + 1))
