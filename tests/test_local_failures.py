@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -538,9 +539,10 @@ def test_what_is_deleted_is_needed_by_no_other_command(deleted: list[str], refus
         place = copy / name
         shutil.rmtree(place) if place.is_dir() else place.unlink()
     words = [*OF_LISTS, *(OF_RUNS if "workloads" in deleted[0] else [])]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "OCTANT_STORE": str(tmp_path / "store"), "COLUMNS": "200"}
-    done = subprocess.run(
-        [sys.executable, "-c", _COMMANDS, json.dumps([*words, refusal])],
+    path = os.pathsep.join([str(tmp_path), sysconfig.get_path("purelib")])
+    environment = {**os.environ, "PYTHONPATH": path, "OCTANT_STORE": str(tmp_path / "store"), "COLUMNS": "200"}
+    done = subprocess.run(  # without `site`, through which an editable installation would take the place of the copy
+        [sys.executable, "-S", "-c", _COMMANDS, json.dumps([*words, refusal])],
         env=environment, capture_output=True, text=True, timeout=110, check=False, cwd=tmp_path,
     )  # fmt: skip
     ends = [line for line in done.stdout.splitlines() if line.startswith("exit ")]

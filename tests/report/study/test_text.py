@@ -186,7 +186,7 @@ def test_a_study_runs_for_real_from_the_command(octant: Octant, tmp_path: Path) 
     assert resumed.stdout.endswith("study.html\n")
     refused = octant("study", "run", str(mine), "--repeats", "0")
     assert refused.returncode == 2
-    assert "greater than or equal to 1" in refused.stderr
+    assert "1<=x<=1000" in refused.stderr
 
 
 def test_no_view_of_a_study_states_an_interval_that_says_nothing(where: Store, tmp_path: Path) -> None:
