@@ -189,9 +189,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             config.stash[LEFT_OUT] = _left_out(option, len(left_out), reasons)
             config.hook.pytest_deselected(items=left_out)
             items[:] = [item for item in items if asks(item) == wanted]
-    if os.geteuid() != 0:
-        for item in items:
-            if marker := item.get_closest_marker("root"):
+    for item in items:
+        if marker := item.get_closest_marker("root"):
+            if not marker.args:
+                raise pytest.UsageError(f"{item.nodeid} does not say what it needs root for; try mark.root('does so')")
+            if os.geteuid() != 0:
                 item.add_marker(pytest.mark.skip(f"{item.name} needs root: it {marker.args[0]}"))
 
 

@@ -17,7 +17,7 @@ from octant.machine.discover import discover
 
 Started = Callable[..., "subprocess.Popen[str]"]
 STREAM = ("node/stream", "kernel=copy", *QUICK)
-pytestmark = pytest.mark.root
+pytestmark = pytest.mark.root("makes control groups with a memory limit")
 
 
 @pytest.fixture
