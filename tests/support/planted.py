@@ -129,7 +129,7 @@ def ranks_of(launcher: subprocess.Popen[str], records: Path, number: int) -> lis
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 program, *words = (folder / "cmdline").read_bytes().split(b"\0")
-                if str(records).encode() in words and b"/octant-" in program:
+                if str(records).encode() in words and program.rpartition(b"/")[2].startswith(b"octant-"):
                     found.append(int(folder.name))
         if len(found) == number and records.exists():
             return sorted(found)

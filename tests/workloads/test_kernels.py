@@ -237,10 +237,10 @@ def test_ranks_whose_masks_overlap_do_not_share_a_hardware_thread(kernels: Path,
 
 
 @pytest.mark.mpi
-def test_a_sample_of_messages_lasts_a_hundred_readings_of_the_clock(run_kernel: KernelRuns) -> None:
-    """What METHOD.md promises: the reading itself is then 1 % of a sample at most. Load may deceive it once."""
+def test_a_sample_of_messages_lasts_forty_readings_of_the_clock(run_kernel: KernelRuns) -> None:
+    """What METHOD.md promises: the reading itself is then 2.5 % of a sample at most. Load may deceive it once."""
     points = [point for _ in range(3) for point in run_kernel("mpi/p2p", "bytes=0,8", *QUICK).points]
-    long_enough = [np.median(point.read().series[0].values) >= 90 * point.process.clock.cost_ns for point in points]
+    long_enough = [np.median(point.read().series[0].values) >= 36 * point.process.clock.cost_ns for point in points]
     assert sum(long_enough) > len(points) / 2
 
 
