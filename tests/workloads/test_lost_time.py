@@ -310,7 +310,8 @@ def launched(start: Start, records: Path, what: Planted, before: tuple[str, ...]
     with ExitStack() as stack:
         if what.hog:
             stack.enter_context(planted.hog(first, what.hog))
-        process = start(what.workload, *SECOND, before=(*before, *place))
+        # Ranks wait asleep while a million samples are written: of long messages there are fewer.
+        process = start(what.workload, *SECOND, *(["bytes=64KiB"] * (what.ranks > 1)), before=(*before, *place))
         ranks = planted.ranks_of(process, records, what.ranks)
         spans: Callable[[], list[tuple[float, float]]] = list
         if what.stopped_s:
