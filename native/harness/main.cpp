@@ -91,8 +91,8 @@ void die_with_parent() {
     if (getppid() != parent) std::raise(SIGKILL);  // it ended in between
 }
 
-// Where memory runs out in spite of all claims, the system ends this process and no neighbour: what it takes beside its
-// buffers is not claimed, and neighbours grow meanwhile. Raising this value needs no rights.
+// Where memory runs out in spite of all claims, the system ends this process before any neighbour: what it takes beside
+// its buffers is not claimed, and neighbours grow meanwhile. Raising this value needs no rights.
 void die_before_neighbours() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
 // A launcher that learns of the abort first ends the job without passing on what still lies in the pipe.
