@@ -219,6 +219,12 @@ def test_ids_of_two_runs_sort_in_their_order() -> None:
         assert re.fullmatch(r"\d{8}-\d{6}-\d{3}-[0-9a-f]{16}", first)
 
 
+def test_runs_of_one_millisecond_sort_in_the_order_in_which_they_were_created(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    ids = [store.create("q", machine(), [ask()]).id for _ in range(100)]
+    assert ids == sorted(ids)
+
+
 def test_samples_of_every_point_can_be_read_again(tmp_path: Path) -> None:
     run = write_run(fake_run(), tmp_path)
     assert len(run.points) > 5

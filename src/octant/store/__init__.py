@@ -351,7 +351,9 @@ def new_ids() -> tuple[str, str]:
 
 def _new_id(now: datetime.datetime) -> str:
     utc = now.astimezone(datetime.UTC)  # names sort by age, whatever the time zone and its summer
-    return f"{utc:%Y%m%d-%H%M%S}-{utc.microsecond // 1000:03d}-{secrets.token_hex(8)}"
+    milliseconds, microseconds = divmod(utc.microsecond, 1000)
+    # Three digits of the token are the microseconds, so that runs of one millisecond sort by age as well.
+    return f"{utc:%Y%m%d-%H%M%S}-{milliseconds:03d}-{microseconds:03x}{secrets.token_hex(8)[3:]}"
 
 
 def _new_folder(runs: Path, now: datetime.datetime, name: str) -> Path:
