@@ -12,6 +12,7 @@ from octant.machine import Machine
 from octant.metric import Metric, Needed, needed_names
 from octant.record import Point
 from octant.stats.doubts import GRADES
+from octant.step import Declared
 
 
 @dataclass(frozen=True)
@@ -242,6 +243,7 @@ class Workload:
     ours: tuple[str, ...] = ()
     """Values of these that are code of this project: where one of them crashes, no library is to blame."""
     probe: Probe | None = None
+    step: Declared | None = None  # what one step computes, holds and sends (`step.py` of the folder)
     sizes: Mapping[str, Callable[[Machine, str], str]] = field(default_factory=dict)
     """Knobs of the problem's size, which other tools choose by rules of their own. For each of them, what of its value
     has to be the same in a comparison with an output of another tool, given the machine of our own result."""
