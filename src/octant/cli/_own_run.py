@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from octant.store import StoredRun
 
-_TITLE = "hpcc "
 _MOST_READ = 50  # newest runs that are looked through
 
 
@@ -37,7 +36,7 @@ def _hpcc_runs(store: Path | None) -> Iterator[OwnRun]:
 
     where = open_store(store)
     for listed in reversed(where.list_runs()):
-        if listed.refused or not listed.title.startswith(_TITLE) or not listed.points:
+        if listed.refused or listed.benchmark != "hpcc" or not listed.points:
             continue
         run = where.read(listed.id)
         found = over_peak(summarise(run, with_references(workloads()), all_metrics=True))

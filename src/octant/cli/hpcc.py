@@ -105,7 +105,7 @@ def _created(
     words = ["hpcc", "--quick" if quick else "--full", f"--size hpl:{order}", f"--ranks {count}"]
     words += [f"--launcher {launcher}"] * bool(launcher) + [f"--hosts {hosts}"] * bool(hosts)
     proven = prove(settings_of(()), tests.asks[-1], to)
-    return create(to, " ".join(words), machine, tests.asks, "run", proven), to
+    return create(to, " ".join(words), machine, tests.asks, "run", proven, benchmark="hpcc"), to
 
 
 def _show(run: StoredRun, json: bool) -> None:

@@ -165,7 +165,8 @@ def _created(asked: Asked, only_safe: bool, store: Path | None) -> tuple[StoredR
         check_startable(ask, machine)
     kept = safe(asks) if only_safe else asks
     to = open_store(store)
-    return create(to, asked.title, machine, kept, "run", prove(settings, asks[0], to)), to
+    proven = prove(settings, asks[0], to)
+    return create(to, asked.title, machine, kept, "run", proven, benchmark="mpi"), to
 
 
 def _show(run: StoredRun, style: Style, json: bool, names: Sequence[str] = (), further: Sequence[str] = ()) -> None:

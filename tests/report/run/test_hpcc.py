@@ -27,7 +27,7 @@ N = 1000
 
 def launches_of(name: str, ranks: int, **knobs: str) -> list[Launch]:
     test = next(one for one in hpcc_tests() if one.name == name)
-    ask = Ask(Subject(test.workload), knobs, Shape(ranks), show=Presentation(name), repeats=3)
+    ask = Ask(Subject(test.workload), knobs, Shape(ranks), show=Presentation(name, test=name), repeats=3)
     return list(ask.launches())
 
 

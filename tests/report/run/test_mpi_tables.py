@@ -121,7 +121,7 @@ def summary(
     `rounded`: notes of the kernel, by the length that was asked; `long_steps`: one step in ten takes 1 ms.
     """
     asked = {"pattern": pattern, **knobs}
-    ask = Ask(Subject(workload), asked, Shape(2), show=Presentation(title or pattern), repeats=repeats)
+    ask = Ask(Subject(workload), asked, Shape(2), show=Presentation(title or pattern, test=title), repeats=repeats)
     launches = [Launch(ask, repeat) for repeat in range(repeats)]
     lanes = (lane([20_000, 40_000] * 50, rank=0), lane([30_000, 90_000] * 50, rank=1))
     if long_steps:
@@ -187,7 +187,7 @@ def overlapping(title: str) -> Summary:
         lane([each[rank] * 1000] * 50, rank=rank, name=name) for rank in range(2) for name, each in of.items()
     )
     knobs = {"pattern": "ibcast", "bytes": "1000"}
-    ask = Ask(Subject("mpi/overlap"), knobs, Shape(2), show=Presentation(title))
+    ask = Ask(Subject("mpi/overlap"), knobs, Shape(2), show=Presentation(title, test=title))
     one = point(workload="mpi/overlap", launch=Launch(ask).key, pace="steps", ranks=2, lanes=lanes, knobs=knobs)
     return summarise(stored([Launch(ask)], [one]), WORKLOADS, all_metrics=True)
 

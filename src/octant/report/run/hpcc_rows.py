@@ -87,11 +87,11 @@ def hpcc_rows(summary: Summary) -> tuple[Row, ...]:
 
 def figures_of_test(summary: Summary, test: HpccTest) -> tuple[Figure, ...]:
     """The headline figures of a test: of its ask or, with one rank, of that of another test which asks the same."""
-    found = tuple(one for one in summary.figures if one.label == test.name)
+    found = tuple(one for one in summary.figures if one.show.test == test.name)
     if found or any(ask.shape.ranks > 1 for ask in summary.run.asks):
         return found
     others = {one.name for one in hpcc_tests()}
-    return tuple(one for one in summary.figures if one.label in others and test.is_of(one.workload.name, one.knobs))
+    return tuple(one for one in summary.figures if one.show.test in others and test.is_of(one.workload.name, one.knobs))
 
 
 @dataclass(frozen=True)
@@ -218,10 +218,10 @@ def _reason(summary: Summary, test: HpccTest, widest: int) -> str:
     """Why a test has no figure: its launches failed, or it was not asked."""
     for failure in summary.run.failures:
         ask = summary.run.ask_of(failure.launch)
-        if ask and ask.show.title == test.name:
+        if ask and ask.show.test == test.name:
             return failure.reason
     if why := absent(test, widest):
         return why
-    if any(ask.show.title == test.name for ask in summary.run.asks):
+    if any(ask.show.test == test.name for ask in summary.run.asks):
         return "not measured yet"
     return "not asked in this run"

@@ -167,9 +167,9 @@ def as_json(summary: Summary, names: Sequence[str] = ()) -> str:
 
 
 def _asked(summary: Summary, launch: str) -> str:
-    """The name under which a launch's pattern was asked; of another run any title."""
+    """The name under which a launch's pattern was asked; "" where no pattern was."""
     ask = summary.run.ask_of(launch)
-    return ask.show.title if ask else ""
+    return ask.show.test if ask else ""
 
 
 def _others(summary: Summary, pattern: Pattern, figure: Figure) -> dict[str, str]:
