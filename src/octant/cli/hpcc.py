@@ -112,10 +112,8 @@ def _show(run: StoredRun, json: bool) -> None:
     from octant.analysis.summary import summarise
     from octant.cli._progress import status_line
     from octant.report.run import hpcc_table
-    from octant.report.run.hpcc_rows import with_references
-    from octant.workloads import workloads
 
     with status_line() as tick:
         tick("working out the figures")
-        summary = summarise(run, with_references(workloads()), all_metrics=True)
+        summary = summarise(run, all_metrics=True)
     print(hpcc_table.as_json(summary) if json else hpcc_table.text(summary))

@@ -70,10 +70,13 @@ PATTERNS = (
     ),
     Pattern(name="Fetch_and_op", workload="mpi/rings", knobs={"pattern": "fetch", "bytes": "4"}, times="one", factor=1),
 )  # fmt: skip
-HALF = {
-    how: Metric(f"t_{how}", "s", "lower", per("messages", over=(steps("mean"), ranks(kind), groups("max"))))  # type: ignore[arg-type]
-    for how, kind in (("min", "min"), ("max", "max"), ("avg", "mean"))
-}
+HALF, WHOLE = (
+    {
+        how: Metric(f"t_{how}", "s", "lower", made(steps("mean"), ranks(kind), groups("max")))  # type: ignore[arg-type]
+        for how, kind in (("min", "min"), ("max", "max"), ("avg", "mean"))
+    }
+    for made in (lambda *over: per("messages", over=over), lambda *over: seconds(over=over))
+)
 OF_SLOWEST = (steps("mean"), ranks("max"), groups("max"))
 OF_ALL = (steps("mean"), ranks("mean"), groups("max"))
 WORKLOADS = {
@@ -96,8 +99,17 @@ WORKLOADS = {
         {},
         "mpi/overlap",
     ),
-    "mpi/rings": Workload("Plain", (Metric("time", "s", "lower", seconds()),), {}, "mpi/rings"),
+    "mpi/rings": Workload("Plain", (Metric("time", "s", "lower", seconds()), *WHOLE.values()), {}, "mpi/rings"),
 }
+
+
+MEASURED = mpi_patterns.patterns()
+"""Those of the catalogue, which tests replace."""
+NEEDED = {
+    "one": {"t_max", "t_avg"}, "range": {"t_min", "t_max", "t_avg"}, "mean": {"t_avg"},
+    "overlap": {"t_max", "t_ovrl", "t_cpu", "t_avg", "overlap_imb"}, "passive": {"t_pure", "t_ovrl"},
+}  # fmt: skip
+"""The metrics that columns of IMB's and of OSU's tables are made of."""
 
 
 @pytest.fixture(autouse=True)
@@ -135,12 +147,18 @@ def summary(
         )
         for launch in launches for cell in ask.cells()
     ]  # fmt: skip
-    return summarise(stored(launches, points, failures), mpi_tables.with_times(WORKLOADS), all_metrics=True)
+    return summarise(stored(launches, points, failures), WORKLOADS, all_metrics=True)
 
 
 def rows(text: str) -> list[list[str]]:
     """The words of every line that is no comment."""
     return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("pattern", MEASURED, ids=lambda one: one.name)
+def test_the_metrics_of_the_columns_are_the_workloads(pattern: Pattern) -> None:
+    declared = {metric.name for metric in workloads.workload(pattern.workload).metrics}
+    assert NEEDED[pattern.times] <= declared
 
 
 def test_one_time_is_the_mean_of_the_slower_rank_and_the_rate_has_imbs_factor() -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from octant.catalogue.hpcc_tests import hpcc_tests
-from octant.metric import Metric, groups, per, ranks, rate, steps
 from octant.report import claims
 from octant.runs.hpcc import absent
 
@@ -17,21 +16,7 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.catalogue.hpcc_tests import HpccFigure, HpccTest, Rule
-    from octant.workload import Workload
 
-_LEAST = (ranks("max"), steps("min"))
-_OF_MESSAGES = (
-    Metric(
-        "HPCC time",
-        "s",
-        "lower",
-        per("turns", over=(*_LEAST, groups("max"))),
-        note="the least of all, as HPC Challenge has it",
-    ),
-    Metric(
-        "HPCC bandwidth", "B/s", "higher", rate("bytes_passed", over=(*_LEAST, groups("sum"))), note="of the least time"
-    ),
-)
 MOST_SHOWN = 3
 """Values of a knob that are listed in a row."""
 
@@ -63,23 +48,11 @@ class Row:
         return self.value if self.reference is None else self.reference
 
 
-def with_references(known: Mapping[str, Workload]) -> dict[str, Workload]:
-    """These workloads with the metrics that HPC Challenge's tests name, where they do not define them themselves."""
-    found = dict(known)
-    for test in hpcc_tests():
-        if workload := found.get(test.workload):
-            named = {metric.name for metric in workload.metrics}
-            wanted = {one.reference for one in test.figure} - named
-            further = tuple(metric for metric in _OF_MESSAGES if metric.name in wanted)
-            found[test.workload] = replace(workload, metrics=(*workload.metrics, *further))
-    return found
-
-
 def hpcc_rows(summary: Summary) -> tuple[Row, ...]:
     """A row for each figure of each test, in the order of the tests.
 
     Args:
-        summary: with all metrics of the workloads of `with_references`.
+        summary: with all metrics.
     """
     widest = max((ask.shape.ranks for ask in summary.run.asks), default=1)
     return tuple(row for test in hpcc_tests() for row in _rows(summary, test, widest))
