@@ -16,7 +16,7 @@ from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.catalogue import mpi_patterns
 from octant.catalogue.mpi_patterns import Pattern
 from octant.failure import Refusal
-from octant.metric import Derived, Metric, derived, groups, per, ranks, seconds, steps
+from octant.metric import Derived, Metric, Reduce, Seconds, derived, groups, per, ranks, seconds, steps
 from octant.record import Failure, Result
 from octant.report.run import mpi_tables
 from octant.units import si_text
@@ -70,12 +70,22 @@ PATTERNS = (
     ),
     Pattern(name="Fetch_and_op", workload="mpi/rings", knobs={"pattern": "fetch", "bytes": "4"}, times="one", factor=1),
 )  # fmt: skip
+
+
+def _half(*over: Reduce) -> Seconds:
+    return per("messages", over=over)
+
+
+def _whole(*over: Reduce) -> Seconds:
+    return seconds(over=over)
+
+
 HALF, WHOLE = (
     {
         how: Metric(f"t_{how}", "s", "lower", made(steps("mean"), ranks(kind), groups("max")))  # type: ignore[arg-type]
         for how, kind in (("min", "min"), ("max", "max"), ("avg", "mean"))
     }
-    for made in (lambda *over: per("messages", over=over), lambda *over: seconds(over=over))
+    for made in (_half, _whole)
 )
 OF_SLOWEST = (steps("mean"), ranks("max"), groups("max"))
 OF_ALL = (steps("mean"), ranks("mean"), groups("max"))
