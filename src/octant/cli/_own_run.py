@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from octant.store import StoredRun
 
-_TITLE = "hpcc "
 _MOST_READ = 50  # newest runs that are looked through
 
 
@@ -30,17 +29,16 @@ def own_run(store: Path | None, model: str) -> OwnRun:
 
 def _hpcc_runs(store: Path | None) -> Iterator[OwnRun]:
     from octant.analysis.summary import summarise
-    from octant.report.run.hpcc_rows import over_peak, with_references
+    from octant.report.run.hpcc_rows import over_peak
     from octant.stats import Interval
     from octant.store import open_store
-    from octant.workloads import workloads
 
     where = open_store(store)
     for listed in reversed(where.list_runs()):
-        if listed.refused or not listed.title.startswith(_TITLE) or not listed.points:
+        if listed.refused or listed.benchmark != "hpcc" or not listed.points:
             continue
         run = where.read(listed.id)
-        found = over_peak(summarise(run, with_references(workloads()), all_metrics=True))
+        found = over_peak(summarise(run, all_metrics=True))
         if found is None or not found[1]:
             continue
         values = {one.name: one.value * (100 if one.unit == "1" else 1e9) for one in found[1]}

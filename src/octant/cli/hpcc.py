@@ -105,17 +105,15 @@ def _created(
     words = ["hpcc", "--quick" if quick else "--full", f"--size hpl:{order}", f"--ranks {count}"]
     words += [f"--launcher {launcher}"] * bool(launcher) + [f"--hosts {hosts}"] * bool(hosts)
     proven = prove(settings_of(()), tests.asks[-1], to)
-    return create(to, " ".join(words), machine, tests.asks, "run", proven), to
+    return create(to, " ".join(words), machine, tests.asks, "run", proven, benchmark="hpcc"), to
 
 
 def _show(run: StoredRun, json: bool) -> None:
     from octant.analysis.summary import summarise
     from octant.cli._progress import status_line
     from octant.report.run import hpcc_table
-    from octant.report.run.hpcc_rows import with_references
-    from octant.workloads import workloads
 
     with status_line() as tick:
         tick("working out the figures")
-        summary = summarise(run, with_references(workloads()), all_metrics=True)
+        summary = summarise(run, all_metrics=True)
     print(hpcc_table.as_json(summary) if json else hpcc_table.text(summary))

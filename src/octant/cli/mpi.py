@@ -165,7 +165,8 @@ def _created(asked: Asked, only_safe: bool, store: Path | None) -> tuple[StoredR
         check_startable(ask, machine)
     kept = safe(asks) if only_safe else asks
     to = open_store(store)
-    return create(to, asked.title, machine, kept, "run", prove(settings, asks[0], to)), to
+    proven = prove(settings, asks[0], to)
+    return create(to, asked.title, machine, kept, "run", proven, benchmark="mpi"), to
 
 
 def _show(run: StoredRun, style: Style, json: bool, names: Sequence[str] = (), further: Sequence[str] = ()) -> None:
@@ -173,11 +174,10 @@ def _show(run: StoredRun, style: Style, json: bool, names: Sequence[str] = (), f
     from octant.cli._progress import status_line
     from octant.report.run import mpi_tables
     from octant.report.run.first_screen import absent_workloads
-    from octant.workloads import workloads
 
     with status_line() as tick:
         tick("working out the figures")
-        summary = summarise(run, mpi_tables.with_times(workloads()), all_metrics=True)
+        summary = summarise(run, all_metrics=True)
     if (run.points or run.imported) and not mpi_tables.tables(summary):
         why = f"it is imported: {run.title}" if run.imported else f"it is `{run.title}`"
         raise Refusal(

@@ -91,4 +91,6 @@ def _ask(test: HpccTest, sizes: Sizes, more: Mapping[str, str], repeats: int, sh
     check_knobs(test.workload, knobs, described)
     describe(test.workload, knobs, ranks)  # what only the kernel can judge
     shape = Shape(ranks, shape.place, shape.hosts, shape.launcher, shape.link)
-    return Ask(Subject(test.workload), knobs, shape, {}, Presentation(test.name, short=test.name), repeats)
+    return Ask(
+        Subject(test.workload), knobs, shape, {}, Presentation(test.name, short=test.name, test=test.name), repeats
+    )

@@ -6,11 +6,10 @@ from pathlib import Path
 
 from foreign_outputs import FILES, tool_of
 from fuzz_targets import one_in
-from octant import foreign, workloads
+from octant import foreign
 from octant.analysis.summary import summarise
 from octant.failure import Refusal
 from octant.report.run import hpcc_table, mpi_tables, page, text, tidy
-from octant.report.run.hpcc_rows import with_references
 from octant.store import Store, imported
 
 FORMAT = "text"
@@ -31,8 +30,7 @@ def read(data: bytes) -> None:
         output = foreign.read_file(tool, path)
         run = imported.create(Store(Path(folder)), tool, [(path, output)], ranks=2)
         if one_in(4, data) and len(run.points) < SHOWN:
-            known = with_references(mpi_tables.with_times(workloads.workloads()))
-            summary = summarise(run, known, all_metrics=True)
+            summary = summarise(run, all_metrics=True)
             text.show(summary, io.StringIO())
             tidy.as_json(summary)
             mpi_tables.text(summary, "imb")

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from octant.catalogue.hpcc_tests import hpcc_tests
-from octant.metric import Metric, groups, per, ranks, rate, steps
 from octant.report import claims
 from octant.runs.hpcc import absent
 
@@ -17,21 +16,7 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.catalogue.hpcc_tests import HpccFigure, HpccTest, Rule
-    from octant.workload import Workload
 
-_LEAST = (ranks("max"), steps("min"))
-_OF_MESSAGES = (
-    Metric(
-        "HPCC time",
-        "s",
-        "lower",
-        per("turns", over=(*_LEAST, groups("max"))),
-        note="the least of all, as HPC Challenge has it",
-    ),
-    Metric(
-        "HPCC bandwidth", "B/s", "higher", rate("bytes_passed", over=(*_LEAST, groups("sum"))), note="of the least time"
-    ),
-)
 MOST_SHOWN = 3
 """Values of a knob that are listed in a row."""
 
@@ -63,23 +48,11 @@ class Row:
         return self.value if self.reference is None else self.reference
 
 
-def with_references(known: Mapping[str, Workload]) -> dict[str, Workload]:
-    """These workloads with the metrics that HPC Challenge's tests name, where they do not define them themselves."""
-    found = dict(known)
-    for test in hpcc_tests():
-        if workload := found.get(test.workload):
-            named = {metric.name for metric in workload.metrics}
-            wanted = {one.reference for one in test.figure} - named
-            further = tuple(metric for metric in _OF_MESSAGES if metric.name in wanted)
-            found[test.workload] = replace(workload, metrics=(*workload.metrics, *further))
-    return found
-
-
 def hpcc_rows(summary: Summary) -> tuple[Row, ...]:
     """A row for each figure of each test, in the order of the tests.
 
     Args:
-        summary: with all metrics of the workloads of `with_references`.
+        summary: with all metrics.
     """
     widest = max((ask.shape.ranks for ask in summary.run.asks), default=1)
     return tuple(row for test in hpcc_tests() for row in _rows(summary, test, widest))
@@ -87,11 +60,11 @@ def hpcc_rows(summary: Summary) -> tuple[Row, ...]:
 
 def figures_of_test(summary: Summary, test: HpccTest) -> tuple[Figure, ...]:
     """The headline figures of a test: of its ask or, with one rank, of that of another test which asks the same."""
-    found = tuple(one for one in summary.figures if one.label == test.name)
+    found = tuple(one for one in summary.figures if one.show.test == test.name)
     if found or any(ask.shape.ranks > 1 for ask in summary.run.asks):
         return found
     others = {one.name for one in hpcc_tests()}
-    return tuple(one for one in summary.figures if one.label in others and test.is_of(one.workload.name, one.knobs))
+    return tuple(one for one in summary.figures if one.show.test in others and test.is_of(one.workload.name, one.knobs))
 
 
 @dataclass(frozen=True)
@@ -218,10 +191,10 @@ def _reason(summary: Summary, test: HpccTest, widest: int) -> str:
     """Why a test has no figure: its launches failed, or it was not asked."""
     for failure in summary.run.failures:
         ask = summary.run.ask_of(failure.launch)
-        if ask and ask.show.title == test.name:
+        if ask and ask.show.test == test.name:
             return failure.reason
     if why := absent(test, widest):
         return why
-    if any(ask.show.title == test.name for ask in summary.run.asks):
+    if any(ask.show.test == test.name for ask in summary.run.asks):
         return "not measured yet"
     return "not asked in this run"
