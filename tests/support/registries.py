@@ -1,5 +1,7 @@
-"""Registries with an entry left out or broken, in this process, and the packages that are registries."""
+"""Registries with an entry added, left out or broken, in this process, and the packages that are registries."""
 
+import importlib
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,9 +62,31 @@ def changed(package: str, name: str, how: How) -> Iterator[None]:
             _forget()
 
 
+@contextmanager
+def added(package: str, name: str, source: str, folder: Path) -> Iterator[None]:
+    """Add a module with this source to a package while the block runs; `folder` is where its file is written."""
+    home = folder / package.replace(".", "_")
+    home.mkdir(exist_ok=True)
+    (home / f"{name}.py").write_text(source, encoding="utf-8")
+    module = importlib.import_module(package)
+    assert module.__spec__ is not None
+    places = {id(one): one for one in (module.__path__, module.__spec__.submodule_search_locations or [])}
+    for searched in places.values():  # usually one list
+        searched.append(str(home))
+    _forget()
+    try:
+        yield
+    finally:
+        for searched in places.values():
+            searched.remove(str(home))
+        sys.modules.pop(f"{package}.{name}", None)
+        _forget()
+
+
 def _forget() -> None:
     """Empty what remembers entries."""
-    registry._imported.cache_clear()
+    for remembered in (registry.names, registry._file, registry._imported):
+        remembered.cache_clear()
     workloads.entries.cache_clear()
 
 
