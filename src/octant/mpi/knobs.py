@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal
 
-from octant.catalogue import Setting, neutral
+from octant.catalogue import Setting
 from octant.catalogue import settings as published
 from octant.failure import near, suggestion
-from octant.machine.mpi_inventory import Inventory
+from octant.mpi import neutral
+from octant.mpi.inventory import Inventory
 from octant.untrusted import InputTable, convert
 
 TITLES = neutral.TITLES
@@ -77,7 +78,7 @@ class Problem:
 @functools.cache
 def knobs() -> tuple[MpiKnob, ...]:
     """All of them, in the file's order."""
-    table = tomllib.loads((files("octant.catalogue") / "mpi_knobs.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((files("octant.mpi") / "knobs.toml").read_text(encoding="utf-8"))
     return convert(table["knob"], tuple[MpiKnob, ...])
 
 

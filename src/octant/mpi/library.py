@@ -7,7 +7,7 @@ from pathlib import Path
 
 from octant import build
 from octant.failure import Refusal
-from octant.machine.mpi_inventory import Inventory, parse_probe
+from octant.mpi.inventory import Inventory, parse_probe
 
 PROBE = "mpi-probe"
 

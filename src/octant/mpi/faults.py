@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from octant.ask import Ask, Launch, cells_of
 from octant.build.describe import default_knobs
-from octant.build.mpi_library import linked
-from octant.catalogue.mpi_faults import Fault, Kind, of_library
-from octant.catalogue.neutral import Library
 from octant.failure import Exit, Refusal
 from octant.launch.execute import Outcome, waited_text
-from octant.machine.mpi_inventory import library_and_version
+from octant.mpi.fault_table import Fault, Kind, of_library
+from octant.mpi.inventory import library_and_version
+from octant.mpi.library import linked
+from octant.mpi.neutral import Library
+from octant.mpi.settings import library_of
 from octant.record import Point
-from octant.runs.mpi_settings import library_of
 from octant.units import counted
 
 _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)

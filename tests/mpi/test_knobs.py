@@ -11,10 +11,10 @@ from rich.console import Console, RenderableType
 from typer.testing import CliRunner
 
 from octant.catalogue import settings as published
-from octant.catalogue.mpi_settings import Equivalent, check_names, find, knobs, presence
 from octant.cli import settings as command
 from octant.failure import Refusal
-from octant.machine.mpi_inventory import Inventory, inventory, parse_mpivars, parse_ompi_info
+from octant.mpi.inventory import Inventory, inventory, parse_mpivars, parse_ompi_info
+from octant.mpi.knobs import Equivalent, check_names, find, knobs, presence
 from octant.report.machine import settings as writer
 from paths import DATA
 
@@ -155,7 +155,7 @@ def test_command() -> None:
 
 
 def test_check_from_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("octant.machine.mpi_inventory.inventory", lambda _library: MPICH)
+    monkeypatch.setattr("octant.mpi.inventory.inventory", lambda _library: MPICH)
     code, text = run("--check", "MPIR_CVAR_NOLOCL=1", "MP_EAGER_LIMIT=4096")
     assert code == 2
     assert "refused: cannot set MPIR_CVAR_NOLOCL" in text
@@ -172,7 +172,7 @@ def test_check_from_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_the_library_alone_knows_is_not_called_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("octant.machine.mpi_inventory.inventory", lambda _library: OPENMPI)
+    monkeypatch.setattr("octant.mpi.inventory.inventory", lambda _library: OPENMPI)
     text = run("OMPI_MCA_coll_tuned_bcast_algorithm", "--library", "openmpi")[1]
     assert "Open MPI 5.0.11 has it, now ignore; Octant's table says nothing of it." in text
     with pytest.raises(Refusal, match="no setting 'coll_tuned_bcast_algoritm'; did you mean"):
@@ -196,7 +196,7 @@ def test_eighty_columns_are_enough(name: str | None, monkeypatch: pytest.MonkeyP
 
 def test_only_mpi_variables_of_the_environment_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Open MPI's parameters are lower-case words, and so are http_proxy and others of the shell."""
-    monkeypatch.setattr("octant.machine.mpi_inventory.inventory", lambda _library: OPENMPI)
+    monkeypatch.setattr("octant.mpi.inventory.inventory", lambda _library: OPENMPI)
     for name in list(os.environ):
         monkeypatch.delenv(name)
     monkeypatch.setenv("http_proxy", "http://x")

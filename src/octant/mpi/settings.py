@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from octant.build.mpi_library import linked
-from octant.catalogue import neutral
-from octant.catalogue.mpi_settings import Problem, check_names, check_values, find, knobs, of_mpi
-from octant.catalogue.neutral import CannotExpressError, Library, Neutral, Value, Wanted
 from octant.failure import Exit, Refusal, suggestion
-from octant.machine.mpi_inventory import Inventory
+from octant.mpi import neutral
+from octant.mpi.inventory import Inventory
+from octant.mpi.knobs import Problem, check_names, check_values, find, knobs, of_mpi
+from octant.mpi.library import linked
+from octant.mpi.neutral import CannotExpressError, Library, Neutral, Value, Wanted
 
 _CELL = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"
 

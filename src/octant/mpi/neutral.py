@@ -183,7 +183,7 @@ def _takes(row: Row, setting: Neutral, value: Value) -> bool:
 @functools.cache
 def settings() -> tuple[Neutral, ...]:
     """All of them, in the file's order."""
-    table = tomllib.loads((files("octant.catalogue") / "neutral.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((files("octant.mpi") / "neutral.toml").read_text(encoding="utf-8"))
     return convert(table["setting"], tuple[Neutral, ...])
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from octant.catalogue.neutral import TITLES, Library, number
+from octant.mpi.neutral import TITLES, Library, number
 from octant.units import parse_bytes
 from octant.untrusted import InputTable, convert
 
@@ -19,7 +19,7 @@ Condition = Annotated[str, Meta(pattern=r"^(>=?\d+|[^<>=\s]+)\Z")]
 
 
 class Fault(InputTable, frozen=True, kw_only=True):
-    """One of them; `mpi_faults.toml` explains the fields."""
+    """One of them; `faults.toml` explains the fields."""
 
     name: str
     library: Literal["mpich", "openmpi", "intelmpi", "mvapich2", "cray-mpich"]
@@ -66,7 +66,7 @@ class Fault(InputTable, frozen=True, kw_only=True):
 @functools.cache
 def faults() -> tuple[Fault, ...]:
     """All of them, in the file's order."""
-    table = tomllib.loads((files("octant.catalogue") / "mpi_faults.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((files("octant.mpi") / "faults.toml").read_text(encoding="utf-8"))
     return convert(table["fault"], tuple[Fault, ...])
 
 
