@@ -10,7 +10,7 @@ import sys
 
 from octant.failure import Refusal
 from octant.mpi import neutral, proof, settings
-from octant.mpi.library import linked
+from octant.mpi.inventory import linked
 
 TYPICAL = {
     "eager-limit": ["0", "256", "1KiB", "8KiB", "64KiB", "256KiB", "1MiB", "1000001", "4MiB"],

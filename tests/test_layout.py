@@ -97,7 +97,7 @@ def test_no_function_and_no_file_has_grown_too_long() -> None:
 
 
 def test_only_the_modules_that_may_touch_the_world_start_processes() -> None:
-    allowed = {"launch", "build", "machine", "mpi", "store"}
+    allowed = {"launch", "build", "machine", "store"}
     starts = {
         path.relative_to(ROOT / "src/octant").as_posix()
         for path in files("src/octant/*.py")

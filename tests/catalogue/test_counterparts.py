@@ -18,8 +18,7 @@ from octant.cli import application
 from octant.failure import Refusal
 from octant.machine.synthetic import read_synthetic
 from octant.mpi import neutral, settings
-from octant.mpi.inventory import Inventory, parse_mpivars, parse_ompi_info
-from octant.mpi.library import linked
+from octant.mpi.inventory import Inventory, linked, parse_mpivars, parse_ompi_info
 from octant.placement.expressions import parse_place
 from octant.report.machine.counterparts import found_text
 from octant.report.machine.neutral import example, neutral_text

@@ -4,6 +4,7 @@ import io
 import json
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 import typer
@@ -37,6 +38,17 @@ def test_inventories_are_read_whole() -> None:
     assert MPICH.values["MPIR_CVAR_POLLS_BEFORE_YIELD"] == "1000"
     assert OPENMPI.values["coll_han_priority"] == "35"
     assert OPENMPI.aliases["btl_vader_eager_limit"] == "btl_sm_eager_limit"
+
+
+def test_a_tool_that_prints_the_inventory_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, body in (("mpivars", f"cat {DATA}/mpivars-5.0.2.txt"), ("mpichversion", "echo 'MPICH Version: 5.0.2'")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setattr("sysconfig.get_path", lambda _name: str(tmp_path))
+    assert inventory("mpich") == MPICH
+    (tmp_path / "mpivars").write_text("#!/bin/sh\nexit 3\n")
+    with pytest.raises(ValueError, match="mpivars is missing or does not answer"):
+        inventory("mpich")
 
 
 @pytest.mark.parametrize("known", [MPICH, OPENMPI], ids=["mpich", "openmpi"])

@@ -16,8 +16,7 @@ from kernel_run import OPEN_MPI
 from octant.failure import Exit, Refusal
 from octant.launch.execute import Outcome
 from octant.mpi import neutral, proof, settings
-from octant.mpi.inventory import Inventory, agrees, parse_mpivars
-from octant.mpi.library import linked
+from octant.mpi.inventory import Inventory, agrees, linked, parse_mpivars
 from octant.mpi.neutral import Library
 from octant.mpi.proof import CannotStartError, Probed
 from octant.store import ProvenSetting, Store

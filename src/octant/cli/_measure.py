@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def safe(asks: Sequence[Ask]) -> Sequence[Ask]:
     """The asks without what the library in use is known to do wrong; what is left out is said on standard error."""
     from octant.mpi.faults import safe_asks
-    from octant.mpi.library import linked
+    from octant.mpi.inventory import linked
     from octant.mpi.settings import library_of
 
     kept, reasons = safe_asks(asks, library_of(linked(), {}))
@@ -57,7 +57,7 @@ def create(
 
 def settings_of(words: Sequence[str]) -> MpiWords:
     """The settings of the MPI library that `--mpi` names; those without effect here are named and left out."""
-    from octant.mpi.library import linked
+    from octant.mpi.inventory import linked
     from octant.mpi.settings import MpiWords, read
 
     if not words:
@@ -73,7 +73,7 @@ def prove(settings: MpiWords, ask: Ask, to: Store) -> tuple[ProvenSetting, ...]:
     import os
 
     from octant.mpi import proof
-    from octant.mpi.library import linked
+    from octant.mpi.inventory import linked
     from octant.mpi.settings import library_of
 
     outside = proof.set_outside(os.environ) if ask.shape.ranks > 1 else {}

@@ -10,8 +10,7 @@ from octant.build.describe import default_knobs
 from octant.failure import Exit, Refusal
 from octant.launch.execute import Outcome, waited_text
 from octant.mpi.fault_table import Fault, Kind, of_library
-from octant.mpi.inventory import library_and_version
-from octant.mpi.library import linked
+from octant.mpi.inventory import library_and_version, linked
 from octant.mpi.neutral import Library
 from octant.mpi.settings import library_of
 from octant.record import Point

@@ -15,9 +15,8 @@ from octant import build
 from octant.failure import Exit, Refusal
 from octant.launch import launchers
 from octant.launch.execute import execute
-from octant.mpi.inventory import agrees
+from octant.mpi.inventory import PROBE, agrees
 from octant.mpi.knobs import of_mpi
-from octant.mpi.library import PROBE
 from octant.mpi.neutral import Library, acts_between_nodes_only
 from octant.mpi.settings import MpiWords, Setting
 from octant.store import ProvenSetting, scratch

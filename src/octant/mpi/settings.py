@@ -8,9 +8,8 @@ from pathlib import Path
 
 from octant.failure import Exit, Refusal, suggestion
 from octant.mpi import neutral
-from octant.mpi.inventory import Inventory
+from octant.mpi.inventory import Inventory, linked
 from octant.mpi.knobs import Problem, check_names, check_values, find, knobs, of_mpi
-from octant.mpi.library import linked
 from octant.mpi.neutral import CannotExpressError, Library, Neutral, Value, Wanted
 
 _CELL = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"

@@ -9,7 +9,7 @@ from octant.build.describe import describe
 from octant.catalogue.mpi_patterns import Pattern, find, patterns
 from octant.failure import Exit, Refusal
 from octant.launch.link import read_link
-from octant.mpi.library import PROBE
+from octant.mpi.inventory import PROBE
 from octant.runs.requests import Where, host_names, read_knobs
 from octant.runs.rounds import usual_launches
 from octant.units import parse_byte_sizes, parse_bytes

@@ -13,8 +13,8 @@ import msgspec
 from octant.failure import Exit, Refusal, suggestion
 from octant.launch.link import why_no_link
 from octant.machine import Machine, facts
+from octant.mpi.inventory import linked
 from octant.mpi.knobs import check_names
-from octant.mpi.library import linked
 from octant.record import Failure
 from octant.registry import Broken
 from octant.runs.knobs import check_asks
