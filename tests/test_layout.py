@@ -157,7 +157,7 @@ def test_files_of_others_are_read_through_untrusted_alone() -> None:
         "launch/submit.py", "launch/watch.py",
         "machine/discover.py",
         "machine/tree.py", "simulate/on_model.py",
-        "mpi/fault_table.py", "mpi/inventory.py", "mpi/knobs.py", "mpi/neutral.py", "mpi/proof.py",
+        "mpi/faults.py", "mpi/inventory.py", "mpi/knobs.py", "mpi/neutral.py", "mpi/proof.py",
         "simulate/simgrid.py", "untrusted.py",
         "network/files.py", "network/topologies.py", "record/format1.py", "store/__init__.py",  # of networks and stores
     }  # fmt: skip

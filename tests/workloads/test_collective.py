@@ -11,7 +11,7 @@ import pytest
 from kernel_run import KernelRuns, read_records
 from octant.build import program_name
 from octant.failure import Exit
-from octant.mpi.fault_table import faults
+from octant.mpi.faults import faults
 from octant.record import Point
 from paths import Octant
 

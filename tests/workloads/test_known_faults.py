@@ -14,7 +14,7 @@ from octant import workloads
 from octant.build import program_name
 from octant.failure import Exit
 from octant.launch.launchers.mpiexec import YIELD
-from octant.mpi.fault_table import Fault, faults, of_library
+from octant.mpi.faults import Fault, faults, of_library
 from octant.mpi.inventory import parse_probe
 from octant.mpi.neutral import Library
 from octant.units import parse_bytes

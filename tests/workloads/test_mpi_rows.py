@@ -16,7 +16,7 @@ from kernel_run import MORE_RANKS, OPEN_MPI, QUICK, KernelRuns, read_records, sm
 from octant import workloads
 from octant.build import program_name
 from octant.failure import Exit
-from octant.mpi.fault_table import faults
+from octant.mpi.faults import faults
 from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT
 
 NAMES = [name for name in sorted(workloads.workloads()) if name.startswith("mpi/")]
