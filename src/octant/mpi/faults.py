@@ -17,7 +17,7 @@ from octant.build.describe import default_knobs
 from octant.failure import Exit, Refusal
 from octant.launch.execute import Outcome, waited_text
 from octant.mpi.inventory import library_and_version, linked
-from octant.mpi.neutral import TITLES, Library, number
+from octant.mpi.neutral import TITLES, Library, LibraryName, within
 from octant.mpi.settings import library_of
 from octant.record import Point
 from octant.units import counted, parse_bytes
@@ -34,7 +34,7 @@ class Fault(InputTable, frozen=True, kw_only=True):
     """One of them; `faults.toml` explains the fields."""
 
     name: str
-    library: Literal["mpich", "openmpi", "intelmpi", "mvapich2", "cray-mpich"]
+    library: LibraryName
     since: str = ""
     until: str = ""
     seen: Annotated[tuple[str, ...], Meta(min_length=1)]
@@ -59,12 +59,7 @@ class Fault(InputTable, frozen=True, kw_only=True):
 
     def holds(self, library: Library) -> bool:
         """Whether this library has it."""
-        version = number(library.version)
-        return (
-            self.library == library.name
-            and (not self.since or version >= number(self.since))
-            and (not self.until or version < number(self.until))
-        )
+        return self.library == library.name and within(library.version, self.since, self.until)
 
     def concerns(self, workload: str, knobs: Mapping[str, str], ranks: int) -> bool:
         """Whether it is about the cell of these knobs; what is asked of a knob that is not there does not hold."""

@@ -7,14 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from octant import build
 from octant.failure import Exit, Refusal, suggestion
 from octant.machine.command import answer, tool
+from octant.mpi.neutral import LibraryName
 
-Library = Literal["mpich", "openmpi", "intelmpi", "mvapich2", "cray-mpich"]
-_VERSIONS: tuple[tuple[str, Library], ...] = (
+_VERSIONS: tuple[tuple[str, LibraryName], ...] = (
     (r"Open MPI v(\S+?),", "openmpi"),
     (r"Intel\(R\) MPI Library (\S+)", "intelmpi"),
     (r"CRAY MPICH version (\S+)", "cray-mpich"),
@@ -31,7 +30,7 @@ LIBRARIES = ("auto", "mpich", "openmpi")
 class Inventory:
     """The names that one library knows, with their current values; `aliases` map to the current names."""
 
-    library: Library
+    library: LibraryName
     version: str
     values: Mapping[str, str]
     aliases: Mapping[str, str] = field(default_factory=dict)
@@ -71,7 +70,7 @@ def parse_probe(text: str) -> Inventory:
     )  # fmt: skip
 
 
-def library_and_version(banner: str) -> tuple[Library, str]:
+def library_and_version(banner: str) -> tuple[LibraryName, str]:
     """Which library says this of itself (`MPI_Get_library_version`), and its version.
 
     Raises:

@@ -46,9 +46,7 @@ class Equivalent(InputTable, frozen=True):
 
     def within(self, version: str) -> bool:
         """Whether that version of the library should have it."""
-        return (not self.since or _number(version) >= _number(self.since)) and (
-            not self.until or _number(version) < _number(self.until)
-        )
+        return neutral.within(version, self.since, self.until)
 
 
 class MpiKnob(InputTable, frozen=True, kw_only=True):
@@ -211,7 +209,3 @@ def _tuned_trap(settings: Mapping[str, str], inventory: Inventory) -> list[Probl
 
 def _integer(text: str) -> int:
     return int(text) if re.fullmatch(r"-?\d+", text) else 0
-
-
-def _number(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])

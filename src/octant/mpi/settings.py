@@ -12,8 +12,6 @@ from octant.mpi.inventory import Inventory, linked
 from octant.mpi.knobs import Problem, check_names, check_values, find, knobs, of_mpi
 from octant.mpi.neutral import CannotExpressError, Library, Neutral, Value, Wanted
 
-_CELL = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"
-
 
 @dataclass(frozen=True)
 class Setting:
@@ -116,7 +114,7 @@ def library_of(inventory: Inventory, variables: Mapping[str, str], infiniband: b
     """
     if infiniband is None:
         infiniband = any(Path("/sys/class/infiniband").glob("*"))
-    cell = variables.get(_CELL) or inventory.values.get(_CELL, "")
+    cell = variables.get(neutral.CELL) or inventory.values.get(neutral.CELL, "")
     path = ""
     if inventory.library == "mpich":
         netmods = re.findall(r"\w+", inventory.device.partition(":")[2])
