@@ -181,14 +181,15 @@ def test_files_of_others_are_read_through_untrusted_alone() -> None:
     own = {  # our data, the kernel's files, what our programs say
         "build/__init__.py", "build/describe.py", "build/smpi.py",  # programs of ours
         "build/version.py", "build/compiler.py", "build/on_demand.py",  # the source tree's own, and the system's
-        "catalogue/__init__.py", "catalogue/mpi_settings.py", "catalogue/neutral.py", "network/published_points.py",
+        "catalogue/__init__.py", "network/published_points.py",
         "analysis/appendix/__init__.py",
-        "catalogue/mpi_faults.py", "catalogue/mpi_patterns.py", "catalogue/hpcc_tests.py", "foreign/_names.py",
+        "catalogue/mpi_patterns.py", "catalogue/hpcc_tests.py", "foreign/_names.py",
         "report/run/workloads.py", "report/run/tidy.py", "report/study/page.py", "study/file.py", "suites/__init__.py",
         "launch/execute.py", "launch/leftovers.py", "launch/link.py", "launch/pages.py",
         "launch/submit.py", "launch/watch.py",
         "machine/discover.py",
-        "machine/mpi_inventory.py", "machine/tree.py", "runs/mpi_proof.py", "simulate/on_model.py",
+        "machine/tree.py", "simulate/on_model.py",
+        "mpi/faults.py", "mpi/inventory.py", "mpi/knobs.py", "mpi/neutral.py", "mpi/proof.py",
         "simulate/simgrid.py", "untrusted.py",
         "network/files.py", "network/topologies.py", "record/format1.py", "store/__init__.py",  # of networks and stores
     }  # fmt: skip

@@ -7,10 +7,10 @@ import pytest
 from typer.testing import CliRunner
 
 from octant.build.describe import describe
-from octant.catalogue.mpi_faults import faults
 from octant.catalogue.mpi_patterns import patterns
 from octant.cli import application
 from octant.failure import Exit
+from octant.mpi.faults import faults
 from octant.runs.knobs import check_knobs
 from paths import Octant
 

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from octant import build
-from octant.build.mpi_library import PROBE
-from octant.catalogue.mpi_settings import of_mpi
-from octant.catalogue.neutral import Library, acts_between_nodes_only
 from octant.failure import Exit, Refusal
 from octant.launch import launchers
 from octant.launch.execute import execute
-from octant.machine.mpi_inventory import agrees
-from octant.runs.mpi_settings import MpiWords, Setting
+from octant.mpi.inventory import PROBE, agrees
+from octant.mpi.knobs import of_mpi
+from octant.mpi.neutral import Library, acts_between_nodes_only
+from octant.mpi.settings import MpiWords, Setting
 from octant.store import ProvenSetting, scratch
 from octant.store.environment import may_be_recorded
 from octant.units import bytes_text, si_text

@@ -1,19 +1,19 @@
 """The control variables of an MPI library, read live: from our probe, `mpivars` or `ompi_info`."""
 
+import functools
 import json
 import os
 import re
-import shutil
-import subprocess
-import sysconfig
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from pathlib import Path
 
+from octant import build
 from octant.failure import Exit, Refusal, suggestion
+from octant.machine.command import answer, tool
+from octant.mpi.neutral import LibraryName
 
-Library = Literal["mpich", "openmpi", "intelmpi", "mvapich2", "cray-mpich"]
-_VERSIONS: tuple[tuple[str, Library], ...] = (
+_VERSIONS: tuple[tuple[str, LibraryName], ...] = (
     (r"Open MPI v(\S+?),", "openmpi"),
     (r"Intel\(R\) MPI Library (\S+)", "intelmpi"),
     (r"CRAY MPICH version (\S+)", "cray-mpich"),
@@ -21,7 +21,7 @@ _VERSIONS: tuple[tuple[str, Library], ...] = (
     (r"MPICH Version:\s*(\S+)", "mpich"),
 )
 _TRUTHS = {"true": "1", "yes": "1", "on": "1", "enabled": "1", "false": "0", "no": "0", "off": "0", "disabled": "0"}
-_TIMEOUT_S = 20.0
+PROBE = "mpi-probe"
 LIBRARIES = ("auto", "mpich", "openmpi")
 """What `inventory` can ask."""
 
@@ -30,7 +30,7 @@ LIBRARIES = ("auto", "mpich", "openmpi")
 class Inventory:
     """The names that one library knows, with their current values; `aliases` map to the current names."""
 
-    library: Library
+    library: LibraryName
     version: str
     values: Mapping[str, str]
     aliases: Mapping[str, str] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Inventory:
 
 def parse_mpivars(text: str, version: str) -> Inventory:
     """MPICH's inventory from the output of `mpivars`."""
-    found = re.findall(r"^\s+(MPIR_CVAR_\w+)\s*=([^\t\n]*)\t", text, re.MULTILINE)
+    found = re.findall(r"^\s*(MPIR_CVAR_\w+)\s*=([^\t\n]*)\t", text, re.MULTILINE)
     return Inventory("mpich", version, {name: value.strip() for name, value in found})
 
 
@@ -70,7 +70,7 @@ def parse_probe(text: str) -> Inventory:
     )  # fmt: skip
 
 
-def library_and_version(banner: str) -> tuple[Library, str]:
+def library_and_version(banner: str) -> tuple[LibraryName, str]:
     """Which library says this of itself (`MPI_Get_library_version`), and its version.
 
     Raises:
@@ -117,14 +117,33 @@ def inventory(library: str = "auto") -> Inventory:
     )
 
 
-def _output(*command: str) -> str:
-    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
-    tool = shutil.which(command[0], path=path)
-    if tool is None:
-        return ""
+def _output(name: str, *words: str) -> str:
+    path = tool(name)
+    code, text = answer([path, *words], timeout_s=20) if path else (1, "")
+    return "" if code else text
+
+
+def linked() -> Inventory:
+    """The library that our programs are linked with, as one of them says; asked once for each state of the program and
+    of what finds libraries.
+
+    Raises:
+        Refusal: the probe is not installed or does not answer.
+    """
+    program = build.find(PROBE)
+    return _asked(program, program.stat().st_mtime_ns, os.environ.get("LD_LIBRARY_PATH", ""))
+
+
+@functools.cache
+def _asked(program: Path, _time_ns: int, _folders: str) -> Inventory:
+    """Settings of the environment are kept from it: one that aborts the library would hide its name."""
+    ours = [name for name in os.environ if name.startswith(("MPIR_CVAR_", "OMPI_MCA_", "UCX_", "FI_", "I_MPI_"))]
+    code, text = answer([str(program), "describe"], dict.fromkeys(ours), timeout_s=30)
     try:
-        return subprocess.run(  # noqa: S603 (a tool of the MPI library, found on PATH)
-            [tool, *command[1:]], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False, errors="replace"
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
+        if code:
+            raise ValueError(text or f"it ended with exit code {code}")
+        return parse_probe(text)
+    except (ValueError, KeyError) as error:
+        raise Refusal(
+            f"cannot ask {program} which MPI library it is linked with ({error}); try `make setup`"
+        ) from error

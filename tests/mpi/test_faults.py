@@ -2,9 +2,8 @@
 
 import pytest
 
-from octant.catalogue import mpi_faults
-from octant.catalogue.mpi_faults import Fault, faults
-from octant.catalogue.neutral import Library
+from octant.mpi.faults import Fault, faults, of_library
+from octant.mpi.neutral import Library
 
 FAULT = Fault(
     name="x", library="openmpi", since="4.1", until="5.0", seen=("4.1.4",), workload="mpi/a",
@@ -47,8 +46,8 @@ def test_a_fault_is_about_listed_values_bounds_and_ranks(knobs: dict[str, str], 
 
 def test_a_fault_in_words_names_versions_and_help() -> None:
     assert FAULT.text == "a known fault of Open MPI 4.1 to before 5.0: it ends; try b"
-    assert [one.name for one in mpi_faults.of_library(Library("mpich", "5.0.2"))] == ["isendrecv-status"]
-    assert mpi_faults.of_library(Library("mpich", "4.0.2")) == ()
-    assert [one.name for one in mpi_faults.of_library(Library("intelmpi", "2021.18.1"))] == [
+    assert [one.name for one in of_library(Library("mpich", "5.0.2"))] == ["isendrecv-status"]
+    assert of_library(Library("mpich", "4.0.2")) == ()
+    assert [one.name for one in of_library(Library("intelmpi", "2021.18.1"))] == [
         "neighbour-slots", "seek-standard-interface", "large-count-allreduce",
     ]  # fmt: skip

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from octant.catalogue import neutral
-from octant.catalogue.neutral import CannotExpressError, Library, Wanted
-from octant.machine.mpi_inventory import parse_mpivars, parse_ompi_info
+from octant.mpi import neutral
+from octant.mpi.inventory import parse_mpivars, parse_ompi_info
+from octant.mpi.neutral import CannotExpressError, Library, Wanted
 from paths import DATA
 
 MPICH = Library("mpich", "5.0.2", "ch4:ucx ofi", "ucx")

@@ -4,6 +4,7 @@ import io
 import json
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 import typer
@@ -11,10 +12,10 @@ from rich.console import Console, RenderableType
 from typer.testing import CliRunner
 
 from octant.catalogue import settings as published
-from octant.catalogue.mpi_settings import Equivalent, check_names, find, knobs, presence
 from octant.cli import settings as command
 from octant.failure import Refusal
-from octant.machine.mpi_inventory import Inventory, inventory, parse_mpivars, parse_ompi_info
+from octant.mpi.inventory import Inventory, inventory, parse_mpivars, parse_ompi_info
+from octant.mpi.knobs import Equivalent, check_names, find, knobs, presence
 from octant.report.machine import settings as writer
 from paths import DATA
 
@@ -37,6 +38,17 @@ def test_inventories_are_read_whole() -> None:
     assert MPICH.values["MPIR_CVAR_POLLS_BEFORE_YIELD"] == "1000"
     assert OPENMPI.values["coll_han_priority"] == "35"
     assert OPENMPI.aliases["btl_vader_eager_limit"] == "btl_sm_eager_limit"
+
+
+def test_a_tool_that_prints_the_inventory_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, body in (("mpivars", f"cat {DATA}/mpivars-5.0.2.txt"), ("mpichversion", "echo 'MPICH Version: 5.0.2'")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setattr("sysconfig.get_path", lambda _name: str(tmp_path))
+    assert inventory("mpich") == MPICH
+    (tmp_path / "mpivars").write_text("#!/bin/sh\nexit 3\n")
+    with pytest.raises(ValueError, match="mpivars is missing or does not answer"):
+        inventory("mpich")
 
 
 @pytest.mark.parametrize("known", [MPICH, OPENMPI], ids=["mpich", "openmpi"])
@@ -155,7 +167,7 @@ def test_command() -> None:
 
 
 def test_check_from_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("octant.machine.mpi_inventory.inventory", lambda _library: MPICH)
+    monkeypatch.setattr("octant.mpi.inventory.inventory", lambda _library: MPICH)
     code, text = run("--check", "MPIR_CVAR_NOLOCL=1", "MP_EAGER_LIMIT=4096")
     assert code == 2
     assert "refused: cannot set MPIR_CVAR_NOLOCL" in text
@@ -172,7 +184,7 @@ def test_check_from_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_the_library_alone_knows_is_not_called_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("octant.machine.mpi_inventory.inventory", lambda _library: OPENMPI)
+    monkeypatch.setattr("octant.mpi.inventory.inventory", lambda _library: OPENMPI)
     text = run("OMPI_MCA_coll_tuned_bcast_algorithm", "--library", "openmpi")[1]
     assert "Open MPI 5.0.11 has it, now ignore; Octant's table says nothing of it." in text
     with pytest.raises(Refusal, match="no setting 'coll_tuned_bcast_algoritm'; did you mean"):
@@ -196,7 +208,7 @@ def test_eighty_columns_are_enough(name: str | None, monkeypatch: pytest.MonkeyP
 
 def test_only_mpi_variables_of_the_environment_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Open MPI's parameters are lower-case words, and so are http_proxy and others of the shell."""
-    monkeypatch.setattr("octant.machine.mpi_inventory.inventory", lambda _library: OPENMPI)
+    monkeypatch.setattr("octant.mpi.inventory.inventory", lambda _library: OPENMPI)
     for name in list(os.environ):
         monkeypatch.delenv(name)
     monkeypatch.setenv("http_proxy", "http://x")

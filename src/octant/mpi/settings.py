@@ -6,14 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from octant.build.mpi_library import linked
-from octant.catalogue import neutral
-from octant.catalogue.mpi_settings import Problem, check_names, check_values, find, knobs, of_mpi
-from octant.catalogue.neutral import CannotExpressError, Library, Neutral, Value, Wanted
 from octant.failure import Exit, Refusal, suggestion
-from octant.machine.mpi_inventory import Inventory
-
-_CELL = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"
+from octant.mpi import neutral
+from octant.mpi.inventory import Inventory, linked
+from octant.mpi.knobs import Problem, check_names, check_values, find, knobs, of_mpi
+from octant.mpi.neutral import CannotExpressError, Library, Neutral, Value, Wanted
 
 
 @dataclass(frozen=True)
@@ -117,7 +114,7 @@ def library_of(inventory: Inventory, variables: Mapping[str, str], infiniband: b
     """
     if infiniband is None:
         infiniband = any(Path("/sys/class/infiniband").glob("*"))
-    cell = variables.get(_CELL) or inventory.values.get(_CELL, "")
+    cell = variables.get(neutral.CELL) or inventory.values.get(neutral.CELL, "")
     path = ""
     if inventory.library == "mpich":
         netmods = re.findall(r"\w+", inventory.device.partition(":")[2])

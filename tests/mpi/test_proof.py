@@ -13,14 +13,12 @@ from typing import Any
 import pytest
 
 from kernel_run import OPEN_MPI
-from octant.build import mpi_library
-from octant.catalogue import neutral
-from octant.catalogue.neutral import Library
 from octant.failure import Exit, Refusal
 from octant.launch.execute import Outcome
-from octant.machine.mpi_inventory import Inventory, agrees, parse_mpivars
-from octant.runs import mpi_proof, mpi_settings
-from octant.runs.mpi_proof import CannotStartError, Probed
+from octant.mpi import neutral, proof, settings
+from octant.mpi.inventory import Inventory, agrees, linked, parse_mpivars
+from octant.mpi.neutral import Library
+from octant.mpi.proof import CannotStartError, Probed
 from octant.store import ProvenSetting, Store
 from paths import DATA, NO_OPENMPI, OPENMPI_KERNELS, ROOT, Octant
 
@@ -35,8 +33,8 @@ PLAIN = Probed(2, 2, "single", 2, {}, 5e-7, 8112, 0, 4, {**QUIET, "yields": 50_0
 def proven(*words: str, outside: Mapping[str, str] | None = None, **seen: Any) -> tuple[ProvenSetting, ...]:
     """What a probe proves that sees these things; all else it sees as it is by default."""
     answers = itertools.chain([PLAIN], itertools.repeat(dataclasses.replace(PLAIN, **seen)))
-    read = mpi_settings.read(words, MPICH, {})
-    return mpi_proof.prove(read, LIBRARY, lambda _variables, _words: next(answers), outside or {})
+    read = settings.read(words, MPICH, {})
+    return proof.prove(read, LIBRARY, lambda _variables, _words: next(answers), outside or {})
 
 
 @pytest.mark.parametrize(
@@ -94,7 +92,7 @@ def test_what_acts_between_nodes_alone_is_said_to_have_no_effect_within_one(
 ) -> None:
     (one,) = proven(*words)
     assert variables in (None, False) or one.variables == variables
-    said = mpi_proof.text(one, LIBRARY)
+    said = proof.text(one, LIBRARY)
     assert ("no effect within a node: it acts on messages between nodes" in said) == (variables is not False), said
     assert "no more is known" not in said or variables is False
 
@@ -102,7 +100,7 @@ def test_what_acts_between_nodes_alone_is_said_to_have_no_effect_within_one(
 @pytest.mark.parametrize("away", ["shared-memory=no", "pretended-nodes=2", "wait-mode=sleep", "MPIR_CVAR_NOLOCAL=1"])
 def test_messages_that_leave_shared_memory_are_subject_to_it(away: str) -> None:
     every = proven("bulk-transfer=copy", away, latency_s=6e-6)
-    assert not [one for one in every if one.effect == mpi_proof.BETWEEN_NODES]
+    assert not [one for one in every if one.effect == proof.BETWEEN_NODES]
     assert proven("bulk-transfer=copy", outside={"MPIR_CVAR_NOLOCAL": "1"})[0].effect == ""
     assert proven("bulk-transfer=copy", node_ranks=1)[0].effect == "", "the ranks of the probe are on two nodes"
 
@@ -136,11 +134,11 @@ def test_a_fall_back_to_the_network_is_a_doubt_unless_it_was_asked() -> None:
 
 def test_memory_that_is_slow_for_a_while_is_no_network() -> None:
     """A busy machine: 85 ns and then 266 ns through the same memory, or 900 ns in one of two looks."""
-    read = mpi_settings.read(["eager-limit=64KiB"], MPICH, {})
+    read = settings.read(["eager-limit=64KiB"], MPICH, {})
 
     def doubt(*latencies_s: float) -> str:
         looks = (dataclasses.replace(PLAIN, edge=65536, latency_s=s) for s in latencies_s)
-        return mpi_proof.prove(read, LIBRARY, lambda _variables, _words: next(looks), {})[0].doubt
+        return proof.prove(read, LIBRARY, lambda _variables, _words: next(looks), {})[0].doubt
 
     assert doubt(85e-9, 266e-9) == ""
     assert doubt(85e-9, 900e-9, 90e-9) == ""
@@ -154,7 +152,7 @@ def test_settings_with_which_mpi_does_not_start_are_refused_with_what_it_said() 
         return PLAIN
 
     with pytest.raises(Refusal, match=r"cannot set adapters=lo \(MPI does not start with it: no active") as refusal:
-        mpi_proof.prove(mpi_settings.read(["adapters=lo"], MPICH, {}, ["lo"]), LIBRARY, start, {})
+        proof.prove(settings.read(["adapters=lo"], MPICH, {}, ["lo"]), LIBRARY, start, {})
     assert refusal.value.code == Exit.NOT_SUPPORTED
 
 
@@ -162,11 +160,11 @@ def test_a_machine_on_which_mpi_does_not_start_at_all_is_not_blamed_on_a_setting
     def never(_variables: Mapping[str, str], _words: Sequence[str]) -> Probed:
         raise CannotStartError("no endpoints")
 
-    read = mpi_settings.read(["rails=2"], MPICH, {})
+    read = settings.read(["rails=2"], MPICH, {})
     with pytest.raises(Refusal, match=r"cannot run \(MPI does not start here: no endpoints\)"):
-        mpi_proof.prove(read, LIBRARY, never, {})
+        proof.prove(read, LIBRARY, never, {})
     with pytest.raises(Refusal, match="MPI starts neither with nor without what the environment sets: no endpoints"):
-        mpi_proof.prove(read, LIBRARY, never, {"FI_PROVIDER": "cxi"})
+        proof.prove(read, LIBRARY, never, {"FI_PROVIDER": "cxi"})
 
 
 def test_what_the_site_needs_stays_set_while_a_setting_is_compared_with_the_default() -> None:
@@ -175,8 +173,8 @@ def test_what_the_site_needs_stays_set_while_a_setting_is_compared_with_the_defa
             raise CannotStartError("no provider")
         return dataclasses.replace(PLAIN, latency_s=6e-6) if variables else PLAIN
 
-    read = mpi_settings.read(["shared-memory=no"], MPICH, {})
-    (one,) = mpi_proof.prove(read, LIBRARY, start, {"FI_PROVIDER": "cxi"})
+    read = settings.read(["shared-memory=no"], MPICH, {})
+    (one,) = proof.prove(read, LIBRARY, start, {"FI_PROVIDER": "cxi"})
     assert (one.proof, one.effect, one.doubt) == ("effect", "8 bytes take 6.0 µs, by default 500 ns", "")
 
 
@@ -191,18 +189,18 @@ def test_a_probe_leaves_what_it_saw_where_every_host_sees_it(
         folders.append(Path(line[line.index("measure") + 1]).parent)
         return Outcome(1, timed_out, 60.0, "warning: no hugepages\n")
 
-    monkeypatch.setattr(mpi_proof, "execute", execute)
+    monkeypatch.setattr(proof, "execute", execute)
     monkeypatch.setattr("octant.build.find", Path)
     with pytest.raises(CannotStartError, match="no end after 60 s" if timed_out else "warning: no hugepages"):
-        mpi_proof.starter("direct", tmp_path)({}, [])
+        proof.starter("direct", tmp_path)({}, [])
     assert folders[0].parent == tmp_path
     assert not list(tmp_path.iterdir())
 
 
 def test_what_launchers_put_into_the_environment_is_no_setting() -> None:
     given = {"UCX_TLS": "tcp", "PATH": "/bin", "MP_EAGER_LIMIT": "1", "MPICH_VERSION": "5"}
-    assert mpi_proof.set_outside(given) == {"UCX_TLS": "tcp"}
-    assert mpi_proof.set_outside({**given, "OMPI_COMM_WORLD_SIZE": "2"}) == {}
+    assert proof.set_outside(given) == {"UCX_TLS": "tcp"}
+    assert proof.set_outside({**given, "OMPI_COMM_WORLD_SIZE": "2"}) == {}
 
 
 def test_a_run_keeps_the_proof(tmp_path: Path) -> None:
@@ -230,13 +228,13 @@ def test_a_probe_that_cannot_say_its_library_says_why(
     program.chmod(0o755)
     monkeypatch.setenv("OCTANT_KERNELS", str(tmp_path))
     with pytest.raises(Refusal, match=said):
-        mpi_library.linked()
+        linked()
 
 
 @pytest.fixture
 def live(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> Inventory:
     monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
-    return mpi_library.linked()
+    return linked()
 
 
 @pytest.mark.mpi
@@ -257,10 +255,10 @@ def test_mpich_obeys(live: Inventory, words: list[str]) -> None:
     """Counts and edges, which a busy machine does not move."""
     if live.library != "mpich" or len(os.sched_getaffinity(0)) < 2:
         pytest.skip("needs MPICH and two hardware threads")
-    read = mpi_settings.read(words, live, {})
-    found = mpi_proof.prove(read, mpi_settings.library_of(live, read.variables), mpi_proof.starter("mpiexec"), {})
+    read = settings.read(words, live, {})
+    found = proof.prove(read, settings.library_of(live, read.variables), proof.starter("mpiexec"), {})
     for one in found:
-        shows = "effect" if one.asked.partition("=")[0] in mpi_proof._EFFECTS else ""
+        shows = "effect" if one.asked.partition("=")[0] in proof._EFFECTS else ""
         assert one.doubt == "", one
         assert not shows or one.proof == shows, one
 

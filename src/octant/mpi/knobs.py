@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal
 
-from octant.catalogue import Setting, neutral
+from octant.catalogue import Setting
 from octant.catalogue import settings as published
 from octant.failure import near, suggestion
-from octant.machine.mpi_inventory import Inventory
+from octant.mpi import neutral
+from octant.mpi.inventory import Inventory
 from octant.untrusted import InputTable, convert
 
 TITLES = neutral.TITLES
@@ -45,9 +46,7 @@ class Equivalent(InputTable, frozen=True):
 
     def within(self, version: str) -> bool:
         """Whether that version of the library should have it."""
-        return (not self.since or _number(version) >= _number(self.since)) and (
-            not self.until or _number(version) < _number(self.until)
-        )
+        return neutral.within(version, self.since, self.until)
 
 
 class MpiKnob(InputTable, frozen=True, kw_only=True):
@@ -77,7 +76,7 @@ class Problem:
 @functools.cache
 def knobs() -> tuple[MpiKnob, ...]:
     """All of them, in the file's order."""
-    table = tomllib.loads((files("octant.catalogue") / "mpi_knobs.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((files("octant.mpi") / "knobs.toml").read_text(encoding="utf-8"))
     return convert(table["knob"], tuple[MpiKnob, ...])
 
 
@@ -210,7 +209,3 @@ def _tuned_trap(settings: Mapping[str, str], inventory: Inventory) -> list[Probl
 
 def _integer(text: str) -> int:
     return int(text) if re.fullmatch(r"-?\d+", text) else 0
-
-
-def _number(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from octant.failure import Exit, Refusal
-from octant.machine.mpi_inventory import Inventory, parse_mpivars
-from octant.runs import mpi_settings
+from octant.mpi import settings
+from octant.mpi.inventory import Inventory, parse_mpivars
 from paths import DATA, Octant
 
 MPICH = dataclasses.replace(parse_mpivars((DATA / "mpivars-5.0.2.txt").read_text(), "5.0.2"), device="ch4:ucx ofi")
@@ -58,7 +58,7 @@ OPENMPI = Inventory(
 def test_names_become_the_librarys_own_variables(
     library: Inventory, words: list[str], variables: dict[str, str]
 ) -> None:
-    found = mpi_settings.read(words, library)
+    found = settings.read(words, library)
     assert found.variables == variables
     assert found.without_effect == ()
 
@@ -79,14 +79,14 @@ def test_names_become_the_librarys_own_variables(
 )
 def test_a_typo_is_refused_by_name(library: Inventory, word: str, said: str) -> None:
     with pytest.raises(Refusal, match=said) as refusal:
-        mpi_settings.read([word], library)
+        settings.read([word], library)
     assert refusal.value.code == Exit.WRONG_WORD
 
 
 def test_a_check_refuses_what_no_library_reads_as_a_run_does() -> None:
     with pytest.raises(Refusal, match="no MPI library reads it"):
-        mpi_settings.problems(["OMP_NUM_THREADS=4"], MPICH)
-    assert mpi_settings.problems(["rails=2", "UCX_TLS=tcp"], MPICH) == ()
+        settings.problems(["OMP_NUM_THREADS=4"], MPICH)
+    assert settings.problems(["rails=2", "UCX_TLS=tcp"], MPICH) == ()
 
 
 @pytest.mark.parametrize(
@@ -101,13 +101,13 @@ def test_a_check_refuses_what_no_library_reads_as_a_run_does() -> None:
     ],
 )
 def test_what_has_no_effect_is_said_and_left_out(library: Inventory, word: str, said: str) -> None:
-    found = mpi_settings.read([word], library)
+    found = settings.read([word], library)
     assert found.variables == {}
     assert said in " ".join(found.without_effect)
 
 
 def test_a_name_of_the_path_that_another_setting_chooses_has_an_effect() -> None:
-    found = mpi_settings.read(["MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD=4096", "transport=ofi"], MPICH, {})
+    found = settings.read(["MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD=4096", "transport=ofi"], MPICH, {})
     assert found.variables == {"MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": "4096", "MPIR_CVAR_CH4_NETMOD": "ofi"}
     assert found.without_effect == ()
 
@@ -117,20 +117,20 @@ def test_a_value_over_which_the_library_would_end_is_refused(name: str) -> None:
     library = dataclasses.replace(MPICH, kinds={name: "integer"})
     for value in ("64KiB", "abc", "64k"):
         with pytest.raises(Refusal, match=f"cannot set {name}={value} .*try a whole number, yes or no"):
-            mpi_settings.read([f"{name}={value}"], library)
+            settings.read([f"{name}={value}"], library)
         with pytest.raises(Refusal, match="in the environment: cannot set"):
-            mpi_settings.check_environment({name: value}, lambda: library)
-    assert mpi_settings.read([f"{name}=65536"], library).variables == {name: "65536"}
+            settings.check_environment({name: value}, lambda: library)
+    assert settings.read([f"{name}=65536"], library).variables == {name: "65536"}
 
 
 def test_a_word_that_an_algorithm_does_not_have_is_refused() -> None:
     name = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"
     library = dataclasses.replace(MPICH, kinds={name: "integer"}, words={name: ("auto", "nb", "ring")})
-    assert mpi_settings.read(["collective-algorithm=allreduce:ring"], library).variables[name] == "ring"
+    assert settings.read(["collective-algorithm=allreduce:ring"], library).variables[name] == "ring"
     with pytest.raises(Refusal, match="try auto, nb, ring"):
-        mpi_settings.read(["collective-algorithm=allreduce:rings"], library)
+        settings.read(["collective-algorithm=allreduce:rings"], library)
     with pytest.raises(Refusal, match="does not know it"):
-        mpi_settings.read(["collective-algorithm=nonsense:ring"], library)
+        settings.read(["collective-algorithm=nonsense:ring"], library)
 
 
 @pytest.mark.parametrize(
@@ -144,15 +144,15 @@ def test_a_word_that_an_algorithm_does_not_have_is_refused() -> None:
 )
 def test_what_cannot_be_or_contradicts_itself_is_refused(words: list[str], said: str) -> None:
     with pytest.raises(Refusal, match=said):
-        mpi_settings.read(words, MPICH, {})
+        settings.read(words, MPICH, {})
 
 
 def test_a_device_that_is_not_here_is_refused() -> None:
-    assert mpi_settings.read(["adapters=mlx5_0:1,ib0"], MPICH, {}, ["ib0", "mlx5_0"]).variables == {
+    assert settings.read(["adapters=mlx5_0:1,ib0"], MPICH, {}, ["ib0", "mlx5_0"]).variables == {
         "UCX_NET_DEVICES": "mlx5_0:1,ib0"
     }
     with pytest.raises(Refusal, match=r"no network device eth9 here\); try eth0, lo"):
-        mpi_settings.read(["adapters=eth9"], MPICH, {}, ["eth0", "lo"])
+        settings.read(["adapters=eth9"], MPICH, {}, ["eth0", "lo"])
 
 
 def test_the_path_in_use_decides_which_variables_count() -> None:
@@ -162,19 +162,19 @@ def test_the_path_in_use_decides_which_variables_count() -> None:
         ({}, ["transport=ofi"], "ofi"),
         ({"MPIR_CVAR_CH4_NETMOD": "ofi"}, ["transport=ucx"], "ucx"),
     ):
-        found = mpi_settings.read([*words, "bulk-threshold=64KiB"], MPICH, environment).variables
+        found = settings.read([*words, "bulk-threshold=64KiB"], MPICH, environment).variables
         assert ("UCX_RNDV_THRESH" in found) == (path == "ucx"), (environment, words)
-    assert mpi_settings.library_of(OPENMPI, {}, infiniband=True).path == "ucx"
-    assert mpi_settings.library_of(OPENMPI, {"OMPI_MCA_pml": "ob1"}, infiniband=True).path == "ob1"
+    assert settings.library_of(OPENMPI, {}, infiniband=True).path == "ucx"
+    assert settings.library_of(OPENMPI, {"OMPI_MCA_pml": "ob1"}, infiniband=True).path == "ob1"
 
 
 def test_every_tuned_algorithm_that_han_outranks_is_left_out() -> None:
     library = Inventory("openmpi", "5.0.11", {**OPENMPI.values, "coll_tuned_allreduce_algorithm": "0", "coll": ""})
     words = ["coll_tuned_bcast_algorithm=1", "coll_tuned_allreduce_algorithm=3"]
-    assert mpi_settings.read(words, library).variables == {}
+    assert settings.read(words, library).variables == {}
     rules = Inventory("openmpi", "5", {**library.values, "coll_tuned_use_dynamic_rules": "true"})
     for coll, kept in (("^han", 3), ("tuned,basic", 3), ("han,tuned", 1), ("^basic", 1)):
-        assert len(mpi_settings.read([*words, f"coll={coll}"], rules).variables) == kept, coll
+        assert len(settings.read([*words, f"coll={coll}"], rules).variables) == kept, coll
 
 
 def test_typos_in_the_environment_are_refused_too() -> None:
@@ -182,16 +182,14 @@ def test_typos_in_the_environment_are_refused_too() -> None:
         return MPICH
 
     with pytest.raises(Refusal, match=r"in the environment: .*did you mean MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD"):
-        mpi_settings.check_environment({"MPIR_CVAR_CH4_OFI_EAGER_THRESHHOLD": "1", "PATH": "/bin"}, known)
-    mpi_settings.check_environment(
-        {"MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": "1", "OMPI_MCA_x": "1", "http_proxy": ""}, known
-    )
-    mpi_settings.check_environment({"OMPI_COMM_WORLD_SIZE": "1", "OMPI_MCA_initial_wdir": "/"}, lambda: OPENMPI)
+        settings.check_environment({"MPIR_CVAR_CH4_OFI_EAGER_THRESHHOLD": "1", "PATH": "/bin"}, known)
+    settings.check_environment({"MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": "1", "OMPI_MCA_x": "1", "http_proxy": ""}, known)
+    settings.check_environment({"OMPI_COMM_WORLD_SIZE": "1", "OMPI_MCA_initial_wdir": "/"}, lambda: OPENMPI)
 
     def none_here() -> Inventory:
         raise ValueError("no MPI library")
 
-    mpi_settings.check_environment({"MPIR_CVAR_NOLOCL": "1"}, none_here)
+    settings.check_environment({"MPIR_CVAR_NOLOCL": "1"}, none_here)
 
 
 @pytest.mark.mpi

@@ -15,6 +15,7 @@ from octant.failure import suggestion
 from octant.units import bytes_text, parse_bytes, parse_seconds
 from octant.untrusted import InputTable, convert
 
+LibraryName = Literal["mpich", "openmpi", "intelmpi", "mvapich2", "cray-mpich"]
 Proof = Literal["effect", "read-back", "launch", "documentation"]
 TITLES = {
     "mpich": "MPICH", "openmpi": "Open MPI", "intelmpi": "Intel MPI", "mvapich2": "MVAPICH2",
@@ -25,7 +26,7 @@ _FORMULA = re.compile(
 )
 _MOST_CELLS = 8192  # 65536 abort MPICH 5.0.2
 _DEFAULT_CELL_BYTES = 8192
-_CELL = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"
+CELL = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"
 _LISTS = {"UCX_TLS", "OMPI_MCA_btl", "OMPI_MCA_coll", "OMPI_MCA_smsc"}  # `a,b`: these; `^a,b`: all but these
 _TRUTHS = {"1": "yes", "true": "yes", "on": "yes", "0": "no", "false": "no", "off": "no"}
 
@@ -54,7 +55,7 @@ class Library:
 class Row(InputTable, frozen=True, omit_defaults=True):
     """What a setting becomes in one library, version and path; `neutral.toml` explains the fields."""
 
-    library: Literal["mpich", "openmpi", "intelmpi", "mvapich2", "cray-mpich"]
+    library: LibraryName
     proof: Proof
     since: str = ""
     until: str = ""
@@ -73,8 +74,7 @@ class Row(InputTable, frozen=True, omit_defaults=True):
         """Whether it is about this library."""
         return (
             self.library == library.name
-            and (not self.since or number(library.version) >= number(self.since))
-            and (not self.until or number(library.version) < number(self.until))
+            and within(library.version, self.since, self.until)
             and self.path in ("", library.path)
             and (not self.device or self.device in re.findall(r"\w+", library.device))
         )
@@ -141,6 +141,11 @@ def number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
+def within(version: str, since: str, until: str) -> bool:
+    """Whether a version is one of those from `since` to before `until`; the empty text is no bound."""
+    return (not since or number(version) >= number(since)) and (not until or number(version) < number(until))
+
+
 @dataclass(frozen=True)
 class Acceptance:
     """Which libraries can express a value of a setting."""
@@ -183,7 +188,7 @@ def _takes(row: Row, setting: Neutral, value: Value) -> bool:
 @functools.cache
 def settings() -> tuple[Neutral, ...]:
     """All of them, in the file's order."""
-    table = tomllib.loads((files("octant.catalogue") / "neutral.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((files("octant.mpi") / "neutral.toml").read_text(encoding="utf-8"))
     return convert(table["setting"], tuple[Neutral, ...])
 
 
@@ -313,7 +318,7 @@ def combine(asked: Sequence[tuple[str, Mapping[str, Wanted]]]) -> dict[str, str]
 
 def cell_bytes_of(wanted: Mapping[str, Wanted]) -> int:
     """The size of a cell of MPICH's shared memory that these variables ask for; 0: they do not."""
-    return int(wanted[_CELL].text) if _CELL in wanted else 0
+    return int(wanted[CELL].text) if CELL in wanted else 0
 
 
 def _takes_formula(setting: Neutral, value: Value) -> bool:
