@@ -17,9 +17,7 @@ REGISTRIES = {
     "rule": ("octant.advice.rules",),
     "finding": ("octant.advice.findings",),
     "kind of test": ("octant.study.kinds",),
-    "launcher": ("octant.launch.launchers",),
-    "batch system": ("octant.launch.jobs",),
-    "syntax": ("octant.placement.launchers",),
+    "launcher": ("octant.launchers",),
     "import format": ("octant.foreign",),
     "command group": ("octant.cli",),
 }

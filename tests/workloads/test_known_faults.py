@@ -15,7 +15,7 @@ from octant.build import program_name
 from octant.catalogue.mpi_faults import Fault, faults, of_library
 from octant.catalogue.neutral import Library
 from octant.failure import Exit
-from octant.launch.launchers.mpiexec import YIELD
+from octant.launchers.openmpi import YIELD
 from octant.machine.mpi_inventory import parse_probe
 from octant.units import parse_bytes
 from paths import OPENMPI_KERNELS, ROOT

@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from octant import build
+from octant import build, launchers
 from octant.build.mpi_library import PROBE
 from octant.catalogue.mpi_settings import of_mpi
 from octant.catalogue.neutral import Library, acts_between_nodes_only
 from octant.failure import Exit, Refusal
-from octant.launch import launchers
 from octant.launch.execute import execute
 from octant.machine.mpi_inventory import agrees
 from octant.runs.mpi_settings import MpiWords, Setting
