@@ -16,18 +16,22 @@ what a tool binds that starts no ranks itself: one process (`"process"`) or the 
 from octant.launchers._jobs import BatchSystem, Job, Submission, batch_system, headed
 from octant.launchers._mpi import MpiLauncher, hydra_hosts, implementation, mpi_launcher
 from octant.launchers._placement import Reading, Syntax, from_syntax, to_every_syntax, to_syntax
-from octant.launchers._roles import ROLES, entries, having, names
+from octant.launchers._recognise import MOST_RANKS, LaunchCommand, Recogniser, recognise
+from octant.launchers._roles import ROLES, entries, has, having, names
 from octant.launchers._start import JobSize, Launcher, chosen, launcher, yielding
 from octant.launchers._translate import Translation, request_text, translate, with_file
 
 __all__ = [
+    "MOST_RANKS",
     "ROLES",
     "BatchSystem",
     "Job",
     "JobSize",
+    "LaunchCommand",
     "Launcher",
     "MpiLauncher",
     "Reading",
+    "Recogniser",
     "Submission",
     "Syntax",
     "Translation",
@@ -35,6 +39,7 @@ __all__ = [
     "chosen",
     "entries",
     "from_syntax",
+    "has",
     "having",
     "headed",
     "hydra_hosts",
@@ -42,6 +47,7 @@ __all__ = [
     "launcher",
     "mpi_launcher",
     "names",
+    "recognise",
     "request_text",
     "to_every_syntax",
     "to_syntax",

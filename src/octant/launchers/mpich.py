@@ -3,9 +3,9 @@
 import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from octant.launchers import JobSize, Reading, Syntax, _shared, hydra_hosts
+from octant.launchers import MOST_RANKS, JobSize, LaunchCommand, Reading, Syntax, _shared, hydra_hosts
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
@@ -16,6 +16,7 @@ TITLE = "MPICH (Hydra mpiexec)"
 VERSION = ("HYDRA", "MPICH")
 PMI = "pmi2"
 SPINS = True
+COMMANDS = ("mpiexec", "mpirun", "mpiexec.hydra", "mpirun.mpich", "mpiexec.mpich")
 MARK = r"(?<!-)-bind-to[ =]|HYDRA_BINDING="  # Hydra takes two dashes as well, but they are Open MPI's
 _UNITS = {
     "hwthread": "thread", "core": "core", "numa": "numa", "numanode": "numa", "socket": "package",
@@ -166,3 +167,55 @@ def _user(entry: str) -> list[CpuSet]:
 def unbound(size: JobSize, root: bool) -> list[str]:
     """Hydra binds nothing if it is asked for that."""
     return ["-n", str(size.ranks), *hydra_hosts(size), "-bind-to", "none"]
+
+
+_ARITY = {
+    **dict.fromkeys((
+        "disable-auto-cleanup", "disable-hostname-propagation", "disable-x", "enable-auto-cleanup",
+        "enable-hostname-propagation", "enable-x", "envall", "envnone", "genvall", "genvnone", "hybrid-hosts", "l",
+        "debug", "pmi-port", "prepend-rank", "print-all-exitcodes", "profile", "skip-launch-node", "v", "verbose",
+    ), 0),
+    **dict.fromkeys((
+        "bind-to", "binding", "bootstrap", "bootstrap-exec", "demux", "envlist", "errfile", "errfile-pattern", "f", "g",
+        "genvlist", "gpu-subdevs-per-proc", "gpus-per-proc", "host", "hostfile", "hostlist", "hosts", "iface",
+        "launcher", "launcher-exec", "localhost", "machine", "machinefile", "machinelist", "machines", "map-by",
+        "membind", "memory-alloc-kinds", "n", "nameserver", "np", "order-nodes", "outfile", "outfile-pattern",
+        "output-from", "ppn", "prepend-pattern", "rankmap", "rmk", "topolib", "usize", "wdir",
+    ), 1),
+    "env": 2, "genv": 2,
+}  # fmt: skip
+"""How many values follow each option of Hydra 4.0 to 5.0 (`HYD_mpiexec_match_table` of its `mpiexec/options.c`)."""
+_NO_PROGRAM = {
+    **dict.fromkeys(("h", "help", "info", "version"), "it prints about the launcher and starts no program"),
+    "configfile": "the programs are in a file",
+    "pmi_args": "it continues a program that runs already",
+}
+
+
+def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
+    """Options have any number of dashes, any case, and their value as the next word or after `=`.
+
+    Raises:
+        ValueError: an option that Hydra does not have, a missing value, or several programs.
+    """
+    at, given = 1, dict[str, str]()
+    while at < len(words) and words[at].startswith("-"):
+        name, equals, value = words[at].lstrip("-").partition("=")
+        name = name.lower()
+        if name in _NO_PROGRAM:
+            raise ValueError(f"{words[at]}: {_NO_PROGRAM[name]}")
+        if name not in _ARITY or (equals and not _ARITY[name]):
+            raise ValueError(f"{words[at]} is not an option of it")
+        values = [*([value] if equals else []), *words[at + 1 :]]
+        count = _ARITY[name] - (name in ("env", "genv") and "=" in values[0] if values else 0)
+        if len(values) < count:
+            raise ValueError(f"{words[at]} has no value")
+        at += 1 + count - bool(equals)
+        given["n" if name == "np" else "bind-to" if name == "binding" else name] = "".join(values[:1])
+    if at >= len(words):
+        raise ValueError("it names no program")
+    if ":" in words[at:]:
+        raise ValueError("it starts several programs, separated by :")
+    ranks = _shared.whole("-n", given["n"], MOST_RANKS) if "n" in given else None
+    binding = given.get("bind-to", environment.get("HYDRA_BINDING", "none"))
+    return LaunchCommand(ranks, tuple(words[1:at]), at, binding != "none")
