@@ -1,6 +1,7 @@
 """Command lines of users that start ranks: ranks, the launcher's own words, where the program begins, binding."""
 
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -146,3 +147,12 @@ def test_what_is_refused_hydra_refuses_too(option: str) -> None:
     assert subprocess.run(command, capture_output=True, timeout=60, check=False).returncode != 0
     with pytest.raises(Refusal, match="is not an option of it"):
         recognise(command, {})
+
+
+@pytest.mark.mpi
+def test_each_option_that_hydra_lists_is_known() -> None:
+    shown = subprocess.run([str(HYDRA), "-help"], capture_output=True, text=True, timeout=60, check=False).stdout
+    listed = {name for line in shown.splitlines() if line.startswith("    -")
+              for name in re.findall(r"(?<=-)[a-z][a-z-]*", line[:37].split("{")[0].replace("/", " "))}  # fmt: skip
+    assert {"n", "np", "enable-x", "disable-x", "genv", "bind-to", "memory-alloc-kinds"} <= listed
+    assert listed <= {*mpich._ARITY, *mpich._NO_PROGRAM}
