@@ -25,7 +25,7 @@ from octant.ask import Ask, Launch, Shape, Subject
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.foreign import read_file
-from octant.launchers._roles import file_name
+from octant.launchers._roles import file_name, find
 from octant.machine import discover
 from octant.machine.surroundings import Surroundings
 from octant.record.written import seal
@@ -348,12 +348,12 @@ def test_a_launcher(package: str, name: str, app: typer.Typer, tmp_path: Path) -
         "start": launchers.launcher,
         "mpiexec": launchers.mpi_launcher,
         "job": launchers.batch_system,
+        "recognise": partial(find, "recognise"),
     }
     with changed(package, name, "broken"):
         for role, key in own.items():
             assert named(package, name) in refused(partial(uses[role], key))
             assert key not in launchers.names(role)
-            assert launchers.names(role)
         assert launchers.chosen("", launchers.JobSize(1), {}) == "direct"
         shown = json.loads(invoke(app, *place, "--for", "all"))["launchers"]
         assert [one for one, syntax in shown.items() if "error" in syntax] == [name]

@@ -24,6 +24,7 @@ TITLE = "Demo"
 NAMES = {"start": "demorun", "job": "demosub"}
 MARK = r"\\bdemorun\\b"
 LAUNCHER = "demorun"
+FILE = r"-m (\\S+)"
 COMMANDS = ("demorun",)
 
 def to_syntax(placement, request, topology):
@@ -77,6 +78,8 @@ def test_it_writes_a_placement_and_reads_it_back(demo: None, tmp_path: Path) -> 
     assert "demo: Demo" in invoke("place", "--place", "2x2", "--for", "all", "--on", str(node))
     read = invoke("place", "--from", line, "--on", str(node))
     assert read.splitlines()[0].endswith("(read from Demo)")
+    (tmp_path / "masks").write_text("0,1\n")
+    assert launchers.with_file(f"demorun -m {tmp_path}/masks").endswith("/masks:\n0,1\n")
     assert [line.split()[:2] for line in read.splitlines()[-2:]] == [["0", "0-1"], ["1", "2-3"]]
 
 

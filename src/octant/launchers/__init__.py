@@ -9,8 +9,9 @@
 | `job` | `LAUNCHER`, `script(job)` and `submission(path)`: see `BatchSystem` |
 | `recognise` | `COMMANDS` and `recognise(words, environment) -> LaunchCommand`: see `Recogniser` |
 
-A launcher has the name of its file, or in a role the name that `NAMES` gives: `NAMES = {"start": "srun"}`. `BINDS` is
-what a tool binds that starts no ranks itself: one process (`"process"`) or the threads inside each rank (`"threads"`).
+A launcher has the name of its file, or in a role the name that `NAMES` gives: `NAMES = {"start": "srun"}`. Optional for
+`read`: `FILE`, a pattern whose group is the file that the options name, and `BINDS`, what a tool binds that starts no
+ranks itself: one process (`"process"`) or the threads inside each rank (`"threads"`).
 """
 
 from octant.launchers._jobs import BatchSystem, Job, Submission, batch_system, headed

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from octant.failure import Refusal
 from octant.launchers._placement import Syntax, from_syntax, to_every_syntax, to_syntax
+from octant.launchers._roles import having
 from octant.machine import PageSize, Topology
 from octant.placement import Placement
 from octant.placement.expressions import parse_place
@@ -14,8 +15,6 @@ from octant.placement.planner import plan
 from octant.placement.request import LONGEST, Request
 from octant.registry import Broken
 from octant.untrusted import read_text
-
-_FILE = re.compile(r"rankfile:file=([^\s:]+)|--?rankfile[ =](\S+)|BG(?:LMPI)?_MAPPING=(\S+)|--mapping[ =](\S+)")
 
 
 @dataclass(frozen=True)
@@ -56,10 +55,11 @@ def with_file(text: str) -> str:
     """
     if re.search(r"^# file ", text, re.MULTILINE):  # as Octant prints them, with the file
         return text
-    named = _FILE.search(text)
-    name = next(filter(None, named.groups()), "") if named else ""
-    if not name or re.fullmatch("[XYZT]{4}|[ABCDET]{6}", name, re.IGNORECASE):
+    patterns = (one.FILE for one in having("read").values() if hasattr(one, "FILE"))
+    found = next(filter(None, (re.search(pattern, text) for pattern in patterns)), None)
+    if found is None:
         return text
+    name = found[found.lastindex or 0]
     try:
         return f"{text}\n# file {name}:\n{read_text(Path(name), 'file', LONGEST)}"
     except Refusal as refusal:

@@ -11,6 +11,7 @@ from octant.placement.torus import coordinates, letter_orders, read_map, write_m
 
 TITLE = "Blue Gene/L, /P and /Q"
 MARK = r"BG(LMPI)?_MAPPING|--mapping\b|\brunjob\b"
+FILE = r"(?:BG(?:LMPI)?_MAPPING=|--mapping[ =])(?!(?i:[XYZT]{4}|[ABCDET]{6})(?!\S))(\S+)"  # else: an order of letters
 _PLACES = r"^[ \t]*\d+([ \t]+\d+){3,5}[ \t]*(#.*)?$"  # one place per line
 
 

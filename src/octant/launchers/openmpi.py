@@ -21,6 +21,7 @@ MARK = (
     r"--map-by[ =]|--bind-to[ =]|--mapby[ =]|--bindto[ =]|PRTE_MCA_|--?rankfile |--?nper(node|socket) |"
     + _rankfile.MARK
 )
+FILE = r"rankfile:file=([^\s:]+)|--?rankfile[ =](\S+)"
 _UNITS = {
     "slot": "package", "hwthread": "thread", "core": "core", "l1cache": "l1", "l2cache": "l2", "l3cache": "l3",
     "numa": "numa", "package": "package", "socket": "package", "node": "package",
