@@ -1,19 +1,13 @@
-"""Launchers turn a job's size into words; which one is used; and the words for octant-bind."""
+"""Launchers turn a job's size into words; which one is used."""
 
 import os
-import re
 from pathlib import Path
 
 import pytest
 
-from fake_run import machine
 from octant import launchers
 from octant.failure import Exit, Refusal
-from octant.launch import bind
 from octant.launchers import JobSize, direct, flux, mpiexec, openmpi, slurm
-from octant.placement import planner
-from octant.placement.request import parse_request
-from paths import ROOT
 
 HERE, HOSTS = JobSize(4, cpus_per_rank=2), JobSize(4, 2, 2, ("a", "b"), ("OMP_DYNAMIC",))
 MPIEXEC = [
@@ -121,45 +115,6 @@ def test_more_ranks_than_hardware_threads_are_for_an_mpi_that_yields() -> None:
     for flavour in ("mpich", "intelmpi"):
         with pytest.raises(Refusal, match="make openmpi"):
             mpiexec.refuse_spinning(flavour, JobSize(3), 2)
-
-
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        ("1x1", "--rank 0 cpus=0 threads=0"),
-        ("2x2,memory=local", "--rank 0 cpus=0-1 threads=0/1 mem=local --rank 1 cpus=2-3 threads=2/3 mem=local"),
-        (
-            "2x2,unit=numa,order=scatter,memory=bind",
-            "--rank 0 cpus=0-3 threads=0-3/0-3 mem=bind:0 --rank 1 cpus=4-7 threads=4-7/4-7 mem=bind:1",
-        ),
-        ("1x1,memory=interleave", "--rank 0 cpus=0 threads=0 mem=interleave:0-1"),
-        ("1x1,memory=preferred:1", "--rank 0 cpus=0 threads=0 mem=preferred:1"),
-        ("1x2,cpus=0+4", "--rank 0 cpus=0+4 threads=0/4"),
-        ("1x1,pages=4k", "--rank 0 cpus=0 threads=0 --no-thp"),
-        ("1x1,heap=huge", "--rank 0 cpus=0 threads=0 --heap thp"),
-        ("1x1,heap=huge,pages=2m", "--rank 0 cpus=0 threads=0 --heap 2097152"),
-        ("1x1,pages=2m", "--rank 0 cpus=0 threads=0"),
-    ],
-)
-def test_octant_bind_is_told_in_words_that_no_shell_minds(asked: str, words: str) -> None:
-    request = parse_request(asked)
-    found = bind.words(planner.plan(machine(nodes=2, cores=4).topology, request), request)
-    assert found == words.split()
-    assert not set("".join(found)) & set(" ;|&$`'\"(){}<>*?~#,")
-
-
-def test_octant_bind_is_told_which_parts_are_to_be_on_huge_pages(
-    kernels: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
-    request = parse_request("1x1,stack=huge,text=huge")
-    found = bind.words(planner.plan(machine().topology, request), request)
-    assert found[-4:] == ["--segments", "text+stack", "--preload", str(kernels / "octant-pages")]
-
-
-def test_both_sides_know_the_same_local_rank_variables() -> None:
-    header = ROOT / "native" / "bind" / "local_rank.hpp"
-    assert tuple(re.findall(r'RankVariable\{"(\w+)"', header.read_text())) == bind.LOCAL_RANK_VARIABLES
 
 
 def test_every_launcher_says_when_it_is_at_hand() -> None:
