@@ -27,6 +27,14 @@ def invoke(*words: str) -> str:
     return result.output
 
 
+def written(folder: Path, name: str, source: str) -> Path:
+    """A folder with one module."""
+    home = folder / "entries"
+    home.mkdir()
+    (home / f"{name}.py").write_text(source, encoding="utf-8")
+    return home
+
+
 def test_the_map_names_a_test_for_each_file_and_folder() -> None:
     """Each row of the table that says "one file" or "one folder" names a file of tests that is there."""
     text = (
@@ -59,7 +67,7 @@ def advise(facts: Facts) -> Advice | None:
 def test_a_rule_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discover, "discover", machine)
     monkeypatch.setattr(discover, "surroundings", lambda _machine: Surroundings())
-    with added("octant.advice.rules", "demo", RULE, tmp_path):
+    with added("octant.advice.rules", written(tmp_path, "demo", RULE)):
         shown = RUN.invoke(application(), ["doctor"]).output
         assert "this is a demonstration" in shown
         assert "A rule that always applies" in RUN.invoke(application(), ["doctor", "--explain", "demo"]).output
@@ -81,7 +89,7 @@ def judge(summary):
 def test_a_finding_of_a_run_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_run(fake_run(), tmp_path / "store")
     monkeypatch.setenv("OCTANT_STORE", str(tmp_path / "store"))
-    with added("octant.advice.findings", "demo", FINDING, tmp_path):
+    with added("octant.advice.findings", written(tmp_path, "demo", FINDING)):
         assert "this run is a demonstration" in invoke("report", "last")
 
 
@@ -100,7 +108,7 @@ def test_a_kind_of_test_and_a_study_are_one_file_each(tmp_path: Path, monkeypatc
     monkeypatch.setattr(file, "_shipped_folder", lambda: tmp_path / "studies")
     (tmp_path / "studies").mkdir()
     (tmp_path / "studies" / "is-b-faster.toml").write_text(STUDY.replace('kind = "ratio"', 'kind = "demo"'))
-    with added("octant.study.kinds", "demo", KIND, tmp_path):
+    with added("octant.study.kinds", written(tmp_path, "demo", KIND)):
         (row,) = json.loads(invoke("study", "list", "--json"))
         assert (row["name"], row.get("error")) == ("is-b-faster", None)
         assert "Is b faster?" in invoke("study", "show", "is-b-faster")
@@ -126,7 +134,7 @@ def read(lines):
 def test_an_import_format_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OCTANT_STORE", str(tmp_path / "store"))
     (tmp_path / "output").write_text("Triad 12.5e9\n")
-    with added("octant.foreign", "demo", FORMAT, tmp_path):
+    with added("octant.foreign", written(tmp_path, "demo", FORMAT)):
         (figure,) = json.loads(invoke("import", "demo", str(tmp_path / "output"), "--json"))["figures"]
         assert (figure["workload"], figure["median"]) == ("imported/demo_stream", 12.5e9)
 
@@ -147,7 +155,7 @@ def greet() -> None:
 
 
 def test_a_command_is_one_file(tmp_path: Path) -> None:
-    with added("octant.cli", "greeting", COMMAND, tmp_path):
+    with added("octant.cli", written(tmp_path, "greeting", COMMAND)):
         assert invoke("greet") == "hello\n"
         assert "Greet whoever asks." in invoke("--help")
     assert RUN.invoke(application(), ["greet"]).exit_code != 0

@@ -19,9 +19,7 @@ REGISTRIES = {
     "rule": ("octant.advice.rules",),
     "finding": ("octant.advice.findings",),
     "kind of test": ("octant.study.kinds",),
-    "launcher": ("octant.launch.launchers",),
-    "batch system": ("octant.launch.jobs",),
-    "syntax": ("octant.placement.launchers",),
+    "launcher": ("octant.launchers",),
     "import format": ("octant.foreign",),
     "command group": ("octant.cli",),
 }
@@ -63,30 +61,26 @@ def changed(package: str, name: str, how: How) -> Iterator[None]:
 
 
 @contextmanager
-def added(package: str, name: str, source: str, folder: Path) -> Iterator[None]:
-    """Add a module with this source to a package while the block runs; `folder` is where its file is written."""
-    home = folder / package.replace(".", "_")
-    home.mkdir(exist_ok=True)
-    (home / f"{name}.py").write_text(source, encoding="utf-8")
-    module = importlib.import_module(package)
-    assert module.__spec__ is not None
-    places = {id(one): one for one in (module.__path__, module.__spec__.submodule_search_locations or [])}
-    for searched in places.values():  # usually one list
-        searched.append(str(home))
+def added(package: str, folder: Path) -> Iterator[None]:
+    """Let the modules in a folder be entries of a package too, as if they lay in it, while the block runs."""
+    own: list[str] = importlib.import_module(package).__path__  # type: ignore[assignment]
+    own.append(str(folder))
+    importlib.invalidate_caches()
     _forget()
     try:
         yield
     finally:
-        for searched in places.values():
-            searched.remove(str(home))
-        sys.modules.pop(f"{package}.{name}", None)
+        own.remove(str(folder))
+        for path in folder.glob("*.py"):
+            sys.modules.pop(f"{package}.{path.stem}", None)
         _forget()
 
 
 def _forget() -> None:
     """Empty what remembers entries."""
-    for remembered in (registry.names, registry._file, registry._imported):
-        remembered.cache_clear()
+    for cached in (registry.names, registry._imported, registry._file):
+        if hasattr(cached, "cache_clear"):  # `changed` replaces one of them
+            cached.cache_clear()
     workloads.entries.cache_clear()
 
 

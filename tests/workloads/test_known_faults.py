@@ -13,7 +13,7 @@ from kernel_run import OPEN_MPI, read_records
 from octant import workloads
 from octant.build import program_name
 from octant.failure import Exit
-from octant.launch.launchers.mpiexec import YIELD
+from octant.launchers.openmpi import YIELD
 from octant.mpi.faults import Fault, faults, of_library
 from octant.mpi.inventory import parse_probe
 from octant.mpi.neutral import Library

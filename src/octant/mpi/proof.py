@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from octant import build
+from octant import build, launchers
 from octant.failure import Exit, Refusal
-from octant.launch import launchers
 from octant.launch.execute import execute
 from octant.mpi.inventory import PROBE, agrees
 from octant.mpi.knobs import of_mpi

@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from octant import build, units, workloads
+from octant import build, launchers, units, workloads
 from octant.ask import Ask, Launch, Shape
 from octant.failure import Exit, Refusal
-from octant.launch import Planned, bind, launchers
+from octant.launch import Planned, bind
 from octant.launch import link as links
 from octant.launch.link import Link
 from octant.machine import Machine, blas, fftw
