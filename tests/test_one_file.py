@@ -141,6 +141,7 @@ def test_an_import_format_is_one_file(tmp_path: Path, monkeypatch: pytest.Monkey
 
 COMMAND = '''"""A command of a test."""
 
+import typer
 
 
 def register(app: typer.Typer) -> None:
