@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-import golden_tables
 import pytest
+
+import golden_tables
 
 
 @pytest.mark.slow

@@ -6,9 +6,9 @@ import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from octant import stats
 from octant.catalogue.hpcc_tests import hpcc_tests
 from octant.metric import Metric, groups, per, ranks, rate, steps
-from octant.report import claims
 from octant.runs.hpcc import absent
 
 if TYPE_CHECKING:
@@ -162,12 +162,12 @@ def _measured(summary: Summary, test: HpccTest, one: HpccFigure, cells: Sequence
         value=middle / scale,
         low=value.low / scale if many else None,
         high=value.high / scale if many else None,
-        launches=claims.count_text(chosen),
+        launches=chosen.count_text,
         reference=_reference(summary, one, cells, scale),
         of_limit=chosen.of_limit,
         limit=chosen.limit.source if chosen.limit and chosen.of_limit is not None else "",
         shown=_shown([cell] if one.over == "best" else cells, test, empty),
-        doubts=tuple(claims.warnings(chosen.doubts)),
+        doubts=tuple(stats.warnings(chosen.doubts)),
     )
 
 

@@ -7,6 +7,7 @@ import re
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from octant import stats
 from octant.catalogue.mpi_patterns import Pattern, find, pattern_of
 from octant.failure import Exit, Refusal
 from octant.metric import Derived, Metric, groups, ranks, seconds, steps
@@ -209,7 +210,7 @@ def _row(summary: Summary, pattern: Pattern, figure: Figure) -> Row:
         own.middle if own else None, _over(moved, own.middle if own else None),
         own.low if own and own.kind != "not measurable" else None,
         own.high if own and own.kind != "not measurable" else None,
-        claims.count_text(figure), tuple(claims.warnings(figure.doubts)), bool(figure.wrong),
+        figure.count_text, tuple(stats.warnings(figure.doubts)), bool(figure.wrong),
     )  # fmt: skip
 
 
