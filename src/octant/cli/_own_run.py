@@ -30,7 +30,7 @@ def own_run(store: Path | None, model: str) -> OwnRun:
 
 def _hpcc_runs(store: Path | None) -> Iterator[OwnRun]:
     from octant.analysis.summary import summarise
-    from octant.report.run.hpcc_rows import over_peak, with_references
+    from octant.benchmarks.rows import over_peak, with_references
     from octant.stats import Interval
     from octant.store import open_store
     from octant.workloads import workloads

@@ -76,10 +76,10 @@ def export(
 
 def _export_hpcc(store: Path | None, name: str, output: Path | None) -> None:
     from octant.analysis.summary import summarise
+    from octant.benchmarks.hpcc import summary as hpcc_summary
+    from octant.benchmarks.rows import with_references
     from octant.cli._stored import find_run
     from octant.output import opened
-    from octant.report.run import hpcc_summary
-    from octant.report.run.hpcc_rows import with_references
     from octant.workloads import workloads
 
     text = hpcc_summary.text(summarise(find_run(store, name), with_references(workloads()), all_metrics=True))

@@ -49,10 +49,10 @@ def hpcc(
     json: JsonOption = False,
 ) -> None:
     """Measure the tests of HPC Challenge, and print their figures under HPCC's names."""
+    from octant.benchmarks.requests import FULL_S, QUICK_S
     from octant.cli._measure import finish
     from octant.cli._stored import find_run
     from octant.runs.durations import learned
-    from octant.runs.hpcc import FULL_S, QUICK_S
 
     if show:
         _show(find_run(store, show), json)
@@ -66,13 +66,13 @@ def _created(
     quick: bool, size: str, ranks: int | None, repeats: int | None, launcher: str, hosts: str, store: Path | None
 ) -> tuple[StoredRun, Store]:
     """A new run with an ask for each test that can be measured; the others are named on standard error."""
+    from octant.benchmarks.hpcc.sizes import Sizes, full_order, quick_order, read_order
+    from octant.benchmarks.requests import asked
     from octant.cli._measure import create, prove, settings_of
     from octant.launch import leftovers
     from octant.machine.discover import discover
     from octant.machine.facts import usable_cores
     from octant.runs import requests
-    from octant.runs.hpcc import asked
-    from octant.runs.hpcc_sizes import Sizes, full_order, quick_order, read_order
     from octant.runs.plan import check_startable
     from octant.store import open_store
     from octant.units import bytes_text
@@ -110,9 +110,9 @@ def _created(
 
 def _show(run: StoredRun, json: bool) -> None:
     from octant.analysis.summary import summarise
+    from octant.benchmarks.rows import with_references
     from octant.cli._progress import status_line
-    from octant.report.run import hpcc_table
-    from octant.report.run.hpcc_rows import with_references
+    from octant.report import benchmark_table as hpcc_table
     from octant.workloads import workloads
 
     with status_line() as tick:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from octant.cli._help import PREDICT
-from octant.cli._model_hpcc import hpcc
+from octant.cli._model_benchmark import hpcc
 from octant.cli._model_options import NETWORK, RANKS, NetworkArgument, PerNodeOption, RoutingOption, SizeOption
 from octant.cli._model_time import app_on_model, collective, ring
 from octant.cli._options import LARGEST_SEED, MOST_NODES, JsonOption, StoreOption, finite

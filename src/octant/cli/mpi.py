@@ -27,7 +27,7 @@ from octant.failure import Exit, Refusal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octant.report.run.mpi_tables import Style
+    from octant.benchmarks.messages.tables import Style
     from octant.store import Store, StoredRun
 
 SizesOption = Annotated[
@@ -71,10 +71,10 @@ def mpi(
     json: JsonOption = False,
 ) -> None:
     """Measure patterns of the MPI benchmarks, and print their tables as IMB or OSU do."""
+    from octant.benchmarks.messages import lists as mpi_lists
+    from octant.benchmarks.messages.requests import left_out
     from octant.cli._measure import finish
     from octant.cli._stored import find_run
-    from octant.report.run import mpi_lists
-    from octant.runs.mpi_patterns import left_out
 
     asked = Asked(tuple(patterns or ()), ranks, sizes, multi, repeats, launcher, hosts, link, tuple(mpi or ()))
     also = [*asked.options, *["--only-safe"] * only_safe, *["--timeout"] * (timeout is not None)]
@@ -146,11 +146,12 @@ def _check_alone(instead: Sequence[str], beside: Sequence[str]) -> None:
 
 def _created(asked: Asked, only_safe: bool, store: Path | None) -> tuple[StoredRun, Store]:
     """A new run with an ask for each pattern; whatever cannot be is refused before."""
+    from octant.benchmarks.messages import requests as mpi_patterns
     from octant.cli._measure import create, prove, safe, settings_of
     from octant.launch.link import read_link
     from octant.machine.discover import discover
     from octant.machine.facts import usable_cores
-    from octant.runs import mpi_patterns, requests
+    from octant.runs import requests
     from octant.runs.plan import check_startable
     from octant.store import open_store
 
@@ -170,8 +171,8 @@ def _created(asked: Asked, only_safe: bool, store: Path | None) -> tuple[StoredR
 
 def _show(run: StoredRun, style: Style, json: bool, names: Sequence[str] = (), further: Sequence[str] = ()) -> None:
     from octant.analysis.summary import summarise
+    from octant.benchmarks.messages import tables as mpi_tables
     from octant.cli._progress import status_line
-    from octant.report.run import mpi_tables
     from octant.report.run.first_screen import absent_workloads
     from octant.workloads import workloads
 

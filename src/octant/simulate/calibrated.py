@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from octant import units, workloads
 from octant.analysis.summary import summarise
-from octant.catalogue.hpcc_tests import hpcc_tests
+from octant.benchmarks.table import hpcc_tests
 from octant.failure import Exit, Refusal
 from octant.launch.link import parse_link
 from octant.network.hpcc import TESTS, Test, Way, grown, rate

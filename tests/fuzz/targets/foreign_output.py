@@ -8,9 +8,11 @@ from foreign_outputs import FILES, tool_of
 from fuzz_targets import one_in
 from octant import foreign, workloads
 from octant.analysis.summary import summarise
+from octant.benchmarks.messages import tables as mpi_tables
+from octant.benchmarks.rows import with_references
 from octant.failure import Refusal
-from octant.report.run import hpcc_table, mpi_tables, page, text, tidy
-from octant.report.run.hpcc_rows import with_references
+from octant.report import benchmark_table as hpcc_table
+from octant.report.run import page, text, tidy
 from octant.store import Store, imported
 
 FORMAT = "text"

@@ -13,7 +13,7 @@ from fake_run import machine
 from fuzz_targets import one_in, sealed
 from octant import workloads
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
-from octant.catalogue.hpcc_tests import hpcc_tests
+from octant.benchmarks.table import hpcc_tests
 from octant.cli import application
 from octant.failure import Refusal
 from octant.store import Store

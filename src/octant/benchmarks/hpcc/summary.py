@@ -7,16 +7,16 @@ import sys
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.catalogue.hpcc_tests import hpcc_tests
+from octant.benchmarks.rows import figures_of_test, hpcc_rows
+from octant.benchmarks.table import hpcc_tests
 from octant.failure import Exit, Refusal
-from octant.report.run.hpcc_rows import figures_of_test, hpcc_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.catalogue.hpcc_tests import HpccTest
+    from octant.benchmarks.table import HpccTest
 
 BEGIN, END = "Begin of Summary section.", "End of Summary section."
 _TABLES = {

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from octant import stats
-from octant.catalogue.mpi_patterns import Pattern, find, pattern_of
+from octant.benchmarks.messages.patterns import Pattern, find, pattern_of
 from octant.failure import Exit, Refusal
 from octant.metric import Derived, Metric, groups, ranks, seconds, steps
 from octant.report import claims

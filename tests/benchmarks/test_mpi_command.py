@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from octant.benchmarks.messages.patterns import patterns
 from octant.build.describe import describe
 from octant.catalogue.mpi_faults import faults
-from octant.catalogue.mpi_patterns import patterns
 from octant.cli import application
 from octant.failure import Exit
 from octant.runs.knobs import check_knobs

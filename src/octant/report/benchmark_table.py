@@ -8,15 +8,15 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from octant import units
+from octant.benchmarks.rows import hpcc_rows, over_peak
 from octant.report import claims
-from octant.report.run.hpcc_rows import hpcc_rows, over_peak
 from octant.report.run.text import mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from octant.analysis.summary import Summary
-    from octant.report.run.hpcc_rows import Row
+    from octant.benchmarks.rows import Row
 
 _DIGITS = 4
 _HEAD = ("", "median", "low … high", "as HPCC", "of limit", "checks", "rule", "")

@@ -6,8 +6,8 @@ import json
 
 from msgspec import to_builtins
 
+from octant.benchmarks.messages.patterns import Pattern, patterns
 from octant.catalogue.mpi_faults import Fault, faults
-from octant.catalogue.mpi_patterns import Pattern, patterns
 
 
 def patterns_text(as_json: bool = False) -> str:

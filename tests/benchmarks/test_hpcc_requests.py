@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from octant import workloads
+from octant.benchmarks import requests as hpcc
+from octant.benchmarks.hpcc.sizes import Sizes, full_order, quick_order, read_order
+from octant.benchmarks.table import hpcc_tests
 from octant.build.describe import Described
-from octant.catalogue.hpcc_tests import hpcc_tests
 from octant.failure import Exit, Refusal
-from octant.runs import hpcc
-from octant.runs.hpcc_sizes import Sizes, full_order, quick_order, read_order
 from paths import DATA
 
 GIB = 1 << 30

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from octant import build, workloads
 from octant.ask import Ask, Presentation, Shape, Subject
+from octant.benchmarks.table import hpcc_tests
 from octant.build.describe import describe
-from octant.catalogue.hpcc_tests import hpcc_tests
 from octant.failure import Refusal
 from octant.runs.knobs import check_knobs
 from octant.runs.modes import ranks_and_knobs
@@ -18,8 +18,8 @@ from octant.units import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from octant.catalogue.hpcc_tests import HpccTest
-    from octant.runs.hpcc_sizes import Sizes
+    from octant.benchmarks.hpcc.sizes import Sizes
+    from octant.benchmarks.table import HpccTest
 
 LAUNCHES = 3
 """Of each test: the least that an interval knows."""

@@ -69,7 +69,7 @@ class Pattern(InputTable, frozen=True, kw_only=True):
 @functools.cache
 def patterns() -> tuple[Pattern, ...]:
     """All of them, in the file's order."""
-    table = tomllib.loads((files("octant.catalogue") / "mpi_patterns.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((files(__package__) / "tests.toml").read_text(encoding="utf-8"))
     found = convert(table["pattern"], tuple[Pattern, ...])
     beside = [one for one in found if one.knobs.get("call") == "nonblocking"]
     alone = {"osu": (), "aliases": (), "times": "range", "osu_shows": "latency"}

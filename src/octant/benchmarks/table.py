@@ -58,5 +58,5 @@ class HpccTest(InputTable, frozen=True, kw_only=True):
 @functools.cache
 def hpcc_tests() -> tuple[HpccTest, ...]:
     """All of them, in the order of the file."""
-    table = tomllib.loads((files("octant.catalogue") / "hpcc_tests.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((files("octant.benchmarks.hpcc") / "tests.toml").read_text(encoding="utf-8"))
     return convert(table["test"], tuple[HpccTest, ...])

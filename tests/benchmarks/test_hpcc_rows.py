@@ -14,11 +14,12 @@ from fake_run import lane, point, stored, there_and_back
 from octant import foreign, workloads
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
-from octant.catalogue.hpcc_tests import hpcc_tests
+from octant.benchmarks.hpcc import summary as hpcc_summary
+from octant.benchmarks.rows import Row, hpcc_rows, over_peak, with_references
+from octant.benchmarks.table import hpcc_tests
 from octant.failure import Refusal
 from octant.record import Failure, Point, Result
-from octant.report.run import hpcc_summary, hpcc_table
-from octant.report.run.hpcc_rows import Row, hpcc_rows, over_peak, with_references
+from octant.report import benchmark_table as hpcc_table
 from octant.store import Store
 from octant.store.imported import create
 

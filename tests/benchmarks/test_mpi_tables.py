@@ -13,12 +13,12 @@ from octant import workloads
 from octant.analysis.figures import figures_of
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
-from octant.catalogue import mpi_patterns
-from octant.catalogue.mpi_patterns import Pattern
+from octant.benchmarks.messages import patterns as mpi_patterns
+from octant.benchmarks.messages import tables as mpi_tables
+from octant.benchmarks.messages.patterns import Pattern
 from octant.failure import Refusal
 from octant.metric import Derived, Metric, derived, groups, per, ranks, seconds, steps
 from octant.record import Failure, Result
-from octant.report.run import mpi_tables
 from octant.units import si_text
 from octant.workload import Workload
 from octant.workloads.mpi.collective import imb_overlap_of

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from octant import stats
-from octant.catalogue.hpcc_tests import hpcc_tests
+from octant.benchmarks.requests import absent
+from octant.benchmarks.table import hpcc_tests
 from octant.metric import Metric, groups, per, ranks, rate, steps
-from octant.runs.hpcc import absent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.catalogue.hpcc_tests import HpccFigure, HpccTest, Rule
+    from octant.benchmarks.table import HpccFigure, HpccTest, Rule
     from octant.workload import Workload
 
 _LEAST = (ranks("max"), steps("min"))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from octant.catalogue.hpcc_tests import hpcc_tests
+from octant.benchmarks.table import hpcc_tests
 from paths import Octant
 
 TINY = ("hpcc", "--size", "hpl:256", "--repeats", "1", "-n", "2")

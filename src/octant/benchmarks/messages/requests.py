@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from octant import build
 from octant.ask import Ask, Presentation, Shape, Subject
+from octant.benchmarks.messages.patterns import Pattern, find, patterns
 from octant.build.describe import describe
 from octant.build.mpi_library import PROBE
-from octant.catalogue.mpi_patterns import Pattern, find, patterns
 from octant.failure import Exit, Refusal
 from octant.launch.link import read_link
 from octant.runs.requests import Where, host_names, read_knobs

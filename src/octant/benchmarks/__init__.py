@@ -1,0 +1,1 @@
+"""Published benchmarks under their own names, a folder each."""

@@ -1,0 +1,1 @@
+"""HPC Challenge."""

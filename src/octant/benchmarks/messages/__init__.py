@@ -1,0 +1,1 @@
+"""Patterns of messages, under the names of IMB and OSU."""
