@@ -1,42 +1,116 @@
-"""The tests of HPC Challenge as asks, and why an installation cannot measure some of them."""
+"""The tests of a benchmark at their sizes as asks, and why an installation cannot measure some of them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from octant import build, workloads
 from octant.ask import Ask, Presentation, Shape, Subject
-from octant.benchmarks.table import hpcc_tests
+from octant.benchmarks import Requested
+from octant.benchmarks.table import read_tests
 from octant.build.describe import describe
 from octant.failure import Refusal
+from octant.launch import leftovers
+from octant.machine.facts import usable_cores
 from octant.runs.knobs import check_knobs
 from octant.runs.modes import ranks_and_knobs
-from octant.units import counted
+from octant.runs.requests import host_names
+from octant.units import bytes_text, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from octant.benchmarks.hpcc.sizes import Sizes
-    from octant.benchmarks.table import HpccTest
+    from octant.benchmarks import Benchmark, Chosen
+    from octant.benchmarks.table import BenchmarkTest
+    from octant.machine import Machine
 
-LAUNCHES = 3
-"""Of each test: the least that an interval knows."""
-QUICK_S, FULL_S = 600.0, 6 * 3600.0
-"""After which a launch is ended as hung: what a repetition and its checks take grows with N, not with a budget."""
+
+class Sizes(Protocol):
+    """What `choose` of a benchmark's `sizes.py` returns: attributes are the sizes that its tests name."""
+
+    @property
+    def ranks(self) -> int:
+        """Of the run."""
+
+    @property
+    def label(self) -> str:
+        """What `--size` says of them; "": there is no such option."""
 
 
 @dataclass(frozen=True)
-class Hpcc:
-    """What a run of HPC Challenge asks."""
+class OnlyRanks:
+    """The sizes of a benchmark without `sizes.py`."""
+
+    ranks: int
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class AskedTests:
+    """Tests as asks."""
 
     asks: tuple[Ask, ...]
     left_out: Mapping[str, str]  # why a test is not measured, by its name
     unshared: tuple[str, ...] = ()  # tests that do not find the memory to share that they would take
 
 
+def requested(benchmark: Benchmark, chosen: Chosen, machine: Machine, _mpi: Mapping[str, str]) -> Requested:
+    """Return an ask for each test that can be measured; the remarks name the others.
+
+    Raises:
+        Refusal: a size that cannot be.
+    """
+    hosts = host_names(chosen.hosts)
+    count = chosen.ranks or len(usable_cores(machine)) * max(1, len(hosts))
+    quick = bool(chosen.own.get("quick", True))
+    sizes, remarks = sizes_of(benchmark, chosen.text("size"), quick, count, machine, max(1, len(hosts)))
+    free = leftovers.free_bytes()
+    found = asked(
+        read_tests(benchmark.name), sizes, quick, chosen.repeats or benchmark.launches, chosen.launcher, hosts,
+        shareable_bytes=free,
+    )  # fmt: skip
+    why = f"its ranks would share more than the {bytes_text(int(free))} that {leftovers.FOLDER} has"
+    remarks += [f"{name} is measured by messages: {why}" for name in found.unshared]
+    remarks += [f"{name} is left out: {why}" for name, why in found.left_out.items()]
+    words = [benchmark.command, *["--quick" if quick else "--full"] * ("quick" in chosen.own)]
+    words += [f"--size {sizes.label}"] * bool(sizes.label) + [f"--ranks {count}"]
+    words += [f"--launcher {chosen.launcher}"] * bool(chosen.launcher) + [f"--hosts {chosen.hosts}"] * bool(
+        chosen.hosts
+    )
+    return Requested(found.asks, " ".join(words), tuple(remarks))
+
+
+def sizes_of(
+    benchmark: Benchmark, size: str, quick: bool, ranks: int, machine: Machine, nodes: int
+) -> tuple[Sizes, list[str]]:
+    """Return the sizes of a benchmark's tests, and remarks on them; `size`: as the user gave it.
+
+    Raises:
+        Refusal: no such size, or one that does not fit into memory.
+    """
+    own = benchmark.part("sizes")
+    if own is None:
+        return OnlyRanks(ranks), []
+    limit = machine.system.get("cgroup_memory_bytes", "")
+    memory = min(machine.memory_bytes, int(limit) if limit.isdigit() else machine.memory_bytes) * nodes
+    available = int(machine.system.get("available_memory_bytes", memory)) * nodes
+    sizes, remarks = own.choose(size, quick, ranks, memory, available)
+    return sizes, list(remarks)
+
+
+def filled(text: str, sizes: Sizes) -> str:
+    """Return a value of `tests.toml` with its `{size}` filled in.
+
+    Raises:
+        AttributeError: no such size.
+    """
+    return str(getattr(sizes, text[1:-1])) if text.startswith("{") and text.endswith("}") else text
+
+
 def asked(
+    tests: Sequence[BenchmarkTest],
     sizes: Sizes,
     quick: bool,
     repeats: int | None,
@@ -44,8 +118,8 @@ def asked(
     hosts: tuple[str, ...] = (),
     link: str = "",
     shareable_bytes: float = math.inf,
-) -> Hpcc:
-    """An ask for each test that can be measured; of tests that ask the same one.
+) -> AskedTests:
+    """Return an ask for each test that can be measured; of tests that ask the same one.
 
     Args:
         quick: with the further knobs of a quick run.
@@ -55,8 +129,8 @@ def asked(
     made: dict[str, Ask] = {}
     left_out: dict[str, str] = {}
     unshared = []
-    build.prepare([*(test.workload for test in hpcc_tests() if not absent(test, sizes.ranks)), "bind", "pages"])
-    for test in hpcc_tests():
+    build.prepare([*(test.workload for test in tests if not absent(test, sizes.ranks)), "bind", "pages"])
+    for test in tests:
         if why := absent(test, sizes.ranks):
             left_out[test.name] = why
             continue
@@ -64,30 +138,30 @@ def asked(
             more = dict(test.quick) if quick else {}
             if len(hosts) > 1 or link:
                 more |= test.across
-            elif sizes.ranks > 1 and int(sizes.filled(test.share)) > shareable_bytes:
+            elif sizes.ranks > 1 and int(filled(test.share, sizes)) > shareable_bytes:
                 more |= test.unshared
                 unshared.append(test.name)
-            ask = _ask(test, sizes, more, repeats or LAUNCHES, Shape(1, "", hosts, launcher, link))
+            ask = _ask(test, sizes, more, repeats or 3, Shape(1, "", hosts, launcher, link))
             made.setdefault(ask.key, ask)  # with one rank tests of one rank, of each and of all may be the same
         except Refusal as refusal:
             left_out[test.name] = str(refusal)
-    return Hpcc(tuple(made.values()), left_out, tuple(unshared))
+    return AskedTests(tuple(made.values()), left_out, tuple(unshared))
 
 
-def absent(test: HpccTest, ranks: int) -> str:
+def absent(test: BenchmarkTest, ranks: int) -> str:
     """Why a test has no figure whatever is asked: too few ranks, or no workload; empty where it may have one."""
     if ranks < test.least:
         return f"it needs {counted(test.least, 'rank')}"
     return workloads.why_absent(test.workload)
 
 
-def _ask(test: HpccTest, sizes: Sizes, more: Mapping[str, str], repeats: int, shape: Shape) -> Ask:
+def _ask(test: BenchmarkTest, sizes: Sizes, more: Mapping[str, str], repeats: int, shape: Shape) -> Ask:
     described = describe(test.workload)
     alone = described.raw.get("pace", "chunks") == "chunks"
     ranks, knobs = ranks_and_knobs(test.mode, sizes.ranks, alone)
     if test.mode == "all":
-        ranks = int(sizes.filled(test.ranks)) if test.ranks else sizes.ranks
-    knobs = {**{name: sizes.filled(value) for name, value in {**test.knobs, **more}.items()}, **knobs}
+        ranks = int(filled(test.ranks, sizes)) if test.ranks else sizes.ranks
+    knobs = {**{name: filled(value, sizes) for name, value in {**test.knobs, **more}.items()}, **knobs}
     check_knobs(test.workload, knobs, described)
     describe(test.workload, knobs, ranks)  # what only the kernel can judge
     shape = Shape(ranks, shape.place, shape.hosts, shape.launcher, shape.link)

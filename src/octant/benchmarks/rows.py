@@ -1,4 +1,4 @@
-"""The figures of a run under the names of HPC Challenge: a row for each key of its summary, in its units."""
+"""The figures of a run under the names of a benchmark: a row for each key that it publishes, in its units."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from octant import stats
 from octant.benchmarks.requests import absent
-from octant.benchmarks.table import hpcc_tests
+from octant.benchmarks.table import read_tests
 from octant.metric import Metric, groups, per, ranks, rate, steps
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.benchmarks.table import HpccFigure, HpccTest, Rule
+    from octant.benchmarks import Benchmark
+    from octant.benchmarks.table import BenchmarkFigure, BenchmarkTest, Rule
     from octant.workload import Workload
 
 _LEAST = (ranks("max"), steps("min"))
@@ -37,8 +38,8 @@ MOST_SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Row:
-    """One key of HPCC's summary; values are in the unit of the key, and `None` where there is none."""
+class BenchmarkRow:
+    """One key of a benchmark; values are in the unit of the key, and `None` where there is none."""
 
     key: str
     test: str
@@ -46,7 +47,7 @@ class Row:
     low: float | None = None
     high: float | None = None
     launches: str = ""  # how many count, "5 of 6"
-    reference: float | None = None  # as HPCC reduces it; `None`: as Octant does
+    reference: float | None = None  # as the benchmark reduces it; `None`: as Octant does
     of_limit: float | None = None
     limit: str = ""  # what the limit is
     verdict: str = ""  # "right", "WRONG", or "" where nothing was measured
@@ -58,15 +59,15 @@ class Row:
     reason: str = ""  # why there is no value
 
     @property
-    def in_summary(self) -> float | None:
-        """What stands behind the key in HPCC's summary."""
+    def published(self) -> float | None:
+        """What the benchmark itself would print."""
         return self.value if self.reference is None else self.reference
 
 
 def with_references(known: Mapping[str, Workload]) -> dict[str, Workload]:
     """These workloads with the metrics that HPC Challenge's tests name, where they do not define them themselves."""
     found = dict(known)
-    for test in hpcc_tests():
+    for test in read_tests("hpcc"):
         if workload := found.get(test.workload):
             named = {metric.name for metric in workload.metrics}
             wanted = {one.reference for one in test.figure} - named
@@ -75,22 +76,34 @@ def with_references(known: Mapping[str, Workload]) -> dict[str, Workload]:
     return found
 
 
-def hpcc_rows(summary: Summary) -> tuple[Row, ...]:
-    """A row for each figure of each test, in the order of the tests.
+def rows_of(summary: Summary, benchmark: Benchmark) -> tuple[BenchmarkRow, ...]:
+    """Return a row for each figure of each test, in the order of the tests.
 
     Args:
-        summary: with all metrics of the workloads of `with_references`.
+        summary: with all metrics.
     """
     widest = max((ask.shape.ranks for ask in summary.run.asks), default=1)
-    return tuple(row for test in hpcc_tests() for row in _rows(summary, test, widest))
+    return tuple(row for test in read_tests(benchmark.name) for row in _rows(summary, benchmark, test, widest))
 
 
-def figures_of_test(summary: Summary, test: HpccTest) -> tuple[Figure, ...]:
+def published_values(rows: Sequence[BenchmarkRow]) -> dict[str, float | None]:
+    """Return the value that the benchmark itself would print, by key; `None` if there is none.
+
+    Of several rows of a key, the first with a value counts: that of the rule `baseline` where both were measured.
+    """
+    values: dict[str, float | None] = {}
+    for row in rows:
+        if values.get(row.key) is None:
+            values[row.key] = row.published
+    return values
+
+
+def figures_of_test(summary: Summary, benchmark: Benchmark, test: BenchmarkTest) -> tuple[Figure, ...]:
     """The headline figures of a test: of its ask or, with one rank, of that of another test which asks the same."""
     found = tuple(one for one in summary.figures if one.label == test.name)
     if found or any(ask.shape.ranks > 1 for ask in summary.run.asks):
         return found
-    others = {one.name for one in hpcc_tests()}
+    others = {one.name for one in read_tests(benchmark.name)}
     return tuple(one for one in summary.figures if one.label in others and test.is_of(one.workload.name, one.knobs))
 
 
@@ -103,16 +116,17 @@ class OverPeak:
     unit: str  # "1", "B/s", "update/s"
 
 
-def over_peak(summary: Summary) -> tuple[float, tuple[OverPeak, ...]] | None:
+def over_peak(summary: Summary, benchmark: Benchmark) -> tuple[float, tuple[OverPeak, ...]] | None:
     """The peak of all ranks, flop/s, and the figures over it; `None` where the run has none."""
-    peaks = [figure for test in hpcc_tests() if test.peak for figure in figures_of_test(summary, test)]
+    tests = read_tests(benchmark.name)
+    peaks = [figure for test in tests if test.peak for figure in figures_of_test(summary, benchmark, test)]
     peak = next((figure.value.middle for figure in peaks if figure.value), None)
     if not peak:
         return None
     found = []
-    for test in hpcc_tests():
+    for test in tests:
         for one in test.figure:
-            cells = figures_of_test(summary, test) if one.per_peak else ()
+            cells = figures_of_test(summary, benchmark, test) if one.per_peak else ()
             of_cell = next((cell for cell in cells if cell.value and one.is_of(cell.knobs)), None)
             if of_cell and of_cell.value:
                 unit = "1" if of_cell.metric.unit == "flop/s" else of_cell.metric.unit
@@ -120,14 +134,13 @@ def over_peak(summary: Summary) -> tuple[float, tuple[OverPeak, ...]] | None:
     return peak, tuple(found)
 
 
-def _rows(summary: Summary, test: HpccTest, widest: int) -> list[Row]:
-    figures = figures_of_test(summary, test)
+def _rows(summary: Summary, benchmark: Benchmark, test: BenchmarkTest, widest: int) -> list[BenchmarkRow]:
+    figures = figures_of_test(summary, benchmark, test)
     made = []
     for one in test.figure:
         cells = [figure for figure in figures if one.is_of(figure.knobs)]
-        empty = Row(
-            one.key, test.name, rule=one.rule or test.rule, varied=_words(one.knobs, ("store", "prefetch", "buffers"))
-        )
+        varied = (f"{name}={one.knobs[name]}",) if (name := test.varied(one)) else ()
+        empty = BenchmarkRow(one.key, test.name, rule=one.rule or test.rule, varied=varied)
         if cells:
             made.append(_measured(summary, test, one, cells, empty))
         else:
@@ -135,7 +148,9 @@ def _rows(summary: Summary, test: HpccTest, widest: int) -> list[Row]:
     return made
 
 
-def _measured(summary: Summary, test: HpccTest, one: HpccFigure, cells: Sequence[Figure], empty: Row) -> Row:
+def _measured(
+    summary: Summary, test: BenchmarkTest, one: BenchmarkFigure, cells: Sequence[Figure], empty: BenchmarkRow
+) -> BenchmarkRow:
     found = [figure for cell in cells if (figure := summary.figure(cell, one.metric))]
     first = cells[0].point
     row = replace(
@@ -171,7 +186,7 @@ def _measured(summary: Summary, test: HpccTest, one: HpccFigure, cells: Sequence
     )
 
 
-def _reference(summary: Summary, one: HpccFigure, cells: Sequence[Figure], scale: float) -> float | None:
+def _reference(summary: Summary, one: BenchmarkFigure, cells: Sequence[Figure], scale: float) -> float | None:
     if not one.reference:
         return None
     found = [figure for cell in cells if (figure := summary.figure(cell, one.reference)) and figure.value]
@@ -194,7 +209,7 @@ def _chosen(figures: Sequence[Figure], over: str) -> Figure:
     return (max if greatest else min)(figures, key=middle)
 
 
-def _shown(cells: Sequence[Figure], test: HpccTest, empty: Row) -> tuple[str, ...]:
+def _shown(cells: Sequence[Figure], test: BenchmarkTest, empty: BenchmarkRow) -> tuple[str, ...]:
     """Knobs, or notes of the same name, that say what was measured; of several cells all their values."""
     varied = {word.partition("=")[0] for word in empty.varied}
     words = []
@@ -210,11 +225,7 @@ def _short(value: str) -> str:
     return value.rpartition("/")[2]
 
 
-def _words(knobs: Mapping[str, str], names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{name}={knobs[name]}" for name in names if name in knobs)
-
-
-def _reason(summary: Summary, test: HpccTest, widest: int) -> str:
+def _reason(summary: Summary, test: BenchmarkTest, widest: int) -> str:
     """Why a test has no figure: its launches failed, or it was not asked."""
     for failure in summary.run.failures:
         ask = summary.run.ask_of(failure.launch)

@@ -1,4 +1,4 @@
-"""The tests of HPC Challenge under its own names: what is asked for each, and what its summary shows of it."""
+"""The tests of a benchmark under its own names: what is asked for each, and which keys its figures have."""
 
 import functools
 import tomllib
@@ -11,19 +11,20 @@ from msgspec import Meta
 from octant.untrusted import InputTable, convert
 
 Rule: TypeAlias = Literal["baseline", "optimised"]
+"""The benchmark's algorithm, with other libraries and compiler flags, or another one for the same data and check."""
 
 
-class HpccFigure(InputTable, frozen=True, kw_only=True):
-    """One key of HPCC's summary; `hpcc_tests.toml` explains the fields."""
+class BenchmarkFigure(InputTable, frozen=True, kw_only=True):
+    """One key under which a benchmark publishes a value."""
 
     key: str
-    knobs: Mapping[str, str] = {}
-    metric: str = ""
-    unit: Annotated[float, Meta(gt=0)]
-    each: bool = False
-    over: Literal["", "max", "min", "mean", "best"] = ""
-    reference: str = ""
-    per_peak: str = ""
+    knobs: Mapping[str, str] = {}  # of the cell, where an ask has several
+    metric: str = ""  # "": the headline of the workload
+    unit: Annotated[float, Meta(gt=0)]  # 1e9 for a key in Gflops: the value is divided by it
+    each: bool = False  # the value is that of a rank, the metric that of all
+    over: Literal["", "max", "min", "mean", "best"] = ""  # of the cells that fit; best: greatest rate, least time
+    reference: str = ""  # the metric that is reduced as the benchmark does it, where ours is not
+    per_peak: str = ""  # what the figure over the peak is called
     rule: Rule | None = None
 
     def is_of(self, knobs: Mapping[str, str]) -> bool:
@@ -31,32 +32,40 @@ class HpccFigure(InputTable, frozen=True, kw_only=True):
         return all(knobs.get(name, "") == value for name, value in self.knobs.items())
 
 
-class HpccTest(InputTable, frozen=True, kw_only=True):
-    """One test, which gives one or several figures."""
+class BenchmarkTest(InputTable, frozen=True, kw_only=True):
+    """One test, which gives one or several figures, or none: then others are held against it.
 
-    name: str
-    workload: str
-    mode: Literal["one", "star", "all"]
+    A value `{name}` of a knob, of `ranks` or of `share` is a size of the benchmark's `sizes.py`.
+    """
+
+    name: str  # the title of its ask
+    workload: str  # that does it
+    mode: Literal["one", "star", "all"]  # one rank, while others do not run; every rank alone, at once; all together
     ranks: str = ""  # "": those that the mode says
-    knobs: Mapping[str, str] = {}
-    quick: Mapping[str, str] = {}
-    across: Mapping[str, str] = {}
-    share: str = "0"
-    unshared: Mapping[str, str] = {}
-    rule: Rule
-    shows: tuple[str, ...] = ()
-    least: Annotated[int, Meta(ge=1)] = 1
-    figure: tuple[HpccFigure, ...] = ()
-    peak: bool = False
+    knobs: Mapping[str, str] = {}  # of the ask; a list makes a cell of each
+    quick: Mapping[str, str] = {}  # further knobs of a quick run
+    across: Mapping[str, str] = {}  # further knobs where the ranks are on several hosts
+    share: str = "0"  # memory that ranks of a node share, bytes
+    unshared: Mapping[str, str] = {}  # further knobs where there is not as much
+    rule: Rule = "baseline"  # where the record does not say it
+    shows: tuple[str, ...] = ()  # knobs that are printed with the figure
+    least: Annotated[int, Meta(ge=1)] = 1  # ranks that it needs
+    figure: tuple[BenchmarkFigure, ...] = ()
+    peak: bool = False  # it is what figures over the peak are over
 
     def is_of(self, workload: str, knobs: Mapping[str, str]) -> bool:
         """Whether a cell of a workload is one of it, as far as that does not depend on sizes."""
         plain = {name: value.split(",") for name, value in self.knobs.items() if "{" not in value}
         return workload == self.workload and all(knobs.get(name, "") in values for name, values in plain.items())
 
+    def varied(self, figure: BenchmarkFigure) -> str:
+        """Return the first knob that tells figures of one key apart; "" if there is one figure."""
+        alike = [one for one in self.figure if one.key == figure.key]
+        return next((name for name in figure.knobs if len({one.knobs.get(name) for one in alike}) > 1), "")
+
 
 @functools.cache
-def hpcc_tests() -> tuple[HpccTest, ...]:
-    """All of them, in the order of the file."""
-    table = tomllib.loads((files("octant.benchmarks.hpcc") / "tests.toml").read_text(encoding="utf-8"))
-    return convert(table["test"], tuple[HpccTest, ...])
+def read_tests(name: str) -> tuple[BenchmarkTest, ...]:
+    """Return the tests of a benchmark's folder, in the order of its file; none if its tests are of another kind."""
+    table = tomllib.loads((files(f"{__package__}.{name}") / "tests.toml").read_text(encoding="utf-8"))
+    return convert(table.get("test", []), tuple[BenchmarkTest, ...])

@@ -1,4 +1,4 @@
-"""A run of HPC Challenge's tests as a table under HPCC's names, and for programs."""
+"""A run under the names of a published benchmark: as text, for programs, and in the benchmark's own format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.benchmarks.rows import hpcc_rows, over_peak
+from octant.benchmarks import Chosen
+from octant.benchmarks.rows import over_peak, published_values, rows_of
+from octant.failure import Exit, Refusal
 from octant.report import claims
 from octant.report.run.text import mark
 
@@ -16,38 +18,80 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from octant.analysis.summary import Summary
-    from octant.benchmarks.rows import Row
+    from octant.benchmarks import Benchmark
+    from octant.benchmarks.rows import BenchmarkRow
 
 _DIGITS = 4
-_HEAD = ("", "median", "low … high", "as HPCC", "of limit", "checks", "rule", "")
+_NOTHING = Chosen()
 
 
-def text(summary: Summary) -> str:
-    """The rows of all tests that have a figure, those that have none with the reason, and what the columns are."""
-    rows = hpcc_rows(summary)
+def text(summary: Summary, benchmark: Benchmark, chosen: Chosen = _NOTHING, below: Sequence[str] = ()) -> str:
+    """Return the tables of a run as the benchmark's folder writes them; else the rows of all tests.
+
+    Args:
+        below: sentences that stand below tables of the folder's own.
+
+    Raises:
+        Refusal: the run has nothing that the tables show.
+    """
+    if own := benchmark.part("tables"):
+        links = dict.fromkeys(one.link for one in summary.figures if one.link)
+        return str(own.text(summary, chosen, (*below, *map(claims.link_text, links))))
+    return _rows_text(summary, benchmark)
+
+
+def as_json(summary: Summary, benchmark: Benchmark, chosen: Chosen = _NOTHING) -> str:
+    """Return the same for programs; values are in the units of the keys.
+
+    Raises:
+        Refusal: the run has nothing that the tables show.
+    """
+    if own := benchmark.part("tables"):
+        return str(own.as_json(summary, chosen))
+    of_peak = over_peak(summary, benchmark)
+    said: dict[str, object] = {
+        "run": summary.run.id,
+        "figures": [asdict(row) for row in rows_of(summary, benchmark)],
+    }
+    if of_peak:
+        said |= {"peak_flops_per_s": of_peak[0], "over_peak": [asdict(one) for one in of_peak[1]]}
+    return json.dumps(said, indent=1)
+
+
+def exported(summary: Summary, benchmark: Benchmark) -> str:
+    """Return a run in the benchmark's own text format; without one its tables, else a line `key=value` for each key.
+
+    Raises:
+        Refusal: the run has no figure of the benchmark.
+    """
+    if benchmark.part("tables"):
+        return text(summary, benchmark) + "\n"
+    values = published_values(rows_of(summary, benchmark))
+    if all(value is None for value in values.values()):
+        why = f"it has no figure that is {benchmark.title}'s"
+        raise Refusal(
+            f"cannot export {summary.run.id} as {benchmark.command} ({why}); try octant {benchmark.command}",
+            Exit.WRONG_WORD,
+        )
+    if own := benchmark.part("summary"):
+        return str(own.text(summary, benchmark, values))
+    return "".join(f"{key}={value:.10g}\n" for key, value in values.items() if value is not None)
+
+
+def _rows_text(summary: Summary, benchmark: Benchmark) -> str:
+    """Return the rows of all tests that have a figure, those that have none with the reason, and notes on columns."""
+    rows = rows_of(summary, benchmark)
     shown = [row for row in rows if not row.reason]
     limits = {source: mark(number) for number, source in enumerate(dict.fromkeys(r.limit for r in shown if r.limit))}
-    lines: list[tuple[str, ...]] = [_HEAD]
+    head = ("", "median", "low … high", f"as {benchmark.called}", "of limit", "checks", "rule", "")
+    lines: list[tuple[str, ...]] = [head]
     for test, of_test in groupby(shown, key=lambda row: (row.test, row.ranks)):
         several = list(of_test)
         common = [word for word in several[0].shown if all(word in row.shown for row in several)]
         lines.append((f"{test[0]}, {units.counted(test[1], 'rank')}{_settings(common)}",))
         lines += [_cells(row, common, limits) for row in several]
-    return "\n".join([_title(summary), *_aligned(lines), *_missing(rows), *_notes(summary, shown, limits)])
-
-
-def as_json(summary: Summary) -> str:
-    """The same for programs; values are in the units of the keys."""
-    run = summary.run
-    of_peak = over_peak(summary)
-    told: dict[str, object] = {"run": run.id, "figures": [asdict(row) for row in hpcc_rows(summary)]}
-    if of_peak:
-        told |= {"peak_flops_per_s": of_peak[0], "over_peak": [asdict(one) for one in of_peak[1]]}
-    return json.dumps(told, indent=1)
-
-
-def _title(summary: Summary) -> str:
-    return f"HPC Challenge: octant {summary.run.title}, run {summary.run.id}"
+    title = f"{benchmark.title}: octant {summary.run.title}, run {summary.run.id}"
+    return "\n".join([title, *_aligned(lines), *_missing(rows), *_notes(summary, benchmark, shown, limits)])
 
 
 def _settings(words: Iterable[str]) -> str:
@@ -62,7 +106,7 @@ def _readable(word: str) -> str:
     return f"{name}={units.bytes_text(int(value)).replace(' ', '')}"
 
 
-def _cells(row: Row, common: Sequence[str], limits: dict[str, str]) -> tuple[str, ...]:
+def _cells(row: BenchmarkRow, common: Sequence[str], limits: dict[str, str]) -> tuple[str, ...]:
     own = [*row.varied, *(word for word in row.shown if word not in common)]
     places = units.decimals(row.value or 0.0, _DIGITS)
     ends = "" if row.low is None or row.high is None else f"{row.low:.{places}f} … {row.high:.{places}f}"
@@ -95,20 +139,21 @@ def _aligned(lines: Sequence[tuple[str, ...]]) -> list[str]:
     ]
 
 
-def _missing(rows: Sequence[Row]) -> list[str]:
+def _missing(rows: Sequence[BenchmarkRow]) -> list[str]:
     reasons = dict.fromkeys((row.test, row.reason) for row in rows if row.reason)
     return ["Not measured:", *(f"  {test}: {reason}" for test, reason in reasons)] if reasons else []
 
 
-def _notes(summary: Summary, shown: Sequence[Row], limits: dict[str, str]) -> list[str]:
+def _notes(summary: Summary, benchmark: Benchmark, shown: Sequence[BenchmarkRow], limits: dict[str, str]) -> list[str]:
     if not shown:
         return []
+    name = benchmark.called
     found = [
-        "Units are those of HPCC's names, of STREAM and PTRANS GB/s; a star figure is that of one rank.",
-        "as HPCC: the same samples reduced as HPCC does, with the least time, where that is not our median.",
-        "baseline: HPCC's algorithm; optimised: another one for the same data, checked as HPCC checks it.",
+        *benchmark.notes,
+        f"as {name}: the same samples reduced as {name} does, with the least time, where that is not our median.",
+        f"baseline: {name}'s algorithm; optimised: another one for the same data, checked as {name} checks it.",
     ]
-    if of_peak := over_peak(summary):
+    if of_peak := over_peak(summary, benchmark):
         peak, figures = of_peak
         texts = [
             f"{one.name} {units.percent_text(one.value)}"

@@ -8,10 +8,11 @@ from foreign_outputs import FILES, tool_of
 from fuzz_targets import one_in
 from octant import foreign, workloads
 from octant.analysis.summary import summarise
-from octant.benchmarks.messages import tables as mpi_tables
+from octant.benchmarks import Chosen, benchmark
+from octant.benchmarks.messages.tables import with_times
 from octant.benchmarks.rows import with_references
 from octant.failure import Refusal
-from octant.report import benchmark_table as hpcc_table
+from octant.report import benchmark_table
 from octant.report.run import page, text, tidy
 from octant.store import Store, imported
 
@@ -33,11 +34,11 @@ def read(data: bytes) -> None:
         output = foreign.read_file(tool, path)
         run = imported.create(Store(Path(folder)), tool, [(path, output)], ranks=2)
         if one_in(4, data) and len(run.points) < SHOWN:
-            known = with_references(mpi_tables.with_times(workloads.workloads()))
+            known = with_references(with_times(workloads.workloads()))
             summary = summarise(run, known, all_metrics=True)
             text.show(summary, io.StringIO())
             tidy.as_json(summary)
-            mpi_tables.text(summary, "imb")
-            mpi_tables.text(summary, "osu")
-            hpcc_table.text(summary)
+            benchmark_table.text(summary, benchmark("hpcc"))
+            for style in ("imb", "osu"):
+                benchmark_table.text(summary, benchmark("mpi"), Chosen(own={"as": style}))
             page.render(summary)

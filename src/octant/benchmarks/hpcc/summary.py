@@ -7,16 +7,16 @@ import sys
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.benchmarks.rows import figures_of_test, hpcc_rows
-from octant.benchmarks.table import hpcc_tests
-from octant.failure import Exit, Refusal
+from octant.benchmarks.rows import figures_of_test
+from octant.benchmarks.table import read_tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.benchmarks.table import HpccTest
+    from octant.benchmarks import Benchmark
+    from octant.benchmarks.table import BenchmarkTest
 
 BEGIN, END = "Begin of Summary section.", "End of Summary section."
 _TABLES = {
@@ -38,26 +38,17 @@ _WORD = 8  # bytes
 _NOT_RUN = -1.0  # as HPCC writes it
 
 
-def text(summary: Summary) -> str:
-    """`Key=value` lines between the two that HPCC writes around its summary; what was not measured is -1.
+def text(summary: Summary, benchmark: Benchmark, values: Mapping[str, float | None]) -> str:
+    """Return `Key=value` lines between the two that HPCC writes around its summary; what was not measured is -1.
 
-    A key has one value: of HPCC's reduction, and by the rule `baseline` where both rules were measured.
-
-    Raises:
-        Refusal: the run has no figure of HPC Challenge.
+    Args:
+        values: of the keys of its tests.
     """
-    values: dict[str, float] = {}
-    for row in hpcc_rows(summary):
-        value = row.in_summary
-        if row.key not in values or (values[row.key] == _NOT_RUN and value is not None):
-            values[row.key] = _NOT_RUN if value is None else value
-    if all(value == _NOT_RUN for value in values.values()):
-        why = "it has no figure that is HPC Challenge's"
-        raise Refusal(f"cannot export {summary.run.id} as hpcc ({why}); try octant hpcc", Exit.WRONG_WORD)
     ranks = max(ask.shape.ranks for ask in summary.run.asks)
     right = not summary.run.failures and not any(figure.wrong for figure in summary.figures)
     lines = {"Success": f"{right:d}", "CommWorldProcs": str(ranks)}
-    lines |= {key: _number(value) for key, value in {**dict(_sizes(summary)), **values}.items()}
+    figures = {key: _NOT_RUN if value is None else value for key, value in values.items()}
+    lines |= {key: _number(value) for key, value in {**dict(_sizes(summary, benchmark)), **figures}.items()}
     return "\n".join([BEGIN, *(f"{key}={value}" for key, value in lines.items()), END, ""])
 
 
@@ -65,10 +56,10 @@ def _number(value: float) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.10g}"
 
 
-def _sizes(summary: Summary) -> Iterator[tuple[str, float]]:
+def _sizes(summary: Summary, benchmark: Benchmark) -> Iterator[tuple[str, float]]:
     """What HPCC says beside its figures: sizes, times, and what its checks found."""
-    for test in hpcc_tests():
-        one = next((figure for figure in figures_of_test(summary, test) if figure.value), None)
+    for test in read_tests(benchmark.name):
+        one = next((figure for figure in figures_of_test(summary, benchmark, test) if figure.value), None)
         try:
             found = dict(_of_test(test, one)) if one else {}
         except (LookupError, ValueError, ArithmeticError):  # of a point of another version
@@ -76,7 +67,7 @@ def _sizes(summary: Summary) -> Iterator[tuple[str, float]]:
         yield from ((key, value) for key, value in found.items() if math.isfinite(value))
 
 
-def _of_test(test: HpccTest, one: Figure) -> Iterator[tuple[str, float]]:
+def _of_test(test: BenchmarkTest, one: Figure) -> Iterator[tuple[str, float]]:
     """The same of one test.
 
     Raises:

@@ -14,7 +14,7 @@ from octant.untrusted import InputTable, convert
 
 
 class Pattern(InputTable, frozen=True, kw_only=True):
-    """One of them; `mpi_patterns.toml` explains the fields."""
+    """One of them; `tests.toml` explains the fields."""
 
     name: str
     osu: tuple[str, ...] = ()

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from octant import stats
 from octant.benchmarks.messages.patterns import Pattern, find, pattern_of
 from octant.failure import Exit, Refusal
 from octant.metric import Derived, Metric, groups, ranks, seconds, steps
-from octant.report import claims
 from octant.units import bytes_text, counted, si_text
 
 if TYPE_CHECKING:
@@ -19,10 +18,10 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
+    from octant.benchmarks import Chosen
     from octant.metric import How
     from octant.workload import Workload
 
-Style = Literal["imb", "osu", "octant"]
 _MEGA = 1e6
 _OVER_RANKS: Mapping[str, How] = {"t_min": "min", "t_max": "max", "t_avg": "mean"}
 _TIMES = tuple(
@@ -136,25 +135,29 @@ def osu_columns(pattern: Pattern) -> tuple[str, ...]:
     return tuple(_osu_columns(pattern))
 
 
-def text(summary: Summary, style: Style = "imb", names: Sequence[str] = (), further: Sequence[str] = ()) -> str:
-    """The tables of a run, then what they do not show: patterns that failed, doubts, and how definitions differ.
+def text(summary: Summary, chosen: Chosen, below: Sequence[str] = ()) -> str:
+    """Return the tables of a run, then what they do not show: failed patterns, doubts, differing definitions.
 
     Args:
-        names: of patterns; none: all.
-        further: sentences that stand below.
+        chosen: the style of the tables, and the names of patterns; none: all.
+        below: further sentences.
 
     Raises:
-        Refusal: a name without a table.
+        Refusal: a name without a table, or a run without any.
     """
-    shown = named(tables(summary), names)
+    shown = _shown(summary, chosen.names)
+    style = chosen.text("as") or "imb"
     parts = [_table_text(table, style) for table in shown]
-    parts += [_footnotes(summary, shown, style, further)]
+    parts += [_footnotes(summary, shown, style, below)]
     return "\n\n".join(part for part in parts if part)
 
 
-def as_json(summary: Summary, names: Sequence[str] = ()) -> str:
-    """The same for programs; times in seconds, rates in bytes or messages a second."""
-    run = summary.run
+def as_json(summary: Summary, chosen: Chosen) -> str:
+    """Return the same for programs; times in seconds, rates in bytes or messages a second.
+
+    Raises:
+        Refusal: a name without a table, or a run without any.
+    """
     found = [
         {
             "pattern": table.pattern.name, "asked": table.asked, "workload": table.pattern.workload,
@@ -162,9 +165,25 @@ def as_json(summary: Summary, names: Sequence[str] = ()) -> str:
             "factor": table.pattern.factor * table.pattern.times_of(table.processes),
             "rows": [asdict(row) for row in table.rows],
         }
-        for table in named(tables(summary), names)
+        for table in _shown(summary, chosen.names)
     ]  # fmt: skip
-    return json.dumps({"run": run.id, "tables": found, "failures": _failures(summary)}, indent=1)
+    return json.dumps({"run": summary.run.id, "tables": found, "failures": _failures(summary)}, indent=1)
+
+
+def _shown(summary: Summary, names: Sequence[str]) -> tuple[Table, ...]:
+    """Return the tables of these patterns; all without names.
+
+    Raises:
+        Refusal: a name without a table, or a run without any.
+    """
+    found, run = tables(summary), summary.run
+    if (run.points or run.imported) and not found:
+        why = f"it is imported: {run.title}" if run.imported else f"it is `{run.title}`"
+        raise Refusal(
+            f"cannot print tables of {run.id} ({why}, and has no pattern of octant mpi); try octant report {run.id}",
+            Exit.WRONG_WORD,
+        )
+    return named(found, names)
 
 
 def _asked(summary: Summary, launch: str) -> str:
@@ -218,7 +237,7 @@ def _over(moved: int | None, seconds: float | None) -> float | None:
     return None if moved is None or not seconds else moved / seconds
 
 
-def _table_text(table: Table, style: Style) -> str:
+def _table_text(table: Table, style: str) -> str:
     if style == "octant":
         return _octant_text(table)
     return _osu_text(table) if style == "osu" else _imb_text(table)
@@ -354,7 +373,7 @@ def _failures(summary: Summary) -> list[str]:
     return list(dict.fromkeys(f"{pattern.name if pattern else one.workload}: {one.reason}" for pattern, one in named))
 
 
-def _footnotes(summary: Summary, shown: Sequence[Table], style: Style, further: Sequence[str]) -> str:
+def _footnotes(summary: Summary, shown: Sequence[Table], style: str, below: Sequence[str]) -> str:
     failed = [f"# Not measured: {text}" for text in _failures(summary)]
     if not shown:
         return "\n".join(failed or ["# Nothing was measured."])
@@ -377,8 +396,7 @@ def _footnotes(summary: Summary, shown: Sequence[Table], style: Style, further: 
         for one in shown
         if one.rounded
     ]
-    notes += further
-    notes += [claims.link_text(link) for link in dict.fromkeys(one.link for one in summary.figures if one.link)]
+    notes += below
     if any(row.doubts for table in shown for row in table.rows):
         notes.append(f"* doubtful here; octant report {summary.run.id} says why, and has medians with intervals.")
     return "\n".join([*failed, *(f"# {note}" for note in notes)])
