@@ -23,7 +23,6 @@ from octant import build, workloads
 from octant.analysis.figures import figure
 from octant.benchmarks.messages.patterns import Pattern, find
 from octant.benchmarks.messages.requests import POINT_S
-from octant.benchmarks.messages.tables import with_times
 from octant.build import beside_python
 
 SIZES = (8, 1024, 65536, 1048576)
@@ -63,7 +62,7 @@ def words_of(pattern: Pattern, sizes: str, *further: str) -> list[str]:
 def ours(pattern: Pattern, size: int, seconds: str = "0.3") -> dict[str, float]:
     """The median of a launch, and IMB's t_max from the same samples; seconds."""
     (point,) = points(pattern.workload, words_of(pattern, str(size), f"seconds={seconds}"), [LAUNCHER, "-n", "2"])
-    workload = with_times(workloads.workloads())[pattern.workload]
+    workload = workloads.workload(pattern.workload)
     found = {name: figure(workload, [point], name).value for name in ("time", "t_max")}
     if not all(found.values()):
         raise SystemExit(f"cannot compare ({pattern.name}, {size} B gave no right answer); run it by itself")

@@ -2,6 +2,7 @@
 
 import ast
 import fnmatch
+import json
 import re
 import subprocess
 import sysconfig
@@ -119,6 +120,37 @@ def test_no_code_outside_its_folder_names_a_workload() -> None:
     assert naming == {"src/octant/record/format1.py", "src/octant/record/renamed.py"}
 
 
+def test_no_file_outside_its_folder_contains_the_text_of_a_result() -> None:
+    """Other code finds results by the identifiers of `Workload.results`; a metric's name is an identifier too."""
+    lines = map(json.loads, (ROOT / "tests/data/smoke-points.jsonl").read_text(encoding="utf-8").splitlines())
+    texts = {one["name"] for line in lines for one in line.get("results", ()) if " " in one["name"]}
+    texts |= {text for one in workloads.workloads().values() for text in one.results.values()}
+    texts -= {metric.name for one in workloads.workloads().values() for metric in one.metrics}
+    assert len(texts) > 60
+    outside = [
+        path
+        for path in files("src/octant/*.py", "src/octant/*.toml", "bench/*.py")
+        if "workloads/" not in path.as_posix()
+    ]
+    naming = [
+        (path.relative_to(ROOT).as_posix(), text)
+        for path in outside
+        for constant in _constants(path)
+        for text in texts
+        if text in constant or (constant.strip().count(" ") > 2 and text.startswith(constant))
+    ]
+    assert naming == []
+
+
+def _constants(path: Path) -> list[str]:
+    """The texts in a file of Python; of any other file all of it."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        return [text]
+    found = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant))
+    return [value for value in found if isinstance(value, str)]
+
+
 def test_every_test_is_collected(pytestconfig: pytest.Config) -> None:
     """Pytest passes over folders of some names, among them `build`, unless it is told otherwise."""
     passed_over = pytestconfig.getini("norecursedirs")
@@ -151,7 +183,7 @@ def test_files_of_others_are_read_through_untrusted_alone() -> None:
         "build/version.py", "build/compiler.py", "build/on_demand.py",  # the source tree's own, and the system's
         "catalogue/__init__.py", "catalogue/mpi_settings.py", "catalogue/neutral.py", "network/published_points.py",
         "analysis/appendix/__init__.py",
-        "catalogue/mpi_faults.py", "catalogue/mpi_patterns.py", "catalogue/hpcc_tests.py", "foreign/_names.py",
+        "benchmarks/messages/patterns.py", "benchmarks/table.py", "catalogue/mpi_faults.py", "foreign/_names.py",
         "report/run/workloads.py", "report/run/tidy.py", "report/study/page.py", "study/file.py", "suites/__init__.py",
         "launch/execute.py", "launch/leftovers.py", "launch/link.py", "launch/pages.py",
         "launch/submit.py", "launch/watch.py",

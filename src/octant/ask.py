@@ -64,6 +64,7 @@ class Presentation:
     title: str = ""
     table: bool = True  # a row of the terminal table; curves show in the report only
     short: str = ""  # what is measured in a word or two: "Triad"; "": the title's first part
+    test: str = ""  # the test of a benchmark that is asked for, by the name that was given: "PTRANS", "osu_bw"
 
 
 @dataclass(frozen=True)

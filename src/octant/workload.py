@@ -243,6 +243,8 @@ class Workload:
     ours: tuple[str, ...] = ()
     """Values of these that are code of this project: where one of them crashes, no library is to blame."""
     probe: Probe | None = None
+    results: Mapping[str, str] = field(default_factory=dict)
+    """Results and checks of the kernel that other code reads: an identifier for each, and the kernel's text of it."""
     step: Declared | None = None  # what one step computes, holds and sends (`step.py` of the folder)
     sizes: Mapping[str, Callable[[Machine, str], str]] = field(default_factory=dict)
     """Knobs of the problem's size, which other tools choose by rules of their own. For each of them, what of its value
@@ -274,6 +276,11 @@ class Workload:
             if name in ("", metric.name):
                 return metric
         raise KeyError(f"no metric {name!r} in {self.name}; {suggestion(name, [m.name for m in self.metrics])}")
+
+    def result(self, identifier: str, point: Point) -> float | None:
+        """Return the value of a result of `results` in a point; `None` where the point or the declaration has none."""
+        text = self.results.get(identifier)
+        return next((one.value for one in point.results if one.name == text), None)
 
     def problems(
         self,
@@ -398,13 +405,17 @@ def _unknown_knobs(workload: Workload, described: Mapping[str, Any]) -> Iterator
 
 
 def _unrecorded(workload: Workload, points: Sequence[Point]) -> Iterator[str]:
-    """Series, counts and results of metrics that no point has; of roles that took part in none nothing is known."""
+    """Series, counts and results that no point has; of roles that took part in none nothing is known."""
     roles = {None, *(head.role for point in points for head in point.heads)}
     for metric in workload.metrics:
         for need in needed_names(metric.value):
             if need.role in roles and not any(_is_recorded(need, point) for point in points):
                 role = f" of role {need.role!r}" if need.role else ""
                 yield f"metric {metric.name!r}: no point has the {need.kind} {need.name!r}{role}; see the kernel"
+    recorded = {one.name for point in points for one in point.results}
+    for identifier, text in workload.results.items():
+        if text not in recorded:
+            yield f"result {identifier!r}: no point has the result {text!r}; see the kernel"
 
 
 def _is_recorded(need: Needed, point: Point) -> bool:

@@ -1,11 +1,13 @@
 """`octant hpcc`: what is refused before there is a run, and a tiny run with its table, its summary and its import."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from octant.benchmarks.table import read_tests
+from octant.store import Store
 from paths import Octant
 
 TINY = ("hpcc", "--size", "hpl:256", "--repeats", "1", "-n", "2")
@@ -14,9 +16,13 @@ TINY = ("hpcc", "--size", "hpl:256", "--repeats", "1", "-n", "2")
 @pytest.mark.mpi
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_a_run_prints_a_row_for_each_key_and_its_summary_is_read_back(octant: Octant, tmp_path: Path) -> None:
+def test_a_run_prints_a_row_for_each_key_and_its_summary_is_read_back(
+    octant: Octant, environment: Mapping[str, str], tmp_path: Path
+) -> None:
     done = octant(*TINY, timeout=300)
     assert done.returncode == 0, done.stderr
+    (run,) = Store(Path(environment["OCTANT_STORE"])).runs()
+    assert (run.benchmark, run.asks[0].show.test) == ("hpcc", read_tests("hpcc")[0].name)
     keys = {one.key for test in read_tests("hpcc") for one in test.figure}
     measured = {key for key in keys if f"  {key} " in done.stdout}
     left_out = {test.name for test in read_tests("hpcc") if f"octant: {test.name} is left out" in done.stderr}

@@ -16,8 +16,8 @@ from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.benchmarks import benchmark
 from octant.benchmarks.hpcc.summary import NORMS
-from octant.benchmarks.rows import BenchmarkRow, over_peak, rows_of, with_references
-from octant.benchmarks.table import read_tests
+from octant.benchmarks.rows import BenchmarkRow, over_peak, rows_of
+from octant.benchmarks.table import BenchmarkTest, read_tests
 from octant.failure import Refusal
 from octant.record import Failure, Point, Result
 from octant.report import benchmark_table
@@ -30,7 +30,7 @@ N = 1000
 
 def launches_of(name: str, ranks: int, **knobs: str) -> list[Launch]:
     test = next(one for one in read_tests("hpcc") if one.name == name)
-    ask = Ask(Subject(test.workload), knobs, Shape(ranks), show=Presentation(name), repeats=3)
+    ask = Ask(Subject(test.workload), knobs, Shape(ranks), show=Presentation(name, test=name), repeats=3)
     return list(ask.launches())
 
 
@@ -69,7 +69,7 @@ def run_of(wrong: bool = False) -> tuple[list[Launch], list[Point], list[Failure
 def summary_of(wrong: bool = False, crashed: bool = True) -> Summary:
     launches, points, failures = run_of(wrong)
     run = stored(launches, points, failures if crashed else [], title="hpcc --quick")
-    return summarise(run, with_references(workloads.workloads()), all_metrics=True)
+    return summarise(run, all_metrics=True)
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +98,12 @@ def test_both_kinds_of_stores_are_rows_and_hpccs_bandwidth_is_of_the_quickest_pa
     assert plain.reference == pytest.approx(24.0)  # ten samples of 10 us for 2.4 MB
     assert streaming.reference == pytest.approx(30.0)
     assert plain.value == pytest.approx(12.0), "the median sample"
+
+
+@pytest.mark.parametrize("test", read_tests("hpcc"), ids=lambda one: one.name)
+def test_the_metrics_that_a_test_names_are_its_workloads(test: BenchmarkTest) -> None:
+    declared = {metric.name for metric in workloads.workload(test.workload).metrics}
+    assert {name for one in test.figure for name in (one.metric, one.reference) if name} <= declared
 
 
 def test_of_pairs_the_slowest_the_mean_and_the_quickest_are_told(summary: Summary) -> None:
@@ -148,29 +154,26 @@ def test_columns_are_aligned_and_programs_get_the_same_values(summary: Summary) 
 
 def test_the_largest_error_of_the_transform_is_in_no_unit() -> None:
     launches = launches_of("MPIFFT", 2, n="4096")
-    found = (Result("HPCC's residual: inverse of the transform against the input, in ln n u", 0.5, "1", 16.0),)
+    found = (Result(workloads.workload("hpcc/gfft").results["residual"], 0.5, "1", 16.0),)
     points = [measured(one, {}, counts={"nominal_flops": 10**6}, results=found) for one in launches]
     run = stored(launches, points, [], title="hpcc --quick")
-    lines = benchmark_table.exported(
-        summarise(run, with_references(workloads.workloads()), all_metrics=True), HPCC
-    ).splitlines()
+    lines = benchmark_table.exported(summarise(run, all_metrics=True), HPCC).splitlines()
     pairs = dict(line.split("=") for line in lines if "=" in line)
     assert float(pairs["MPIFFT_maxErr"]) == pytest.approx(0.5 * math.log(4096) * 2**-53, rel=1e-6, abs=0)
 
 
 def test_what_checks_found_stands_beside_the_figures() -> None:
     """HPL's norms where the run has them (an older one has not), and the residual of the transposition."""
-    norms = [(key, Result(name, 1.5 + i, "1")) for i, (key, name) in enumerate(NORMS.items())]
+    texts = workloads.workload("hpcc/hpl").results
+    norms = [(key, Result(texts[name], 1.5 + i, "1")) for i, (key, name) in enumerate(NORMS.items())]
     hpl, transposed = launches_of("HPL", 2, n="1000", depth="1"), launches_of("PTRANS", 2, n="500")
-    residual = Result("largest difference from A transposed + C, over eps n", 0.25, "1", 16.0)
+    residual = Result(workloads.workload("hpcc/ptrans").results["residual"], 0.25, "1", 16.0)
     for with_norms in (True, False):
         found = tuple(result for _, result in norms) if with_norms else (norms[-1][1],)
         points = [measured(one, {}, pace="whole", counts={"flops": 10**9}, results=found) for one in hpl]
         counts = {"bytes_transposed": 8 * 500**2}
         points += [measured(one, {}, pace="whole", counts=counts, results=(residual,)) for one in transposed]
-        summary = summarise(
-            stored([*hpl, *transposed], points), with_references(workloads.workloads()), all_metrics=True
-        )
+        summary = summarise(stored([*hpl, *transposed], points), all_metrics=True)
         pairs = dict(line.split("=") for line in benchmark_table.exported(summary, HPCC).splitlines() if "=" in line)
         expected = {key: result.value for key, result in (norms if with_norms else norms[-1:])}
         assert {key: float(pairs[key]) for key in NORMS if key in pairs} == expected
@@ -205,7 +208,7 @@ def test_with_one_rank_single_figures_are_star_figures() -> None:
     alone = [one for one in launches if one.ask.shape.ranks == 1]
     keys = {one.key for one in alone}
     run = stored(alone, [one for one in points if one.launch in keys])
-    found = rows(summarise(run, with_references(workloads.workloads()), all_metrics=True))
+    found = rows(summarise(run, all_metrics=True))
     single, star = (found[f"{how}DGEMM_Gflops", "baseline"] for how in ("Single", "Star"))
     assert star.value == single.value is not None
     assert replace(star, key="", test="") == replace(single, key="", test="")
@@ -216,7 +219,7 @@ def test_figures_over_the_peak_are_of_what_the_run_measured() -> None:
     notes = {"width": "512", "lanes": "8"}
     points = [measured(one, {}, counts={"flops": 10**9}, notes=notes) for one in peak]
     points += [measured(one, {}, pace="whole", counts={"flops": 10**9}) for one in hpl]
-    summary = summarise(stored([*peak, *hpl], points), workloads.workloads(), all_metrics=True)
+    summary = summarise(stored([*peak, *hpl], points), all_metrics=True)
     found = over_peak(summary, HPCC)
     assert found is not None
     assert found[0] == pytest.approx(2e12)  # 1e9 in 1 ms, on two ranks

@@ -18,7 +18,7 @@ from octant.benchmarks.messages import patterns as mpi_patterns
 from octant.benchmarks.messages import tables as mpi_tables
 from octant.benchmarks.messages.patterns import Pattern
 from octant.failure import Refusal
-from octant.metric import Derived, Metric, derived, groups, per, ranks, seconds, steps
+from octant.metric import Derived, Metric, Reduce, Seconds, derived, groups, per, ranks, seconds, steps
 from octant.record import Failure, Result
 from octant.units import si_text
 from octant.workload import Workload
@@ -71,10 +71,23 @@ PATTERNS = (
     ),
     Pattern(name="Fetch_and_op", workload="mpi/rings", knobs={"pattern": "fetch", "bytes": "4"}, times="one", factor=1),
 )  # fmt: skip
-HALF = {
-    how: Metric(f"t_{how}", "s", "lower", per("messages", over=(steps("mean"), ranks(kind), groups("max"))))  # type: ignore[arg-type]
-    for how, kind in (("min", "min"), ("max", "max"), ("avg", "mean"))
-}
+
+
+def _half(*over: Reduce) -> Seconds:
+    return per("messages", over=over)
+
+
+def _whole(*over: Reduce) -> Seconds:
+    return seconds(over=over)
+
+
+HALF, WHOLE = (
+    {
+        how: Metric(f"t_{how}", "s", "lower", made(steps("mean"), ranks(kind), groups("max")))  # type: ignore[arg-type]
+        for how, kind in (("min", "min"), ("max", "max"), ("avg", "mean"))
+    }
+    for made in (_half, _whole)
+)
 OF_SLOWEST = (steps("mean"), ranks("max"), groups("max"))
 OF_ALL = (steps("mean"), ranks("mean"), groups("max"))
 WORKLOADS = {
@@ -97,8 +110,17 @@ WORKLOADS = {
         {},
         "mpi/overlap",
     ),
-    "mpi/rings": Workload("Plain", (Metric("time", "s", "lower", seconds()),), {}, "mpi/rings"),
+    "mpi/rings": Workload("Plain", (Metric("time", "s", "lower", seconds()), *WHOLE.values()), {}, "mpi/rings"),
 }
+
+
+MEASURED = mpi_patterns.patterns()
+"""Those of the catalogue, which tests replace."""
+NEEDED = {
+    "one": {"t_max", "t_avg"}, "range": {"t_min", "t_max", "t_avg"}, "mean": {"t_avg"},
+    "overlap": {"t_max", "t_ovrl", "t_cpu", "t_avg", "overlap_imb"}, "passive": {"t_pure", "t_ovrl"},
+}  # fmt: skip
+"""The metrics that columns of IMB's and of OSU's tables are made of."""
 
 
 @pytest.fixture(autouse=True)
@@ -122,7 +144,7 @@ def summary(
     `rounded`: notes of the kernel, by the length that was asked; `long_steps`: one step in ten takes 1 ms.
     """
     asked = {"pattern": pattern, **knobs}
-    ask = Ask(Subject(workload), asked, Shape(2), show=Presentation(title or pattern), repeats=repeats)
+    ask = Ask(Subject(workload), asked, Shape(2), show=Presentation(title or pattern, test=title), repeats=repeats)
     launches = [Launch(ask, repeat) for repeat in range(repeats)]
     lanes = (lane([20_000, 40_000] * 50, rank=0), lane([30_000, 90_000] * 50, rank=1))
     if long_steps:
@@ -136,7 +158,7 @@ def summary(
         )
         for launch in launches for cell in ask.cells()
     ]  # fmt: skip
-    return summarise(stored(launches, points, failures), mpi_tables.with_times(WORKLOADS), all_metrics=True)
+    return summarise(stored(launches, points, failures), WORKLOADS, all_metrics=True)
 
 
 def table_text(summary: Summary, style: str = "imb", names: Sequence[str] = ()) -> str:
@@ -146,6 +168,12 @@ def table_text(summary: Summary, style: str = "imb", names: Sequence[str] = ()) 
 def rows(text: str) -> list[list[str]]:
     """The words of every line that is no comment."""
     return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("pattern", MEASURED, ids=lambda one: one.name)
+def test_the_metrics_of_the_columns_are_the_workloads(pattern: Pattern) -> None:
+    declared = {metric.name for metric in workloads.workload(pattern.workload).metrics}
+    assert NEEDED[pattern.times] <= declared
 
 
 def test_one_time_is_the_mean_of_the_slower_rank_and_the_rate_has_imbs_factor() -> None:
@@ -192,7 +220,7 @@ def overlapping(title: str) -> Summary:
         lane([each[rank] * 1000] * 50, rank=rank, name=name) for rank in range(2) for name, each in of.items()
     )
     knobs = {"pattern": "ibcast", "bytes": "1000"}
-    ask = Ask(Subject("mpi/overlap"), knobs, Shape(2), show=Presentation(title))
+    ask = Ask(Subject("mpi/overlap"), knobs, Shape(2), show=Presentation(title, test=title))
     one = point(workload="mpi/overlap", launch=Launch(ask).key, pace="steps", ranks=2, lanes=lanes, knobs=knobs)
     return summarise(stored([Launch(ask)], [one]), WORKLOADS, all_metrics=True)
 

@@ -97,7 +97,7 @@ def _begin(*_: object, **__: object) -> None:
 
 def _with_hpcc(run: StoredRun) -> StoredRun:
     """The run with its matrix product on a core as a test of HPC Challenge."""
-    single = Presentation("SingleDGEMM")
+    single = Presentation("SingleDGEMM", test="SingleDGEMM")
     of_one = {ask.key for ask in run.asks if ask.subject.workload == "node/gemm" and ask.shape.ranks == 1}
     return replace(run, asks=tuple(replace(ask, show=single) if ask.key in of_one else ask for ask in run.asks))
 

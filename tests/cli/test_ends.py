@@ -100,6 +100,7 @@ def test_launches_that_were_repeated_have_not_failed(command: Command, name: str
     assert (code, "SIGKILL" in f"{shown}{said}") == (Exit.CANNOT_RUN, True)
     assert f"octant resume {killed.id}" in said
     assert killed.failures
+    assert killed.benchmark == (name if name in ("mpi", "evaluate") else "")
     code, shown, said = command("resume")
     assert code == Exit.OK, said
     (run,) = command.store.runs()

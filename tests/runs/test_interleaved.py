@@ -37,7 +37,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 def stored(store: Store, *asks: Ask) -> StoredRun:
     """A run that was measured once."""
-    run = store.create("evaluate --quick", machine(), asks or ASKS)
+    run = store.create("evaluate --quick", machine(), asks or ASKS, benchmark="evaluate")
     return carry_out(store, run, in_turn(run.launches), planner_of(run), start=Kernel())
 
 
@@ -93,6 +93,7 @@ def test_the_two_runs_name_each_other_and_what_they_repeat(store: Store) -> None
         "A again: evaluate --quick",
         "B again: evaluate --quick",
     ]
+    assert {run.benchmark for run in (sides.before, sides.after)} == {"evaluate"}
     assert sides.couples == tuple(
         (dataclasses.replace(a, repeats=6), dataclasses.replace(b, repeats=6)) for a, b in COUPLES
     )

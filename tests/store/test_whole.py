@@ -27,7 +27,7 @@ from screen_run import SCREEN
 
 ASK = Ask(
     Subject("mpi/p2p"), {"bytes": "1KiB"}, Shape(2, "2x1", ("n1", "n2"), "mpiexec", "1Gbit/s,delay=1ms"),
-    {"UCX_TLS": "tcp"}, Presentation("a curve", False, "curve"), 3,
+    {"UCX_TLS": "tcp"}, Presentation("a curve", False, "curve", "PTRANS"), 3,
 )  # fmt: skip
 OTHER = Ask(Subject("", ("sleep", "1")), repeats=2)
 STUDY = StudyAsked(
@@ -39,6 +39,7 @@ ASKED = Asked(
     settings=(ProvenSetting("eager-limit=1KiB", {"X": "1024"}, {"X": ("1024", "1K")}, "effect", "seen", "doubted"),),
     pair=Pair("20261122-073500-1111", "20261121-073500-2222", 6, "any time"), screen=SCREEN,
     imported=(ImportedFile("IMB 2021.11", "MPI Benchmarks 2021.11", "a.txt", ("line 7 was not read",)),),
+    benchmark="hpcc",
 )  # fmt: skip
 PLANNED = Planned(
     Launch(ASK, 2, {"bytes": "2KiB"}), ("mpiexec", "-n", "2"), {"OMP_PLACES": "cores"}, "mpiexec",

@@ -1,11 +1,14 @@
 """This machine among published systems: its last run of HPC Challenge, or the command that makes one."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fake_run import fake_run, write_run
+from fake_run import fake_run, lane, point, stored, write_run
+from octant.ask import Ask, Launch, Presentation, Shape, Subject
+from octant.benchmarks.table import read_tests
 from octant.cli._own_run import own_run
 from octant.report.study.pictures import pictures
 from octant.report.study.text import report_text
@@ -48,3 +51,20 @@ def test_a_store_without_such_a_run_has_none(tmp_path: Path, monkeypatch: Any) -
     assert own_run(tmp_path / "store", "normalised") == NO_RUN
     write_run(fake_run(Path("runs", "29991231-000000-aaaa")), tmp_path / "store")
     assert own_run(tmp_path / "store", "normalised") == NO_RUN
+
+
+def test_the_newest_run_of_the_benchmark_is_found_whatever_its_title_is(tmp_path: Path) -> None:
+    launches, points = [], []
+    for name, knobs, notes in (("Peak of all ranks", {"element": "double"}, {"width": "512"}), ("HPL", {"n": "9"}, {})):
+        (test,) = (one for one in read_tests("hpcc") if one.name == name)
+        launches.append(Launch(Ask(Subject(test.workload), knobs, Shape(2), show=Presentation("a row", test=name))))
+        lanes = tuple(lane([1_000_000] * 20, rank=rank) for rank in range(2))
+        points.append(point(
+            workload=test.workload, launch=launches[-1].key, knobs=knobs, ranks=2, lanes=lanes,
+            counts={"flops": 10**9}, notes=notes, pace="whole" if name == "HPL" else "chunks",
+        ))  # fmt: skip
+    for minute, (title, benchmark) in enumerate((("a title", "hpcc"), ("hpcc --quick", ""))):
+        run = stored(launches, points, folder=Path("runs", f"20261121-10{minute:02}00-aaaa"), title=title)
+        write_run(replace(run, benchmark=benchmark), tmp_path)
+    found = own_run(tmp_path, "normalised")
+    assert (found.id, set(found.figures)) == ("20261121-100000-aaaa", {"HPL"})

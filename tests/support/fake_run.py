@@ -395,9 +395,10 @@ def stored(
     asks = {launch.ask.key: launch.ask for launch in launches}
     numbers = {key: number for number, key in enumerate(asks)}
     order = tuple((numbers[launch.ask.key], launch.repeat) for launch in launches)
+    who = title.partition(" ")[0]
     asked = Asked(
-        title.partition(" ")[0], title, "2026-11-21T21:45:30+00:00", on or machine(), {"OMP_PROC_BIND": "close"},
-        tuple(asks.values()), order,
+        who, title, "2026-11-21T21:45:30+00:00", on or machine(), {"OMP_PROC_BIND": "close"},
+        tuple(asks.values()), order, benchmark=who if who in ("evaluate", "hpcc", "mpi") else "",
     )  # fmt: skip
     return StoredRun(**vars(asked), id=folder.name, folder=folder, points=tuple(points), failures=tuple(failures))
 

@@ -13,7 +13,7 @@ from octant import metric, workloads
 from octant.build.describe import describe
 from octant.limit import Provides
 from octant.metric import Metric, rate, reading, seconds
-from octant.record import Point
+from octant.record import Point, Result
 from octant.record.lines import Reader
 from octant.record.written import seal
 from octant.report.run import workloads as page
@@ -81,7 +81,10 @@ def test_each_misspelt_name_of_each_workload_is_reported(kernels: Path, name: st
     needs = [need for one in workload.metrics for need in metric.needed_names(one.value)]
     unseen = {f"counts: {need.name}" for need in needs if need.role not in roles}  # of roles without a point
     tried = 0
-    for where, changed in misspelt(workload):
+    others = {
+        name: dataclasses.replace(workload, results={name: f"{text}x"}) for name, text in workload.results.items()
+    }
+    for where, changed in (*misspelt(workload), *others.items()):
         if any(where.endswith(text) for text in unseen):
             continue
         tried += 1
@@ -155,6 +158,17 @@ def test_points_show_counts_that_are_misspelt_and_series_that_only_an_untimed_ro
     )
     wrong = (Metric("rate", "1/s", "higher", rate("turn", role="driver")),)
     assert said(points=[measured], metrics=wrong)[0].startswith("metric 'rate': no point has the count 'turn' of role")
+
+
+def test_a_declared_result_that_no_point_has_is_reported() -> None:
+    measured = point(
+        "steps", lanes=(lane([5] * 8),), results=(Result("wrong bytes", 0.0, "1", 0), Result("lost bytes", 7.0, "1"))
+    )
+    mine = named(metrics=(Metric("time", "s", "lower", seconds()),), results={"lost": "lost bytes"})
+    assert mine.problems(points=[measured]) == []
+    assert (mine.result("lost", measured), mine.result("wrong bytes", measured)) == (7.0, None)
+    (said,) = dataclasses.replace(mine, results={"lost": "lost byte"}).problems(points=[measured])
+    assert said == "result 'lost': no point has the result 'lost byte'; see the kernel"
 
 
 def test_the_page_of_a_workload_prints_its_problems(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:

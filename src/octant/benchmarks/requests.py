@@ -165,4 +165,5 @@ def _ask(test: BenchmarkTest, sizes: Sizes, more: Mapping[str, str], repeats: in
     check_knobs(test.workload, knobs, described)
     describe(test.workload, knobs, ranks)  # what only the kernel can judge
     shape = Shape(ranks, shape.place, shape.hosts, shape.launcher, shape.link)
-    return Ask(Subject(test.workload), knobs, shape, {}, Presentation(test.name, short=test.name), repeats)
+    show = Presentation(test.name, short=test.name, test=test.name)
+    return Ask(Subject(test.workload), knobs, shape, {}, show, repeats)

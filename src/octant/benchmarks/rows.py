@@ -9,30 +9,15 @@ from typing import TYPE_CHECKING
 from octant import stats
 from octant.benchmarks.requests import absent
 from octant.benchmarks.table import read_tests
-from octant.metric import Metric, groups, per, ranks, rate, steps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.benchmarks import Benchmark
     from octant.benchmarks.table import BenchmarkFigure, BenchmarkTest, Rule
-    from octant.workload import Workload
 
-_LEAST = (ranks("max"), steps("min"))
-_OF_MESSAGES = (
-    Metric(
-        "HPCC time",
-        "s",
-        "lower",
-        per("turns", over=(*_LEAST, groups("max"))),
-        note="the least of all, as HPC Challenge has it",
-    ),
-    Metric(
-        "HPCC bandwidth", "B/s", "higher", rate("bytes_passed", over=(*_LEAST, groups("sum"))), note="of the least time"
-    ),
-)
 MOST_SHOWN = 3
 """Values of a knob that are listed in a row."""
 
@@ -64,18 +49,6 @@ class BenchmarkRow:
         return self.value if self.reference is None else self.reference
 
 
-def with_references(known: Mapping[str, Workload]) -> dict[str, Workload]:
-    """These workloads with the metrics that HPC Challenge's tests name, where they do not define them themselves."""
-    found = dict(known)
-    for test in read_tests("hpcc"):
-        if workload := found.get(test.workload):
-            named = {metric.name for metric in workload.metrics}
-            wanted = {one.reference for one in test.figure} - named
-            further = tuple(metric for metric in _OF_MESSAGES if metric.name in wanted)
-            found[test.workload] = replace(workload, metrics=(*workload.metrics, *further))
-    return found
-
-
 def rows_of(summary: Summary, benchmark: Benchmark) -> tuple[BenchmarkRow, ...]:
     """Return a row for each figure of each test, in the order of the tests.
 
@@ -100,11 +73,11 @@ def published_values(rows: Sequence[BenchmarkRow]) -> dict[str, float | None]:
 
 def figures_of_test(summary: Summary, benchmark: Benchmark, test: BenchmarkTest) -> tuple[Figure, ...]:
     """The headline figures of a test: of its ask or, with one rank, of that of another test which asks the same."""
-    found = tuple(one for one in summary.figures if one.label == test.name)
+    found = tuple(one for one in summary.figures if one.show.test == test.name)
     if found or any(ask.shape.ranks > 1 for ask in summary.run.asks):
         return found
     others = {one.name for one in read_tests(benchmark.name)}
-    return tuple(one for one in summary.figures if one.label in others and test.is_of(one.workload.name, one.knobs))
+    return tuple(one for one in summary.figures if one.show.test in others and test.is_of(one.workload.name, one.knobs))
 
 
 @dataclass(frozen=True)
@@ -229,10 +202,10 @@ def _reason(summary: Summary, test: BenchmarkTest, widest: int) -> str:
     """Why a test has no figure: its launches failed, or it was not asked."""
     for failure in summary.run.failures:
         ask = summary.run.ask_of(failure.launch)
-        if ask and ask.show.title == test.name:
+        if ask and ask.show.test == test.name:
             return failure.reason
     if why := absent(test, widest):
         return why
-    if any(ask.show.title == test.name for ask in summary.run.asks):
+    if any(ask.show.test == test.name for ask in summary.run.asks):
         return "not measured yet"
     return "not asked in this run"

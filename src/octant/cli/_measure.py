@@ -43,6 +43,7 @@ def create(
     who: str,
     settings: Sequence[ProvenSetting] = (),
     screen: DeclaredScreen | None = None,
+    benchmark: str = "",
 ) -> StoredRun:
     """A run whose launches start in rounds; what a suite asks, between two looks at the machine."""
     from octant.runs.probes import with_probes
@@ -52,7 +53,9 @@ def create(
     order = drawn_order([ask.repeats for ask in asks], seed)
     if who == "evaluate":
         asks, order = with_probes(asks, order)
-    return where.create(title, machine, asks, order, who, seed=seed, settings=settings, screen=screen)
+    return where.create(
+        title, machine, asks, order, who, seed=seed, settings=settings, screen=screen, benchmark=benchmark
+    )
 
 
 def settings_of(words: Sequence[str]) -> MpiWords:

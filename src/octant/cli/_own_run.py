@@ -30,20 +30,19 @@ def own_run(store: Path | None, model: str) -> OwnRun:
 def _runs_over_peak(store: Path | None) -> Iterator[OwnRun]:
     from octant.analysis.summary import summarise
     from octant.benchmarks import benchmarks
-    from octant.benchmarks.rows import over_peak, with_references
+    from octant.benchmarks.rows import over_peak
     from octant.benchmarks.table import read_tests
     from octant.stats import Interval
     from octant.store import open_store
-    from octant.workloads import workloads
 
     known = {one.command: one for one in benchmarks().values() if any(test.peak for test in read_tests(one.name))}
     where = open_store(store)
     for listed in reversed(where.list_runs()):
-        benchmark = known.get(listed.title.partition(" ")[0])
+        benchmark = known.get(listed.benchmark)
         if listed.refused or benchmark is None or not listed.points:
             continue
         run = where.read(listed.id)
-        found = over_peak(summarise(run, with_references(workloads()), all_metrics=True), benchmark)
+        found = over_peak(summarise(run, all_metrics=True), benchmark)
         if found is None or not found[1]:
             continue
         values = {one.name: one.value * (100 if one.unit == "1" else 1e9) for one in found[1]}

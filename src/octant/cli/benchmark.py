@@ -167,21 +167,19 @@ def _created(
         check_startable(ask, machine)
     asks = safe(found.asks) if only_safe else found.asks
     to = open_store(store)
-    return create(to, found.title, machine, asks, "run", prove(settings, found.asks[-1], to)), to, found.below
+    proven = prove(settings, found.asks[-1], to)
+    return create(to, found.title, machine, asks, "run", proven, benchmark=benchmark.command), to, found.below
 
 
 def _show(benchmark: Benchmark, run: StoredRun, chosen: Chosen, json: bool, below: Sequence[str] = ()) -> None:
     from octant.analysis.summary import summarise
-    from octant.benchmarks.messages.tables import with_times
-    from octant.benchmarks.rows import with_references
     from octant.cli._progress import status_line
     from octant.report import benchmark_table
     from octant.report.run.first_screen import absent_workloads
-    from octant.workloads import workloads
 
     with status_line() as tick:
         tick("working out the figures")
-        summary = summarise(run, with_times(with_references(workloads())), all_metrics=True)
+        summary = summarise(run, all_metrics=True)
         shown = (
             benchmark_table.as_json(summary, benchmark, chosen)
             if json

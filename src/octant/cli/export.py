@@ -77,14 +77,11 @@ def _export_as(name: str, store: Path | None, run: str, output: Path | None) -> 
     """Write a run as a benchmark prints its results."""
     from octant.analysis.summary import summarise
     from octant.benchmarks import benchmark
-    from octant.benchmarks.messages.tables import with_times
-    from octant.benchmarks.rows import with_references
     from octant.cli._stored import find_run
     from octant.output import opened
     from octant.report import benchmark_table
-    from octant.workloads import workloads
 
-    summary = summarise(find_run(store, run), with_times(with_references(workloads())), all_metrics=True)
+    summary = summarise(find_run(store, run), all_metrics=True)
     text = benchmark_table.exported(summary, benchmark(name))
     if output is None:
         print(text, end="")

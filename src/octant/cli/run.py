@@ -198,7 +198,8 @@ def evaluate(
     check_asks(asks)
     words = [f"--suite {suite}" if suite else f"--{name}", *(f"--only {one}" for one in only or [])]
     title = " ".join(["evaluate", *words])
-    run = create(to, title, machine, asks, "evaluate", screen=suites.first_screen(chosen, machine, only or ()))
+    screen = suites.first_screen(chosen, machine, only or ())
+    run = create(to, title, machine, asks, "evaluate", screen=screen, benchmark="evaluate")
     finish(to, run, timeout, _shown(json, notes, page=True), _report_s(run), learned(to, machine, run.id))
 
 
@@ -232,7 +233,7 @@ def resume(
         raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {again}")
     check_stored(run.launches, allow or ())
     check_asks({launch.ask.key: launch.ask for launch in run.remaining()}.values())
-    page = run.title.startswith("evaluate")
+    page = run.benchmark == "evaluate"
     show = _of_study(json) if run.study else _shown(json, notes, page)
     finish(Store(run.folder.parent.parent), run, timeout, show, _report_s(run) if page else 0.0)
 

@@ -101,7 +101,11 @@ def begin(
         title = f"{name} again: {run.title.removeprefix(f'{name} again: ')}"
         pair = Pair(ids[1 - number], run.id, rounds, looks)
         proven, sided = run.settings, (ids[number], pair)
-        made.append(where.create(title, machine, asks, (), "compare", settings=proven, seed=seed, pair=sided))
+        made.append(
+            where.create(
+                title, machine, asks, (), "compare", settings=proven, seed=seed, pair=sided, benchmark=run.benchmark
+            )
+        )
     return Interleaved(*made)
 
 

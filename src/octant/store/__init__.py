@@ -170,6 +170,7 @@ class Store:
         pair: tuple[str, Pair] | None = None,
         screen: DeclaredScreen | None = None,
         imported: Sequence[ImportedFile] = (),
+        benchmark: str = "",
     ) -> StoredRun:
         """A new run with nothing measured yet.
 
@@ -179,6 +180,7 @@ class Store:
             pair: for one of two runs that are measured in turn: its id (`new_ids`), and what it is one side of.
             screen: what the first screen of its report shows; `None`: the report chooses.
             imported: the files of other tools that it is read from (`store.imported`).
+            benchmark: the command that asks for a set of tests; "": none does.
 
         Raises:
             Refusal: the store cannot be written.
@@ -189,7 +191,7 @@ class Store:
         question = Asked(
             who, title, now.isoformat(timespec="seconds"), machine, recorded_environment(), tuple(asks), tuple(order),
             study.seed if study else seed, study, settings=tuple(settings), pair=pair[1] if pair else None,
-            screen=screen or DeclaredScreen(), imported=tuple(imported),
+            screen=screen or DeclaredScreen(), imported=tuple(imported), benchmark=benchmark,
         )  # fmt: skip
         try:
             folder = _new_folder(self.root / "runs", now, pair[0] if pair else "")
@@ -285,7 +287,7 @@ class Store:
         return Listed(
             name, folder, run.title, run.who, run.started, run.machine.name, run.study.name if run.study else "",
             len(run.points), len(run.failures), len(run.remaining()), run.unread,
-            fingerprint=codec.fingerprint(run.machine),
+            fingerprint=codec.fingerprint(run.machine), benchmark=run.benchmark,
         )  # fmt: skip
 
     def newest(self) -> tuple[StoredRun, tuple[str, ...]]:

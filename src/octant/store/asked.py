@@ -1,6 +1,7 @@
 """`asked.json` and the lines of `plan.jsonl`: what was asked and decided, read strictly. Data, never commands."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -100,6 +101,7 @@ class Asked:
     pair: Pair | None = None
     screen: DeclaredScreen = field(default_factory=DeclaredScreen)
     imported: tuple[ImportedFile, ...] = ()  # not measured here, but read from these files
+    benchmark: str = ""  # the command that asked for a set of tests: "evaluate", "hpcc", "mpi"
 
     @property
     def source(self) -> str:
@@ -127,6 +129,7 @@ class _Asked(Struct):
     pair: Pair | None = None
     screen: DeclaredScreen = DeclaredScreen()
     imported: list[ImportedFile] = []
+    benchmark: str | None = None  # `None`: of a version that did not record it
 
 
 class _Place(Struct):
@@ -160,6 +163,7 @@ def asked_text(asked: Asked) -> str:
         "format": FORMAT,
         "who": asked.who,
         "title": asked.title,
+        "benchmark": asked.benchmark,
         "started": asked.started,
         "machine": codec.to_json(asked.machine),
         "environment": dict(asked.environment),
@@ -191,12 +195,34 @@ def read_asked(text: bytes) -> Asked:
     sizes = [cell_count(ask.knobs) for ask in asks]
     check_cells(sum(sizes) + sum(sizes[number] for number, _ in asked.order))
     renamed = {raw.key: ask for ask, raw in zip(asks, asked.asks, strict=True) if raw.key != ask.key}
-    return Asked(
+    found = Asked(
         asked.who, asked.title, asked.started, asked.machine.machine(), recorded(asked.environment), asks,
         tuple(asked.order), asked.seed, _study(asked.study, renamed) if asked.study else None,
         {f"{old}-{n}": f"{ask.key}-{n}" for old, ask in renamed.items() for n in range(ask.repeats)},
         settings=tuple(asked.settings), pair=asked.pair, screen=asked.screen, imported=tuple(asked.imported),
+        benchmark=asked.benchmark or "",
     )  # fmt: skip
+    return of_earlier_version(found) if asked.benchmark is None else found
+
+
+_COMMAND = re.compile(r"(?:[AB] again: )*(evaluate|hpcc|mpi)(?: |$)")
+"""The titles of runs that these commands asked for in versions up to 0.2, also where they were measured again."""
+
+
+def of_earlier_version(asked: Asked) -> Asked:
+    """Return the record of a version that stored neither the benchmark of a run nor the tests of its asks.
+
+    Those versions gave a run the command as its title, and an ask the name of its test. Of an imported run the title of
+    an ask was the name of the benchmark in the file, then the knobs that the file stated. This is the only place that
+    derives anything from titles.
+    """
+    found = _COMMAND.match(asked.title)
+    benchmark = found[1] if found and not asked.imported else ""
+    if benchmark not in ("hpcc", "mpi") and not asked.imported:
+        return replace(asked, benchmark=benchmark)
+    titles = (ask.show.title.partition(", ")[0] if asked.imported else ask.show.title for ask in asked.asks)
+    asks = (replace(ask, show=replace(ask.show, test=test)) for ask, test in zip(asked.asks, titles, strict=True))
+    return replace(asked, benchmark=benchmark, asks=tuple(asks))
 
 
 def check_start(text: str) -> None:

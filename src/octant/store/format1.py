@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import msgspec
@@ -11,7 +12,7 @@ from msgspec import Meta, Struct
 from octant.ask import Ask, Count, Host, Presentation, Shape, Subject, cell_count
 from octant.record.format1 import NAMES
 from octant.record.renamed import todays_name
-from octant.store.asked import Asked, Natural, Seed, StudyAsked, check_cells, check_start
+from octant.store.asked import Asked, Natural, Seed, StudyAsked, check_cells, check_start, of_earlier_version
 from octant.store.environment import recorded
 from octant.store.machine import StoredMachine
 
@@ -91,19 +92,15 @@ def read_asked(text: bytes) -> Asked:
         order.append((numbers[key], launch.repeat))
         keys[launch.key] = f"{key}-{launch.repeat}"
     study = asked.study
-    return Asked(
-        _who(asked), asked.title, asked.started,
+    found = Asked(
+        "run", asked.title, asked.started,
         asked.machine.machine(), recorded(asked.environment), tuple(asks.values()), tuple(order),
         study.seed if study else 0,
         StudyAsked(study.name, study.seed, study.text, study.library, study.lacking) if study else None,
         keys,
     )  # fmt: skip
-
-
-def _who(asked: _Asked) -> str:
-    if asked.study:
-        return f"study {asked.study.name}"
-    return "evaluate" if asked.title.startswith("evaluate") else "run"
+    found = of_earlier_version(found)
+    return replace(found, who=f"study {study.name}" if study else found.benchmark or "run")
 
 
 def is_ours(text: bytes) -> bool:

@@ -108,7 +108,7 @@ def _add(questions: dict[str, _Question], tool: str, number: int, table: Table) 
         size = knobs.pop(SWEPT, "")
         ask = Ask(
             Subject(ours.workload), knobs, Shape(table.ranks or 1),
-            show=Presentation(", ".join([table.benchmark, *further])),
+            show=Presentation(", ".join([table.benchmark, *further]), test=table.benchmark),
         )  # fmt: skip
         key = f"{ask.key} {table.threads} {bool(size)}"
         question = questions.setdefault(key, _Question(ask, table))

@@ -17,7 +17,7 @@ from octant.store import files
 
 NAME = "index.sqlite"
 _FILES = ("asked.json", "plan.jsonl", "records.jsonl")
-_VERSION = 3
+_VERSION = 4
 _TABLE = "CREATE TABLE IF NOT EXISTS runs (id TEXT PRIMARY KEY, stamp TEXT NOT NULL, row BLOB NOT NULL)"
 
 
@@ -38,6 +38,7 @@ class Listed:
     problems: tuple[str, ...] = ()  # lines that cannot be read
     refused: str = ""  # why none of it can be read; then the rest is empty
     fingerprint: str = ""  # of the machine
+    benchmark: str = ""
 
 
 _ROW = msgspec.json.Decoder(Listed)

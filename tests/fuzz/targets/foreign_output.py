@@ -6,11 +6,9 @@ from pathlib import Path
 
 from foreign_outputs import FILES, tool_of
 from fuzz_targets import one_in
-from octant import foreign, workloads
+from octant import foreign
 from octant.analysis.summary import summarise
 from octant.benchmarks import Chosen, benchmark
-from octant.benchmarks.messages.tables import with_times
-from octant.benchmarks.rows import with_references
 from octant.failure import Refusal
 from octant.report import benchmark_table
 from octant.report.run import page, text, tidy
@@ -34,8 +32,7 @@ def read(data: bytes) -> None:
         output = foreign.read_file(tool, path)
         run = imported.create(Store(Path(folder)), tool, [(path, output)], ranks=2)
         if one_in(4, data) and len(run.points) < SHOWN:
-            known = with_references(with_times(workloads.workloads()))
-            summary = summarise(run, known, all_metrics=True)
+            summary = summarise(run, all_metrics=True)
             text.show(summary, io.StringIO())
             tidy.as_json(summary)
             benchmark_table.text(summary, benchmark("hpcc"))

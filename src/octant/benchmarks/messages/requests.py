@@ -147,7 +147,7 @@ def asks(
         knobs = {**_knobs(pattern, name, ranks, sizes, multi, given), **given}
         describe(pattern.workload, knobs, ranks)  # a value that cannot be read is refused before anything starts
         launches = usual_launches(knobs) if repeats is None else repeats
-        subject, show = Subject(pattern.workload), Presentation(name)
+        subject, show = Subject(pattern.workload), Presentation(name, test=name)
         made.append(Ask(subject, knobs, shape, dict(mpi or {}), show, launches))
     return tuple(made)
 

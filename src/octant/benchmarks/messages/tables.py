@@ -10,24 +10,17 @@ from typing import TYPE_CHECKING
 from octant import stats
 from octant.benchmarks.messages.patterns import Pattern, find, pattern_of
 from octant.failure import Exit, Refusal
-from octant.metric import Derived, Metric, groups, ranks, seconds, steps
+from octant.metric import Derived
 from octant.units import bytes_text, counted, si_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.benchmarks import Chosen
-    from octant.metric import How
-    from octant.workload import Workload
 
 _MEGA = 1e6
-_OVER_RANKS: Mapping[str, How] = {"t_min": "min", "t_max": "max", "t_avg": "mean"}
-_TIMES = tuple(
-    Metric(name, "s", "lower", seconds(over=(steps("mean"), ranks(how), groups("max"))))
-    for name, how in _OVER_RANKS.items()
-)
 _RULE = "#" + "-" * 79
 _USED = re.compile(r"[0-9]+ B to ([0-9]+) B")  # a kernel's note on a length that it rounded
 
@@ -69,18 +62,6 @@ class Table:
     settings: tuple[str, ...] = ()  # knobs that were given, or vary: "buffers=rotating"
     rounded: tuple[str, ...] = ()  # lengths that the kernel changed: "6 B to 4 B"
     differs: bool = True  # whether what the pattern says of definitions holds with these knobs
-
-
-def with_times(known: Mapping[str, Workload]) -> dict[str, Workload]:
-    """These workloads with IMB's times of a step, where they do not define such times themselves.
-
-    `t_min`, `t_max` and `t_avg` are of means over repetitions, over ranks; of groups, that of the slowest.
-    """
-    found = {}
-    for name, workload in known.items():
-        named = {metric.name for metric in workload.metrics}
-        found[name] = replace(workload, metrics=(*workload.metrics, *(one for one in _TIMES if one.name not in named)))
-    return found
 
 
 def tables(summary: Summary) -> tuple[Table, ...]:
@@ -187,9 +168,9 @@ def _shown(summary: Summary, names: Sequence[str]) -> tuple[Table, ...]:
 
 
 def _asked(summary: Summary, launch: str) -> str:
-    """The name under which a launch's pattern was asked; of another run any title."""
+    """The name under which a launch's pattern was asked; "" where no pattern was."""
     ask = summary.run.ask_of(launch)
-    return ask.show.title if ask else ""
+    return ask.show.test if ask else ""
 
 
 def _others(summary: Summary, pattern: Pattern, figure: Figure) -> dict[str, str]:

@@ -57,5 +57,6 @@ WORKLOAD = Workload(
     footprint=footprint,
     smoke={"n": "900,16384", "transport": "shared,messages,hierarchical"},
     messages=True,
+    results={"residual": "HPCC's residual: inverse of the transform against the input, in ln n u"},
     sizes={"n": any_size},
 )

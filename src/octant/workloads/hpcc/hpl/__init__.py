@@ -38,5 +38,13 @@ WORKLOAD = Workload(
     traffic=_traffic,
     footprint=_footprint,
     smoke={"n": "150", "block": "16", "library": "plain"},
+    results={
+        "residual_norm_inf": "largest magnitude in A x - b",
+        "matrix_norm_1": "largest column sum of magnitudes in A",
+        "matrix_norm_inf": "largest row sum of magnitudes in A",
+        "solution_norm_1": "sum of the magnitudes of the unknowns",
+        "solution_norm_inf": "largest magnitude of an unknown",
+        "right_side_norm_inf": "largest magnitude in b",
+    },
     sizes=dict.fromkeys(("n", "block", "grid"), any_size),
 )

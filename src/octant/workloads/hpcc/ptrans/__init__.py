@@ -69,5 +69,6 @@ WORKLOAD = Workload(
     footprint=_footprint,
     messages=True,
     smoke={"n": "100", "block": "7", "transport": "shared,messages", "tile": "16"},
+    results={"residual": "largest difference from A transposed + C, over eps n"},
     sizes=dict.fromkeys(("n", "block", "grid"), any_size),
 )  # fmt: skip

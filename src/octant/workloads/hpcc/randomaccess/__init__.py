@@ -42,5 +42,6 @@ WORKLOAD = Workload(
     traffic=_traffic,
     messages=True,
     smoke={"bytes": "64KiB", "transport": "shared,messages", "atomic": "yes"},
+    results={"error_share": "share of the words that differ after all updates were undone"},
     sizes={"bytes": any_size},
 )
