@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from octant import stats
 from octant.benchmarks.requests import absent
-from octant.benchmarks.table import read_tests
+from octant.benchmarks.table import plain_name, read_tests
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,13 @@ def published_values(rows: Sequence[BenchmarkRow]) -> dict[str, float | None]:
 
 
 def figures_of_test(summary: Summary, benchmark: Benchmark, test: BenchmarkTest) -> tuple[Figure, ...]:
-    """The headline figures of a test: of its ask or, with one rank, of that of another test which asks the same."""
+    """The headline figures of a test: of its ask or, with one rank, of that of another test which asks the same.
+
+    Of an imported run those that `imported_cells` finds for its keys.
+    """
+    if summary.run.imported:
+        cells = (cell for one in test.figure for cell in imported_cells(summary, test, one))
+        return tuple({id(cell): cell for cell in cells}.values())
     found = tuple(one for one in summary.figures if one.show.test == test.name)
     if found or any(ask.shape.ranks > 1 for ask in summary.run.asks):
         return found
@@ -108,17 +114,58 @@ def over_peak(summary: Summary, benchmark: Benchmark) -> tuple[float, tuple[Over
 
 
 def _rows(summary: Summary, benchmark: Benchmark, test: BenchmarkTest, widest: int) -> list[BenchmarkRow]:
-    figures = figures_of_test(summary, benchmark, test)
-    made = []
+    imported = bool(summary.run.imported)
+    figures = () if imported else figures_of_test(summary, benchmark, test)
+    made: list[BenchmarkRow] = []
     for one in test.figure:
-        cells = [figure for figure in figures if one.is_of(figure.knobs)]
         varied = (f"{name}={one.knobs[name]}",) if (name := test.varied(one)) else ()
         empty = BenchmarkRow(one.key, test.name, rule=one.rule or test.rule, varied=varied)
-        if cells:
+        if imported:
+            if all(row.key != one.key for row in made):  # an output has one value of a key, by whatever rule
+                cells = imported_cells(summary, test, one)
+                empty = replace(empty, rule="", varied=(), reason="not in what was imported")
+                made.append(_stated(test, one, cells, empty) if cells else empty)
+        elif cells := [figure for figure in figures if one.is_of(figure.knobs)]:
             made.append(_measured(summary, test, one, cells, empty))
         else:
             made.append(replace(empty, reason=_reason(summary, test, widest)))
     return made
+
+
+def imported_cells(summary: Summary, test: BenchmarkTest, one: BenchmarkFigure) -> list[Figure]:
+    """Return the imported cells that are of a key: by the name of the test in the output, else by workload and shape.
+
+    An output has problem sizes and settings of its own. Of several cells of one name, those with the knobs of the test
+    count.
+    """
+    known = [figure for figure in summary.figures if one.may_be(figure.knobs)]
+    name = plain_name(one.imported or test.imported or test.name)
+    named = [figure for figure in known if plain_name(figure.show.test) == name]
+    alike = [figure for figure in named or known if test.may_be(figure.workload.name, figure.knobs)]
+    if named or one.imported:
+        return alike or named
+    return [figure for figure in alike if figure.mode == test.mode]
+
+
+def _stated(test: BenchmarkTest, one: BenchmarkFigure, cells: Sequence[Figure], empty: BenchmarkRow) -> BenchmarkRow:
+    """Return the row of a value that the benchmark printed: the headline of the imported cell, in the key's unit."""
+    chosen = cells[0]
+    value = chosen.value
+    verified = all("unverified" not in point.notes for point in chosen.points)
+    row = replace(
+        empty,
+        verdict="WRONG" if chosen.wrong else "right" if verified else "",
+        ranks=chosen.point.ranks,
+        shown=_shown(cells, test, empty),
+        doubts=tuple(stats.warnings(chosen.doubts)),
+        launches=chosen.count_text,
+        reason="" if value or chosen.wrong else chosen.missing or "no launch gave a value",
+    )
+    if value is None:
+        return row
+    many = value.number > 1 and value.kind != "not measurable"
+    low, high = (value.low / one.unit, value.high / one.unit) if many else (None, None)
+    return replace(row, value=value.middle / one.unit, low=low, high=high)
 
 
 def _measured(

@@ -26,10 +26,15 @@ class BenchmarkFigure(InputTable, frozen=True, kw_only=True):
     reference: str = ""  # the metric that is reduced as the benchmark does it, where ours is not
     per_peak: str = ""  # what the figure over the peak is called
     rule: Rule | None = None
+    imported: str = ""  # its name in outputs of the benchmark, as `octant import` reads them; "": that of its test
 
     def is_of(self, knobs: Mapping[str, str]) -> bool:
         """Whether a cell with these knobs is one of it."""
         return all(knobs.get(name, "") == value for name, value in self.knobs.items())
+
+    def may_be(self, knobs: Mapping[str, str]) -> bool:
+        """Whether a cell of which some knobs are known may be one of it."""
+        return all(knobs.get(name, value) == value for name, value in self.knobs.items())
 
 
 class BenchmarkTest(InputTable, frozen=True, kw_only=True):
@@ -52,16 +57,26 @@ class BenchmarkTest(InputTable, frozen=True, kw_only=True):
     least: Annotated[int, Meta(ge=1)] = 1  # ranks that it needs
     figure: tuple[BenchmarkFigure, ...] = ()
     peak: bool = False  # it is what figures over the peak are over
+    imported: str = ""  # its name in outputs of the benchmark, as `octant import` reads them; "": as its own
 
     def is_of(self, workload: str, knobs: Mapping[str, str]) -> bool:
         """Whether a cell of a workload is one of it, as far as that does not depend on sizes."""
         plain = {name: value.split(",") for name, value in self.knobs.items() if "{" not in value}
         return workload == self.workload and all(knobs.get(name, "") in values for name, values in plain.items())
 
+    def may_be(self, workload: str, knobs: Mapping[str, str]) -> bool:
+        """Whether a cell of which some knobs are known may be one of it, as far as that does not depend on sizes."""
+        return self.is_of(workload, {**{name: value.partition(",")[0] for name, value in self.knobs.items()}, **knobs})
+
     def varied(self, figure: BenchmarkFigure) -> str:
         """Return the first knob that tells figures of one key apart; "" if there is one figure."""
         alike = [one for one in self.figure if one.key == figure.key]
         return next((name for name in figure.knobs if len({one.knobs.get(name) for one in alike}) > 1), "")
+
+
+def plain_name(text: str) -> str:
+    """Return a name in small letters without spaces and punctuation: `stardgemm` for `StarDGEMM` and `Star_dgemm`."""
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 @functools.cache

@@ -148,6 +148,8 @@ def _notes(summary: Summary, benchmark: Benchmark, shown: Sequence[BenchmarkRow]
     if not shown:
         return []
     name = benchmark.called
+    if summary.run.imported:
+        return [*benchmark.notes, f"The values are {summary.run.source}; of several outputs they are medians."]
     found = [
         *benchmark.notes,
         f"as {name}: the same samples reduced as {name} does, with the least time, where that is not our median.",

@@ -80,7 +80,7 @@ def _of_test(test: BenchmarkTest, one: Figure) -> Iterator[tuple[str, float]]:
         yield from _of_system(one)
     elif test.name == "PTRANS":
         yield from _of_matrix("PTRANS_", one, ("n", "nb"))
-        yield from _found(one, {"PTRANS_residual": "residual"})
+        yield from _found(one, {"PTRANS_residual": "residual"}, "residual")
     elif test.name == "SingleSTREAM of three arrays":
         yield "STREAM_VectorSize", units.parse_bytes(one.knobs["bytes"]) // (3 * _WORD)
         yield "STREAM_Threads", one.point.threads
@@ -94,8 +94,9 @@ def _of_test(test: BenchmarkTest, one: Figure) -> Iterator[tuple[str, float]]:
 
 def _largest_error(one: Figure) -> Iterator[tuple[str, float]]:
     """Of the transform and its inverse, which the kernel's check has in units of u ln n."""
-    for key, value in _found(one, {"MPIFFT_maxErr": "residual"}):
-        yield key, value * math.log(float(one.knobs["n"])) * sys.float_info.epsilon / 2
+    unit = math.log(float(one.knobs["n"])) * sys.float_info.epsilon / 2 if _stated(one, "error") is None else 1.0
+    for key, value in _found(one, {"MPIFFT_maxErr": "residual"}, "error"):
+        yield key, value * unit
 
 
 def _of_system(one: Figure) -> Iterator[tuple[str, float]]:
@@ -108,10 +109,15 @@ def _of_system(one: Figure) -> Iterator[tuple[str, float]]:
         yield "HPL_depth", int(depth)
 
 
-def _found(one: Figure, names: Mapping[str, str]) -> Iterator[tuple[str, float]]:
-    """Declared results of the workload, by key; one that is not finite has no place in a summary."""
+def _found(one: Figure, names: Mapping[str, str], stated: str = "") -> Iterator[tuple[str, float]]:
+    """Declared results of the workload, by key; one that is not finite has no place in a summary.
+
+    Args:
+        stated: the name of the check in an imported output.
+    """
     for key, identifier in names.items():
         value = one.workload.result(identifier, one.point)
+        value = _stated(one, stated) if value is None else value
         if value is not None and math.isfinite(value):
             yield key, value
 
@@ -126,7 +132,9 @@ def _of_matrix(prefix: str, one: Figure, names: tuple[str, str]) -> Iterator[tup
     if rows.isdigit() and columns.isdigit():
         yield f"{prefix}nprow", int(rows)
         yield f"{prefix}npcol", int(columns)
-    if one.value and one.metric.unit == "flop/s":
+    if (seconds := _stated(one, "time")) is not None:
+        yield f"{prefix}time", seconds
+    elif one.value and one.metric.unit == "flop/s":
         yield f"{prefix}time", (2 / 3 * order**3 + 3 / 2 * order**2) / one.value.middle
     elif one.value and one.metric.unit == "B/s":
         yield f"{prefix}time", _WORD * order**2 / one.value.middle
@@ -137,10 +145,16 @@ def _of_table(prefix: str, one: Figure, of_all: bool) -> Iterator[tuple[str, flo
     yield f"{prefix}_N", table // _WORD
     if not of_all:
         return
-    updates = one.point.count("updates")
-    yield f"{prefix}_ExeUpdates", updates
-    if one.value:
-        yield f"{prefix}_time", updates / one.value.middle
-    for key, share in _found(one, {f"{prefix}_ErrorsFraction": "error_share"}):
+    rate, seconds = one.value.middle if one.value else 0.0, _stated(one, "time")
+    if updates := one.point.count("updates") if seconds is None else round(seconds * rate):
+        yield f"{prefix}_ExeUpdates", updates
+        yield f"{prefix}_time", updates / rate if seconds is None else seconds
+    for key, share in _found(one, {f"{prefix}_ErrorsFraction": "error_share"}, "errors"):
         yield key, share
         yield f"{prefix}_Errors", round(share * (table // _WORD))
+
+
+def _stated(one: Figure, name: str) -> float | None:
+    """Return what an imported output says beside its rate: a time, or the value of a check; `None`: nothing."""
+    imported = "imported" in one.point.notes
+    return next((result.value for result in one.point.results if imported and result.name == name), None)

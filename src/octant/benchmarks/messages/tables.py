@@ -30,7 +30,7 @@ class Row:
     """One message length of a pattern; times in seconds, rates in units a second; what was not measured is `None`."""
 
     bytes: int | None
-    repetitions: int  # of all launches together
+    repetitions: int | None  # of all launches together; of an imported run nobody knows
     t_min: float | None
     t_max: float | None
     t_avg: float | None
@@ -74,7 +74,7 @@ def tables(summary: Summary) -> tuple[Table, ...]:
     heads: dict[tuple[object, ...], Table] = {}
     for figure in summary.figures:
         asked = _asked(summary, figure.point.launch)
-        pattern = pattern_of(figure.workload.name, figure.knobs, asked)
+        pattern = pattern_of(figure.workload.name, figure.knobs, asked, bool(summary.run.imported))
         if pattern is None:
             continue
         at_once = figure.point.groups or (tuple(range(figure.point.ranks)),)
@@ -85,7 +85,7 @@ def tables(summary: Summary) -> tuple[Table, ...]:
         rounded = figure.point.notes.get("rounded", "")
         head = heads.setdefault(key, replace(head, differs=holds))
         heads[key] = replace(head, rounded=(*head.rounded, *filter(None, [rounded])))
-        row = _row(summary, pattern, figure)
+        row = (_stated if summary.run.imported else _row)(summary, pattern, figure)
         if not (rounded and row.bytes == 0):  # nothing was moved: that is the row of 0 bytes
             found.setdefault(key, {}).setdefault(row.bytes, row)
     ordered = {key: sorted(found.get(key, {}).values(), key=lambda row: row.bytes or 0) for key in heads}
@@ -214,6 +214,26 @@ def _row(summary: Summary, pattern: Pattern, figure: Figure) -> Row:
     )  # fmt: skip
 
 
+def _stated(summary: Summary, pattern: Pattern, figure: Figure) -> Row:
+    """Return what an imported output says of a message length: times and rates as the tool printed them."""
+
+    def value(*metrics: str) -> float | None:
+        found = (summary.figure(figure, metric) for metric in metrics)
+        return next((one.value.middle for one in found if one and one.value), None)
+
+    length = figure.knobs.get("bytes", "") if pattern.has_length else ""
+    rate, whole, compute = value("bandwidth"), value("t_ovrl"), value("t_cpu")
+    own = figure.value if figure.metric.unit == "s" else None
+    known = own if own and own.number > 1 and own.kind != "not measurable" else None
+    return Row(
+        int(length) if length.isdigit() else None, None,
+        value("t_min"), value("t_max", "t_pure", "time"), value("t_avg", "t_pure", "time"), rate, value("message rate"),
+        whole, compute, value("overlap_imb"), whole, compute,
+        own.middle if own else None, rate, known.low if known else None, known.high if known else None,
+        figure.count_text, tuple(stats.warnings(figure.doubts)), bool(figure.wrong),
+    )  # fmt: skip
+
+
 def _over(moved: int | None, seconds: float | None) -> float | None:
     return None if moved is None or not seconds else moved / seconds
 
@@ -245,8 +265,10 @@ def _imb_text(table: Table) -> str:
 def _mode_lines(table: Table) -> list[str]:
     """IMB's words for how many operations one completion ends."""
     modes = table.pattern.modes
-    number = next((one.partition("=")[2] for one in table.settings if modes and one.startswith(f"{modes}=")), "")
-    return ["#", f"#    MODE: {'NON-' if number == '1' else ''}AGGREGATE", "#"] if number else []
+    settings = dict(one.split("=", 1) for one in table.settings) if modes else {}
+    said = settings.get("aggregate") or settings.get(modes, "")  # yes or no in an output of IMB
+    known = said.isdigit() or said in ("yes", "no")
+    return ["#", f"#    MODE: {'NON-' if said in ('1', 'no') else ''}AGGREGATE", "#"] if known else []
 
 
 def _columns(pattern: Pattern) -> dict[str, Callable[[Row], str]]:
@@ -254,7 +276,7 @@ def _columns(pattern: Pattern) -> dict[str, Callable[[Row], str]]:
     found: dict[str, Callable[[Row], str]] = {}
     if pattern.has_length:
         found["#bytes"] = lambda row: "-" if row.bytes is None else str(row.bytes)
-    found["#repetitions"] = lambda row: str(row.repetitions)
+    found["#repetitions"] = lambda row: "-" if row.repetitions is None else str(row.repetitions)
     if pattern.times == "overlap":
         found["t_ovrl[usec]"] = lambda row: _fixed(row.whole, 1 / _MEGA)
         found["t_pure[usec]"] = lambda row: _fixed(row.t_max, 1 / _MEGA)
@@ -354,10 +376,23 @@ def _failures(summary: Summary) -> list[str]:
     return list(dict.fromkeys(f"{pattern.name if pattern else one.workload}: {one.reason}" for pattern, one in named))
 
 
+def _notes_of_import(summary: Summary, shown: Sequence[Table]) -> list[str]:
+    """Return where the values come from, which of them have no table, and that some are doubtful."""
+    run = summary.run
+    notes = [f"# The values are {run.source}; of several outputs they are medians."]
+    every = ((one.workload.name, one.knobs, _asked(summary, one.point.launch)) for one in summary.figures)
+    without = dict.fromkeys(asked for name, knobs, asked in every if pattern_of(name, knobs, asked, True) is None)
+    notes += [f"# Without a table, since octant mpi has no such pattern: {', '.join(without)}."] * bool(without)
+    doubtful = any(row.doubts for table in shown for row in table.rows)
+    return notes + [f"# * doubtful here; octant report {run.id} says why, and has medians with intervals."] * doubtful
+
+
 def _footnotes(summary: Summary, shown: Sequence[Table], style: str, below: Sequence[str]) -> str:
     failed = [f"# Not measured: {text}" for text in _failures(summary)]
     if not shown:
         return "\n".join(failed or ["# Nothing was measured."])
+    if summary.run.imported:
+        return "\n".join([*failed, *_notes_of_import(summary, shown)])
     launches = max(len(figure.counted) for figure in summary.figures)
     means = (
         f"Times are IMB's: means over repetitions, then over ranks; here the median of {counted(launches, 'launch')}."
