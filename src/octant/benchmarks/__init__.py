@@ -53,9 +53,9 @@ class Option:
 class Benchmark:
     """A published benchmark, and its command."""
 
-    title: str  # "HPC Challenge"
+    title: str  # in full
     help: str  # of the command
-    short: str = ""  # in headings and notes: "HPCC"; "": the title
+    short: str = ""  # in headings and notes; "": the title
     command: str = ""  # "": the name
     options: tuple[Option | str, ...] = ("ranks", "repeats", "launcher", "hosts")  # a word: one of `cli.benchmark`
     launches: int | None = 3  # of each test, the least that an interval knows; `None`: see `runs.rounds`
