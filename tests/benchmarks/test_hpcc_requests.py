@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from octant import workloads
-from octant.benchmarks import benchmark
+from octant.benchmarks import benchmarks
 from octant.benchmarks import requests as hpcc
 from octant.benchmarks.hpcc.sizes import Sizes, full_order, quick_order, read_order
 from octant.benchmarks.table import read_tests
@@ -121,7 +121,7 @@ def test_what_can_be_measured_is_asked_and_the_rest_has_a_reason(ranks: int) -> 
     assert set(asked) | set(found.left_out) == names or (ranks == 1 and set(asked) | set(found.left_out) < names)
     assert not set(asked) & set(found.left_out)
     assert len({ask.key for ask in found.asks}) == len(found.asks), "no two asks are the same question"
-    assert {ask.repeats for ask in found.asks} == {benchmark("hpcc").launches}
+    assert {ask.repeats for ask in found.asks} == {benchmarks()["hpcc"].launches}
     assert not any("{" in value for ask in found.asks for value in ask.knobs.values())
     for test in read_tests("hpcc"):
         if test.workload in workloads.workloads() and test.name in asked:

@@ -14,7 +14,7 @@ from fake_run import lane, point, stored, there_and_back
 from octant import foreign, workloads
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
-from octant.benchmarks import benchmark
+from octant.benchmarks import benchmarks
 from octant.benchmarks.hpcc.summary import NORMS
 from octant.benchmarks.rows import BenchmarkRow, over_peak, rows_of
 from octant.benchmarks.table import BenchmarkTest, read_tests
@@ -24,7 +24,7 @@ from octant.report import benchmark_table
 from octant.store import Store
 from octant.store.imported import create
 
-HPCC = benchmark("hpcc")
+HPCC = benchmarks()["hpcc"]
 N = 1000
 
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from octant import registry
-from octant.failure import Exit, Refusal
 from octant.registry import Entries, UndeclaredError
 
 if TYPE_CHECKING:
@@ -146,15 +145,3 @@ def _declared(module: ModuleType) -> Benchmark:
 def benchmarks() -> dict[str, Benchmark]:
     """Every benchmark that can be used, by its command."""
     return {one.command: one for one in entries().working.values()}
-
-
-def benchmark(name: str) -> Benchmark:
-    """Return a benchmark by its command.
-
-    Raises:
-        Refusal: there is none, or its folder cannot be used.
-    """
-    entries().check(name, "benchmark")
-    if name not in benchmarks():
-        raise Refusal(f"cannot find the benchmark {name!r}; try one of {', '.join(benchmarks())}", Exit.WRONG_WORD)
-    return benchmarks()[name]

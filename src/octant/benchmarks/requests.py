@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from octant import build, workloads
 from octant.ask import Ask, Presentation, Shape, Subject
@@ -27,24 +27,12 @@ if TYPE_CHECKING:
     from octant.machine import Machine
 
 
-class Sizes(Protocol):
-    """What `choose` of a benchmark's `sizes.py` returns: attributes are the sizes that its tests name."""
-
-    @property
-    def ranks(self) -> int:
-        """Of the run."""
-
-    @property
-    def label(self) -> str:
-        """What `--size` says of them; "": there is no such option."""
-
-
 @dataclass(frozen=True)
-class OnlyRanks:
-    """The sizes of a benchmark without `sizes.py`."""
+class Sizes:
+    """The sizes of a benchmark's tests: attributes that they name. One with `sizes.py` has further ones there."""
 
     ranks: int
-    label: str = ""
+    label = ""  # what `--size` says of them; "": there is no such option
 
 
 @dataclass(frozen=True)
@@ -65,8 +53,9 @@ def requested(benchmark: Benchmark, chosen: Chosen, machine: Machine, _mpi: Mapp
     hosts = host_names(chosen.hosts)
     count = chosen.ranks or len(usable_cores(machine)) * max(1, len(hosts))
     quick = bool(chosen.own.get("quick", True))
-    sizes, remarks = sizes_of(benchmark, chosen.text("size"), quick, count, machine, max(1, len(hosts)))
-    free = leftovers.free_bytes()
+    sizes, remarks, free = Sizes(count), [], leftovers.free_bytes()
+    if own := benchmark.part("sizes"):
+        sizes, remarks = own.choose(chosen.text("size"), quick, count, *_memory(machine, max(1, len(hosts))))
     found = asked(
         read_tests(benchmark.name), sizes, quick, chosen.repeats or benchmark.launches, chosen.launcher, hosts,
         shareable_bytes=free,
@@ -82,22 +71,11 @@ def requested(benchmark: Benchmark, chosen: Chosen, machine: Machine, _mpi: Mapp
     return Requested(found.asks, " ".join(words), tuple(remarks))
 
 
-def sizes_of(
-    benchmark: Benchmark, size: str, quick: bool, ranks: int, machine: Machine, nodes: int
-) -> tuple[Sizes, list[str]]:
-    """Return the sizes of a benchmark's tests, and remarks on them; `size`: as the user gave it.
-
-    Raises:
-        Refusal: no such size, or one that does not fit into memory.
-    """
-    own = benchmark.part("sizes")
-    if own is None:
-        return OnlyRanks(ranks), []
+def _memory(machine: Machine, nodes: int) -> tuple[int, int]:
+    """Return the bytes of memory of all nodes together, and what of it others leave."""
     limit = machine.system.get("cgroup_memory_bytes", "")
     memory = min(machine.memory_bytes, int(limit) if limit.isdigit() else machine.memory_bytes) * nodes
-    available = int(machine.system.get("available_memory_bytes", memory)) * nodes
-    sizes, remarks = own.choose(size, quick, ranks, memory, available)
-    return sizes, list(remarks)
+    return memory, int(machine.system.get("available_memory_bytes", memory)) * nodes
 
 
 def filled(text: str, sizes: Sizes) -> str:

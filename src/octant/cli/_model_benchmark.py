@@ -1,14 +1,11 @@
 """`octant model BENCHMARK`: a benchmark's tests on more nodes than there are here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from octant.benchmarks import Benchmark, benchmarks
+from octant.benchmarks import benchmarks
 from octant.cli._model_options import NETWORK
 from octant.cli._options import JsonOption, StoreOption
 
@@ -16,37 +13,27 @@ MEASURED = "A measured run"
 
 
 def commands() -> dict[str, Callable[..., None]]:
-    """Return a command for each benchmark whose tests the network model predicts."""
-    return {name: _command(one) for name, one in benchmarks().items() if one.predicted}
+    """Return the command of each benchmark whose tests the network model predicts."""
+    return {name: predict for name, one in benchmarks().items() if one.predicted}
 
 
-def _command(benchmark: Benchmark) -> Callable[..., None]:
-    def command(
-        network: Annotated[
-            str,
-            typer.Argument(help="A network: `octant model list`, or a .toml file [default: nodes like that of --run]."),
-        ] = "",
-        nodes: Annotated[
-            str, typer.Option("--nodes", "-n", help="Numbers of nodes: 1944 or 8,64,1944.", rich_help_panel=NETWORK)
-        ] = "8,64,1944",
-        run: Annotated[
-            str,
-            typer.Option(
-                help="Without a network: a run with messages and tests [default: last].", rich_help_panel=MEASURED
-            ),
-        ] = "",
-        store: StoreOption = None,
-        json: JsonOption = False,
-    ) -> None:
-        _predict(network, nodes, run, store, json)
-
-    command.__doc__ = (
-        f"Predict {benchmark.title}'s tests of all ranks on so many nodes: of a described machine, or like this one."
-    )
-    return command
-
-
-def _predict(network: str, nodes: str, run: str, store: Path | None, json: bool) -> None:
+def predict(
+    network: Annotated[
+        str, typer.Argument(help="A network: `octant model list`, or a .toml file [default: nodes like that of --run].")
+    ] = "",
+    nodes: Annotated[
+        str, typer.Option("--nodes", "-n", help="Numbers of nodes: 1944 or 8,64,1944.", rich_help_panel=NETWORK)
+    ] = "8,64,1944",
+    run: Annotated[
+        str,
+        typer.Option(
+            help="Without a network: a run with messages and tests [default: last].", rich_help_panel=MEASURED
+        ),
+    ] = "",
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Predict the benchmark's tests of all ranks on so many nodes: of a described machine, or like this one."""
     from octant.cli._stored import find_run
     from octant.failure import Exit, Refusal
     from octant.network import load

@@ -76,13 +76,13 @@ def export(
 def _export_as(name: str, store: Path | None, run: str, output: Path | None) -> None:
     """Write a run as a benchmark prints its results."""
     from octant.analysis.summary import summarise
-    from octant.benchmarks import benchmark
+    from octant.benchmarks import benchmarks
     from octant.cli._stored import find_run
     from octant.output import opened
     from octant.report import benchmark_table
 
     summary = summarise(find_run(store, run), all_metrics=True)
-    text = benchmark_table.exported(summary, benchmark(name))
+    text = benchmark_table.exported(summary, benchmarks()[name])
     if output is None:
         print(text, end="")
         return

@@ -85,25 +85,11 @@ def tables(summary: Summary) -> tuple[Table, ...]:
         rounded = figure.point.notes.get("rounded", "")
         head = heads.setdefault(key, replace(head, differs=holds))
         heads[key] = replace(head, rounded=(*head.rounded, *filter(None, [rounded])))
-        row = (_stated if summary.run.imported else _row)(summary, pattern, figure)
+        row = _row(summary, pattern, figure)
         if not (rounded and row.bytes == 0):  # nothing was moved: that is the row of 0 bytes
             found.setdefault(key, {}).setdefault(row.bytes, row)
     ordered = {key: sorted(found.get(key, {}).values(), key=lambda row: row.bytes or 0) for key in heads}
     return tuple(replace(table, rows=tuple(ordered[key])) for key, table in heads.items())
-
-
-def named(shown: Sequence[Table], names: Sequence[str]) -> tuple[Table, ...]:
-    """The tables of the patterns of these names; all without names.
-
-    Raises:
-        Refusal: a name that no pattern has, or a pattern without a table.
-    """
-    wanted = {find(name).name: name for name in names}
-    there = {table.pattern.name: table.asked for table in shown}
-    if missing := [name for pattern, name in wanted.items() if pattern not in there]:
-        why = f"the run has {', '.join(there.values()) or 'no pattern'}"
-        raise Refusal(f"cannot show {missing[0]} ({why}); try octant mpi {missing[0]}", Exit.WRONG_WORD)
-    return tuple(table for table in shown if not wanted or table.pattern.name in wanted)
 
 
 def columns(pattern: Pattern) -> tuple[str, ...]:
@@ -155,16 +141,21 @@ def _shown(summary: Summary, names: Sequence[str]) -> tuple[Table, ...]:
     """Return the tables of these patterns; all without names.
 
     Raises:
-        Refusal: a name without a table, or a run without any.
+        Refusal: a run without any table, a name that no pattern has, or a pattern without a table.
     """
-    found, run = tables(summary), summary.run
-    if (run.points or run.imported) and not found:
+    shown, run = tables(summary), summary.run
+    if (run.points or run.imported) and not shown:
         why = f"it is imported: {run.title}" if run.imported else f"it is `{run.title}`"
         raise Refusal(
             f"cannot print tables of {run.id} ({why}, and has no pattern of octant mpi); try octant report {run.id}",
             Exit.WRONG_WORD,
         )
-    return named(found, names)
+    wanted = {find(name).name: name for name in names}
+    there = {table.pattern.name: table.asked for table in shown}
+    if missing := [name for pattern, name in wanted.items() if pattern not in there]:
+        why = f"the run has {', '.join(there.values()) or 'no pattern'}"
+        raise Refusal(f"cannot show {missing[0]} ({why}); try octant mpi {missing[0]}", Exit.WRONG_WORD)
+    return tuple(table for table in shown if not wanted or table.pattern.name in wanted)
 
 
 def _asked(summary: Summary, launch: str) -> str:
@@ -189,47 +180,33 @@ def _overlap(figure: Figure, pure: float | None, compute: float | None, whole: f
 
 
 def _row(summary: Summary, pattern: Pattern, figure: Figure) -> Row:
-    def value(metric: str) -> float | None:
-        found = summary.figure(figure, metric)
-        return found.value.middle if found and found.value else None
-
-    length = figure.knobs.get("bytes", "") if pattern.has_length else ""
-    used = _USED.fullmatch(figure.point.notes.get("rounded", ""))
-    number = int(used[1] if used else length) if used or length.isdigit() else None
-    t_max, whole, compute = value("t_max"), value("t_ovrl"), value("t_cpu")
-    t_max = value("t_pure") if pattern.times == "passive" else t_max
-    processes = len(figure.point.groups[0]) if figure.point.groups else figure.point.ranks
-    added = pattern.times_of(processes)
-    moved = None if number is None or not pattern.factor else pattern.factor * added * number
-    messages = pattern.messages * added / t_max if t_max and pattern.messages else None
-    repetitions = sum(launch.count * launch.point.batch for launch in figure.counted)
-    own = figure.value
-    return Row(
-        number, repetitions, value("t_min"), t_max, value("t_avg"), _over(moved, t_max), messages,
-        whole, compute, _overlap(figure, t_max, compute, whole), value("phase/whole"), value("phase/compute"),
-        own.middle if own else None, _over(moved, own.middle if own else None),
-        own.low if own and own.kind != "not measurable" else None,
-        own.high if own and own.kind != "not measurable" else None,
-        figure.count_text, tuple(stats.warnings(figure.doubts)), bool(figure.wrong),
-    )  # fmt: skip
-
-
-def _stated(summary: Summary, pattern: Pattern, figure: Figure) -> Row:
-    """Return what an imported output says of a message length: times and rates as the tool printed them."""
+    """Return what a table says of a length; of an imported run times and rates are as the tool printed them."""
 
     def value(*metrics: str) -> float | None:
         found = (summary.figure(figure, metric) for metric in metrics)
         return next((one.value.middle for one in found if one and one.value), None)
 
+    imported = bool(summary.run.imported)
+    pure, time = ("t_pure",) * imported, ("time",) * imported  # what a tool prints in place of a mean over ranks
     length = figure.knobs.get("bytes", "") if pattern.has_length else ""
-    rate, whole, compute = value("bandwidth"), value("t_ovrl"), value("t_cpu")
+    used = _USED.fullmatch(figure.point.notes.get("rounded", ""))
+    number = int(used[1] if used else length) if used or length.isdigit() else None
+    t_max, whole, compute = value("t_max", *time), value("t_ovrl"), value("t_cpu")
+    t_max = value("t_pure") if pattern.times == "passive" or (imported and whole) else t_max
+    processes = len(figure.point.groups[0]) if figure.point.groups else figure.point.ranks
+    added = pattern.times_of(processes)
+    moved = None if number is None or not pattern.factor else pattern.factor * added * number
+    messages = pattern.messages * added / t_max if t_max and pattern.messages else None
+    repetitions = sum(launch.count * launch.point.batch for launch in figure.counted)
     own = figure.value if figure.metric.unit == "s" else None
-    known = own if own and own.number > 1 and own.kind != "not measurable" else None
+    known = own if own and own.kind != "not measurable" else None
     return Row(
-        int(length) if length.isdigit() else None, None,
-        value("t_min"), value("t_max", "t_pure", "time"), value("t_avg", "t_pure", "time"), rate, value("message rate"),
-        whole, compute, value("overlap_imb"), whole, compute,
-        own.middle if own else None, rate, known.low if known else None, known.high if known else None,
+        number, None if imported else repetitions, value("t_min"), t_max, value("t_avg", *pure, *time),
+        value("bandwidth") if imported else _over(moved, t_max), value("message rate") if imported else messages,
+        whole, compute, value("overlap_imb") if imported else _overlap(figure, t_max, compute, whole),
+        whole if imported else value("phase/whole"), compute if imported else value("phase/compute"),
+        own.middle if own else None, _over(moved, own.middle if own else None),
+        known.low if known else None, known.high if known else None,
         figure.count_text, tuple(stats.warnings(figure.doubts)), bool(figure.wrong),
     )  # fmt: skip
 
