@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.benchmarks import Chosen
+from octant.benchmarks import Chosen, benchmarks
 from octant.benchmarks.rows import over_peak, published_values, rows_of
 from octant.failure import Exit, Refusal
 from octant.report import claims
@@ -56,6 +56,16 @@ def as_json(summary: Summary, benchmark: Benchmark, chosen: Chosen = _NOTHING) -
     if of_peak:
         said |= {"peak_flops_per_s": of_peak[0], "over_peak": [asdict(one) for one in of_peak[1]]}
     return json.dumps(said, indent=1)
+
+
+def section(summary: Summary) -> tuple[str, str] | None:
+    """Return the short name of the benchmark that a run was asked by, and its tables; `None` for other runs."""
+    if (benchmark := benchmarks().get(summary.run.benchmark)) is None or not summary.figures:
+        return None
+    try:
+        return benchmark.called, text(summary, benchmark)
+    except Refusal:  # no figure has a row
+        return None
 
 
 def exported(summary: Summary, benchmark: Benchmark) -> str:
