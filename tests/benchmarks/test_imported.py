@@ -64,6 +64,21 @@ def test_the_exported_summary_of_an_import_says_what_the_file_said(tmp_path: Pat
     assert [(table.benchmark, table.ranks, table.alone) for table in foreign.read_file("hpcc", again).tables] == tables
 
 
+def test_outputs_of_several_numbers_of_ranks_have_rows_of_their_own(tmp_path: Path) -> None:
+    text = HPCC.read_text(encoding="utf-8").replace("CommWorldProcs=2", "CommWorldProcs=4")
+    other = tmp_path / "four.txt"
+    other.write_text(text.replace("HPL_Tflops=0.000696224", "HPL_Tflops=0.0012"), encoding="utf-8")
+    outputs = [(path, foreign.read_file("hpcc", path)) for path in (HPCC, other)]
+    run = create(Store(tmp_path), "hpcc", outputs).id
+    rows = json.loads(printed(["hpcc", "--run", run, "--json", "--store", str(tmp_path)]))["figures"]
+    assert [(row["ranks"], row["value"]) for row in rows if row["key"] == "HPL_Tflops"] == [
+        (2, 0.000696224),
+        (4, 0.0012),
+    ]
+    alone = [(row["ranks"], row["launches"]) for row in rows if row["key"] == "SingleDGEMM_Gflops"]
+    assert alone == [(1, "2")], "of one rank in both"
+
+
 def test_an_output_of_hpl_alone_is_the_row_of_hpl(tmp_path: Path) -> None:
     run = imported(tmp_path, "hpl", DATA / "foreign" / "hpl-2.3.txt")
     text = printed(["hpcc", "--run", run, "--store", str(tmp_path)])
@@ -99,6 +114,7 @@ def test_tables_of_imb_come_out_as_imb_printed_them(tmp_path: Path, part: str) -
     assert len(found) >= 3
     assert found == list(tables(path.read_text(encoding="utf-8")))
     assert "MODE: NON-AGGREGATE" in shown or part != "rma"
+    assert printed(["export", "mpi", "last", "--store", str(tmp_path)]) == shown
 
 
 def test_tables_of_osu_come_out_with_its_names_and_numbers(tmp_path: Path) -> None:

@@ -32,7 +32,11 @@ class Sizes:
     """The sizes of a benchmark's tests: attributes that they name. One with `sizes.py` has further ones there."""
 
     ranks: int
-    label = ""  # what `--size` says of them; "": there is no such option
+
+    @property
+    def label(self) -> str:
+        """What `--size` says of them; "": there is no such option."""
+        return ""
 
 
 @dataclass(frozen=True)

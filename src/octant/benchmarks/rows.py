@@ -114,22 +114,29 @@ def over_peak(summary: Summary, benchmark: Benchmark) -> tuple[float, tuple[Over
 
 
 def _rows(summary: Summary, benchmark: Benchmark, test: BenchmarkTest, widest: int) -> list[BenchmarkRow]:
-    imported = bool(summary.run.imported)
-    figures = () if imported else figures_of_test(summary, benchmark, test)
-    made: list[BenchmarkRow] = []
+    if summary.run.imported:
+        return _imported_rows(summary, test)
+    figures = figures_of_test(summary, benchmark, test)
+    made = []
     for one in test.figure:
+        cells = [figure for figure in figures if one.is_of(figure.knobs)]
         varied = (f"{name}={one.knobs[name]}",) if (name := test.varied(one)) else ()
         empty = BenchmarkRow(one.key, test.name, rule=one.rule or test.rule, varied=varied)
-        if imported:
-            if all(row.key != one.key for row in made):  # an output has one value of a key, by whatever rule
-                cells = imported_cells(summary, test, one)
-                empty = replace(empty, rule="", varied=(), reason="not in what was imported")
-                made.append(_stated(test, one, cells, empty) if cells else empty)
-        elif cells := [figure for figure in figures if one.is_of(figure.knobs)]:
+        if cells:
             made.append(_measured(summary, test, one, cells, empty))
         else:
             made.append(replace(empty, reason=_reason(summary, test, widest)))
     return made
+
+
+def _imported_rows(summary: Summary, test: BenchmarkTest) -> list[BenchmarkRow]:
+    """Return a row for each imported cell of each key, whatever rule its value follows, by number of ranks."""
+    made: list[BenchmarkRow] = []
+    for one in {figure.key: figure for figure in reversed(test.figure)}.values():
+        empty = BenchmarkRow(one.key, test.name, reason="not in what was imported")
+        cells = imported_cells(summary, test, one)
+        made = [*([_stated(test, one, cell, empty) for cell in cells] or [empty]), *made]
+    return sorted(made, key=lambda row: row.ranks)
 
 
 def imported_cells(summary: Summary, test: BenchmarkTest, one: BenchmarkFigure) -> list[Figure]:
@@ -147,16 +154,15 @@ def imported_cells(summary: Summary, test: BenchmarkTest, one: BenchmarkFigure) 
     return [figure for figure in alike if figure.mode == test.mode]
 
 
-def _stated(test: BenchmarkTest, one: BenchmarkFigure, cells: Sequence[Figure], empty: BenchmarkRow) -> BenchmarkRow:
+def _stated(test: BenchmarkTest, one: BenchmarkFigure, chosen: Figure, empty: BenchmarkRow) -> BenchmarkRow:
     """Return the row of a value that the benchmark printed: the headline of the imported cell, in the key's unit."""
-    chosen = cells[0]
     value = chosen.value
     verified = all("unverified" not in point.notes for point in chosen.points)
     row = replace(
         empty,
         verdict="WRONG" if chosen.wrong else "right" if verified else "",
         ranks=chosen.point.ranks,
-        shown=_shown(cells, test, empty),
+        shown=_shown([chosen], test, empty),
         doubts=tuple(stats.warnings(chosen.doubts)),
         launches=chosen.count_text,
         reason="" if value or chosen.wrong else chosen.missing or "no launch gave a value",

@@ -28,10 +28,10 @@ _PRIMES = (2, 3, 5)
 class Sizes(requests.Sizes):
     """Sizes of every test; lengths are in elements where their name does not say bytes."""
 
-    hpl_n: int = BLOCK
+    hpl_n: int
 
     @property
-    def label(self) -> str:  # type: ignore[override]
+    def label(self) -> str:
         """What `--size` says of them."""
         return f"hpl:{self.hpl_n}"
 
