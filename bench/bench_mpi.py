@@ -21,9 +21,9 @@ from _kernel import points
 from bench_noise_robustness import hogging
 from octant import build, workloads
 from octant.analysis.figures import figure
+from octant.benchmarks.messages.patterns import Pattern, find
+from octant.benchmarks.messages.requests import POINT_S
 from octant.build import beside_python
-from octant.catalogue.mpi_patterns import Pattern, find
-from octant.runs.mpi_patterns import POINT_S
 
 SIZES = (8, 1024, 65536, 1048576)
 PATTERNS = ("PingPong", "Exchange", "Allreduce", "Barrier")

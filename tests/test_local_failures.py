@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import fake_study
 from fake_run import fake_run, machine, stored, write_run
-from octant import launchers, registry, suites, workloads
+from octant import benchmarks, launchers, registry, suites, workloads
 from octant.advice import Facts, diagnose
 from octant.advice.findings import review
 from octant.analysis.summary import Summary, summarise
@@ -172,7 +172,7 @@ def test_no_entry_that_comes_with_octant_is_broken(summary: Summary) -> None:
     assert not diagnose(Facts(machine())).broken
     assert not review(summary).broken
     assert len(ENTRIES) > 120
-    assert len(REGISTRIES) == 7
+    assert len(REGISTRIES) == 8
 
 
 def test_no_file_imports_an_entry_of_a_registry_by_its_name() -> None:
@@ -390,6 +390,19 @@ def test_a_command_group(package: str, name: str) -> None:
         assert set(typer.main.get_command(app).commands) == rest  # type: ignore[attr-defined]
         assert "cannot be used here" not in invoke(app, "--help")
         assert RUN.invoke(app, [gone]).exit_code == Exit.WRONG_WORD
+
+
+@of_kind("benchmark")
+def test_a_benchmark(package: str, name: str, store: Path) -> None:
+    command = benchmarks.entries().working[name].command
+    with changed(package, name, "broken"):
+        app = application()
+        assert unspaced(named(package, name)) in unspaced(invoke(app, "--help"))
+        assert named(package, name) in refused(lambda: RUN.invoke(app, [command], catch_exceptions=False))
+        assert invoke(app, "report", "last", "--json")
+    with changed(package, name, "left out"):
+        assert "cannot be used here" not in invoke(application(), "--help")
+        assert RUN.invoke(application(), [command]).exit_code == Exit.WRONG_WORD
 
 
 # Studies and suites, which are files of data.

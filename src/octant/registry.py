@@ -114,15 +114,19 @@ def declared(module: ModuleType, *needed: str) -> ModuleType:
 
 
 @functools.cache
-def names(package: str) -> tuple[str, ...]:
+def names(package: str, folders: bool = False) -> tuple[str, ...]:
     """Return the modules and packages that lie directly in a package, in order; none of them is imported.
 
     Those with a leading `_` are left out.
 
+    Args:
+        folders: packages alone.
+
     Raises:
         ImportError: no such package.
     """
-    return tuple(sorted(one.name for one in pkgutil.iter_modules(_folders(package)) if not one.name.startswith("_")))
+    found = (one for one in pkgutil.iter_modules(_folders(package)) if one.ispkg or not folders)
+    return tuple(sorted(one.name for one in found if not one.name.startswith("_")))
 
 
 def entries(package: str, read: Callable[[ModuleType], Entry]) -> Entries[Entry]:

@@ -15,6 +15,7 @@ from octant.analysis.figures import figure, known_limits
 from octant.analysis.names import short_name
 from octant.analysis.summary import summarise
 from octant.ask import Ask, Launch, Shape, Subject
+from octant.benchmarks.messages import requests as mpi_patterns
 from octant.failure import Exit, Refusal
 from octant.launch import link as links
 from octant.launch.link import Link, parse_link
@@ -26,7 +27,7 @@ from octant.record.written import link_line
 from octant.report.claims import link_text
 from octant.report.run.table import table
 from octant.report.run.text import lines
-from octant.runs import mpi_patterns, plan
+from octant.runs import plan
 from octant.runs.requests import Where
 from octant.simulate.timestep import measured_step
 from octant.store import asked

@@ -8,7 +8,7 @@ import pytest
 
 from fake_run import fake_run, lane, point, stored, write_run
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
-from octant.catalogue.hpcc_tests import hpcc_tests
+from octant.benchmarks.table import read_tests
 from octant.cli._own_run import own_run
 from octant.report.study.pictures import pictures
 from octant.report.study.text import report_text
@@ -56,7 +56,7 @@ def test_a_store_without_such_a_run_has_none(tmp_path: Path, monkeypatch: Any) -
 def test_the_newest_run_of_the_benchmark_is_found_whatever_its_title_is(tmp_path: Path) -> None:
     launches, points = [], []
     for name, knobs, notes in (("Peak of all ranks", {"element": "double"}, {"width": "512"}), ("HPL", {"n": "9"}, {})):
-        (test,) = (one for one in hpcc_tests() if one.name == name)
+        (test,) = (one for one in read_tests("hpcc") if one.name == name)
         launches.append(Launch(Ask(Subject(test.workload), knobs, Shape(2), show=Presentation("a row", test=name))))
         lanes = tuple(lane([1_000_000] * 20, rank=rank) for rank in range(2))
         points.append(point(

@@ -10,7 +10,7 @@ from typing import Literal
 
 import pytest
 
-from octant import registry, workloads
+from octant import benchmarks, registry, workloads
 
 How = Literal["left out", "broken"]
 
@@ -22,13 +22,14 @@ REGISTRIES = {
     "launcher": ("octant.launchers",),
     "import format": ("octant.foreign",),
     "command group": ("octant.cli",),
+    "benchmark": ("octant.benchmarks",),
 }
 """The packages of each kind of entry."""
 ENTRIES = [
     (kind, package, name)
     for kind, packages in REGISTRIES.items()
     for package in packages
-    for name in registry.names(package)
+    for name in registry.names(package, folders=kind == "benchmark")
 ]
 """Every entry that is a module: what it is, its package, its name."""
 ERROR = "a planted error"
@@ -37,11 +38,11 @@ ERROR = "a planted error"
 @contextmanager
 def changed(package: str, name: str, how: How) -> Iterator[None]:
     """Leave an entry out, or have its import raise `ValueError(ERROR)`, while the block runs."""
-    names: Callable[[str], tuple[str, ...]] = registry.names
+    names = registry.names
     imported: Callable[[str], ModuleType] = registry._import
 
-    def without(of: str) -> tuple[str, ...]:
-        found = names(of)
+    def without(of: str, folders: bool = False) -> tuple[str, ...]:
+        found = names(of, folders)
         return tuple(one for one in found if (of, one) != (package, name)) if how == "left out" else found
 
     def raising(module: str) -> ModuleType:
@@ -82,6 +83,7 @@ def _forget() -> None:
         if hasattr(cached, "cache_clear"):  # `changed` replaces one of them
             cached.cache_clear()
     workloads.entries.cache_clear()
+    benchmarks.entries.cache_clear()
 
 
 def place_of(package: str, name: str) -> Path:

@@ -210,6 +210,17 @@ class Figure:
         return sum(len(one.points) + one.failed for one in (self, *self.equal))
 
     @property
+    def counting(self) -> int:
+        """How many launches count; 0 where each lost more than half of its time, though a value is made of them."""
+        return sum(launch.counts for launch in self.counted) if self.value else 0
+
+    @property
+    def count_text(self) -> str:
+        """How many launches count, and of how many: `6`, `5 of 6`, `0 of 9`; empty without a value."""
+        number = self.counting
+        return "" if self.value is None else str(number) if number == self.tried else f"{number} of {self.tried}"
+
+    @property
     def _left_out(self) -> tuple[Doubt, ...]:
         """That launches are not in the value, and why."""
         every = (self, *self.equal)

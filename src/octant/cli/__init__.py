@@ -11,7 +11,7 @@ import sys
 import typer
 from typer.core import TyperCommand
 
-from octant import registry
+from octant import benchmarks, registry
 from octant.cli import _help
 from octant.failure import Exit, Refusal
 from octant.registry import Broken
@@ -43,14 +43,14 @@ def application() -> typer.Typer:
 
 
 def _register(app: typer.Typer) -> tuple[Broken, ...]:
-    """Adds the commands of every file, and returns the files that cannot be used."""
+    """Adds the commands of every file, and returns the files and the folders of benchmarks that cannot be used."""
     found = registry.entries(__name__, lambda module: registry.declared(module, "register"))
     failed = [
         one
         for name, module in found.working.items()
         if (one := registry.attempt_of(__name__, name, functools.partial(module.register, app)))
     ]
-    return (*found.broken.values(), *failed)
+    return (*found.broken.values(), *failed, *benchmarks.entries().broken.values())
 
 
 def _root(broken: tuple[Broken, ...]) -> type[_help.PageGroup]:

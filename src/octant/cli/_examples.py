@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from octant.benchmarks import benchmarks
+
 
 class Example(NamedTuple):
     """A line that can be typed as it stands, and what it gives."""
@@ -55,7 +57,7 @@ WAYS_IN = (
 )
 """Four kinds of people: README and `octant --help` lead each to three commands."""
 
-EXAMPLES = {
+_OF_COMMANDS = {
     "evaluate": (
         Example("octant evaluate", "the quick suite, a table and a report"),
         Example("octant evaluate --full", "more sizes, more launches: about an hour"),
@@ -66,18 +68,6 @@ EXAMPLES = {
         Example("octant run stream bytes=1MiB,1GiB pages=base,thp", "every combination of the values"),
         Example("octant run p2p --ranks 2 --mpi eager-limit=64KiB", "with a setting of the MPI library"),
         Example("octant run stream --launcher sbatch --script job.sh", "the same as a job, to submit later"),
-    ),
-    "mpi": (
-        Example("octant mpi", "the usual patterns, as IMB prints them"),
-        Example("octant mpi PingPong --sizes 0:1MiB --as osu", "one of them, as OSU prints it"),
-        Example("octant mpi osu_latency buffers=rotating", "by OSU's name, with a knob of the workload"),
-        Example("octant mpi --list", "all patterns and their names"),
-    ),
-    "hpcc": (
-        Example("octant hpcc", "all tests in minutes, under HPCC's names"),
-        Example("octant hpcc --full", "with HPCC's own sizes: most of memory"),
-        Example("octant hpcc --size hpl:4096 -n 2", "sizes that follow from this N, on two ranks"),
-        Example("octant hpcc --run last", "the table of a stored run again"),
     ),
     "resume": (
         Example("octant resume", "goes on with the last run"),
@@ -105,7 +95,6 @@ EXAMPLES = {
         Example("octant export", "a CSV row per metric of every figure"),
         Example("octant export last --samples -o samples.csv", "every sample of every series"),
         Example("octant export previous --to parquet -o run.parquet", "for DuckDB, pandas and the like"),
-        Example("octant export hpcc last", "HPC Challenge's summary, for its scripts"),
     ),
     "import": (
         Example("octant import imb imb.txt", "an output of the Intel MPI Benchmarks"),
@@ -242,10 +231,6 @@ EXAMPLES = {
         Example("octant model ring bgp --latency 1us", "ordered and random, as in HPC Challenge"),
         Example("octant model ring power575-ib --ranks 64 --per-node 32 --latency 1us", "32 ranks per node"),
     ),
-    "model hpcc": (
-        Example("octant model hpcc power775 --nodes 1944", "beside what was published of it"),
-        Example("octant model hpcc --run last --nodes 8,64,1944", "many nodes like the one that a run measured"),
-    ),
     "model app": (
         Example("octant model app bgp --ranks 8,64 --compute 1ms --halo 3d:64KiB --reduce 8", "a stencil code's step"),
         Example(
@@ -253,4 +238,16 @@ EXAMPLES = {
         ),
     ),
 }
+
+
+def _with_benchmarks() -> dict[str, tuple[Example, ...]]:
+    """Return the examples of every command, with those that benchmarks declare."""
+    every: dict[str, tuple[Example, ...]] = dict(_OF_COMMANDS)
+    for one in benchmarks().values():
+        for command, lines in one.examples.items():
+            every[command] = (*every.get(command, ()), *(Example(*line) for line in lines))
+    return every
+
+
+EXAMPLES = _with_benchmarks()
 """By command: two to four lines that work, and what each is for."""

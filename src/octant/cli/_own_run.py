@@ -1,4 +1,4 @@
-"""This machine among published ones: its last run of HPC Challenge over its own peak, or its latency of memory."""
+"""This machine among published ones: its last run of a benchmark over its own peak, or its latency of memory."""
 
 from __future__ import annotations
 
@@ -21,24 +21,28 @@ def own_run(store: Path | None, model: str) -> OwnRun:
 
     Args:
         store: where runs are.
-        model: "normalised" (a run of `octant hpcc` that measured a peak) or "published" (the latency of memory).
+        model: "normalised" (a run of a benchmark that measured a peak) or "published" (the latency of memory).
     """
-    found = _hpcc_runs(store) if model == "normalised" else _latency_runs(store)
+    found = _runs_over_peak(store) if model == "normalised" else _latency_runs(store)
     return next(found, NO_RUN)
 
 
-def _hpcc_runs(store: Path | None) -> Iterator[OwnRun]:
+def _runs_over_peak(store: Path | None) -> Iterator[OwnRun]:
     from octant.analysis.summary import summarise
-    from octant.report.run.hpcc_rows import over_peak
+    from octant.benchmarks import benchmarks
+    from octant.benchmarks.rows import over_peak
+    from octant.benchmarks.table import read_tests
     from octant.stats import Interval
     from octant.store import open_store
 
+    known = {one.command: one for one in benchmarks().values() if any(test.peak for test in read_tests(one.name))}
     where = open_store(store)
     for listed in reversed(where.list_runs()):
-        if listed.refused or listed.benchmark != "hpcc" or not listed.points:
+        benchmark = known.get(listed.benchmark)
+        if listed.refused or benchmark is None or not listed.points:
             continue
         run = where.read(listed.id)
-        found = over_peak(summarise(run, all_metrics=True))
+        found = over_peak(summarise(run, all_metrics=True), benchmark)
         if found is None or not found[1]:
             continue
         values = {one.name: one.value * (100 if one.unit == "1" else 1e9) for one in found[1]}

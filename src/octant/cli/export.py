@@ -13,8 +13,6 @@ from octant.cli._help import SEE
 from octant.cli._options import StoreOption
 from octant.failure import Exit, Refusal
 
-_HPCC = "hpcc"
-
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
@@ -25,12 +23,12 @@ def export(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[hpcc] [RUN]",
-            help="A run: its id, its folder, last or previous; hpcc: as that benchmark's summary.",
+            metavar="[BENCHMARK] [RUN]",
+            help="A run: its id, its folder, last or previous; a benchmark before it: in that benchmark's own format.",
             autocompletion=_complete.runs,
         ),
     ] = None,
-    to: Annotated[str, typer.Option("--to", help="csv, parquet, json or hpcc.")] = "csv",
+    to: Annotated[str, typer.Option("--to", help="csv, parquet, json or a benchmark.")] = "csv",
     samples: Annotated[bool, typer.Option("--samples", help="One row per sample of every series.")] = False,
     results: Annotated[bool, typer.Option("--results", help="One row per named result or check.")] = False,
     share: Annotated[bool, typer.Option("--share", help="Leave out user and host names and paths.")] = False,
@@ -40,9 +38,10 @@ def export(
 ) -> None:
     """Write one tidy row per metric of a figure, per result or per sample, as CSV, Parquet or JSON.
 
-    octant export hpcc RUN writes the summary section of HPC Challenge's output.
+    octant export BENCHMARK RUN writes the run as that benchmark prints its results.
     """
     from octant.analysis.summary import summarise
+    from octant.benchmarks import benchmarks
     from octant.cli._stored import find_run
     from octant.output import opened
     from octant.report.run import sharing, tidy
@@ -50,16 +49,16 @@ def export(
     if samples and results:
         raise Refusal("cannot export samples and results at once (their rows differ); try one of them", Exit.WRONG_WORD)
     names = list(words or [])
-    of_hpcc = names[:1] == [_HPCC]
-    names = names[of_hpcc:] or ["last"]
-    form = "json" if json else _HPCC if of_hpcc else to
+    named = names.pop(0) if names[:1] and names[0] in benchmarks() else ""
+    names = names or ["last"]
+    form = "json" if json else named or to
     if len(names) > 1:
         raise Refusal(f"cannot export {names[1]!r} too (a file has one run); try it alone", Exit.WRONG_WORD)
-    if form == _HPCC:
-        if samples or results or (of_hpcc and (json or to not in ("csv", _HPCC))):
+    if of := named or (form in benchmarks() and form):
+        if samples or results or (named and (json or to not in ("csv", named))):
             why = "its summary has a form of its own"
-            raise Refusal(f"cannot export that as hpcc ({why}); try octant export hpcc last", Exit.WRONG_WORD)
-        _export_hpcc(store, names[0], output)
+            raise Refusal(f"cannot export that as {of} ({why}); try octant export {of} last", Exit.WRONG_WORD)
+        _export_as(of, store, names[0], output)
         return
     what: tidy.What = "samples" if samples else "results" if results else "figures"
     if output is None and form == "parquet" and sys.stdout.isatty():
@@ -74,13 +73,16 @@ def export(
         tidy.write(summary, form, what, file, clean)
 
 
-def _export_hpcc(store: Path | None, name: str, output: Path | None) -> None:
+def _export_as(name: str, store: Path | None, run: str, output: Path | None) -> None:
+    """Write a run as a benchmark prints its results."""
     from octant.analysis.summary import summarise
+    from octant.benchmarks import benchmarks
     from octant.cli._stored import find_run
     from octant.output import opened
-    from octant.report.run import hpcc_summary
+    from octant.report import benchmark_table
 
-    text = hpcc_summary.text(summarise(find_run(store, name), all_metrics=True))
+    summary = summarise(find_run(store, run), all_metrics=True)
+    text = benchmark_table.exported(summary, benchmarks()[name])
     if output is None:
         print(text, end="")
         return

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from octant.cli import _model_benchmark
 from octant.cli._help import PREDICT
-from octant.cli._model_hpcc import hpcc
 from octant.cli._model_options import NETWORK, RANKS, NetworkArgument, PerNodeOption, RoutingOption, SizeOption
 from octant.cli._model_time import app_on_model, collective, ring
 from octant.cli._options import LARGEST_SEED, MOST_NODES, JsonOption, StoreOption, finite
@@ -455,7 +455,7 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "collective": collective,
         "ring": ring,
         "app": app_on_model,
-        "hpcc": hpcc,
+        **_model_benchmark.commands(),
     },
     "What limits, and what would help": {"explain": explain, "diff": diff, "reach": reach, "bracket": bracket},
     "Failures": {"fail": fail, "recover": recover},

@@ -152,27 +152,16 @@ def ratio(value: float) -> str:
 
 def launches_text(figure: Figure) -> str:
     """How many launches a figure is made of: `6 launches`, `5 of 6 launches`."""
-    number = counting(figure)
+    number = figure.counting
     return units.counted(number, "launch") if number == figure.tried else f"{number} of {figure.tried} launches"
-
-
-def counting(figure: Figure) -> int:
-    """How many launches count; 0 where each lost more than half of its time, though a value is made of them."""
-    return sum(launch.counts for launch in figure.counted) if figure.value else 0
-
-
-def count_text(figure: Figure) -> str:
-    """How many launches count, and of how many: `6`, `5 of 6`, `0 of 9`; empty without a value."""
-    number = counting(figure)
-    return "" if figure.value is None else str(number) if number == figure.tried else f"{number} of {figure.tried}"
 
 
 def without_interval(figure: Figure) -> str:
     """Why there are no ends: `one launch`, `none counts` of several, `no interval` if not measurable."""
     if figure.value is None:
         return ""
-    if counting(figure) < min(2, figure.tried):
-        return "one launch" if counting(figure) else "none counts"
+    if figure.counting < min(2, figure.tried):
+        return "one launch" if figure.counting else "none counts"
     return "no interval" if figure.value.kind == "not measurable" else ""
 
 
@@ -182,7 +171,7 @@ def claim_text(figure: Figure) -> str:
     if value is None:
         return ""
     dropped = figure.tried > value.number
-    if not counting(figure):
+    if not figure.counting:
         return f"none of {units.counted(figure.tried, 'launch')} counts: each lost over half of its time"
     if value.kind == "one launch":
         return f"{launches_text(figure)}, no interval" if dropped else "one launch; launches were not repeated"
@@ -266,13 +255,3 @@ def caption(values: Iterable[Estimate | None]) -> str:
     """What the lines through the points of a picture are: ` Thin lines: 95 % interval for …`; empty without any."""
     lines = list(claims(value for value in values if value and value.low < value.high).values())
     return f" Thin lines: {'; or '.join(lines)}." if lines else ""
-
-
-def warnings(doubts: Iterable[stats.Doubt]) -> list[str]:
-    """The doubts that every view shows."""
-    return [one.text for one in doubts if one.grade > stats.Grade.NOTE]
-
-
-def notes(doubts: Iterable[stats.Doubt]) -> list[str]:
-    """The doubts that a view shows if asked."""
-    return [one.text for one in doubts if one.grade == stats.Grade.NOTE]

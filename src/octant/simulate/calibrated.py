@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from octant import units, workloads
 from octant.analysis.summary import summarise
-from octant.catalogue.hpcc_tests import hpcc_tests
+from octant.benchmarks.table import read_tests
 from octant.failure import Exit, Refusal
 from octant.launch.link import parse_link
 from octant.network.hpcc import TESTS, Test, Way, grown, rate
@@ -157,7 +157,7 @@ def _on(node: NodeRate | None, count: int, ranks: int, way: Way) -> Rate:
 
 def node_rates(run: StoredRun) -> dict[Test, NodeRate]:
     """The rate of each test with the most ranks on one node and, of these, the most data."""
-    tests = {one.workload: _TESTS[one.name] for one in hpcc_tests() if one.name in _TESTS}
+    tests = {one.workload: _TESTS[one.name] for one in read_tests("hpcc") if one.name in _TESTS}
     kept = tuple(point for point in run.points if point.workload in tests)
     found: dict[Test, NodeRate] = {}
     for figure in summarise(replace(run, points=kept)).figures if kept else ():

@@ -3,7 +3,7 @@
 METHOD.md gives the reasons; the docstrings of the modules give the sources.
 """
 
-from octant.stats.doubts import Doubt, Grade, doubt, graded, worst_of_each_kind
+from octant.stats.doubts import Doubt, Grade, doubt, graded, notes, warnings, worst_of_each_kind
 from octant.stats.intervals import Estimate, Period, median_over_launches, next_launch
 from octant.stats.launches import doubts_about_equal_points, doubts_over_launches
 from octant.stats.samples import (
@@ -37,9 +37,11 @@ __all__ = [
     "median_over_launches",
     "next_launch",
     "next_share",
+    "notes",
     "outliers",
     "quantiles",
     "share_over_launches",
     "thinned",
+    "warnings",
     "worst_of_each_kind",
 ]

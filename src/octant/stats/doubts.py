@@ -99,3 +99,13 @@ def worst_of_each_kind(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
         if known is None or (one.grade, one.size) > (known.grade, known.size):
             worst[one.kind] = one
     return tuple(sorted(worst.values(), key=lambda one: -one.grade))
+
+
+def warnings(doubts: Iterable[Doubt]) -> list[str]:
+    """The doubts that every view shows."""
+    return [one.text for one in doubts if one.grade > Grade.NOTE]
+
+
+def notes(doubts: Iterable[Doubt]) -> list[str]:
+    """The doubts that a view shows if asked."""
+    return [one.text for one in doubts if one.grade == Grade.NOTE]

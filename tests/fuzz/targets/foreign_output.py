@@ -8,8 +8,10 @@ from foreign_outputs import FILES, tool_of
 from fuzz_targets import one_in
 from octant import foreign
 from octant.analysis.summary import summarise
+from octant.benchmarks import Chosen, benchmarks
 from octant.failure import Refusal
-from octant.report.run import hpcc_table, mpi_tables, page, text, tidy
+from octant.report import benchmark_table
+from octant.report.run import page, text, tidy
 from octant.store import Store, imported
 
 FORMAT = "text"
@@ -33,7 +35,7 @@ def read(data: bytes) -> None:
             summary = summarise(run, all_metrics=True)
             text.show(summary, io.StringIO())
             tidy.as_json(summary)
-            mpi_tables.text(summary, "imb")
-            mpi_tables.text(summary, "osu")
-            hpcc_table.text(summary)
+            benchmark_table.text(summary, benchmarks()["hpcc"])
+            for style in ("imb", "osu"):
+                benchmark_table.text(summary, benchmarks()["mpi"], Chosen(own={"as": style}))
             page.render(summary)

@@ -13,7 +13,7 @@ from fake_run import machine
 from fuzz_targets import one_in, sealed
 from octant import workloads
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
-from octant.catalogue.hpcc_tests import hpcc_tests
+from octant.benchmarks.table import read_tests
 from octant.cli import application
 from octant.failure import Refusal
 from octant.store import Store
@@ -59,7 +59,7 @@ def read(data: bytes) -> None:
     if name not in workloads.workloads():
         return
     workload = workloads.workload(name)
-    titles = [test.name for test in hpcc_tests() if test.workload == name] or [""]
+    titles = [test.name for test in read_tests("hpcc") if test.workload == name] or [""]
     title = titles[zlib.crc32(data) % len(titles)]  # by which `octant hpcc` knows its tests
     ask = Ask(Subject(name), workload.smoke, Shape(2 if workload.messages else 1), show=Presentation(title))
     refused: list[Refusal] = []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from octant import __version__, output, units
-from octant.report import claims
+from octant.report import benchmark_table, claims
 from octant.report.charts.curve import share_text
 from octant.report.charts.pictures import pictures
 from octant.report.machine import drawing
@@ -77,6 +77,7 @@ def render(summary: Summary, clean: Clean = str, all_samples: bool = False, firs
         listed=listed,
         shown=table.table(shown, numbers),
         further=len(further),
+        benchmark=benchmark_table.section(summary),
         notes=_notes(first),
         failures={(f.workload, *sorted(f.knobs.items()), f.reason): f for f in run.failures}.values(),  # each once
         pictures=drawn,

@@ -96,7 +96,7 @@ def _row(figure: Figure, number: int, of_sort: Mapping[claims.Sort, str], limits
         short_name(figure),
         text,
         none or text.ends,
-        claims.count_text(figure),
+        figure.count_text,
         launch_strip(figure),
         shown,
         None if share is None else Bar("limit", (("", share),)),

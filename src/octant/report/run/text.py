@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from octant import units
+from octant import stats, units
 from octant.analysis.names import short_name
 from octant.report import claims
 from octant.report.charts.choice import choice_texts
@@ -122,15 +122,15 @@ class _Cells:
 
 def _cells(figure: Figure, title: str) -> _Cells:
     value = claims.figure_texts(figure)
-    warnings = claims.warnings(figure.doubts)
+    warnings = stats.warnings(figure.doubts)
     warnings += [f"WRONG ANSWER: {text}" for text in results.failed_texts(figure)]
     warnings += [f"no value: {figure.missing}"] if figure.missing and not figure.value and not figure.wrong else []
     values = [f"{one.name} {one.text}" for one in results.named_results(figure)]
     beside = "; ".join(filter(None, [*values, results.group_text(figure)]))
     source = figure.limit.source if figure.limit and not figure.is_limit else ""
     return _Cells(
-        clean(title), value.number, value.unit, value.ends, claims.count_text(figure), figure.of_limit, figure.is_limit,
-        clean(source), tuple(warnings), tuple(claims.notes(figure.doubts)), clean(beside),
+        clean(title), value.number, value.unit, value.ends, figure.count_text, figure.of_limit, figure.is_limit,
+        clean(source), tuple(warnings), tuple(stats.notes(figure.doubts)), clean(beside),
         bool(figure.wrong), figure.invalid,
     )  # fmt: skip
 

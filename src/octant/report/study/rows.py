@@ -86,7 +86,7 @@ def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
                 "× model": beside_model(ours.value, place.predicted) if ours and place.predicted else "",
                 "there": units.si_text(there.value, unit) if there else "",
                 "× there": range_text(place.gain_there) if place.gain_there else "",
-                "doubts": ", ".join(claims.warnings(ours.doubts)) if ours else "",
+                "doubts": ", ".join(stats.warnings(ours.doubts)) if ours else "",
             }
         )
     return rows

@@ -13,7 +13,6 @@ from rich.table import Table
 from octant import stats
 from octant.launch.link import why_no_link
 from octant.machine import Machine, facts
-from octant.report import claims
 from octant.report.charts.terminal import bar
 from octant.report.run.answer import SIGNS as REPORT_SIGNS
 from octant.report.study.advice import steps
@@ -206,7 +205,7 @@ def _table_text(outcome: Outcome, measure: str) -> str:
         columns = [*columns[:-1], "!"]
         ours = [place.ours for place in places(outcome, measure)]
         rows = [
-            [*cells[:-1], _doubt_numbers(claims.warnings(o.doubts) if o else (), known)]
+            [*cells[:-1], _doubt_numbers(stats.warnings(o.doubts) if o else (), known)]
             for cells, o in zip(rows, ours, strict=True)
         ]
     bars = _bars(outcome, measure)

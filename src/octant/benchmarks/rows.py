@@ -1,4 +1,4 @@
-"""The figures of a run under the names of HPC Challenge: a row for each key of its summary, in its units."""
+"""The figures of a run under the names of a benchmark: a row for each key that it publishes, in its units."""
 
 from __future__ import annotations
 
@@ -6,24 +6,25 @@ import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from octant.catalogue.hpcc_tests import hpcc_tests
-from octant.report import claims
-from octant.runs.hpcc import absent
+from octant import stats
+from octant.benchmarks.requests import absent
+from octant.benchmarks.table import plain_name, read_tests
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.catalogue.hpcc_tests import HpccFigure, HpccTest, Rule
+    from octant.benchmarks import Benchmark
+    from octant.benchmarks.table import BenchmarkFigure, BenchmarkTest, Rule
 
 MOST_SHOWN = 3
 """Values of a knob that are listed in a row."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """One key of HPCC's summary; values are in the unit of the key, and `None` where there is none."""
+class BenchmarkRow:
+    """One key of a benchmark; values are in the unit of the key, and `None` where there is none."""
 
     key: str
     test: str
@@ -31,7 +32,7 @@ class Row:
     low: float | None = None
     high: float | None = None
     launches: str = ""  # how many count, "5 of 6"
-    reference: float | None = None  # as HPCC reduces it; `None`: as Octant does
+    reference: float | None = None  # as the benchmark reduces it; `None`: as Octant does
     of_limit: float | None = None
     limit: str = ""  # what the limit is
     verdict: str = ""  # "right", "WRONG", or "" where nothing was measured
@@ -43,27 +44,45 @@ class Row:
     reason: str = ""  # why there is no value
 
     @property
-    def in_summary(self) -> float | None:
-        """What stands behind the key in HPCC's summary."""
+    def published(self) -> float | None:
+        """What the benchmark itself would print."""
         return self.value if self.reference is None else self.reference
 
 
-def hpcc_rows(summary: Summary) -> tuple[Row, ...]:
-    """A row for each figure of each test, in the order of the tests.
+def rows_of(summary: Summary, benchmark: Benchmark) -> tuple[BenchmarkRow, ...]:
+    """Return a row for each figure of each test, in the order of the tests.
 
     Args:
         summary: with all metrics.
     """
     widest = max((ask.shape.ranks for ask in summary.run.asks), default=1)
-    return tuple(row for test in hpcc_tests() for row in _rows(summary, test, widest))
+    return tuple(row for test in read_tests(benchmark.name) for row in _rows(summary, benchmark, test, widest))
 
 
-def figures_of_test(summary: Summary, test: HpccTest) -> tuple[Figure, ...]:
-    """The headline figures of a test: of its ask or, with one rank, of that of another test which asks the same."""
+def published_values(rows: Sequence[BenchmarkRow]) -> dict[str, float | None]:
+    """Return the value that the benchmark itself would print, by key; `None` if there is none.
+
+    Of several rows of a key, the first with a value counts: that of the rule `baseline` where both were measured.
+    """
+    values: dict[str, float | None] = {}
+    for row in rows:
+        if values.get(row.key) is None:
+            values[row.key] = row.published
+    return values
+
+
+def figures_of_test(summary: Summary, benchmark: Benchmark, test: BenchmarkTest) -> tuple[Figure, ...]:
+    """The headline figures of a test: of its ask or, with one rank, of that of another test which asks the same.
+
+    Of an imported run those that `imported_cells` finds for its keys.
+    """
+    if summary.run.imported:
+        cells = (cell for one in test.figure for cell in imported_cells(summary, test, one))
+        return tuple({id(cell): cell for cell in cells}.values())
     found = tuple(one for one in summary.figures if one.show.test == test.name)
     if found or any(ask.shape.ranks > 1 for ask in summary.run.asks):
         return found
-    others = {one.name for one in hpcc_tests()}
+    others = {one.name for one in read_tests(benchmark.name)}
     return tuple(one for one in summary.figures if one.show.test in others and test.is_of(one.workload.name, one.knobs))
 
 
@@ -76,16 +95,17 @@ class OverPeak:
     unit: str  # "1", "B/s", "update/s"
 
 
-def over_peak(summary: Summary) -> tuple[float, tuple[OverPeak, ...]] | None:
+def over_peak(summary: Summary, benchmark: Benchmark) -> tuple[float, tuple[OverPeak, ...]] | None:
     """The peak of all ranks, flop/s, and the figures over it; `None` where the run has none."""
-    peaks = [figure for test in hpcc_tests() if test.peak for figure in figures_of_test(summary, test)]
+    tests = read_tests(benchmark.name)
+    peaks = [figure for test in tests if test.peak for figure in figures_of_test(summary, benchmark, test)]
     peak = next((figure.value.middle for figure in peaks if figure.value), None)
     if not peak:
         return None
     found = []
-    for test in hpcc_tests():
+    for test in tests:
         for one in test.figure:
-            cells = figures_of_test(summary, test) if one.per_peak else ()
+            cells = figures_of_test(summary, benchmark, test) if one.per_peak else ()
             of_cell = next((cell for cell in cells if cell.value and one.is_of(cell.knobs)), None)
             if of_cell and of_cell.value:
                 unit = "1" if of_cell.metric.unit == "flop/s" else of_cell.metric.unit
@@ -93,14 +113,15 @@ def over_peak(summary: Summary) -> tuple[float, tuple[OverPeak, ...]] | None:
     return peak, tuple(found)
 
 
-def _rows(summary: Summary, test: HpccTest, widest: int) -> list[Row]:
-    figures = figures_of_test(summary, test)
+def _rows(summary: Summary, benchmark: Benchmark, test: BenchmarkTest, widest: int) -> list[BenchmarkRow]:
+    if summary.run.imported:
+        return _imported_rows(summary, test)
+    figures = figures_of_test(summary, benchmark, test)
     made = []
     for one in test.figure:
         cells = [figure for figure in figures if one.is_of(figure.knobs)]
-        empty = Row(
-            one.key, test.name, rule=one.rule or test.rule, varied=_words(one.knobs, ("store", "prefetch", "buffers"))
-        )
+        varied = (f"{name}={one.knobs[name]}",) if (name := test.varied(one)) else ()
+        empty = BenchmarkRow(one.key, test.name, rule=one.rule or test.rule, varied=varied)
         if cells:
             made.append(_measured(summary, test, one, cells, empty))
         else:
@@ -108,7 +129,54 @@ def _rows(summary: Summary, test: HpccTest, widest: int) -> list[Row]:
     return made
 
 
-def _measured(summary: Summary, test: HpccTest, one: HpccFigure, cells: Sequence[Figure], empty: Row) -> Row:
+def _imported_rows(summary: Summary, test: BenchmarkTest) -> list[BenchmarkRow]:
+    """Return a row for each imported cell of each key, whatever rule its value follows, by number of ranks."""
+    made: list[BenchmarkRow] = []
+    for one in {figure.key: figure for figure in reversed(test.figure)}.values():
+        empty = BenchmarkRow(one.key, test.name, reason="not in what was imported")
+        cells = imported_cells(summary, test, one)
+        made = [*([_stated(test, one, cell, empty) for cell in cells] or [empty]), *made]
+    return sorted(made, key=lambda row: row.ranks)
+
+
+def imported_cells(summary: Summary, test: BenchmarkTest, one: BenchmarkFigure) -> list[Figure]:
+    """Return the imported cells that are of a key: by the name of the test in the output, else by workload and shape.
+
+    An output has problem sizes and settings of its own. Of several cells of one name, those with the knobs of the test
+    count.
+    """
+    known = [figure for figure in summary.figures if one.may_be(figure.knobs)]
+    name = plain_name(one.imported or test.imported or test.name)
+    named = [figure for figure in known if plain_name(figure.show.test) == name]
+    alike = [figure for figure in named or known if test.may_be(figure.workload.name, figure.knobs)]
+    if named or one.imported:
+        return alike or named
+    return [figure for figure in alike if figure.mode == test.mode]
+
+
+def _stated(test: BenchmarkTest, one: BenchmarkFigure, chosen: Figure, empty: BenchmarkRow) -> BenchmarkRow:
+    """Return the row of a value that the benchmark printed: the headline of the imported cell, in the key's unit."""
+    value = chosen.value
+    verified = all("unverified" not in point.notes for point in chosen.points)
+    row = replace(
+        empty,
+        verdict="WRONG" if chosen.wrong else "right" if verified else "",
+        ranks=chosen.point.ranks,
+        shown=_shown([chosen], test, empty),
+        doubts=tuple(stats.warnings(chosen.doubts)),
+        launches=chosen.count_text,
+        reason="" if value or chosen.wrong else chosen.missing or "no launch gave a value",
+    )
+    if value is None:
+        return row
+    many = value.number > 1 and value.kind != "not measurable"
+    low, high = (value.low / one.unit, value.high / one.unit) if many else (None, None)
+    return replace(row, value=value.middle / one.unit, low=low, high=high)
+
+
+def _measured(
+    summary: Summary, test: BenchmarkTest, one: BenchmarkFigure, cells: Sequence[Figure], empty: BenchmarkRow
+) -> BenchmarkRow:
     found = [figure for cell in cells if (figure := summary.figure(cell, one.metric))]
     first = cells[0].point
     row = replace(
@@ -135,16 +203,16 @@ def _measured(summary: Summary, test: HpccTest, one: HpccFigure, cells: Sequence
         value=middle / scale,
         low=value.low / scale if many else None,
         high=value.high / scale if many else None,
-        launches=claims.count_text(chosen),
+        launches=chosen.count_text,
         reference=_reference(summary, one, cells, scale),
         of_limit=chosen.of_limit,
         limit=chosen.limit.source if chosen.limit and chosen.of_limit is not None else "",
         shown=_shown([cell] if one.over == "best" else cells, test, empty),
-        doubts=tuple(claims.warnings(chosen.doubts)),
+        doubts=tuple(stats.warnings(chosen.doubts)),
     )
 
 
-def _reference(summary: Summary, one: HpccFigure, cells: Sequence[Figure], scale: float) -> float | None:
+def _reference(summary: Summary, one: BenchmarkFigure, cells: Sequence[Figure], scale: float) -> float | None:
     if not one.reference:
         return None
     found = [figure for cell in cells if (figure := summary.figure(cell, one.reference)) and figure.value]
@@ -167,7 +235,7 @@ def _chosen(figures: Sequence[Figure], over: str) -> Figure:
     return (max if greatest else min)(figures, key=middle)
 
 
-def _shown(cells: Sequence[Figure], test: HpccTest, empty: Row) -> tuple[str, ...]:
+def _shown(cells: Sequence[Figure], test: BenchmarkTest, empty: BenchmarkRow) -> tuple[str, ...]:
     """Knobs, or notes of the same name, that say what was measured; of several cells all their values."""
     varied = {word.partition("=")[0] for word in empty.varied}
     words = []
@@ -183,11 +251,7 @@ def _short(value: str) -> str:
     return value.rpartition("/")[2]
 
 
-def _words(knobs: Mapping[str, str], names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{name}={knobs[name]}" for name in names if name in knobs)
-
-
-def _reason(summary: Summary, test: HpccTest, widest: int) -> str:
+def _reason(summary: Summary, test: BenchmarkTest, widest: int) -> str:
     """Why a test has no figure: its launches failed, or it was not asked."""
     for failure in summary.run.failures:
         ask = summary.run.ask_of(failure.launch)

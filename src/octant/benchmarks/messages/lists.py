@@ -1,4 +1,4 @@
-"""The patterns that `octant mpi` knows, and the known faults of MPI libraries, as lists."""
+"""The patterns that are known, and the known faults of MPI libraries, as lists: options that measure nothing."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ import json
 
 from msgspec import to_builtins
 
-from octant.catalogue.mpi_patterns import Pattern, patterns
+from octant.benchmarks.messages.patterns import Pattern, patterns
 from octant.mpi.faults import Fault, faults
+
+
+def text(option: str, as_json: bool) -> str:
+    """Return what an option prints: `list` or `faults`."""
+    return faults_text(as_json) if option == "faults" else patterns_text(as_json)
 
 
 def patterns_text(as_json: bool = False) -> str:

@@ -1,18 +1,28 @@
 """Patterns of the MPI benchmarks as asks: process counts 2, 4, … N or groups that work at once, by message length."""
 
+from __future__ import annotations
+
 import contextlib
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from octant import build
 from octant.ask import Ask, Presentation, Shape, Subject
+from octant.benchmarks import Requested
+from octant.benchmarks.messages.patterns import Pattern, find, patterns
 from octant.build.describe import describe
-from octant.catalogue.mpi_patterns import Pattern, find, patterns
 from octant.failure import Exit, Refusal
 from octant.launch.link import read_link
+from octant.machine.facts import usable_cores
 from octant.mpi.inventory import PROBE
 from octant.runs.requests import Where, host_names, read_knobs
 from octant.runs.rounds import usual_launches
 from octant.units import parse_byte_sizes, parse_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octant.benchmarks import Benchmark, Chosen
+    from octant.machine import Machine
 
 POINT_S = "0.01"
 """Seconds of a point where nobody says. What surrounds the samples takes longer: `bench/README.md` has figures."""
@@ -23,7 +33,27 @@ MODES = "1,16"
 _TYPE_BYTES = {"byte": 1, "uint8": 1, "int": 4, "int32": 4, "float": 4, "int64": 8, "double": 8}
 
 
-def chosen(names: Sequence[str]) -> dict[str, Pattern]:
+def requested(_benchmark: Benchmark, chosen: Chosen, machine: Machine, mpi: Mapping[str, str]) -> Requested:
+    """Return an ask for each pattern.
+
+    Args:
+        mpi: settings of the MPI library, under its own names.
+
+    Raises:
+        Refusal: see `asks`.
+    """
+    where = Where("", chosen.launcher, chosen.hosts, chosen.link)
+    count = chosen.ranks or (read_link(chosen.link).hosts if chosen.link else len(usable_cores(machine)))
+    sizes, multi = chosen.text("sizes"), bool(chosen.own.get("multi"))
+    made = asks(chosen.names, count, sizes, multi, chosen.repeats, chosen.knobs, where, mpi)
+    valued = {"--ranks": chosen.ranks, "--sizes": sizes, "--launcher": chosen.launcher, "--hosts": chosen.hosts}
+    valued |= {"--link": chosen.link}
+    words = [f"{name} {value}" for name, value in valued.items() if value] + ["--multi"] * multi
+    title = " ".join(["mpi", *chosen.words, *words, *(f"--mpi {word}" for word in chosen.mpi)])
+    return Requested(made, title, below=left_out(chosen.names, sizes, chosen.knobs))
+
+
+def patterns_of(names: Sequence[str]) -> dict[str, Pattern]:
     """The patterns of these names, each once, by the first name that was given for it; without names the usual ones.
 
     Raises:
@@ -102,7 +132,7 @@ def asks(
     hosts = host_names(place.hosts)
     shape = Shape(ranks, launcher=place.launcher, hosts=hosts, link=str(link) if link else "")
     made = []
-    patterns_asked = chosen(names)
+    patterns_asked = patterns_of(names)
     if sizes and not any(one.sizes for one in patterns_asked.values()):
         why = f"the length of {' and '.join(patterns_asked)} cannot be chosen"
         raise Refusal(f"cannot use --sizes {sizes} ({why}); try it without --sizes", Exit.WRONG_WORD)
@@ -125,7 +155,7 @@ def asks(
 def left_out(names: Sequence[str], sizes: str, words: Sequence[str]) -> tuple[str, ...]:
     """Which of the lengths that somebody asked for are not asked, by pattern, and why; a sentence each."""
     said = []
-    for name, pattern in chosen(names).items() if sizes else ():
+    for name, pattern in patterns_of(names).items() if sizes else ():
         element = _element_bytes(pattern, dict(word.partition("=")[::2] for word in words))
         if pattern.sizes and (odd := [size for size in lengths(sizes) if size % element]):
             which = ", ".join(map(str, odd[:8])) + (", …" if len(odd) > 8 else "")

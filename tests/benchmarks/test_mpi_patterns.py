@@ -4,9 +4,9 @@ import pytest
 
 from octant import workloads
 from octant.ask import Ask
-from octant.catalogue.mpi_patterns import find, pattern_of, patterns
+from octant.benchmarks.messages import requests as mpi_patterns
+from octant.benchmarks.messages.patterns import find, pattern_of, patterns
 from octant.failure import Exit, Refusal
-from octant.runs import mpi_patterns
 
 
 @pytest.fixture

@@ -7,16 +7,16 @@ import sys
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.catalogue.hpcc_tests import hpcc_tests
-from octant.failure import Exit, Refusal
-from octant.report.run.hpcc_rows import figures_of_test, hpcc_rows
+from octant.benchmarks.rows import figures_of_test
+from octant.benchmarks.table import read_tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.catalogue.hpcc_tests import HpccTest
+    from octant.benchmarks import Benchmark
+    from octant.benchmarks.table import BenchmarkTest
 
 BEGIN, END = "Begin of Summary section.", "End of Summary section."
 _TABLES = {
@@ -38,26 +38,17 @@ _WORD = 8  # bytes
 _NOT_RUN = -1.0  # as HPCC writes it
 
 
-def text(summary: Summary) -> str:
-    """`Key=value` lines between the two that HPCC writes around its summary; what was not measured is -1.
+def text(summary: Summary, benchmark: Benchmark, values: Mapping[str, float | None]) -> str:
+    """Return `Key=value` lines between the two that HPCC writes around its summary; what was not measured is -1.
 
-    A key has one value: of HPCC's reduction, and by the rule `baseline` where both rules were measured.
-
-    Raises:
-        Refusal: the run has no figure of HPC Challenge.
+    Args:
+        values: of the keys of its tests.
     """
-    values: dict[str, float] = {}
-    for row in hpcc_rows(summary):
-        value = row.in_summary
-        if row.key not in values or (values[row.key] == _NOT_RUN and value is not None):
-            values[row.key] = _NOT_RUN if value is None else value
-    if all(value == _NOT_RUN for value in values.values()):
-        why = "it has no figure that is HPC Challenge's"
-        raise Refusal(f"cannot export {summary.run.id} as hpcc ({why}); try octant hpcc", Exit.WRONG_WORD)
     ranks = max(ask.shape.ranks for ask in summary.run.asks)
     right = not summary.run.failures and not any(figure.wrong for figure in summary.figures)
     lines = {"Success": f"{right:d}", "CommWorldProcs": str(ranks)}
-    lines |= {key: _number(value) for key, value in {**dict(_sizes(summary)), **values}.items()}
+    figures = {key: _NOT_RUN if value is None else value for key, value in values.items()}
+    lines |= {key: _number(value) for key, value in {**dict(_sizes(summary, benchmark)), **figures}.items()}
     return "\n".join([BEGIN, *(f"{key}={value}" for key, value in lines.items()), END, ""])
 
 
@@ -65,10 +56,10 @@ def _number(value: float) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.10g}"
 
 
-def _sizes(summary: Summary) -> Iterator[tuple[str, float]]:
+def _sizes(summary: Summary, benchmark: Benchmark) -> Iterator[tuple[str, float]]:
     """What HPCC says beside its figures: sizes, times, and what its checks found."""
-    for test in hpcc_tests():
-        one = next((figure for figure in figures_of_test(summary, test) if figure.value), None)
+    for test in read_tests(benchmark.name):
+        one = next((figure for figure in figures_of_test(summary, benchmark, test) if figure.value), None)
         try:
             found = dict(_of_test(test, one)) if one else {}
         except (LookupError, ValueError, ArithmeticError):  # of a point of another version
@@ -76,7 +67,7 @@ def _sizes(summary: Summary) -> Iterator[tuple[str, float]]:
         yield from ((key, value) for key, value in found.items() if math.isfinite(value))
 
 
-def _of_test(test: HpccTest, one: Figure) -> Iterator[tuple[str, float]]:
+def _of_test(test: BenchmarkTest, one: Figure) -> Iterator[tuple[str, float]]:
     """The same of one test.
 
     Raises:
@@ -89,7 +80,7 @@ def _of_test(test: HpccTest, one: Figure) -> Iterator[tuple[str, float]]:
         yield from _of_system(one)
     elif test.name == "PTRANS":
         yield from _of_matrix("PTRANS_", one, ("n", "nb"))
-        yield from _found(one, {"PTRANS_residual": "residual"})
+        yield from _found(one, {"PTRANS_residual": "residual"}, "residual")
     elif test.name == "SingleSTREAM of three arrays":
         yield "STREAM_VectorSize", units.parse_bytes(one.knobs["bytes"]) // (3 * _WORD)
         yield "STREAM_Threads", one.point.threads
@@ -103,8 +94,9 @@ def _of_test(test: HpccTest, one: Figure) -> Iterator[tuple[str, float]]:
 
 def _largest_error(one: Figure) -> Iterator[tuple[str, float]]:
     """Of the transform and its inverse, which the kernel's check has in units of u ln n."""
-    for key, value in _found(one, {"MPIFFT_maxErr": "residual"}):
-        yield key, value * math.log(float(one.knobs["n"])) * sys.float_info.epsilon / 2
+    unit = math.log(float(one.knobs["n"])) * sys.float_info.epsilon / 2 if _stated(one, "error") is None else 1.0
+    for key, value in _found(one, {"MPIFFT_maxErr": "residual"}, "error"):
+        yield key, value * unit
 
 
 def _of_system(one: Figure) -> Iterator[tuple[str, float]]:
@@ -117,10 +109,15 @@ def _of_system(one: Figure) -> Iterator[tuple[str, float]]:
         yield "HPL_depth", int(depth)
 
 
-def _found(one: Figure, names: Mapping[str, str]) -> Iterator[tuple[str, float]]:
-    """Declared results of the workload, by key; one that is not finite has no place in a summary."""
+def _found(one: Figure, names: Mapping[str, str], stated: str = "") -> Iterator[tuple[str, float]]:
+    """Declared results of the workload, by key; one that is not finite has no place in a summary.
+
+    Args:
+        stated: the name of the check in an imported output.
+    """
     for key, identifier in names.items():
         value = one.workload.result(identifier, one.point)
+        value = _stated(one, stated) if value is None else value
         if value is not None and math.isfinite(value):
             yield key, value
 
@@ -135,7 +132,9 @@ def _of_matrix(prefix: str, one: Figure, names: tuple[str, str]) -> Iterator[tup
     if rows.isdigit() and columns.isdigit():
         yield f"{prefix}nprow", int(rows)
         yield f"{prefix}npcol", int(columns)
-    if one.value and one.metric.unit == "flop/s":
+    if (seconds := _stated(one, "time")) is not None:
+        yield f"{prefix}time", seconds
+    elif one.value and one.metric.unit == "flop/s":
         yield f"{prefix}time", (2 / 3 * order**3 + 3 / 2 * order**2) / one.value.middle
     elif one.value and one.metric.unit == "B/s":
         yield f"{prefix}time", _WORD * order**2 / one.value.middle
@@ -146,10 +145,16 @@ def _of_table(prefix: str, one: Figure, of_all: bool) -> Iterator[tuple[str, flo
     yield f"{prefix}_N", table // _WORD
     if not of_all:
         return
-    updates = one.point.count("updates")
-    yield f"{prefix}_ExeUpdates", updates
-    if one.value:
-        yield f"{prefix}_time", updates / one.value.middle
-    for key, share in _found(one, {f"{prefix}_ErrorsFraction": "error_share"}):
+    rate, seconds = one.value.middle if one.value else 0.0, _stated(one, "time")
+    if updates := one.point.count("updates") if seconds is None else round(seconds * rate):
+        yield f"{prefix}_ExeUpdates", updates
+        yield f"{prefix}_time", updates / rate if seconds is None else seconds
+    for key, share in _found(one, {f"{prefix}_ErrorsFraction": "error_share"}, "errors"):
         yield key, share
         yield f"{prefix}_Errors", round(share * (table // _WORD))
+
+
+def _stated(one: Figure, name: str) -> float | None:
+    """Return what an imported output says beside its rate: a time, or the value of a check; `None`: nothing."""
+    imported = "imported" in one.point.notes
+    return next((result.value for result in one.point.results if imported and result.name == name), None)

@@ -1,16 +1,23 @@
-"""`octant model hpcc`: HPC Challenge's tests on more nodes than there are here."""
+"""`octant model BENCHMARK`: a benchmark's tests on more nodes than there are here."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
+from octant.benchmarks import benchmarks
 from octant.cli._model_options import NETWORK
 from octant.cli._options import JsonOption, StoreOption
 
 MEASURED = "A measured run"
 
 
-def hpcc(
+def commands() -> dict[str, Callable[..., None]]:
+    """Return the command of each benchmark whose tests the network model predicts."""
+    return {name: predict for name, one in benchmarks().items() if one.predicted}
+
+
+def predict(
     network: Annotated[
         str, typer.Argument(help="A network: `octant model list`, or a .toml file [default: nodes like that of --run].")
     ] = "",
@@ -26,7 +33,7 @@ def hpcc(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Predict HPC Challenge's tests of all ranks on so many nodes: of a described machine, or like this one."""
+    """Predict the benchmark's tests of all ranks on so many nodes: of a described machine, or like this one."""
     from octant.cli._stored import find_run
     from octant.failure import Exit, Refusal
     from octant.network import load

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from octant.benchmarks.messages.patterns import patterns
 from octant.build.describe import describe
-from octant.catalogue.mpi_patterns import patterns
 from octant.cli import application
 from octant.failure import Exit
 from octant.mpi.faults import faults

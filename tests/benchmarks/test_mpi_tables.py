@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import pytest
@@ -13,12 +13,13 @@ from octant import workloads
 from octant.analysis.figures import figures_of
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
-from octant.catalogue import mpi_patterns
-from octant.catalogue.mpi_patterns import Pattern
+from octant.benchmarks import Chosen
+from octant.benchmarks.messages import patterns as mpi_patterns
+from octant.benchmarks.messages import tables as mpi_tables
+from octant.benchmarks.messages.patterns import Pattern
 from octant.failure import Refusal
 from octant.metric import Derived, Metric, Reduce, Seconds, derived, groups, per, ranks, seconds, steps
 from octant.record import Failure, Result
-from octant.report.run import mpi_tables
 from octant.units import si_text
 from octant.workload import Workload
 from octant.workloads.mpi.collective import imb_overlap_of
@@ -160,6 +161,10 @@ def summary(
     return summarise(stored(launches, points, failures), WORKLOADS, all_metrics=True)
 
 
+def table_text(summary: Summary, style: str = "imb", names: Sequence[str] = ()) -> str:
+    return mpi_tables.text(summary, Chosen(tuple(names), own={"as": style}))
+
+
 def rows(text: str) -> list[list[str]]:
     """The words of every line that is no comment."""
     return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
@@ -172,7 +177,7 @@ def test_the_metrics_of_the_columns_are_the_workloads(pattern: Pattern) -> None:
 
 
 def test_one_time_is_the_mean_of_the_slower_rank_and_the_rate_has_imbs_factor() -> None:
-    text = mpi_tables.text(summary("mpi/pairs", "pingpong", bytes="0,1000000"))
+    text = table_text(summary("mpi/pairs", "pingpong", bytes="0,1000000"))
     head, zero, million = rows(text)
     assert head == ["#bytes", "#repetitions", "t[usec]", "Mbytes/sec"]
     assert zero == ["0", "2000", "3.00", "0.00"], "half of 6 us; two launches of 100 samples of 10 steps"
@@ -181,7 +186,7 @@ def test_one_time_is_the_mean_of_the_slower_rank_and_the_rate_has_imbs_factor() 
 
 
 def test_a_range_is_over_ranks_of_means_over_repetitions() -> None:
-    text = mpi_tables.text(summary("mpi/rings", "exchange", bytes="1000"))
+    text = table_text(summary("mpi/rings", "exchange", bytes="1000"))
     head, row = rows(text)
     assert head == ["#bytes", "#repetitions", "t_min[usec]", "t_max[usec]", "t_avg[usec]", "Mbytes/sec"]
     assert row == ["1000", "2000", "3.00", "6.00", "4.50", "666.67"], "4 x 1000 B over t_max"
@@ -191,8 +196,8 @@ def test_a_range_is_over_ranks_of_means_over_repetitions() -> None:
 
 def test_what_is_not_measurable_has_no_ends_in_the_table() -> None:
     good = summary("mpi/rings", "exchange", repeats=3, bytes="1000")
-    bad = mpi_tables.text(unmeasurable(good), "octant")
-    assert "low … high" in mpi_tables.text(good, "octant")
+    bad = table_text(unmeasurable(good), "octant")
+    assert "low … high" in table_text(good, "octant")
     assert not re.search(r"\d.* … \d", bad), bad
 
 
@@ -202,10 +207,10 @@ def test_a_rate_may_add_up_every_other_process_or_pair(each: Literal["", "other"
 
 
 def test_a_pattern_without_messages_has_no_column_of_bytes() -> None:
-    head, row = rows(mpi_tables.text(summary("mpi/rings", "barrier")))
+    head, row = rows(table_text(summary("mpi/rings", "barrier")))
     assert head == ["#repetitions", "t_min[usec]", "t_max[usec]", "t_avg[usec]"]
     assert row == ["2000", "3.00", "6.00", "4.50"]
-    assert rows(mpi_tables.text(summary("mpi/rings", "barrier"), "osu")) == [["4.50"]]
+    assert rows(table_text(summary("mpi/rings", "barrier"), "osu")) == [["4.50"]]
 
 
 def overlapping(title: str) -> Summary:
@@ -221,7 +226,7 @@ def overlapping(title: str) -> Summary:
 
 
 def test_beside_computing_the_columns_are_of_the_slowest_rank_and_give_imbs_overlap() -> None:
-    head, row = rows(mpi_tables.text(overlapping("Ibcast")))
+    head, row = rows(table_text(overlapping("Ibcast")))
     assert head == ["#bytes", "#repetitions", "t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]", "overlap[%]"]
     assert row == ["1000", "50", "10.00", "4.00", "8.00", "25.00"]
     whole, pure, compute, overlap = map(float, row[2:])
@@ -229,7 +234,7 @@ def test_beside_computing_the_columns_are_of_the_slowest_rank_and_give_imbs_over
 
 
 def test_osu_has_other_columns_beside_computing_which_are_means_over_ranks() -> None:
-    text = mpi_tables.text(overlapping("osu_ibcast"), "osu")
+    text = table_text(overlapping("osu_ibcast"), "osu")
     assert "# osu_ibcast" in text
     assert text.splitlines()[2].split() == [
         "#",
@@ -296,41 +301,41 @@ def test_the_columns_are_those_that_osu_prints(name: str, head: str, monkeypatch
 
 
 def test_a_window_has_rates_alone() -> None:
-    head, row = rows(mpi_tables.text(summary("mpi/rings", "uniband", bytes="1000")))
+    head, row = rows(table_text(summary("mpi/rings", "uniband", bytes="1000")))
     assert head == ["#bytes", "#repetitions", "Mbytes/sec", "Msg/sec"]
     assert row == ["1000", "2000", "10666.67", "10666667"]
-    assert rows(mpi_tables.text(summary("mpi/rings", "uniband", bytes="1000"), "osu")) == [["1000", "10666.67"]]
+    assert rows(table_text(summary("mpi/rings", "uniband", bytes="1000"), "osu")) == [["1000", "10666.67"]]
 
 
 def test_the_name_that_was_asked_heads_osus_table_with_its_own_columns() -> None:
     rates, other = summary("mpi/rings", "uniband", bytes="1000", title="osu_mbw_mr"), summary("mpi/rings", "uniband")
-    assert mpi_tables.text(rates, "osu").startswith("# osu_mbw_mr\n")
-    assert rows(mpi_tables.text(rates, "osu")) == [["1000", "10666.67", "10666666.67"]]
-    assert mpi_tables.text(other, "osu").startswith("# osu_bw\n")
+    assert table_text(rates, "osu").startswith("# osu_mbw_mr\n")
+    assert rows(table_text(rates, "osu")) == [["1000", "10666.67", "10666666.67"]]
+    assert table_text(other, "osu").startswith("# osu_bw\n")
 
 
 def test_rows_stand_under_the_length_that_was_used_and_none_under_one_that_became_zero() -> None:
     found = summary("mpi/rings", "exchange", bytes="0,2,6", rounded={"2": "2 B to 0 B", "6": "6 B to 4 B"})
-    text = mpi_tables.text(found)
+    text = table_text(found)
     assert [row[0] for row in rows(text)] == ["#bytes", "0", "4"]
     assert float(rows(text)[2][-1]) == pytest.approx(4 * 4 / 6, abs=0.01), "the rate is of the length that was used"
     assert "Exchange: lengths are whole elements for each rank: 2 B to 0 B, 6 B to 4 B." in text
 
 
 def test_both_modes_of_imb_are_told_apart_in_its_words() -> None:
-    text = mpi_tables.text(summary("mpi/rings", "put", bytes="8", window="1,16"))
+    text = table_text(summary("mpi/rings", "put", bytes="8", window="1,16"))
     assert text.count("# Benchmarking Unidir_put") == 2
     assert text.index("#    MODE: NON-AGGREGATE") < text.index("#    MODE: AGGREGATE")
     assert "# window=16" in text
 
 
 def test_an_operation_on_one_element_has_its_length() -> None:
-    assert rows(mpi_tables.text(summary("mpi/rings", "fetch", bytes="4")))[1] == ["4", "2000", "6.00", "0.67"]
+    assert rows(table_text(summary("mpi/rings", "fetch", bytes="4")))[1] == ["4", "2000", "6.00", "0.67"]
 
 
 @pytest.mark.parametrize(("kind", "said"), [("float", True), ("double", False)])
 def test_what_differs_is_said_where_it_holds_and_knobs_that_were_given_are_shown(kind: str, said: bool) -> None:
-    text = mpi_tables.text(summary("mpi/rings", "allreduce", bytes="8", type=kind, seconds="0.01"))
+    text = table_text(summary("mpi/rings", "allreduce", bytes="8", type=kind, seconds="0.01"))
     assert ("# Allreduce: floats" in text) == said
     assert f"# #processes = 2\n# type={kind}\n" in text
 
@@ -343,39 +348,39 @@ def test_octants_rate_is_of_the_median_that_stands_beside_it() -> None:
     assert row.time < row.t_max
     assert row.median_bytes_per_second == pytest.approx(4000 / row.time)
     assert row.bytes_per_second == pytest.approx(4000 / row.t_max)
-    assert si_text(4000 / row.time, "B/s") in mpi_tables.text(found, "octant")
-    assert "rate" not in mpi_tables.text(summary("mpi/rings", "allreduce", bytes="8"), "octant")
+    assert si_text(4000 / row.time, "B/s") in table_text(found, "octant")
+    assert "rate" not in table_text(summary("mpi/rings", "allreduce", bytes="8"), "octant")
 
 
 def test_tables_of_named_patterns_alone_and_what_is_not_there_is_refused() -> None:
     found = summary("mpi/rings", "exchange", bytes="8")
-    assert mpi_tables.text(found, names=["exchange"]) == mpi_tables.text(found)
+    assert table_text(found, names=["exchange"]) == table_text(found)
     with pytest.raises(Refusal, match=r"cannot show barrier \(the run has Exchange\)"):
-        mpi_tables.text(found, names=["barrier"])
+        table_text(found, names=["barrier"])
 
 
 def test_osu_shows_the_mean_over_ranks_under_its_own_name() -> None:
-    text = mpi_tables.text(summary("mpi/pairs", "pingpong", bytes="8"), "osu")
+    text = table_text(summary("mpi/pairs", "pingpong", bytes="8"), "osu")
     assert text.startswith("# osu_latency\n# #processes = 2\n# Size")
     assert rows(text) == [["8", "2.25"]]
 
 
 def test_octants_own_is_the_median_of_the_slowest_rank() -> None:
-    text = mpi_tables.text(summary("mpi/rings", "exchange", bytes="1000"), "octant")
+    text = table_text(summary("mpi/rings", "exchange", bytes="1000"), "octant")
     assert "1000 B  6.00 µs  6.00 µs … 6.00 µs  667 MB/s         2" in text
 
 
 def test_cells_that_differ_in_another_knob_have_tables_of_their_own() -> None:
     found = summary("mpi/pairs", "pingpong", bytes="8", buffers="hot,rotating")
     assert [table.settings for table in mpi_tables.tables(found)] == [("buffers=hot",), ("buffers=rotating",)]
-    assert "# buffers=rotating" in mpi_tables.text(found)
+    assert "# buffers=rotating" in table_text(found)
 
 
 def test_what_failed_and_what_is_wrong_is_said() -> None:
     knobs: Mapping[str, str] = {"pattern": "barrier"}
     failed = Failure("mpi/rings", "key", knobs, 2, "hangs here (MPICH 5.0.2, 2 ranks: no end after 15 s)", 3)
     alike = Failure("mpi/rings", "key", {"pattern": "exchange"}, 2, failed.reason, 3)
-    text = mpi_tables.text(summary("mpi/pairs", "pingpong", failed, failed, alike, wrong=True, bytes="8"))
+    text = table_text(summary("mpi/pairs", "pingpong", failed, failed, alike, wrong=True, bytes="8"))
     assert rows(text)[1] == ["8", "0", "-", "-", "WRONG", "ANSWER"]
     assert text.count(": hangs here (MPICH 5.0.2, 2 ranks") == 2
     assert "# Not measured: Barrier: hangs" in text
@@ -383,7 +388,7 @@ def test_what_failed_and_what_is_wrong_is_said() -> None:
 
 
 def test_programs_get_the_same_in_base_units() -> None:
-    said = json.loads(mpi_tables.as_json(summary("mpi/rings", "exchange", bytes="1000")))
+    said = json.loads(mpi_tables.as_json(summary("mpi/rings", "exchange", bytes="1000"), Chosen()))
     (table,) = said["tables"]
     assert (table["pattern"], table["processes"], table["groups"], table["factor"]) == ("Exchange", 2, 1, 4)
     (row,) = table["rows"]

@@ -6,14 +6,16 @@ from typing import Any
 import pytest
 
 from octant import workloads
+from octant.benchmarks import benchmarks
+from octant.benchmarks import requests as hpcc
+from octant.benchmarks.hpcc.sizes import Sizes, full_order, quick_order, read_order
+from octant.benchmarks.table import read_tests
 from octant.build.describe import Described
-from octant.catalogue.hpcc_tests import hpcc_tests
 from octant.failure import Exit, Refusal
-from octant.runs import hpcc
-from octant.runs.hpcc_sizes import Sizes, full_order, quick_order, read_order
 from paths import DATA
 
 GIB = 1 << 30
+TESTS = read_tests("hpcc")
 
 
 def test_sizes_are_those_that_hpcc_itself_took() -> None:
@@ -47,7 +49,7 @@ def test_sizes_are_positive_and_fit_for_any_number_of_ranks(ranks: int, order: i
 
 def test_messages_have_the_lengths_that_the_model_needs() -> None:
     """Within a node, and between hosts of whatever two ranks are on different ones."""
-    tests = [one for one in hpcc_tests() if one.workload == "mpi/p2p"]
+    tests = [one for one in read_tests("hpcc") if one.workload == "mpi/p2p"]
     for across in (False, True):
         lengths: dict[str, set[str]] = {}
         for test in tests:
@@ -87,16 +89,18 @@ def test_an_order_is_read_and_one_that_does_not_fit_is_refused_with_its_bytes() 
 
 
 def test_every_key_has_one_row_for_each_rule() -> None:
-    rows = [(one.key, one.rule or test.rule, one.knobs.get("buffers")) for test in hpcc_tests() for one in test.figure]
+    rows = [
+        (one.key, one.rule or test.rule, one.knobs.get("buffers")) for test in read_tests("hpcc") for one in test.figure
+    ]
     assert len(rows) == len(set(rows))
-    names = [test.name for test in hpcc_tests()]
+    names = [test.name for test in read_tests("hpcc")]
     assert len(names) == len(set(names))
     stars = {name.replace("Star", "Single") for name in names if name.startswith("Star")}
     assert stars <= set(names), "with one rank the one stands for the other"
 
 
 def test_a_cell_of_each_test_fits_each_of_its_figures() -> None:
-    for test in hpcc_tests():
+    for test in read_tests("hpcc"):
         for one in test.figure:
             for name, value in one.knobs.items():
                 assert value in test.knobs[name].split(","), (test.name, one.key)
@@ -111,15 +115,15 @@ def described(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("described")
 @pytest.mark.parametrize("ranks", [1, 2, 7])
 def test_what_can_be_measured_is_asked_and_the_rest_has_a_reason(ranks: int) -> None:
-    found = hpcc.asked(Sizes(ranks, 512), quick=True, repeats=None)
+    found = hpcc.asked(TESTS, Sizes(ranks, 512), quick=True, repeats=None)
     asked = {ask.show.title: ask for ask in found.asks}
-    names = {test.name for test in hpcc_tests()}
+    names = {test.name for test in read_tests("hpcc")}
     assert set(asked) | set(found.left_out) == names or (ranks == 1 and set(asked) | set(found.left_out) < names)
     assert not set(asked) & set(found.left_out)
     assert len({ask.key for ask in found.asks}) == len(found.asks), "no two asks are the same question"
-    assert {ask.repeats for ask in found.asks} == {hpcc.LAUNCHES}
+    assert {ask.repeats for ask in found.asks} == {benchmarks()["hpcc"].launches}
     assert not any("{" in value for ask in found.asks for value in ask.knobs.values())
-    for test in hpcc_tests():
+    for test in read_tests("hpcc"):
         if test.workload in workloads.workloads() and test.name in asked:
             wanted = {"one": 1, "star": ranks, "all": 6 if test.ranks and ranks == 7 else ranks}[test.mode]
             assert asked[test.name].shape.ranks == wanted
@@ -131,7 +135,7 @@ def test_what_can_be_measured_is_asked_and_the_rest_has_a_reason(ranks: int) -> 
 @pytest.mark.usefixtures("described")
 def test_ranks_on_several_hosts_do_not_ask_for_memory_that_all_share() -> None:
     def transports(**where: Any) -> dict[str, str]:
-        asks = hpcc.asked(Sizes(2, 512), quick=True, repeats=None, **where).asks
+        asks = hpcc.asked(TESTS, Sizes(2, 512), quick=True, repeats=None, **where).asks
         return {
             ask.show.title: ask.knobs.get("transport", "") for ask in asks if ask.subject.workload.startswith("hpcc/")
         }
@@ -146,7 +150,7 @@ def test_ranks_on_several_hosts_do_not_ask_for_memory_that_all_share() -> None:
 @pytest.mark.usefixtures("described")
 def test_ranks_that_cannot_share_as_much_send_messages() -> None:
     def by_messages(bytes_: float, ranks: int = 2, **where: Any) -> set[str]:
-        found = hpcc.asked(Sizes(ranks, 4096), quick=True, repeats=None, shareable_bytes=bytes_, **where)
+        found = hpcc.asked(TESTS, Sizes(ranks, 4096), quick=True, repeats=None, shareable_bytes=bytes_, **where)
         sent = {ask.show.title for ask in found.asks if ask.knobs.get("transport") == "messages"}
         assert sent == set(found.unshared)
         return sent
@@ -165,14 +169,14 @@ def test_a_kernel_that_refuses_leaves_its_test_out(monkeypatch: pytest.MonkeyPat
         raise Refusal("cannot find octant-node-gemm (it is not built); try `make setup`")
 
     monkeypatch.setattr(hpcc, "describe", refuse)
-    found = hpcc.asked(Sizes(2, 512), quick=True, repeats=1)
+    found = hpcc.asked(TESTS, Sizes(2, 512), quick=True, repeats=1)
     assert not found.asks
     assert "not built" in found.left_out["SingleDGEMM"]
 
 
 def test_kernels_take_what_is_asked(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
-    here = {test.name for test in hpcc_tests() if test.workload in workloads.workloads()}
+    here = {test.name for test in read_tests("hpcc") if test.workload in workloads.workloads()}
     for quick in (True, False):
-        found = hpcc.asked(Sizes(2, 512), quick, repeats=1)
+        found = hpcc.asked(TESTS, Sizes(2, 512), quick, repeats=1)
         assert not here & set(found.left_out), found.left_out

@@ -6,6 +6,7 @@ Source: HPCC 1.5, whose measure is M = 8 N² / P, the bytes that HPL's matrix ta
 import math
 from dataclasses import dataclass
 
+from octant.benchmarks import requests
 from octant.failure import Exit, Refusal
 from octant.units import bytes_text
 
@@ -24,11 +25,15 @@ _PRIMES = (2, 3, 5)
 
 
 @dataclass(frozen=True)
-class Sizes:
+class Sizes(requests.Sizes):
     """Sizes of every test; lengths are in elements where their name does not say bytes."""
 
-    ranks: int
     hpl_n: int
+
+    @property
+    def label(self) -> str:
+        """What `--size` says of them."""
+        return f"hpl:{self.hpl_n}"
 
     @property
     def matrix_bytes(self) -> int:
@@ -109,15 +114,25 @@ class Sizes:
         stride = -(-len(every) // MOST_PAIRS) or 1
         return ",".join(f"{a}+{b}" for a, b in every[::stride])
 
-    def filled(self, text: str) -> str:
-        """A value of `hpcc_tests.toml` with its `{size}` filled in.
 
-        Raises:
-            AttributeError: no such size.
-        """
-        if text.startswith("{") and text.endswith("}"):
-            return str(getattr(self, text[1:-1]))
-        return text
+def choose(size: str, quick: bool, ranks: int, memory_bytes: int, available_bytes: int) -> tuple[Sizes, list[str]]:
+    """Return the sizes of a run, and why they are smaller than its rule asks for, if they are.
+
+    Args:
+        size: `hpl:N`; "": by rule.
+        memory_bytes: of all nodes together; `available_bytes`: of it, what others leave.
+
+    Raises:
+        Refusal: see `read_order`.
+    """
+    if size:
+        return Sizes(ranks, read_order(size, memory_bytes)), []
+    order = quick_order(ranks, memory_bytes) if quick else full_order(memory_bytes)
+    if (left := full_order(memory_bytes, available_bytes)) >= order:
+        return Sizes(ranks, order), []
+    rule = "a quick run has" if quick else "HPCC's rules ask for"
+    why = f"{bytes_text(available_bytes)} of {bytes_text(memory_bytes)} of memory are available"
+    return Sizes(ranks, left), [f"N is {left} where {rule} {order}: {why}"]
 
 
 def quick_order(ranks: int, memory_bytes: int) -> int:

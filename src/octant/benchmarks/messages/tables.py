@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from octant.catalogue.mpi_patterns import Pattern, find, pattern_of
+from octant import stats
+from octant.benchmarks.messages.patterns import Pattern, find, pattern_of
 from octant.failure import Exit, Refusal
 from octant.metric import Derived
-from octant.report import claims
 from octant.units import bytes_text, counted, si_text
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
+    from octant.benchmarks import Chosen
 
-Style = Literal["imb", "osu", "octant"]
 _MEGA = 1e6
 _RULE = "#" + "-" * 79
 _USED = re.compile(r"[0-9]+ B to ([0-9]+) B")  # a kernel's note on a length that it rounded
@@ -30,7 +30,7 @@ class Row:
     """One message length of a pattern; times in seconds, rates in units a second; what was not measured is `None`."""
 
     bytes: int | None
-    repetitions: int  # of all launches together
+    repetitions: int | None  # of all launches together; of an imported run nobody knows
     t_min: float | None
     t_max: float | None
     t_avg: float | None
@@ -74,7 +74,7 @@ def tables(summary: Summary) -> tuple[Table, ...]:
     heads: dict[tuple[object, ...], Table] = {}
     for figure in summary.figures:
         asked = _asked(summary, figure.point.launch)
-        pattern = pattern_of(figure.workload.name, figure.knobs, asked)
+        pattern = pattern_of(figure.workload.name, figure.knobs, asked, bool(summary.run.imported))
         if pattern is None:
             continue
         at_once = figure.point.groups or (tuple(range(figure.point.ranks)),)
@@ -92,20 +92,6 @@ def tables(summary: Summary) -> tuple[Table, ...]:
     return tuple(replace(table, rows=tuple(ordered[key])) for key, table in heads.items())
 
 
-def named(shown: Sequence[Table], names: Sequence[str]) -> tuple[Table, ...]:
-    """The tables of the patterns of these names; all without names.
-
-    Raises:
-        Refusal: a name that no pattern has, or a pattern without a table.
-    """
-    wanted = {find(name).name: name for name in names}
-    there = {table.pattern.name: table.asked for table in shown}
-    if missing := [name for pattern, name in wanted.items() if pattern not in there]:
-        why = f"the run has {', '.join(there.values()) or 'no pattern'}"
-        raise Refusal(f"cannot show {missing[0]} ({why}); try octant mpi {missing[0]}", Exit.WRONG_WORD)
-    return tuple(table for table in shown if not wanted or table.pattern.name in wanted)
-
-
 def columns(pattern: Pattern) -> tuple[str, ...]:
     """The heads of IMB's columns of a pattern, in their order."""
     return tuple(_columns(pattern))
@@ -116,25 +102,29 @@ def osu_columns(pattern: Pattern) -> tuple[str, ...]:
     return tuple(_osu_columns(pattern))
 
 
-def text(summary: Summary, style: Style = "imb", names: Sequence[str] = (), further: Sequence[str] = ()) -> str:
-    """The tables of a run, then what they do not show: patterns that failed, doubts, and how definitions differ.
+def text(summary: Summary, chosen: Chosen, below: Sequence[str] = ()) -> str:
+    """Return the tables of a run, then what they do not show: failed patterns, doubts, differing definitions.
 
     Args:
-        names: of patterns; none: all.
-        further: sentences that stand below.
+        chosen: the style of the tables, and the names of patterns; none: all.
+        below: further sentences.
 
     Raises:
-        Refusal: a name without a table.
+        Refusal: a name without a table, or a run without any.
     """
-    shown = named(tables(summary), names)
+    shown = _shown(summary, chosen.names)
+    style = chosen.text("as") or "imb"
     parts = [_table_text(table, style) for table in shown]
-    parts += [_footnotes(summary, shown, style, further)]
+    parts += [_footnotes(summary, shown, style, below)]
     return "\n\n".join(part for part in parts if part)
 
 
-def as_json(summary: Summary, names: Sequence[str] = ()) -> str:
-    """The same for programs; times in seconds, rates in bytes or messages a second."""
-    run = summary.run
+def as_json(summary: Summary, chosen: Chosen) -> str:
+    """Return the same for programs; times in seconds, rates in bytes or messages a second.
+
+    Raises:
+        Refusal: a name without a table, or a run without any.
+    """
     found = [
         {
             "pattern": table.pattern.name, "asked": table.asked, "workload": table.pattern.workload,
@@ -142,9 +132,30 @@ def as_json(summary: Summary, names: Sequence[str] = ()) -> str:
             "factor": table.pattern.factor * table.pattern.times_of(table.processes),
             "rows": [asdict(row) for row in table.rows],
         }
-        for table in named(tables(summary), names)
+        for table in _shown(summary, chosen.names)
     ]  # fmt: skip
-    return json.dumps({"run": run.id, "tables": found, "failures": _failures(summary)}, indent=1)
+    return json.dumps({"run": summary.run.id, "tables": found, "failures": _failures(summary)}, indent=1)
+
+
+def _shown(summary: Summary, names: Sequence[str]) -> tuple[Table, ...]:
+    """Return the tables of these patterns; all without names.
+
+    Raises:
+        Refusal: a run without any table, a name that no pattern has, or a pattern without a table.
+    """
+    shown, run = tables(summary), summary.run
+    if (run.points or run.imported) and not shown:
+        why = f"it is imported: {run.title}" if run.imported else f"it is `{run.title}`"
+        raise Refusal(
+            f"cannot print tables of {run.id} ({why}, and has no pattern of octant mpi); try octant report {run.id}",
+            Exit.WRONG_WORD,
+        )
+    wanted = {find(name).name: name for name in names}
+    there = {table.pattern.name: table.asked for table in shown}
+    if missing := [name for pattern, name in wanted.items() if pattern not in there]:
+        why = f"the run has {', '.join(there.values()) or 'no pattern'}"
+        raise Refusal(f"cannot show {missing[0]} ({why}); try octant mpi {missing[0]}", Exit.WRONG_WORD)
+    return tuple(table for table in shown if not wanted or table.pattern.name in wanted)
 
 
 def _asked(summary: Summary, launch: str) -> str:
@@ -169,28 +180,34 @@ def _overlap(figure: Figure, pure: float | None, compute: float | None, whole: f
 
 
 def _row(summary: Summary, pattern: Pattern, figure: Figure) -> Row:
-    def value(metric: str) -> float | None:
-        found = summary.figure(figure, metric)
-        return found.value.middle if found and found.value else None
+    """Return what a table says of a length; of an imported run times and rates are as the tool printed them."""
 
+    def value(*metrics: str) -> float | None:
+        found = (summary.figure(figure, metric) for metric in metrics)
+        return next((one.value.middle for one in found if one and one.value), None)
+
+    imported = bool(summary.run.imported)
+    pure, time = ("t_pure",) * imported, ("time",) * imported  # what a tool prints in place of a mean over ranks
     length = figure.knobs.get("bytes", "") if pattern.has_length else ""
     used = _USED.fullmatch(figure.point.notes.get("rounded", ""))
     number = int(used[1] if used else length) if used or length.isdigit() else None
-    t_max, whole, compute = value("t_max"), value("t_ovrl"), value("t_cpu")
-    t_max = value("t_pure") if pattern.times == "passive" else t_max
+    t_max, whole, compute = value("t_max", *time), value("t_ovrl"), value("t_cpu")
+    t_max = value("t_pure") if pattern.times == "passive" or (imported and whole) else t_max
     processes = len(figure.point.groups[0]) if figure.point.groups else figure.point.ranks
     added = pattern.times_of(processes)
     moved = None if number is None or not pattern.factor else pattern.factor * added * number
     messages = pattern.messages * added / t_max if t_max and pattern.messages else None
     repetitions = sum(launch.count * launch.point.batch for launch in figure.counted)
-    own = figure.value
+    own = figure.value if figure.metric.unit == "s" else None
+    known = own if own and own.kind != "not measurable" else None
     return Row(
-        number, repetitions, value("t_min"), t_max, value("t_avg"), _over(moved, t_max), messages,
-        whole, compute, _overlap(figure, t_max, compute, whole), value("phase/whole"), value("phase/compute"),
+        number, None if imported else repetitions, value("t_min"), t_max, value("t_avg", *pure, *time),
+        value("bandwidth") if imported else _over(moved, t_max), value("message rate") if imported else messages,
+        whole, compute, value("overlap_imb") if imported else _overlap(figure, t_max, compute, whole),
+        whole if imported else value("phase/whole"), compute if imported else value("phase/compute"),
         own.middle if own else None, _over(moved, own.middle if own else None),
-        own.low if own and own.kind != "not measurable" else None,
-        own.high if own and own.kind != "not measurable" else None,
-        claims.count_text(figure), tuple(claims.warnings(figure.doubts)), bool(figure.wrong),
+        known.low if known else None, known.high if known else None,
+        figure.count_text, tuple(stats.warnings(figure.doubts)), bool(figure.wrong),
     )  # fmt: skip
 
 
@@ -198,7 +215,7 @@ def _over(moved: int | None, seconds: float | None) -> float | None:
     return None if moved is None or not seconds else moved / seconds
 
 
-def _table_text(table: Table, style: Style) -> str:
+def _table_text(table: Table, style: str) -> str:
     if style == "octant":
         return _octant_text(table)
     return _osu_text(table) if style == "osu" else _imb_text(table)
@@ -225,8 +242,10 @@ def _imb_text(table: Table) -> str:
 def _mode_lines(table: Table) -> list[str]:
     """IMB's words for how many operations one completion ends."""
     modes = table.pattern.modes
-    number = next((one.partition("=")[2] for one in table.settings if modes and one.startswith(f"{modes}=")), "")
-    return ["#", f"#    MODE: {'NON-' if number == '1' else ''}AGGREGATE", "#"] if number else []
+    settings = dict(one.split("=", 1) for one in table.settings) if modes else {}
+    said = settings.get("aggregate") or settings.get(modes, "")  # yes or no in an output of IMB
+    known = said.isdigit() or said in ("yes", "no")
+    return ["#", f"#    MODE: {'NON-' if said in ('1', 'no') else ''}AGGREGATE", "#"] if known else []
 
 
 def _columns(pattern: Pattern) -> dict[str, Callable[[Row], str]]:
@@ -234,7 +253,7 @@ def _columns(pattern: Pattern) -> dict[str, Callable[[Row], str]]:
     found: dict[str, Callable[[Row], str]] = {}
     if pattern.has_length:
         found["#bytes"] = lambda row: "-" if row.bytes is None else str(row.bytes)
-    found["#repetitions"] = lambda row: str(row.repetitions)
+    found["#repetitions"] = lambda row: "-" if row.repetitions is None else str(row.repetitions)
     if pattern.times == "overlap":
         found["t_ovrl[usec]"] = lambda row: _fixed(row.whole, 1 / _MEGA)
         found["t_pure[usec]"] = lambda row: _fixed(row.t_max, 1 / _MEGA)
@@ -334,10 +353,23 @@ def _failures(summary: Summary) -> list[str]:
     return list(dict.fromkeys(f"{pattern.name if pattern else one.workload}: {one.reason}" for pattern, one in named))
 
 
-def _footnotes(summary: Summary, shown: Sequence[Table], style: Style, further: Sequence[str]) -> str:
+def _notes_of_import(summary: Summary, shown: Sequence[Table]) -> list[str]:
+    """Return where the values come from, which of them have no table, and that some are doubtful."""
+    run = summary.run
+    notes = [f"# The values are {run.source}; of several outputs they are medians."]
+    every = ((one.workload.name, one.knobs, _asked(summary, one.point.launch)) for one in summary.figures)
+    without = dict.fromkeys(asked for name, knobs, asked in every if pattern_of(name, knobs, asked, True) is None)
+    notes += [f"# Without a table, since octant mpi has no such pattern: {', '.join(without)}."] * bool(without)
+    doubtful = any(row.doubts for table in shown for row in table.rows)
+    return notes + [f"# * doubtful here; octant report {run.id} says why, and has medians with intervals."] * doubtful
+
+
+def _footnotes(summary: Summary, shown: Sequence[Table], style: str, below: Sequence[str]) -> str:
     failed = [f"# Not measured: {text}" for text in _failures(summary)]
     if not shown:
         return "\n".join(failed or ["# Nothing was measured."])
+    if summary.run.imported:
+        return "\n".join([*failed, *_notes_of_import(summary, shown)])
     launches = max(len(figure.counted) for figure in summary.figures)
     means = (
         f"Times are IMB's: means over repetitions, then over ranks; here the median of {counted(launches, 'launch')}."
@@ -357,8 +389,7 @@ def _footnotes(summary: Summary, shown: Sequence[Table], style: Style, further: 
         for one in shown
         if one.rounded
     ]
-    notes += further
-    notes += [claims.link_text(link) for link in dict.fromkeys(one.link for one in summary.figures if one.link)]
+    notes += below
     if any(row.doubts for table in shown for row in table.rows):
         notes.append(f"* doubtful here; octant report {summary.run.id} says why, and has medians with intervals.")
     return "\n".join([*failed, *(f"# {note}" for note in notes)])

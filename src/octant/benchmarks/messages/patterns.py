@@ -9,16 +9,18 @@ from typing import Annotated, Literal
 from msgspec import Meta
 from msgspec.structs import replace
 
+from octant.benchmarks.table import plain_name
 from octant.failure import Exit, Refusal, suggestion
 from octant.untrusted import InputTable, convert
 
 
 class Pattern(InputTable, frozen=True, kw_only=True):
-    """One of them; `mpi_patterns.toml` explains the fields."""
+    """One of them; `tests.toml` explains the fields."""
 
     name: str
     osu: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    title: str = ""
     workload: str
     knobs: Mapping[str, str] = {}
     ranks: Literal["pair", "any"] = "any"
@@ -69,10 +71,10 @@ class Pattern(InputTable, frozen=True, kw_only=True):
 @functools.cache
 def patterns() -> tuple[Pattern, ...]:
     """All of them, in the file's order."""
-    table = tomllib.loads((files("octant.catalogue") / "mpi_patterns.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((files(__package__) / "tests.toml").read_text(encoding="utf-8"))
     found = convert(table["pattern"], tuple[Pattern, ...])
     beside = [one for one in found if one.knobs.get("call") == "nonblocking"]
-    alone = {"osu": (), "aliases": (), "times": "range", "osu_shows": "latency"}
+    alone = {"osu": (), "aliases": (), "title": "", "times": "range", "osu_shows": "latency"}
     return (*found, *(replace(one, name=f"{one.name}_pure", **alone) for one in beside))
 
 
@@ -92,16 +94,23 @@ def find(name: str) -> Pattern:
     raise Refusal(f"cannot measure the pattern {name!r} (no such pattern); {hint}", Exit.WRONG_WORD)
 
 
-def pattern_of(workload: str, knobs: Mapping[str, str], asked: str = "") -> Pattern | None:
+def pattern_of(workload: str, knobs: Mapping[str, str], asked: str = "", imported: bool = False) -> Pattern | None:
     """The pattern that a cell is one of: that of the name that was asked, or of several the first with the most knobs.
 
     Args:
         asked: a name of a pattern, or any other text.
+        imported: other tools say only some of the knobs.
     """
-    named = _by_name(patterns()).get(asked.lower())
+    known = patterns()
+    if imported:
+        title = plain_name(asked)
+        titled = (one for one in known if one.title and plain_name(one.title) == title)
+        alike = (one for one in known if one.is_of(workload, {**one.knobs, **knobs}))
+        return _by_name(known).get(asked.lower()) or next(titled, None) or next(alike, None)
+    named = _by_name(known).get(asked.lower())
     if named and named.is_of(workload, knobs):
         return named
-    fitting = [one for one in patterns() if one.is_of(workload, knobs)]
+    fitting = [one for one in known if one.is_of(workload, knobs)]
     return max(fitting, key=lambda one: len(one.knobs), default=None)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from octant.catalogue.hpcc_tests import hpcc_tests
+from octant.benchmarks.table import read_tests
 from octant.store import Store
 from paths import Octant
 
@@ -22,11 +22,11 @@ def test_a_run_prints_a_row_for_each_key_and_its_summary_is_read_back(
     done = octant(*TINY, timeout=300)
     assert done.returncode == 0, done.stderr
     (run,) = Store(Path(environment["OCTANT_STORE"])).runs()
-    assert (run.benchmark, run.asks[0].show.test) == ("hpcc", hpcc_tests()[0].name)
-    keys = {one.key for test in hpcc_tests() for one in test.figure}
+    assert (run.benchmark, run.asks[0].show.test) == ("hpcc", read_tests("hpcc")[0].name)
+    keys = {one.key for test in read_tests("hpcc") for one in test.figure}
     measured = {key for key in keys if f"  {key} " in done.stdout}
-    left_out = {test.name for test in hpcc_tests() if f"octant: {test.name} is left out" in done.stderr}
-    assert measured == {one.key for test in hpcc_tests() if test.name not in left_out for one in test.figure}
+    left_out = {test.name for test in read_tests("hpcc") if f"octant: {test.name} is left out" in done.stderr}
+    assert measured == {one.key for test in read_tests("hpcc") if test.name not in left_out for one in test.figure}
     assert done.stdout.count("right") >= len(measured)
     told = {row["key"]: row for row in json.loads(octant("hpcc", "--run", "last", "--json").stdout)["figures"]}
     assert {key for key, row in told.items() if row["value"]} == measured

@@ -14,19 +14,22 @@ from fake_run import lane, point, stored, there_and_back
 from octant import foreign, workloads
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
-from octant.catalogue.hpcc_tests import HpccTest, hpcc_tests
+from octant.benchmarks import benchmarks
+from octant.benchmarks.hpcc.summary import NORMS
+from octant.benchmarks.rows import BenchmarkRow, over_peak, rows_of
+from octant.benchmarks.table import BenchmarkTest, read_tests
 from octant.failure import Refusal
 from octant.record import Failure, Point, Result
-from octant.report.run import hpcc_summary, hpcc_table
-from octant.report.run.hpcc_rows import Row, hpcc_rows, over_peak
+from octant.report import benchmark_table
 from octant.store import Store
 from octant.store.imported import create
 
+HPCC = benchmarks()["hpcc"]
 N = 1000
 
 
 def launches_of(name: str, ranks: int, **knobs: str) -> list[Launch]:
-    test = next(one for one in hpcc_tests() if one.name == name)
+    test = next(one for one in read_tests("hpcc") if one.name == name)
     ask = Ask(Subject(test.workload), knobs, Shape(ranks), show=Presentation(name, test=name), repeats=3)
     return list(ask.launches())
 
@@ -74,8 +77,8 @@ def summary() -> Summary:
     return summary_of()
 
 
-def rows(summary: Summary) -> dict[tuple[str, str], Row]:
-    return {(row.key, row.rule): row for row in hpcc_rows(summary)}
+def rows(summary: Summary) -> dict[tuple[str, str], BenchmarkRow]:
+    return {(row.key, row.rule): row for row in rows_of(summary, HPCC)}
 
 
 def test_rates_are_in_the_unit_of_the_key_and_a_star_figure_is_one_ranks(summary: Summary) -> None:
@@ -97,8 +100,8 @@ def test_both_kinds_of_stores_are_rows_and_hpccs_bandwidth_is_of_the_quickest_pa
     assert plain.value == pytest.approx(12.0), "the median sample"
 
 
-@pytest.mark.parametrize("test", hpcc_tests(), ids=lambda one: one.name)
-def test_the_metrics_that_a_test_names_are_its_workloads(test: HpccTest) -> None:
+@pytest.mark.parametrize("test", read_tests("hpcc"), ids=lambda one: one.name)
+def test_the_metrics_that_a_test_names_are_its_workloads(test: BenchmarkTest) -> None:
     declared = {metric.name for metric in workloads.workload(test.workload).metrics}
     assert {name for one in test.figure for name in (one.metric, one.reference) if name} <= declared
 
@@ -115,35 +118,37 @@ def test_what_has_no_figure_has_a_reason(summary: Summary) -> None:
     assert found["RandomlyOrderedRingLatency_usec", "baseline"].reason == "SIGSEGV"
     assert found["NaturallyOrderedRingLatency_usec", "baseline"].reason == "not asked in this run"
     assert all(row.reason or row.value is not None for row in found.values())
-    text = hpcc_table.text(summary)
+    text = benchmark_table.text(summary, HPCC)
     assert "RandomlyOrderedRing latency: SIGSEGV" in text
-    assert "Success=0" in hpcc_summary.text(summary)
+    assert "Success=0" in benchmark_table.exported(summary, HPCC)
 
 
 def test_what_is_not_measurable_has_no_ends_in_the_table() -> None:
     good, bad = summary_of(), unmeasurable(summary_of())
-    assert any(row.low is not None for row in hpcc_rows(good))
-    assert "…" in hpcc_table.text(good)
-    assert {(row.low, row.high) for row in hpcc_rows(bad)} == {(None, None)}
-    assert any(row.value is not None for row in hpcc_rows(bad))
-    assert not re.search(r"\d … \d", hpcc_table.text(bad))
+    assert any(row.low is not None for row in rows_of(good, HPCC))
+    assert "…" in benchmark_table.text(good, HPCC)
+    assert {(row.low, row.high) for row in rows_of(bad, HPCC)} == {(None, None)}
+    assert any(row.value is not None for row in rows_of(bad, HPCC))
+    assert not re.search(r"\d … \d", benchmark_table.text(bad, HPCC))
 
 
 def test_a_wrong_answer_has_no_speed_and_the_summary_says_so() -> None:
     wrong = summary_of(wrong=True)
     row = rows(wrong)["SingleDGEMM_Gflops", "baseline"]
     assert (row.verdict, row.value, row.reason) == ("WRONG", None, "")
-    assert re.search(r"SingleDGEMM_Gflops +- .*WRONG", hpcc_table.text(wrong))
-    text = hpcc_summary.text(wrong)
+    assert re.search(r"SingleDGEMM_Gflops +- .*WRONG", benchmark_table.text(wrong, HPCC))
+    text = benchmark_table.exported(wrong, HPCC)
     assert "Success=0" in text
     assert "SingleDGEMM_Gflops=-1" in text
 
 
 def test_columns_are_aligned_and_programs_get_the_same_values(summary: Summary) -> None:
-    lines = hpcc_table.text(summary).splitlines()
+    lines = benchmark_table.text(summary, HPCC).splitlines()
     of_keys = [line for line in lines if line.startswith("  ") and "=" not in line[:30] and "right" in line]
     assert len({line.index("right") for line in of_keys}) == 1
-    told = {(row["key"], row["rule"]): row["value"] for row in json.loads(hpcc_table.as_json(summary))["figures"]}
+    told = {
+        (row["key"], row["rule"]): row["value"] for row in json.loads(benchmark_table.as_json(summary, HPCC))["figures"]
+    }
     assert told == {key: row.value for key, row in rows(summary).items()}
 
 
@@ -152,7 +157,7 @@ def test_the_largest_error_of_the_transform_is_in_no_unit() -> None:
     found = (Result(workloads.workload("hpcc/gfft").results["residual"], 0.5, "1", 16.0),)
     points = [measured(one, {}, counts={"nominal_flops": 10**6}, results=found) for one in launches]
     run = stored(launches, points, [], title="hpcc --quick")
-    lines = hpcc_summary.text(summarise(run, all_metrics=True)).splitlines()
+    lines = benchmark_table.exported(summarise(run, all_metrics=True), HPCC).splitlines()
     pairs = dict(line.split("=") for line in lines if "=" in line)
     assert float(pairs["MPIFFT_maxErr"]) == pytest.approx(0.5 * math.log(4096) * 2**-53, rel=1e-6, abs=0)
 
@@ -160,7 +165,7 @@ def test_the_largest_error_of_the_transform_is_in_no_unit() -> None:
 def test_what_checks_found_stands_beside_the_figures() -> None:
     """HPL's norms where the run has them (an older one has not), and the residual of the transposition."""
     texts = workloads.workload("hpcc/hpl").results
-    norms = [(key, Result(texts[name], 1.5 + i, "1")) for i, (key, name) in enumerate(hpcc_summary.NORMS.items())]
+    norms = [(key, Result(texts[name], 1.5 + i, "1")) for i, (key, name) in enumerate(NORMS.items())]
     hpl, transposed = launches_of("HPL", 2, n="1000", depth="1"), launches_of("PTRANS", 2, n="500")
     residual = Result(workloads.workload("hpcc/ptrans").results["residual"], 0.25, "1", 16.0)
     for with_norms in (True, False):
@@ -169,15 +174,15 @@ def test_what_checks_found_stands_beside_the_figures() -> None:
         counts = {"bytes_transposed": 8 * 500**2}
         points += [measured(one, {}, pace="whole", counts=counts, results=(residual,)) for one in transposed]
         summary = summarise(stored([*hpl, *transposed], points), all_metrics=True)
-        pairs = dict(line.split("=") for line in hpcc_summary.text(summary).splitlines() if "=" in line)
+        pairs = dict(line.split("=") for line in benchmark_table.exported(summary, HPCC).splitlines() if "=" in line)
         expected = {key: result.value for key, result in (norms if with_norms else norms[-1:])}
-        assert {key: float(pairs[key]) for key in hpcc_summary.NORMS if key in pairs} == expected
+        assert {key: float(pairs[key]) for key in NORMS if key in pairs} == expected
         assert float(pairs["HPL_eps"]) == pytest.approx(2**-53)
         assert (pairs["HPL_depth"], pairs["PTRANS_residual"]) == ("1", "0.25")
 
 
 def test_the_summary_is_read_back_to_the_same_values(tmp_path: Path) -> None:
-    text = hpcc_summary.text(summary_of(crashed=False))
+    text = benchmark_table.exported(summary_of(crashed=False), HPCC)
     pairs = dict(line.split("=") for line in text.splitlines() if "=" in line)
     assert pairs["CommWorldProcs"] == "3"
     assert pairs["Success"] == "1"
@@ -215,17 +220,17 @@ def test_figures_over_the_peak_are_of_what_the_run_measured() -> None:
     points = [measured(one, {}, counts={"flops": 10**9}, notes=notes) for one in peak]
     points += [measured(one, {}, pace="whole", counts={"flops": 10**9}) for one in hpl]
     summary = summarise(stored([*peak, *hpl], points), all_metrics=True)
-    found = over_peak(summary)
+    found = over_peak(summary, HPCC)
     assert found is not None
     assert found[0] == pytest.approx(2e12)  # 1e9 in 1 ms, on two ranks
     assert [(one.name, one.unit) for one in found[1]] == [("HPL", "1")]
     assert found[1][0].value == pytest.approx(0.5)
-    assert "Over the measured peak of 2.00 Tflop/s: HPL 50 %." in hpcc_table.text(summary)
+    assert "Over the measured peak of 2.00 Tflop/s: HPL 50 %." in benchmark_table.text(summary, HPCC)
     assert rows(summary)["HPL_Tflops", "optimised"].of_limit == pytest.approx(0.5)
-    assert over_peak(summary_of()) is None
+    assert over_peak(summary_of(), HPCC) is None
 
 
 def test_a_run_without_such_figures_is_no_summary() -> None:
     run = stored([], [])
     with pytest.raises(Refusal, match="try octant hpcc"):
-        hpcc_summary.text(replace(summary_of(), run=run, figures=(), others={}))
+        benchmark_table.exported(replace(summary_of(), run=run, figures=(), others={}), HPCC)

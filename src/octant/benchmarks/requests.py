@@ -1,0 +1,151 @@
+"""The tests of a benchmark at their sizes as asks, and why an installation cannot measure some of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from octant import build, workloads
+from octant.ask import Ask, Presentation, Shape, Subject
+from octant.benchmarks import Requested
+from octant.benchmarks.table import read_tests
+from octant.build.describe import describe
+from octant.failure import Refusal
+from octant.launch import leftovers
+from octant.machine.facts import usable_cores
+from octant.runs.knobs import check_knobs
+from octant.runs.modes import ranks_and_knobs
+from octant.runs.requests import host_names
+from octant.units import bytes_text, counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octant.benchmarks import Benchmark, Chosen
+    from octant.benchmarks.table import BenchmarkTest
+    from octant.machine import Machine
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes of a benchmark's tests: attributes that they name. One with `sizes.py` has further ones there."""
+
+    ranks: int
+
+    @property
+    def label(self) -> str:
+        """What `--size` says of them; "": there is no such option."""
+        return ""
+
+
+@dataclass(frozen=True)
+class AskedTests:
+    """Tests as asks."""
+
+    asks: tuple[Ask, ...]
+    left_out: Mapping[str, str]  # why a test is not measured, by its name
+    unshared: tuple[str, ...] = ()  # tests that do not find the memory to share that they would take
+
+
+def requested(benchmark: Benchmark, chosen: Chosen, machine: Machine, _mpi: Mapping[str, str]) -> Requested:
+    """Return an ask for each test that can be measured; the remarks name the others.
+
+    Raises:
+        Refusal: a size that cannot be.
+    """
+    hosts = host_names(chosen.hosts)
+    count = chosen.ranks or len(usable_cores(machine)) * max(1, len(hosts))
+    quick = bool(chosen.own.get("quick", True))
+    sizes, remarks, free = Sizes(count), [], leftovers.free_bytes()
+    if own := benchmark.part("sizes"):
+        sizes, remarks = own.choose(chosen.text("size"), quick, count, *_memory(machine, max(1, len(hosts))))
+    found = asked(
+        read_tests(benchmark.name), sizes, quick, chosen.repeats or benchmark.launches, chosen.launcher, hosts,
+        shareable_bytes=free,
+    )  # fmt: skip
+    why = f"its ranks would share more than the {bytes_text(int(free))} that {leftovers.FOLDER} has"
+    remarks += [f"{name} is measured by messages: {why}" for name in found.unshared]
+    remarks += [f"{name} is left out: {why}" for name, why in found.left_out.items()]
+    words = [benchmark.command, *["--quick" if quick else "--full"] * ("quick" in chosen.own)]
+    words += [f"--size {sizes.label}"] * bool(sizes.label) + [f"--ranks {count}"]
+    words += [f"--launcher {chosen.launcher}"] * bool(chosen.launcher) + [f"--hosts {chosen.hosts}"] * bool(
+        chosen.hosts
+    )
+    return Requested(found.asks, " ".join(words), tuple(remarks))
+
+
+def _memory(machine: Machine, nodes: int) -> tuple[int, int]:
+    """Return the bytes of memory of all nodes together, and what of it others leave."""
+    limit = machine.system.get("cgroup_memory_bytes", "")
+    memory = min(machine.memory_bytes, int(limit) if limit.isdigit() else machine.memory_bytes) * nodes
+    return memory, int(machine.system.get("available_memory_bytes", memory)) * nodes
+
+
+def filled(text: str, sizes: Sizes) -> str:
+    """Return a value of `tests.toml` with its `{size}` filled in.
+
+    Raises:
+        AttributeError: no such size.
+    """
+    return str(getattr(sizes, text[1:-1])) if text.startswith("{") and text.endswith("}") else text
+
+
+def asked(
+    tests: Sequence[BenchmarkTest],
+    sizes: Sizes,
+    quick: bool,
+    repeats: int | None,
+    launcher: str = "",
+    hosts: tuple[str, ...] = (),
+    link: str = "",
+    shareable_bytes: float = math.inf,
+) -> AskedTests:
+    """Return an ask for each test that can be measured; of tests that ask the same one.
+
+    Args:
+        quick: with the further knobs of a quick run.
+        repeats: launches of each; `None`: three.
+        shareable_bytes: what ranks of this node can share.
+    """
+    made: dict[str, Ask] = {}
+    left_out: dict[str, str] = {}
+    unshared = []
+    build.prepare([*(test.workload for test in tests if not absent(test, sizes.ranks)), "bind", "pages"])
+    for test in tests:
+        if why := absent(test, sizes.ranks):
+            left_out[test.name] = why
+            continue
+        try:
+            more = dict(test.quick) if quick else {}
+            if len(hosts) > 1 or link:
+                more |= test.across
+            elif sizes.ranks > 1 and int(filled(test.share, sizes)) > shareable_bytes:
+                more |= test.unshared
+                unshared.append(test.name)
+            ask = _ask(test, sizes, more, repeats or 3, Shape(1, "", hosts, launcher, link))
+            made.setdefault(ask.key, ask)  # with one rank tests of one rank, of each and of all may be the same
+        except Refusal as refusal:
+            left_out[test.name] = str(refusal)
+    return AskedTests(tuple(made.values()), left_out, tuple(unshared))
+
+
+def absent(test: BenchmarkTest, ranks: int) -> str:
+    """Why a test has no figure whatever is asked: too few ranks, or no workload; empty where it may have one."""
+    if ranks < test.least:
+        return f"it needs {counted(test.least, 'rank')}"
+    return workloads.why_absent(test.workload)
+
+
+def _ask(test: BenchmarkTest, sizes: Sizes, more: Mapping[str, str], repeats: int, shape: Shape) -> Ask:
+    described = describe(test.workload)
+    alone = described.raw.get("pace", "chunks") == "chunks"
+    ranks, knobs = ranks_and_knobs(test.mode, sizes.ranks, alone)
+    if test.mode == "all":
+        ranks = int(filled(test.ranks, sizes)) if test.ranks else sizes.ranks
+    knobs = {**{name: filled(value, sizes) for name, value in {**test.knobs, **more}.items()}, **knobs}
+    check_knobs(test.workload, knobs, described)
+    describe(test.workload, knobs, ranks)  # what only the kernel can judge
+    shape = Shape(ranks, shape.place, shape.hosts, shape.launcher, shape.link)
+    show = Presentation(test.name, short=test.name, test=test.name)
+    return Ask(Subject(test.workload), knobs, shape, {}, show, repeats)

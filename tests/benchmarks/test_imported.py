@@ -1,0 +1,133 @@
+"""Imported results in the tables of the benchmarks: what a tool printed comes out as it printed it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from golden_tables import printed
+from octant import foreign
+from octant.store import Store
+from octant.store.imported import create
+from paths import DATA
+
+HPCC = DATA / "foreign" / "hpcc-1.5.0.txt"
+IMB = ("mpi1", "nbc", "rma", "mt")
+NOT_SAID = "#repetitions"
+"""A column that `octant import` does not read."""
+
+
+def imported(store: Path, tool: str, path: Path) -> str:
+    """Import a file; return the id of the run."""
+    output = foreign.read_file(tool, path)
+    return create(Store(store), tool, [(path, output)], ranks=2).id
+
+
+def pairs(text: str) -> dict[str, float]:
+    """The numbers of a summary of HPC Challenge, by key."""
+    lines = text.partition("Begin of Summary section.")[2].splitlines()
+    found = (line.partition("=")[::2] for line in lines if "=" in line)
+    return {key: float(value) for key, value in found if value.replace(".", "").lstrip("-")[:1].isdigit()}
+
+
+@pytest.fixture
+def said() -> dict[str, float]:
+    return pairs(HPCC.read_text(encoding="utf-8"))
+
+
+def test_every_key_of_an_imported_summary_is_a_row_with_its_value(tmp_path: Path, said: dict[str, float]) -> None:
+    run = imported(tmp_path, "hpcc", HPCC)
+    text = printed(["hpcc", "--run", run, "--store", str(tmp_path)])
+    rows = json.loads(printed(["hpcc", "--run", run, "--json", "--store", str(tmp_path)]))["figures"]
+    assert len({row["key"] for row in rows}) == len(rows) > 30, "one row for each key"
+    for row in rows:
+        assert row["value"] == pytest.approx(said[row["key"]]), row["key"]
+        assert (row["verdict"], row["rule"], row["reference"]) == ("right", "", None)
+        assert f"  {row['key']} " in text
+    assert "StarDGEMM, 2 ranks, n=162" in text
+    assert "Not measured" not in text
+    assert "read from" in text
+
+
+def test_the_exported_summary_of_an_import_says_what_the_file_said(tmp_path: Path, said: dict[str, float]) -> None:
+    run = imported(tmp_path, "hpcc", HPCC)
+    text = printed(["export", "hpcc", run, "--store", str(tmp_path)])
+    found = pairs(text)
+    assert found.keys() <= said.keys()
+    assert len(found) > 50
+    differing = {key: (value, said[key]) for key, value in found.items() if value != pytest.approx(said[key], rel=1e-4)}
+    assert not differing
+    again = tmp_path / "again.txt"
+    again.write_text(text, encoding="utf-8")
+    tables = [(table.benchmark, table.ranks, table.alone) for table in foreign.read_file("hpcc", HPCC).tables]
+    assert [(table.benchmark, table.ranks, table.alone) for table in foreign.read_file("hpcc", again).tables] == tables
+
+
+def test_outputs_of_several_numbers_of_ranks_have_rows_of_their_own(tmp_path: Path) -> None:
+    text = HPCC.read_text(encoding="utf-8").replace("CommWorldProcs=2", "CommWorldProcs=4")
+    other = tmp_path / "four.txt"
+    other.write_text(text.replace("HPL_Tflops=0.000696224", "HPL_Tflops=0.0012"), encoding="utf-8")
+    outputs = [(path, foreign.read_file("hpcc", path)) for path in (HPCC, other)]
+    run = create(Store(tmp_path), "hpcc", outputs).id
+    rows = json.loads(printed(["hpcc", "--run", run, "--json", "--store", str(tmp_path)]))["figures"]
+    assert [(row["ranks"], row["value"]) for row in rows if row["key"] == "HPL_Tflops"] == [
+        (2, 0.000696224),
+        (4, 0.0012),
+    ]
+    alone = [(row["ranks"], row["launches"]) for row in rows if row["key"] == "SingleDGEMM_Gflops"]
+    assert alone == [(1, "2")], "of one rank in both"
+
+
+def test_an_output_of_hpl_alone_is_the_row_of_hpl(tmp_path: Path) -> None:
+    run = imported(tmp_path, "hpl", DATA / "foreign" / "hpl-2.3.txt")
+    text = printed(["hpcc", "--run", run, "--store", str(tmp_path)])
+    assert "  HPL_Tflops " in text
+    assert "PTRANS: not in what was imported" in text
+
+
+Row = dict[str, float]
+
+
+def tables(text: str) -> Iterator[tuple[str, list[Row]]]:
+    """The tables of IMB: name, and rows by head of column without the one that nobody reads; `-` is 0."""
+    name, heads, rows = "", list[str](), list[Row]()
+    for line in [*text.splitlines(), ""]:
+        words = line.split()
+        if line.startswith("# Benchmarking"):
+            name, heads = words[2], []
+        elif NOT_SAID in words:
+            heads, rows = words, []
+        elif heads and len(words) == len(heads) and words[0][0] in "0123456789-":
+            cells = zip(heads, words, strict=True)
+            rows.append({head: 0.0 if word == "-" else float(word) for head, word in cells if head != NOT_SAID})
+        elif heads and rows:
+            yield name, rows
+            heads, rows = [], []
+
+
+@pytest.mark.parametrize("part", IMB)
+def test_tables_of_imb_come_out_as_imb_printed_them(tmp_path: Path, part: str) -> None:
+    path = DATA / "foreign" / f"imb-2021.11-{part}.txt"
+    shown = printed(["mpi", "--run", imported(tmp_path, "imb", path), "--store", str(tmp_path)])
+    found = list(tables(shown))
+    assert len(found) >= 3
+    assert found == list(tables(path.read_text(encoding="utf-8")))
+    assert "MODE: NON-AGGREGATE" in shown or part != "rma"
+    assert printed(["export", "mpi", "last", "--store", str(tmp_path)]) == shown
+
+
+def test_tables_of_osu_come_out_with_its_names_and_numbers(tmp_path: Path) -> None:
+    run = imported(tmp_path, "osu", DATA / "foreign" / "osu-5.8.txt")
+    shown = printed(["mpi", "--run", run, "--as", "osu", "--store", str(tmp_path)])
+    heads = [line[2:] for line in shown.splitlines() if line.startswith("# osu_")]
+    assert heads == ["osu_latency", "osu_bw", "osu_bibw", "osu_mbw_mr", "osu_put_latency"]
+    rows = [line.split() for line in shown.splitlines() if line[:1].isdigit()]
+    assert ["1", "7.79", "7790845.03"] in rows
+    assert ["1048576", "66.02"] in rows
+
+
+def test_an_import_without_such_results_is_refused_or_has_no_rows(tmp_path: Path) -> None:
+    run = imported(tmp_path, "stream", DATA / "foreign" / "stream-5.10.txt")
+    assert "has no pattern of octant mpi" in printed(["mpi", "--run", run, "--store", str(tmp_path)])
+    assert "no figure that is HPC Challenge's" in printed(["export", "hpcc", run, "--store", str(tmp_path)])

@@ -1,0 +1,99 @@
+"""One folder is all that a benchmark needs: command, tables, page, export, estimate, imports and model."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from octant import benchmarks
+from octant.failure import Exit
+from paths import DATA, ROOT
+
+DEMO = ROOT / "tests/benchmarks/demo"
+OUTPUT = str(DATA / "foreign" / "hpcc-1.5.0.txt")
+SCRIPT = """
+import sys
+import octant.benchmarks
+octant.benchmarks.__path__.append(sys.argv.pop(1))
+from octant.cli import main
+main()
+"""
+ROOMS = ("benchmarks", "catalogue", "cli", "report", "runs")
+Call = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def octant(kernels: Path, tmp_path: Path) -> Call:
+    """Runs `octant WORDS…` in an installation that has the folder `demo`, too."""
+    shutil.copytree(DEMO, tmp_path / "folders" / "demo", ignore=shutil.ignore_patterns("__pycache__"))
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OCTANT_", "OMP_"))}
+    environment = {**inherited, "OCTANT_KERNELS": str(kernels), "OCTANT_STORE": str(tmp_path / "store")}
+
+    def call(*words: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-c", SCRIPT, str(tmp_path / "folders"), *words]
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=110, check=False
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done
+
+    return call
+
+
+@pytest.mark.slow
+def test_a_benchmark_that_is_one_folder_has_a_command_a_page_an_export_and_an_estimate(octant: Call) -> None:
+    assert "Measure the demonstration." in octant("--help").stdout
+    done = octant("demo", "--ranks", "1", "--repeats", "2")
+    assert done.stdout.startswith("Demonstration: octant demo --ranks 1, run ")
+    assert re.search(r"Triad_GBs +[0-9.]+ .*right +baseline", done.stdout)
+    assert "Single DGEMM, 1 rank" in done.stdout
+    assert "as Demo" in done.stdout
+    assert "were expected" in done.stderr
+    rows = {row["key"]: row for row in json.loads(octant("demo", "--run", "last", "--json").stdout)["figures"]}
+    assert rows.keys() == {"Triad_GBs", "Matrix_Gflops"}
+    lines = octant("export", "demo", "last").stdout.splitlines()
+    found = dict(line.split("=") for line in lines)
+    assert {key: float(value) for key, value in found.items()} == pytest.approx(
+        {key: row["value"] for key, row in rows.items()}
+    )
+    page = Path(octant("report", "last").stdout.splitlines()[-1]).read_text(encoding="utf-8")
+    assert "Under the names of Demo" in page
+    assert re.search(r"Triad_GBs +[0-9.]+ .*right +baseline", page)
+    assert "cannot use --ranks beside --run" in octant("demo", "--run", "last", "-n", "2", code=Exit.WRONG_WORD).stderr
+    assert "many nodes" in " ".join(octant("model", "demo", "--help").stdout.split())
+
+
+def test_imported_results_are_rows_of_a_benchmark_that_is_one_folder(octant: Call) -> None:
+    octant("import", "hpcc", OUTPUT)
+    rows = {row["key"]: row for row in json.loads(octant("demo", "--run", "last", "--json").stdout)["figures"]}
+    assert rows["Triad_GBs"]["value"] == pytest.approx(61.1839), "of a rank, as it is there"
+    assert (rows["Triad_GBs"]["ranks"], rows["Triad_GBs"]["shown"]) == (2, ["kernel=triad"])
+    assert rows["Matrix_Gflops"]["value"] == pytest.approx(4.66962), "by the name of the test"
+    assert "Triad_GBs=61.1839" in octant("export", "demo", "last").stdout
+
+
+def test_a_folder_that_cannot_be_used_is_a_row_and_stops_no_other(octant: Call, tmp_path: Path) -> None:
+    (tmp_path / "folders" / "demo" / "__init__.py").write_text("raise KeyError('planted')\n")
+    page = octant("--help").stdout
+    assert "planted" in page
+    assert "  hpcc " in page
+    assert "planted" in octant("demo", code=1).stderr
+
+
+def test_no_file_outside_its_folder_names_a_benchmark() -> None:
+    """Except documentation, studies, and what reads formats and old stores."""
+    found = []
+    paths = [path for room in ROOMS for path in (ROOT / "src/octant" / room).rglob("*.py")]
+    assert len(paths) > 150
+    for name, one in benchmarks.entries().working.items():
+        called = rf"(benchmarks\(\)|read_tests)[\[(]['\"]({name}|{one.command})\b"
+        words = re.compile(rf"benchmarks[./]{name}\b|octant {one.command}\b|{called}|\b{one.called}\b")
+        texts = ((path, path.read_text(encoding="utf-8")) for path in paths if path.parent.name != name)
+        found += [(str(path), match[0]) for path, text in texts if (match := words.search(text))]
+    assert not found
