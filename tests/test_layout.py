@@ -11,6 +11,7 @@ import pytest
 
 from octant import workloads
 from octant.build import program_name
+from octant.catalogue.hpcc_tests import hpcc_tests
 from octant.workloads import _template
 from paths import ROOT
 
@@ -117,6 +118,26 @@ def test_no_code_outside_its_folder_names_a_workload() -> None:
         and any(isinstance(n, ast.Constant) and n.value in names for n in ast.walk(ast.parse(path.read_text("utf-8"))))
     }
     assert naming == {"src/octant/record/format1.py", "src/octant/record/renamed.py"}
+
+
+def test_the_network_model_and_the_study_format_name_no_benchmark() -> None:
+    """They know the steps that workloads declare. Some patterns of traffic have the name of the test that makes them:
+    users write it in network files and after `--traffic`.
+    """
+    known = workloads.workloads()
+    names = {one.scaling.name for one in known.values() if one.scaling} | {"hpcc", "imb", "osu"}
+    names |= {*known, *(one.name for one in hpcc_tests())}
+    naming: dict[str, set[str]] = {}
+    for path in [*files("src/octant/network/*.py"), *files("src/octant/study/*.py")]:
+        constants = {n.value for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Constant)}
+        for name in sorted(names & {one for one in constants if isinstance(one, str)}):
+            naming.setdefault(path.relative_to(ROOT / "src/octant").as_posix(), set()).add(name)
+    assert naming == {
+        "network/applications.py": {"ptrans", "random-ring"},
+        "network/overview.py": {"random-ring"},
+        "network/scale.py": {"gfft", "random-ring"},
+        "network/traffic.py": {"ptrans", "random-ring", "randomaccess"},
+    }
 
 
 def test_every_test_is_collected(pytestconfig: pytest.Config) -> None:
