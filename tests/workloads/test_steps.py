@@ -2,7 +2,7 @@
 
 import functools
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pytest
@@ -21,6 +21,7 @@ RANKS = (2, 5) if "CI" in os.environ else (1, 2, 3, 8)
 GRIDS = ("1x2", "2x2") if "CI" in os.environ else ("1x2", "2x1", "2x4")
 NOT_DECLARED = {
     "hpcc/gfft": {"flops"},  # depends on the vectors of the processor
+    "hpcc/fft": {"flops"},
     "node/stream": {"lines", "bytes_unused"},  # of pattern=gather, drawn at random
 }
 
@@ -154,11 +155,36 @@ def updates_that_leave(sequence: str, ranks: int) -> int:
     return leave
 
 
+PAIRS = (
+    "pattern=pingpong,pingping,derived,posted,persistent-pingpong,large-count,sendrecv,sendrecv-replace,isendrecv,"
+    "partitioned,exchange,persistent,uniband,biband,duplex,fan-in,fan-out,halo-2d,halo-3d"
+)
+MESSAGES = [
+    ("mpi/p2p", 2, (PAIRS, "bytes=8", "window=5", "depth=3")),
+    ("mpi/p2p", 5, ("pattern=uniband,biband,fan-out,halo-2d,halo-3d", "bytes=100", "window=3")),
+    ("mpi/p2p", 8, ("pattern=halo-2d,halo-3d", "bytes=100")),
+    ("mpi/ring", 3, ("bytes=1000", "loops=2", "buffers=hot,rotating")),
+    ("mpi/exchange", 2, ("bytes=8", "mode=single,ten")),
+    ("mpi/exchange", 3, ("bytes=64", "protocol=unordered")),
+]
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(("name", "ranks", "words"), MESSAGES)
+def test_patterns_send_what_their_kernels_count(run: KernelRuns, name: str, ranks: int, words: Sequence[str]) -> None:
+    for point in run(name, *words, ranks=ranks).points:
+        assert not differences(point, declared(point)), dict(point.knobs)
+
+
 NODE = {
     "node/stream": (
         ("bytes=384KiB,5000000", "kernel=load,triad,update,copy", "store=plain,streaming", "threads=2"),
         ("bytes=384KiB", "pattern=strided,gather,streams,transposed", "stride=1000", "streams=7"),
     ),
+    "node/randomaccess": (("bytes=100000", "threads=2", "prefetch=no,yes"),),
+    "node/stencil": (("n=32", "planes=0,20", "blocking=none,time", "element=single,double"),),
+    "node/lapack": (("n=20", "routine=lu,cholesky,qr,eigenvalues,eigenvectors,svd"),),
+    "hpcc/fft": (("n=1000", "part=transform,plan,columns", "threads=2"),),
     "node/gemm": (("n=50", "library=plain", "element=single,double-complex", "beta=0,1", "padding=3"),),
 }
 
