@@ -64,7 +64,7 @@ def test_python_and_cmake_list_the_same_workloads() -> None:
 
 def test_a_new_workload_compiles_and_is_whole(tmp_path: Path) -> None:
     written = _template.write("my_kernel", tmp_path)
-    names = ["README.md", "__init__.py", "kernel.cpp", "test_my_kernel.py"]
+    names = ["README.md", "__init__.py", "step.py", "kernel.cpp", "test_my_kernel.py"]
     assert [path.relative_to(tmp_path / "node" / "my_kernel").as_posix() for path in written[:-1]] == names
     assert written[-1] == tmp_path / "node" / "__init__.py", "a new family is a file too"
     for path in written:

@@ -159,11 +159,17 @@ PAIRS = (
     "pattern=pingpong,pingping,derived,posted,persistent-pingpong,large-count,sendrecv,sendrecv-replace,isendrecv,"
     "partitioned,exchange,persistent,uniband,biband,duplex,fan-in,fan-out,halo-2d,halo-3d"
 )
+COLLECTIVES = (
+    "pattern=allreduce,barrier,bcast,reduce,reduce-scatter,reduce-scatter-block,gather,gatherv,scatter,scatterv,"
+    "allgather,allgatherv,alltoall,alltoallv,alltoallw,scan,exscan,reduce-local"
+)
 MESSAGES = [
     ("mpi/p2p", 2, (PAIRS, "bytes=8", "window=5", "depth=3")),
     ("mpi/p2p", 5, ("pattern=uniband,biband,fan-out,halo-2d,halo-3d", "bytes=100", "window=3")),
     ("mpi/p2p", 8, ("pattern=halo-2d,halo-3d", "bytes=100")),
     ("mpi/ring", 3, ("bytes=1000", "loops=2", "buffers=hot,rotating")),
+    ("mpi/collective", 3, (COLLECTIVES, "bytes=100", "type=double", "root=rotating")),
+    ("mpi/startup", 3, ("bytes=100",)),
     ("mpi/exchange", 2, ("bytes=8", "mode=single,ten")),
     ("mpi/exchange", 3, ("bytes=64", "protocol=unordered")),
 ]
@@ -185,6 +191,8 @@ NODE = {
     "node/stencil": (("n=32", "planes=0,20", "blocking=none,time", "element=single,double"),),
     "node/lapack": (("n=20", "routine=lu,cholesky,qr,eigenvalues,eigenvectors,svd"),),
     "hpcc/fft": (("n=1000", "part=transform,plan,columns", "threads=2"),),
+    "node/latency": (("pattern=lines,loaded", "bytes=64KiB", "load=64KiB", "threads=2"),),
+    "io/local": (("pattern=write,read,memory-first", "bytes=100000", "block=4KiB", "drain=1000"),),
     "node/gemm": (("n=50", "library=plain", "element=single,double-complex", "beta=0,1", "padding=3"),),
 }
 
