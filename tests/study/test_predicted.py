@@ -88,6 +88,13 @@ def test_more_nodes_than_there_are_here() -> None:
     assert "left out: HPL, G-RandomAccess, G-FFT" in shown.notes[-1]
 
 
+def test_a_transform_of_fewer_lines_than_ranks_has_an_answer_too() -> None:
+    knobs = {"n": "900", "transport": "messages", "chunks": "0", "schedule": "prime"}
+    transform = of("hpcc/gfft", "gfft", 1e5, knobs=knobs, counts={"nominal_flops": 44_167})
+    found = on_nodes(run(*MESSAGES, transform), [8, 1944], HPCC)
+    assert [one.test for one in found.answers].count("gfft") == 2
+
+
 def test_a_run_without_messages_says_what_measures_them() -> None:
     with pytest.raises(Refusal, match=r"it measured no messages\); try octant study run hpcc-scaling"):
         on_nodes(run(transposition(1024, 2, 1e6)), [8], HPCC)

@@ -78,11 +78,6 @@ def system_answers(found: System) -> Answers:
 
 
 def _system_row(one: OnSystem) -> tuple[str, ...]:
-    of_each = (
-        ""
-        if one.test == "random-ring" or math.isinf(one.per_s.middle)
-        else si_text(one.per_s.middle / one.nodes, one.unit)
-    )
     known, error, of_each = "", "", ""
     if one.test != "random-ring" and not math.isinf(one.per_s.middle):
         of_each = si_text(one.per_s.middle / one.nodes, one.unit)
