@@ -163,6 +163,7 @@ COLLECTIVES = (
     "pattern=allreduce,barrier,bcast,reduce,reduce-scatter,reduce-scatter-block,gather,gatherv,scatter,scatterv,"
     "allgather,allgatherv,alltoall,alltoallv,alltoallw,scan,exscan,reduce-local"
 )
+THREADS = "pattern=pingpong,pingping,sendrecv,exchange,uniband,biband,allreduce,bcast,barrier,reduce"
 MESSAGES = [
     ("mpi/p2p", 2, (PAIRS, "bytes=8", "window=5", "depth=3")),
     ("mpi/p2p", 5, ("pattern=uniband,biband,fan-out,halo-2d,halo-3d", "bytes=100", "window=3")),
@@ -170,6 +171,7 @@ MESSAGES = [
     ("mpi/ring", 3, ("bytes=1000", "loops=2", "buffers=hot,rotating")),
     ("mpi/collective", 3, (COLLECTIVES, "bytes=100", "type=double", "root=rotating")),
     ("mpi/startup", 3, ("bytes=100",)),
+    ("mpi/threads", 3, (THREADS, "bytes=100", "window=3", "repeats=2", "oversubscribe=yes")),
     ("mpi/exchange", 2, ("bytes=8", "mode=single,ten")),
     ("mpi/exchange", 3, ("bytes=64", "protocol=unordered")),
 ]
