@@ -391,8 +391,11 @@ def _unknown_knobs(workload: Workload, described: Mapping[str, Any]) -> Iterator
         yield from _unknown(_picture_name(picture), "knob", getattr(picture, "each", ()), choices)
     yield from _unknown("alone", "knob", workload.alone, choices)
     yield from _unknown("apart", "knob", workload.apart, choices)
-    runs = {"smoke": workload.smoke, "probe": workload.probe.knobs if workload.probe else {}}
-    for where, knobs in runs.items():
+    runs = [("smoke", workload.smoke), ("probe", workload.probe.knobs if workload.probe else {})]
+    if scaling := workload.scaling:
+        yield from _unknown("scaling", "knob", [scaling.size], choices)
+        runs += [("scaling", knobs) for knobs in (*scaling.apart, scaling.only)]
+    for where, knobs in runs:
         yield from _unknown(where, "knob", knobs, choices)
         for name, values in knobs.items():
             if choices.get(name):
