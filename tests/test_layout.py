@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from octant import workloads
-from octant.build import program_name
 from octant.benchmarks.table import read_tests
+from octant.build import program_name
 from octant.workloads import _template
 from paths import ROOT
 
