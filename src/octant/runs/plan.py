@@ -18,6 +18,7 @@ from octant.machine import Machine, blas, fftw
 from octant.placement import RankPlace, planner
 from octant.placement.request import Request, parse_request
 from octant.runs import mpi_settings, rounds
+from octant.runs.declared import check_memory
 from octant.runs.mpi_proof import READ_BACK
 from octant.store import StoredRun
 
@@ -201,9 +202,11 @@ def check_startable(ask: Ask, machine: Machine) -> None:
     """Plans the first launch of an ask, so that what can never start is refused before there is a run of it.
 
     Raises:
-        Refusal: as `resolve`, or the environment has a name that the MPI library would ignore.
+        Refusal: as `resolve`, a cell does not fit into memory, or the environment has a name that the MPI library would
+            ignore.
     """
     mpi_settings.check_environment(os.environ)
+    check_memory(ask, machine)
     resolve(Launch(ask), Path(), functools.partial(placed, machine=machine), environment())
 
 
