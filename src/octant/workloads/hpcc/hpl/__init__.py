@@ -5,6 +5,7 @@ from octant.machine import Machine
 from octant.metric import Metric, rate, seconds, share
 from octant.record import Point
 from octant.workload import Curve, NoTraffic, Stacked, Workload, any_size
+from octant.workloads.hpcc.hpl.step import step
 
 
 def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
@@ -37,6 +38,7 @@ WORKLOAD = Workload(
     ),
     traffic=_traffic,
     footprint=_footprint,
+    step=step,
     smoke={"n": "150", "block": "16", "library": "plain"},
     sizes=dict.fromkeys(("n", "block", "grid"), any_size),
 )
