@@ -76,6 +76,15 @@ def _knob(said: Mapping[str, Any]) -> DescribedKnob:
     )  # fmt: skip
 
 
+def pace(workload: str, knobs: Mapping[str, str]) -> str:
+    """Whether the kernel works in chunks, steps or whole repetitions with these knobs; "": it does not answer."""
+    try:
+        raw = describe(workload).raw
+    except Refusal:
+        return ""
+    return str(raw.get("rows", {}).get(knobs.get(raw.get("chooser", "")), raw).get("pace", ""))
+
+
 def default_knobs(workload: str) -> dict[str, str]:
     """The defaults of the kernel's knobs; none where it is not installed or does not answer."""
     try:

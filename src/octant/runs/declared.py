@@ -6,12 +6,18 @@ from dataclasses import dataclass
 
 from octant import units, workloads
 from octant.ask import Ask
-from octant.build.describe import default_knobs
+from octant.build.describe import default_knobs, pace
 from octant.failure import Exit, Refusal
 from octant.launch import launchers
 from octant.machine import Machine
 from octant.step import Step
 
+SLOWEST = {"flops": 2e8, "nominal_flops": 2e8, "bytes": 1e7, "": 1e6}
+"""Counts in a second, far below what any machine does: operations of a hardware thread; bytes of a node in memory,
+files and messages; anything else."""
+BUSY = 20
+"""Steps that a kernel makes at most beside its budget: to learn how long one lasts, a burst with marks of phases and
+one without, and to check the result. Kernels of whole repetitions make one, and check it."""
 _ALLOCATED = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE")
 """Variables of an allocation whose nodes mpiexec uses without being told."""
 _SYSTEM_PAGES = frozenset({"default", "base", "thp", "try-thp"})
@@ -25,11 +31,27 @@ class Declared:
     step: Step  # of one group
     groups: int  # that work at the same time
     workers: int  # threads of all ranks that work
+    repetitions: int  # of the step that the kernel makes at most when one lasts longer than its budget
 
     @property
     def bytes_held(self) -> int:
         """Memory that all groups take."""
         return self.step.bytes_held * self.groups
+
+    def longest_s(self, hardware_threads: int = 0) -> float:
+        """What filling the memory and the repetitions take on a machine far slower than any.
+
+        Args:
+            hardware_threads: that all ranks may use together; 0: as many as there are threads.
+        """
+        each = min(self.workers, hardware_threads or self.workers)
+        step, sent = self.step, {"messages": self.step.messages, "bytes_sent": self.step.bytes_sent}
+        step_s = self.groups * sum(
+            count / (SLOWEST[kind] * (each if kind.endswith("flops") else 1))
+            for name, count in {**sent, **step.counts}.items()
+            for kind in [name if name in SLOWEST else "bytes" if name.startswith("bytes") else ""]
+        )
+        return self.bytes_held / SLOWEST["bytes"] + self.repetitions * step_s
 
 
 def declared(ask: Ask, cell: Mapping[str, str]) -> Declared | None:
@@ -41,7 +63,9 @@ def declared(ask: Ask, cell: Mapping[str, str]) -> Declared | None:
     try:
         ranks, groups = _groups(knobs["groups"], ask.shape.ranks)
         threads = int(knobs["threads"])
-        return Declared(found.step(knobs, ranks, threads), groups, ranks * groups * threads)
+        warmup = int(knobs.get("warmup", "0"))
+        repetitions = 2 + warmup if pace(found.name, knobs) == "whole" else BUSY
+        return Declared(found.step(knobs, ranks, threads), groups, ranks * groups * threads, repetitions)
     except (LookupError, ValueError, ArithmeticError):  # a value that only the kernel can judge
         return None
 
