@@ -36,7 +36,7 @@ TAKEN = [
 
 
 def ask(kernels: Path, workload: str, ranks: int, knobs: str) -> subprocess.CompletedProcess[str]:
-    words = [kernels / program_name(workload), "--describe", *knobs.split(), "--ranks", str(ranks)]
+    words = [str(kernels / program_name(workload)), "--describe", *knobs.split(), "--ranks", str(ranks)]
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
