@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 
@@ -22,6 +22,7 @@ class Part:
     turns: float | None = None
     """Messages whose starts follow one another on each rank; `None`: as many as a rank sends on average. Of a broadcast
     few ranks send, and the others wait for it: its start is one of all."""
+    exact: bool = True  # the kernel counts as much whatever its data are; else this is a mean, or the most
 
     def starts(self, ranks: int) -> float:
         """Starts of messages that follow one another on each rank."""
@@ -38,7 +39,6 @@ class Step:
     counts: Mapping[str, float]  # under the names of the kernel's own counts; without messages and their bytes
     bytes_held: int  # of memory that the group allocates, all ranks together
     parts: Sequence[Part] = ()
-    others: Mapping[str, Sequence[Part]] = field(default_factory=dict)  # of further algorithms that the workload offers
 
     @property
     def messages(self) -> int:

@@ -5,6 +5,7 @@ from octant.machine import Machine
 from octant.metric import Metric, rate, seconds, share
 from octant.record import Point
 from octant.workload import Curve, NoTraffic, Stacked, Traffic, Workload, any_size
+from octant.workloads.hpcc.gfft.step import step
 
 NUMBER_BYTES = 16
 ARRAYS = 3  # input, output, and what lies between the passes; fewer than nine chunks of messages take up to three more
@@ -55,6 +56,7 @@ WORKLOAD = Workload(
     ),
     traffic=_traffic,
     footprint=footprint,
+    step=step,
     smoke={"n": "900,16384", "transport": "shared,messages,hierarchical"},
     messages=True,
     sizes={"n": any_size},

@@ -38,7 +38,7 @@ def step_with_pivots(knobs: Mapping[str, str], ranks: int, _threads: int, source
     parts = [
         Part("broadcast", *_panels(first, width, n, block, rows, columns, shared), turns=len(first)),
         Part("panel", *_pivots(width, rows), turns=n * _halvings(rows) / columns),
-        Part("swap", *_rows_moved(knobs, n, block, rows, columns, sources), turns=len(first)),
+        Part("swap", *_rows_moved(knobs, n, block, rows, columns, sources), turns=len(first), exact=bool(sources)),
     ]
     held = sum(_held(n, block, (rows, columns), place) for place in np.ndindex(rows, columns))
     return Step(

@@ -9,6 +9,7 @@ from octant.machine import Machine
 from octant.metric import Metric, custom, rate, share
 from octant.record import Point, Samples
 from octant.workload import Curve, NoTraffic, Stacked, Traffic, Workload, any_size
+from octant.workloads.hpcc.ptrans.step import step
 
 MATRICES = 2
 PHASES = ("pack", "exchange", "add")
@@ -67,6 +68,7 @@ WORKLOAD = Workload(
     pictures=(Curve("n", each=("transport",)), Stacked("transport", PHASES, waiting=("exchange",))),
     traffic=_traffic,
     footprint=_footprint,
+    step=step,
     messages=True,
     smoke={"n": "100", "block": "7", "transport": "shared,messages", "tile": "16"},
     sizes=dict.fromkeys(("n", "block", "grid"), any_size),

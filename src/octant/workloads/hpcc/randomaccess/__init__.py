@@ -5,6 +5,7 @@ from octant.machine import Machine
 from octant.metric import Metric, rate, seconds
 from octant.record import Point
 from octant.workload import Bars, Curve, NoTraffic, Workload, any_size
+from octant.workloads.hpcc.randomaccess.step import step
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
@@ -40,6 +41,7 @@ WORKLOAD = Workload(
         Bars("algorithm"),
     ),
     traffic=_traffic,
+    step=step,
     messages=True,
     smoke={"bytes": "64KiB", "transport": "shared,messages", "atomic": "yes"},
     sizes={"bytes": any_size},
