@@ -29,7 +29,7 @@ def _declares(monkeypatch: pytest.MonkeyPatch) -> None:
     one = replace(workloads.workload("node/stream"), step=step)
     monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": one})
     monkeypatch.setattr(declared, "default_knobs", lambda _name: DEFAULTS)
-    monkeypatch.setattr(declared, "pace", lambda _name, knobs: "whole" if "warmup" in knobs else "steps")
+    monkeypatch.setattr(declared, "pace", lambda _name, _knobs: "steps")
     for name in ("SLURM_JOB_ID", "FLUX_URI", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE"):
         monkeypatch.delenv(name, raising=False)
 

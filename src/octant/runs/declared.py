@@ -12,12 +12,15 @@ from octant.launch import launchers
 from octant.machine import Machine
 from octant.step import Step
 
-SLOWEST = {"flops": 2e8, "nominal_flops": 2e8, "bytes": 1e7, "": 1e6}
+SLOWEST = {"flops": 2e8, "bytes": 1e7, "filled": 1e7, "": 1e6}
 """Counts in a second, far below what any machine does: operations of a hardware thread; bytes of a node in memory,
-files and messages; anything else."""
-BUSY = 20
-"""Steps that a kernel makes at most beside its budget: to learn how long one lasts, a burst with marks of phases and
-one without, and to check the result. Kernels of whole repetitions make one, and check it."""
+files and messages; bytes that memory is filled with; anything else."""
+USUAL = {"flops": 2e10, "bytes": 1e10, "filled": 1e9, "": 1e8}
+"""The same as servers do it."""
+STEPS = {"chunks": 3, "steps": 7, "whole": 1}
+"""That a kernel makes where one lasts longer than its budget: it learns its length, and makes a burst."""
+SPARE = 3
+"""Times as many it makes at most: a burst without marks of phases, and checks of the result."""
 _ALLOCATED = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE")
 """Variables of an allocation whose nodes mpiexec uses without being told."""
 _SYSTEM_PAGES = frozenset({"default", "base", "thp", "try-thp"})
@@ -31,27 +34,32 @@ class Declared:
     step: Step  # of one group
     groups: int  # that work at the same time
     workers: int  # threads of all ranks that work
-    repetitions: int  # of the step that the kernel makes at most when one lasts longer than its budget
+    steps: int  # that the kernel makes where one lasts longer than its budget
 
     @property
     def bytes_held(self) -> int:
         """Memory that all groups take."""
         return self.step.bytes_held * self.groups
 
-    def longest_s(self, hardware_threads: int = 0) -> float:
-        """What filling the memory and the repetitions take on a machine far slower than any.
+    def beyond_s(self, budget_s: float, rates: Mapping[str, float] = USUAL, hardware_threads: int = 0) -> float:
+        """About what filling the memory takes, and all steps beside their budget where one lasts longer.
 
         Args:
+            budget_s: for the steps.
+            rates: as `USUAL`.
             hardware_threads: that all ranks may use together; 0: as many as there are threads.
         """
         each = min(self.workers, hardware_threads or self.workers)
-        step, sent = self.step, {"messages": self.step.messages, "bytes_sent": self.step.bytes_sent}
-        step_s = self.groups * sum(
-            count / (SLOWEST[kind] * (each if kind.endswith("flops") else 1))
-            for name, count in {**sent, **step.counts}.items()
-            for kind in [name if name in SLOWEST else "bytes" if name.startswith("bytes") else ""]
-        )
-        return self.bytes_held / SLOWEST["bytes"] + self.repetitions * step_s
+        counts = {"messages": self.step.messages, "bytes_sent": self.step.bytes_sent, **self.step.counts}
+        step_s = 0.0
+        for name, count in counts.items():
+            kind = next((kind for kind in ("flops", "bytes") if kind in name), "")
+            step_s += self.groups * count / (rates[kind] * (each if kind == "flops" else 1))
+        return self.bytes_held / rates["filled"] + max(0.0, self.steps * step_s - budget_s)
+
+    def longest_s(self, hardware_threads: int = 0) -> float:
+        """The same on a machine far slower than any."""
+        return SPARE * self.beyond_s(0.0, SLOWEST, hardware_threads)
 
 
 def declared(ask: Ask, cell: Mapping[str, str]) -> Declared | None:
@@ -63,9 +71,8 @@ def declared(ask: Ask, cell: Mapping[str, str]) -> Declared | None:
     try:
         ranks, groups = _groups(knobs["groups"], ask.shape.ranks)
         threads = int(knobs["threads"])
-        warmup = int(knobs.get("warmup", "0"))
-        repetitions = 2 + warmup if pace(found.name, knobs) == "whole" else BUSY
-        return Declared(found.step(knobs, ranks, threads), groups, ranks * groups * threads, repetitions)
+        steps = STEPS[pace(found.name, knobs)] + int(knobs.get("warmup", "0"))
+        return Declared(found.step(knobs, ranks, threads), groups, ranks * groups * threads, steps)
     except (LookupError, ValueError, ArithmeticError):  # a value that only the kernel can judge
         return None
 
