@@ -71,7 +71,7 @@ def declared(ask: Ask, cell: Mapping[str, str]) -> Declared | None:
     try:
         ranks, groups = _groups(knobs["groups"], ask.shape.ranks)
         threads = int(knobs["threads"])
-        steps = STEPS[pace(found.name, knobs)] + int(knobs.get("warmup", "0"))
+        steps = STEPS.get(pace(found.name, knobs), STEPS["steps"]) + int(knobs.get("warmup", "0"))
         return Declared(found.step(knobs, ranks, threads), groups, ranks * groups * threads, steps)
     except (LookupError, ValueError, ArithmeticError):  # a value that only the kernel can judge
         return None

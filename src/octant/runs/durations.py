@@ -81,10 +81,12 @@ class Durations:
             cell: all knobs, those that nobody sets included.
             working: ranks, and threads of each.
         """
+        size = _size(cell)
         same = [
             cost.beyond_s
             for cost in self.costs.get(workload, ())
-            if (cost.size, cost.shape) == (_size(cell), working)
+            if cost.size == size
+            and cost.shape == working
             and all(comparable(cell.get(name, value)) == value for name, value in cost.knobs.items())
         ]
         return max(same, default=None)

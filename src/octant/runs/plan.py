@@ -93,9 +93,7 @@ def timeout_seconds(launch: Launch, hardware_threads: int = 0, known: Durations 
 def _steps_s(ask: Ask, cell: Mapping[str, str], hardware_threads: int, known: Durations) -> float | None:
     """What the steps of a cell may take beside its budget; `None`: nothing says."""
     knobs = {**default_knobs(ask.subject.workload), **cell} if ask.subject.workload else cell
-    threads = knobs.get("threads", "1")
-    working = ask.shape.ranks, int(threads) if threads.isdecimal() else 1
-    slowest_s = known.slowest_s(ask.subject.workload, knobs, working)
+    slowest_s = known.slowest_s(ask.subject.workload, knobs, (ask.shape.ranks, _threads(knobs)))
     if slowest_s is not None:
         return SLOWER * slowest_s
     found = declared(ask, cell)
@@ -123,14 +121,14 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
     placed_once = functools.cache(functools.partial(placed, machine=run.machine))
     own = environment()
     tail, taken = Records(run.records, run.keys, run.started), known or Durations()
+    threads = len(run.machine.topology.usable())
 
     def planned(launch: Launch) -> Planned:
         nonlocal taken
         taken = taken.add(tail.read_new()[0])
-        return resolve(
-            launch, run.records.resolve(), placed_once, own, timeout_s, run.seed,
-            len(run.machine.topology.usable()), taken,
-        )  # fmt: skip
+        here = threads * max(1, len(launch.ask.shape.hosts))
+        limit_s = timeout_s or timeout_seconds(launch, here, taken)
+        return resolve(launch, run.records.resolve(), placed_once, own, limit_s, run.seed)
 
     return planned
 
@@ -142,8 +140,6 @@ def resolve(
     own: Mapping[str, str],
     timeout_s: float | None = None,
     seed: int = 0,
-    hardware_threads: int = 0,
-    known: Durations | None = None,
 ) -> Planned:
     """Everything that the start of a launch needs.
 
@@ -152,15 +148,13 @@ def resolve(
         placed_at: works out the text of a placement.
         own: what every kernel finds in its environment.
         seed: of the run, from which a launch draws the order of its points and its hardware threads.
-        hardware_threads: of this node, for the time-out.
-        known: what points took so far, for the time-out.
+        timeout_s: of the launch; `None`: as declared, without what points took.
 
     Raises:
         Refusal: no kernel or launcher, one that cannot start this, or a placement that does not fit.
     """
     ask, shape = launch.ask, launch.ask.shape
-    given = launch.started_knobs.get("threads", "1").split(",")  # the kernel refuses what is no number, and says why
-    threads = max((int(word) for word in given if word.isdecimal()), default=1)
+    threads = _threads(launch.started_knobs)
     kernel = None
     if ask.subject.command:
         program = _fill_words(launch)
@@ -190,13 +184,17 @@ def resolve(
         stated = ["--refusal", str(bind.refusal_path(records))]
         program = [str(build.find("bind")), *stated, *there.bind_words, *alone, "--", *program]
     words = launchers.launcher(name).command(program, size)
-    limit_s = timeout_s or timeout_seconds(launch, hardware_threads * max(1, len(shape.hosts)), known)
     if link:
         words = links.wrapped(words, link, links.report_path(records))
     return Planned(
         launch, tuple(words), variables, name, there.places if there else (), expected_seconds(launch),
-        limit_s, build.digest(kernel) if kernel else "",
+        timeout_s or timeout_seconds(launch), build.digest(kernel) if kernel else "",
     )  # fmt: skip
+
+
+def _threads(knobs: Mapping[str, str]) -> int:
+    """The most threads of a rank; the kernel refuses what is no number, and says why."""
+    return max((int(word) for word in knobs.get("threads", "1").split(",") if word.isdecimal()), default=1)
 
 
 def _link(shape: Shape) -> Link | None:
