@@ -11,6 +11,7 @@ import pytest
 
 from octant import workloads
 from octant.build import program_name
+from octant.catalogue.hpcc_tests import hpcc_tests
 from octant.workloads import _template
 from paths import ROOT
 
@@ -63,7 +64,7 @@ def test_python_and_cmake_list_the_same_workloads() -> None:
 
 def test_a_new_workload_compiles_and_is_whole(tmp_path: Path) -> None:
     written = _template.write("my_kernel", tmp_path)
-    names = ["README.md", "__init__.py", "kernel.cpp", "test_my_kernel.py"]
+    names = ["README.md", "__init__.py", "step.py", "kernel.cpp", "test_my_kernel.py"]
     assert [path.relative_to(tmp_path / "node" / "my_kernel").as_posix() for path in written[:-1]] == names
     assert written[-1] == tmp_path / "node" / "__init__.py", "a new family is a file too"
     for path in written:
@@ -117,6 +118,26 @@ def test_no_code_outside_its_folder_names_a_workload() -> None:
         and any(isinstance(n, ast.Constant) and n.value in names for n in ast.walk(ast.parse(path.read_text("utf-8"))))
     }
     assert naming == {"src/octant/record/format1.py", "src/octant/record/renamed.py"}
+
+
+def test_the_network_model_and_the_study_format_name_no_benchmark() -> None:
+    """They know the steps that workloads declare. Some patterns of traffic have the name of the test that makes them:
+    users write it in network files and after `--traffic`.
+    """
+    known = workloads.workloads()
+    names = {one.scaling.name for one in known.values() if one.scaling} | {"hpcc", "imb", "osu"}
+    names |= {*known, *(one.name for one in hpcc_tests())}
+    naming: dict[str, set[str]] = {}
+    for path in [*files("src/octant/network/*.py"), *files("src/octant/study/*.py")]:
+        constants = {n.value for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Constant)}
+        for name in sorted(names & {one for one in constants if isinstance(one, str)}):
+            naming.setdefault(path.relative_to(ROOT / "src/octant").as_posix(), set()).add(name)
+    assert naming == {
+        "network/applications.py": {"ptrans", "random-ring"},
+        "network/overview.py": {"random-ring"},
+        "network/scale.py": {"gfft", "random-ring"},
+        "network/traffic.py": {"ptrans", "random-ring", "randomaccess"},
+    }
 
 
 def test_every_test_is_collected(pytestconfig: pytest.Config) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 
@@ -56,6 +56,41 @@ Declared: TypeAlias = Callable[[Mapping[str, str], int, int], Step]
 
 Raises KeyError or ValueError where the knobs do not say it.
 """
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How the problem of a workload grows with the memory, and how ranks work on it that share none.
+
+    The rate that is predicted is of what the headline counts; where it counts nothing, of the bytes that a rank sends.
+    """
+
+    name: str
+    title: str  # in tables
+    size: str  # the knob of the problem's size
+    power: int = 1  # of the size, with which the memory grows
+    read: Callable[[str], float] = float  # the size from the text of its knob
+    whole: Callable[[float], int] = round  # the nearest size that the kernel takes
+    apart: tuple[Mapping[str, str], ...] = ({},)
+    """Knobs with which ranks that share no memory work on it. Of several algorithms the first is the workload's own."""
+    only: Mapping[str, str] = field(default_factory=dict)  # knobs without which a figure is of another problem
+    note: str = ""  # what is assumed, in words
+
+    def size_of(self, knobs: Mapping[str, str]) -> float:
+        """The size of a problem.
+
+        Raises:
+            KeyError, ValueError: the knobs do not say it.
+        """
+        return self.read(knobs[self.size])
+
+    def grown(self, knobs: Mapping[str, str], times: float) -> dict[str, str]:
+        """The knobs of a problem that takes so many times the memory.
+
+        Raises:
+            KeyError, ValueError: the knobs do not say its size.
+        """
+        return {**knobs, self.size: str(self.whole(self.size_of(knobs) * times ** (1 / self.power)))}
 
 
 def squarest(ranks: int) -> tuple[int, int]:

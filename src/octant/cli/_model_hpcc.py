@@ -27,15 +27,16 @@ def hpcc(
     json: JsonOption = False,
 ) -> None:
     """Predict HPC Challenge's tests of all ranks on so many nodes: of a described machine, or like this one."""
+    from octant.catalogue.hpcc_tests import hpcc_tests
     from octant.cli._stored import find_run
     from octant.failure import Exit, Refusal
     from octant.network import load
     from octant.network.inputs import read_sizes
-    from octant.network.larger import on_system
     from octant.report.network import answers as report
     from octant.report.network.larger import measured_answers, system_answers
     from octant.report.network.text import answers_text
     from octant.simulate.calibrated import on_nodes
+    from octant.simulate.described import on_system
 
     counts = read_sizes(nodes)
     if min(counts) < 2:
@@ -45,7 +46,7 @@ def hpcc(
             f"cannot use --run beside {network} (a described network needs no run); try one of the two", Exit.WRONG_WORD
         )
     if not network:
-        found = on_nodes(find_run(store, run or "last"), counts)
+        found = on_nodes(find_run(store, run or "last"), counts, [one.workload for one in hpcc_tests()])
         print(report.as_json(found) if json else answers_text(measured_answers(found)))
         return
     systems = [on_system(load(network), count) for count in counts]

@@ -4,6 +4,7 @@ from octant.limit import FMA, Known, Limit, fma_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate, seconds, share
 from octant.record import Point
+from octant.step import Scaling
 from octant.workload import Curve, NoTraffic, Stacked, Workload, any_size
 from octant.workloads.hpcc.hpl.step import step
 
@@ -39,6 +40,7 @@ WORKLOAD = Workload(
     traffic=_traffic,
     footprint=_footprint,
     step=step,
+    scaling=Scaling("hpl", "HPL", "n", power=2, apart=({"transport": "messages"},)),
     smoke={"n": "150", "block": "16", "library": "plain"},
     sizes=dict.fromkeys(("n", "block", "grid"), any_size),
 )
