@@ -1,4 +1,5 @@
 #include "octant/failure.hpp"
+#include "octant/groups.hpp"
 #include "octant/kernel.hpp"
 #include "octant/record.hpp"
 
@@ -48,6 +49,17 @@ char const* name_of(Sync sync) { return sync_names[static_cast<int>(sync)]; }
 Sync sync_of(std::string const& word) {
     auto const* const found = std::ranges::find(sync_names, word);
     return static_cast<Sync>(std::distance(std::begin(sync_names), found));
+}
+
+std::optional<Refusal> shape_refusal(KernelInfo const& info, Knobs const& knobs, int ranks) {
+    auto const threads = static_cast<int>(knobs.integer("threads"));
+    std::size_t last = 0;  // ranks of the group before: most have as many
+    for (auto const& group : Groups::parse(knobs.word("groups"), ranks, info.least_ranks).members) {
+        if (info.takes == nullptr || group.size() == last) continue;
+        last = group.size();
+        if (auto const refusal = info.takes(static_cast<int>(last), threads, knobs)) return refusal;
+    }
+    return {};
 }
 
 std::vector<Knob> harness_knobs(KernelInfo const& info, bool whole) {
@@ -126,6 +138,7 @@ void write_row(JsonText& text, KernelInfo const& info) {
     }
     text.close(']');
     text.key("least_ranks").number(info.least_ranks);
+    text.key("takes").boolean(info.takes != nullptr);  // whether some shapes are refused
 }
 
 }  // namespace

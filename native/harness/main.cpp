@@ -41,6 +41,26 @@ void check_words(std::vector<Knobs> const& all, Program const& program, int rank
     }
 }
 
+// What the program says of itself; and with ranks why the launch that the words describe cannot be: a point of it is
+// wrong, or each is not supported.
+int answer(Program const& program, std::vector<Knobs> const& all, int ranks) {
+    std::optional<Refusal> first;
+    std::size_t refused = 0;
+    for (Knobs const& knobs : all) {
+        if (ranks == 0) break;
+        auto const refusal = shape_refusal(program.of(knobs).info, knobs, ranks);
+        if (!refusal) continue;
+        if (refusal->code() != Exit::not_supported) throw *refusal;
+        if (refused++ == 0) first = refusal;
+    }
+    if (refused == all.size()) {
+        std::fprintf(stderr, "%s: %s\n", workload_name, first->what());
+        return static_cast<int>(Exit::not_supported);
+    }
+    std::cout << describe(workload_name, program) << '\n';
+    return 0;
+}
+
 // Of a launch of Octant's: exit statuses pass through launchers, which change them.
 void record_refusal(Arguments const& arguments, std::string const& reason, Exit code) {
     if (!arguments.launch.empty() && arguments.output != "-")
@@ -132,10 +152,7 @@ int run_program(int argc, char** argv, Program const& program) {
         all = points(declared, arguments.words);
         if (arguments.seed) shuffle(all, *arguments.seed);
         check_words(all, program, arguments.ranks);
-        if (arguments.describe) {  // with knobs and ranks: whether they can be set so
-            std::cout << describe(workload_name, program) << '\n';
-            return 0;
-        }
+        if (arguments.describe) return answer(program, all, arguments.ranks);
     } catch (Refusal const& refusal) {
         std::fprintf(stderr, "%s: %s\n", workload_name, refusal.what());
         record_refusal(arguments, refusal.what(), Exit::wrong_word);

@@ -146,6 +146,7 @@ Exit measure_point(Session const& session, Row const& row, Knobs const& knobs, R
     Comm const& world = session.world();
     Comm const node = world.node();
     Groups const groups = Groups::parse(knobs.word("groups"), world.size(), info.least_ranks);
+    if (auto const refusal = shape_refusal(info, knobs, world.size())) throw *refusal;
     int const mine = groups.of(world.rank());
     bool const works = mine >= 0;
     Comm const group =

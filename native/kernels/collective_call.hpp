@@ -34,6 +34,7 @@ struct Algorithm {
     void (*run)(Call const& call, std::span<std::byte> scratch);
     // Leaves in `scratch`, once and before anything is timed, what depends on the ranks alone.
     void (*set_up)(Call const& call, std::span<std::byte> scratch) = nullptr;
+    bool power_of_two = false;  // ranks that it needs
 };
 
 }  // namespace octant

@@ -309,6 +309,40 @@ void rows(octant::Checks& checks, octant::Session const& session) {
     checks.that(described["knobs"][0]["choices"] == Json::parse(R"(["solver","run"])"), "and offered");
 }
 
+struct Choosy : Solver {  // its constructor relies on what it takes
+    static KernelInfo info() {
+        KernelInfo info = Solver::info();
+        info.takes = [](int ranks, int threads, octant::Knobs const& knobs) -> std::optional<octant::Refusal> {
+            if (knobs.real("pause") > 1) return octant::Refusal("cannot pause so long; try 1s", Exit::wrong_word);
+            if (ranks * threads == 1) return {};
+            return octant::Refusal("cannot use " + std::to_string(ranks * threads) + " threads", Exit::not_supported);
+        };
+        return info;
+    }
+    explicit Choosy(Context& context) : Solver(context) {
+        octant::expects(context.group.size() * context.threads == 1 && context.knobs.real("pause") <= 1);
+    }
+};
+
+void shapes(octant::Checks& checks, octant::Session const& session) {
+    octant::Program const program{"", {octant::row<Choosy>("")}};
+    auto const why = [&](std::vector<std::string> const& words, int ranks) {
+        auto const refusal =
+            octant::shape_refusal(program.rows[0].info, octant::points(program.knobs(), words).at(0), ranks);
+        return refusal ? std::string(refusal->what()) : "";
+    };
+    checks.that(why({}, 1).empty() && why({"groups=1"}, 8).empty(), "groups of one rank");
+    checks.that(why({}, 3) == "cannot use 3 threads" && why({"threads=2"}, 1) == "cannot use 2 threads", "others");
+    checks.that(why({"groups=0/1+2"}, 3) == "cannot use 2 threads", "each group is looked at");
+    checks.that(why({"pause=2"}, 1) == "cannot pause so long; try 1s", "knobs");
+    checks.that(Json::parse(octant::describe("test/kernel", program))["takes"] == Json::parse("true"),
+                "and says that it may refuse");
+    Exit outcome{};
+    checks.refused([&] { point(session, program, {"groups=1", "threads=2"}, outcome); }, "cannot use 2 threads");
+    point(session, program, {"groups=1", "samples=5", "seconds=0.05"}, outcome);
+    checks.that(outcome == Exit::ok, "the next point is measured");
+}
+
 void costly_marks(octant::Checks& checks, octant::Session const& session) {
     Json const read = point<Hasty>(checks, session, {"seconds=0.001", "samples=400"});
     checks.that(read["marks"]["share"] > 0.01, "marks are too much of a step");
@@ -459,6 +493,7 @@ int main(int argc, char** argv) {
     phases_and_readings(checks, session);
     whole(checks, session);
     rows(checks, session);
+    shapes(checks, session);
     costly_marks(checks, session);
     lane_roles(checks, session);
     bursts(checks, session);

@@ -11,7 +11,7 @@ from octant.failure import Exit, Refusal
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mpi_patterns, "describe", lambda *_: None)
+    monkeypatch.setattr(mpi_patterns, "check_shape", lambda *_: None)
     monkeypatch.setattr(mpi_patterns, "read_knobs", lambda _, words: dict(word.split("=") for word in words))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from octant.build import program_name
 from octant.build.describe import describe
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 
 
 @pytest.fixture
@@ -54,3 +54,14 @@ def test_a_failure_is_not_remembered(kernel: Path) -> None:
     says(kernel, 1)
     os.utime(kernel, ns=(before, before))
     assert describe("node/stream").least_ranks == 1
+
+
+@pytest.mark.parametrize("code", [Exit.WRONG_WORD, Exit.NOT_SUPPORTED])
+def test_what_a_kernel_does_not_take_is_refused_with_its_reason(kernel: Path, code: Exit) -> None:
+    kernel.write_text(
+        f"#!/bin/sh\necho 'node/stream: cannot use 3 ranks (odd: one is left over); try 4' >&2\nexit {code:d}\n"
+    )
+    kernel.chmod(0o755)
+    with pytest.raises(Refusal, match=r"^cannot use 3 ranks \(odd: one is left over\); try 4$") as refused:
+        describe("node/stream", {"bytes": "8"}, 3)
+    assert refused.value.code == code

@@ -8,8 +8,10 @@ import pytest
 from fake_run import MIB, launch_line, machine, point, point_line, stored, write_run
 from octant.ask import Ask, Shape, Subject
 from octant.record import Point, Work
+from octant.runs.declared import USUAL, Declared
 from octant.runs.durations import BYTE_S, POINT_S, START_RANKS_S, START_S, Cost, Durations, learned
 from octant.runs.starts import starts_of
+from octant.step import Step
 from octant.store import Store
 
 
@@ -25,6 +27,11 @@ def seconds(known: Durations, one: Ask) -> float:
     return sum(map(known.seconds, starts_of(one.launches())))
 
 
+@pytest.fixture(autouse=True)
+def _declares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("octant.runs.durations.declared", lambda _ask, _cell: None)
+
+
 def test_without_runs_a_launch_is_its_start_its_budgets_and_its_bytes() -> None:
     rules = Durations()
     assert seconds(rules, asked()) == pytest.approx(START_S + 0.2 + POINT_S)
@@ -32,6 +39,18 @@ def test_without_runs_a_launch_is_its_start_its_budgets_and_its_bytes() -> None:
     assert seconds(rules, asked(bytes="1GiB")) == pytest.approx(START_S + 0.2 + POINT_S + 2**30 * BYTE_S)
     assert seconds(rules, asked(duration="10")) == pytest.approx(START_S + 10.2 + POINT_S)
     assert "rough" in rules.source
+
+
+def test_without_runs_a_declared_step_that_is_longer_than_the_budget_takes_its_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def step(knobs: Mapping[str, str]) -> Declared:
+        return Declared(Step({"flops": int(knobs["n"]) * USUAL["flops"]}, int(3 * USUAL["filled"])), 1, 1, 2)
+
+    monkeypatch.setattr("octant.runs.durations.declared", lambda _ask, cell: step(cell))
+    assert seconds(Durations(), asked(n="0")) == pytest.approx(START_S + 0.2 + POINT_S + 3)
+    assert seconds(Durations(), asked(n="40,50")) == pytest.approx(START_S + 2 * (POINT_S + 3) + 80 + 100)
+    assert seconds(Durations(), asked(n="40", seconds="90")) == pytest.approx(START_S + 90 + POINT_S + 3)
 
 
 def test_a_known_cell_takes_what_it_took() -> None:

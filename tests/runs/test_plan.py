@@ -8,13 +8,15 @@ import pytest
 
 from fake_kernel import ask
 from fake_run import machine
+from octant import workloads
 from octant.ask import Ask, Launch, Shape, Subject
 from octant.failure import Exit, Refusal
 from octant.launch import Planned
 from octant.launchers import openmpi
 from octant.machine import Machine
-from octant.runs import plan
+from octant.runs import declared, plan
 from octant.runs.rounds import seed_within
+from octant.step import Step
 from octant.store import Store
 
 MACHINE = machine(nodes=2, cores=4)
@@ -105,6 +107,18 @@ def test_a_placement_that_cannot_be_had_is_refused_alike_everywhere(place: str, 
     with pytest.raises(Refusal) as refused:
         resolved(dataclasses.replace(ask(), shape=Shape(1, place)))
     assert refused.value.code == code
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {"groups": "all", "threads": "1", "bytes": "1MiB"}
+    monkeypatch.setattr(declared, "default_knobs", lambda _name: known)
+    stream = workloads.workload("node/stream")
+    monkeypatch.setattr(
+        "octant.workloads.workloads",
+        lambda: {stream.name: dataclasses.replace(stream, step=lambda *_: Step({}, 2**40))},
+    )
+    with pytest.raises(Refusal, match=rf"\(1 rank would hold {2**40} B, and {2**35} B of memory are available\)"):
+        plan.check_startable(ask(), MACHINE)
 
 
 def test_a_placement_is_worked_out_once_for_all_launches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from fake_run import machine
 from octant.machine import Machine, facts
 from octant.machine.hwloc import load
+from octant.runs import declared
 from octant.study import file
 from octant.study.cells import Cell, axis_values, cells, with_axis_values
 from octant.study.design import design
@@ -96,6 +97,12 @@ def test_words_become_numbers_of_the_machine() -> None:
 def test_a_level_with_too_many_or_no_ranks_is_not_asked(ranks: str, why: str) -> None:
     study = file.parse(STUDY.replace("a = {}", f'a = {{ ranks = "{ranks}" }}'), "mine")
     assert design(study, machine(), seed=0).absent == {Cell("m", ("a",)): why}
+
+
+def test_what_does_not_fit_into_memory_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(declared, "memory_reason", lambda *_: " (1 rank would hold 9 B, and 8 B are available)")
+    why = "it does not fit into memory (1 rank would hold 9 B, and 8 B are available)"
+    assert set(design(file.parse(STUDY, "mine"), machine(), seed=0).absent.values()) == {why}
 
 
 @pytest.mark.parametrize("ranks", ["many", "-1", "ranks", "cores/0", "1.5"])

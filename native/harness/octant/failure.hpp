@@ -22,6 +22,17 @@ class Refusal : public std::runtime_error {
     Exit code_;
 };
 
+// What `body` refuses; nothing where it comes to its end.
+template <class Body>
+[[nodiscard]] std::optional<Refusal> refusal_of(Body const& body) {
+    try {
+        static_cast<void>(body());
+    } catch (Refusal const& refusal) {
+        return refusal;
+    }
+    return {};
+}
+
 // Why something ended, for people: an exception's own words, or what "std::bad_alloc" means.
 [[nodiscard]] std::string reason_of(std::exception const& error);
 

@@ -1,6 +1,7 @@
 // What a kernel declares about itself, and the small lists that it answers with.
 #pragma once
 
+#include "octant/failure.hpp"
 #include "octant/knobs.hpp"
 
 #include <cstdint>
@@ -27,6 +28,10 @@ struct Reading {  // a number of the kernel's own
     std::string name, unit;
 };
 
+// Why a group of `ranks` ranks with `threads` threads each cannot do what the knobs ask, nothing where it can. The code
+// is wrong_word: the launch is refused before it starts; or not_supported: this point is, and others are measured.
+using Takes = std::optional<Refusal> (*)(int ranks, int threads, Knobs const& knobs);
+
 struct KernelInfo {
     std::vector<Knob> knobs = {};
     Pace pace = Pace::chunks;
@@ -40,6 +45,7 @@ struct KernelInfo {
     bool blocks = false;               // its steps wait without the CPU: for a disk, a timer, or a thread of its own
     std::int64_t sample_ns = 100'000;  // chunks are batched to samples of about this; 0: never batched
     std::vector<std::pair<std::string, std::string>> defaults = {};  // of harness knobs, where others suit this kernel
+    Takes takes = nullptr;  // asked before the constructor, which may rely on it; none: every shape
 };
 
 // Counted from the source, for one chunk of one lane or one step of one rank. Rates are derived later, in Python.
@@ -62,6 +68,9 @@ using Results = std::vector<Result>;
 [[nodiscard]] char const* name_of(Pace pace);
 [[nodiscard]] char const* name_of(Sync sync);
 [[nodiscard]] Sync sync_of(std::string const& word);  // one of the names above
+
+// As `Takes`, of all groups that the knobs make of so many ranks. Throws Refusal: no such groups.
+[[nodiscard]] std::optional<Refusal> shape_refusal(KernelInfo const& info, Knobs const& knobs, int ranks);
 
 // `whole`: the program has a kernel of this pace.
 [[nodiscard]] std::vector<Knob> harness_knobs(KernelInfo const& info, bool whole);

@@ -40,10 +40,11 @@ def describe(workload: str, knobs: Mapping[str, str] | None = None, ranks: int =
 
     Args:
         knobs: to be checked by the kernel itself, as it will read them.
-        ranks: of the launch that the knobs are for; 0: not known, so groups are not checked.
+        ranks: of the launch that the knobs are for; 0: not known, so groups and shapes are not checked.
 
     Raises:
-        Refusal: the kernel is missing or does not answer, or a knob cannot be set so.
+        Refusal: the kernel is missing or does not answer, a knob cannot be set so, or the kernel does not take so many
+            ranks and threads with these knobs: its reason, with exit code 3 where none of the points is supported.
     """
     program = build.find(workload)
     words = [f"{name}={value}" for name, value in (knobs or {}).items()]
@@ -61,8 +62,8 @@ def _answer(program: Path, _changed_ns: int, words: tuple[str, ...]) -> Describe
     answer = subprocess.run(  # noqa: S603 - our own program
         [str(program), "--describe", *words], capture_output=True, text=True, timeout=20, check=False
     )
-    if answer.returncode == Exit.WRONG_WORD:
-        raise Refusal(answer.stderr.strip().partition(": ")[2] or answer.stderr, Exit.WRONG_WORD)
+    if answer.returncode in (Exit.WRONG_WORD, Exit.NOT_SUPPORTED):
+        raise Refusal(answer.stderr.strip().partition(": ")[2] or answer.stderr, answer.returncode)
     answer.check_returncode()
     raw = json.loads(answer.stdout)
     return Described(tuple(map(_knob, raw["knobs"])), int(raw["least_ranks"]), raw)
@@ -73,6 +74,15 @@ def _knob(said: Mapping[str, Any]) -> DescribedKnob:
         said["name"], said["kind"], said["default"], said["help"], tuple(said.get("choices", ())),
         said.get("least", 0), said.get("most", math.inf),
     )  # fmt: skip
+
+
+def pace(workload: str, knobs: Mapping[str, str]) -> str:
+    """Whether the kernel works in chunks, steps or whole repetitions with these knobs; "": it does not answer."""
+    try:
+        raw = describe(workload).raw
+    except Refusal:
+        return ""
+    return str(raw.get("rows", {}).get(knobs.get(raw.get("chooser", "")), raw).get("pace", ""))
 
 
 def default_knobs(workload: str) -> dict[str, str]:

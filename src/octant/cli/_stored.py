@@ -94,7 +94,7 @@ def measure(
     try:
         rounds = rounds_of(run) if len(run.asks) > 1 else {}
         with progress_of(run.remaining(), rounds, after_s, known) as observe:
-            run = carry_out(where, run, in_turn(run.launches), planner_of(run, timeout), observe, report=warn)
+            run = carry_out(where, run, in_turn(run.launches), planner_of(run, timeout, known), observe, report=warn)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)
         typer.echo(f"\nStopped; {counted(kept, 'point')} kept. Resume with: octant resume {run.id}", err=True)

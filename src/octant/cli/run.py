@@ -173,6 +173,7 @@ def evaluate(
     from octant import suites
     from octant.machine.discover import discover
     from octant.runs import requests
+    from octant.runs.declared import nothing_fits
     from octant.runs.durations import learned
     from octant.runs.knobs import check_asks
     from octant.store import open_store
@@ -189,6 +190,10 @@ def evaluate(
     for why in suites.absent(chosen, name).values():
         typer.echo(f"octant: {why}; what the suite {name} asks of it is left out", err=True)
     asks = suites.asks(chosen, machine, kept, name)
+    for ask, why in ((ask, nothing_fits(ask, machine)) for ask in asks):
+        if why:
+            typer.echo(f"octant: {ask.show.title} is left out: {why}", err=True)
+            asks = tuple(one for one in asks if one is not ask)
     if missing := [one for one in kept if one not in {ask.subject.workload for ask in asks}]:
         why = f"the suite {name} asks nothing of it here"
         raise Refusal(f"cannot evaluate {missing[0]} ({why}); try octant run {missing[0]}", Exit.WRONG_WORD)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 from statistics import median
 
 from octant import units
-from octant.ask import EFFORT, Launch, comparable
+from octant.ask import EFFORT, Ask, Launch, comparable
 from octant.failure import Refusal
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.record import Point
-from octant.runs.plan import BUDGET_S
+from octant.runs.declared import declared
 from octant.store import Store, StoredRun
 
+BUDGET_S = 0.2
+"""Of a point where nobody says, as most kernels declare."""
 START_S, START_RANKS_S = 0.09, 0.25
 """Of a process, and of ranks: what a launch takes beside its points, where no run says."""
 POINT_S, BYTE_S = 0.03, 1e-9
@@ -70,7 +72,32 @@ class Durations:
         threads = launch.started_knobs.get("threads", "1")
         working = shape.ranks, int(threads) if threads.isdigit() else 1
         known = self.costs.get(workload, ())
-        return start_s * self.start_scale + sum(_cell_s(cell, working, known) for cell in launch.cells())
+        return start_s * self.start_scale + sum(_cell_s(launch.ask, cell, working, known) for cell in launch.cells())
+
+    def slowest_s(self, workload: str, cell: Mapping[str, str], working: tuple[int, int]) -> float | None:
+        """What the slowest point of a cell took beside its budget; `None`: none is known.
+
+        Args:
+            cell: all knobs, those that nobody sets included.
+            working: ranks, and threads of each.
+        """
+        size = _size(cell)
+        same = [
+            cost.beyond_s
+            for cost in self.costs.get(workload, ())
+            if cost.size == size
+            and cost.shape == working
+            and all(comparable(cell.get(name, value)) == value for name, value in cost.knobs.items())
+        ]
+        return max(same, default=None)
+
+    def add(self, points: Iterable[Point]) -> Durations:
+        """The same and what these points took."""
+        costs = {workload: list(known) for workload, known in self.costs.items()}
+        for point in points:
+            if point.spent_s:
+                costs.setdefault(point.workload, []).append(_cost(point))
+        return replace(self, costs=costs)
 
     @property
     def source(self) -> str:
@@ -168,11 +195,13 @@ def _start_scale(run: StoredRun) -> float | None:
     return scale if 0.2 < scale < 5 else None
 
 
-def _cell_s(cell: Mapping[str, str], working: tuple[int, int], known: Sequence[Cost]) -> float:
+def _cell_s(ask: Ask, cell: Mapping[str, str], working: tuple[int, int], known: Sequence[Cost]) -> float:
     budget_s, size = _budget_s(cell), _size(cell)
     alike = _most_alike(cell, working, known)
     if not alike:
-        return budget_s + _lasting_s(cell) + POINT_S + size * BYTE_S * ("bytes" in cell)
+        found = declared(ask, cell)
+        beyond_s = found.beyond_s(budget_s) if found else size * BYTE_S * ("bytes" in cell)
+        return budget_s + _lasting_s(cell) + POINT_S + beyond_s
     return _nearest(alike, size).within_s(budget_s) + _beyond_s(alike, size)
 
 

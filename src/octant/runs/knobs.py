@@ -46,7 +46,8 @@ def check_asks(asks: Iterable[Ask]) -> None:
     A kernel that is not installed is no reason: its launches fail, and the others are measured.
 
     Raises:
-        Refusal: as `check_knobs`; or a word that only the kernel can judge: groups, pages, memory.
+        Refusal: as `check_knobs`; or what only the kernel can judge: groups, pages, memory, and shapes that it does not
+            take. A cell that is not supported is none: its launch says so.
     """
     asks = list(asks)
     with contextlib.suppress(Refusal):  # a kernel that cannot be built is none that is installed
@@ -63,11 +64,25 @@ def check_asks(asks: Iterable[Ask]) -> None:
             continue
         check_knobs(name, ask.knobs, described)
         open_words = {knob.name for knob in described.knobs if knob.kind == "word" and not knob.choices}
-        words = {knob: values for knob, values in ask.knobs.items() if knob in open_words or knob == "layout"}
+        judged = {*ask.knobs} if described.raw.get("takes") else {*open_words, "layout"}
+        words = {knob: values for knob, values in ask.knobs.items() if knob in judged}
         one = (name, ask.shape.ranks, *sorted(words.items()))
         if one not in seen:
             seen.add(one)
-            describe(name, words, ask.shape.ranks)
+            check_shape(name, words, ask.shape.ranks)
+
+
+def check_shape(workload: str, knobs: Mapping[str, str], ranks: int) -> None:
+    """Asks the kernel of one of several asks whether it takes these knobs and ranks.
+
+    Raises:
+        Refusal: as `describe`, except where nothing is wrong but no point is supported: the launch records that.
+    """
+    try:
+        describe(workload, knobs, ranks)
+    except Refusal as refusal:
+        if refusal.code != Exit.NOT_SUPPORTED:
+            raise
 
 
 def _described(workload: str) -> Described | None:

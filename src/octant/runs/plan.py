@@ -10,6 +10,7 @@ from pathlib import Path
 
 from octant import build, launchers, units, workloads
 from octant.ask import Ask, Launch, Shape
+from octant.build.describe import default_knobs
 from octant.failure import Exit, Refusal
 from octant.launch import Planned, bind
 from octant.launch import link as links
@@ -20,12 +21,18 @@ from octant.mpi.proof import READ_BACK
 from octant.placement import RankPlace, planner
 from octant.placement.request import Request, parse_request
 from octant.runs import rounds
+from octant.runs.declared import check_memory, declared
+from octant.runs.durations import BUDGET_S, Durations
 from octant.store import StoredRun
+from octant.store.lines import Records
 
 START_S, START_RANKS_S, POINT_S = 0.1, 0.4, 0.1  # of a process, of ranks, and of filling and checking a point
-BUDGET_S = 0.2  # of a point where nobody says, as most kernels declare
 STARTUP_S = 30.0  # until a launch has surely started
 SLACK = 4.0
+SLOWER = 10.0
+"""Times that a cell may take of what its slowest point took so far."""
+UNKNOWN_S = 3600.0
+"""Of a launch with a cell of which neither a declaration nor a point says how long it takes."""
 ALONE_LEAST_S, ALONE_SLACK = 25.0, 3.0
 BYTE_S = 20e-9  # of filling, sending and checking a message of 2 GiB, with room
 
@@ -61,21 +68,37 @@ def _seconds(word: str) -> float:
         return BUDGET_S
 
 
-def timeout_seconds(launch: Launch, hardware_threads: int = 0) -> float:
+def timeout_seconds(launch: Launch, hardware_threads: int = 0, known: Durations | None = None) -> float:
     """When a launch has surely hung: far more than it is expected to take.
+
+    A step may last longer than all budgets. Its cell then has many times what its slowest point took; before there is
+    one, what its declared step takes at rates that are far below those of any machine; else an hour for the launch.
 
     Where a pattern of an MPI library that hangs is to be expected (`Workload.alone`), each would cost this: then a few
     times what is expected, more where ranks share hardware threads, and the time that long messages need.
 
     Args:
         hardware_threads: that the ranks may use; 0: not known.
+        known: what points took so far.
     """
     expected_s = expected_seconds(launch)
     if not workloads.alone_knobs(launch.ask.subject.workload):
-        return STARTUP_S + SLACK * (len(launch.cells()) * 5.0 + expected_s)
+        steps_s = [_steps_s(launch.ask, cell, hardware_threads, known or Durations()) for cell in launch.cells()]
+        unknown_s = UNKNOWN_S if None in steps_s else 0.0
+        return STARTUP_S + SLACK * (len(launch.cells()) * 5.0 + expected_s) + sum(filter(None, steps_s)) + unknown_s
     crowd = max(1.0, launch.ask.shape.ranks / hardware_threads) if hardware_threads else 1.0
     lengths = [_length(cell.get("bytes", "")) for cell in launch.cells()]
     return max(ALONE_LEAST_S, ALONE_SLACK * crowd * expected_s + BYTE_S * sum(lengths))
+
+
+def _steps_s(ask: Ask, cell: Mapping[str, str], hardware_threads: int, known: Durations) -> float | None:
+    """What the steps of a cell may take beside its budget; `None`: nothing says."""
+    knobs = {**default_knobs(ask.subject.workload), **cell} if ask.subject.workload else cell
+    slowest_s = known.slowest_s(ask.subject.workload, knobs, (ask.shape.ranks, _threads(knobs)))
+    if slowest_s is not None:
+        return SLOWER * slowest_s
+    found = declared(ask, cell)
+    return found.longest_s(hardware_threads) if found and not ask.shape.link else None
 
 
 def _length(word: str) -> int:
@@ -85,11 +108,12 @@ def _length(word: str) -> int:
         return 0
 
 
-def planner_of(run: StoredRun, timeout_s: float | None = None) -> Planner:
+def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations | None = None) -> Planner:
     """What works out the launches of a run; a placement that many launches ask for is worked out once.
 
     Args:
-        timeout_s: of each launch; `None`: far more than it is expected to take.
+        timeout_s: of each launch; `None`: far more than it is expected to take, as its points so far say.
+        known: what points of earlier runs took.
 
     Raises:
         Refusal: the environment has a name that the MPI library would ignore.
@@ -97,10 +121,17 @@ def planner_of(run: StoredRun, timeout_s: float | None = None) -> Planner:
     settings.check_environment(os.environ)
     placed_once = functools.cache(functools.partial(placed, machine=run.machine))
     own = environment()
-    return functools.partial(
-        resolve, records=run.records.resolve(), placed_at=placed_once, own=own, timeout_s=timeout_s, seed=run.seed,
-        hardware_threads=len(run.machine.topology.usable()),
-    )  # fmt: skip
+    tail, taken = Records(run.records, run.keys, run.started), known or Durations()
+    threads = len(run.machine.topology.usable())
+
+    def planned(launch: Launch) -> Planned:
+        nonlocal taken
+        taken = taken.add(tail.read_new()[0])
+        here = threads * max(1, len(launch.ask.shape.hosts))
+        limit_s = timeout_s or timeout_seconds(launch, here, taken)
+        return resolve(launch, run.records.resolve(), placed_once, own, limit_s, run.seed)
+
+    return planned
 
 
 def resolve(
@@ -110,7 +141,6 @@ def resolve(
     own: Mapping[str, str],
     timeout_s: float | None = None,
     seed: int = 0,
-    hardware_threads: int = 0,
 ) -> Planned:
     """Everything that the start of a launch needs.
 
@@ -119,14 +149,13 @@ def resolve(
         placed_at: works out the text of a placement.
         own: what every kernel finds in its environment.
         seed: of the run, from which a launch draws the order of its points and its hardware threads.
-        hardware_threads: of this node, for the time-out.
+        timeout_s: of the launch; `None`: as declared, without what points took.
 
     Raises:
         Refusal: no kernel or launcher, one that cannot start this, or a placement that does not fit.
     """
     ask, shape = launch.ask, launch.ask.shape
-    given = launch.started_knobs.get("threads", "1").split(",")  # the kernel refuses what is no number, and says why
-    threads = max((int(word) for word in given if word.isdecimal()), default=1)
+    threads = _threads(launch.started_knobs)
     kernel = None
     if ask.subject.command:
         program = _fill_words(launch)
@@ -156,13 +185,17 @@ def resolve(
         stated = ["--refusal", str(bind.refusal_path(records))]
         program = [str(build.find("bind")), *stated, *there.bind_words, *alone, "--", *program]
     words = launchers.launcher(name).command(program, size)
-    limit_s = timeout_s or timeout_seconds(launch, hardware_threads * max(1, len(shape.hosts)))
     if link:
         words = links.wrapped(words, link, links.report_path(records))
     return Planned(
         launch, tuple(words), variables, name, there.places if there else (), expected_seconds(launch),
-        limit_s, build.digest(kernel) if kernel else "",
+        timeout_s or timeout_seconds(launch), build.digest(kernel) if kernel else "",
     )  # fmt: skip
+
+
+def _threads(knobs: Mapping[str, str]) -> int:
+    """The most threads of a rank; the kernel refuses what is no number, and says why."""
+    return max((int(word) for word in knobs.get("threads", "1").split(",") if word.isdecimal()), default=1)
 
 
 def _link(shape: Shape) -> Link | None:
@@ -202,9 +235,11 @@ def check_startable(ask: Ask, machine: Machine) -> None:
     """Plans the first launch of an ask, so that what can never start is refused before there is a run of it.
 
     Raises:
-        Refusal: as `resolve`, or the environment has a name that the MPI library would ignore.
+        Refusal: as `resolve`, a cell does not fit into memory, or the environment has a name that the MPI library would
+            ignore.
     """
     settings.check_environment(os.environ)
+    check_memory(ask, machine)
     resolve(Launch(ask), Path(), functools.partial(placed, machine=machine), environment())
 
 

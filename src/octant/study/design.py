@@ -8,6 +8,7 @@ from octant.machine import Machine, facts
 from octant.placement import planner
 from octant.placement.expressions import LOCATION, parse_place
 from octant.placement.request import parse_request
+from octant.runs.declared import nothing_fits
 from octant.runs.rounds import drawn_order
 from octant.study.cells import Cell, combinations
 from octant.study.file import Study, StudyError
@@ -107,14 +108,14 @@ def _does_not_fit(ask: Ask, machine: Machine, why_no_link: Callable[[str], str])
     if ask.shape.link and (why := why_no_link(ask.shape.link)):
         return why
     if not ask.shape.place:
-        return ""
+        return nothing_fits(ask, machine)
     try:
         planner.plan(machine.topology, parse_request(ask.shape.place), machine.page_sizes)
     except planner.DoesNotFit as reason:
         return str(reason)
     except ValueError:  # a location that there is not
         return f"no {ask.shape.place} here"
-    return ""
+    return nothing_fits(ask, machine)
 
 
 def _located(ask: Ask, machine: Machine) -> Ask:

@@ -9,11 +9,11 @@ from octant import build
 from octant.ask import Ask, Presentation, Shape, Subject
 from octant.benchmarks import Requested
 from octant.benchmarks.messages.patterns import Pattern, find, patterns
-from octant.build.describe import describe
 from octant.failure import Exit, Refusal
 from octant.launch.link import read_link
 from octant.machine.facts import usable_cores
 from octant.mpi.inventory import PROBE
+from octant.runs.knobs import check_shape
 from octant.runs.requests import Where, host_names, read_knobs
 from octant.runs.rounds import usual_launches
 from octant.units import parse_byte_sizes, parse_bytes
@@ -145,7 +145,7 @@ def asks(
                 f"cannot use --sizes beside bytes={given['bytes']} ({why}); try --sizes alone", Exit.WRONG_WORD
             )
         knobs = {**_knobs(pattern, name, ranks, sizes, multi, given), **given}
-        describe(pattern.workload, knobs, ranks)  # a value that cannot be read is refused before anything starts
+        check_shape(pattern.workload, knobs, ranks)  # a value that cannot be read is refused before anything starts
         launches = usual_launches(knobs) if repeats is None else repeats
         subject, show = Subject(pattern.workload), Presentation(name, test=name)
         made.append(Ask(subject, knobs, shape, dict(mpi or {}), show, launches))

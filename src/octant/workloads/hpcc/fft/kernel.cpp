@@ -24,21 +24,24 @@ constexpr std::uint64_t seed = 1;
 enum Check : std::size_t { inverse, direct, tones, checks, of_column = checks };
 enum class Part { transform, plan, columns, plain_columns };
 
-std::int64_t length_of(Context const& context) {
-    std::int64_t const n = context.knobs.integer("n");
-    if (octant::fft::is_smooth(n) || context.knobs.word("library") != "own") return n;
+std::int64_t length_of(octant::Knobs const& knobs) {
+    std::int64_t const n = knobs.integer("n");
+    if (octant::fft::is_smooth(n) || knobs.word("library") != "own") return n;
     throw Refusal("cannot transform n=" + std::to_string(n) + " numbers (a prime factor is larger than 5); try n=" +
-                  std::to_string(octant::fft::smooth_at_most(n)));
+                      std::to_string(octant::fft::smooth_at_most(n)),
+                  octant::Exit::wrong_word);
 }
 
-Part part_of(Context const& context) {
-    std::string const& word = context.knobs.word("part");
+Part part_of(octant::Knobs const& knobs, int threads) {
+    std::string const& word = knobs.word("part");
     if (word == "transform") return Part::transform;
-    bool const own = context.knobs.word("library") == "own";
-    if (word != "plan" && !own) throw Refusal("cannot time part=" + word + " of a library; try library=own");
-    if (word == "plan" && !own && context.threads > 1)  // the planner keeps what it learns in one place for all threads
-        throw Refusal("cannot plan with threads=" + std::to_string(context.threads) +
-                      " (FFTW plans in one thread at a time); try --ranks " + std::to_string(context.threads));
+    bool const own = knobs.word("library") == "own";
+    if (word != "plan" && !own)
+        throw Refusal("cannot time part=" + word + " of a library; try library=own", octant::Exit::not_supported);
+    if (word == "plan" && !own && threads > 1)  // the planner keeps what it learns in one place for all threads
+        throw Refusal("cannot plan with threads=" + std::to_string(threads) +
+                          " (FFTW plans in one thread at a time); try --ranks " + std::to_string(threads),
+                      octant::Exit::not_supported);
     if (word == "plan") return Part::plan;
     return word == "columns" ? Part::columns : Part::plain_columns;
 }
@@ -55,7 +58,9 @@ class Fft {
   public:
     static octant::KernelInfo info() {
         using octant::KnobKind;
-        return {.knobs = {
+        return {
+            .knobs =
+                {
                     {"n", KnobKind::integer, "4194304", "numbers; 2^a 3^b 5^c", {}, 2, std::int64_t{1} << 36},
                     {"library", KnobKind::word, "own", "own, fftw, pyfftw, mkl, armpl, nvpl, or the path of an FFTW 3"},
                     {"effort", KnobKind::word, "measure", "how FFTW plans", {"estimate", "measure", "patient"}},
@@ -66,15 +71,21 @@ class Fft {
                      {"transform", "plan", "columns", "plain-columns"}},
                     {"width", KnobKind::word, "auto", "vector bits; auto: the widest", {"auto", "128", "256", "512"}},
                     {"stores", KnobKind::word, "auto", "of the passes", {"auto", "plain", "streaming"}},
-                }};
+                },
+            .takes = [](int, int threads, octant::Knobs const& knobs) {
+                return octant::refusal_of([&] {
+                    static_cast<void>(length_of(knobs));
+                    static_cast<void>(part_of(knobs, threads));
+                });
+            }};
     }
 
     explicit Fft(Context& context)
         : context_(context),
-          n_(length_of(context)),
+          n_(length_of(context.knobs)),
           count_(static_cast<std::size_t>(n_)),
           own_(context.knobs.word("library") == "own"),
-          part_(part_of(context)),
+          part_(part_of(context.knobs, context.threads)),
           streaming_(streams(context.knobs.word("stores"), n_)),
           width_(octant::chosen_width(octant::fft::widths<double>(), context.knobs.word("width"))),
           x_(context.buffer<Number>(all())),

@@ -21,10 +21,14 @@ int stride_of(int rank, int ranks) {
 
 }  // namespace
 
-std::vector<int> partners(std::string const& schedule, int rank, int ranks) {
+void check_schedule(std::string const& schedule, int ranks) {
     if (schedule == "xor" && !std::has_single_bit(static_cast<unsigned>(ranks)))
-        throw octant::Refusal("cannot use schedule=xor with " + std::to_string(ranks) +
-                              " ranks (no power of two); try schedule=ring");
+        throw octant::Refusal(
+            "cannot use schedule=xor with " + std::to_string(ranks) + " ranks (no power of two); try schedule=ring",
+            octant::Exit::not_supported);
+}
+
+std::vector<int> partners(std::string const& schedule, int rank, int ranks) {
     std::vector<int> found;
     std::int64_t const stride = schedule == "prime" ? stride_of(rank, ranks) : 1;
     for (int step = 1; step < ranks; ++step)

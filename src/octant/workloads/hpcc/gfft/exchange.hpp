@@ -12,8 +12,10 @@ namespace gfft {
 
 using octant::fft::Number;
 
-// The other ranks in the order in which `rank` of `ranks` sends to them. `schedule`: prime, ring, xor.
 // Throws octant::Refusal: xor, but no power of two.
+void check_schedule(std::string const& schedule, int ranks);
+
+// The other ranks in the order in which `rank` of `ranks` sends to them. `schedule`: prime, ring, xor.
 [[nodiscard]] std::vector<int> partners(std::string const& schedule, int rank, int ranks);
 
 // What goes to, or comes from, each rank: count[rank] numbers at begin + at[rank].

@@ -14,6 +14,7 @@ namespace gfft {
 namespace {
 
 using octant::Context;
+using octant::Exit;
 using octant::keep_worst;
 using octant::Refusal;
 using octant::fft::Exact;
@@ -22,20 +23,32 @@ constexpr std::uint64_t seed = 1;
 constexpr std::int64_t longest_piece = std::int64_t{1} << 30;  // of a message: MPI's counts have 32 bits
 enum Check : std::size_t { inverse, direct, tones, checks };
 
-// Refuses what the three vectors would not fit into before a plan makes tables for it.
-std::int64_t length_of(Context& context) {
-    std::int64_t const n = context.knobs.integer("n"), ranks = context.group.size();
+void check_length(std::int64_t n, std::int64_t ranks) {
     if (!octant::fft::is_smooth(n))
         throw Refusal("cannot transform n=" + std::to_string(n) +
-                      " numbers (n must be 2^a 3^b 5^c); try n=" + std::to_string(octant::fft::smooth_at_most(n)));
+                          " numbers (n must be 2^a 3^b 5^c); try n=" + std::to_string(octant::fft::smooth_at_most(n)),
+                      Exit::wrong_word);
     std::int64_t const rows = octant::fft::Plan::rows_of(n, ranks), columns = n / rows;
     if (std::min(rows, columns) < ranks) {
         std::int64_t side = 1;
         while (side < ranks) side *= 2;
         throw Refusal("cannot transform n=" + std::to_string(n) + " numbers with " + std::to_string(ranks) +
-                      " ranks (its matrix of " + std::to_string(rows) + " x " + std::to_string(columns) +
-                      " has fewer lines); try n=" + std::to_string(side * side));
+                          " ranks (its matrix of " + std::to_string(rows) + " x " + std::to_string(columns) +
+                          " has fewer lines); try n=" + std::to_string(side * side),
+                      Exit::wrong_word);
     }
+}
+
+std::optional<Refusal> takes(int ranks, int, octant::Knobs const& knobs) {
+    return octant::refusal_of([&] {
+        check_length(knobs.integer("n"), ranks);
+        if (knobs.word("transport") != "shared") check_schedule(knobs.word("schedule"), ranks);
+    });
+}
+
+// Refuses what the three vectors would not fit into before a plan makes tables for it.
+std::int64_t length_of(Context& context) {
+    std::int64_t const n = context.knobs.integer("n"), ranks = context.group.size();
     Context trial = context;
     trial.claim(3.0 * sizeof(Number) * static_cast<double>(n / ranks));
     return n;
@@ -91,7 +104,8 @@ octant::KernelInfo declared() {
                  {"width", KnobKind::word, "auto", "vector bits; auto: the widest", {"auto", "128", "256", "512"}},
                  {"stores", KnobKind::word, "auto", "of the passes", {"auto", "plain", "streaming"}}},
             .pace = octant::Pace::steps,
-            .phases = {"columns", "rows", "exchange", "copy"}};
+            .phases = {"columns", "rows", "exchange", "copy"},
+            .takes = takes};
 }
 
 template <bool of_node>

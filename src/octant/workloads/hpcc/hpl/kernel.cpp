@@ -41,7 +41,10 @@ class Hpl {
                 .pace = octant::Pace::whole,
                 .sync = octant::Sync::dissemination,
                 .phases = hpl::phase_names(),
-                .library_threads = true};
+                .library_threads = true,
+                .takes = [](int ranks, int, octant::Knobs const& knobs) {
+                    return octant::refusal_of([&] { return hpl::parse_grid(knobs.word("grid"), ranks); });
+                }};
     }
 
     explicit Hpl(octant::Context& context)

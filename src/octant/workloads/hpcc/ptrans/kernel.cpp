@@ -94,7 +94,13 @@ class Ptrans {
             .pace = octant::Pace::whole,
             .sync = octant::Sync::dissemination,
             .phases = {"pack", "exchange", "add"},
-            .readings = {{"map", "1"}}};
+            .readings = {{"map", "1"}},
+            .takes = [](int ranks, int, octant::Knobs const& knobs) {
+                return octant::refusal_of([&] {
+                    static_cast<void>(order_of(knobs.word("n")));
+                    static_cast<void>(Grid::parse(knobs.word("grid"), ranks));
+                });
+            }};
     }
 
     explicit Ptrans(Context& context)

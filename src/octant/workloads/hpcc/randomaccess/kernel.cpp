@@ -37,6 +37,16 @@ unsigned bits_of(octant::Knobs const& knobs) {
     return static_cast<unsigned>(std::bit_width(static_cast<Word>(std::max<std::int64_t>(words, 2))) - 1);
 }
 
+// Throws Refusal: updates that a rank makes ahead would be more than its part of the table.
+Division divided(octant::Knobs const& knobs, int ranks) {
+    Division const division(bits_of(knobs), ranks);
+    if (division.words() < static_cast<Word>(ranks) * hpcc::most_ahead / 8)
+        throw Refusal("cannot divide a table of " + std::to_string(division.words()) + " words among " +
+                          std::to_string(ranks) + " ranks; try a larger one",
+                      octant::Exit::not_supported);
+    return division;
+}
+
 bool by_messages(Context const& context) {
     return context.group.size() == 1 || context.knobs.word("transport") == "messages";
 }
@@ -95,15 +105,14 @@ class RandomAccess {
                        static_cast<std::int64_t>(hpcc::most_ahead)}},
             .pace = octant::Pace::whole,
             .sync = octant::Sync::dissemination,
-            .defaults = {{"pages", "try-thp"}}};
+            .defaults = {{"pages", "try-thp"}},
+            .takes = [](int ranks, int, octant::Knobs const& knobs) {
+                return octant::refusal_of([&] { return divided(knobs, ranks); });
+            }};
     }
 
     explicit RandomAccess(Context& context)
-        : context_(context), division_(bits_of(context.knobs), context.group.size()) {
-        if (division_.words() < static_cast<Word>(context.group.size()) * hpcc::most_ahead / 8)
-            throw Refusal("cannot divide a table of " + std::to_string(division_.words()) + " words among " +
-                              std::to_string(context.group.size()) + " ranks; try a larger one",
-                          octant::Exit::not_supported);
+        : context_(context), division_(divided(context.knobs, context.group.size())) {
         Word const mine = division_.size(context.group.rank());
         if (by_messages(context)) {
             table_.emplace(context.buffer<Word>(mine));

@@ -100,11 +100,13 @@ class OtherWork {
     explicit OtherWork(octant::Context& context)
         : group_(context.group), messages_(context.knobs.word("beside") == "messages"), out_(words), in_(words) {}
 
+    static std::optional<octant::Refusal> takes(int ranks, int, octant::Knobs const& knobs) {
+        if (knobs.word("beside") != "messages" || ranks % 2 == 0) return {};
+        return octant::Refusal("cannot exchange messages (a rank is left over); try --ranks 2, or beside=computing",
+                               octant::Exit::not_supported);
+    }
     // As long for each block as `block_s`. Collective.
     void fit(octant::Context const& context, double block_s) {
-        if (messages_ && group_.size() % 2 != 0)
-            throw octant::Refusal("cannot exchange messages (a rank is left over); try --ranks 2, or beside=computing",
-                                  octant::Exit::not_supported);
         auto const seconds_of = [&](std::function<void()> const& body) { return context.seconds_of(body); };
         double const unit_s = messages_ ? octant::median_seconds(seconds_of, [this] { exchange(); })
                                         : octant::unit_seconds(seconds_of, value_);
@@ -143,7 +145,11 @@ template <bool writes>
 class Beside {
   public:
     enum Phases : std::size_t { pure, compute, whole, turn };
-    static octant::KernelInfo info() { return info_with({"pure", "compute", "whole", "in turn"}); }
+    static octant::KernelInfo info() {
+        octant::KernelInfo found = info_with({"pure", "compute", "whole", "in turn"});
+        found.takes = OtherWork::takes;
+        return found;
+    }
     explicit Beside(octant::Context& context) : context_(context), blocks_(context, writes, true), other_(context) {}
 
     void set_up() {

@@ -17,23 +17,6 @@ std::size_t all_blocks(Call const& call) {
     return p.bytes(call.count) * static_cast<std::size_t>(p.size);
 }
 
-void require_power_of_two(Call const& call, char const* name) {
-    Party const p(call);
-    if (power_below(p.size) != p.size)
-        throw octant::Refusal(
-            "cannot use algorithm=" + std::string(name) + " on " + std::to_string(p.size) +
-                " ranks (it needs a power of two); try groups=first:" + std::to_string(power_below(p.size)),
-            octant::Exit::not_supported);
-}
-std::size_t doubling_scratch(Call const& call) {
-    require_power_of_two(call, "recursive-doubling");
-    return 0;
-}
-std::size_t pairwise_scratch(Call const& call) {
-    require_power_of_two(call, "pairwise");
-    return all_blocks(call);
-}
-
 void place_own(Party const& p, Call const& call) {
     if (call.in != MPI_IN_PLACE) p.copy(call.in, p.at(call.out, p.rank * call.count), call.count);
 }
@@ -194,11 +177,11 @@ void alltoall_bruck(Call const& call, Bytes scratch) {
 
 constexpr octant::Algorithm table[] = {
     {"allgather", "ring", true, nothing, allgather_ring},
-    {"allgather", "recursive-doubling", true, doubling_scratch, allgather_recursive_doubling},
+    {"allgather", "recursive-doubling", true, nothing, allgather_recursive_doubling, nullptr, true},
     {"allgather", "bruck", true, all_blocks, allgather_bruck},
     {"alltoall", "linear", true, all_blocks, alltoall_linear},
     {"alltoall", "ring", true, all_blocks, alltoall_ring},
-    {"alltoall", "pairwise", true, pairwise_scratch, alltoall_pairwise},
+    {"alltoall", "pairwise", true, all_blocks, alltoall_pairwise, nullptr, true},
     {"alltoall", "bruck", true, bruck_scratch, alltoall_bruck},
     {"alltoall", "prime-stride", true, stride_scratch, alltoall_prime_stride, keep_stride},
     {"alltoall", "prime-stride-from-zero", true, stride_scratch, alltoall_prime_stride_from_zero, keep_stride},

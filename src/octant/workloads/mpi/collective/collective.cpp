@@ -1,5 +1,6 @@
 #include "collective.hpp"
 
+#include "algorithms.hpp"
 #include "kernels/random.hpp"
 #include "octant/mpi_features.hpp"
 
@@ -145,6 +146,19 @@ octant::KernelInfo Collective::info() {
              {"rotation", KnobKind::bytes, "64MiB", "how far rotating buffers walk before they return", {}, 4096}},
         .pace = octant::Pace::steps,
         .phases = {"pure", "compute", "whole", "whole/compute", "whole/wait"}};
+}
+
+std::optional<octant::Refusal> Collective::refusal(Pattern const& pattern, int ranks, octant::Knobs const& knobs) {
+    if (pattern.reduces)
+        if (auto const refusal = Contents::refusal(knobs, ranks)) return refusal;
+    return octant::refusal_of([&] {
+        auto const* const chosen = algorithm_of(knobs, pattern, pattern.reduces && knobs.word("op") == "matrix");
+        int const power = own::power_below(ranks);
+        if (chosen != nullptr && chosen->power_of_two && power != ranks)
+            throw octant::Refusal("cannot use algorithm=" + std::string(chosen->name) + " on " + std::to_string(ranks) +
+                                      " ranks (it needs a power of two); try groups=first:" + std::to_string(power),
+                                  octant::Exit::not_supported);
+    });
 }
 
 Collective::Collective(octant::Context& context, Pattern const& pattern)

@@ -42,6 +42,8 @@ class Collective {
     ~Collective();
 
     static octant::KernelInfo info();
+    // Why a group of so many ranks cannot carry out the pattern with these knobs; nothing where it can.
+    static std::optional<octant::Refusal> refusal(Pattern const& pattern, int ranks, octant::Knobs const& knobs);
     void set_up();
     void prepare() { choose(turn_++); }
     void step();

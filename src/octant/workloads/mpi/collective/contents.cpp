@@ -93,7 +93,17 @@ Kind kind(char const* type, MPI_Datatype handle) {
     return {type, sizeof(T), handle, fill_with<T, Sum>, fill_with<T, Max>};
 }
 
+// Beyond it some libraries begin again at 0 and others stay there.
+constexpr int most_byte = 255;
+
 }  // namespace
+
+std::optional<octant::Refusal> Contents::refusal(octant::Knobs const& knobs, int ranks) {
+    if (ranks <= most_byte || knobs.word("type") != "byte" || knobs.word("op") != "sum") return {};
+    return octant::Refusal("cannot sum bytes of " + std::to_string(ranks) +
+                               " ranks (the sum has no room in a byte); try op=max, or type=int",
+                           octant::Exit::not_supported);
+}
 
 Contents::Contents(octant::Knobs const& knobs, bool reduced, int ranks) {
     std::string const& op = knobs.word("op");
@@ -111,15 +121,8 @@ Contents::Contents(octant::Knobs const& knobs, bool reduced, int ranks) {
     Kind const& chosen = *std::ranges::find(kinds, knobs.word("type"), [](Kind const& one) { return one.type; });
     bytes_ = chosen.bytes;
     type_ = chosen.handle;
-    // Beyond 255 some libraries begin again at 0 and others stay there.
-    constexpr int most_byte = 255;
-    if (bytes_ == 1 && reduced && op == "sum") {
-        if (ranks > most_byte)
-            throw octant::Refusal("cannot sum bytes of " + std::to_string(ranks) +
-                                      " ranks (the sum has no room in a byte); try op=max, or type=int",
-                                  octant::Exit::not_supported);
+    if (bytes_ == 1 && reduced && op == "sum")
         values_ = std::min(values_, static_cast<unsigned>(most_byte / std::max(2, ranks)));
-    }
     op_ = op == "max" ? MPI_MAX : MPI_SUM;
     fill_ = op == "max" ? chosen.max : chosen.sum;
 }

@@ -1,18 +1,21 @@
 // What the elements of buffers are: their type, the operation that combines them, and the value that each must have.
 #pragma once
 
+#include "octant/failure.hpp"
 #include "octant/knobs.hpp"
 #include "pattern.hpp"
 
 #include <cstddef>
+#include <optional>
 
 namespace collective {
 
 class Contents {  // owns the MPI type and operation
   public:
-    // The knobs `type` and `op`; where nothing is `reduced`, `op` has no part in it. Throws Refusal: sums of bytes over
-    // so many ranks are not exact.
+    // The knobs `type` and `op`; where nothing is `reduced`, `op` has no part in it.
     Contents(octant::Knobs const& knobs, bool reduced, int ranks);
+    // Sums of bytes over so many ranks are not exact.
+    static std::optional<octant::Refusal> refusal(octant::Knobs const& knobs, int ranks);
     Contents(Contents const&) = delete;
     Contents& operator=(Contents const&) = delete;
     ~Contents();

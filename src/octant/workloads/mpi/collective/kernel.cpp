@@ -8,6 +8,13 @@ using namespace collective;
 template <Pattern const& pattern>
 class Row : public Collective {
   public:
+    static octant::KernelInfo info() {
+        octant::KernelInfo found = Collective::info();
+        found.takes = [](int ranks, int, octant::Knobs const& knobs) {
+            return Collective::refusal(pattern, ranks, knobs);
+        };
+        return found;
+    }
     explicit Row(octant::Context& context) : Collective(context, pattern) {}
 };
 

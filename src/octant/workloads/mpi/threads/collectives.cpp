@@ -99,8 +99,18 @@ struct Barrier {
 template <class Operation>
 class Kernel {
   public:
-    static octant::KernelInfo info() { return shared_info(); }
-    explicit Kernel(octant::Context& context) : lanes_(context, 1, true), call_{context.group, lanes_.bytes()} {
+    static octant::KernelInfo info() {
+        octant::KernelInfo info = shared_info();
+        info.takes = [](int, int threads, octant::Knobs const& knobs) -> std::optional<octant::Refusal> {
+            if (threads == 1 || knobs.word("comms") == "each") return {};
+            return octant::Refusal(
+                "cannot share a communicator among threads in a collective call (MPI has one such call at a time for "
+                "each communicator); try comms=each",
+                octant::Exit::not_supported);
+        };
+        return info;
+    }
+    explicit Kernel(octant::Context& context) : lanes_(context, 1), call_{context.group, lanes_.bytes()} {
         int const whole = call_.floats() * static_cast<int>(sizeof(float));
         if (!std::is_same_v<Operation, Bcast>) call_.bytes = whole;
         context.note_rounded(lanes_.bytes(), call_.bytes);

@@ -36,7 +36,7 @@ octant::KernelInfo shared_info() {
             .thread_multiple = true};
 }
 
-Lanes::Lanes(octant::Context& context, std::size_t places, bool collective)
+Lanes::Lanes(octant::Context& context, std::size_t places)
     : context_(context),
       repeats_(context.knobs.integer("repeats")),
       bytes_(static_cast<int>(context.knobs.integer("bytes"))),
@@ -51,11 +51,6 @@ Lanes::Lanes(octant::Context& context, std::size_t places, bool collective)
             "cannot let more threads than hardware threads call MPI (they wait for each other's time slices); try "
             "fewer "
             "ranks or threads, or oversubscribe=yes",
-            octant::Exit::not_supported);
-    if (collective && !own_comms_ && context.threads > 1)
-        throw octant::Refusal(
-            "cannot share a communicator among threads in a collective call (MPI has one such call at a time for each "
-            "communicator); try comms=each",
             octant::Exit::not_supported);
     std::size_t const stride = memory_.size() / (2 * places * all_.size());
     std::uint8_t* next = memory_.data();

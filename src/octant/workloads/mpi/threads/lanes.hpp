@@ -30,9 +30,8 @@ struct Source {  // of a message
 
 class Lanes {
   public:
-    // `places`: messages that lie side by side, to be sent and to be received. `collective`: its calls may not share a
-    // communicator.
-    Lanes(octant::Context& context, std::size_t places, bool collective);
+    // `places`: messages that lie side by side, to be sent and to be received.
+    Lanes(octant::Context& context, std::size_t places);
     void set_up();  // communicators
 
     // Runs `body(lane)` as often as a step repeats it, on every thread at once.

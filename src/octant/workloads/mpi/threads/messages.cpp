@@ -166,7 +166,7 @@ class Kernel {
     }
     explicit Kernel(octant::Context& context)
         : partners_(Pattern::partners(context.group)),
-          lanes_(context, Pattern::places(static_cast<int>(context.knobs.integer("window"))), false),
+          lanes_(context, Pattern::places(static_cast<int>(context.knobs.integer("window")))),
           call_{partners_, lanes_.bytes(), lanes_.window()} {}
     void set_up() { lanes_.set_up(); }
     void step() {

@@ -28,12 +28,14 @@ std::int64_t take(std::uint8_t const* direction, std::int64_t count) {
 class Branch {
   public:
     static octant::KernelInfo info() {
-        return {.knobs = knobs(), .pace = octant::Pace::steps, .phases = {"random", "alternating", "additions"}};
+        return {.knobs = knobs(),
+                .pace = octant::Pace::steps,
+                .phases = {"random", "alternating", "additions"},
+                .takes = one_thread};
     }
 
     explicit Branch(octant::Context& context)
         : context_(context), random_(directions), alternating_(static_cast<std::size_t>(branches_a_phase)) {
-        one_thread(context, "branch");
         auto const seed = static_cast<std::uint64_t>(context.knobs.integer("seed"));
         for (std::size_t i = 0; i < random_.size(); ++i) random_[i] = octant::mixed(seed + i * octant::golden_step) & 1;
         for (std::size_t i = 0; i < alternating_.size(); ++i) alternating_[i] = i & 1;

@@ -30,11 +30,11 @@ std::vector<octant::Knob> knobs() {
         {"seed", KnobKind::integer, "1", "of the random order"}};
 }
 
-void one_thread(octant::Context const& context, char const* pattern) {
-    if (context.threads > 1)
-        throw octant::Refusal(std::string("cannot measure pattern=") + pattern +
-                                  " with several threads (one thread steps through its parts); try several ranks",
-                              octant::Exit::not_supported);
+std::optional<octant::Refusal> one_thread(int, int threads, octant::Knobs const& knobs) {
+    if (threads == 1) return {};
+    return octant::Refusal("cannot measure pattern=" + knobs.word("pattern") +
+                               " with several threads (one thread steps through its parts); try several ranks",
+                           octant::Exit::not_supported);
 }
 
 }  // namespace core

@@ -37,15 +37,13 @@ constexpr auto follow_chains = follows(std::make_index_sequence<chains.size()>()
 class Misses {
   public:
     static octant::KernelInfo info() {
-        octant::KernelInfo found{.knobs = knobs(), .pace = octant::Pace::steps};
+        octant::KernelInfo found{.knobs = knobs(), .pace = octant::Pace::steps, .takes = one_thread};
         for (int const count : chains) found.phases.push_back("chains " + std::to_string(count));
         found.phases.push_back("additions");
         return found;
     }
 
-    explicit Misses(octant::Context& context) : context_(context), cycle_(context, most_chains) {
-        one_thread(context, "misses");
-    }
+    explicit Misses(octant::Context& context) : context_(context), cycle_(context, most_chains) {}
 
     void step() {
         for (std::size_t i = 0; i < chains.size(); ++i) {

@@ -12,7 +12,7 @@ namespace core {
 
 [[nodiscard]] std::vector<octant::Knob> knobs();  // those of all rows
 
-// Rows that time their parts by phases have one thread; more would be refused. Throws Refusal.
-void one_thread(octant::Context const& context, char const* pattern);
+// KernelInfo::takes of rows that time their parts by phases: they have one thread.
+[[nodiscard]] std::optional<octant::Refusal> one_thread(int ranks, int threads, octant::Knobs const& knobs);
 
 }  // namespace core

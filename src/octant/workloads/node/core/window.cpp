@@ -140,14 +140,13 @@ using Run = void (*)(Node const** pair, std::int64_t turns);
 class Window {
   public:
     static octant::KernelInfo info() {
-        octant::KernelInfo found{.knobs = knobs(), .pace = octant::Pace::steps};
+        octant::KernelInfo found{.knobs = knobs(), .pace = octant::Pace::steps, .takes = one_thread};
         for (int const count : fillers()) found.phases.push_back("fillers " + std::to_string(count));
         found.phases.push_back("additions");
         return found;
     }
 
     explicit Window(Context& context) : context_(context), cycle_(context, 2) {
-        one_thread(context, "window");
         Text text;
         std::array<std::size_t, sizes> places{};
         for (std::size_t i = 0; i < sizes; ++i) {

@@ -63,8 +63,7 @@ void check_product(Shape const& shape) {
                       Exit::wrong_word);
 }
 
-Shape shape_of(Context const& context) {
-    auto const& knobs = context.knobs;
+Shape shape_of(octant::Knobs const& knobs) {
     Shape const shape{.n = knobs.integer("n"),
                       .rows = knobs.integer("rows"),
                       .batch = knobs.integer("batch"),
@@ -223,7 +222,9 @@ class Fft {
     static octant::KernelInfo info() {
         using octant::KnobKind;
         constexpr std::int64_t most = std::int64_t{1} << 31;
-        return {.knobs = {
+        return {
+            .knobs =
+                {
                     {"n", KnobKind::integer, "1024", "numbers of a line", {}, 2, most},
                     {"rows",
                      KnobKind::integer,
@@ -258,7 +259,10 @@ class Fft {
                      "auto",
                      "vector bits of ours; auto: the widest",
                      {"auto", "scalar", "128", "256", "512"}},
-                }};
+                },
+            .takes = [](int, int, octant::Knobs const& knobs) {
+                return octant::refusal_of([&] { return shape_of(knobs); });
+            }};
     }
 
     explicit Fft(Context& context) : context_(context), job_(make(context)) {
@@ -315,7 +319,7 @@ class Fft {
     using Any = std::variant<std::unique_ptr<Job<double>>, std::unique_ptr<Job<float>>>;
 
     static Any make(Context& context) {
-        Shape const shape = shape_of(context);
+        Shape const shape = shape_of(context.knobs);
         if (context.knobs.word("element").starts_with("double")) return std::make_unique<Job<double>>(context, shape);
         return std::make_unique<Job<float>>(context, shape);
     }

@@ -99,7 +99,10 @@ octant::KernelInfo declared() {
                    "plain: over the older level; streaming: into a third one, past the caches",
                    {"plain", "streaming"}},
                   {"width", KnobKind::word, "auto", "vector bits; auto: the widest", {"auto", "128", "256", "512"}}},
-        .pace = octant::Pace::steps};
+        .pace = octant::Pace::steps,
+        .takes = [](int, int, octant::Knobs const& knobs) {
+            return octant::refusal_of([&] { return size_of(knobs); });
+        }};
 }
 
 template <class Real>

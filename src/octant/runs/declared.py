@@ -1,0 +1,143 @@
+"""What the workload of an ask declares of a cell before anything starts, and whether that fits into memory."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from octant import units, workloads
+from octant.ask import Ask
+from octant.build.describe import default_knobs, pace
+from octant.failure import Exit, Refusal
+from octant.launch import launchers
+from octant.machine import Machine
+from octant.step import Step
+
+SLOWEST = {"flops": 2e8, "bytes": 1e7, "filled": 1e7, "": 1e6}
+"""Counts in a second, far below what any machine does: operations of a hardware thread; bytes of a node in memory,
+files and messages; bytes that memory is filled with; anything else."""
+USUAL = {"flops": 2e10, "bytes": 1e10, "filled": 1e9, "": 1e8}
+"""The same as servers do it."""
+STEPS = {"chunks": 3, "steps": 7, "whole": 1}
+"""That a kernel makes where one lasts longer than its budget: it learns its length, and makes a burst."""
+SPARE = 3
+"""Times as many it makes at most: a burst without marks of phases, and checks of the result."""
+_ALLOCATED = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE")
+"""Variables of an allocation whose nodes mpiexec uses without being told."""
+_SYSTEM_PAGES = frozenset({"default", "base", "thp", "try-thp"})
+"""Values of `pages` whose memory is not that of a pool of huge pages."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The step of a cell."""
+
+    step: Step  # of one group
+    groups: int  # that work at the same time
+    workers: int  # threads of all ranks that work
+    steps: int  # that the kernel makes where one lasts longer than its budget
+
+    @property
+    def bytes_held(self) -> int:
+        """Memory that all groups take."""
+        return self.step.bytes_held * self.groups
+
+    def beyond_s(self, budget_s: float, rates: Mapping[str, float] = USUAL, hardware_threads: int = 0) -> float:
+        """About what filling the memory takes, and all steps beside their budget where one lasts longer.
+
+        Args:
+            budget_s: for the steps.
+            rates: as `USUAL`.
+            hardware_threads: that all ranks may use together; 0: as many as there are threads.
+        """
+        each = min(self.workers, hardware_threads or self.workers)
+        counts = {"messages": self.step.messages, "bytes_sent": self.step.bytes_sent, **self.step.counts}
+        step_s = 0.0
+        for name, count in counts.items():
+            kind = next((kind for kind in ("flops", "bytes") if kind in name), "")
+            step_s += self.groups * count / (rates[kind] * (each if kind == "flops" else 1))
+        return self.bytes_held / rates["filled"] + max(0.0, self.steps * step_s - budget_s)
+
+    def longest_s(self, hardware_threads: int = 0) -> float:
+        """The same on a machine far slower than any."""
+        return SPARE * self.beyond_s(0.0, SLOWEST, hardware_threads)
+
+
+def declared(ask: Ask, cell: Mapping[str, str]) -> Declared | None:
+    """The step that the workload of an ask declares of a cell; `None`: it declares none, or its kernel is not here."""
+    found = workloads.workloads().get(ask.subject.workload)
+    if found is None or found.step is None:
+        return None
+    knobs = {**default_knobs(found.name), **cell}
+    try:
+        ranks, groups = _groups(knobs["groups"], ask.shape.ranks)
+        threads = int(knobs["threads"])
+        steps = STEPS.get(pace(found.name, knobs), STEPS["steps"]) + int(knobs.get("warmup", "0"))
+        return Declared(found.step(knobs, ranks, threads), groups, ranks * groups * threads, steps)
+    except (LookupError, ValueError, ArithmeticError):  # a value that only the kernel can judge
+        return None
+
+
+def _groups(text: str, ranks: int) -> tuple[int, int]:
+    """Ranks of a group, and how many groups there are; of pairs, whose number depends on the pattern, at least one."""
+    if text == "all":
+        return ranks, 1
+    if text.startswith("first:"):
+        return int(text[6:]), 1
+    if text.isdecimal():
+        return int(text), ranks // int(text)
+    if ":" in text or text == "mirror":
+        return 2, 1
+    lists = text.split("/")
+    return max(one.count("+") + 1 for one in lists), len(lists)
+
+
+def check_memory(ask: Ask, machine: Machine) -> None:
+    """Refuses an ask of which a cell does not fit into the memory that its ranks can get now.
+
+    Kernels look again when they allocate (native/harness/available_memory.cpp), each at the node that it is on.
+
+    Raises:
+        Refusal: the first such cell, with the bytes that it needs and those that there are.
+    """
+    for cell in ask.cells():
+        if why := memory_reason(ask, cell, machine):
+            raise Refusal(f"cannot run {ask.subject.name}{why}", Exit.NOT_SUPPORTED)
+
+
+def nothing_fits(ask: Ask, machine: Machine) -> str:
+    """Why no cell of an ask fits into memory; "" where one does or nothing says."""
+    reasons = [memory_reason(ask, cell, machine) for cell in ask.cells()]
+    return f"it does not fit into memory{reasons[0]}" if all(reasons) else ""
+
+
+def memory_reason(ask: Ask, cell: Mapping[str, str], machine: Machine) -> str:
+    """Why a cell does not fit into memory, with a remedy; "" where it does or nothing says."""
+    available = _available_bytes(ask, cell, machine)
+    found = declared(ask, cell) if available is not None else None
+    if found is None or available is None or found.bytes_held <= available:
+        return ""
+    said = " ".join(f"{name}={value}" for name, value in cell.items() if "," in ask.knobs[name])
+    ranks = units.counted(ask.shape.ranks, "rank")
+    size = next((f"a smaller {name}" for name in ("n", "bytes") if name in default_knobs(ask.subject.workload)), "")
+    fewer = " or ".join(filter(None, [size, "fewer ranks" * (ask.shape.ranks > 1)])) or "smaller knobs"
+    return (
+        f"{' with ' + said if said else ''} ({ranks} would hold {found.bytes_held} B, and {available} B of memory are "
+        f"available); try {fewer}"
+    )
+
+
+def _available_bytes(ask: Ask, cell: Mapping[str, str], machine: Machine) -> int | None:
+    """Memory that the ranks of a launch can get; `None`: they are on nodes of which nothing is known, or in a pool."""
+    shape = ask.shape
+    if cell.get("pages", "default") not in _SYSTEM_PAGES:
+        return None
+    name = launchers.chosen(shape.launcher, launchers.JobSize(shape.ranks, hosts=shape.hosts))
+    if not shape.hosts and (name not in ("direct", "mpiexec") or any(map(os.environ.get, _ALLOCATED))):
+        return None
+    left = machine.system.get("available_memory_bytes", "")
+    available = int(left) if left.isdecimal() else machine.memory_bytes
+    policy, _, nodes = cell.get("memory", "").partition(":")
+    if policy == "bind":
+        bound = {int(node) for node in nodes.split("+") if node.isdecimal()}
+        available = min(available, sum(one.memory_bytes for one in machine.topology.numa if one.os in bound))
+    return available * max(1, len(shape.hosts))

@@ -1,0 +1,101 @@
+"""What a workload declares of its step is known before anything starts: what does not fit into memory is refused."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from fake_kernel import ask
+from fake_run import machine
+from octant import workloads
+from octant.ask import Ask, Shape
+from octant.failure import Exit, Refusal
+from octant.machine import Machine
+from octant.runs import declared
+from octant.runs.declared import check_memory, nothing_fits
+from octant.step import Step
+
+GIB = 2**30
+DEFAULTS = {"groups": "all", "threads": "1", "n": "1", "bytes": "8", "pages": "default", "memory": "default"}
+
+
+def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
+    """`n` GiB in each thread."""
+    return Step({"flops": 10.0}, int(knobs["n"]) * GIB * ranks * threads)
+
+
+@pytest.fixture(autouse=True)
+def _declares(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = replace(workloads.workload("node/stream"), step=step)
+    monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": one})
+    monkeypatch.setattr(declared, "default_knobs", lambda _name: DEFAULTS)
+    monkeypatch.setattr(declared, "pace", lambda _name, _knobs: "steps")
+    for name in ("SLURM_JOB_ID", "FLUX_URI", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def having(available: int) -> Machine:
+    return replace(machine(nodes=2), system={"available_memory_bytes": str(available)})
+
+
+@pytest.mark.parametrize(
+    ("question", "held"),
+    [
+        (ask(), 1),
+        (ask(n="3", threads="2"), 6),
+        (ask(ranks=5), 5),
+        (ask(ranks=5, groups="2"), 4),
+        (ask(ranks=5, groups="first:3"), 3),
+        (ask(ranks=5, groups="0+1/2+4"), 4),
+        (ask(ranks=6, groups="shift:P/2"), 2),
+    ],
+)
+def test_all_groups_hold_what_the_step_of_each_declares(question: Ask, held: int) -> None:
+    (cell,) = question.cells()
+    found = declared.declared(question, cell)
+    assert found is not None
+    assert found.bytes_held == held * GIB
+
+
+@pytest.mark.parametrize("question", [ask(workload="node/absent"), ask(n="many"), ask(groups="0+x", ranks=2, n="x")])
+def test_of_what_is_not_declared_nothing_is_known(question: Ask) -> None:
+    (cell,) = question.cells()
+    assert declared.declared(question, cell) is None
+    check_memory(question, having(1))
+
+
+def test_what_does_not_fit_is_refused_with_the_bytes_and_a_remedy() -> None:
+    check_memory(ask(ranks=2, n="2"), having(4 * GIB))
+    with pytest.raises(Refusal) as refused:
+        check_memory(ask(ranks=2, n="1,2,3,4"), having(4 * GIB))
+    assert str(refused.value) == (
+        f"cannot run node/stream with n=3 (2 ranks would hold {6 * GIB} B, and {4 * GIB} B of memory are available); "
+        "try a smaller n or fewer ranks"
+    )
+    assert refused.value.code == Exit.NOT_SUPPORTED
+    assert nothing_fits(ask(ranks=2, n="1,2,3,4"), having(4 * GIB)) == ""
+    assert "would hold 6442450944 B" in nothing_fits(ask(ranks=2, n="3,4"), having(4 * GIB))
+
+
+def test_hosts_have_their_memory_each_and_a_bound_node_its_own() -> None:
+    shape = Shape(4, hosts=("a", "b"))
+    check_memory(replace(ask(n="2"), shape=shape), having(4 * GIB))
+    with pytest.raises(Refusal, match="8589934588 B of memory are available"):
+        check_memory(replace(ask(n="2"), shape=shape), having(4 * GIB - 2))
+    check_memory(ask(n="17"), having(30 * GIB))
+    with pytest.raises(Refusal, match=f"{16 * GIB} B of memory"):
+        check_memory(ask(n="17", memory="bind:1"), having(30 * GIB))
+    check_memory(ask(n="17", memory="bind:0+1"), having(30 * GIB))
+    whole = machine(nodes=2).memory_bytes
+    with pytest.raises(Refusal, match=f"{whole} B of memory"):
+        check_memory(ask(n="100"), machine(nodes=2))
+
+
+@pytest.mark.parametrize("name", ["SLURM_JOB_ID", "FLUX_URI", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE"])
+def test_of_the_nodes_of_an_allocation_and_of_pools_nothing_is_known(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    check_memory(ask(n="9", pages="2MiB"), having(GIB))
+    monkeypatch.setenv(name, "1")
+    check_memory(ask(ranks=2, n="9"), having(GIB))
+    check_memory(replace(ask(n="9"), shape=Shape(2, launcher="srun")), having(GIB))
