@@ -4,11 +4,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from octant import units, workloads
+from octant import launchers, units, workloads
 from octant.ask import Ask
 from octant.build.describe import default_knobs, pace
 from octant.failure import Exit, Refusal
-from octant.launch import launchers
 from octant.machine import Machine
 from octant.step import Step
 
