@@ -241,8 +241,9 @@ def _of_study(json: bool) -> Callable[[StoredRun], None]:
     """A callback that shows the verdicts of a run of a study, and writes its page."""
     from octant.cli._study import show_run
     from octant.study.outcome import outcome_of_run
+    from octant.study.stored import study_run
 
-    return lambda run: show_run(outcome_of_run(run), json)
+    return lambda run: show_run(outcome_of_run(study_run(run)), json)
 
 
 def runs(store: StoreOption = None, json: JsonOption = False) -> None:
