@@ -14,10 +14,11 @@ from octant.machine import Cache, Cpu, Disagreement, Machine, NumaNode, PageSize
 from octant.machine.codec import fingerprint, from_json, to_json
 from octant.machine.crosscheck import disagreements, with_hwloc, with_measured
 from octant.machine.discover import discover, record, surroundings
-from octant.machine.hwloc import read_xml, write_xml
+from octant.machine.hwloc import read_xml
 from octant.machine.modes import numa_mode
 from octant.machine.synthetic import read_synthetic
 from octant.machine.tree import Tree, cpus_text, parse_cpus
+from topology_xml import write_xml
 
 ALL = [*trees.described(), "kvm-xeon-2cpu"]
 SIZES = {  # hardware threads, cores, level-3 domains, NUMA domains, packages, threads of a core, allowed

@@ -4,10 +4,11 @@ import tempfile
 from pathlib import Path
 
 from fuzz_targets import one_in
-from octant.machine.hwloc import load, read_xml, write_xml
+from octant.machine.hwloc import load, read_xml
 from octant.placement.translate import translate
 from octant.report.placement.text import as_text
 from paths import MACHINES
+from topology_xml import write_xml
 
 FORMAT = "xml"
 REFUSES = (ValueError,)
