@@ -9,7 +9,6 @@ from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
 from octant.record import (
-    Buffer,
     Clock,
     Failure,
     Given,
@@ -46,21 +45,6 @@ _Members = Annotated[int, Meta(ge=1, le=10_000_000)]
 _Nanoseconds = Annotated[int, Meta(ge=0, le=10**18)]
 _Duration = Annotated[int, Meta(ge=1, le=10**18)]
 _Durations = Annotated[list[_Duration], Meta(min_length=1)]
-
-
-class _Buffer(Struct):
-    bytes: _Count
-    resident_bytes: _Count
-    huge_bytes: _Count
-    page_bytes: _Count
-    pages_on_node: dict[str, _Count]
-
-
-class _Given(Struct):
-    host: str
-    cpus: list[int]
-    thread_masks: list[list[_Count]]
-    buffers: list[_Buffer]
 
 
 class _Lane(Struct):
@@ -115,7 +99,7 @@ class _Point(Struct, tag_field="kind", tag="point"):
     notes: dict[str, str]
     mpi: str
     build: dict[str, str | bool | int]
-    given: list[_Given]
+    given: tuple[Given, ...]
     samples: _Samples
 
 
@@ -176,7 +160,7 @@ def _point(data: _Point, again: Callable[[], bytes]) -> Point:
         share_cores=data.share_cores,
         noise=data.noise,
         notes=data.notes,
-        given=tuple(map(_read_given, data.given)),
+        given=data.given,
     )
 
 
@@ -215,10 +199,3 @@ def _lane(lane: _Lane) -> Series:
 
 def _array(numbers: list[int]) -> NDArray[np.float64]:
     return np.asarray(numbers, dtype=np.float64)
-
-
-def _read_given(data: _Given) -> Given:
-    buffers = tuple(
-        Buffer(b.bytes, b.resident_bytes, b.huge_bytes, b.page_bytes, b.pages_on_node) for b in data.buffers
-    )
-    return Given(data.host, tuple(data.cpus), tuple(map(tuple, data.thread_masks)), buffers)
