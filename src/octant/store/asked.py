@@ -12,12 +12,12 @@ from msgspec import Meta, Struct
 from octant.ask import Ask, Count, Launch, Shape, cell_count
 from octant.launch import Planned
 from octant.machine import Machine, codec
+from octant.machine.codec import StoredMachine
 from octant.placement import RankPlace
 from octant.record import RecordError
 from octant.record.renamed import todays_name
 from octant.record.written import seal, unseal
 from octant.store.environment import recorded
-from octant.store.machine import StoredMachine
 from octant.tile import DeclaredScreen
 
 FORMAT = 2

@@ -9,11 +9,11 @@ import msgspec
 from msgspec import Meta, Struct
 
 from octant.ask import Ask, Count, Host, Presentation, Shape, Subject, cell_count
+from octant.machine.codec import StoredMachine
 from octant.record.format1 import NAMES
 from octant.record.renamed import todays_name
 from octant.store.asked import Asked, Natural, Seed, StudyAsked, check_cells, check_start
 from octant.store.environment import recorded
-from octant.store.machine import StoredMachine
 
 _OLD_MODE = Literal["one", "star", "threads", "all"]
 

@@ -6,9 +6,9 @@ import msgspec
 
 from fake_run import machine
 from octant.machine import codec, facts
+from octant.machine.codec import StoredMachine
 from octant.placement.translate import translate
 from octant.report.machine.text import as_text
-from octant.store.machine import StoredMachine
 
 FORMAT = "json"
 REFUSES = (ValueError,)
