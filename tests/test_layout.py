@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import trips
 from octant import workloads
 from octant.benchmarks.table import read_tests
 from octant.build import program_name
@@ -37,6 +38,11 @@ def files(*patterns: str, root: Path = ROOT) -> list[Path]:
     for pattern in patterns:
         assert any(fnmatch.fnmatchcase(name, pattern) for name in names), f"no file fits {pattern}: nothing is checked"
     return [root / name for name in names]
+
+
+def test_the_outcome_of_a_study_is_made_of_data() -> None:
+    """What a reader has to open to follow it; at 52edef8a these were 73 files."""
+    assert len(trips.trips(ROOT)["the outcome of a study"]) <= 28
 
 
 def test_rules_are_checked_without_git_too_and_not_of_nothing(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Reads what others wrote: files up to a size, TOML and JSON up to a depth, tables as declared types."""
 
-import json
 import os
 import re
 import stat
@@ -84,26 +83,6 @@ def parse_toml(text: str, what: str) -> dict[str, Any]:
         raise Refusal(f"cannot read the {what} ({error}); correct it there", Exit.WRONG_WORD) from None
     _check_depth(found, what)
     return found
-
-
-def parse_json(text: str, what: str) -> Any:
-    """A JSON value without NaN and infinities; `what` names it in the refusal.
-
-    Raises:
-        Refusal: as `parse_toml`.
-    """
-    try:
-        found = json.loads(text, parse_constant=_no_constant)
-    except RecursionError:
-        raise _too_deep(what) from None
-    except ValueError as error:
-        raise Refusal(f"cannot read the {what} ({error}); correct it there", Exit.WRONG_WORD) from None
-    _check_depth(found, what)
-    return found
-
-
-def _no_constant(word: str) -> None:
-    raise ValueError(f"{word} is no number")
 
 
 def _too_deep(what: str) -> Refusal:

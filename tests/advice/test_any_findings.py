@@ -13,7 +13,7 @@ import pytest
 
 import command_lines
 from found_run import Cell, found_run, taken
-from octant.advice.findings import KINDS, Finding, findings, first_of, passed_checks
+from octant.advice.findings import KINDS, Finding, findings, first_of, review
 from octant.advice.findings._thresholds import HEAP_ASKS, HEAP_TAKES, LEAST_PAIRS, NOTHING_BELOW
 from octant.advice.findings.pages import HEAP
 from octant.analysis.summary import Summary
@@ -97,7 +97,7 @@ def check(summary: Summary) -> tuple[Finding, ...]:
     assert len({one.family for one in shown}) == len(shown)
     ranks = [KINDS.index(one.kind) for one in found[len(shown) :]]
     assert ranks == sorted(ranks)
-    for text in passed_checks(summary):
+    for text in review(summary).passed:
         check_text(text)
     return found
 

@@ -32,7 +32,7 @@ def findings(summary: Summary) -> tuple[Finding, ...]:
 
 def passed_checks(summary: Summary) -> list[str]:
     """The checks with plain spaces."""
-    return [text.replace(NARROW, " ") for text in advised.passed_checks(summary)]
+    return [text.replace(NARROW, " ") for text in advised.review(summary).passed]
 
 
 def noisy(middle: float, launches: int = 6, spread: float = 0.002) -> list[float]:

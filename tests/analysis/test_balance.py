@@ -13,8 +13,8 @@ from octant.analysis.summary import summarise
 from octant.machine import Machine
 from octant.metric import Metric, rate
 from octant.record import Given, Point, RankTotal, Reduced, Samples, Work
-from octant.record.sketch import sketch_of
 from octant.workload import Workload
+from sketches import sketch_of
 
 WORKLOAD = Workload("Adds", (Metric("rate", "flop/s", "higher", rate("flops")),), {}, "fake/thing")
 

@@ -20,9 +20,9 @@ from octant.analysis.summary import with_limit
 from octant.limit import Best, Known, Limit, Provides, pattern
 from octant.metric import Metric, groups, per, ranks, rate, result, seconds, steps
 from octant.record import Clock, Given, Point, Reduced, Result, Samples, Series, Work
-from octant.record.sketch import sketch_of
 from octant.stats import Grade
 from octant.workload import Workload
+from sketches import sketch_of
 
 RATE = Metric("rate", "B/s", "higher", rate("bytes_read"))
 TIME = Metric("time", "s", "lower", per("loads"))

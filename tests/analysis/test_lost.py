@@ -19,8 +19,9 @@ from octant.analysis.lost import (
 from octant.limit import Limit
 from octant.metric import Metric, per, rate, seconds, share
 from octant.record import Given, Point, Process, Samples, Taken
-from octant.record.sketch import Sketch, sketch_of
+from octant.record.sketch import Sketch
 from octant.stats.doubts import Grade
+from sketches import sketch_of
 
 S = 10**9
 RATE = Metric("rate", "flop/s", "higher", rate("flops"))

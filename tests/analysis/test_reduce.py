@@ -24,7 +24,7 @@ from octant.metric import (
     steps,
 )
 from octant.record import Clock, Head, Pace, Point, Process, RankTotal, Reduced, Result, Samples, Series, Work
-from octant.record.sketch import sketch_of
+from sketches import sketch_of
 
 US = 1000  # ns
 

@@ -13,7 +13,6 @@ from octant.advice import Advice, Diagnosis
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.machine import discover as probe
-from octant.machine.codec import from_json
 from octant.machine.discover import discover
 from octant.machine.surroundings import Surroundings
 from octant.machine.synthetic import read_synthetic
@@ -29,7 +28,7 @@ def test_json_is_the_machine(tmp_path: Path) -> None:
     root = trees.tree("laptop-6p8e", tmp_path)
     result = RUN.invoke(application(), ["machine", "--from", str(root), "--json"])
     assert result.exit_code == 0
-    assert from_json(json.loads(result.stdout)) == discover(root)
+    assert trees.from_json(json.loads(result.stdout)) == discover(root)
 
 
 @pytest.mark.parametrize("name", [*trees.described(), "kvm-xeon-2cpu"])

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from octant.machine.hwloc import load, read_xml, write_xml
+from octant.machine.hwloc import load, read_xml
 from octant.machine.load import load as load_machine
 from octant.machine.synthetic import parse_cpus, parse_mask, read_synthetic
 from octant.placement import set_text
 from paths import MACHINES
+from topology_xml import write_xml
 
 RECORDED = sorted([*MACHINES.glob("*.xml"), *MACHINES.glob("*.synthetic")])
 DESCRIPTIONS = [

@@ -19,7 +19,7 @@ import pytest
 from model_command import run
 from octant.failure import Refusal
 from octant.network import load
-from octant.network.applications import alltoall_rate, alltoall_schedules, global_fft, pair_experiments, random_ring
+from octant.network.applications import alltoall_rate, global_fft, pair_experiments, random_ring
 from octant.network.calibrate import fit
 from octant.network.failures import random_failures, recover
 from octant.network.overview import sizes
@@ -177,7 +177,11 @@ def calls() -> dict[str, Any]:
             for schedule in ("linear", "ring", "prime-stride")
             for layout in ("block", "random")
         },
-        "schedules": alltoall_schedules(power575.at_size(4), 4, 2),
+        "schedules": {
+            "window": 2,
+            "regular_per_s": alltoall_rate(power575.at_size(4), "ring", 4, 2),
+            "prime_stride_per_s": alltoall_rate(power575.at_size(4), "prime-stride", 4, 2),
+        },
         "global_fft": global_fft(power775, 100),
         "random_ring": random_ring(power575, 3, 4, 1000.0, 7),
         "pairs": pair_experiments(bgp),

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from octant.record import Failure, Point, RecordError, Taken
 from octant.record.lines import Reader, read_line
-from octant.record.sketch import Sketch, bin_of, middle_of, sketch_of, sketch_of_array
+from octant.record.sketch import Sketch, middle_of, sketch_of_array
 from octant.record.written import failure_line, kept_member, seal
+from sketches import bin_of, sketch_of
 
 POINT: dict[str, Any] = {
     "format": 2, "kind": "point", "workload": "mpi/halo", "launch": "halo-0", "knobs": {"n": "64"},

@@ -23,8 +23,9 @@ from octant.record import (
     Work,
 )
 from octant.record.lines import Reader
-from octant.record.sketch import Sketch, bin_of, from_runs
+from octant.record.sketch import Sketch, from_runs
 from octant.record.written import seal
+from sketches import bin_of
 
 LAUNCH: dict[str, Any] = {
     "format": 2, "kind": "launch", "launch": "halo-0", "mpi": "MPICH 5", "build": {"compiler": "g++"},

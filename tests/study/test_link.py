@@ -9,7 +9,7 @@ from fake_run import machine
 from octant.launch import link
 from octant.report.study.text import report_text, show_text
 from octant.store import Store
-from octant.study import file, outcome
+from octant.study import file
 
 STUDY = """
 question = "What is lost on leaving the node?"
@@ -39,7 +39,7 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 def test_a_verdict_over_an_emulated_link_says_so_with_the_link(where: Store) -> None:
     run = fake_study.run(where, "leaving.toml", machine(), lambda launch, _: 1e9 if launch.ask.shape.link else 9e9)
     assert {ask.shape.link for ask in run.asks} == {"", "100Mbit/s"}
-    found = outcome.outcome_of_run(run)
+    found = fake_study.outcome_of(run)
     (verdict,) = found.verdicts
     assert verdict.status == "holds"
     assert verdict.text.startswith("holds, over an emulated link: ")
@@ -51,7 +51,7 @@ def test_what_rests_on_no_link_does_not_say_so(where: Store, tmp_path: Path) -> 
     plain = STUDY.replace('link = "100000kbit/s"', 'knobs = { bytes = "1MiB" }')
     (tmp_path / "leaving.toml").write_text(plain)
     run = fake_study.run(where, "leaving.toml", machine(), lambda launch, _: 1e9 if launch.ask.knobs else 9e9)
-    (verdict,) = outcome.outcome_of_run(run).verdicts
+    (verdict,) = fake_study.outcome_of(run).verdicts
     assert "emulated" not in verdict.text
 
 
@@ -60,7 +60,7 @@ def test_where_no_link_can_be_emulated_the_reason_stands_in_the_verdict(where: S
     program = tmp_path / "bin" / "octant-link"
     program.write_text(f"#!/bin/sh\necho 'octant-link: {refusal}' >&2\nexit 3\n")
     run = fake_study.run(where, "leaving.toml", machine(), lambda _launch, _: 9e9)
-    (verdict,) = outcome.outcome_of_run(run).verdicts
+    (verdict,) = fake_study.outcome_of(run).verdicts
     assert verdict.text == f"cannot be tested here: {refusal}"
     assert refusal in show_text("leaving.toml", machine())
 

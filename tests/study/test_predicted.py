@@ -21,7 +21,7 @@ from octant.simulate.calibrated import node_rates, on_nodes, predicted, ways_of
 from octant.stats import Interval
 from octant.step import Scaling
 from octant.store import Store, StoredRun
-from octant.study import file, outcome
+from octant.study import file
 from octant.study.cells import Cell
 from octant.study.design import design
 from study_text import STUDY
@@ -127,7 +127,7 @@ def test_a_study_without_messages_says_how_to_get_them(tmp_path: Path, monkeypat
         return 1e9
 
     made = fake_study.run(Store(tmp_path / "store"), str(tmp_path / "mine.toml"), machine(), rate)
-    found = outcome.outcome_of_run(made)
+    found = fake_study.outcome_of(made)
     assert not found.predictions.by_cell
     shown = " ".join(report_text(found).split())
     assert (

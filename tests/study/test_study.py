@@ -43,7 +43,7 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 def test_a_machine_that_answers_as_published_gets_the_published_verdicts(where: Store) -> None:
     node = machine(packages=4, cores=8, smt=4, name="like a Power 755")
     run = fake_study.run(where, "stream-affinity-pages", node, lambda launch, _: fake_study.as_published(launch))
-    found = outcome.outcome_of_run(run)
+    found = fake_study.outcome_of(run)
     by_id = {verdict.finding.id: verdict for verdict in found.verdicts}
     assert {name: verdict.status for name, verdict in by_id.items()} == {
         "p7-affinity-doubles-stream": "holds",
@@ -66,7 +66,7 @@ def test_a_machine_that_answers_as_published_gets_the_published_verdicts(where: 
 
 def test_one_domain_cannot_tell_and_says_so(where: Store) -> None:
     run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9)
-    by_id = {verdict.finding.id: verdict.text for verdict in outcome.outcome_of_run(run).verdicts}
+    by_id = {verdict.finding.id: verdict.text for verdict in fake_study.outcome_of(run).verdicts}
     assert by_id["p7-affinity-doubles-stream"] == "cannot be tested here: needs 2 NUMA domains; this machine has 1"
     assert by_id["p7-smt-no-stream-gain"] == (
         "cannot be tested here: needs 2 hardware threads per core; this machine has 1"
@@ -97,7 +97,7 @@ def test_with_probes_it_begins_and_ends_with_a_look_and_has_the_same_cells(where
     assert plain.study is not None
     assert looked.study.cells == plain.study.cells
     once = outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=1, probes=True)
-    assert outcome.outcome_of_run(once).repeats == 1
+    assert fake_study.outcome_of(once).repeats == 1
 
 
 def test_a_stopped_study_goes_on_where_it_stopped(where: Store) -> None:
@@ -128,7 +128,7 @@ def test_a_failed_combination_is_reported_and_the_rest_stands(where: Store) -> N
     def unbound_fails(launch: Launch, _point: object) -> float | None:
         return None if launch.ask.knobs.get("pin") == "none" else 10e9
 
-    found = outcome.outcome_of_run(fake_study.run(where, "stream-affinity-pages", machine(), unbound_fails, repeats=1))
+    found = fake_study.outcome_of(fake_study.run(where, "stream-affinity-pages", machine(), unbound_fails, repeats=1))
     why = "node/stream: cannot go on (no reason); try again (exit status 1)"
     assert found.values.absent[Cell("triad", ("no", "local", "small", "one rank per core"))] == why
     by_id = {verdict.finding.id: verdict for verdict in found.verdicts}
@@ -144,7 +144,7 @@ def test_a_wrong_answer_has_no_value(where: Store) -> None:
         records.writelines(
             fake_study.line(launch, launch.ask.knobs, 99e9, passed=False) + "\n" for launch in begun.launches
         )
-    found = outcome.outcome_of_run(where.read(begun.id))
+    found = fake_study.outcome_of(where.read(begun.id))
     assert not found.values.by_cell
     assert all(text.endswith(": compared 1 > 0") for text in found.values.wrong)
     assert len(found.values.wrong) == len(begun.launches)
@@ -157,7 +157,7 @@ def test_one_wrong_launch_takes_the_value_of_its_combination_and_of_no_other(whe
         for launch in (launch for launch in begun.launches if launch.ask.show.title != str(not_started)):
             right = (launch.ask.show.title, launch.repeat) != (str(spoiled), 2)
             records.write(fake_study.line(launch, launch.ask.knobs, 9e9, passed=right) + "\n")
-    values = outcome.outcome_of_run(where.read(begun.id)).values
+    values = fake_study.outcome_of(where.read(begun.id)).values
     assert values.absent[spoiled] == "wrong answers in 1 of 4 launches"
     assert values.absent[not_started] == "not measured yet"
     assert len(values.by_cell) == len({launch.ask.key for launch in begun.launches}) - 2
@@ -167,7 +167,7 @@ def test_a_point_that_no_launch_gave_is_named_with_its_reason(where: Store, tmp_
     def ends_early(launch: Launch, point: Mapping[str, str]) -> float | None:
         return None if launch.ask.knobs.get("pages") == "thp" and point["bytes"] == "4MiB" else 10e9
 
-    found = outcome.outcome_of_run(fake_study.run(where, curve_study(tmp_path), machine(), ends_early, repeats=4))
+    found = fake_study.outcome_of(fake_study.run(where, curve_study(tmp_path), machine(), ends_early, repeats=4))
     why = "node/stream: cannot go on (no reason); try again (exit status 1)"
     assert found.values.gaps == {(Cell("m", ("b",)), "4MiB"): why}
     assert found.verdicts[0].text == f"cannot be tested here: m: b at 4MiB: {why}"
@@ -177,7 +177,7 @@ def test_launches_that_failed_are_a_doubt_about_the_others(where: Store, tmp_pat
     def half_fails(launch: Launch, _point: object) -> float | None:
         return None if launch.ask.knobs.get("pages") == "thp" and launch.repeat < 4 else 10e9
 
-    found = outcome.outcome_of_run(fake_study.run(where, curve_study(tmp_path), machine(), half_fails, repeats=8))
+    found = fake_study.outcome_of(fake_study.run(where, curve_study(tmp_path), machine(), half_fails, repeats=8))
     why = "node/stream: cannot go on (no reason); try again (exit status 1)"
     value = found.values.by_cell[Cell("m", ("b",))]["4MiB"]
     (doubt,) = (one for one in value.doubts if one.kind == "launches left out")
@@ -192,14 +192,14 @@ def test_what_a_record_says_against_itself_is_a_doubt(where: Store, tmp_path: Pa
         for launch in begun.launches:
             lines = (fake_study.line(launch, knobs, 10e9, share_cores=True) for knobs in launch.cells())
             records.writelines(f"{line}\n" for line in lines)
-    found = outcome.outcome_of_run(where.read(begun.id))
+    found = fake_study.outcome_of(where.read(begun.id))
     assert "measured in doubt: more threads than hardware threads" in found.verdicts[0].why
 
 
 def test_a_launch_that_was_recorded_twice_is_one_sample(where: Store, tmp_path: Path) -> None:
     run = fake_study.run(where, curve_study(tmp_path), machine(), lambda _launch, _point: 10e9, repeats=2)
     run.records.write_text(run.records.read_text() * 3)
-    found = outcome.outcome_of_run(where.read(run.id))
+    found = fake_study.outcome_of(where.read(run.id))
     assert {len(value.launches) for curve in found.values.by_cell.values() for value in curve.values()} == {2}
     assert found.verdicts[0].status == "undecided"
 
@@ -236,7 +236,7 @@ def test_two_levels_that_come_to_the_same_launch_are_asked_once_and_not_compared
     )
     run = fake_study.run(where, str(mine), machine(), lambda _launch, _point: 10e9)
     assert len(run.launches) == 6
-    (verdict,) = outcome.outcome_of_run(run).verdicts
+    (verdict,) = fake_study.outcome_of(run).verdicts
     assert verdict.text == "cannot be tested here: both combinations are the same launch here"
 
 
@@ -245,7 +245,7 @@ def test_two_measures_of_the_same_launch_have_each_its_own_metric(where: Store, 
     mine.write_text(STUDY + '\n[measures.n]\nworkload = "stream"\nmetric = "traffic"\n')
     run = fake_study.run(where, str(mine), machine(), lambda _launch, _point: 10e9)
     assert len(run.launches) == 12  # each combination is asked once for both
-    values = outcome.outcome_of_run(run).values
+    values = fake_study.outcome_of(run).values
     measured = {str(cell): value[""].value.middle for cell, value in values.by_cell.items()}
     assert measured == pytest.approx({"m: a": 10e9, "m: b": 10e9, "n: a": 15e9, "n: b": 15e9}, rel=1e-3)
 
@@ -254,7 +254,7 @@ def test_what_was_not_given_as_asked_is_doubted(where: Store) -> None:
     run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9, repeats=1)
     small = (Given("h", (0,), ((0,),), (Buffer(1 << 30, 1 << 30, 0, 4096, {"0": 64}),)),)
     points = tuple(dataclasses.replace(p, knobs={**p.knobs, "pages": "thp"}, given=small) for p in run.points)
-    found = outcome.outcome_of_run(dataclasses.replace(run, points=points)).values.by_cell
+    found = fake_study.outcome_of(dataclasses.replace(run, points=points)).values.by_cell
     assert found
     assert all("NOT AS ASKED" in str(value.doubts) for curve in found.values() for value in curve.values())
 
@@ -262,14 +262,14 @@ def test_what_was_not_given_as_asked_is_doubted(where: Store) -> None:
 def test_reading_a_run_plans_nothing_again(where: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was asked and what was absent is what was stored, whatever a planner says today."""
     run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9, repeats=1)
-    before = outcome.outcome_of_run(run)
+    before = fake_study.outcome_of(run)
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("planned again")
 
     monkeypatch.setattr("octant.placement.planner.plan", refuse)
     monkeypatch.setattr("octant.study.outcome.design", refuse)
-    again = outcome.outcome_of_run(where.read(run.id))
+    again = fake_study.outcome_of(where.read(run.id))
     assert again.values.by_cell.keys() == before.values.by_cell.keys() != set()
     assert again.values.absent == before.values.absent
     assert set(again.values.absent.values()) == {
@@ -281,7 +281,7 @@ def test_reading_a_run_plans_nothing_again(where: Store, monkeypatch: pytest.Mon
 def test_a_study_of_format_1_is_designed_again(tmp_path: Path) -> None:
     """Two launches of each of two sizes, as version 0.1 stored them."""
     kept = shutil.copytree(ROOT / "tests" / "data" / "store-format-1", tmp_path / "store")
-    found = outcome.outcome_of_run(outcome.last_run(Store(kept), "tiny"))
+    found = fake_study.outcome_of(outcome.last_run(Store(kept), "tiny"))
     launches = {str(cell): len(curve[""].launches) for cell, curve in found.values.by_cell.items()}
     assert launches == {"bandwidth: cached": 2, "bandwidth: larger": 2}
     assert not found.values.absent
@@ -299,7 +299,7 @@ def test_an_axis_may_go_by_facts_of_the_machine(where: Store, tmp_path: Path) ->
     def twice(launch: Launch, point: Mapping[str, str]) -> float:
         return 20e9 if launch.ask.knobs.get("pages") == "thp" and point["bytes"] == str(4 * MIB) else 10e9
 
-    found = outcome.outcome_of_run(fake_study.run(where, mine, machine(), twice, repeats=6))
+    found = fake_study.outcome_of(fake_study.run(where, mine, machine(), twice, repeats=6))
     curve = found.values.by_cell[Cell("m", ("b",))]
     assert list(curve) == [str(8 * KIB), str(32 * KIB), str(128 * KIB), str(4 * MIB)]
     assert found.verdicts[0].text.startswith("holds: ×2.00")

@@ -19,6 +19,7 @@ from octant.runs.plan import planner_of
 from octant.store import Store, StoredRun
 from octant.study import file, outcome
 from octant.study.published_values import published_values
+from octant.study.stored import study_run
 
 BYTES = 10**12  # of one sample
 Rate = Callable[[Launch, Mapping[str, str]], float | None]  # (launch, point) -> bytes/s; None: the launch fails
@@ -76,6 +77,11 @@ def go_on(where: Store, begun: StoredRun, rate_of: Rate) -> StoredRun:
         return Ended(0, False, 0.1, "")
 
     return carry_out(where, begun, in_turn(begun.launches), planner_of(begun), start=start)
+
+
+def outcome_of(run: StoredRun) -> outcome.Outcome:
+    """What a run says, as the command reads it from a store."""
+    return outcome.outcome_of_run(study_run(run))
 
 
 def as_published(launch: Launch) -> float:

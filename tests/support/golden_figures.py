@@ -14,6 +14,7 @@ from octant.report.run import tidy
 from octant.report.study import text as study_text
 from octant.store import Store, StoredRun
 from octant.study.outcome import outcome_of_run
+from octant.study.stored import study_run
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 GOLDEN = DATA / "golden-figures.jsonl"
@@ -37,7 +38,7 @@ def lines(run: StoredRun) -> Iterator[dict[str, object]]:
     for line in tidy.figure_lines(summarise(run, all_metrics=True)):
         yield {name: getattr(line, name) for name in COMPARED}
     if run.study:
-        outcome = json.loads(study_text.report_json(outcome_of_run(run)))
+        outcome = json.loads(study_text.report_json(outcome_of_run(study_run(run))))
         yield from ({name: cell[name] for name in COMPARED_OF_A_CELL} for cell in outcome["cells"])
         yield from ({"finding": one["id"], "status": one["status"]} for one in outcome["findings"])
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from octant.machine import CpuSet
-from octant.machine.hwloc import write_xml
 from octant.machine.synthetic import parse_cpus, read_synthetic
 from octant.placement import set_text
 from octant.placement.expressions import objects
 from paths import DATA
+from topology_xml import write_xml
 
 REFERENCE = "pack:2 numa:2 core:4 pu:2"
 LINUX = "pack:2 numa:2 l3:2 core:3 pu:2(indexes=core)"

@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from octant.machine import Machine
+from octant.machine.codec import StoredMachine
 from octant.machine.discover import discover, from_tree
 from octant.machine.tree import Tree, cpus_text, parse_cpus
 from octant.untrusted import InputTable, convert
@@ -15,6 +18,11 @@ from paths import ROOT
 
 MACHINES = ROOT / "machines" / "trees"
 CPU = "sys/devices/system/cpu"
+
+
+def from_json(data: dict[str, object]) -> Machine:
+    """The machine that `octant.machine.codec.to_json` wrote."""
+    return msgspec.convert(data, StoredMachine).machine()
 
 
 class Cores(InputTable, frozen=True):

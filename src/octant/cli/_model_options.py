@@ -4,24 +4,16 @@ from typing import Annotated
 
 import typer
 
-from octant.cli._options import MOST_NODES
+from octant.cli._options import MOST_NODES, options_under
 
 NETWORK, RANKS = "Network", "Ranks"
 """Headings of options."""
+network_option, ranks_option = map(options_under, (NETWORK, RANKS))
 
 NetworkArgument = Annotated[str, typer.Argument(help="A network: `octant model list`, or a .toml file.")]
 SizeOption = Annotated[
     int | None,
-    typer.Option(
-        "--size",
-        "-n",
-        min=1,
-        max=MOST_NODES,
-        help="Supernodes, groups, nodes [default: the file's].",
-        rich_help_panel=NETWORK,
-    ),
+    network_option("--size", "-n", min=1, max=MOST_NODES, help="Supernodes, groups, nodes [default: the file's]."),
 ]
-PerNodeOption = Annotated[int, typer.Option(min=1, max=4096, help="Ranks per node.", rich_help_panel=RANKS)]
-RoutingOption = Annotated[
-    str | None, typer.Option("--routing", help="Routing, instead of the one in the file.", rich_help_panel=NETWORK)
-]
+PerNodeOption = Annotated[int, ranks_option(min=1, max=4096, help="Ranks per node.")]
+RoutingOption = Annotated[str | None, network_option("--routing", help="Routing, instead of the one in the file.")]

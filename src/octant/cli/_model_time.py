@@ -6,22 +6,17 @@ from typing import Annotated
 
 import typer
 
-from octant.cli._model_options import RANKS, NetworkArgument, PerNodeOption, RoutingOption, SizeOption
-from octant.cli._options import MOST_RANKS, JsonOption, StoreOption, finite
+from octant.cli._model_options import NetworkArgument, PerNodeOption, RoutingOption, SizeOption, ranks_option
+from octant.cli._options import MOST_RANKS, JsonOption, StoreOption, finite, options_under
 
-OPERATION, STEP, COSTS, NOISE = "Operation", "Time step", "Costs of a message", "Interruptions"
-"""Headings of options."""
+operation_option, step_option, costs_option, noise_option = map(
+    options_under, ("Operation", "Time step", "Costs of a message", "Interruptions")
+)
 
-PlaceOption = Annotated[str, typer.Option(help="Order of ranks: block, round-robin, TXYZ, …", rich_help_panel=RANKS)]
-OverheadOption = Annotated[
-    str, typer.Option(help="Software overhead of a message at either end (LogGP's o).", rich_help_panel=COSTS)
-]
+PlaceOption = Annotated[str, ranks_option(help="Order of ranks: block, round-robin, TXYZ, …")]
+OverheadOption = Annotated[str, costs_option(help="Software overhead of a message at either end (LogGP's o).")]
 LatencyOption = Annotated[
-    str,
-    typer.Option(
-        help="Latency of messages of which the network's file states none [default: they are refused].",
-        rich_help_panel=COSTS,
-    ),
+    str, costs_option(help="Latency of messages of which the network's file states none [default: they are refused].")
 ]
 
 
@@ -31,35 +26,22 @@ def collective(
         str, typer.Argument(help="allreduce, bcast, reduce, gather, scatter, allgather, alltoall, scan, …")
     ],
     bytes: Annotated[
-        str,
-        typer.Option(
-            help="The buffer; of gathers, scatters and alltoall the block of each rank.",
-            rich_help_panel=OPERATION,
-        ),
+        str, operation_option(help="The buffer; of gathers, scatters and alltoall the block of each rank.")
     ] = "8",
-    sizes: Annotated[
-        str,
-        typer.Option(help="Instead: 8:1GiB, every size twice the one before, or 8,64KiB.", rich_help_panel=OPERATION),
-    ] = "",
+    sizes: Annotated[str, operation_option(help="Instead: 8:1GiB, every size twice the one before, or 8,64KiB.")] = "",
     ranks: Annotated[
-        int | None,
-        typer.Option(
-            min=1, max=MOST_RANKS, help="Number of ranks [default: all nodes are full].", rich_help_panel=RANKS
-        ),
+        int | None, ranks_option(min=1, max=MOST_RANKS, help="Number of ranks [default: all nodes are full].")
     ] = None,
-    algorithm: Annotated[str, typer.Option(help="One of the operation's, or all.", rich_help_panel=OPERATION)] = "all",
+    algorithm: Annotated[str, operation_option(help="One of the operation's, or all.")] = "all",
     per_node: PerNodeOption = 1,
     place: PlaceOption = "block",
     routing: RoutingOption = None,
     overhead: OverheadOption = "0s",
     latency: LatencyOption = "",
     noise: Annotated[
-        str,
-        typer.Option(help="Of every core: 50us/10ms (50 us long, one every 10 ms), or several.", rich_help_panel=NOISE),
+        str, noise_option(help="Of every core: 50us/10ms (50 us long, one every 10 ms), or several.")
     ] = "",
-    noise_of: Annotated[
-        str, typer.Option(help="Instead: as a run of the store (`last`) measured them.", rich_help_panel=NOISE)
-    ] = "",
+    noise_of: Annotated[str, noise_option(help="Instead: as a run of the store (`last`) measured them.")] = "",
     size: SizeOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -88,14 +70,9 @@ def collective(
 def ring(
     network: NetworkArgument,
     ranks: Annotated[
-        int | None,
-        typer.Option(
-            min=2, max=MOST_RANKS, help="Number of ranks [default: all nodes are full].", rich_help_panel=RANKS
-        ),
+        int | None, ranks_option(min=2, max=MOST_RANKS, help="Number of ranks [default: all nodes are full].")
     ] = None,
-    rings: Annotated[
-        int, typer.Option(min=1, max=1000, help="Random rings, averaged geometrically.", rich_help_panel=OPERATION)
-    ] = 30,
+    rings: Annotated[int, operation_option(min=1, max=1000, help="Random rings, averaged geometrically.")] = 30,
     per_node: PerNodeOption = 1,
     place: PlaceOption = "block",
     routing: RoutingOption = None,
@@ -120,35 +97,19 @@ def ring(
 
 def app_on_model(
     network: NetworkArgument,
-    ranks: Annotated[str, typer.Option(help="Numbers of ranks: 8,64 or 1:64.", rich_help_panel=RANKS)] = "64",
-    compute: Annotated[
-        str, typer.Option(help="Compute time of every rank per step, in seconds.", rich_help_panel=STEP)
-    ] = "",
-    run: Annotated[
-        str, typer.Option(help="Instead: a run of the store (`last`) that measured --kernel.", rich_help_panel=STEP)
-    ] = "",
-    kernel: Annotated[
-        str, typer.Option(help="With --run: the workload, and knobs that select a point.", rich_help_panel=STEP)
-    ] = "",
+    ranks: Annotated[str, ranks_option(help="Numbers of ranks: 8,64 or 1:64.")] = "64",
+    compute: Annotated[str, step_option(help="Compute time of every rank per step, in seconds.")] = "",
+    run: Annotated[str, step_option(help="Instead: a run of the store (`last`) that measured --kernel.")] = "",
+    kernel: Annotated[str, step_option(help="With --run: the workload, and knobs that select a point.")] = "",
     chunks: Annotated[
         float,
-        typer.Option(
-            min=0,
-            max=1e12,
-            callback=finite,
-            help="With --run: chunks or steps of the kernel per rank and time step.",
-            rich_help_panel=STEP,
+        step_option(
+            min=0, max=1e12, callback=finite, help="With --run: chunks or steps of the kernel per rank and time step."
         ),
     ] = 1.0,
-    halo: Annotated[
-        list[str] | None, typer.Option(help="3d:64KiB[:count] or 2d:…, to each neighbour.", rich_help_panel=STEP)
-    ] = None,
-    reduce: Annotated[
-        list[str] | None, typer.Option(help="Allreduce of this size: bytes[:count[:algorithm]].", rich_help_panel=STEP)
-    ] = None,
-    algorithm: Annotated[
-        str, typer.Option(help="Of reductions that name none; all: the fastest of each.", rich_help_panel=STEP)
-    ] = "all",
+    halo: Annotated[list[str] | None, step_option(help="3d:64KiB[:count] or 2d:…, to each neighbour.")] = None,
+    reduce: Annotated[list[str] | None, step_option(help="Allreduce of this size: bytes[:count[:algorithm]].")] = None,
+    algorithm: Annotated[str, step_option(help="Of reductions that name none; all: the fastest of each.")] = "all",
     per_node: PerNodeOption = 1,
     place: PlaceOption = "block",
     routing: RoutingOption = None,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from octant.cli._help import FILES, OUTPUT
+from octant.cli._help import FILES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MEASURED, STARTING = "What is measured", "How it is started"
 """Headings of options."""
@@ -30,97 +34,57 @@ def finite(value: float | None) -> float | None:
     return value
 
 
+def options_under(heading: str) -> Callable[..., Any]:
+    """What declares an option that help lists under this heading, as `typer.Option` does."""
+    return functools.partial(typer.Option, rich_help_panel=heading)
+
+
+files_option, measured_option, starting_option = map(options_under, (FILES, MEASURED, STARTING))
 StoreOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--store", help="Folder of the store [default: OCTANT_STORE or ./octant-store].", rich_help_panel=OUTPUT
-    ),
+    Path | None, typer.Option("--store", help="Folder of the store [default: OCTANT_STORE or ./octant-store].")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.", rich_help_panel=OUTPUT)]
-PageOption = Annotated[
-    Path | None,
-    typer.Option("-o", "--output", "--html", help="Write the page to this HTML file.", rich_help_panel=OUTPUT),
-]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+PageOption = Annotated[Path | None, typer.Option("-o", "--output", "--html", help="Write the page to this HTML file.")]
 SvgOption = Annotated[
     Path | None,
-    typer.Option(
-        "--svg",
-        metavar="FOLDER",
-        help="Write each picture as SVG into this folder, for two columns and for one.",
-        rich_help_panel=FILES,
+    files_option(
+        "--svg", metavar="FOLDER", help="Write each picture as SVG into this folder, for two columns and for one."
     ),
 ]
-NotesOption = Annotated[
-    bool, typer.Option("--notes", help="Print the doubts that are only notes too.", rich_help_panel=OUTPUT)
-]
+NotesOption = Annotated[bool, typer.Option("--notes", help="Print the doubts that are only notes too.")]
 TimeoutOption = Annotated[
     float | None,
-    typer.Option(
-        min=0.1,
-        max=1e7,
-        callback=finite,
-        help="Seconds after which a launch is ended as hung.",
-        rich_help_panel=STARTING,
-    ),
+    starting_option(min=0.1, max=1e7, callback=finite, help="Seconds after which a launch is ended as hung."),
 ]
 AllowOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--allow",
-        help="A host or file that the stored run names and that may be used (repeatable).",
-        rich_help_panel=STARTING,
-    ),
+    starting_option("--allow", help="A host or file that the stored run names and that may be used (repeatable)."),
 ]
 LauncherOption = Annotated[
-    str,
-    typer.Option(
-        help="direct, mpiexec, srun, flux [default: the one available]; see --script.", rich_help_panel=STARTING
-    ),
+    str, starting_option(help="direct, mpiexec, srun, flux [default: the one available]; see --script.")
 ]
 MpiOption = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME=VALUE",
-        help="Setting of the MPI library (repeatable): eager-limit=64KiB.",
-        rich_help_panel=MEASURED,
-    ),
+    measured_option(metavar="NAME=VALUE", help="Setting of the MPI library (repeatable): eager-limit=64KiB."),
 ]
 RepeatsOption = Annotated[
     int | None,
-    typer.Option(
-        min=1,
-        max=10_000,
-        help="Launches; each is a sample [default: 6; 3 for a knob with more than 4 values].",
-        rich_help_panel=MEASURED,
+    measured_option(
+        min=1, max=10_000, help="Launches; each is a sample [default: 6; 3 for a knob with more than 4 values]."
     ),
 ]
 RanksOnCoresOption = Annotated[
-    int | None,
-    typer.Option(
-        "-n", "--ranks", min=1, max=MOST_RANKS, help="MPI ranks [default: one per core].", rich_help_panel=MEASURED
-    ),
+    int | None, measured_option("-n", "--ranks", min=1, max=MOST_RANKS, help="MPI ranks [default: one per core].")
 ]
-HostsOption = Annotated[
-    str, typer.Option(help="Hosts reached by ssh: a,b or @FILE with one per line.", rich_help_panel=STARTING)
-]
+HostsOption = Annotated[str, starting_option(help="Hosts reached by ssh: a,b or @FILE with one per line.")]
 LinkOption = Annotated[
     str,
-    typer.Option(
-        help="Emulate hosts on this machine, joined by a link: 100Mbit/s or 100Mbit/s,delay=1ms,hosts=2.",
-        rich_help_panel=STARTING,
-    ),
+    starting_option(help="Emulate hosts on this machine, joined by a link: 100Mbit/s or 100Mbit/s,delay=1ms,hosts=2."),
 ]
-RanksOption = Annotated[int | None, typer.Option(min=1, max=MOST_RANKS, help="MPI ranks.", rich_help_panel=MEASURED)]
+RanksOption = Annotated[int | None, measured_option(min=1, max=MOST_RANKS, help="MPI ranks.")]
 OnlySafeOption = Annotated[
-    bool,
-    typer.Option(
-        "--only-safe", help="Leave out what the MPI library in use is known to do wrong.", rich_help_panel=MEASURED
-    ),
+    bool, measured_option("--only-safe", help="Leave out what the MPI library in use is known to do wrong.")
 ]
 PlaceOption = Annotated[
-    str,
-    typer.Option(
-        help="Ranks x threads of a node and where they go: 2x4,unit=core,order=scatter,memory=local.",
-        rich_help_panel=STARTING,
-    ),
+    str, starting_option(help="Ranks x threads of a node and where they go: 2x4,unit=core,order=scatter,memory=local.")
 ]

@@ -10,7 +10,7 @@ import typer
 
 from octant.cli import _complete
 from octant.cli._help import SEE
-from octant.cli._options import AllowOption, JsonOption, PageOption, StoreOption, TimeoutOption, finite
+from octant.cli._options import AllowOption, JsonOption, PageOption, StoreOption, TimeoutOption, finite, options_under
 from octant.failure import Exit, Refusal, worst
 from octant.units import counted
 
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 MOST_OTHERS = 200
 """Stored runs that are searched for other occasions, the newest first."""
 
-COMPARED, ROUNDS = "What is compared", "Measuring both again"
-"""Headings of options."""
+compared_option, rounds_option = map(options_under, ("What is compared", "Measuring both again"))
 
 BeforeArgument = Annotated[
     str,
@@ -36,41 +35,23 @@ BeforeArgument = Annotated[
 ]
 AfterArgument = Annotated[str, typer.Argument(help="The run to judge.", autocompletion=_complete.runs)]
 RoundsOption = Annotated[
-    int | None,
-    typer.Option(
-        min=4, max=1000, help="Measure both again in turn, in so many paired rounds: usually 6.", rich_help_panel=ROUNDS
-    ),
+    int | None, rounds_option(min=4, max=1000, help="Measure both again in turn, in so many paired rounds: usually 6.")
 ]
 ThresholdOption = Annotated[
-    float,
-    typer.Option(
-        min=0,
-        max=10,
-        callback=finite,
-        help="Least difference that matters, as a fraction.",
-        rich_help_panel=COMPARED,
-    ),
+    float, compared_option(min=0, max=10, callback=finite, help="Least difference that matters, as a fraction.")
 ]
-CurvesOption = Annotated[
-    bool, typer.Option("--curves", help="Compare the points of curves too.", rich_help_panel=COMPARED)
-]
-EveryOption = Annotated[
-    bool, typer.Option("--all", help="List each figure that only one run has.", rich_help_panel=COMPARED)
-]
+CurvesOption = Annotated[bool, compared_option("--curves", help="Compare the points of curves too.")]
+EveryOption = Annotated[bool, compared_option("--all", help="List each figure that only one run has.")]
 GateOption = Annotated[
     bool,
-    typer.Option(
+    rounds_option(
         "--gate",
         help=f"Exit with {int(Exit.REGRESSION)} on a regression (slower, or attempted without a result), "
         f"with {int(Exit.NOT_DECIDED)} if a figure is not decided.",
-        rich_help_panel=ROUNDS,
     ),
 ]
 UntilSureOption = Annotated[
-    bool,
-    typer.Option(
-        "--until-sure", help="With --gate: look after every round, at most --rounds [40].", rich_help_panel=ROUNDS
-    ),
+    bool, rounds_option("--until-sure", help="With --gate: look after every round, at most --rounds [40].")
 ]
 
 

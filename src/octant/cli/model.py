@@ -10,63 +10,44 @@ import typer
 
 from octant.cli import _model_benchmark
 from octant.cli._help import PREDICT
-from octant.cli._model_options import NETWORK, RANKS, NetworkArgument, PerNodeOption, RoutingOption, SizeOption
+from octant.cli._model_options import (
+    NetworkArgument,
+    PerNodeOption,
+    RoutingOption,
+    SizeOption,
+    network_option,
+    ranks_option,
+)
 from octant.cli._model_time import app_on_model, collective, ring
-from octant.cli._options import LARGEST_SEED, MOST_NODES, JsonOption, StoreOption, finite
+from octant.cli._options import LARGEST_SEED, MOST_NODES, JsonOption, StoreOption, finite, options_under
 
-TRAFFIC, SOLVER, FAILURE, FITTED, MEASURED = "Traffic", "Solver", "Failure", "What is fitted", "A measured run"
-"""Headings of options."""
+traffic_option, solver_option, failure_option, fitted_option, run_option = map(
+    options_under, ("Traffic", "Solver", "Failure", "What is fitted", "A measured run")
+)
 
-TrafficOption = Annotated[
-    str, typer.Option("--traffic", "-t", help="A pattern: uniform, randomaccess, shift, …", rich_help_panel=TRAFFIC)
-]
+TrafficOption = Annotated[str, traffic_option("--traffic", "-t", help="A pattern: uniform, randomaccess, shift, …")]
 SizesOption = Annotated[
-    str,
-    typer.Option(
-        "--sizes",
-        "--supernodes",
-        "--nodes",
-        help="1,2,24 or 1:64 [default: up to the file's size].",
-        rich_help_panel=NETWORK,
-    ),
+    str, network_option("--sizes", "--supernodes", "--nodes", help="1,2,24 or 1:64 [default: up to the file's size].")
 ]
-SizeListOption = Annotated[
-    str, typer.Option("--sizes", "--supernodes", "--nodes", help="1,2,24 or 1:64 or 1:64:8.", rich_help_panel=NETWORK)
-]
-SolverOption = Annotated[
-    str, typer.Option(help="auto, class, enumeration, max-min, fluid, queue, soft or packets.", rich_help_panel=SOLVER)
-]
+SizeListOption = Annotated[str, network_option("--sizes", "--supernodes", "--nodes", help="1,2,24 or 1:64 or 1:64:8.")]
+SolverOption = Annotated[str, solver_option(help="auto, class, enumeration, max-min, fluid, queue, soft or packets.")]
 ParameterOption = Annotated[
-    int,
-    typer.Option(
-        "--parameter", "-p", min=0, max=2**31 - 1, help="Distance of a shift, seed, target.", rich_help_panel=TRAFFIC
-    ),
+    int, traffic_option("--parameter", "-p", min=0, max=2**31 - 1, help="Distance of a shift, seed, target.")
 ]
 WindowOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1, max=MOST_NODES, help="Packets in flight per node, for queue and packets.", rich_help_panel=SOLVER
-    ),
+    int | None, solver_option(min=1, max=MOST_NODES, help="Packets in flight per node, for queue and packets.")
 ]
 BytesOption = Annotated[
     str | None,
-    typer.Option(
-        "--bytes",
-        help="Payload of every flow [default: 1MiB for packets; other rates do not depend on it].",
-        rich_help_panel=TRAFFIC,
+    traffic_option(
+        "--bytes", help="Payload of every flow [default: 1MiB for packets; other rates do not depend on it]."
     ),
 ]
 JobOption = Annotated[
     str,
-    typer.Option(
-        "--job",
-        help="Only part of the machine sends: its first 2 supernodes, groups or nodes; 0,8; 4:7.",
-        rich_help_panel=TRAFFIC,
-    ),
+    traffic_option("--job", help="Only part of the machine sends: its first 2 supernodes, groups or nodes; 0,8; 4:7."),
 ]
-PolicyOption = Annotated[
-    str | None, typer.Option("--policy", help="Failover: stall, twin, spread or recompute.", rich_help_panel=FAILURE)
-]
+PolicyOption = Annotated[str | None, failure_option("--policy", help="Failover: stall, twin, spread or recompute.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -130,12 +111,8 @@ def solve(
     solver: SolverOption = "auto",
     window: WindowOption = None,
     parameter: ParameterOption = 1,
-    pairs: Annotated[
-        Path | None, typer.Option(help="Traffic from a file: lines 'from to bytes'.", rich_help_panel=TRAFFIC)
-    ] = None,
-    place: Annotated[
-        str, typer.Option(help="Order of ranks: block, round-robin, TXYZ, …, or a map file.", rich_help_panel=RANKS)
-    ] = "block",
+    pairs: Annotated[Path | None, traffic_option(help="Traffic from a file: lines 'from to bytes'.")] = None,
+    place: Annotated[str, ranks_option(help="Order of ranks: block, round-robin, TXYZ, …, or a map file.")] = "block",
     per_node: PerNodeOption = 1,
     bytes: BytesOption = None,
     job: JobOption = "",
@@ -241,22 +218,18 @@ def bracket(
 
 def fail(
     network: NetworkArgument,
-    link_class: Annotated[
-        str, typer.Option("--class", "-c", help="Link class whose cables fail.", rich_help_panel=FAILURE)
-    ],
+    link_class: Annotated[str, failure_option("--class", "-c", help="Link class whose cables fail.")],
     traffic: TrafficOption = "uniform",
     size: SizeOption = None,
     policy: PolicyOption = None,
     lanes: Annotated[
-        int | None,
-        typer.Option(min=1, max=1000, help="Lanes of the cable that fail, after spares.", rich_help_panel=FAILURE),
+        int | None, failure_option(min=1, max=1000, help="Lanes of the cable that fail, after spares.")
     ] = None,
     random: Annotated[
-        int | None,
-        typer.Option(min=1, max=MOST_NODES, help="Instead: random links that fail together.", rich_help_panel=FAILURE),
+        int | None, failure_option(min=1, max=MOST_NODES, help="Instead: random links that fail together.")
     ] = None,
-    trials: Annotated[int, typer.Option(min=1, max=100_000, help="Trials of --random.", rich_help_panel=FAILURE)] = 100,
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of --random.", rich_help_panel=FAILURE)] = 1,
+    trials: Annotated[int, failure_option(min=1, max=100_000, help="Trials of --random.")] = 100,
+    seed: Annotated[int, failure_option(min=0, max=LARGEST_SEED, help="Seed of --random.")] = 1,
     parameter: ParameterOption = 1,
     json: JsonOption = False,
 ) -> None:
@@ -277,22 +250,15 @@ def fail(
 
 def recover(
     network: NetworkArgument,
-    link_class: Annotated[
-        str, typer.Option("--class", "-c", help="Link class whose first cable fails.", rich_help_panel=FAILURE)
-    ],
+    link_class: Annotated[str, failure_option("--class", "-c", help="Link class whose first cable fails.")],
     traffic: TrafficOption = "shift",
     size: SizeOption = None,
     megabytes: Annotated[
-        float,
-        typer.Option(
-            min=1e-6, max=1e6, callback=finite, help="Size of every message, in 10^6 bytes.", rich_help_panel=TRAFFIC
-        ),
+        float, traffic_option(min=1e-6, max=1e6, callback=finite, help="Size of every message, in 10^6 bytes.")
     ] = 1.0,
-    fails: Annotated[str, typer.Option(help="Time of the failure.", rich_help_panel=FAILURE)] = "20us",
-    timeout: Annotated[str, typer.Option(help="Retransmission timer.", rich_help_panel=FAILURE)] = "100us",
-    ping: Annotated[
-        str, typer.Option(help="Duration of the ping that confirms the failure.", rich_help_panel=FAILURE)
-    ] = "10us",
+    fails: Annotated[str, failure_option(help="Time of the failure.")] = "20us",
+    timeout: Annotated[str, failure_option(help="Retransmission timer.")] = "100us",
+    ping: Annotated[str, failure_option(help="Duration of the ping that confirms the failure.")] = "10us",
     parameter: ParameterOption = 1,
     json: JsonOption = False,
 ) -> None:
@@ -314,32 +280,17 @@ def recover(
 def calibrate(
     network: NetworkArgument,
     free: Annotated[
-        str,
-        typer.Option(
-            help="Link classes to fit, with commas; `endpoint` is injection and ejection.", rich_help_panel=FITTED
-        ),
+        str, fitted_option(help="Link classes to fit, with commas; `endpoint` is injection and ejection.")
     ] = "",
     traffic: TrafficOption = "uniform",
     points: Annotated[
-        Path | None,
-        typer.Option(help="File of lines 'size rate [tolerance] [eq|at_least|at_most]'.", rich_help_panel=FITTED),
+        Path | None, fitted_option(help="File of lines 'size rate [tolerance] [eq|at_least|at_most]'.")
     ] = None,
     tolerance: Annotated[
-        float,
-        typer.Option(
-            min=1e-9,
-            max=0.999,
-            callback=finite,
-            help="Relative tolerance of points that have none.",
-            rich_help_panel=FITTED,
-        ),
+        float, fitted_option(min=1e-9, max=0.999, callback=finite, help="Relative tolerance of points that have none.")
     ] = 0.05,
-    run: Annotated[
-        str, typer.Option(help="Instead: measured values of a run of the store (`last`).", rich_help_panel=MEASURED)
-    ] = "",
-    kernel: Annotated[
-        str, typer.Option(help="With --run: only this workload, and knobs of its points.", rich_help_panel=MEASURED)
-    ] = "",
+    run: Annotated[str, run_option(help="Instead: measured values of a run of the store (`last`).")] = "",
+    kernel: Annotated[str, run_option(help="With --run: only this workload, and knobs of its points.")] = "",
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:

@@ -6,69 +6,41 @@ from typing import Annotated
 import typer
 
 from octant.cli._help import PLACE
-from octant.cli._options import JsonOption
+from octant.cli._options import JsonOption, options_under
 
 MOST = 1_000_000  # of a torus; `octant.placement.request` bounds a node
 
-PLACEMENT, TORUS, TRANSLATION = "Placement in a node", "Nodes of a torus", "Machine and launcher"
-"""Headings of options."""
+placement_option, torus_option, translation_option = map(
+    options_under, ("Placement in a node", "Nodes of a torus", "Machine and launcher")
+)
 
-RanksOption = Annotated[int | None, typer.Option(min=1, max=MOST, help="Ranks of one node.", rich_help_panel=PLACEMENT)]
-ThreadsOption = Annotated[
-    int | None, typer.Option(min=1, max=MOST, help="Threads of each rank.", rich_help_panel=PLACEMENT)
-]
+RanksOption = Annotated[int | None, placement_option(min=1, max=MOST, help="Ranks of one node.")]
+ThreadsOption = Annotated[int | None, placement_option(min=1, max=MOST, help="Threads of each rank.")]
 RequestOption = Annotated[
     str | None,
-    typer.Option(
-        "--place",
-        metavar="REQUEST",
-        help="4x2,unit=core,order=scatter,memory=local; LIKWID or hwloc forms.",
-        rich_help_panel=PLACEMENT,
+    placement_option(
+        "--place", metavar="REQUEST", help="4x2,unit=core,order=scatter,memory=local; LIKWID or hwloc forms."
     ),
 ]
-UnitOption = Annotated[
-    str | None, typer.Option(help="hwthread, core, l2, l3, numa or package.", rich_help_panel=PLACEMENT)
-]
-OrderOption = Annotated[
-    str | None,
-    typer.Option(help="compact, scatter, scatter:UNIT, or letters with --torus.", rich_help_panel=PLACEMENT),
-]
-SmtOption = Annotated[
-    str | None, typer.Option(help="Hardware threads used per core: 1, 2, 4, 8 or all.", rich_help_panel=PLACEMENT)
-]
-MemoryOption = Annotated[
-    str | None, typer.Option(help="local, interleave, bind[:NODES] or preferred:NODE.", rich_help_panel=PLACEMENT)
-]
-PagesOption = Annotated[str | None, typer.Option(help="4k, 64k, thp, 2m, 16m or 1g.", rich_help_panel=PLACEMENT)]
-TorusOption = Annotated[str | None, typer.Option(help="Nodes of a torus, such as 8x8x16.", rich_help_panel=TORUS)]
+UnitOption = Annotated[str | None, placement_option(help="hwthread, core, l2, l3, numa or package.")]
+OrderOption = Annotated[str | None, placement_option(help="compact, scatter, scatter:UNIT, or letters with --torus.")]
+SmtOption = Annotated[str | None, placement_option(help="Hardware threads used per core: 1, 2, 4, 8 or all.")]
+MemoryOption = Annotated[str | None, placement_option(help="local, interleave, bind[:NODES] or preferred:NODE.")]
+PagesOption = Annotated[str | None, placement_option(help="4k, 64k, thp, 2m, 16m or 1g.")]
+TorusOption = Annotated[str | None, torus_option(help="Nodes of a torus, such as 8x8x16.")]
 MapFileOption = Annotated[
-    str | None,
-    typer.Option(
-        "--map",
-        metavar="FILE",
-        help="With --torus: node and place in it, one line per rank.",
-        rich_help_panel=TORUS,
-    ),
+    str | None, torus_option("--map", metavar="FILE", help="With --torus: node and place in it, one line per rank.")
 ]
 OnOption = Annotated[
     str,
-    typer.Option(
-        metavar="MACHINE",
-        help="here, an hwloc XML or .synthetic file, a description, a recording.",
-        rich_help_panel=TRANSLATION,
-    ),
+    translation_option(metavar="MACHINE", help="here, an hwloc XML or .synthetic file, a description, a recording."),
 ]
 LauncherOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--for", metavar="LAUNCHER", help="Print it in this launcher's syntax; or all.", rich_help_panel=TRANSLATION
-    ),
+    translation_option("--for", metavar="LAUNCHER", help="Print it in this launcher's syntax; or all."),
 ]
 LinesOption = Annotated[
-    str | None,
-    typer.Option(
-        "--from", metavar="LINES", help="Read launcher options instead; - reads stdin.", rich_help_panel=TRANSLATION
-    ),
+    str | None, translation_option("--from", metavar="LINES", help="Read launcher options instead; - reads stdin.")
 ]
 SvgOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the drawing to this file.")]
 

@@ -8,21 +8,15 @@ from typing import Annotated
 import typer
 
 from octant.cli import _complete
-from octant.cli._help import FILES, SEE
-from octant.cli._options import NotesOption, StoreOption, SvgOption
+from octant.cli._help import SEE
+from octant.cli._options import NotesOption, StoreOption, SvgOption, files_option
 from octant.failure import Exit, Refusal
 
 ShareOption = Annotated[
-    bool,
-    typer.Option(
-        "--share", help="Leave out user and host names and paths [default file: shared.html].", rich_help_panel=FILES
-    ),
+    bool, files_option("--share", help="Leave out user and host names and paths [default file: shared.html].")
 ]
 AllSamplesOption = Annotated[
-    bool,
-    typer.Option(
-        "--all-samples", help="Keep every sample in the HTML file [default: 1 MB of them].", rich_help_panel=FILES
-    ),
+    bool, files_option("--all-samples", help="Keep every sample in the HTML file [default: 1 MB of them].")
 ]
 ModelOption = Annotated[
     str,
@@ -47,10 +41,7 @@ def report(
         ),
     ] = "last",
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", help="The HTML file [default: report.html in the run's folder].", rich_help_panel=FILES
-        ),
+        Path | None, files_option("-o", "--output", help="The HTML file [default: report.html in the run's folder].")
     ] = None,
     pictures: Annotated[bool, typer.Option("--pictures", help="Draw the pictures here too.")] = False,
     share: ShareOption = False,

@@ -12,7 +12,6 @@ from octant.cli import _complete
 from octant.cli._help import MEASURE
 from octant.cli._measure import create, finish, prove, safe, settings_of
 from octant.cli._options import (
-    MEASURED,
     AllowOption,
     HostsOption,
     JsonOption,
@@ -26,6 +25,8 @@ from octant.cli._options import (
     RepeatsOption,
     StoreOption,
     TimeoutOption,
+    measured_option,
+    options_under,
 )
 from octant.failure import Exit, Refusal
 
@@ -35,17 +36,13 @@ if TYPE_CHECKING:
     from octant.launchers import Job
     from octant.store import StoredRun
 
-JOB = "As a job of a batch system"
-"""Heading of options."""
+job_option = options_under("As a job of a batch system")
 
 REPORT_S, POINT_REPORT_S = 1.0, 0.0085
 """What figures and report take on a core, and of it each point."""
 
 ModeOption = Annotated[
-    str,
-    typer.Option(
-        help="one, star (one rank per core, each alone), threads, or all (ranks together).", rich_help_panel=MEASURED
-    ),
+    str, measured_option(help="one, star (one rank per core, each alone), threads, or all (ranks together).")
 ]
 WorkloadArgument = Annotated[
     str,
@@ -54,26 +51,14 @@ WorkloadArgument = Annotated[
 KnobsArgument = Annotated[
     list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Values may be lists: bytes=1MiB,64MiB.")
 ]
-ScriptOption = Annotated[
-    Path | None, typer.Option(help="With a batch system: write the job script here.", rich_help_panel=JOB)
-]
-SubmitOption = Annotated[
-    bool, typer.Option("--submit", help="With a batch system: submit the job script.", rich_help_panel=JOB)
-]
-MinutesOption = Annotated[
-    int, typer.Option(min=1, max=525_600, help="With a batch system: time limit.", rich_help_panel=JOB)
-]
+ScriptOption = Annotated[Path | None, job_option(help="With a batch system: write the job script here.")]
+SubmitOption = Annotated[bool, job_option("--submit", help="With a batch system: submit the job script.")]
+MinutesOption = Annotated[int, job_option(min=1, max=525_600, help="With a batch system: time limit.")]
 DirectiveOption = Annotated[
-    list[str] | None,
-    typer.Option(help="With a batch system: a directive of its own (repeatable).", rich_help_panel=JOB),
+    list[str] | None, job_option(help="With a batch system: a directive of its own (repeatable).")
 ]
 OnModelOption = Annotated[
-    str,
-    typer.Option(
-        "--on-model",
-        help="Simulate on this network of `octant model list` with SimGrid instead.",
-        rich_help_panel=MEASURED,
-    ),
+    str, measured_option("--on-model", help="Simulate on this network of `octant model list` with SimGrid instead.")
 ]
 
 
@@ -247,8 +232,9 @@ def _of_study(json: bool) -> Callable[[StoredRun], None]:
     """A callback that shows the verdicts of a run of a study, and writes its page."""
     from octant.cli._study import show_run
     from octant.study.outcome import outcome_of_run
+    from octant.study.stored import study_run
 
-    return lambda run: show_run(outcome_of_run(run), json)
+    return lambda run: show_run(outcome_of_run(study_run(run)), json)
 
 
 def runs(store: StoreOption = None, json: JsonOption = False) -> None:

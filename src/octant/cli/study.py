@@ -62,10 +62,11 @@ def run(
     from octant.runs.ends import End, ends_of
     from octant.store import open_store
     from octant.study import outcome
+    from octant.study.stored import study_run
 
     where = open_store(store)
     begun = measure(where, outcome.begin(where, name, discover(), seed, repeats, probes=True), timeout)
-    found = outcome.outcome_of_run(begun)
+    found = outcome.outcome_of_run(study_run(begun))
     show_run(found, json)
     ends = ends_of(begun)
     if not ends and not found.values.by_cell:
@@ -87,6 +88,7 @@ def report(
     from octant.store import open_store
     from octant.study import outcome
     from octant.study.own import NO_RUN
+    from octant.study.stored import study_run
 
     if outcome.is_model(name):
         wanted = outcome.wanted_own_run(name)
@@ -94,7 +96,7 @@ def report(
     else:
         run = outcome.last_run(open_store(store), name)
         report_damage(run.id, run.unread)
-        found = outcome.outcome_of_run(run)
+        found = outcome.outcome_of_run(study_run(run))
     _study.show(found, json)
     if svg is not None:
         from octant.report.charts.files import write_svgs

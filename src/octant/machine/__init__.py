@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 CpuSet = frozenset[int]
 """Operating-system numbers of hardware threads."""
@@ -122,7 +124,7 @@ class Processor:
     vendor: str
     model: str
     flags: frozenset[str]
-    nominal_hz: float | None  # stated, not measured
+    nominal_hz: Annotated[float, Meta(gt=0, le=1e15)] | None  # stated, not measured
 
 
 @dataclass(frozen=True)

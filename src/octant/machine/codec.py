@@ -2,7 +2,9 @@
 
 import hashlib
 import json
-from typing import cast
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from octant.machine import (
     Cache,
@@ -19,6 +21,67 @@ from octant.machine.tree import cpus_text, parse_cpus
 
 SCHEMA = 1
 _Json = dict[str, object]
+_Number = Annotated[int, Meta(ge=-1, le=10_000_000)]  # of a hardware thread, core, package or node; -1: not told
+_Bytes = Annotated[int, Meta(ge=0, le=2**62)]
+
+
+class _Cache(Struct):
+    level: Annotated[int, Meta(ge=1, le=9)]
+    kind: CacheKind
+    size_bytes: _Bytes
+    line_bytes: _Bytes
+    cpus: str
+    ways: Annotated[int, Meta(ge=1, le=2**31)] | None = None
+
+
+class _Node(Struct):
+    os: _Number
+    cpus: str
+    memory_bytes: _Bytes
+    distances: tuple[Annotated[int, Meta(ge=0, le=2**31)], ...]
+
+
+class _Topology(Struct):
+    cpus: Annotated[list[tuple[_Number, _Number, _Number, _Number, _Number, str]], Meta(min_length=1)]
+    caches: list[_Cache]
+    numa: list[_Node]
+    allowed: str
+
+
+class StoredMachine(Struct):
+    """What `to_json` writes: kinds and ranges of its members, before anything is made of them."""
+
+    schema: int
+    name: str
+    topology: _Topology
+    processor: Processor
+    memory_bytes: _Bytes
+    page_sizes: list[tuple[_Bytes, _Bytes | None, _Bytes | None]]
+    system: dict[str, str]
+    software: dict[str, str]
+    disagreements: tuple[Disagreement, ...]
+
+    def machine(self) -> Machine:
+        """The machine.
+
+        Raises:
+            ValueError: another schema, or a list of hardware threads that cannot be read.
+        """
+        if self.schema != SCHEMA:
+            raise ValueError(f"cannot read a machine of schema {self.schema} (this is {SCHEMA}); try a newer Octant")
+        told, cpus = self.topology, tuple(Cpu(*row) for row in self.topology.cpus)
+        caches = (Cache(c.level, c.kind, c.size_bytes, c.line_bytes, parse_cpus(c.cpus), c.ways) for c in told.caches)
+        nodes = (NumaNode(n.os, parse_cpus(n.cpus), n.memory_bytes, n.distances) for n in told.numa)
+        return Machine(
+            name=self.name,
+            topology=Topology(cpus, tuple(caches), tuple(nodes), parse_cpus(told.allowed)),
+            processor=self.processor,
+            memory_bytes=self.memory_bytes,
+            page_sizes=tuple(PageSize(*row) for row in self.page_sizes),
+            system=self.system,
+            software=self.software,
+            disagreements=self.disagreements,
+        )
 
 
 def to_json(machine: Machine) -> _Json:
@@ -68,80 +131,6 @@ def to_json(machine: Machine) -> _Json:
             for d in machine.disagreements
         ],
     }
-
-
-def from_json(data: _Json) -> Machine:
-    """The machine that `to_json` wrote.
-
-    Raises:
-        ValueError: another schema, or something that is no machine.
-    """
-    if data.get("schema") != SCHEMA:
-        raise ValueError(
-            f"cannot read a machine of schema {data.get('schema')!r} (this is {SCHEMA}); try a newer Octant"
-        )
-    try:
-        return _machine(data)
-    except (KeyError, TypeError, IndexError) as error:
-        raise ValueError(f"cannot read a machine ({error!r} in its JSON); try recording it again") from error
-
-
-def _machine(data: _Json) -> Machine:
-    topology, processor = cast("_Json", data["topology"]), cast("_Json", data["processor"])
-    nominal_hz = cast("float | None", processor["nominal_hz"])
-    return Machine(
-        name=str(data["name"]),
-        topology=Topology(
-            cpus=tuple(Cpu(*row) for row in cast("list[tuple[int, int, int, int, int, str]]", topology["cpus"])),
-            caches=tuple(_cache(entry) for entry in cast("list[_Json]", topology["caches"])),
-            numa=tuple(_node(entry) for entry in cast("list[_Json]", topology["numa"])),
-            allowed=parse_cpus(str(topology["allowed"])),
-        ),
-        processor=Processor(
-            architecture=str(processor["architecture"]),
-            vendor=str(processor["vendor"]),
-            model=str(processor["model"]),
-            flags=frozenset(cast("list[str]", processor["flags"])),
-            nominal_hz=nominal_hz,
-        ),
-        memory_bytes=_int(data["memory_bytes"]),
-        page_sizes=tuple(
-            PageSize(*row) for row in cast("list[tuple[int, int | None, int | None]]", data["page_sizes"])
-        ),
-        system=dict(cast("dict[str, str]", data["system"])),
-        software=dict(cast("dict[str, str]", data["software"])),
-        disagreements=tuple(_disagreement(entry) for entry in cast("list[_Json]", data["disagreements"])),
-    )
-
-
-def _cache(data: _Json) -> Cache:
-    kind = cast("CacheKind", data["kind"])
-    return Cache(
-        _int(data["level"]),
-        kind,
-        _int(data["size_bytes"]),
-        _int(data["line_bytes"]),
-        parse_cpus(str(data["cpus"])),
-        _int(data["ways"]) if data.get("ways") else None,
-    )
-
-
-def _node(data: _Json) -> NumaNode:
-    distances = tuple(cast("list[int]", data["distances"]))
-    return NumaNode(_int(data["os"]), parse_cpus(str(data["cpus"])), _int(data["memory_bytes"]), distances)
-
-
-def _disagreement(data: _Json) -> Disagreement:
-    statements = cast("list[tuple[str, str]]", data["statements"])
-    return Disagreement(
-        str(data["subject"]), tuple((source, statement) for source, statement in statements), str(data["trusted"])
-    )
-
-
-def _int(value: object) -> int:
-    if not isinstance(value, int):
-        raise TypeError(value)
-    return value
 
 
 def fingerprint(machine: Machine) -> str:

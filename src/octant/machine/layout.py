@@ -81,14 +81,14 @@ def _caches(tree: Tree, online: CpuSet) -> tuple[Cache, ...]:
     for os in sorted(online):
         for index in tree.numbers(f"{CPU}/cpu{os}/cache", "index"):
             folder = f"{CPU}/cpu{os}/cache/index{index}"
-            level, kind = tree.number(f"{folder}/level"), _KINDS.get(tree.text(f"{folder}/type") or "")
+            level, kind = tree.amount(f"{folder}/level"), _KINDS.get(tree.text(f"{folder}/type") or "")
             size = _SIZE.fullmatch(tree.text(f"{folder}/size") or "")
-            if level is None or kind is None or size is None or int(size[1]) == 0:
+            if not level or level > 9 or kind is None or size is None or int(size[1]) == 0:
                 continue  # device trees that name a cache without its size are of no use
             cpus = ((tree.cpus(f"{folder}/shared_cpu_list") or frozenset()) | {os}) & online
             size_bytes = int(size[1]) * {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}[size[2]]
-            line_bytes = tree.number(f"{folder}/coherency_line_size") or 64
-            ways = tree.number(f"{folder}/ways_of_associativity") or None
+            line_bytes = tree.amount(f"{folder}/coherency_line_size") or 64
+            ways = tree.amount(f"{folder}/ways_of_associativity") or None
             found.setdefault((level, kind, cpus), Cache(level, kind, size_bytes, line_bytes, cpus, ways))
     return tuple(sorted(found.values(), key=lambda cache: (cache.level, cache.kind, min(cache.cpus))))
 

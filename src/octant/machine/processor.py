@@ -58,20 +58,20 @@ def model_numbers(tree: Tree) -> dict[str, str]:
 def _nominal_hz(tree: Tree, info: dict[str, str]) -> float | None:
     """The stated clock: the driver's base frequency, else the name's, else a stated clock that does not vary."""
     folder = "sys/devices/system/cpu/cpu0"
-    khz = tree.number(f"{folder}/cpufreq/base_frequency")
+    khz = tree.amount(f"{folder}/cpufreq/base_frequency")
     if khz:
         return khz * 1e3
     named = re.search(r"@ *(\d{1,6}(?:\.\d{1,9})?) *GHz", info.get("model name", ""))
     if named:
         return float(named[1]) * 1e9
     stated = re.match(_MHZ, info.get("clock", ""))  # POWER: "3800.000000MHz"
-    mhz = float(stated[0]) if stated else tree.number(f"{folder}/acpi_cppc/nominal_freq")
+    mhz = float(stated[0]) if stated else tree.amount(f"{folder}/acpi_cppc/nominal_freq")
     if mhz:
         return mhz * 1e6
     steps = re.findall("[0-9]{1,15}", tree.text(f"{folder}/cpufreq/scaling_available_frequencies") or "")
     if steps:
         return max(map(int, steps)) * 1e3
-    limit_khz = tree.number(f"{folder}/cpufreq/cpuinfo_max_freq")
+    limit_khz = tree.amount(f"{folder}/cpufreq/cpuinfo_max_freq")
     if "cpu MHz" not in info:  # on x86 the limit is the turbo's, on Arm the design's clock
         return limit_khz * 1e3 if limit_khz else None
     stated = re.match(_MHZ, info["cpu MHz"])  # with a frequency driver this is the clock of the moment

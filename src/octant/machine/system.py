@@ -91,7 +91,7 @@ def page_sizes(tree: Tree, base_bytes: int | None = None) -> tuple[PageSize, ...
     for kib in _pool_sizes(tree):
         folder = f"sys/kernel/mm/hugepages/hugepages-{kib}kB"
         pools.append(
-            PageSize(kib * 1024, tree.number(f"{folder}/nr_hugepages"), tree.number(f"{folder}/free_hugepages"))
+            PageSize(kib * 1024, tree.amount(f"{folder}/nr_hugepages"), tree.amount(f"{folder}/free_hugepages"))
         )
     if base_bytes is None:
         shown = re.search(r"KernelPageSize:\s*([0-9]{1,12}) kB", tree.text("proc/self/smaps") or "")

@@ -74,6 +74,11 @@ class Tree:
         text = self.text(path)
         return int(text) if text and re.fullmatch(r"-?[0-9]{1,19}", text) else None
 
+    def amount(self, path: str) -> int | None:
+        """As `number`; `None` also where it is negative."""
+        found = self.number(path)
+        return None if found is None or found < 0 else found
+
     def cpus(self, path: str) -> CpuSet | None:
         """The file's list of hardware threads, or `None` where it has none."""
         text = self.text(path)

@@ -166,26 +166,6 @@ def _experiment(
     return Experiment(name, sizes, per_node, pairs, tightest.load, 2 * answer.rate_per_s)
 
 
-@dataclass(frozen=True)
-class Schedules:
-    """All-to-all by two orders of partners: everybody starts with the right neighbour, or each by a prime stride."""
-
-    window: int  # packets in flight per task
-    regular_per_s: float  # bytes, per node
-    prime_stride_per_s: float
-
-    @property
-    def change(self) -> float:
-        """Regular over prime stride, minus one."""
-        return self.regular_per_s / self.prime_stride_per_s - 1
-
-
-def alltoall_schedules(network: NetworkFile, tasks_per_node: int = 32, window: int = 8) -> Schedules:
-    """Compares both orders of partners (see `alltoall_rate`)."""
-    regular, stride = (alltoall_rate(network, order, tasks_per_node, window) for order in ("ring", "prime-stride"))
-    return Schedules(window, regular, stride)
-
-
 def alltoall_rate(
     network: NetworkFile, schedule: str, tasks_per_node: int = 32, window: int = 8, layout: str = "block"
 ) -> float:

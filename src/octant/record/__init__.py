@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from octant.record.sketch import Sketch
@@ -18,6 +19,19 @@ from octant.record.sketch import Sketch
 FORMAT = 2
 SMALL_PAGES = "small pages"
 """The note of what of a program is not on the large pages that were asked for."""
+
+Natural = Annotated[int, Meta(ge=0, le=2**62)]
+Positive = Annotated[int, Meta(ge=1, le=2**62)]
+Members = Annotated[int, Meta(ge=1, le=10_000_000)]
+"""How many ranks, threads or lanes there are."""
+Amount = Annotated[float, Meta(ge=0, le=1e18)]
+KEPT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+"""Names, kinds and folders of files that launches leave: one part of a path, never `..`."""
+KEPT_PATH = f"{KEPT_NAME}/{KEPT_NAME}"
+_Name = Annotated[str, Meta(pattern=rf"\A{KEPT_NAME}\Z", max_length=64)]
+_Kind = Annotated[str, Meta(pattern=rf"\A{KEPT_NAME}\Z", max_length=32)]
+_Path = Annotated[str, Meta(pattern=rf"\A{KEPT_PATH}\Z", max_length=300)]
+_Crc = Annotated[str, Meta(pattern=r"\A[0-9a-f]{8}\Z")]
 
 Pace = Literal["chunks", "steps", "whole"]
 """chunks: lanes work alone. steps: the ranks of a group work together. whole: one repetition takes long."""
@@ -31,12 +45,12 @@ class RecordError(ValueError):
 class Work:
     """What one chunk or step does, added up over the lanes of one role in one group, as counted from the source."""
 
-    counts: Mapping[str, int]
-    group: int = 0
+    counts: Mapping[str, Natural]
+    group: Natural = 0
     role: str = ""
-    lanes: int = 1  # threads x ranks for chunks, ranks for steps
-    batch: int = 1  # chunks or steps in one sample
-    by_rank: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # where ranks differ
+    lanes: Members = 1  # threads x ranks for chunks, ranks for steps
+    batch: Positive = 1  # chunks or steps in one sample
+    by_rank: Mapping[str, tuple[Natural, ...]] = field(default_factory=dict)  # where ranks differ
 
 
 @dataclass(frozen=True)
@@ -66,11 +80,11 @@ class Result:
 class Buffer:
     """One buffer as the kernel of the operating system reports it."""
 
-    bytes: int
-    resident_bytes: int
-    huge_bytes: int
-    page_bytes: int
-    pages_on_node: Mapping[str, int]
+    bytes: Natural
+    resident_bytes: Natural
+    huge_bytes: Natural
+    page_bytes: Natural
+    pages_on_node: Mapping[str, Natural] = field(default_factory=dict)
 
     @property
     def huge_share(self) -> float:
@@ -84,12 +98,12 @@ class Scheduling:
 
     policy: str = ""  # other, batch, idle, fifo, rr, deadline
     priority: int = 0  # of fifo and rr
-    nice: int = 0
+    nice: Annotated[int, Meta(ge=-20, le=19)] = 0
     autogroup: str = ""  # of its session, with that group's nice value; "": there are none
     group: str = ""  # path of its control group
-    shares: int | None = None  # weight of that group: version 1, usually 1024
-    weight: int | None = None  # version 2, usually 100
-    quota_cores: float | None = None  # the smallest quota from its group to the root, CPU time per time
+    shares: Natural | None = None  # weight of that group: version 1, usually 1024
+    weight: Natural | None = None  # version 2, usually 100
+    quota_cores: Amount | None = None  # the smallest quota from its group to the root, CPU time per time
     quota_group: str = ""  # that has it
     cpuset: str = ""  # CPUs that its control group may use: "0-3,8"
 
@@ -113,7 +127,7 @@ class Given:
 
     host: str
     cpus: tuple[int, ...]  # where each thread was when it last looked
-    thread_masks: tuple[tuple[int, ...], ...]
+    thread_masks: tuple[tuple[Natural, ...], ...]
     buffers: tuple[Buffer, ...] = ()
     scheduling: Scheduling | None = None
 
@@ -122,14 +136,14 @@ class Given:
 class Taken:
     """What the system took from one rank: sums over its bursts, ns, one for each lane."""
 
-    rank: int
-    wall_ns: tuple[int, ...]
-    cpu_ns: tuple[int, ...] = ()  # of the lane's own thread; none where other threads do a part of its work
-    wait_ns: tuple[int, ...] = ()  # on the run queue; of several threads, of the one that waited most
-    throttled_ns: int = 0  # by the quota that took most, added up over CPUs
+    rank: Natural
+    wall_ns: tuple[Natural, ...]
+    cpu_ns: tuple[Natural, ...] = ()  # of the lane's own thread; none where other threads do a part of its work
+    wait_ns: tuple[Natural, ...] = ()  # on the run queue; of several threads, of the one that waited most
+    throttled_ns: Natural = 0  # by the quota that took most, added up over CPUs
     throttled_group: str = ""  # that has this quota
-    elapsed_ns: int = 0  # from the first burst to the end of the last
-    stolen_ns: int | None = None  # in this time by the hypervisor, from the CPUs that the rank may use
+    elapsed_ns: Natural = 0  # from the first burst to the end of the last
+    stolen_ns: Natural | None = None  # in this time by the hypervisor, from the CPUs that the rank may use
 
 
 @dataclass(frozen=True)
@@ -137,10 +151,10 @@ class Clock:
     """What reading the clock costs, and what a phase mark costs and reads when nothing is inside; ns."""
 
     source: str = "CLOCK_MONOTONIC"
-    cost_ns: float = 0.0
-    resolution_ns: float = 0.0
-    mark_ns: float = 0.0
-    empty_ns: float = 0.0
+    cost_ns: Amount = 0.0
+    resolution_ns: Amount = 0.0
+    mark_ns: Amount = 0.0
+    empty_ns: Amount = 0.0
 
 
 @dataclass(frozen=True)
@@ -239,12 +253,18 @@ class Samples:
 class KeptFile:
     """A file that a launch left in the run's folder, or that could not be stored there."""
 
-    name: str  # as the kernel or program calls it
-    kind: str  # what it is, in a word: "field", "profile", "output"
-    bytes: int
-    rank: int = 0  # that kept it
-    crc: str = ""  # CRC-32 of its content, eight hexadecimal digits; "": it was not stored
-    stored: str = ""  # path below `files` in the run's folder; "": it was not stored
+    name: _Name  # as the kernel or program calls it
+    kind: Annotated[
+        str, Meta(pattern=rf"\A{KEPT_NAME}\Z", max_length=32)
+    ]  # what it is, in a word: "field", "profile", "output"
+    bytes: Natural
+    rank: Natural = 0  # that kept it
+    crc: Annotated[str, Meta(pattern=r"\A[0-9a-f]{8}\Z")] = (
+        ""  # CRC-32 of its content, eight hexadecimal digits; "": it was not stored
+    )
+    stored: Annotated[str, Meta(pattern=rf"\A{KEPT_PATH}\Z", max_length=300)] = (
+        ""  # path below `files` in the run's folder; "": it was not stored
+    )
     left_out: str = ""  # why it was not stored
 
 

@@ -1,13 +1,11 @@
 """What crossed an emulated link: octant-link's report of a launch, and the line of a record that it becomes."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
-from octant.record import Crossing, RecordError
-
-Natural = Annotated[int, Meta(ge=0, le=2**62)]
+from octant.record import Crossing, Natural, RecordError
 
 
 class _Sent(Struct):

@@ -9,13 +9,15 @@ from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
 from octant.record import (
-    Buffer,
     Clock,
     Failure,
     Given,
     Head,
+    Members,
+    Natural,
     Pace,
     Point,
+    Positive,
     Process,
     RecordError,
     Result,
@@ -41,53 +43,30 @@ _COUNTS = {
 }
 
 
-_Count = Annotated[int, Meta(ge=0, le=2**62)]
-_Members = Annotated[int, Meta(ge=1, le=10_000_000)]
 _Nanoseconds = Annotated[int, Meta(ge=0, le=10**18)]
 _Duration = Annotated[int, Meta(ge=1, le=10**18)]
 _Durations = Annotated[list[_Duration], Meta(min_length=1)]
 
 
-class _Buffer(Struct):
-    bytes: _Count
-    resident_bytes: _Count
-    huge_bytes: _Count
-    page_bytes: _Count
-    pages_on_node: dict[str, _Count]
-
-
-class _Given(Struct):
-    host: str
-    cpus: list[int]
-    thread_masks: list[list[_Count]]
-    buffers: list[_Buffer]
-
-
 class _Lane(Struct):
-    rank: _Count
-    thread: _Count
+    rank: Natural
+    thread: Natural
     begin_ns: list[_Nanoseconds]
     duration_ns: _Durations
-    preempted: list[_Count]
-    clock_hz: list[_Count] = []
+    preempted: list[Natural]
+    clock_hz: list[Natural] = []
 
 
 class _Samples(Struct):
     lanes: list[_Lane] = []
     duration_ns: list[_Duration] = []
-    preempted: list[_Count] = []
+    preempted: list[Natural] = []
 
 
 class _Verdict(Struct):
     check: str
     error: float | None
     tolerance: float
-
-
-class _Clock(Struct):
-    source: str
-    cost_ns: Annotated[float, Meta(ge=0, le=1e18)]
-    resolution_ns: Annotated[float, Meta(ge=0, le=1e18)]
 
 
 class _Sync(Struct):
@@ -100,22 +79,22 @@ class _Point(Struct, tag_field="kind", tag="point"):
     workload: str
     run: str
     knobs: dict[str, str]
-    ranks: _Members
-    threads: _Members
+    ranks: Members
+    threads: Members
     sampling: Literal["lanes", "steps"]
-    batch: Annotated[int, Meta(ge=1, le=2**62)]
-    warmup: _Count
+    batch: Positive
+    warmup: Natural
     stopped_by: str
-    work: dict[str, _Count]
+    work: dict[str, Natural]
     verdict: _Verdict
-    clock: _Clock
+    clock: Clock
     sync: _Sync
     share_cores: bool
     noise: dict[str, dict[str, float]]
     notes: dict[str, str]
     mpi: str
     build: dict[str, str | bool | int]
-    given: list[_Given]
+    given: tuple[Given, ...]
     samples: _Samples
 
 
@@ -124,7 +103,7 @@ class _Failure(Struct, tag_field="kind", tag="failure"):
     workload: str
     run: str
     knobs: dict[str, str]
-    ranks: _Count
+    ranks: Natural
     reason: str
     exit: int
 
@@ -170,13 +149,13 @@ def _point(data: _Point, again: Callable[[], bytes]) -> Point:
         heads=tuple(map(_head, lanes)) or (Head("step"),),
         warmup=data.warmup,
         stopped_by=data.stopped_by,
-        process=Process(data.mpi, data.build, Clock(data.clock.source, data.clock.cost_ns, data.clock.resolution_ns)),
+        process=Process(data.mpi, data.build, data.clock),
         sync=data.sync.method,
         exit_skew_ns=tuple(data.sync.exit_skew_ns),
         share_cores=data.share_cores,
         noise=data.noise,
         notes=data.notes,
-        given=tuple(map(_read_given, data.given)),
+        given=data.given,
     )
 
 
@@ -215,10 +194,3 @@ def _lane(lane: _Lane) -> Series:
 
 def _array(numbers: list[int]) -> NDArray[np.float64]:
     return np.asarray(numbers, dtype=np.float64)
-
-
-def _read_given(data: _Given) -> Given:
-    buffers = tuple(
-        Buffer(b.bytes, b.resident_bytes, b.huge_bytes, b.page_bytes, b.pages_on_node) for b in data.buffers
-    )
-    return Given(data.host, tuple(data.cpus), tuple(map(tuple, data.thread_masks)), buffers)

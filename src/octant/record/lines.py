@@ -9,22 +9,24 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from octant.record import (
-    Buffer,
+    Amount,
     Clock,
     Crossing,
     Failure,
     Given,
     Head,
     KeptFile,
+    Members,
+    Natural,
     Pace,
     Point,
+    Positive,
     Process,
     RankTotal,
     RecordError,
     Reduced,
     Result,
     Samples,
-    Scheduling,
     Series,
     Taken,
     Work,
@@ -37,27 +39,10 @@ from octant.record.renamed import failure_today, point_today
 from octant.record.sketch import Sketch, from_runs
 from octant.record.written import unseal
 
-Natural = Annotated[int, Meta(ge=0, le=2**62)]
-Positive = Annotated[int, Meta(ge=1, le=2**62)]
-Members = Annotated[int, Meta(ge=1, le=10_000_000)]
-"""How many ranks, threads or lanes there are."""
-Amount = Annotated[float, Meta(ge=0, le=1e18)]
 Texts: TypeAlias = dict[str, str]
-KEPT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-"""Names, kinds and folders of files that launches leave: one part of a path, never `..`."""
-KEPT_PATH = f"{KEPT_NAME}/{KEPT_NAME}"
 MOST_KEPT = 1000
 """Files of a point that are listed."""
 _NONE = Raw(b"")
-
-
-class _Work(Struct):
-    counts: dict[str, Natural]
-    group: Natural = 0
-    role: str = ""
-    lanes: Members = 1
-    batch: Positive = 1
-    by_rank: dict[str, list[Natural]] = {}
 
 
 class _Series(Struct):
@@ -106,46 +91,6 @@ class _Result(Struct):
     where: str = ""
 
 
-class _Buffer(Struct):
-    bytes: Natural
-    resident_bytes: Natural
-    huge_bytes: Natural
-    page_bytes: Natural
-    pages_on_node: dict[str, Natural] = {}
-
-
-class _Scheduling(Struct):
-    policy: str = ""
-    priority: int = 0
-    nice: Annotated[int, Meta(ge=-20, le=19)] = 0
-    autogroup: str = ""
-    group: str = ""
-    shares: Natural | None = None
-    weight: Natural | None = None
-    quota_cores: Amount | None = None
-    quota_group: str = ""
-    cpuset: str = ""
-
-
-class _Given(Struct):
-    host: str
-    cpus: list[int]
-    thread_masks: list[list[Natural]]
-    buffers: list[_Buffer] = []
-    scheduling: _Scheduling | None = None
-
-
-class _Taken(Struct):
-    rank: Natural
-    wall_ns: list[Natural]
-    cpu_ns: list[Natural] = []
-    wait_ns: list[Natural] = []
-    throttled_ns: Natural = 0
-    throttled_group: str = ""
-    elapsed_ns: Natural = 0
-    stolen_ns: Natural | None = None
-
-
 class _Shape(Struct):
     ranks: Members
     threads: Members = 1
@@ -161,23 +106,13 @@ class _Marks(Struct):
     off: list[Annotated[list[Natural], Meta(min_length=2, max_length=3)]] = []
 
 
-class _File(Struct):
-    name: Annotated[str, Meta(pattern=rf"\A{KEPT_NAME}\Z", max_length=64)]
-    kind: Annotated[str, Meta(pattern=rf"\A{KEPT_NAME}\Z", max_length=32)]
-    bytes: Natural
-    rank: Natural = 0
-    crc: Annotated[str, Meta(pattern=r"\A[0-9a-f]{8}\Z")] = ""
-    stored: Annotated[str, Meta(pattern=rf"\A{KEPT_PATH}\Z", max_length=300)] = ""
-    left_out: str = ""
-
-
 class _Point(Struct, tag_field="kind", tag="point"):
     workload: str
     launch: str
     knobs: Texts
     shape: _Shape
     pace: Pace
-    work: list[_Work]
+    work: tuple[Work, ...]
     results: list[_Result]
     series: list[_Series] = []
     reduced: list[_Reduced] = []
@@ -190,25 +125,17 @@ class _Point(Struct, tag_field="kind", tag="point"):
     blocks: bool = False
     noise: dict[str, dict[str, float]] = {}
     notes: Texts = {}
-    given: list[_Given] = []
-    lost: list[_Taken] = []
-    files: Annotated[list[_File], Meta(max_length=MOST_KEPT)] = []
+    given: tuple[Given, ...] = ()
+    lost: tuple[Taken, ...] = ()
+    files: Annotated[tuple[KeptFile, ...], Meta(max_length=MOST_KEPT)] = ()
     spent: dict[str, Amount] = {}
-
-
-class _Clock(Struct):
-    source: str = ""
-    cost_ns: Amount = 0.0
-    resolution_ns: Amount = 0.0
-    mark_ns: Amount = 0.0
-    empty_ns: Amount = 0.0
 
 
 class _Launch(Struct, tag_field="kind", tag="launch"):
     launch: str
     mpi: str = ""
     build: dict[str, str | bool | int] = {}
-    clock: _Clock = msgspec.field(default_factory=_Clock)
+    clock: Clock = Clock("")
     hosts: list[str] = []
     started: str = ""
     init_s: Amount | None = None
@@ -303,11 +230,10 @@ def _decode(line: bytes) -> _Line:
 
 
 def _process(launch: _Launch) -> Process:
-    clock = launch.clock
     return Process(
         launch.mpi,
         launch.build,
-        Clock(clock.source, clock.cost_ns, clock.resolution_ns, clock.mark_ns, clock.empty_ns),
+        launch.clock,
         tuple(launch.hosts),
         launch.started,
         launch.init_s,
@@ -326,6 +252,10 @@ def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point
         _check_series(series)
     for reduced in point.reduced:  # small by its purpose
         _read_reduced(reduced)
+    for file in point.files:
+        _check_file(file, point.shape.ranks)
+    for lost in point.lost:
+        _check_taken(lost, point.shape.ranks)
     return Point(
         workload=point.workload,
         launch=point.launch,
@@ -334,10 +264,7 @@ def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point
         threads=point.shape.threads,
         groups=groups,
         pace=point.pace,
-        work=tuple(
-            Work(w.counts, w.group, w.role, w.lanes, w.batch, {k: tuple(v) for k, v in w.by_rank.items()})
-            for w in point.work
-        ),
+        work=point.work,
         results=tuple(
             Result(r.name, float("nan") if r.value is None else r.value, r.unit, r.bound, r.group, r.where)
             for r in point.results
@@ -355,36 +282,23 @@ def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point
         blocks=point.blocks,
         noise=point.noise,
         notes=point.notes,
-        given=tuple(map(_read_given, point.given)),
-        taken=tuple(_taken(one, point.shape.ranks) for one in point.lost),
-        files=tuple(_kept_file(one, point.shape.ranks) for one in point.files),
+        given=point.given,
+        taken=point.lost,
+        files=point.files,
         spent_s=point.spent,
     )
 
 
-def _read_given(given: _Given) -> Given:
-    buffers = tuple(
-        Buffer(b.bytes, b.resident_bytes, b.huge_bytes, b.page_bytes, b.pages_on_node) for b in given.buffers
-    )
-    how = None if given.scheduling is None else Scheduling(**msgspec.structs.asdict(given.scheduling))
-    return Given(given.host, tuple(given.cpus), tuple(map(tuple, given.thread_masks)), buffers, how)
-
-
-def _kept_file(file: _File, ranks: int) -> KeptFile:
+def _check_file(file: KeptFile, ranks: int) -> None:
     if file.rank >= ranks or (bool(file.crc), bool(file.left_out)) not in ((True, False), (False, True)):
         raise RecordError(f"its file {file.name} is of a rank that is not there, or neither stored nor left out")
     if bool(file.crc) != bool(file.stored):
         raise RecordError(f"its file {file.name} has a checksum without a path, or a path without a checksum")
-    return KeptFile(file.name, file.kind, file.bytes, file.rank, file.crc, file.stored, file.left_out)
 
 
-def _taken(lost: _Taken, ranks: int) -> Taken:
+def _check_taken(lost: Taken, ranks: int) -> None:
     if lost.rank >= ranks or any(len(of) not in (0, len(lost.wall_ns)) for of in (lost.cpu_ns, lost.wait_ns)):
         raise RecordError("its lost time is of a rank that is not there, or not of all lanes")
-    return Taken(
-        lost.rank, tuple(lost.wall_ns), tuple(lost.cpu_ns), tuple(lost.wait_ns),
-        lost.throttled_ns, lost.throttled_group, lost.elapsed_ns, lost.stolen_ns,
-    )  # fmt: skip
 
 
 def _head(series: _Series) -> Head:

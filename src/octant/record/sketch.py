@@ -5,7 +5,7 @@ Sketches of different ranks or launches merge by addition. The same bins as nati
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -67,29 +67,10 @@ class Sketch:
         return picked
 
 
-def bin_of(value: int) -> int:
-    """The bin of a positive whole number."""
-    exponent = value.bit_length() - 1
-    return exponent * _STEPS + ((value << BITS) >> exponent) - _STEPS
-
-
 def middle_of(number: int) -> float:
     """The value that stands for a bin."""
     exponent, mantissa = divmod(number, _STEPS)
     return 2.0**exponent * (1 + (mantissa + 0.5) / _STEPS)
-
-
-def sketch_of(values: Iterable[int]) -> Sketch:
-    """A sketch of whole numbers that are not negative."""
-    bins: dict[int, int] = {}
-    zero = 0
-    for value in values:
-        if value == 0:
-            zero += 1
-        else:
-            number = bin_of(value)
-            bins[number] = bins.get(number, 0) + 1
-    return Sketch(bins, zero)
 
 
 def from_runs(zero: int, runs: Sequence[tuple[int, Sequence[int]]]) -> Sketch:

@@ -13,12 +13,12 @@ from msgspec import Meta, Struct
 from octant.ask import Ask, Count, Launch, Shape, cell_count
 from octant.launch import Planned
 from octant.machine import Machine, codec
+from octant.machine.codec import StoredMachine
 from octant.placement import RankPlace
-from octant.record import RecordError
+from octant.record import Natural, RecordError
 from octant.record.renamed import todays_name
 from octant.record.written import seal, unseal
 from octant.store.environment import recorded
-from octant.store.machine import StoredMachine
 from octant.tile import DeclaredScreen
 
 FORMAT = 2
@@ -28,7 +28,6 @@ MOST_BYTES = 64 << 20
 MOST_CELLS = 300_000
 """Of all launches of a run: thirty launches of as many as one may have."""
 
-Natural = Annotated[int, Meta(ge=0, le=2**62)]
 Seed = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 

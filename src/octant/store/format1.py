@@ -10,11 +10,12 @@ import msgspec
 from msgspec import Meta, Struct
 
 from octant.ask import Ask, Count, Host, Presentation, Shape, Subject, cell_count
+from octant.machine.codec import StoredMachine
+from octant.record import Natural
 from octant.record.format1 import NAMES
 from octant.record.renamed import todays_name
-from octant.store.asked import Asked, Natural, Seed, StudyAsked, check_cells, check_start, of_earlier_version
+from octant.store.asked import Asked, Seed, StudyAsked, check_cells, check_start, of_earlier_version
 from octant.store.environment import recorded
-from octant.store.machine import StoredMachine
 
 _OLD_MODE = Literal["one", "star", "threads", "all"]
 

@@ -17,8 +17,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from octant.record import KeptFile, RecordError
-from octant.record.lines import KEPT_NAME, KEPT_PATH
+from octant.record import KEPT_NAME, KEPT_PATH, KeptFile, RecordError
 from octant.store.files import FILE_MODE, FOLDER_MODE
 
 FOLDER = "files"

@@ -83,6 +83,18 @@ def values_by_round(curve: Sequence[StudyValue]) -> list[list[float]]:
     return [[side[number] for side in sides] for number in rounds]
 
 
+def rows_of(curve: Sequence[StudyValue]) -> tuple[list[list[float]], int]:
+    """The values along a curve in each round, and the number of rounds; of a model one row, and 0.
+
+    Raises:
+        CannotTest: as `values_by_round`.
+    """
+    if all(value.modelled is not None for value in curve):
+        return [[value.value.middle for value in curve]], 0
+    rows = values_by_round(curve)
+    return rows, len(rows)
+
+
 def gain(of: StudyValue, to: StudyValue, better: Better) -> Bounded:
     """How many times as good `of` is as `to`: of launches by rounds, of a model edge over edge.
 

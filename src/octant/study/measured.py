@@ -1,17 +1,21 @@
 """The values of a study: views of the figures of its run, looked up by what the study asked."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from __future__ import annotations
 
-from octant import workloads
-from octant.analysis.figures import Figure
-from octant.analysis.summary import summarise
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
 from octant.ask import comparable
-from octant.record import Result
-from octant.store import StoredRun
-from octant.study.cells import Cell
-from octant.study.file import Study
 from octant.study.values import StudyValue, StudyValues, quantities
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from octant.analysis.figures import Figure
+    from octant.record import Result
+    from octant.store import StoredRun
+    from octant.study.cells import Cell
+    from octant.study.stored import StudyRun
 
 
 @dataclass(frozen=True)
@@ -23,22 +27,20 @@ class CellsAsked:
     axes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # as `cells.axis_values` gave them
 
 
-def measured_values(study: Study, asked: CellsAsked, run: StoredRun) -> StudyValues:
-    """The values that a run measured. What gave a wrong answer in one launch has no value: it has no speed.
+NOTHING_ASKED = CellsAsked({}, {})
+"""Of a model."""
 
-    Args:
-        study: with the axis values of the machine that it ran on.
-    """
+
+def measured_values(of: StudyRun) -> StudyValues:
+    """The values that a run measured. What gave a wrong answer in one launch has no value: it has no speed."""
+    study, asked, run = of.study, of.asked, of.run
     firsts: dict[tuple[str, str], Cell] = {}  # of several cells with the same ask and metric here
     same: dict[Cell, Cell] = {}
-    metrics: dict[str, tuple[str, str]] = {}  # of each measure: workload and metric
     for cell, ask in asked.asks.items():
-        workload = workloads.workload(study.measures[cell.measure].workload)
-        metrics[cell.measure] = workload.name, workload.metric(study.measures[cell.measure].metric).name
-        first = firsts.setdefault((ask, metrics[cell.measure][1]), cell)
+        first = firsts.setdefault((ask, of.metrics[cell.measure]), cell)
         if first is not cell:
             same[cell] = first
-    figures = _figures(study, run, metrics)
+    figures = _figures(of)
     by_cell: dict[Cell, dict[str, StudyValue]] = {}
     gaps: dict[tuple[Cell, str], str] = {}
     wrong: list[str] = []
@@ -65,15 +67,12 @@ def measured_values(study: Study, asked: CellsAsked, run: StoredRun) -> StudyVal
     )  # fmt: skip
 
 
-def _figures(
-    study: Study, run: StoredRun, metrics: Mapping[str, tuple[str, str]]
-) -> dict[tuple[str, str, str], Figure]:
+def _figures(of: StudyRun) -> dict[tuple[str, str, str], Figure]:
     """The figures of a run by ask, metric and value along the measure's axis."""
     found: dict[tuple[str, str, str], Figure] = {}
-    every = summarise(run, further=set(metrics.values())).every
-    for name, (_, metric) in metrics.items():
-        axis = study.measures[name].axis
-        for figure in every:
+    for name, metric in of.metrics.items():
+        axis = of.study.measures[name].axis
+        for figure in of.figures:
             if figure.metric.name == metric:
                 at = comparable(figure.knobs.get(axis.knob, "")) if axis else ""
                 found.setdefault((figure.ask, metric, at), replace(figure, equal=()))

@@ -22,11 +22,11 @@ from octant.runs.probes import with_probes
 from octant.runs.rounds import new_seed
 from octant.store import Store, StoredRun, StudyAsked
 from octant.study import file
-from octant.study.cells import Cell, axis_values, cells, combinations, with_axis_values
+from octant.study.cells import Cell, axis_values, combinations, with_axis_values
 from octant.study.design import NO_LIBRARY, Library, design
 from octant.study.design import mpi_settings as settings_of
 from octant.study.file import Study, StudyError
-from octant.study.measured import CellsAsked, measured_values
+from octant.study.measured import NOTHING_ASKED, CellsAsked, measured_values
 from octant.study.modelled import modelled_values
 from octant.study.own import NO_RUN, THIS_MACHINE, OwnRun
 from octant.study.predicted import NONE, Predictions, predictions
@@ -39,6 +39,7 @@ from octant.untrusted import is_file
 if TYPE_CHECKING:
     from octant.stats.verdicts import Verdict as Told
     from octant.study.published_values import Place
+    from octant.study.stored import StudyRun
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,13 @@ class Outcome:
     published: tuple[PublishedValue, ...]
     verdicts: tuple[Verdict, ...]
     run: StoredRun | None  # None: a model's
+    asked: CellsAsked = NOTHING_ASKED  # of that run
     own: OwnRun = NO_RUN  # of a model: this machine's
-    predictions: Predictions = NONE  # of a measured study: what the network model says beside its values
+
+    @cached_property
+    def predictions(self) -> Predictions:
+        """What the network model says beside the values of a measured study."""
+        return predictions(self.study, self.asked, self.values, self.run) if self.run else NONE
 
     @cached_property
     def told(self) -> Mapping[Place, Told]:
@@ -166,37 +172,10 @@ def replace_repeats(study: Study, repeats: int) -> Study:
     return msgspec.structs.replace(study, repeats=repeats)
 
 
-def outcome_of_run(run: StoredRun) -> Outcome:
-    """What a stored run of a study says.
-
-    Raises:
-        Refusal: the run belongs to no study, or to a study file that this version cannot read.
-    """
-    if run.study is None:
-        raise Refusal(
-            f"cannot report on {run.id} as a study (it is none: {run.title}); try octant report {run.id}",
-            Exit.WRONG_WORD,
-        )
-    try:
-        study = file.parse(run.study.text, run.study.name)
-    except StudyError as error:
-        why = f"the study {run.study.name} that it stored cannot be read here, {error.reason}"
-        raise StudyError(f"cannot report on {run.id} as a study ({why}); try octant report {run.id}") from error
-    asked = _asked_cells(study, run, run.study)
-    study = with_axis_values(study, asked.axes)
-    values = measured_values(study, asked, run)
-    return _outcome(run.study.name, study, values, run, predictions(study, asked, values, run))
-
-
-def _asked_cells(study: Study, run: StoredRun, stored: StudyAsked) -> CellsAsked:
-    """What the run stored; of a run of format 1, which stored no cells, what its study asks when designed again."""
-    if not stored.cells:
-        plan = design(study, run.machine, stored.seed, Library(stored.library, stored.lacking))
-        return CellsAsked(plan.questions, plan.absent)
-    every = {str(cell): cell for cell in cells(study)}
-    asks = {every[text]: ask for text, ask in stored.cells.items() if text in every}
-    absent = {every[text]: why for text, why in stored.absent.items() if text in every}
-    return CellsAsked(asks, absent, {name: axis for name, axis in stored.axes.items() if name in study.measures})
+def outcome_of_run(run: StudyRun) -> Outcome:
+    """What a stored run of a study says."""
+    values = measured_values(run)
+    return _outcome(run.name, run.study, values, run.run, run.asked)
 
 
 def outcome_of_model(name: str, own: OwnRun = NO_RUN) -> Outcome:
@@ -226,10 +205,10 @@ def wanted_own_run(name: str) -> str:
 
 
 def _outcome(
-    name: str, study: Study, values: StudyValues, run: StoredRun | None, predicted: Predictions = NONE
+    name: str, study: Study, values: StudyValues, run: StoredRun | None, asked: CellsAsked = NOTHING_ASKED
 ) -> Outcome:
     judged = verdicts(study, values, run.machine if run else None)
-    return Outcome(name, study, values, tuple(published_values(study)), tuple(judged), run, predictions=predicted)
+    return Outcome(name, study, values, tuple(published_values(study)), tuple(judged), run, asked)
 
 
 def last_run(where: Store, name: str) -> StoredRun:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
 
 from octant import catalogue, stats
 from octant.machine import Machine, facts
 from octant.stats import Grade, worst_of_each_kind
 from octant.stats.paired import LEAST_ROUNDS
-from octant.study.factors import factor_text, gain, gain_in_rounds, range_text, stated
+from octant.study.factors import factor_text, gain, gain_in_rounds, quotient, range_text, stated
 from octant.study.published_values import published_range
 from octant.study.values import SAME_LAUNCH, CannotTest
 from octant.units import si_text
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from octant.study.factors import Rounds
     from octant.study.file import FindingTest, Study
     from octant.study.parts import Bar, Levels
-    from octant.study.values import Bounded, StudyValue, StudyValues
+    from octant.study.values import Better, Bounded, StudyValue, StudyValues
 
 Decision: TypeAlias = Literal["holds", "does not hold", "undecided"]
 Status: TypeAlias = Literal[Decision, "cannot be tested here"]
@@ -257,11 +259,36 @@ def gain_of(
     first, second = values.value(cells[0], at), values.value(cells[1], to_at or at)
     if cells[0] != cells[1] and values.same.get(cells[0], cells[0]) == values.same.get(cells[1], cells[1]):
         raise CannotTest(SAME_LAUNCH)
-    doubts, better = first.doubts + second.doubts, values.better(measure)
-    if first.modelled is not None and second.modelled is not None:
-        return Effect(gain(first, second, better), 0, doubts)
-    rounds = gain_in_rounds(first, second, better)
+    return ratio_of(first, second, values.better(measure))
+
+
+def gain_over(one: Effect, other: Effect) -> Effect:
+    """One gain over another: in the rounds that both have, or of a model by their bounds."""
+    doubts = one.doubts + other.doubts
+    if one.rounds is None or other.rounds is None:
+        return Effect(quotient(one.here, other.here), 0, doubts)
+    return _in_rounds(one.rounds.over(other.rounds), doubts)
+
+
+def ratio_of(of: StudyValue, to: StudyValue, better: Better) -> Effect:
+    """How many times as good one value is as another: in the rounds that both have, or of a model by their bounds."""
+    doubts = of.doubts + to.doubts
+    if of.modelled is not None and to.modelled is not None:
+        return Effect(gain(of, to, better), 0, doubts)
+    return _in_rounds(gain_in_rounds(of, to, better), doubts)
+
+
+def _in_rounds(rounds: Rounds, doubts: tuple[Doubt, ...]) -> Effect:
     return Effect(rounds.ratio, len(rounds.logs), doubts, rounds=rounds)
+
+
+def place_on_axis(places: Sequence[float], launches: int, curve: Iterable[StudyValue]) -> Effect:
+    """A place along an axis: the median over launches (0: of a model, which has one), and their range.
+
+    The range holds the median of launches to come in 97 % from six launches on, and in 75 % with three.
+    """
+    here = stats.Interval(min(places), float(np.median(places)), max(places))
+    return Effect(here, launches, doubts_of(curve), stats.FEW_LAUNCHES, ends=f"the range over {launches} launches")
 
 
 def ranked(study: Study, values: StudyValues, measure: str, places: Iterable[Levels], at: str) -> list[Levels]:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from fuzz_targets import one_in
 from octant.launchers import translate
-from octant.machine.hwloc import load, read_xml, write_xml
+from octant.machine.hwloc import load, read_xml
 from octant.report.placement.text import as_text
 from paths import MACHINES
+from topology_xml import write_xml
 
 FORMAT = "xml"
 REFUSES = (ValueError,)

@@ -7,8 +7,8 @@ import msgspec
 from fake_run import machine
 from octant.launchers import translate
 from octant.machine import codec, facts
+from octant.machine.codec import StoredMachine
 from octant.report.machine.text import as_text
-from octant.store.machine import StoredMachine
 
 FORMAT = "json"
 REFUSES = (ValueError,)

@@ -3,6 +3,7 @@
 import tempfile
 from pathlib import Path
 
+import trees
 from octant.launchers import translate
 from octant.machine import codec
 from octant.machine.discover import discover
@@ -31,7 +32,7 @@ def read(data: bytes) -> None:
             _write(root, path, content)
         machine = discover(root)
         as_text(machine)
-        codec.from_json(codec.to_json(machine))
+        trees.from_json(codec.to_json(machine))
         translate("1x1,memory=local", machine.topology, page_sizes=machine.page_sizes)
 
 

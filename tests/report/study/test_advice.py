@@ -61,7 +61,7 @@ def study(where: Store, tmp_path: Path) -> Study:
         if lost:
             points = (replace(one, taken=(taken(lost=lost(one.knobs.get("pages", ""))),)) for one in run.points)
             run = replace(run, points=tuple(points))
-        return outcome.outcome_of_run(run)
+        return fake_study.outcome_of(run)
 
     return made
 
@@ -144,7 +144,7 @@ def test_a_setting_that_costs_another_measure_says_so_first_and_comes_last(where
         return 10e9 * gains.get((level, point.get("kernel", "triad")), 1.0) * math.exp(QUIET * NOISE[launch.repeat % 6])
 
     run = fake_study.run(where, str(mine), machine(), rate)
-    titles = [step.title for step in steps(outcome.outcome_of_run(run)) if step.rule == "adopt"]
+    titles = [step.title for step in steps(fake_study.outcome_of(run)) if step.rule == "adopt"]
     assert titles == [
         "Use which c: × 1.20 here for n",
         "Which b: × 30 here for m, but × 0.50 for n",
@@ -156,7 +156,7 @@ def test_what_a_setting_costs_elsewhere_on_the_same_axis_is_told(where: Store, t
         gain = {"1MiB": 0.2, "2MiB": 1.5}[point["bytes"]] if "pages" in launch.ask.knobs else 1.0
         return 10e9 * gain * math.exp(QUIET * NOISE[launch.repeat % 6])
 
-    found = outcome.outcome_of_run(
+    found = fake_study.outcome_of(
         fake_study.run(where, curve_study(tmp_path, '"1MiB", "2MiB"', at="2MiB"), machine(), rate)
     )
     assert steps(found)[0].title == "Which b: × 1.50 here at 2MiB, but × 0.20 at 1MiB"
@@ -214,7 +214,7 @@ def test_a_study_along_an_axis_says_from_where_on(where: Store, tmp_path: Path) 
         large = launch.ask.knobs.get("pages") == "thp" and point["bytes"] != "1MiB"
         return 10e9 * (1.4 if large else 1.0) * (1 + 1e-4 * launch.repeat)
 
-    found = outcome.outcome_of_run(fake_study.run(where, curve_study(tmp_path), machine(), rate))
+    found = fake_study.outcome_of(fake_study.run(where, curve_study(tmp_path), machine(), rate))
     first = steps(found)[0]
     assert "better from 2MiB on" in first.body
     assert first.lines[-1].startswith("octant run node/stream pages=thp bytes=")
@@ -224,7 +224,7 @@ def test_placements_and_settings_of_mpi_have_their_lines(where: Store) -> None:
     def rate(launch: Launch, _point: object) -> float:
         return (20e9 if launch.ask.shape.place else 10e9) * (1 + 1e-4 * launch.repeat)
 
-    found = outcome.outcome_of_run(fake_study.run(where, "stream-affinity-pages", machine(nodes=2), rate))
+    found = fake_study.outcome_of(fake_study.run(where, "stream-affinity-pages", machine(nodes=2), rate))
     step = steps(found)[0]
     assert step.rule == "adopt"
     own, again = step.lines
@@ -248,7 +248,7 @@ def test_every_line_is_one_of_the_command(study: Study, where: Store) -> None:
     needy = study(1.5, LOUD, text=STUDY + 'needs = ["numa>=2"]\n')
     begun = outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=1)
     models = [outcome.outcome_of_model(name) for name in file.names() if file.load(name).source == "model"]
-    all_found = [study(1.5), study(1.0, LOUD), needy, outcome.outcome_of_run(begun), *models]
+    all_found = [study(1.5), study(1.0, LOUD), needy, fake_study.outcome_of(begun), *models]
     lines = [line for found in all_found for step in steps(found) for line in step.lines]
     assert len({line.split()[1] for line in lines}) >= 4
     for line in lines:
@@ -272,14 +272,14 @@ def test_lost_time_and_a_wide_baseline_cast_doubt(where: Store, tmp_path: Path) 
         run = fake_study.run(
             where, str(mine), machine(), lambda launch, _: 10e9 * (1 + spread * NOISE[launch.repeat % 6]), repeats=6
         )
-        return belief(outcome.outcome_of_run(run))
+        return belief(fake_study.outcome_of(run))
 
     assert of(0.2).grade == "doubtful"
     assert "The interval of the baseline alone is " in of(0.2).text
     assert of(0.6).grade == "not measurable"
     assert "6 launches of the baseline differ too much for an interval" in of(0.6).text
     quiet = fake_study.run(where, str(mine), machine(), lambda *_: 10e9, repeats=6)
-    assert belief(outcome.outcome_of_run(quiet)).grade == "sound"
+    assert belief(fake_study.outcome_of(quiet)).grade == "sound"
 
 
 def test_a_study_in_which_nothing_is_decided_is_not_sound(study: Study) -> None:

@@ -53,7 +53,7 @@ def half_of_published(where: Store) -> Outcome:
     rows = {str(row.cell): row.value / 2 for row in published_values(file.load("stream-affinity-pages"))}
     node = machine(packages=4, cores=8, smt=4)
     run = fake_study.run(where, "stream-affinity-pages", node, lambda launch, _: rows.get(launch.ask.show.title, 50e9))
-    return outcome.outcome_of_run(run)
+    return fake_study.outcome_of(run)
 
 
 def along(where: Store, tmp_path: Path, picture: str = "curve", name: str = "mine") -> Outcome:
@@ -66,7 +66,7 @@ def along(where: Store, tmp_path: Path, picture: str = "curve", name: str = "min
 
     mine = tmp_path / f"{name}.toml"
     mine.write_text(STUDY.replace("PICTURE", picture))
-    return outcome.outcome_of_run(fake_study.run(where, str(mine), machine(), answer, repeats=1))
+    return fake_study.outcome_of(fake_study.run(where, str(mine), machine(), answer, repeats=1))
 
 
 def test_each_machine_stands_against_its_own_baseline(where: Store) -> None:
@@ -126,7 +126,7 @@ def test_what_is_not_measurable_is_open_and_its_ratios_are_signed(where: Store, 
         replace(one, taken=(taken(lost=0.6 if (one.knobs["pages"], one.knobs["bytes"]) in spoiled else 0.0),))
         for one in run.points
     )
-    found = outcome.outcome_of_run(replace(run, points=tuple(points)))
+    found = fake_study.outcome_of(replace(run, points=tuple(points)))
     (drawn,) = pictures(found)
     opened = [flag for series in drawn.panels[0].series for flag in series.open]
     ratio_too = picture == "bars"  # a ratio to a baseline that is not measurable is none either
@@ -144,7 +144,7 @@ def test_an_axis_of_values_ends_where_what_is_drawn_ends(where: Store, tmp_path:
     mine = tmp_path / "mine.toml"
     mine.write_text(STUDY.replace("PICTURE", "curve"))
     run = fake_study.run(where, str(mine), machine(), lambda launch, _: 4e9 * (1 + 0.1 * launch.repeat), repeats=3)
-    (drawn,) = pictures(outcome.outcome_of_run(run))
+    (drawn,) = pictures(fake_study.outcome_of(run))
     axis, (series, *_) = drawn.panels[0].y, drawn.panels[0].series
     assert max(series.high) > 5e9
     assert max(at for at, _ in axis.ticks) <= 5e9
@@ -160,7 +160,7 @@ def test_rows_take_the_values_of_an_axis_one_by_one(where: Store, tmp_path: Path
 
 def test_what_was_not_measured_is_said_in_its_row(where: Store) -> None:
     failed = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: None, repeats=1)
-    (picture,) = pictures(outcome.outcome_of_run(failed))
+    (picture,) = pictures(fake_study.outcome_of(failed))
     assert [series.name for series in picture.panels[0].series] == ["published"]
     assert len(picture.panels[0].notes) == len(picture.panels[0].y.ticks)
     assert all(note.text.startswith("not measured: ") for note in picture.panels[0].notes)
@@ -171,7 +171,7 @@ def test_without_a_baseline_here_values_stand_and_no_ratio(where: Store) -> None
         return None if "pin" in launch.ask.knobs and "interleave" in launch.ask.knobs["memory"] else 10e9
 
     run = fake_study.run(where, "stream-affinity-pages", machine(), only_bound, repeats=1)
-    (picture,) = pictures(outcome.outcome_of_run(run))
+    (picture,) = pictures(fake_study.outcome_of(run))
     assert [series.name for series in picture.panels[0].series] == ["published"]
     assert "no baseline here" in {note.text for note in picture.panels[0].notes}
     assert "10.0 GB/s" in picture.panels[0].columns[0].texts
@@ -289,7 +289,7 @@ def test_levels_of_people_stay_text(browser: "Browser", where: Store, tmp_path: 
         STUDY.replace("PICTURE", "bars").replace("large =", levels).replace('"thp" } }\n"', '"base" } }\n"')
     )
     run = fake_study.run(where, str(mine), machine(), lambda _launch, _point: 10e9, repeats=1)
-    page, wrong = opened(browser, study_page.write(outcome.outcome_of_run(run), tmp_path / "page.html"), 390)
+    page, wrong = opened(browser, study_page.write(fake_study.outcome_of(run), tmp_path / "page.html"), 390)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.locator("img").count() == 0
     assert "alert('x')" in (page.locator(".drawn").first.text_content() or "")

@@ -30,7 +30,7 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 def test_the_published_table_stands_beside_ours(where: Store) -> None:
     node = machine(packages=4, cores=8, smt=4, name="like a Power 755")
     run = fake_study.run(where, "stream-affinity-pages", node, lambda launch, _: fake_study.as_published(launch))
-    text = report.report_text(outcome.outcome_of_run(run))
+    text = report.report_text(fake_study.outcome_of(run))
     assert "122 GB/s" in text
     assert "seed 7" in text
     assert "needs 2 MiB pages; of the 0 in the pool 0 are free" in text
@@ -38,10 +38,10 @@ def test_the_published_table_stands_beside_ours(where: Store) -> None:
 
 def test_what_is_not_done_and_what_is_wrong_is_said(where: Store) -> None:
     begun = outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=1)
-    assert "INCOMPLETE" in report.about(outcome.outcome_of_run(begun))
+    assert "INCOMPLETE" in report.about(fake_study.outcome_of(begun))
     with begun.records.open("a") as records:
         records.write(fake_study.line(begun.launches[0], begun.launches[0].ask.knobs, 99e9, passed=False) + "\n")
-    assert "WRONG ANSWERS" in report.report_text(outcome.outcome_of_run(where.read(begun.id)))
+    assert "WRONG ANSWERS" in report.report_text(fake_study.outcome_of(where.read(begun.id)))
 
 
 def test_doubts_and_gaps_stand_below_the_table(where: Store, tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_doubts_and_gaps_stand_below_the_table(where: Store, tmp_path: Path) -> 
 
     run = fake_study.run(where, curve_study(tmp_path), machine(), ends_early, repeats=8)
     why = "node/stream: cannot go on (no reason); try again (exit status 1)"
-    text = report.report_text(outcome.outcome_of_run(run))
+    text = report.report_text(fake_study.outcome_of(run))
     assert f"{why}: m: b at 4MiB" in text
     assert f"doubt 1: 4 of 8 launches failed ({why})" in text
 
@@ -62,7 +62,7 @@ def test_a_doubt_of_several_values_is_listed_once(where: Store, tmp_path: Path) 
         for launch in begun.launches:
             lines = (fake_study.line(launch, knobs, 10e9, share_cores=True) for knobs in launch.cells())
             records.writelines(f"{line}\n" for line in lines)
-    text = report.report_text(outcome.outcome_of_run(where.read(begun.id)))
+    text = report.report_text(fake_study.outcome_of(where.read(begun.id)))
     assert text.count("doubt 1: more threads than hardware threads") == 1
 
 
@@ -75,7 +75,7 @@ def test_a_factor_that_does_not_differ_has_no_column(where: Store, tmp_path: Pat
     )
     run = fake_study.run(where, str(mine), machine(), lambda *_: 10e9)
     head = next(
-        line for line in report.report_text(outcome.outcome_of_run(run)).splitlines() if line.endswith("× baseline")
+        line for line in report.report_text(fake_study.outcome_of(run)).splitlines() if line.endswith("× baseline")
     )
     assert head.split()[:2] == ["which", "here"]
 
@@ -85,7 +85,7 @@ def test_tests_that_end_otherwise_share_the_statement_too(where: Store, tmp_path
     finding = STUDY[STUDY.index("[[findings]]") :]
     mine.write_text(STUDY + finding.replace("above = 1.0", "above = 2.0"))
     run = fake_study.run(where, str(mine), machine(), lambda launch, _: 15e9 if "pages" in launch.ask.knobs else 10e9)
-    text = report.report_text(outcome.outcome_of_run(run))
+    text = report.report_text(fake_study.outcome_of(run))
     assert (text.count("p6-locality-best"), text.count(" does not hold:"), text.count(" holds:")) == (1, 1, 1)
 
 
@@ -93,7 +93,7 @@ def test_a_level_that_alone_was_measured_has_its_column(where: Store, tmp_path: 
     mine = tmp_path / "mine.toml"
     mine.write_text(STUDY)
     run = fake_study.run(where, str(mine), machine(), lambda launch, _: 10e9 if "pages" in launch.ask.knobs else None)
-    lines = report.report_text(outcome.outcome_of_run(run)).splitlines()
+    lines = report.report_text(fake_study.outcome_of(run)).splitlines()
     assert any(line.split()[:2] == ["b", "10.0"] for line in lines)
 
 
@@ -112,7 +112,7 @@ def test_a_doubt_that_several_places_share_has_no_values_of_one() -> None:
 
 def test_tests_of_one_finding_share_its_statement_and_a_reason_stands_once(where: Store) -> None:
     run = fake_study.run(where, "task-placement", machine(), lambda *_: 10e9)
-    text = " ".join(report.report_text(outcome.outcome_of_run(run)).split())
+    text = " ".join(report.report_text(fake_study.outcome_of(run)).split())
     assert text.count("Accumulating tasks") == 1
     assert text.count("cannot be tested here: needs 2 NUMA domains") == 1
     assert "(2 tests)" in text
@@ -139,7 +139,7 @@ def test_the_json_says_the_same(where: Store) -> None:
         machine(packages=4, cores=8, smt=4),
         lambda launch, _: fake_study.as_published(launch),
     )
-    said = json.loads(report.report_json(outcome.outcome_of_run(run)))
+    said = json.loads(report.report_json(fake_study.outcome_of(run)))
     assert (said["study"], said["seed"], said["run"]) == ("stream-affinity-pages", 7, run.id)
     best = next(cell for cell in said["cells"] if cell["levels"]["pages"] == "large")
     assert best["there"] == 122474e6
@@ -149,7 +149,7 @@ def test_the_json_says_the_same(where: Store) -> None:
 
 def test_the_page_says_the_same_and_escapes(where: Store, tmp_path: Path) -> None:
     run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9, repeats=1)
-    found = outcome.outcome_of_run(run)
+    found = fake_study.outcome_of(run)
     page = study_page.write(found, tmp_path / "page.html").read_text(encoding="utf-8")
     assert "4 findings cannot be tested here: needs 2 NUMA domains; this machine has 1" in page
     assert "56.8 GB/s" in page
@@ -198,7 +198,7 @@ def test_no_view_of_a_study_states_an_interval_that_says_nothing(where: Store, t
             is_b = launch.ask.knobs.get("pages") == "thp"
             return 1e9 * math.exp(spread * (2 * launch.repeat if is_b else -launch.repeat))
 
-        found = outcome.outcome_of_run(fake_study.run(where, str(mine), machine(), rate, repeats=4))
+        found = fake_study.outcome_of(fake_study.run(where, str(mine), machine(), rate, repeats=4))
         told = json.loads(report.report_json(found))
         ends = [(cell["low"], cell["high"]) for cell in told["cells"]]
         ends += [(one["here"][0], one["here"][2]) for one in told["findings"] if one["here"]]
@@ -233,7 +233,7 @@ def test_every_view_of_a_study_says_what_its_brackets_are(
     def rate(launch: Launch, _point: object) -> float:
         return 10e9 * (1 + 0.01 * (launch.repeat + (launch.ask.knobs.get("pages") == "thp")) ** 2)
 
-    found = outcome.outcome_of_run(fake_study.run(where, curve_study(tmp_path), machine(), rate, repeats=repeats))
+    found = fake_study.outcome_of(fake_study.run(where, curve_study(tmp_path), machine(), rate, repeats=repeats))
     text = " ".join(report.report_text(found).split())
     page = markup.unescape(study_page.render(found))
     for view in (text, page):

@@ -79,11 +79,6 @@ def findings(summary: Summary) -> tuple[Finding, ...]:
     return review(summary).findings
 
 
-def passed_checks(summary: Summary) -> tuple[str, ...]:
-    """What the rules looked at and found in order, a sentence each."""
-    return review(summary).passed
-
-
 def first_of(found: Sequence[Finding]) -> int:
     """How many of these stand on the first screen: at most `FIRST`, of each family one."""
     families = [one.family or one.rule for one in found[: FIRST + 1]]

@@ -49,7 +49,7 @@ _WORDS = {
 
 
 def as_json(machine: Machine) -> str:
-    """The machine for programs; `octant.machine.codec.from_json` reads it."""
+    """The machine for programs; `octant.machine.codec.StoredMachine` reads it."""
     return json.dumps(to_json(machine), indent=2)
 
 

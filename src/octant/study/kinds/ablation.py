@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta
 
 from octant.study import checks
 from octant.study.factors import factor_text
+from octant.study.file import Study
 from octant.study.parts import BASELINE, Bar, Fraction, KindOfTest, Levels, Positive, Problem
-from octant.study.values import SAME_LAUNCH, CannotTest
+from octant.study.values import SAME_LAUNCH, CannotTest, StudyValues
 from octant.study.verdict import Effect, Judgement, doubts_text, ends_text, gain_of, status_of, undecided_judgement
-
-if TYPE_CHECKING:
-    from octant.study.file import Study
-    from octant.study.values import StudyValues
 
 
 class Ablation(KindOfTest, frozen=True, kw_only=True):

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta
 
 from octant import stats
 from octant.study import checks
+from octant.study.file import Study
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
-from octant.study.values import CannotTest, quantity_of
+from octant.study.values import CannotTest, StudyValue, StudyValues, quantity_of
 from octant.study.verdict import Effect, Judgement, judge_value
 from octant.units import counted
-
-if TYPE_CHECKING:
-    from octant.study.file import Study
-    from octant.study.values import StudyValue, StudyValues
 
 _UNIT = "ulp"
 

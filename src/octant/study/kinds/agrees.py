@@ -5,18 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from octant.study import checks
 from octant.study.factors import range_text
+from octant.study.file import Study
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
 from octant.study.published_values import published_values
-from octant.study.values import CannotTest
+from octant.study.values import CannotTest, StudyValues
 from octant.study.verdict import Effect, Judgement, judge_effect, status_of
-
-if TYPE_CHECKING:
-    from octant.study.file import Study
-    from octant.study.values import StudyValues
 
 _FROM_BEST = ("holds", "undecided", "does not hold")
 

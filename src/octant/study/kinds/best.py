@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta
 
 from octant.study import checks
+from octant.study.file import Study
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.values import StudyValues
 from octant.study.verdict import Judgement, gain_of, judge_effect, ranked
-
-if TYPE_CHECKING:
-    from octant.study.file import Study
-    from octant.study.values import StudyValues
 
 
 class Best(KindOfTest, frozen=True, kw_only=True):

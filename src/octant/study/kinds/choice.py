@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from octant.study import checks
+from octant.study.file import Study
 from octant.study.parts import BASELINE, Bar, Fraction, KindOfTest, Levels, Problem
-from octant.study.values import CannotTest
+from octant.study.values import CannotTest, StudyValues
 from octant.study.verdict import Judgement, gain_of, judge_effect, ranked
-
-if TYPE_CHECKING:
-    from octant.study.file import Study
-    from octant.study.values import StudyValues
 
 
 class Choice(KindOfTest, frozen=True, kw_only=True):

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from octant.study import checks
 from octant.study.factors import factor_text, quotient
+from octant.study.file import Study
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
-from octant.study.values import quantity_of
-from octant.study.verdict import Effect, Judgement, gain_of, judge_effect
-
-if TYPE_CHECKING:
-    from octant.study.file import Study
-    from octant.study.values import StudyValues
+from octant.study.values import StudyValues, quantity_of
+from octant.study.verdict import Judgement, gain_of, gain_over, judge_effect
 
 _CLOCK = "Hz"
 
@@ -48,10 +44,4 @@ class Generation(KindOfTest, frozen=True, kw_only=True):
         if values.better(self.measure) == "lower":
             told += f", in cycles {factor_text(quotient(clock.here, one.here))} as many"
         machines = " over ".join(", ".join(study.full(levels)) for levels in (self.of, self.to))
-        doubts = one.doubts + clock.doubts
-        if one.rounds is None or clock.rounds is None:
-            effect = Effect(quotient(one.here, clock.here), 0, doubts)
-        else:
-            both = one.rounds.over(clock.rounds)
-            effect = Effect(both.ratio, len(both.logs), doubts, rounds=both)
-        return judge_effect(effect, self.bar, f", {machines}: {told}")
+        return judge_effect(gain_over(one, clock), self.bar, f", {machines}: {told}")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from octant.study import checks
-from octant.study.factors import factor_text, quotient
+from octant.study.factors import factor_text
+from octant.study.file import Study
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
-from octant.study.verdict import Effect, Judgement, gain_of, judge_effect
-
-if TYPE_CHECKING:
-    from octant.study.file import Study
-    from octant.study.values import StudyValues
+from octant.study.values import StudyValues
+from octant.study.verdict import Judgement, gain_of, gain_over, judge_effect
 
 
 class Interaction(KindOfTest, frozen=True, kw_only=True):
@@ -41,8 +38,4 @@ class Interaction(KindOfTest, frozen=True, kw_only=True):
         one = gain_of(study, values, self.measure, self.of, self.to, self.at)
         other = gain_of(study, values, self.versus, self.of, self.to, self.versus_at)
         what = f": {self.measure} {factor_text(one.here)} over {self.versus} {factor_text(other.here)}"
-        doubts = one.doubts + other.doubts
-        if one.rounds is None or other.rounds is None:
-            return judge_effect(Effect(quotient(one.here, other.here), 0, doubts), self.bar, what)
-        both = one.rounds.over(other.rounds)
-        return judge_effect(Effect(both.ratio, len(both.logs), doubts, rounds=both), self.bar, what)
+        return judge_effect(gain_over(one, other), self.bar, what)

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import numpy as np
 from msgspec import Meta
 
-from octant import stats
 from octant.study import checks
-from octant.study.factors import over_extremes, values_by_round
+from octant.study.factors import over_extremes, rows_of
+from octant.study.file import Study
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem, number
-from octant.study.values import CannotTest
-from octant.study.verdict import Effect, Judgement, doubts_of, judge_effect
-
-if TYPE_CHECKING:
-    from octant.study.file import Study
-    from octant.study.values import Better, StudyValues
+from octant.study.values import Better, CannotTest, StudyValues
+from octant.study.verdict import Effect, Judgement, judge_effect, place_on_axis
 
 
 class Knee(KindOfTest, frozen=True, kw_only=True):
@@ -53,16 +48,11 @@ class Knee(KindOfTest, frozen=True, kw_only=True):
         return judge_effect(moved, self.bar, ", by which the step moves")
 
     def _place(self, study: Study, values: StudyValues, levels: Levels) -> Effect:
-        """The median over launches, and their range.
-
-        The range holds the median of launches to come in 97 % from six launches on, and in 75 % with three.
-        """
+        """See `place_on_axis`."""
         axis = study.measures[self.measure].axis
         at = axis.values if axis else ()
         curve = values.curve(study.cell(self.measure, levels), at)
-        modelled = all(value.modelled is not None for value in curve)
-        rows = [[value.value.middle for value in curve]] if modelled else values_by_round(curve)
-        launches = 0 if modelled else len(rows)
+        rows, launches = rows_of(curve)
         if min(map(min, rows)) <= 0:
             raise CannotTest("a value is zero, so there is no step")
         places, better = [number(text) for text in at], values.better(self.measure)
@@ -70,8 +60,7 @@ class Knee(KindOfTest, frozen=True, kw_only=True):
         known = [place for place in knees if place is not None]
         if len(known) < len(knees):
             raise CannotTest(f"no step by ×{self.step:g} on the axis for {', '.join(study.full(levels))}")
-        here = stats.Interval(min(known), float(np.median(known)), max(known))
-        return Effect(here, launches, doubts_of(curve), stats.FEW_LAUNCHES, ends=f"the range over {launches} launches")
+        return place_on_axis(known, launches, curve)
 
 
 def knee(places: Sequence[float], values: Sequence[float], step: float, better: Better) -> float | None:

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
 
-from octant import stats
 from octant.study import checks
-from octant.study.factors import values_by_round
-from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem, number
-from octant.study.values import CannotTest
-from octant.study.verdict import Effect, Judgement, doubts_of, judge_value
-
-if TYPE_CHECKING:
-    from octant.study.file import Study
-    from octant.study.parts import Axis
-    from octant.study.values import Better, StudyValue, StudyValues
+from octant.study.factors import rows_of
+from octant.study.file import Study
+from octant.study.parts import BASELINE, Axis, Bar, KindOfTest, Levels, Problem, number
+from octant.study.values import Better, CannotTest, StudyValues
+from octant.study.verdict import Judgement, judge_value, place_on_axis
 
 
 class Limit(KindOfTest, frozen=True, kw_only=True):
@@ -46,7 +41,7 @@ class Limit(KindOfTest, frozen=True, kw_only=True):
         axis = study.measures[self.measure].axis
         at = axis.values if axis else ()
         curve = values.curve(study.cell(self.measure, self.of), at)
-        rows, launches = _rows(curve)
+        rows, launches = rows_of(curve)
         if min(map(min, rows)) <= 0:
             raise CannotTest("a value is zero, so there is no limit")
         places, better = [number(text) for text in at], values.better(self.measure)
@@ -54,12 +49,10 @@ class Limit(KindOfTest, frozen=True, kw_only=True):
         knob, unit = axis.knob if axis else "", self.unit(study)
         last = len(places) - 1
         limits = [places[index] for index in found]
-        here = stats.Interval(min(limits), float(np.median(limits)), max(limits))
         least = max(self.bar.within[0] if self.bar.within else 0.0, self.bar.above or 0.0)
         if max(found) == last and least >= places[-1]:
             raise CannotTest(f"no limit up to {at[-1]} on {knob}, where the axis ends")
-        ends = f"the range over {launches} launches"
-        effect = Effect(here, launches, doubts_of(curve), stats.FEW_LAUNCHES, ends=ends)
+        effect = place_on_axis(limits, launches, curve)
         what = f", the largest {knob} within {self.near:.0%} of the best"
         if min(found) == last:
             return judge_value(effect, self.bar, unit, f"{what}: no limit up to there")
@@ -87,13 +80,6 @@ def left_beyond(places: Sequence[float], values: Sequence[float], limit: int, be
 
 def _rates(values: Sequence[float], better: Better) -> list[float]:
     return [value if better == "higher" else 1 / value for value in values]
-
-
-def _rows(curve: list[StudyValue]) -> tuple[list[list[float]], int]:
-    if all(value.modelled is not None for value in curve):
-        return [[value.value.middle for value in curve]], 0
-    rows = values_by_round(curve)
-    return rows, len(rows)
 
 
 def _ascends(axis: Axis) -> bool:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from octant.study import checks
 from octant.study.factors import factor_text
+from octant.study.file import Study
 from octant.study.parts import BASELINE, Bar, Fraction, KindOfTest, Levels, Positive, Problem
-from octant.study.values import CannotTest
+from octant.study.values import CannotTest, StudyValues
 from octant.study.verdict import Effect, Judgement, doubts_text, ends_text, gain_of, status_of, undecided_judgement
-
-if TYPE_CHECKING:
-    from octant.study.file import Study
-    from octant.study.values import StudyValues
 
 
 class Most(KindOfTest, frozen=True, kw_only=True):

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta
 
 from octant.study import checks
 from octant.study.factors import factor_text
+from octant.study.file import Study
 from octant.study.parts import Bar, KindOfTest, Levels, Problem
+from octant.study.values import StudyValues
 from octant.study.verdict import Judgement, doubts_text, ends_text, gain_of, status_of, undecided_judgement
-
-if TYPE_CHECKING:
-    from octant.study.file import Study
-    from octant.study.values import StudyValues
 
 
 class Order(KindOfTest, frozen=True, kw_only=True):

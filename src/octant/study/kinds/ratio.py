@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from octant.study import checks
+from octant.study.cells import Cell
+from octant.study.file import Study
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
-from octant.study.values import quantity_of
+from octant.study.published_values import Place, PublishedValue
+from octant.study.values import StudyValues, quantity_of
 from octant.study.verdict import Judgement, gain_of, judge_effect
-
-if TYPE_CHECKING:
-    from octant.study.cells import Cell
-    from octant.study.file import Study
-    from octant.study.published_values import Place, PublishedValue
-    from octant.study.values import StudyValues
 
 
 class Ratio(KindOfTest, frozen=True, kw_only=True):

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from octant.study import checks
-from octant.study.factors import gain, gain_in_rounds
+from octant.study.file import Study
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
-from octant.study.values import quantity_of
-from octant.study.verdict import Effect, Judgement, judge_effect
-
-if TYPE_CHECKING:
-    from octant.study.file import Study
-    from octant.study.values import StudyValues
+from octant.study.values import StudyValues, quantity_of
+from octant.study.verdict import Judgement, judge_effect, ratio_of
 
 
 class Share(KindOfTest, frozen=True, kw_only=True):
@@ -41,10 +36,6 @@ class Share(KindOfTest, frozen=True, kw_only=True):
         """The share with its interval against the bar."""
         part = values.value(study.cell(self.measure, self.of), self.at)
         whole = values.value(study.cell(self.whole, self.of), self.whole_at)
-        doubts = part.doubts + whole.doubts
         at, whole_at = (f" at {place}" if place else "" for place in (self.at, self.whole_at))
         what = f" for {self.measure}{at} over {self.whole}{whole_at}"
-        if part.modelled is not None and whole.modelled is not None:
-            return judge_effect(Effect(gain(part, whole, "higher"), 0, doubts), self.bar, what)
-        rounds = gain_in_rounds(part, whole, "higher")
-        return judge_effect(Effect(rounds.ratio, len(rounds.logs), doubts, rounds=rounds), self.bar, what)
+        return judge_effect(ratio_of(part, whole, "higher"), self.bar, what)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from octant import stats
 from octant.study import checks
+from octant.study.file import Study
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
-from octant.study.values import CannotTest
+from octant.study.values import CannotTest, StudyValues
 from octant.study.verdict import Effect, Judgement, doubts_of, judge_effect
-
-if TYPE_CHECKING:
-    from octant.study.file import Study
-    from octant.study.values import StudyValues
 
 
 class Spread(KindOfTest, frozen=True, kw_only=True):

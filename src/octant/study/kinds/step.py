@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from msgspec import Meta
@@ -12,16 +12,13 @@ from msgspec import Meta
 from octant import stats
 from octant.analysis.plateaus import EVEN, plateaus
 from octant.study import checks
+from octant.study.cells import Cell
 from octant.study.factors import over_extremes
+from octant.study.file import Study
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem, number
-from octant.study.values import CannotTest, quantity_of
+from octant.study.values import CannotTest, StudyValue, StudyValues, quantity_of
 from octant.study.verdict import Effect, Judgement, doubts_of, doubts_text, judge_effect, judge_value
 from octant.untrusted import InputTable
-
-if TYPE_CHECKING:
-    from octant.study.cells import Cell
-    from octant.study.file import Study
-    from octant.study.values import StudyValue, StudyValues
 
 NOISE = 0.1
 """Of the time that is taken off: so much of a difference is its own unevenness."""

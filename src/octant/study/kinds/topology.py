@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from octant import workloads
-from octant.analysis.clusters import UNITS, clusters, groups_text
+from octant.analysis.clusters import UNITS, Clusters, Found, clusters, groups_text
 from octant.analysis.series import pair_readings
 from octant.study import checks
+from octant.study.file import Study
 from octant.study.parts import BASELINE, KindOfTest, Levels, Problem
-from octant.study.values import CannotTest
+from octant.study.values import CannotTest, StudyValues
 from octant.study.verdict import Judgement
 from octant.units import si_text
-
-if TYPE_CHECKING:
-    from octant.analysis.clusters import Clusters, Found
-    from octant.study.file import Study
-    from octant.study.values import StudyValues
 
 LEAST_THREADS = 3
 """Of two hardware threads there is one pair, which has nothing to be compared with."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from octant import stats
 from octant.study import checks
+from octant.study.file import Study
 from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
-from octant.study.values import quantity_of
+from octant.study.values import StudyValues, quantity_of
 from octant.study.verdict import Effect, Judgement, judge_value
 from octant.units import counted
-
-if TYPE_CHECKING:
-    from octant.study.file import Study
-    from octant.study.values import StudyValues
 
 
 class Value(KindOfTest, frozen=True, kw_only=True):

@@ -12,9 +12,9 @@ from octant.analysis.figures import figure
 from octant.analysis.lost import doubts_about_lost
 from octant.analysis.reduce import NoSamplesError, measure
 from octant.record import Point, RankTotal, Reduced, Result, Samples, Series, Taken
-from octant.record.sketch import sketch_of
 from octant.stats.doubts import Grade
 from octant.workloads.node.noise import WORKLOAD, beyond_the_quick_quantum
+from sketches import sketch_of
 
 
 def lost(*lanes: Series) -> float:

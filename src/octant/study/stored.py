@@ -1,0 +1,70 @@
+"""A stored run of a study as data: the study as it was, what each cell asked, and the figures its values are views of.
+
+Whatever the run's format lacks is derived here, once: `study.outcome` works on runs of all versions alike.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from octant import workloads
+from octant.analysis.figures import Figure
+from octant.analysis.summary import summarise
+from octant.failure import Exit, Refusal
+from octant.store import StoredRun, StudyAsked
+from octant.study import file
+from octant.study.cells import cells, with_axis_values
+from octant.study.design import Library, design
+from octant.study.file import Study, StudyError
+from octant.study.measured import CellsAsked
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """A stored run of a study with its figures."""
+
+    run: StoredRun
+    name: str  # of the study
+    study: Study  # with the axis values of the machine that it ran on
+    asked: CellsAsked
+    metrics: Mapping[str, str]  # of each measure that was asked: its metric's full name
+    figures: tuple[Figure, ...]  # of these metrics, and of every other that the run's own report shows
+
+
+def study_run(run: StoredRun) -> StudyRun:
+    """The study, the cells and the figures of a stored run.
+
+    Raises:
+        Refusal: the run belongs to no study, or to a study file that this version cannot read.
+    """
+    if run.study is None:
+        raise Refusal(
+            f"cannot report on {run.id} as a study (it is none: {run.title}); try octant report {run.id}",
+            Exit.WRONG_WORD,
+        )
+    try:
+        study = file.parse(run.study.text, run.study.name)
+    except StudyError as error:
+        why = f"the study {run.study.name} that it stored cannot be read here, {error.reason}"
+        raise StudyError(f"cannot report on {run.id} as a study ({why}); try octant report {run.id}") from error
+    asked = _cells_asked(study, run, run.study)
+    metrics = {name: _metric(study, name) for name in dict.fromkeys(cell.measure for cell in asked.asks)}
+    figures = summarise(run, further=set(metrics.values())).every
+    names = {measure: name for measure, (_, name) in metrics.items()}
+    return StudyRun(run, run.study.name, with_axis_values(study, asked.axes), asked, names, figures)
+
+
+def _cells_asked(study: Study, run: StoredRun, stored: StudyAsked) -> CellsAsked:
+    """What the run stored; of a run of format 1, which stored no cells, what its study asks when designed again."""
+    if not stored.cells:
+        plan = design(study, run.machine, stored.seed, Library(stored.library, stored.lacking))
+        return CellsAsked(plan.questions, plan.absent)
+    every = {str(cell): cell for cell in cells(study)}
+    asks = {every[text]: ask for text, ask in stored.cells.items() if text in every}
+    absent = {every[text]: why for text, why in stored.absent.items() if text in every}
+    return CellsAsked(asks, absent, {name: axis for name, axis in stored.axes.items() if name in study.measures})
+
+
+def _metric(study: Study, measure: str) -> tuple[str, str]:
+    """The workload and the metric of a measure, by their full names."""
+    workload = workloads.workload(study.measures[measure].workload)
+    return workload.name, workload.metric(study.measures[measure].metric).name
