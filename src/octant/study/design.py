@@ -8,7 +8,6 @@ from octant.machine import Machine, facts
 from octant.placement import planner
 from octant.placement.expressions import LOCATION, parse_place
 from octant.placement.request import parse_request
-from octant.runs.declared import nothing_fits
 from octant.runs.rounds import drawn_order
 from octant.study.cells import Cell, combinations
 from octant.study.file import Study, StudyError
@@ -44,6 +43,7 @@ def design(
     seed: int,
     library: Library = NO_LIBRARY,
     why_no_link: Callable[[str], str] = lambda _link: "",
+    why_no_memory: Callable[[Ask, Machine], str] = lambda _ask, _machine: "",
 ) -> Design:
     """What a study asks: in each round every combination once, shuffled, so that drift hits all alike.
 
@@ -53,6 +53,7 @@ def design(
         seed: of the order.
         library: the MPI library in use.
         why_no_link: says why an emulated link cannot be had here; "" where it can.
+        why_no_memory: says why no cell of an ask fits into memory (`runs.declared.nothing_fits`); "" where one does.
 
     Raises:
         StudyError: ranks or threads that are no count, or a knob whose expression has no value here.
@@ -73,6 +74,7 @@ def design(
             except ValueError as error:
                 raise StudyError(f"cannot plan {cell} ({error}); try 4*llc/ranks") from error
             why = reasons[0] if reasons else why or _does_not_fit(asked[cell], machine, why_no_link)
+            why = why or why_no_memory(asked[cell], machine)
             if why:
                 absent[cell] = why
     possible: dict[str, Ask] = {}  # two cells may have the same ask here: it is asked once
@@ -108,14 +110,14 @@ def _does_not_fit(ask: Ask, machine: Machine, why_no_link: Callable[[str], str])
     if ask.shape.link and (why := why_no_link(ask.shape.link)):
         return why
     if not ask.shape.place:
-        return nothing_fits(ask, machine)
+        return ""
     try:
         planner.plan(machine.topology, parse_request(ask.shape.place), machine.page_sizes)
     except planner.DoesNotFit as reason:
         return str(reason)
     except ValueError:  # a location that there is not
         return f"no {ask.shape.place} here"
-    return nothing_fits(ask, machine)
+    return ""
 
 
 def _located(ask: Ask, machine: Machine) -> Ask:

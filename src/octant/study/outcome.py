@@ -17,6 +17,7 @@ from octant.mpi.inventory import linked
 from octant.mpi.knobs import check_names
 from octant.record import Failure
 from octant.registry import Broken
+from octant.runs.declared import nothing_fits
 from octant.runs.knobs import check_asks
 from octant.runs.probes import with_probes
 from octant.runs.rounds import new_seed
@@ -118,7 +119,7 @@ def begin(
     axes = _axes_on(study, machine, found)
     study = with_axis_values(study, axes)
     library = library_of(study)
-    plan = design(study, machine, seed, library, why_no_link)
+    plan = design(study, machine, seed, library, why_no_link, nothing_fits)
     asked = {cell.measure for cell in plan.questions}
     if not asked:
         reasons = "; ".join(dict.fromkeys(plan.absent.values()))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from octant import catalogue, registry, stats, workloads
 from octant.machine import Machine, facts
 from octant.registry import Broken
+from octant.runs.declared import nothing_fits
 from octant.study import file
 from octant.study.cells import Cell, axis_values, with_axis_values
 from octant.study.design import NO_LIBRARY, Design, Library, design
@@ -101,7 +102,7 @@ def _reasons(
         return [(asked.id, "") for asked in study.findings]
     axes = axis_values(study, facts.facts(machine))
     study = with_axis_values(study, axes)
-    plan = design(study, machine, 0, library_of(study), why_no_link)
+    plan = design(study, machine, 0, library_of(study), why_no_link, nothing_fits)
     return [(asked.id, _why_not(study, plan, axes, machine, asked)) for asked in study.findings]
 
 

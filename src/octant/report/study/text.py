@@ -28,6 +28,7 @@ from octant.report.study.rows import (
     stated_value,
 )
 from octant.report.terminal import console, render, screen_columns
+from octant.runs.declared import nothing_fits
 from octant.study import file, kinds
 from octant.study.cells import combinations
 from octant.study.design import design
@@ -100,7 +101,7 @@ def show_text(name: str, machine: Machine) -> str:
     lines += [f"  measure {name}: {_measured_text(study, name)}" for name in study.measures]
     if study.source == "model":
         return "\n".join([*lines, "", f"Asks a model: octant study report {name}"])
-    plan = design(study, machine, 0, library_of(study), why_no_link)
+    plan = design(study, machine, 0, library_of(study), why_no_link, nothing_fits)
     lines += ["", f"Here: {len(plan.questions)} of {len(combinations(study)) * len(study.measures)} cells, "]
     lines[-1] += f"{study.repeats} launches of each"
     reasons: dict[str, int] = {}
