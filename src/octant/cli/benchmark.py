@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -119,9 +120,9 @@ def _run(benchmark: Benchmark, given: dict[str, Any]) -> None:
         return
     run, to, below = _created(benchmark, chosen, given.get("only_safe", False), given["store"])
     timeout = given["timeout"] or (benchmark.timeouts_s and benchmark.timeouts_s[not own.get("quick", True)])
-    known = learned(to, run.machine, run.id)
+    known, every = learned(to, run.machine, run.id), replace(chosen, words=())
     try:
-        finish(to, run, timeout, lambda done: _show(benchmark, done, chosen, given["json"], below), known=known)
+        finish(to, run, timeout, lambda done: _show(benchmark, done, every, given["json"], below), known=known)
     except typer.Exit as ended:
         if ended.exit_code == Exit.INTERRUPTED:
             typer.echo(f"Tables of what was kept: octant {benchmark.command} --run {run.id}", err=True)
