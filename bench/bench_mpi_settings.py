@@ -1,17 +1,16 @@
 """Every neutral MPI setting at typical values with the library that this environment's kernels are linked with.
 
 Each is started, and shows its effect, reads back, starts without more, or is refused before anything starts. With
-`.venv-openmpi/bin/python bench/bench_mpi_settings.py` it is Open MPI's turn. Ends with 1 if MPI did not start, or did
+`.venv-openmpi/bin/python bench/bench_settings.py` it is Open MPI's turn. Ends with 1 if MPI did not start, or did
 other than asked, for a setting that was not refused.
 """
 
 import os
 import sys
 
-from octant.build.mpi_library import linked
-from octant.catalogue import neutral
 from octant.failure import Refusal
-from octant.runs import mpi_proof, mpi_settings
+from octant.mpi import neutral, proof, settings
+from octant.mpi.inventory import linked
 
 TYPICAL = {
     "eager-limit": ["0", "256", "1KiB", "8KiB", "64KiB", "256KiB", "1MiB", "1000001", "4MiB"],
@@ -43,12 +42,12 @@ TOGETHER = [
 def main() -> int:
     library = linked()
     bad = 0
-    start = mpi_proof.starter("mpiexec")
+    start = proof.starter("mpiexec")
     single = [[f"{s.name}={value}"] for s in neutral.settings() for value in (TYPICAL.get(s.name) or s.values)]
     for words in [*single, *TOGETHER]:
         try:
-            read = mpi_settings.read(words, library, {})
-            found = mpi_proof.prove(read, mpi_settings.library_of(library, read.variables), start, {})
+            read = settings.read(words, library, {})
+            found = proof.prove(read, settings.library_of(library, read.variables), start, {})
         except Refusal as refusal:
             bad += "assertion" in str(refusal).lower()  # the library's own end, which we should have foreseen
             print(f"{' '.join(words):55} refused     {refusal}")

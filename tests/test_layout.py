@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from octant import workloads
+from octant.benchmarks.table import read_tests
 from octant.build import program_name
 from octant.workloads import _template
 from paths import ROOT
@@ -64,7 +65,7 @@ def test_python_and_cmake_list_the_same_workloads() -> None:
 
 def test_a_new_workload_compiles_and_is_whole(tmp_path: Path) -> None:
     written = _template.write("my_kernel", tmp_path)
-    names = ["README.md", "__init__.py", "kernel.cpp", "test_my_kernel.py"]
+    names = ["README.md", "__init__.py", "step.py", "kernel.cpp", "test_my_kernel.py"]
     assert [path.relative_to(tmp_path / "node" / "my_kernel").as_posix() for path in written[:-1]] == names
     assert written[-1] == tmp_path / "node" / "__init__.py", "a new family is a file too"
     for path in written:
@@ -151,6 +152,26 @@ def _constants(path: Path) -> list[str]:
     return [value for value in found if isinstance(value, str)]
 
 
+def test_the_network_model_and_the_study_format_name_no_benchmark() -> None:
+    """They know the steps that workloads declare. Some patterns of traffic have the name of the test that makes them:
+    users write it in network files and after `--traffic`.
+    """
+    known = workloads.workloads()
+    names = {one.scaling.name for one in known.values() if one.scaling} | {"hpcc", "imb", "osu"}
+    names |= {*known, *(one.name for one in read_tests("hpcc"))}
+    naming: dict[str, set[str]] = {}
+    for path in [*files("src/octant/network/*.py"), *files("src/octant/study/*.py")]:
+        constants = {n.value for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Constant)}
+        for name in sorted(names & {one for one in constants if isinstance(one, str)}):
+            naming.setdefault(path.relative_to(ROOT / "src/octant").as_posix(), set()).add(name)
+    assert naming == {
+        "network/applications.py": {"ptrans", "random-ring"},
+        "network/overview.py": {"random-ring"},
+        "network/scale.py": {"gfft", "random-ring"},
+        "network/traffic.py": {"ptrans", "random-ring", "randomaccess"},
+    }
+
+
 def test_every_test_is_collected(pytestconfig: pytest.Config) -> None:
     """Pytest passes over folders of some names, among them `build`, unless it is told otherwise."""
     passed_over = pytestconfig.getini("norecursedirs")
@@ -181,14 +202,15 @@ def test_files_of_others_are_read_through_untrusted_alone() -> None:
     own = {  # our data, the kernel's files, what our programs say
         "build/__init__.py", "build/describe.py", "build/smpi.py",  # programs of ours
         "build/version.py", "build/compiler.py", "build/on_demand.py",  # the source tree's own, and the system's
-        "catalogue/__init__.py", "catalogue/mpi_settings.py", "catalogue/neutral.py", "network/published_points.py",
+        "catalogue/__init__.py", "network/published_points.py",
         "analysis/appendix/__init__.py",
-        "benchmarks/messages/patterns.py", "benchmarks/table.py", "catalogue/mpi_faults.py", "foreign/_names.py",
+        "benchmarks/messages/patterns.py", "benchmarks/table.py", "foreign/_names.py",
         "report/run/workloads.py", "report/run/tidy.py", "report/study/page.py", "study/file.py", "suites/__init__.py",
         "launch/execute.py", "launch/leftovers.py", "launch/link.py", "launch/pages.py",
         "launch/submit.py", "launch/watch.py",
         "machine/discover.py",
-        "machine/mpi_inventory.py", "machine/tree.py", "runs/mpi_proof.py", "simulate/on_model.py",
+        "machine/tree.py", "simulate/on_model.py",
+        "mpi/faults.py", "mpi/inventory.py", "mpi/knobs.py", "mpi/neutral.py", "mpi/proof.py",
         "simulate/simgrid.py", "untrusted.py",
         "network/files.py", "network/topologies.py", "record/format1.py", "store/__init__.py",  # of networks and stores
     }  # fmt: skip

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import fake_study
 from fake_run import fake_run, machine, stored, write_run
-from octant import benchmarks, registry, suites, workloads
+from octant import benchmarks, launchers, registry, suites, workloads
 from octant.advice import Facts, diagnose
 from octant.advice.findings import review
 from octant.analysis.summary import Summary, summarise
@@ -25,7 +25,7 @@ from octant.ask import Ask, Launch, Shape, Subject
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.foreign import read_file
-from octant.launch import jobs, launchers
+from octant.launchers._roles import file_name, find
 from octant.machine import discover
 from octant.machine.surroundings import Surroundings
 from octant.record.written import seal
@@ -172,7 +172,7 @@ def test_no_entry_that_comes_with_octant_is_broken(summary: Summary) -> None:
     assert not diagnose(Facts(machine())).broken
     assert not review(summary).broken
     assert len(ENTRIES) > 120
-    assert len(REGISTRIES) == 10
+    assert len(REGISTRIES) == 8
 
 
 def test_no_file_imports_an_entry_of_a_registry_by_its_name() -> None:
@@ -335,36 +335,33 @@ def test_a_kind_of_test(package: str, name: str) -> None:
 
 
 @of_kind("launcher")
-def test_a_launcher(package: str, name: str) -> None:
-    with changed(package, name, "broken"):
-        assert named(package, name) in refused(lambda: launchers.launcher(name))
-        assert all(launchers.launcher(one) for one in launchers.names())
-        assert launchers.chosen("", launchers.JobSize(1), {}) == "direct"
-    with changed(package, name, "left out"):
-        assert "no such launcher" in refused(lambda: launchers.launcher(name))
-        assert name not in launchers.names()
-
-
-@of_kind("batch system")
-def test_a_batch_system(package: str, name: str) -> None:
-    with changed(package, name, "broken"):
-        assert named(package, name) in refused(lambda: jobs.batch_system(name))
-        assert all(jobs.batch_system(one) for one in jobs.names())
-    with changed(package, name, "left out"):
-        assert "no such batch system" in refused(lambda: jobs.batch_system(name))
-
-
-@of_kind("syntax")
-def test_a_syntax(package: str, name: str, app: typer.Typer, tmp_path: Path) -> None:
+def test_a_launcher(package: str, name: str, app: typer.Typer, tmp_path: Path) -> None:
     node = tmp_path / "node.synthetic"
     node.write_text(TORUS)
-    words = ("place", "--place", "2x1", "--on", str(node), "--json")
+    place = ("place", "--place", "2x1", "--on", str(node), "--json")
+    own = {
+        role: key for role in launchers.ROLES for key, one in launchers.having(role).items() if file_name(one) == name
+    }
+    uses: dict[str, Callable[[str], object]] = {
+        "write": lambda key: RUN.invoke(app, [*place, "--for", key], catch_exceptions=False),
+        "read": lambda key: launchers.from_syntax("", machine().topology, key),
+        "start": launchers.launcher,
+        "mpiexec": launchers.mpi_launcher,
+        "job": launchers.batch_system,
+        "recognise": partial(find, "recognise"),
+    }
     with changed(package, name, "broken"):
-        shown = json.loads(invoke(app, *words, "--for", "all"))["launchers"]
+        for role, key in own.items():
+            assert named(package, name) in refused(partial(uses[role], key))
+            assert key not in launchers.names(role)
+        assert launchers.chosen("", launchers.JobSize(1), {}) == "direct"
+        shown = json.loads(invoke(app, *place, "--for", "all"))["launchers"]
         assert [one for one, syntax in shown.items() if "error" in syntax] == [name]
-        assert named(package, name) in refused(lambda: RUN.invoke(app, [*words, "--for", name], catch_exceptions=False))
     with changed(package, name, "left out"):
-        assert set(json.loads(invoke(app, *words, "--for", "all"))["launchers"]) == set(shown) - {name}
+        for role, key in own.items():
+            assert f"no such {launchers.ROLES[role].kind}" in refused(partial(uses[role], key))
+            assert key not in launchers.names(role)
+        assert set(json.loads(invoke(app, *place, "--for", "all"))["launchers"]) == set(shown) - {name}
 
 
 @of_kind("import format")
@@ -538,7 +535,7 @@ OF_RUNS = [["export", "last"], ["compare", "previous", "last"], ["hpcc", "--run"
     [
         (["workloads/node/stream"], ["run", "stream"]),
         (["study/studies/page-size.toml", "suites/quick.toml"], ["study", "show", "page-size"]),
-        (["launch/launchers/mpiexec.py", "advice/rules/smt.py"], ["run", "gemm", "--launcher", "mpiexec"]),
+        (["launchers/mpiexec.py", "advice/rules/smt.py"], ["run", "gemm", "--launcher", "mpiexec"]),
     ],
     ids=["a workload", "a study and a suite", "a launcher and a rule"],
 )

@@ -13,75 +13,42 @@ from typing import TypeAlias
 
 
 @dataclass(frozen=True)
-class Sent:
-    """What a rank sends: the mean over the ranks of the group. It receives as much."""
-
-    messages: float
-    bytes: float
-
-
-@dataclass(frozen=True)
-class PointToPoint:
-    """Messages between pairs of ranks: halos, pipelines, blocks of a transposition."""
-
-    messages: float  # that each rank sends, the mean
-    bytes: float  # of all these messages together
-
-    def sent(self, _ranks: int) -> Sent:
-        """What each rank sends."""
-        return Sent(self.messages, self.bytes)
-
-
-@dataclass(frozen=True)
-class AllToAll:
-    """Each rank sends a block to each other rank, in so many messages."""
-
-    block_bytes: float  # for one other rank
-    messages: int = 1  # in which a block is sent
-
-    def sent(self, ranks: int) -> Sent:
-        """What each rank sends."""
-        return Sent(float(self.messages * (ranks - 1)), self.block_bytes * (ranks - 1))
-
-
-@dataclass(frozen=True)
-class Reduction:
-    """A reduction or broadcast of so many bytes over a binary tree of all ranks; `both_ways`: an allreduce."""
-
-    bytes: float
-    both_ways: bool = False
-
-    def sent(self, ranks: int) -> Sent:
-        """What each rank sends by recursive doubling (both ways), or the mean over a tree."""
-        messages = math.ceil(math.log2(ranks)) if self.both_ways and ranks > 1 else (ranks - 1) / ranks
-        return Sent(messages, messages * self.bytes)
-
-
-Exchange: TypeAlias = PointToPoint | AllToAll | Reduction
-
-
-@dataclass(frozen=True)
 class Part:
-    """A part of a step: what it communicates, and how many times in a step."""
+    """What a phase of a step communicates, all ranks of the group together, as the kernel counts it."""
 
     phase: str  # of the kernel; "": of none
-    exchange: Exchange
-    times: float = 1.0
+    messages: int
+    bytes: int
+    turns: float | None = None
+    """Messages whose starts follow one another on each rank; `None`: as many as a rank sends on average. Of a broadcast
+    few ranks send, and the others wait for it: its start is one of all."""
+    exact: bool = True  # the kernel counts as much whatever its data are; else this is a mean, or the most
+
+    def starts(self, ranks: int) -> float:
+        """Starts of messages that follow one another on each rank."""
+        return self.messages / ranks if self.turns is None else self.turns
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step (or one chunk of each lane) of all ranks of a group together."""
+    """One step (or one chunk of each lane) of all ranks of a group together.
 
-    counts: Mapping[str, float]  # under the names of the kernel's own counts
+    Ranks that may share memory within a node are taken to be on nodes of their own, unless the knobs ask for it.
+    """
+
+    counts: Mapping[str, float]  # under the names of the kernel's own counts; without messages and their bytes
     bytes_held: int  # of memory that the group allocates, all ranks together
     parts: Sequence[Part] = ()
-    others: Mapping[str, Sequence[Part]] = field(default_factory=dict)  # of further algorithms that the workload offers
 
-    def sent(self, ranks: int) -> Sent:
-        """What each rank sends in a step, the mean over the ranks."""
-        each = [(part.times, part.exchange.sent(ranks)) for part in self.parts]
-        return Sent(sum(times * one.messages for times, one in each), sum(times * one.bytes for times, one in each))
+    @property
+    def messages(self) -> int:
+        """Messages of all ranks, as the kernel counts them."""
+        return sum(part.messages for part in self.parts)
+
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes of these messages."""
+        return sum(part.bytes for part in self.parts)
 
 
 Declared: TypeAlias = Callable[[Mapping[str, str], int, int], Step]
@@ -89,3 +56,58 @@ Declared: TypeAlias = Callable[[Mapping[str, str], int, int], Step]
 
 Raises KeyError or ValueError where the knobs do not say it.
 """
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How the problem of a workload grows with the memory, and how ranks work on it that share none.
+
+    The rate that is predicted is of what the headline counts; where it counts nothing, of the bytes that a rank sends.
+    """
+
+    name: str
+    title: str  # in tables
+    size: str  # the knob of the problem's size
+    power: int = 1  # of the size, with which the memory grows
+    read: Callable[[str], float] = float  # the size from the text of its knob
+    whole: Callable[[float], int] = round  # the nearest size that the kernel takes
+    apart: tuple[Mapping[str, str], ...] = ({},)
+    """Knobs with which ranks that share no memory work on it. Of several algorithms the first is the workload's own."""
+    only: Mapping[str, str] = field(default_factory=dict)  # knobs without which a figure is of another problem
+    note: str = ""  # what is assumed, in words
+
+    def size_of(self, knobs: Mapping[str, str]) -> float:
+        """The size of a problem.
+
+        Raises:
+            KeyError, ValueError: the knobs do not say it.
+        """
+        return self.read(knobs[self.size])
+
+    def grown(self, knobs: Mapping[str, str], times: float) -> dict[str, str]:
+        """The knobs of a problem that takes so many times the memory.
+
+        Raises:
+            KeyError, ValueError: the knobs do not say its size.
+        """
+        return {**knobs, self.size: str(self.whole(self.size_of(knobs) * times ** (1 / self.power)))}
+
+
+def squarest(ranks: int) -> tuple[int, int]:
+    """The squarest grid of P × Q ranks with P ≤ Q."""
+    rows = next(rows for rows in range(math.isqrt(ranks), 0, -1) if ranks % rows == 0)
+    return rows, ranks // rows
+
+
+def grid_of(text: str, ranks: int) -> tuple[int, int]:
+    """Rows and columns of a grid of ranks: `PxQ`, or `auto`: the squarest.
+
+    Raises:
+        ValueError: it is no grid of so many ranks.
+    """
+    if text == "auto":
+        return squarest(ranks)
+    rows, columns = map(int, text.split("x"))
+    if rows * columns != ranks or rows < 1:
+        raise ValueError(f"{ranks} ranks are no grid of {text}")
+    return rows, columns

@@ -12,7 +12,7 @@ from octant.machine import Machine
 from octant.metric import Metric, Needed, needed_names
 from octant.record import Point
 from octant.stats.doubts import GRADES
-from octant.step import Declared
+from octant.step import Declared, Scaling
 
 
 @dataclass(frozen=True)
@@ -246,6 +246,7 @@ class Workload:
     results: Mapping[str, str] = field(default_factory=dict)
     """Results and checks of the kernel that other code reads: an identifier for each, and the kernel's text of it."""
     step: Declared | None = None  # what one step computes, holds and sends (`step.py` of the folder)
+    scaling: Scaling | None = None  # how its step grows: the network model predicts it on more ranks and nodes
     sizes: Mapping[str, Callable[[Machine, str], str]] = field(default_factory=dict)
     """Knobs of the problem's size, which other tools choose by rules of their own. For each of them, what of its value
     has to be the same in a comparison with an output of another tool, given the machine of our own result."""
@@ -281,6 +282,10 @@ class Workload:
         """Return the value of a result of `results` in a point; `None` where the point or the declaration has none."""
         text = self.results.get(identifier)
         return next((one.value for one in point.results if one.name == text), None)
+
+    def counts_of(self, metric: str = "") -> tuple[str, ...]:
+        """The counts that a metric, or the headline, is a rate of; none where it is no rate of counts."""
+        return tuple(one.name for one in needed_names(self.metric(metric).value) if one.kind == "count")
 
     def problems(
         self,
@@ -393,8 +398,11 @@ def _unknown_knobs(workload: Workload, described: Mapping[str, Any]) -> Iterator
         yield from _unknown(_picture_name(picture), "knob", getattr(picture, "each", ()), choices)
     yield from _unknown("alone", "knob", workload.alone, choices)
     yield from _unknown("apart", "knob", workload.apart, choices)
-    runs = {"smoke": workload.smoke, "probe": workload.probe.knobs if workload.probe else {}}
-    for where, knobs in runs.items():
+    runs = [("smoke", workload.smoke), ("probe", workload.probe.knobs if workload.probe else {})]
+    if scaling := workload.scaling:
+        yield from _unknown("scaling", "knob", [scaling.size], choices)
+        runs += [("scaling", knobs) for knobs in (*scaling.apart, scaling.only)]
+    for where, knobs in runs:
         yield from _unknown(where, "knob", knobs, choices)
         for name, values in knobs.items():
             if choices.get(name):

@@ -12,8 +12,8 @@ from octant.analysis.conditions import Difference, differences
 from octant.analysis.summary import summarise
 from octant.ask import Ask, Launch
 from octant.launch import Planned
+from octant.mpi.proof import READ_BACK
 from octant.record import Point, Scheduling
-from octant.runs.mpi_proof import READ_BACK
 from octant.store import StoredRun
 
 BASE = fake_run()

@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 
 from octant.benchmarks.messages.patterns import patterns
 from octant.build.describe import describe
-from octant.catalogue.mpi_faults import faults
 from octant.cli import application
 from octant.failure import Exit
+from octant.mpi.faults import faults
 from octant.runs.knobs import check_knobs
 from paths import Octant
 

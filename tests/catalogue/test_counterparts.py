@@ -13,17 +13,15 @@ import typer
 from typer.testing import CliRunner
 
 from octant import catalogue
-from octant.build import mpi_library
-from octant.catalogue import neutral
 from octant.catalogue.lookup import nearest, search
 from octant.cli import application
 from octant.failure import Refusal
-from octant.machine.mpi_inventory import Inventory, parse_mpivars, parse_ompi_info
 from octant.machine.synthetic import read_synthetic
+from octant.mpi import neutral, settings
+from octant.mpi.inventory import Inventory, linked, parse_mpivars, parse_ompi_info
 from octant.placement.expressions import parse_place
 from octant.report.machine.counterparts import found_text
 from octant.report.machine.neutral import example, neutral_text
-from octant.runs import mpi_settings
 from paths import DATA
 
 NAMES = sorted({setting.name for setting in catalogue.settings()})
@@ -156,7 +154,7 @@ OPENMPI = parse_ompi_info((DATA / "ompi_info-5.0.11.txt").read_text())
 def _refusal(proposal: str, inventory: Inventory) -> str:
     """Why `octant run --mpi` refuses it with a library without an InfiniBand adapter; empty: it does not."""
     try:
-        mpi_settings.read([proposal], inventory, {}, ["eth0"])
+        settings.read([proposal], inventory, {}, ["eth0"])
     except Refusal as refused:
         return str(refused)
     return ""
@@ -166,7 +164,7 @@ def _refusal(proposal: str, inventory: Inventory) -> str:
 def test_a_proposal_that_an_installed_library_refuses_says_so_and_who_accepts_it(
     proposal: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mpi_settings, "library_of", functools.partial(mpi_settings.library_of, infiniband=False))
+    monkeypatch.setattr(settings, "library_of", functools.partial(settings.library_of, infiniband=False))
     refused = {title: _refusal(proposal, one) for title, one in (("MPICH 5", MPICH), ("Open MPI 5", OPENMPI))}
     (name, *_) = [s.name for s in catalogue.settings() if s.neutral == proposal]
     text = " ".join(found_text(name, search(name), 100).replace("\\\n", "").split())
@@ -186,12 +184,12 @@ def test_the_library_that_is_installed_accepts_what_the_answer_says(
     proposal: str, kernels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
-    live = mpi_library.linked()
+    live = linked()
     own = neutral.find(proposal.partition("=")[0])
     assert own is not None
     accepted = neutral.acceptance(own, neutral.read_value(own, proposal.partition("=")[2]))
     title = {"mpich": "MPICH 5", "openmpi": "Open MPI 5"}.get(live.library, "")
-    if not live.version.startswith("5") or not title or mpi_settings.library_of(live, {}).infiniband:
+    if not live.version.startswith("5") or not title or settings.library_of(live, {}).infiniband:
         pytest.skip("needs MPICH 5 or Open MPI 5, without an InfiniBand adapter")
     said = [why for why in accepted.refused_by if why.startswith(title)]
     assert bool(_refusal(proposal, live)) == bool(said), said

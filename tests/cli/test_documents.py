@@ -144,7 +144,7 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "launch.watch.watch",
         "simulate.simgrid.second_opinion",
         "simulate.on_model.run",
-        "runs.mpi_proof.prove",
+        "mpi.proof.prove",
     ):
         monkeypatch.setattr(f"octant.{name}", _begin)
 

@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 from octant.cli import place
 from octant.failure import Refusal
+from octant.launchers import names
 from octant.machine.hwloc import load
 from octant.placement.draw import as_svg, as_text, describe
 from octant.placement.expressions import parse_place
-from octant.placement.launchers import backends
 from octant.placement.planner import plan
 from paths import MACHINES
 
@@ -48,7 +48,7 @@ def test_options_say_the_same_as_the_text() -> None:
 
 def test_all_launchers_with_headings() -> None:
     output, _notes = run("--place", "2x2", "--on", REFERENCE, "--for", "all")
-    assert [name for name in backends() if f"{name}: " not in output] == []
+    assert [name for name in names("write") if f"{name}: " not in output] == []
     assert "! PBS chooses and binds nothing" in output
 
 

@@ -1,6 +1,7 @@
 """octant-bind gives a process its place and becomes the program; what it cannot give it refuses."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,9 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fake_run import machine
 from octant.failure import worst
+from octant.launch.bind import LOCAL_RANK_VARIABLES as KNOWN_VARIABLES
 from octant.launch.bind import refusal_path, take_refusal
+from octant.launch.bind import words as bind_words
 from octant.launch.pages import parse_smaps, segments
+from octant.placement import planner
+from octant.placement.request import parse_request
+from paths import ROOT
 
 Bind = Callable[..., "subprocess.CompletedProcess[str]"]
 SHOW = ("-c", "import os, json; print(sorted(os.sched_getaffinity(0)))")
@@ -320,3 +327,42 @@ def test_it_refuses_rights_that_the_caller_lacks(program: Path) -> None:
             assert done.returncode == code, done.stderr
             assert done.stdout == ("" if code else "65534\n")
             assert ("rights that the caller lacks" in done.stderr) == bool(code)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("1x1", "--rank 0 cpus=0 threads=0"),
+        ("2x2,memory=local", "--rank 0 cpus=0-1 threads=0/1 mem=local --rank 1 cpus=2-3 threads=2/3 mem=local"),
+        (
+            "2x2,unit=numa,order=scatter,memory=bind",
+            "--rank 0 cpus=0-3 threads=0-3/0-3 mem=bind:0 --rank 1 cpus=4-7 threads=4-7/4-7 mem=bind:1",
+        ),
+        ("1x1,memory=interleave", "--rank 0 cpus=0 threads=0 mem=interleave:0-1"),
+        ("1x1,memory=preferred:1", "--rank 0 cpus=0 threads=0 mem=preferred:1"),
+        ("1x2,cpus=0+4", "--rank 0 cpus=0+4 threads=0/4"),
+        ("1x1,pages=4k", "--rank 0 cpus=0 threads=0 --no-thp"),
+        ("1x1,heap=huge", "--rank 0 cpus=0 threads=0 --heap thp"),
+        ("1x1,heap=huge,pages=2m", "--rank 0 cpus=0 threads=0 --heap 2097152"),
+        ("1x1,pages=2m", "--rank 0 cpus=0 threads=0"),
+    ],
+)
+def test_octant_bind_is_told_in_words_that_no_shell_minds(asked: str, words: str) -> None:
+    request = parse_request(asked)
+    found = bind_words(planner.plan(machine(nodes=2, cores=4).topology, request), request)
+    assert found == words.split()
+    assert not set("".join(found)) & set(" ;|&$`'\"(){}<>*?~#,")
+
+
+def test_octant_bind_is_told_which_parts_are_to_be_on_huge_pages(
+    kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    request = parse_request("1x1,stack=huge,text=huge")
+    found = bind_words(planner.plan(machine().topology, request), request)
+    assert found[-4:] == ["--segments", "text+stack", "--preload", str(kernels / "octant-pages")]
+
+
+def test_both_sides_know_the_same_local_rank_variables() -> None:
+    header = ROOT / "native" / "bind" / "local_rank.hpp"
+    assert tuple(re.findall(r'RankVariable\{"(\w+)"', header.read_text())) == KNOWN_VARIABLES

@@ -18,9 +18,9 @@ from octant.ask import Ask, Launch, Shape, Subject
 from octant.benchmarks.messages import requests as mpi_patterns
 from octant.failure import Exit, Refusal
 from octant.launch import link as links
-from octant.launch.launchers import JobSize
-from octant.launch.launchers.mpiexec import options
 from octant.launch.link import Link, parse_link
+from octant.launchers import JobSize
+from octant.launchers.mpiexec import options
 from octant.record import Crossing, Point, Process, RecordError
 from octant.record.lines import Reader
 from octant.record.written import link_line

@@ -107,7 +107,7 @@ def test_a_launcher_that_binds_first_is_found_out(
     octant: Octant, tmp_path: Path, environment: Mapping[str, str]
 ) -> None:
     """An mpiexec that binds each rank to the core that the other one was to have."""
-    from octant.launch.launchers._flavour import find
+    from octant.build.mpiexec import find
 
     wrong = tmp_path / "mpiexec"
     wrong.write_text(

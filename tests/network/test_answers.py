@@ -22,7 +22,6 @@ from octant.network import load
 from octant.network.applications import alltoall_rate, alltoall_schedules, global_fft, pair_experiments, random_ring
 from octant.network.calibrate import fit
 from octant.network.failures import random_failures, recover
-from octant.network.hpcc import TESTS, sent
 from octant.network.overview import sizes
 from octant.network.platform import platform
 from octant.network.solve import solve
@@ -182,7 +181,6 @@ def calls() -> dict[str, Any]:
         "global_fft": global_fft(power775, 100),
         "random_ring": random_ring(power575, 3, 4, 1000.0, 7),
         "pairs": pair_experiments(bgp),
-        "sent": {f"{test} {ranks}": sent(test, 1e6, ranks) for test in TESTS[:4] for ranks in (1, 2, 6, 64)},
         "random_failures": random_failures(small, make(small, "ptrans"), "D", 2, 6, 0.5, 3),
         "recover": recover(power575.at_size(8), shift, 100, 1e-6, 5e-5, 1e-5, 2, 4),
         "place": {

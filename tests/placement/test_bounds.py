@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from octant.failure import Refusal
+from octant.launchers import from_syntax, with_file
 from octant.machine import hwloc
 from octant.machine.synthetic import read_synthetic
 from octant.placement.expressions import parse_place
-from octant.placement.launchers import from_syntax
 from octant.placement.planner import plan
 from octant.placement.request import LONGEST, MOST, parse_request
-from octant.placement.translate import with_file
 
 NODE = read_synthetic("pack:2 core:4 pu:2")
 

@@ -11,11 +11,12 @@ from fake_kernel import Kernel, ask, planned
 from fake_run import machine
 from octant import workloads
 from octant.ask import Ask, Launch, Shape, Subject
-from octant.catalogue.neutral import Library
 from octant.failure import Exit
 from octant.launch.execute import Outcome
+from octant.mpi import faults
+from octant.mpi.neutral import Library
 from octant.record import Failure
-from octant.runs import mpi_faults, plan
+from octant.runs import plan
 from octant.runs.carry_out import carry_out, in_turn
 from octant.store import Store, StoredRun
 
@@ -26,7 +27,7 @@ OPENMPI = Library("openmpi", "5.0.11")
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workloads, "alone_knobs", lambda _name: ("pattern",))
-    monkeypatch.setattr(mpi_faults, "in_use", lambda: OPENMPI)
+    monkeypatch.setattr(faults, "in_use", lambda: OPENMPI)
 
 
 @pytest.fixture
@@ -205,8 +206,8 @@ def test_the_time_limit_is_a_few_times_what_is_expected() -> None:
 
 
 def test_a_known_fault_is_named_with_what_helps(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mpi_faults, "in_use", lambda: Library("openmpi", "4.1.4"))
-    monkeypatch.setattr(mpi_faults, "default_knobs", lambda _name: {"win": "create"})
+    monkeypatch.setattr(faults, "in_use", lambda: Library("openmpi", "4.1.4"))
+    monkeypatch.setattr(faults, "default_knobs", lambda _name: {"win": "create"})
     question = Ask(Subject("mpi/onesided"), {"pattern": "compare-and-swap", "win": "allocate"}, Shape(2))
     run = go_on(store, store.create("q", machine(), [question]), Kernel({0: CRASHED}))
     (failure,) = run.failures
@@ -216,12 +217,12 @@ def test_a_known_fault_is_named_with_what_helps(store: Store, monkeypatch: pytes
 
 
 def test_only_safe_leaves_out_just_the_cells_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mpi_faults, "default_knobs", lambda _name: {"win": "create"})
+    monkeypatch.setattr(faults, "default_knobs", lambda _name: {"win": "create"})
     knobs = {"pattern": "put,compare-and-swap", "win": "allocate,create"}
     question = Ask(Subject("mpi/onesided"), knobs, Shape(2))
-    kept, said = mpi_faults.safe_asks([question], Library("openmpi", "4.1.4"))
+    kept, said = faults.safe_asks([question], Library("openmpi", "4.1.4"))
     cells = [tuple(cell.values()) for one in kept for cell in one.cells()]
     assert sorted(cells) == [("compare-and-swap", "create"), ("put", "allocate"), ("put", "create")]
     assert len(said) == 1
     assert "OMPI_MCA_osc=^rdma" in said[0]
-    assert mpi_faults.safe_asks([question], OPENMPI) == ((question,), ())
+    assert faults.safe_asks([question], OPENMPI) == ((question,), ())

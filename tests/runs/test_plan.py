@@ -11,7 +11,7 @@ from fake_run import machine
 from octant.ask import Ask, Launch, Shape, Subject
 from octant.failure import Exit, Refusal
 from octant.launch import Planned
-from octant.launch.launchers import mpiexec
+from octant.launchers import openmpi
 from octant.machine import Machine
 from octant.runs import plan
 from octant.runs.rounds import seed_within
@@ -73,10 +73,10 @@ def test_threads_beyond_the_hardware_threads_yield_and_the_record_reads_it_back(
     (kernels / "octant-mpi-threads").chmod(0o755)
     crowd = Ask(Subject("mpi/threads"), {"threads": "1,2"}, Shape(2))
     planned = resolved(crowd).environment
-    assert (planned[mpiexec.YIELD], planned["OCTANT_MPI_SETTINGS"]) == ("1", mpiexec.YIELD)
-    own = resolved(dataclasses.replace(crowd, mpi={mpiexec.YIELD: "0"})).environment
-    assert own[mpiexec.YIELD] == "0"
-    assert mpiexec.YIELD not in resolved(dataclasses.replace(crowd, knobs={"threads": "1"})).environment
+    assert (planned[openmpi.YIELD], planned["OCTANT_MPI_SETTINGS"]) == ("1", openmpi.YIELD)
+    own = resolved(dataclasses.replace(crowd, mpi={openmpi.YIELD: "0"})).environment
+    assert own[openmpi.YIELD] == "0"
+    assert openmpi.YIELD not in resolved(dataclasses.replace(crowd, knobs={"threads": "1"})).environment
 
 
 def test_a_placed_launch_says_its_masks(kernels: Path) -> None:

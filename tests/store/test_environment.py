@@ -11,11 +11,11 @@ import pytest
 from fake_kernel import Kernel, ask, planned
 from fake_run import fake_run, machine, write_run
 from octant.analysis.summary import summarise
-from octant.catalogue.mpi_settings import knobs, of_mpi
-from octant.catalogue.neutral import settings
+from octant.mpi.knobs import knobs, of_mpi
+from octant.mpi.neutral import settings
+from octant.mpi.settings import is_known
 from octant.report.run import page
 from octant.runs.carry_out import carry_out, in_turn
-from octant.runs.mpi_settings import is_known
 from octant.store import Store, environment
 
 CREDENTIALS = {

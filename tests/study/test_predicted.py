@@ -8,15 +8,18 @@ import pytest
 
 import fake_study
 from fake_run import fake_run, lane, machine, point, there_and_back
+from octant import workloads
 from octant.ask import Launch
+from octant.benchmarks.table import read_tests
 from octant.failure import Refusal
 from octant.machine import facts
 from octant.record import Given, Point
 from octant.report.network.larger import measured_answers
 from octant.report.study.rows import beside_model, range_of_model
 from octant.report.study.text import report_text
-from octant.simulate.calibrated import node_rates, on_nodes, ways_of
+from octant.simulate.calibrated import node_rates, on_nodes, predicted, ways_of
 from octant.stats import Interval
+from octant.step import Scaling
 from octant.store import Store, StoredRun
 from octant.study import file, outcome
 from octant.study.cells import Cell
@@ -24,6 +27,7 @@ from octant.study.design import design
 from study_text import STUDY
 
 pytest.importorskip("octant._network")
+HPCC = [one.workload for one in read_tests("hpcc")]
 LENGTHS = (8, 512, 4096, 32768, 262144, 2097152)
 
 
@@ -42,7 +46,7 @@ def message(length: int) -> Point:
 
 def transposition(n: int, ranks: int, ns: float, **more: Any) -> Point:
     counts = {"bytes_transposed": 8 * n * n}
-    knobs = {"n": str(n), "transport": "messages"}
+    knobs = {"n": str(n), "transport": "messages", "block": "192", "grid": "auto", "message": "256KiB", "tile": "192"}
     return of("hpcc/ptrans", f"ptrans-{n}-{ranks}", ns, ranks, knobs=knobs, counts=counts, **more)
 
 
@@ -65,13 +69,16 @@ def test_a_run_tells_its_own_messages() -> None:
 
 def test_a_node_is_its_most_ranks_with_the_most_data() -> None:
     points = (transposition(1024, 1, 1e6), transposition(512, 2, 1e6), transposition(1024, 2, 1e6))
-    found = node_rates(run(*points))
+    known = map(predicted, workloads.workloads().values())
+    found = {
+        one.test: one for one in node_rates(run(*points), {one.workload.name: one for one in known if one}).values()
+    }
     assert (found["ptrans"].ranks, found["ptrans"].size) == (2, 1024)
     assert found["ptrans"].per_s == pytest.approx(8 * 1024**2 / 1e-3)
 
 
 def test_more_nodes_than_there_are_here() -> None:
-    found = on_nodes(run(*MESSAGES, transposition(1024, 2, 1e6)), [8, 64])
+    found = on_nodes(run(*MESSAGES, transposition(1024, 2, 1e6)), [8, 64], HPCC)
     rates = {(one.test, one.nodes): one.rate for one in found.answers}
     assert set(rates) == {("ptrans", 8), ("ptrans", 64), ("random-ring", 8), ("random-ring", 64)}
     assert rates["ptrans", 64].per_s.middle > 4 * rates["ptrans", 8].per_s.middle
@@ -81,13 +88,20 @@ def test_more_nodes_than_there_are_here() -> None:
     assert "left out: HPL, G-RandomAccess, G-FFT" in shown.notes[-1]
 
 
+def test_a_transform_of_fewer_lines_than_ranks_has_an_answer_too() -> None:
+    knobs = {"n": "900", "transport": "messages", "chunks": "0", "schedule": "prime"}
+    transform = of("hpcc/gfft", "gfft", 1e5, knobs=knobs, counts={"nominal_flops": 44_167})
+    found = on_nodes(run(*MESSAGES, transform), [8, 1944], HPCC)
+    assert [one.test for one in found.answers].count("gfft") == 2
+
+
 def test_a_run_without_messages_says_what_measures_them() -> None:
     with pytest.raises(Refusal, match=r"it measured no messages\); try octant study run hpcc-scaling"):
-        on_nodes(run(transposition(1024, 2, 1e6)), [8])
+        on_nodes(run(transposition(1024, 2, 1e6)), [8], HPCC)
 
 
 def test_a_run_of_messages_alone_answers_for_the_ring() -> None:
-    found = on_nodes(run(*MESSAGES), [8])
+    found = on_nodes(run(*MESSAGES), [8], HPCC)
     assert [one.test for one in found.answers] == ["random-ring"]
     assert found.left_out == ("hpl", "ptrans", "randomaccess", "gfft")
 
@@ -102,8 +116,11 @@ def test_our_value_beside_a_range() -> None:
 
 def test_a_study_without_messages_says_how_to_get_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_study.programs(tmp_path / "bin", monkeypatch)
-    text = STUDY.replace('workload = "stream"', 'workload = "stream"\npredicted = "random-ring"')
+    text = STUDY.replace('workload = "stream"', 'workload = "stream"\npredicted = true')
     text = text.replace('knobs = { pages = "thp" }', 'ranks = "2"')
+    stream = workloads.workload("stream")
+    scaling = Scaling("stream", "stream", "bytes")
+    monkeypatch.setitem(workloads.entries().working, stream.name, dataclasses.replace(stream, scaling=scaling))
     (tmp_path / "mine.toml").write_text(text)
 
     def rate(_launch: Launch, _knobs: object) -> float:
@@ -134,6 +151,7 @@ def test_a_level_has_knobs_of_one_measure_and_a_measure_its_least_ranks() -> Non
     [
         ("a = {}", "a = { measures = { n = { bytes = '1' } } }", "no measure 'n'"),
         ('workload = "stream"', 'workload = "stream"\npredicted = "linpack"', "predicted"),
+        ('workload = "stream"', 'workload = "stream"\npredicted = true', "does not declare a step and how it grows"),
     ],
 )
 def test_what_leads_nowhere_is_refused(old: str, new: str, why: str) -> None:

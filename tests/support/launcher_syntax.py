@@ -1,10 +1,10 @@
 """Launchers' words in tests: asked of the reference node, read on it."""
 
+from octant.launchers import Reading, Syntax, from_syntax, to_syntax
 from octant.machine import Topology
 from octant.machine.hwloc import load
 from octant.placement import set_text
 from octant.placement.expressions import parse_place
-from octant.placement.launchers import Reading, Syntax, from_syntax, to_syntax
 from octant.placement.planner import plan
 from paths import MACHINES
 

@@ -12,10 +12,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from octant.launchers import to_syntax
 from octant.machine.hwloc import write_xml
 from octant.machine.synthetic import read_synthetic
 from octant.placement.expressions import parse_place
-from octant.placement.launchers import to_syntax
 from octant.placement.planner import DoesNotFit, plan
 from paths import DATA
 from record_launchers import LINUX, POWER, REFERENCE

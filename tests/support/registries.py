@@ -1,5 +1,7 @@
-"""Registries with an entry left out or broken, in this process, and the packages that are registries."""
+"""Registries with an entry added, left out or broken, in this process, and the packages that are registries."""
 
+import importlib
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,9 +19,7 @@ REGISTRIES = {
     "rule": ("octant.advice.rules",),
     "finding": ("octant.advice.findings",),
     "kind of test": ("octant.study.kinds",),
-    "launcher": ("octant.launch.launchers",),
-    "batch system": ("octant.launch.jobs",),
-    "syntax": ("octant.placement.launchers",),
+    "launcher": ("octant.launchers",),
     "import format": ("octant.foreign",),
     "command group": ("octant.cli",),
     "benchmark": ("octant.benchmarks",),
@@ -61,9 +61,27 @@ def changed(package: str, name: str, how: How) -> Iterator[None]:
             _forget()
 
 
+@contextmanager
+def added(package: str, folder: Path) -> Iterator[None]:
+    """Let the modules in a folder be entries of a package too, as if they lay in it, while the block runs."""
+    own: list[str] = importlib.import_module(package).__path__  # type: ignore[assignment]
+    own.append(str(folder))
+    importlib.invalidate_caches()
+    _forget()
+    try:
+        yield
+    finally:
+        own.remove(str(folder))
+        for path in folder.glob("*.py"):
+            sys.modules.pop(f"{package}.{path.stem}", None)
+        _forget()
+
+
 def _forget() -> None:
     """Empty what remembers entries."""
-    registry._imported.cache_clear()
+    for cached in (registry.names, registry._imported, registry._file):
+        if hasattr(cached, "cache_clear"):  # `changed` replaces one of them
+            cached.cache_clear()
     workloads.entries.cache_clear()
     benchmarks.entries.cache_clear()
 

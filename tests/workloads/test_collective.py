@@ -10,8 +10,8 @@ import pytest
 
 from kernel_run import KernelRuns, read_records
 from octant.build import program_name
-from octant.catalogue.mpi_faults import faults
 from octant.failure import Exit
+from octant.mpi.faults import faults
 from octant.record import Point
 from paths import Octant
 

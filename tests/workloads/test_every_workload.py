@@ -14,6 +14,7 @@ from octant.build import program_name
 from octant.failure import Exit
 from octant.network.traffic import NAMES as PATTERNS
 from octant.workload import Bars, CollectiveTraffic, Curve, NoTraffic, Stacked
+from step_counts import differences_of_any
 
 NAMES = sorted(workloads.workloads())
 LIMITS = {provides.name for workload in workloads.workloads().values() for provides in workload.provides}
@@ -68,6 +69,7 @@ def test_the_smoke_run_is_right_and_every_metric_has_a_value(kernels: Path, run_
     for point in done.points:
         assert point.checks
         assert point.passed
+        assert not differences_of_any(point), "`step.py` declares other counts than the kernel"
         assert all(len(series.values) for series in point.read().series)
         for metric, figure in figures_of(workload, [point], workload.metrics).items():
             assert figure.value is not None or metric != workload.metric().name, f"{metric}: {figure.missing}"

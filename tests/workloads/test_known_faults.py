@@ -12,11 +12,11 @@ import pytest
 from kernel_run import OPEN_MPI, read_records
 from octant import workloads
 from octant.build import program_name
-from octant.catalogue.mpi_faults import Fault, faults, of_library
-from octant.catalogue.neutral import Library
 from octant.failure import Exit
-from octant.launch.launchers.mpiexec import YIELD
-from octant.machine.mpi_inventory import parse_probe
+from octant.launchers.openmpi import YIELD
+from octant.mpi.faults import Fault, faults, of_library
+from octant.mpi.inventory import parse_probe
+from octant.mpi.neutral import Library
 from octant.units import parse_bytes
 from paths import OPENMPI_KERNELS, ROOT
 

@@ -15,8 +15,8 @@ import pytest
 from kernel_run import MORE_RANKS, OPEN_MPI, QUICK, KernelRuns, read_records, smoke
 from octant import workloads
 from octant.build import program_name
-from octant.catalogue.mpi_faults import faults
 from octant.failure import Exit
+from octant.mpi.faults import faults
 from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT
 
 NAMES = [name for name in sorted(workloads.workloads()) if name.startswith("mpi/")]

@@ -17,6 +17,7 @@ from octant.record import Point, Result
 from octant.record.lines import Reader
 from octant.record.written import seal
 from octant.report.run import workloads as page
+from octant.step import Scaling
 from octant.workload import Curve, Picture, Probe, Stacked, Workload
 from paths import DATA
 
@@ -26,6 +27,7 @@ NAMING: Mapping[type, tuple[str, ...]] = {
     Workload: ("bounded_by", "duplex", "alone", "apart", "smoke"),
     Provides: ("metric",),
     Probe: ("metric", "kind", "knobs"),
+    Scaling: ("size", "apart", "only"),
     metric.Seconds: ("of", "per", "role"),
     metric.Rate: ("of", "counts", "role"),
     metric.Share: ("of", "to", "role"),

@@ -9,7 +9,7 @@ from octant import units
 from octant.ask import EFFORT
 from octant.identity import identity_of
 from octant.machine.modes import numa_mode
-from octant.runs.mpi_proof import READ_BACK
+from octant.mpi.proof import READ_BACK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -7,8 +7,8 @@ version 0.1, which kept no plan, are compared in their pages alone.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from octant.machine.mpi_inventory import agrees
 from octant.machine.tree import parse_cpus
+from octant.mpi.inventory import agrees
 from octant.placement import RankPlace, set_text
 from octant.record import SMALL_PAGES, Buffer, Given, Point
 from octant.store import StoredRun

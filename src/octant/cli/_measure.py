@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
     from octant.ask import Ask
     from octant.machine import Machine
+    from octant.mpi.settings import MpiWords
     from octant.runs.durations import Durations
     from octant.runs.ends import End
-    from octant.runs.mpi_settings import MpiWords
     from octant.store import ProvenSetting, Store, StoredRun
     from octant.tile import DeclaredScreen
 
 
 def safe(asks: Sequence[Ask]) -> Sequence[Ask]:
     """The asks without what the library in use is known to do wrong; what is left out is said on standard error."""
-    from octant.build.mpi_library import linked
-    from octant.runs.mpi_faults import safe_asks
-    from octant.runs.mpi_settings import library_of
+    from octant.mpi.faults import safe_asks
+    from octant.mpi.inventory import linked
+    from octant.mpi.settings import library_of
 
     kept, reasons = safe_asks(asks, library_of(linked(), {}))
     for text in reasons:
@@ -60,12 +60,12 @@ def create(
 
 def settings_of(words: Sequence[str]) -> MpiWords:
     """The settings of the MPI library that `--mpi` names; those without effect here are named and left out."""
-    from octant.build.mpi_library import linked
-    from octant.runs import mpi_settings
+    from octant.mpi.inventory import linked
+    from octant.mpi.settings import MpiWords, read
 
     if not words:
-        return mpi_settings.MpiWords({}, ())
-    settings = mpi_settings.read(words, linked())
+        return MpiWords({}, ())
+    settings = read(words, linked())
     for text in settings.without_effect:
         typer.echo(f"octant: {text}; left out", err=True)
     return settings
@@ -75,18 +75,19 @@ def prove(settings: MpiWords, ask: Ask, to: Store) -> tuple[ProvenSetting, ...]:
     """Tries the settings, and those of the environment where ranks communicate, and says what came of it."""
     import os
 
-    from octant.build.mpi_library import linked
-    from octant.runs import mpi_proof, mpi_settings
+    from octant.mpi import proof
+    from octant.mpi.inventory import linked
+    from octant.mpi.settings import library_of
 
-    outside = mpi_proof.set_outside(os.environ) if ask.shape.ranks > 1 else {}
+    outside = proof.set_outside(os.environ) if ask.shape.ranks > 1 else {}
     if not settings.variables and not settings.settings and not outside:
         return ()
-    library = mpi_settings.library_of(linked(), {**os.environ, **settings.variables})
+    library = library_of(linked(), {**os.environ, **settings.variables})
     root = to.root.absolute()  # where kernels write their records, every host can read
     shared = next(folder for folder in (root, *root.parents) if folder.is_dir())
-    proven = mpi_proof.prove(settings, library, mpi_proof.starter(ask.shape.launcher, shared), outside)
+    proven = proof.prove(settings, library, proof.starter(ask.shape.launcher, shared), outside)
     for one in proven:
-        typer.echo(f"octant: {mpi_proof.text(one, library)}", err=True)
+        typer.echo(f"octant: {proof.text(one, library)}", err=True)
     return proven
 
 
@@ -110,8 +111,8 @@ def finish(
     """
     from octant.analysis.given import all_mismatches
     from octant.cli._stored import measure
+    from octant.mpi.faults import known_wrong_answers
     from octant.runs.ends import ends_of
-    from octant.runs.mpi_faults import known_wrong_answers
     from octant.runs.starts import starts_of
     from octant.units import duration_text
 

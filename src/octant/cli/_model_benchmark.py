@@ -18,6 +18,7 @@ def commands() -> dict[str, Callable[..., None]]:
 
 
 def predict(
+    context: typer.Context,
     network: Annotated[
         str, typer.Argument(help="A network: `octant model list`, or a .toml file [default: nodes like that of --run].")
     ] = "",
@@ -34,15 +35,16 @@ def predict(
     json: JsonOption = False,
 ) -> None:
     """Predict the benchmark's tests of all ranks on so many nodes: of a described machine, or like this one."""
+    from octant.benchmarks.table import read_tests
     from octant.cli._stored import find_run
     from octant.failure import Exit, Refusal
     from octant.network import load
     from octant.network.inputs import read_sizes
-    from octant.network.larger import on_system
     from octant.report.network import answers as report
     from octant.report.network.larger import measured_answers, system_answers
     from octant.report.network.text import answers_text
     from octant.simulate.calibrated import on_nodes
+    from octant.simulate.described import on_system
 
     counts = read_sizes(nodes)
     if min(counts) < 2:
@@ -52,7 +54,8 @@ def predict(
             f"cannot use --run beside {network} (a described network needs no run); try one of the two", Exit.WRONG_WORD
         )
     if not network:
-        found = on_nodes(find_run(store, run or "last"), counts)
+        tested = [one.workload for one in read_tests(str(context.info_name))]
+        found = on_nodes(find_run(store, run or "last"), counts, tested)
         print(report.as_json(found) if json else answers_text(measured_answers(found)))
         return
     systems = [on_system(load(network), count) for count in counts]

@@ -120,7 +120,8 @@ def _run(benchmark: Benchmark, given: dict[str, Any]) -> None:
         return
     run, to, below = _created(benchmark, chosen, given.get("only_safe", False), given["store"])
     timeout = given["timeout"] or (benchmark.timeouts_s and benchmark.timeouts_s[not own.get("quick", True)])
-    known, every = learned(to, run.machine, run.id), replace(chosen, words=())
+    known = learned(to, run.machine, run.id)
+    every = replace(chosen, words=())  # of this run: a test that failed has no table, which the run's own text says
     try:
         finish(to, run, timeout, lambda done: _show(benchmark, done, every, given["json"], below), known=known)
     except typer.Exit as ended:

@@ -100,10 +100,10 @@ def place(
 
     from octant import output
     from octant.failure import Exit, Refusal
+    from octant.launchers import request_text, translate
     from octant.machine.load import load
     from octant.placement.draw import as_svg
     from octant.placement.planner import DoesNotFit
-    from octant.placement.translate import request_text, translate
     from octant.report.placement import text as writer
     from octant.report.plain import clean_lines
 

@@ -32,7 +32,7 @@ from octant.failure import Exit, Refusal
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from octant.launch.jobs import Job
+    from octant.launchers import Job
     from octant.store import StoredRun
 
 JOB = "As a job of a batch system"

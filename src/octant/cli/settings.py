@@ -50,19 +50,17 @@ def settings(
     use."""
     import os
 
-    from octant.catalogue.mpi_settings import check_names, of_mpi
     from octant.failure import Exit, Refusal
-    from octant.machine.mpi_inventory import inventory
+    from octant.mpi.inventory import inventory
+    from octant.mpi.knobs import check_names, of_mpi
+    from octant.mpi.settings import problems as problems_of
     from octant.report.machine import settings as writer
-    from octant.runs import mpi_settings
 
     try:
         known = inventory(library or "auto") if library or check else None
         if check and known is not None:
             given = name or of_mpi(os.environ)
-            problems = (
-                mpi_settings.problems(name, known) if name else check_names({v: os.environ[v] for v in given}, known)
-            )
+            problems = problems_of(name, known) if name else check_names({v: os.environ[v] for v in given}, known)
             text = writer.as_json([], known, problems) if json else writer.problems_text(problems, known, len(given))
             print(text)
             raise typer.Exit(Exit.WRONG_WORD if any(p.refused for p in problems) else Exit.OK)

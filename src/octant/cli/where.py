@@ -45,8 +45,8 @@ def where(
     from octant.failure import Exit, Refusal
     from octant.launch import bind as words
     from octant.launch.compare import differences
-    from octant.launch.launchers import JobSize
     from octant.launch.watch import watch
+    from octant.launchers import JobSize
     from octant.output import save
     from octant.report.placement import where as report
 

@@ -1,4 +1,4 @@
-"""Starts processes, and is the only place that does: what is to be started, launchers one file each, what watches."""
+"""Starts processes, and is the only place that does: what is to be started, how it is watched and ended."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from octant import build, units
 from octant.failure import Exit, Refusal
-from octant.launch.launchers import JobSize
+from octant.launchers import JobSize
 
 MTU_BYTES = 1500
 FRAME_BYTES = 14  # head of Ethernet: a bucket counts it, and neither preamble nor gap

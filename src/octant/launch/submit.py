@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from octant.failure import Refusal
-from octant.launch.jobs import Job, batch_system
+from octant.launchers import Job, batch_system
 from octant.output import save
 
 _PATIENCE_S = 60

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from octant import build
+from octant import build, launchers
 from octant.failure import Exit, Refusal
-from octant.launch import execute, launchers
+from octant.launch import execute
 from octant.launch.bind import LOCAL_RANK_VARIABLES
 from octant.launch.pages import PageSizes, access_refusal, page_sizes
 from octant.machine.synthetic import parse_cpus

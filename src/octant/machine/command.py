@@ -1,10 +1,18 @@
 """What a program prints, asked in a process of its own with a time limit."""
 
 import os
+import shutil
 import subprocess
+import sysconfig
 from collections.abc import Mapping, Sequence
 
 TIMEOUT_S = 5.0
+
+
+def tool(name: str) -> str | None:
+    """The path of a program beside this Python or on PATH."""
+    folders = [sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)]
+    return shutil.which(name, path=os.pathsep.join(folders))
 
 
 def output(command: Sequence[str], changes: Mapping[str, str | None] | None = None) -> str:
@@ -17,15 +25,18 @@ def output(command: Sequence[str], changes: Mapping[str, str | None] | None = No
     return "" if code else text
 
 
-def answer(command: Sequence[str], changes: Mapping[str, str | None] | None = None) -> tuple[int, str]:
+def answer(
+    command: Sequence[str], changes: Mapping[str, str | None] | None = None, timeout_s: float | None = None
+) -> tuple[int, str]:
     """Exit code and what a command prints, of a failed one its errors; -1 where it is absent or takes too long."""
+    limit_s = TIMEOUT_S if timeout_s is None else timeout_s
     try:
-        done = subprocess.run(  # noqa: S603 - the commands are named by the callers, in this folder
+        done = subprocess.run(  # noqa: S603 - the commands are named by the callers
             list(command),
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=TIMEOUT_S,
+            timeout=limit_s,
             check=False,
             stdin=subprocess.DEVNULL,
             env=_environment(changes or {}),
@@ -33,7 +44,7 @@ def answer(command: Sequence[str], changes: Mapping[str, str | None] | None = No
     except OSError as error:
         return -1, str(error.strerror)
     except subprocess.TimeoutExpired:
-        return -1, f"no answer within {TIMEOUT_S:g} s"
+        return -1, f"no answer within {limit_s:g} s"
     return done.returncode, (done.stderr if done.returncode else done.stdout).strip()
 
 

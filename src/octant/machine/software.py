@@ -7,17 +7,15 @@ can do anything.
 """
 
 import importlib.metadata
-import os
 import platform
 import re
 import shutil
 import sys
-import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
 from octant.machine.blas import FOLDERS, openblas, openblas_path
-from octant.machine.command import output
+from octant.machine.command import output, tool
 
 _MPI_TOOLS = (
     ("mpich", ("mpichversion",), r"MPICH Version:\s*(\S+)"),
@@ -63,14 +61,13 @@ def _versions() -> Iterator[tuple[str, str]]:
 
 
 def _mpi() -> Iterator[tuple[str, str]]:
-    beside = sysconfig.get_path("scripts")
     seen = False
     for name, command, pattern in _MPI_TOOLS:
-        tool = shutil.which(command[0], path=os.pathsep.join([beside, os.environ.get("PATH", os.defpath)]))
-        version = re.search(pattern, output([tool, *command[1:]])) if tool else None
-        if tool and version:
+        path = tool(command[0])
+        version = re.search(pattern, output([path, *command[1:]])) if path else None
+        if version:
             seen = True
-            yield name, f"{version[1]} ({tool})"
+            yield name, f"{version[1]} ({path})"
     if not seen:
         for library in _MPI_LIBRARIES:
             beside_python = Path(sys.prefix) / "lib" / library
@@ -101,5 +98,5 @@ def system_blas() -> str | None:
 
 def hwloc_xml() -> str:
     """This machine as an installed hwloc sees it, in its XML; the empty text where there is none."""
-    tool = shutil.which("lstopo-no-graphics") or shutil.which("lstopo")
-    return output([tool, "--no-io", "--of", "xml", "-"]) if tool else ""
+    path = shutil.which("lstopo-no-graphics") or shutil.which("lstopo")
+    return output([path, "--no-io", "--of", "xml", "-"]) if path else ""

@@ -15,9 +15,10 @@ from octant.ask import Launch, cells_of
 from octant.failure import Exit, Refusal, remedy_for_writing
 from octant.launch import Planned, bind, leftovers, link
 from octant.launch.execute import Outcome, execute
+from octant.mpi import faults
 from octant.record import Failure, KeptFile, Point, RecordError
 from octant.record.written import failure_line, link_line
-from octant.runs import mpi_faults, programs
+from octant.runs import programs
 from octant.runs.starts import starts_of
 from octant.store import Store, StoredRun, files, finished_cells, kept, progress, separate_repeated
 from octant.store.asked import start_line
@@ -301,7 +302,7 @@ class _Session:
         alone = workloads.alone_knobs(launch.ask.subject.workload)
         if refusal is not None:
             failure = _failure(launch, str(refusal), refusal.code)
-        elif text := mpi_faults.unfinished_text(launch, outcome) if alone else _crash_text(launch, outcome):
+        elif text := faults.unfinished_text(launch, outcome) if alone else _crash_text(launch, outcome):
             failure = _failure(launch, text, Exit.NOT_SUPPORTED)
         else:
             failure = _failure(launch, outcome.reason, Exit.CANNOT_RUN)
@@ -312,7 +313,7 @@ class _Session:
 def _crash_text(launch: Launch, outcome: Outcome) -> str:
     """Of a library that crashed its process: which, and how. Empty of all other workloads, and of all other ends."""
     apart = workloads.apart_knobs(launch.ask.subject.workload)
-    crash = mpi_faults.crash_signal(outcome)
+    crash = faults.crash_signal(outcome)
     knobs = {name: launch.started_knobs[name] for name in apart if name in launch.started_knobs}
     ours = workloads.is_ours(launch.ask.subject.workload, knobs.values())
     if not apart or not crash or outcome.timed_out or ours:

@@ -8,17 +8,18 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from octant import build, units, workloads
+from octant import build, launchers, units, workloads
 from octant.ask import Ask, Launch, Shape
 from octant.failure import Exit, Refusal
-from octant.launch import Planned, bind, launchers
+from octant.launch import Planned, bind
 from octant.launch import link as links
 from octant.launch.link import Link
 from octant.machine import Machine, blas, fftw
+from octant.mpi import settings
+from octant.mpi.proof import READ_BACK
 from octant.placement import RankPlace, planner
 from octant.placement.request import Request, parse_request
-from octant.runs import mpi_settings, rounds
-from octant.runs.mpi_proof import READ_BACK
+from octant.runs import rounds
 from octant.store import StoredRun
 
 START_S, START_RANKS_S, POINT_S = 0.1, 0.4, 0.1  # of a process, of ranks, and of filling and checking a point
@@ -93,7 +94,7 @@ def planner_of(run: StoredRun, timeout_s: float | None = None) -> Planner:
     Raises:
         Refusal: the environment has a name that the MPI library would ignore.
     """
-    mpi_settings.check_environment(os.environ)
+    settings.check_environment(os.environ)
     placed_once = functools.cache(functools.partial(placed, machine=run.machine))
     own = environment()
     return functools.partial(
@@ -203,7 +204,7 @@ def check_startable(ask: Ask, machine: Machine) -> None:
     Raises:
         Refusal: as `resolve`, or the environment has a name that the MPI library would ignore.
     """
-    mpi_settings.check_environment(os.environ)
+    settings.check_environment(os.environ)
     resolve(Launch(ask), Path(), functools.partial(placed, machine=machine), environment())
 
 
@@ -231,7 +232,7 @@ def check_stored(launches: Sequence[Launch], allowed: Collection[str] = ()) -> N
             what = " ".join(launch.ask.subject.command)
             why = "what a store says is never started"
             raise Refusal(f"cannot go on with the command line {what!r} ({why}); give it again", Exit.NOT_SUPPORTED)
-    mpi_settings.check_stored(dict.fromkeys(name for launch in launches for name in launch.ask.mpi))
+    settings.check_stored(dict.fromkeys(name for launch in launches for name in launch.ask.mpi))
     named = dict.fromkeys(word for launch in launches for word in _hosts_and_files(launch.ask) if word not in allowed)
     if named:
         words = " ".join(f"--allow {shlex.quote(word)}" for word in named)

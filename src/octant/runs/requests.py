@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast, get_args
 
-from octant import workloads
+from octant import launchers, workloads
 from octant.ask import Ask, Presentation, Shape, Subject, canonical, each_once
 from octant.build import program_name
 from octant.build.describe import Described, describe
 from octant.failure import Exit, Refusal, suggestion
-from octant.launch import jobs, launchers
-from octant.launch.jobs import Job
 from octant.launch.link import read_link
+from octant.launchers import Job
 from octant.machine import Machine
 from octant.machine.discover import discover
 from octant.machine.facts import usable_cores
@@ -122,7 +121,7 @@ def run(
     """
     found = find_workload(workload)
     workload = found.name
-    if where.launcher in jobs.names() and where.launcher not in launchers.names():
+    if where.launcher in launchers.names("job") and where.launcher not in launchers.names("start"):
         why = "it is a batch system, which starts a job script"
         raise Refusal(f"cannot launch with {where.launcher!r} ({why}); try --script FILE or --submit", Exit.WRONG_WORD)
     if where.launcher:

@@ -1,33 +1,34 @@
-"""What a stored run says of its own messages, and what HPC Challenge's tests would then do on more ranks and nodes."""
+"""What a stored run says of its own messages, and what its workloads would then do on more ranks and nodes.
+
+A workload that declares a step and how it grows (`Workload.step`, `Workload.scaling`) can be predicted.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from octant import units, workloads
+from octant import workloads
 from octant.analysis.summary import summarise
-from octant.benchmarks.table import read_tests
 from octant.failure import Exit, Refusal
 from octant.launch.link import parse_link
-from octant.network.hpcc import TESTS, Test, Way, grown, rate
+from octant.network.step_rates import Way, rate
 from octant.simulate.beside import duplex_of, times_of
 
 if TYPE_CHECKING:
     from octant.analysis.figures import Figure
-    from octant.network.hpcc import Rate
+    from octant.network.step_rates import Rate
+    from octant.step import Declared, Scaling
     from octant.store import StoredRun
+    from octant.workload import Workload
 
 HOW = (
     "octant study run hpcc-scaling, or octant run p2p --ranks 2 pattern=pingpong bytes=8,512,4KiB,32KiB,256KiB,2MiB, "
     "while the machine does nothing else"
 )
 """What measures messages as they are needed here."""
-_TESTS: Mapping[str, Test] = {"HPL": "hpl", "PTRANS": "ptrans", "MPIRandomAccess": "randomaccess", "MPIFFT": "gfft"}
-"""By the name of HPC Challenge's test, whose workload the catalogue says."""
-_WORD_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -65,33 +66,60 @@ def ways_of(run: StoredRun) -> Ways:
     return Ways(way(True, ""), between)
 
 
-def size_of(test: Test, knobs: Mapping[str, str]) -> float:
-    """The size of a test of all ranks, as `octant.network.hpcc.work` takes it.
+@dataclass(frozen=True)
+class Predicted:
+    """A workload that declares a step and how it grows."""
+
+    workload: Workload
+    step: Declared
+    scaling: Scaling
+
+
+def predicted(workload: Workload) -> Predicted | None:
+    """The workload with its step; `None`: it does not declare both."""
+    return Predicted(workload, workload.step, workload.scaling) if workload.step and workload.scaling else None
+
+
+def rate_here(figure: Figure, alone_per_s: float, way: Way) -> Rate | None:
+    """The rate of the problem of a figure, whose ranks send messages also where they share memory.
+
+    Args:
+        figure: of several ranks; of a rate.
+        alone_per_s: of one rank, as `octant.network.step_rates.rate` takes it.
+        way: of messages between its ranks.
+
+    Returns:
+        `None`: its workload declares no step, or not how ranks work apart.
 
     Raises:
-        KeyError, ValueError: the knobs do not say it.
+        KeyError, ValueError: its knobs do not say what a step is.
     """
-    if test == "randomaccess":
-        return units.parse_bytes(knobs["bytes"]) / _WORD_BYTES * units.parse_real(knobs.get("updates", "4"))
-    return units.parse_real(knobs["n"]) if test != "random-ring" else 0.0
+    known, point = predicted(figure.workload), figure.point
+    if known is None:
+        return None
+    own = known.step(point.knobs, point.ranks, point.threads)
+    if not own.messages:
+        own = known.step({**point.knobs, **known.scaling.apart[0]}, point.ranks, point.threads)
+    return rate([own], figure.workload.counts_of(figure.metric.name), point.ranks, alone_per_s, way)
 
 
 @dataclass(frozen=True)
 class NodeRate:
     """What a node of the run did in a test, its ranks together."""
 
-    test: Test
+    test: str
     per_s: float
     size: float
     ranks: int
     unit: str
+    figure: Figure = field(repr=False)
 
 
 @dataclass(frozen=True)
 class OnNodes:
-    """A test on so many such nodes: the rate of all (of a ring: of each rank)."""
+    """A test on so many such nodes: the rate of all (of messages alone: of each rank)."""
 
-    test: Test
+    test: str
     nodes: int
     unit: str
     rate: Rate
@@ -107,12 +135,18 @@ class Larger:
     ranks: int  # of a node, at most
     node: tuple[NodeRate, ...]
     answers: tuple[OnNodes, ...]
-    left_out: tuple[Test, ...]  # of which the run has no figure of all ranks of a node
+    left_out: tuple[str, ...]  # tests of which the run has no figure of all ranks of a node
     assumptions: tuple[str, ...]
+    titles: Mapping[str, str] = field(default_factory=dict, repr=False)  # of all tests
 
 
-def on_nodes(run: StoredRun, nodes: Sequence[int]) -> Larger:
-    """HPC Challenge's tests on so many nodes like that of the run, each with as much data as there.
+def on_nodes(run: StoredRun, nodes: Sequence[int], names: Iterable[str]) -> Larger:
+    """Workloads on so many nodes like that of the run, each with as much data as there.
+
+    Args:
+        run: what was measured.
+        nodes: how many.
+        names: of workloads, in the order of the answers; those that cannot be predicted are passed over.
 
     Raises:
         Refusal: the run has no messages.
@@ -120,64 +154,82 @@ def on_nodes(run: StoredRun, nodes: Sequence[int]) -> Larger:
     ways = ways_of(run)
     way = next(iter(ways.between.values()), ways.inside)
     if way is None:
-        names = {name for name, one in workloads.workloads().items() if one.duplex}
+        known = {name for name, one in workloads.workloads().items() if one.duplex}
         few = "fewer than three lengths of its messages are measurable; octant report says why"
-        why = few if any(point.workload in names for point in run.points) else "it measured no messages"
+        why = few if any(point.workload in known for point in run.points) else "it measured no messages"
         raise Refusal(f"cannot say what {run.id} would do on more nodes ({why}); try {HOW}", Exit.WRONG_WORD)
-    node = node_rates(run)
+    tests = _predicted(names)
+    node = node_rates(run, tests)
     ranks = max((one.ranks for one in node.values()), default=1)
-    answers = [
-        OnNodes(
-            test, count, "B/s" if test == "random-ring" else node[test].unit, _on(node.get(test), count, ranks, way)
-        )
-        for test in TESTS
-        if test in node or test == "random-ring"
-        for count in nodes
-    ]
-    missing = [test for test in TESTS if test not in node and test != "random-ring"]
+    there = [one for name, one in tests.items() if name in node or not one.workload.counts_of()]
+    answers = [_on(one, node.get(one.workload.name), count, ranks, way) for one in there for count in nodes]
+    missing = [one.scaling.name for one in tests.values() if one not in there]
     shared = f"; its {ranks} ranks share the link" if ranks > 1 else ""
     said = (
         "each node computes as the one that was measured, with as much data (weak scaling)",
         f"each has one link to a network that limits nothing: a message takes what it took {way.measured}, both "
         f"directions at once {way.duplex:.2f} times as long{shared}",
         "the low end: computing, starts of messages and their bytes follow one another; the high end: all at once",
-        "RandomAccess by the quicker of direct messages and a hypercube, 1,024 updates ahead at most",
+        *(one.scaling.note for one in tests.values() if one.scaling.note),
     )
+    titles = {one.scaling.name: one.scaling.title for one in tests.values()}
     return Larger(
-        run.id, run.machine.name, way.measured, ranks, tuple(node.values()), tuple(answers), tuple(missing), said
+        run.id,
+        run.machine.name,
+        way.measured,
+        ranks,
+        tuple(node.values()),
+        tuple(answers),
+        tuple(missing),
+        said,
+        titles,
     )
 
 
-def _on(node: NodeRate | None, count: int, ranks: int, way: Way) -> Rate:
-    if node is None:  # a ring
-        return rate("random-ring", 0.0, 2, 0.0, way, ranks)
-    size, every = grown(node.test, node.size, count), node.ranks * count
-    return rate(node.test, size, every, node.per_s / node.ranks, way, node.ranks, default=False)
+def _predicted(names: Iterable[str]) -> dict[str, Predicted]:
+    known = workloads.workloads()
+    found = {name: predicted(known[name]) for name in dict.fromkeys(names) if name in known}
+    return {name: one for name, one in found.items() if one}
 
 
-def node_rates(run: StoredRun) -> dict[Test, NodeRate]:
-    """The rate of each test with the most ranks on one node and, of these, the most data."""
-    tests = {one.workload: _TESTS[one.name] for one in read_tests("hpcc") if one.name in _TESTS}
+def _on(test: Predicted, node: NodeRate | None, count: int, ranks: int, way: Way) -> OnNodes:
+    name, apart = test.scaling.name, test.scaling.apart
+    if node is None:  # nothing is computed
+        found = rate([test.step(knobs, 2, 1) for knobs in apart], (), 2, 0.0, way, ranks)
+        return OnNodes(name, count, "B/s", found)
+    point, every = node.figure.point, node.ranks * count
+    grown = test.scaling.grown(point.knobs, count)
+    steps = [test.step({**grown, **knobs}, every, point.threads) for knobs in apart]
+    counts = test.workload.counts_of()
+    return OnNodes(name, count, node.unit, rate(steps, counts, every, node.per_s / node.ranks, way, node.ranks))
+
+
+def node_rates(run: StoredRun, tests: Mapping[str, Predicted]) -> dict[str, NodeRate]:
+    """The rate of each test, by workload, with the most ranks on one node and, of these, the most data."""
     kept = tuple(point for point in run.points if point.workload in tests)
-    found: dict[Test, NodeRate] = {}
+    found: dict[str, NodeRate] = {}
     for figure in summarise(replace(run, points=kept)).figures if kept else ():
-        test = tests[figure.workload.name]
+        name = figure.workload.name
         try:
-            one = _node_rate(test, figure)
+            one = _node_rate(tests[name], figure)
         except (KeyError, ValueError):  # of a point of another version
             continue
-        best = found.get(test)
+        best = found.get(name)
         if one and (best is None or (one.ranks, one.size) > (best.ranks, best.size)):
-            found[test] = one
-    return found
+            found[name] = one
+    return {name: found[name] for name in tests if name in found}
 
 
-def _node_rate(test: Test, figure: Figure) -> NodeRate | None:
-    """`None`: of several nodes, of ranks that work alone or share cores, wrong, or of the other sequence."""
-    point = figure.point
+def _node_rate(test: Predicted, figure: Figure) -> NodeRate | None:
+    """`None`: it computes nothing, or is of several nodes, of ranks that work alone or share cores, or of another
+    problem, or wrong.
+    """
+    point, scaling = figure.point, test.scaling
     hosts = {given.host for given in point.given}
     alone = len(point.groups) > 1 or point.share_cores or figure.link or len(hosts) > 1
-    if alone or figure.value is None or figure.invalid or figure.knobs.get("sequence", "polynomial") != "polynomial":
+    other = any(figure.knobs.get(name, value) != value for name, value in scaling.only.items())
+    if alone or other or figure.value is None or figure.invalid or not test.workload.counts_of():
         return None
-    size = size_of(test, figure.knobs)
-    return NodeRate(test, figure.value.middle, size, point.ranks, figure.metric.unit)
+    test.step(figure.knobs, point.ranks, point.threads)  # it has all knobs
+    size, unit = scaling.size_of(figure.knobs), figure.metric.unit
+    return NodeRate(scaling.name, figure.value.middle, size, point.ranks, unit, figure)

@@ -8,9 +8,10 @@
     STORE/locks/ID                exists while the run is measured (`locks`)
     STORE/index.sqlite            what a list of runs shows; rebuilt at will
 
-An ID is 20261121-214530-123-9f86d081884c7d65: UTC to the millisecond, then 64 random bits; its folder is created
-exclusively. Older versions wrote shorter ids, which are read and sorted alike. A torn last line (power cut, full disk)
-is dropped on reading; what else cannot be read is named by file and line, and hides nothing else.
+An ID is 20261121-214530-123-1c8081d884c7d65f: UTC to the millisecond, three hexadecimal digits of microseconds (here
+456), so that names sort by age, and 52 random bits; its folder is created exclusively. Older versions wrote shorter
+ids, which are read and sorted alike. A torn last line (power cut, full disk) is dropped on reading; what else cannot be
+read is named by file and line, and hides nothing else.
 """
 
 import datetime

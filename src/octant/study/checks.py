@@ -162,6 +162,8 @@ def _measure_problems(study: Study, measure: Measure) -> Iterator[Problem]:
             workload.metric(measure.metric)
         except LookupError as error:
             yield "metric", str(error.args[0])
+        if measure.predicted and not (workload.step and workload.scaling):
+            yield "predicted", f"{workload.name} does not declare a step and how it grows; remove it"
     if measure.predicted and (measure.axis or measure.model):
         yield "predicted", "only values of a workload without an axis have a prediction; remove it"
     if measure.axis:

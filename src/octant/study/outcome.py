@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from octant.build.mpi_library import linked
-from octant.catalogue import mpi_settings
 from octant.failure import Exit, Refusal, suggestion
 from octant.launch.link import why_no_link
 from octant.machine import Machine, facts
+from octant.mpi.inventory import linked
+from octant.mpi.knobs import check_names
 from octant.record import Failure
 from octant.registry import Broken
 from octant.runs.knobs import check_asks
@@ -151,7 +151,7 @@ def library_of(study: Study) -> Library:
         inventory = linked()
     except Refusal:
         return NO_LIBRARY
-    problems = mpi_settings.check_names(settings_of(study, inventory.library), inventory)
+    problems = check_names(settings_of(study, inventory.library), inventory)
     return Library(inventory.library, {problem.name: problem.text for problem in problems})
 
 

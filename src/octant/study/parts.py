@@ -96,7 +96,7 @@ class Measure(InputTable, frozen=True):
     mode: Literal["one", "star", "threads", "all"] | None = None  # of old files; ranks and threads say how many work
     axis: Axis | None = None
     least_ranks: Annotated[int, Meta(ge=1, le=2**20)] = 1  # with fewer there is nothing to measure
-    predicted: Literal["", "hpl", "ptrans", "randomaccess", "gfft", "random-ring"] = ""  # see `octant.study.predicted`
+    predicted: bool = False  # by the step of its workload; see `octant.study.predicted`
 
 
 class Level(InputTable, frozen=True):

@@ -1,7 +1,7 @@
 """What the network model says beside the values of a study, from the messages that the same run measured.
 
-A measure with `predicted` names the test of HPC Challenge that it is. The value of one rank alone, at the baseline,
-says how fast a rank computes; `p2p`'s `pingpong` and `duplex` say what its messages take.
+The workload of a measure with `predicted` declares its step (`octant.step`). The value of one rank alone, at the
+baseline, says how fast a rank computes; `p2p`'s `pingpong` and `duplex` say what its messages take.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from octant import workloads
 from octant.failure import Refusal
 from octant.study.values import CannotTest
 
 if TYPE_CHECKING:
     from octant import stats
     from octant.ask import Ask
-    from octant.network.larger import System
     from octant.simulate.calibrated import Larger, Ways
+    from octant.simulate.described import System
     from octant.store import StoredRun
     from octant.study.cells import Cell
     from octant.study.file import Study
@@ -41,7 +42,7 @@ NONE = Predictions()
 
 
 def predictions(study: Study, asked: CellsAsked, values: StudyValues, run: StoredRun) -> Predictions:
-    """What the model says of every cell of a measure that names its test."""
+    """What the model says of every cell of a measure that asks for it."""
     if not any(measure.predicted for measure in study.measures.values()):
         return NONE
     try:
@@ -55,51 +56,56 @@ def predictions(study: Study, asked: CellsAsked, values: StudyValues, run: Store
         if not study.measures[cell.measure].predicted or key not in asks:
             continue
         try:
-            predicted = _predicted(study, cell, asks[key], ways, values)
+            one = _predicted(study, cell, asks[key], ways, values)
         except CannotTest as reason:
             reasons.append(str(reason))
             continue
-        if predicted is not None:
-            found[cell] = predicted
+        if one is not None:
+            found[cell] = one
     larger, systems, why = _larger(study, run)
     return Predictions(found, tuple(dict.fromkeys([*reasons, *why])), larger, systems)
 
 
 def _predicted(study: Study, cell: Cell, ask: Ask, ways: Ways, values: StudyValues) -> stats.Interval | None:
-    """`None`: of one rank, with which the others are compared.
+    """`None`: of one rank, with which the others are compared, or nothing was measured.
 
     Raises:
         CannotTest: no messages were measured where its ranks are, or the rank alone has no value.
     """
-    from octant.network.hpcc import rate  # noqa: PLC0415 - as above
-    from octant.simulate.calibrated import HOW, size_of  # noqa: PLC0415 - as above
+    from octant.simulate.calibrated import HOW, rate_here  # noqa: PLC0415 - as above
 
-    test, ranks = study.measures[cell.measure].predicted, ask.shape.ranks
-    if ranks < 2 or not test:
+    if ask.shape.ranks < 2:
         return None
     hosts = len(ask.shape.hosts) if ask.shape.hosts else 1 + bool(ask.shape.link)
     way = ways.of(hosts, ask.shape.link)
     if way is None:
         where = f"over a link of {ask.shape.link}" if ask.shape.link else "between ranks of one node"
         raise CannotTest(f"no three lengths of messages were measured well {where}; try {HOW}")
-    if test == "random-ring":
-        return rate(test, 0.0, ranks, 0.0, way).per_s
-    alone = values.value(study.cell(cell.measure, {}), "").value.middle
+    value = values.by_cell.get(cell, {}).get("")
+    if value is None or value.figure is None:
+        return None
+    figure = value.figure
+    alone = 0.0
+    if figure.workload.counts_of(figure.metric.name):
+        alone = values.value(study.cell(cell.measure, {}), "").value.middle
     try:
-        return rate(test, size_of(test, ask.knobs), ranks, alone, way).per_s
+        found = rate_here(figure, alone, way)
     except (KeyError, ValueError) as error:
-        raise CannotTest(f"{cell}: its knobs do not say its size ({error})") from error
+        raise CannotTest(f"{cell}: its knobs do not say what a step is ({error})") from error
+    return found.per_s if found else None
 
 
 def _larger(study: Study, run: StoredRun) -> tuple[Larger | None, tuple[System, ...], list[str]]:
     from octant.network import load  # noqa: PLC0415 - as above
-    from octant.network.larger import on_system  # noqa: PLC0415 - as above
     from octant.simulate.calibrated import on_nodes  # noqa: PLC0415 - as above
+    from octant.simulate.described import on_system  # noqa: PLC0415 - as above
 
     if study.larger is None:
         return None, (), []
+    predicted = [one for one in study.measures.values() if one.predicted]
     systems = tuple(on_system(load(name), max(study.larger.nodes)) for name in study.larger.networks)
     try:
-        return on_nodes(run, study.larger.nodes), systems, []
+        names = [workloads.full_name(one.workload, workloads.workloads()) for one in predicted]
+        return on_nodes(run, study.larger.nodes, names), systems, []
     except Refusal as refusal:
         return None, systems, [str(refusal)]

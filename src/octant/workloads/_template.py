@@ -22,6 +22,7 @@ from octant.machine import Machine
 from octant.metric import Metric, rate
 from octant.record import Point
 from octant.workload import Curve, Workload
+from octant.workloads.{family}.{name}.step import step
 
 
 def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
@@ -38,8 +39,25 @@ WORKLOAD = Workload(
     metrics=(Metric("additions", "addition/s", "higher", rate("additions"), note="how they are counted"),),
     least_seconds=_least_seconds,
     pictures=(Curve("bytes"),),
+    step=step,
     smoke={{"bytes": "4KiB"}},
 )
+'''
+
+_STEP = '''"""One chunk of each thread of {family}/{name}: what it reads and computes, and what its arrays take."""
+
+from collections.abc import Mapping
+
+from octant.step import Step
+from octant.units import parse_bytes
+
+_DOUBLE_BYTES = 8
+
+
+def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
+    """The same counts as `work()` of the kernel, of all threads together."""
+    count = parse_bytes(knobs["bytes"]) // _DOUBLE_BYTES * ranks * threads
+    return Step({{"bytes_read": _DOUBLE_BYTES * count, "additions": count}}, _DOUBLE_BYTES * count)
 '''
 
 _KERNEL = """// {name}: sums an array. Change it into the real thing.
@@ -100,7 +118,7 @@ class Sum {{
 int main(int argc, char** argv) {{ return octant::run<Sum>(argc, argv); }}
 """
 
-_TEST = '''"""{name}: its limit by hand."""
+_TEST = '''"""{name}: its limit and its step by hand."""
 
 import pytest
 
@@ -115,6 +133,12 @@ def test_a_thousand_additions_take_a_microsecond_at_one_gigahertz() -> None:
     limit = workload("{family}/{name}").least_seconds(known, machine(), found)
     assert limit is not None
     assert limit.seconds == pytest.approx(1e-6)
+
+
+def test_a_step_of_two_threads_reads_both_arrays() -> None:
+    declared = workload("{family}/{name}").step
+    assert declared is not None
+    assert declared({{"bytes": "4KiB"}}, 1, 2).counts == {{"bytes_read": 8192, "additions": 1024}}
 '''
 
 
@@ -137,7 +161,13 @@ def write(asked: str, root: Path) -> list[Path]:
     if folder.exists():
         raise SystemExit(f"cannot make {folder} (it exists); try another NAME")
     folder.mkdir(parents=True)
-    texts = {"README.md": _README, "__init__.py": _INIT, "kernel.cpp": _KERNEL, f"test_{name}.py": _TEST}
+    texts = {
+        "README.md": _README,
+        "__init__.py": _INIT,
+        "step.py": _STEP,
+        "kernel.cpp": _KERNEL,
+        f"test_{name}.py": _TEST,
+    }
     if not (root / family / "__init__.py").exists():
         texts["../__init__.py"] = _FAMILY
     for file, text in texts.items():

@@ -4,8 +4,8 @@ import tempfile
 from pathlib import Path
 
 from fuzz_targets import one_in
+from octant.launchers import translate
 from octant.machine.hwloc import load, read_xml, write_xml
-from octant.placement.translate import translate
 from octant.report.placement.text import as_text
 from paths import MACHINES
 

@@ -3,11 +3,10 @@
 import json
 
 from fuzz_targets import one_in
+from octant.launchers import names, to_syntax, translate
 from octant.machine.synthetic import read_synthetic
 from octant.placement.expressions import parse_place
-from octant.placement.launchers import backends, to_syntax
 from octant.placement.planner import DoesNotFit, plan
-from octant.placement.translate import translate
 from octant.report.placement.text import as_json, as_text, syntax_text
 from paths import DATA
 
@@ -22,7 +21,7 @@ def _written() -> list[bytes]:
     node, found = _NODES[0], []
     for text in ("4x2", "2x2,unit=numa,memory=bind", "2x2,cpus=0+4/8+9"):
         request = parse_place(text, node)
-        for name in backends():
+        for name in names("write"):
             syntax = to_syntax(name, plan(node, request), request, node)
             files = (f"# file {name}:\n{content}" for name, content in syntax.files)
             found.append("\n".join([*syntax.lines, *files]).encode())

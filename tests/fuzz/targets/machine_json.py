@@ -5,8 +5,8 @@ import json
 import msgspec
 
 from fake_run import machine
+from octant.launchers import translate
 from octant.machine import codec, facts
-from octant.placement.translate import translate
 from octant.report.machine.text import as_text
 from octant.store.machine import StoredMachine
 

@@ -1,10 +1,10 @@
 """Requests of placements in Octant's words, LIKWID's and hwloc's, written for every launcher."""
 
 from fuzz_targets import one_in
+from octant.launchers import translate
 from octant.machine.synthetic import read_synthetic
 from octant.placement.draw import as_svg
 from octant.placement.planner import DoesNotFit
-from octant.placement.translate import translate
 from octant.report.placement.text import as_json, as_text, syntax_text
 
 _NODES = (

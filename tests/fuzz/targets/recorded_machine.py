@@ -3,9 +3,9 @@
 import tempfile
 from pathlib import Path
 
+from octant.launchers import translate
 from octant.machine import codec
 from octant.machine.discover import discover
-from octant.placement.translate import translate
 from octant.report.machine.text import as_text
 from paths import MACHINES
 

@@ -1,8 +1,8 @@
 """hwloc's synthetic descriptions, with lines of our own."""
 
 from fuzz_targets import one_in
+from octant.launchers import translate
 from octant.machine.synthetic import read_synthetic
-from octant.placement.translate import translate
 from octant.report.placement.text import as_text
 from paths import MACHINES
 

@@ -7,7 +7,7 @@ import json
 from msgspec import to_builtins
 
 from octant.benchmarks.messages.patterns import Pattern, patterns
-from octant.catalogue.mpi_faults import Fault, faults
+from octant.mpi.faults import Fault, faults
 
 
 def text(option: str, as_json: bool) -> str:

@@ -10,10 +10,10 @@ from octant.ask import Ask, Presentation, Shape, Subject
 from octant.benchmarks import Requested
 from octant.benchmarks.messages.patterns import Pattern, find, patterns
 from octant.build.describe import describe
-from octant.build.mpi_library import PROBE
 from octant.failure import Exit, Refusal
 from octant.launch.link import read_link
 from octant.machine.facts import usable_cores
+from octant.mpi.inventory import PROBE
 from octant.runs.requests import Where, host_names, read_knobs
 from octant.runs.rounds import usual_launches
 from octant.units import parse_byte_sizes, parse_bytes

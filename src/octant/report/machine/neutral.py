@@ -4,7 +4,7 @@ import textwrap
 from dataclasses import replace
 
 from octant.catalogue import settings as published
-from octant.catalogue.neutral import Library, Neutral, Row, settings
+from octant.mpi.neutral import Library, Neutral, Row, settings
 from octant.report.machine.counterparts import command, indent, legend, row
 
 

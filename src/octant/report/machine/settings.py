@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from msgspec import to_builtins
 from rich.table import Table
 
-from octant.catalogue import neutral
 from octant.catalogue import settings as published
 from octant.catalogue.lookup import is_named, nearest, search
-from octant.catalogue.mpi_settings import TITLES, MpiKnob, Problem, find, knobs, presence
-from octant.machine.mpi_inventory import Inventory
+from octant.mpi import neutral
+from octant.mpi.inventory import Inventory
+from octant.mpi.knobs import TITLES, MpiKnob, Problem, find, knobs, presence
 from octant.report.machine.counterparts import found_text
 from octant.report.machine.neutral import names_text, neutral_text
 from octant.report.terminal import render, text_width

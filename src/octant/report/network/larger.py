@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING
 from octant.units import si_scale, si_text
 
 if TYPE_CHECKING:
-    from octant.network.hpcc import Test
-    from octant.network.larger import OnSystem, System
     from octant.simulate.calibrated import Larger
+    from octant.simulate.described import OnSystem, System
     from octant.stats import Interval
 
-NAMES: dict[Test, str] = {
-    "hpl": "HPL",
+NAMES = {
     "ptrans": "PTRANS",
     "randomaccess": "G-RandomAccess",
     "gfft": "G-FFT",
@@ -56,9 +54,9 @@ def measured_answers(found: Larger) -> Answers:
         of_test = {one.nodes: one for one in found.answers if one.test == test}
         here = si_text(node[test].per_s, node[test].unit) if test in node else ""
         cells = (range_text(of_test[count].rate.per_s, of_test[count].unit) for count in counts)
-        rows.append((NAMES[test], here, *cells, of_test[counts[-1]].rate.limited_by))
+        rows.append((found.titles[test], here, *cells, of_test[counts[-1]].rate.limited_by))
     header = ("test", "a node, measured", *(f"{count:,} nodes" for count in counts), "then limited by")
-    missing = ", ".join(NAMES[test] for test in found.left_out)
+    missing = ", ".join(found.titles[test] for test in found.left_out)
     left_out = [
         f"left out: {missing}, of which the run has no figure of all ranks of a node: octant study run hpcc-scaling"
     ] * bool(missing)
@@ -80,11 +78,6 @@ def system_answers(found: System) -> Answers:
 
 
 def _system_row(one: OnSystem) -> tuple[str, ...]:
-    of_each = (
-        ""
-        if one.test == "random-ring" or math.isinf(one.per_s.middle)
-        else si_text(one.per_s.middle / one.nodes, one.unit)
-    )
     known, error, of_each = "", "", ""
     if one.test != "random-ring" and not math.isinf(one.per_s.middle):
         of_each = si_text(one.per_s.middle / one.nodes, one.unit)

@@ -4,10 +4,9 @@ import json
 
 from rich.table import Table
 
+from octant.launchers import Syntax, Translation, having
 from octant.placement import set_text
 from octant.placement.draw import as_text as drawing
-from octant.placement.launchers import Syntax, backends
-from octant.placement.translate import Translation
 from octant.report.terminal import render, screen_columns
 
 MOST_DRAWN = 2048
@@ -16,7 +15,8 @@ MOST_DRAWN = 2048
 
 def as_text(answer: Translation) -> str:
     """The drawing and a table of ranks; remarks are for standard error."""
-    head = f"{answer.request}" + (f"  (read from {backends()[answer.read_as].TITLE})" if answer.read_as else "")
+    read_from = f"  (read from {having('read')[answer.read_as].TITLE})" if answer.read_as else ""
+    head = f"{answer.request}{read_from}"
     table = Table(box=None, pad_edge=False)
     torus = bool(answer.placement.ranks[0].coordinates)
     for name in ("rank", *(["node and place"] if torus else []), "hardware threads", "of its threads", "memory"):
@@ -38,10 +38,10 @@ def syntax_text(answer: Translation) -> str:
     """The lines of one launcher, ready to paste; of several, with headings."""
     if len(answer.launchers) == 1 and not answer.broken:
         return "\n".join(_lines(next(iter(answer.launchers.values()))))
-    sections = []
+    known, sections = having("write"), []
     for name, syntax in answer.launchers.items():
         exact = "" if syntax.exact else "  (not necessarily the same hardware threads)"
-        rows = [f"{name}: {backends()[name].TITLE}{exact}", *(f"  {line}" for line in _lines(syntax))]
+        rows = [f"{name}: {known[name].TITLE}{exact}", *(f"  {line}" for line in _lines(syntax))]
         sections.append("\n".join([*rows, *(f"  ! {text}" for text in syntax.cannot)]))
     sections += [f"{one.name}: cannot be used here ({one.reason})" for one in answer.broken]
     return "\n\n".join(sections)

@@ -5,6 +5,7 @@ from octant.machine import Machine
 from octant.metric import Metric, rate, seconds
 from octant.record import Point
 from octant.workload import Curve, Workload, any_size
+from octant.workloads.hpcc.fft.step import step
 
 NUMBER_BYTES = 16
 
@@ -39,6 +40,7 @@ WORKLOAD = Workload(
     least_seconds=_least_seconds,
     pictures=(Curve("n", title="Fourier transform by length", each=("library", "effort")),),
     footprint=footprint,
+    step=step,
     smoke={"n": "2,60,1024,1000,243", "stores": "auto,streaming"},
     sizes={"n": any_size},
 )

@@ -4,7 +4,9 @@ from octant.limit import FMA, Known, Limit, fma_limit, longest, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate, seconds, share
 from octant.record import Point
+from octant.step import Scaling
 from octant.workload import Curve, NoTraffic, Stacked, Traffic, Workload, any_size
+from octant.workloads.hpcc.gfft.step import smooth_at_least, step
 
 NUMBER_BYTES = 16
 ARRAYS = 3  # input, output, and what lies between the passes; fewer than nine chunks of messages take up to three more
@@ -55,6 +57,8 @@ WORKLOAD = Workload(
     ),
     traffic=_traffic,
     footprint=footprint,
+    step=step,
+    scaling=Scaling("gfft", "G-FFT", "n", whole=smooth_at_least, apart=({"transport": "messages"},)),
     smoke={"n": "900,16384", "transport": "shared,messages,hierarchical"},
     messages=True,
     results={"residual": "HPCC's residual: inverse of the transform against the input, in ln n u"},

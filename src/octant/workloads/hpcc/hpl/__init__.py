@@ -4,7 +4,9 @@ from octant.limit import FMA, Known, Limit, fma_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate, seconds, share
 from octant.record import Point
+from octant.step import Scaling
 from octant.workload import Curve, NoTraffic, Stacked, Workload, any_size
+from octant.workloads.hpcc.hpl.step import step
 
 
 def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
@@ -37,6 +39,8 @@ WORKLOAD = Workload(
     ),
     traffic=_traffic,
     footprint=_footprint,
+    step=step,
+    scaling=Scaling("hpl", "HPL", "n", power=2, apart=({"transport": "messages"},)),
     smoke={"n": "150", "block": "16", "library": "plain"},
     results={
         "residual_norm_inf": "largest magnitude in A x - b",

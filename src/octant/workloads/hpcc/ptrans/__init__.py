@@ -8,7 +8,9 @@ from octant.limit import Known, Limit, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, custom, rate, share
 from octant.record import Point, Samples
+from octant.step import Scaling
 from octant.workload import Curve, NoTraffic, Stacked, Traffic, Workload, any_size
+from octant.workloads.hpcc.ptrans.step import order_of, step
 
 MATRICES = 2
 PHASES = ("pack", "exchange", "add")
@@ -67,6 +69,8 @@ WORKLOAD = Workload(
     pictures=(Curve("n", each=("transport",)), Stacked("transport", PHASES, waiting=("exchange",))),
     traffic=_traffic,
     footprint=_footprint,
+    step=step,
+    scaling=Scaling("ptrans", "PTRANS", "n", power=2, read=order_of, apart=({"transport": "messages"},)),
     messages=True,
     smoke={"n": "100", "block": "7", "transport": "shared,messages", "tile": "16"},
     results={"residual": "largest difference from A transposed + C, over eps n"},

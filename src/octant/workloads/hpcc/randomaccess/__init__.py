@@ -4,7 +4,10 @@ from octant.limit import Known, Limit, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate, seconds
 from octant.record import Point
+from octant.step import Scaling
+from octant.units import parse_bytes
 from octant.workload import Bars, Curve, NoTraffic, Workload, any_size
+from octant.workloads.hpcc.randomaccess.step import step
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
@@ -40,6 +43,16 @@ WORKLOAD = Workload(
         Bars("algorithm"),
     ),
     traffic=_traffic,
+    step=step,
+    scaling=Scaling(
+        "randomaccess",
+        "G-RandomAccess",
+        "bytes",
+        read=parse_bytes,
+        apart=tuple({"transport": "messages", "algorithm": one} for one in ("halves", "hypercube")),
+        only={"sequence": "polynomial", "hpl": "0"},
+        note="RandomAccess by the quicker of direct messages and a hypercube, 1,024 updates ahead at most",
+    ),
     messages=True,
     smoke={"bytes": "64KiB", "transport": "shared,messages", "atomic": "yes"},
     results={"error_share": "share of the words that differ after all updates were undone"},

@@ -2,6 +2,7 @@
 
 from octant.metric import Metric, derived, first_of, overlap_of, per, rate, result, seconds
 from octant.workload import Bars, Curve, Stacked, Workload
+from octant.workloads.io.local.step import step
 
 PURE, COMPUTE, WHOLE, TURN = "phase/pure", "phase/compute", "phase/whole", "phase/in turn"
 
@@ -44,5 +45,6 @@ WORKLOAD = Workload(
         ),
     ),
     pictures=(Bars("mode"), Curve("block"), Stacked("mode", ("fill", "transfer", "drain", "sync"))),
+    step=step,
     smoke={"pattern": "write,read,memory-first,write-beside,read-beside", "bytes": "20000", "block": "3000"},
 )  # fmt: skip

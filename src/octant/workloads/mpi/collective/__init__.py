@@ -20,6 +20,7 @@ from octant.metric import (
 from octant.record import Point, Samples
 from octant.units import parse_bytes
 from octant.workload import Bars, CollectiveTraffic, Curve, NoTraffic, Spread, Workload
+from octant.workloads.mpi.collective.step import step
 
 PURE, COMPUTE, WHOLE = "phase/pure", "phase/compute", "phase/whole"
 LARGE_BYTES = 65536  # a rank's traffic below which a rate has no part in an operation's time
@@ -199,6 +200,7 @@ WORKLOAD = Workload(
         Bars("test", "overlap_imb", title="How much of it computing hides, by how often it calls MPI_Test"),
         Bars("test", "left", title="What is left after computing, by how often it calls MPI_Test"),
     ),
+    step=step,
     smoke={"pattern": "allreduce,bcast", "call": "blocking,nonblocking"},
     messages=True,
     alone=("pattern",),

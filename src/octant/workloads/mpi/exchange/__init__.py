@@ -6,6 +6,7 @@ from octant.metric import Metric, groups, per, ranks, rate, steps
 from octant.record import Point
 from octant.workload import Choice, Curve, Traffic, Workload
 from octant.workloads.mpi.exchange.scenarios import SCENARIOS, groups_of
+from octant.workloads.mpi.exchange.step import step
 
 __all__ = ["SCENARIOS", "WORKLOAD", "groups_of"]
 
@@ -43,6 +44,7 @@ WORKLOAD = Workload(
     ),
     pictures=(Choice("protocol"), Curve("bytes", "pair bandwidth", each=("protocol", "mode", "groups"))),
     traffic=_traffic,
+    step=step,
     smoke={"bytes": "1000", "protocol": "sendrecv,put-fence", "mode": "ten"},
     messages=True,
     alone=("protocol",),

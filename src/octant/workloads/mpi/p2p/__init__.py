@@ -6,6 +6,7 @@ from octant.machine import Machine
 from octant.metric import Metric, Reduce, derived, groups, per, ranks, rate, seconds, steps
 from octant.record import Point
 from octant.workload import Messages, NoTraffic, Traffic, Workload
+from octant.workloads.mpi.p2p.step import step
 
 SHORT_BYTES = 65536  # below, a rate has no part in a message's time
 
@@ -126,6 +127,7 @@ WORKLOAD = Workload(
     pictures=(Messages("bandwidth", each=("pattern", "source", "buffers")),),
     traffic=_traffic,
     duplex="duplex",
+    step=step,
     smoke={"pattern": "pingpong,duplex,partitioned", "bytes": "0,1000"},
     messages=True,
     alone=("pattern",),

@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 from octant.machine import Machine
 from octant.metric import Metric, custom
 from octant.record import Point, Samples
+from octant.step import Scaling
+from octant.units import parse_bytes
 from octant.workload import Curve, Traffic, Workload
+from octant.workloads.mpi.ring.step import step
+
+_OF_HPCC = {"order": "random", "bytes": "2000000", "loops": "1", "buffers": "hot"}
+"""The ring of HPC Challenge's bandwidth, of which no run is needed: nothing is computed."""
 
 Statistic = Callable[[NDArray[np.float64]], float]
 
@@ -81,6 +87,8 @@ WORKLOAD = Workload(
     ),
     pictures=(Curve("bytes", each=("order", "method", "buffers")),),
     traffic=_traffic,
+    step=step,
+    scaling=Scaling("random-ring", "random ring, a rank", "bytes", read=parse_bytes, apart=(_OF_HPCC,)),
     smoke={"bytes": "8,1000", "order": "ordered,random", "rings": "3", "buffers": "hot,rotating,zero"},
     alone=("method",),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from octant.metric import Metric, custom, derived, groups, ranks, reading, seconds, steps
 from octant.record import Point, Samples
 from octant.workload import Workload
+from octant.workloads.mpi.startup.step import step
 
 TYPICAL = (steps("median"), ranks("median"), groups("max"))
 WORST = (steps("max"), ranks("max"), groups("max"))
@@ -38,6 +39,7 @@ WORKLOAD = Workload(
         Metric("session communicator", "s", "lower", seconds("phase/communicator"), note="of all ranks"),
         Metric("session finalize", "s", "lower", seconds("phase/finalize"), note="with the communicator"),
     ),
+    step=step,
     smoke={"pattern": "first,sessions"},
     messages=True,
     alone=("pattern", "bytes", "exchanges"),

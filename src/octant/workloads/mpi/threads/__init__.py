@@ -2,6 +2,7 @@
 
 from octant.metric import Metric, groups, per, ranks, rate, result, steps
 from octant.workload import Bars, Curve, Workload
+from octant.workloads.mpi.threads.step import step
 
 _T = "as IMB: mean over steps, then {} over ranks"
 
@@ -29,6 +30,7 @@ WORKLOAD = Workload(
         ),
     ),
     pictures=(Curve("bytes", "time", each=("pattern", "threads")), Bars("threads", "message rate")),
+    step=step,
     smoke={
         "pattern": "pingpong,pingping,sendrecv,exchange,uniband,biband,allreduce,bcast,barrier,reduce",
         "repeats": "4",

@@ -5,6 +5,7 @@ from octant.machine import Machine
 from octant.metric import Metric, rate, result, seconds
 from octant.record import Point
 from octant.workload import Curve, Workload
+from octant.workloads.node.fft.step import step
 
 
 def footprint(_machine: Machine, point: Point) -> int:
@@ -34,6 +35,7 @@ WORKLOAD = Workload(
     least_seconds=_least_seconds,
     pictures=(Curve("n", title="Fourier transform by length"),),
     footprint=footprint,
+    step=step,
     smoke={"n": "60,96", "rows": "0,6", "batch": "1,19", "element": "double-complex,single"},
     apart=("library",),
     ours=("octant", "plain"),

@@ -5,8 +5,7 @@ from octant.machine import Machine
 from octant.metric import Metric, derived, per, rate
 from octant.record import Point
 from octant.workload import Curve, Workload, any_size
-
-_BYTES = {"double": 8, "single": 4, "double-complex": 16, "single-complex": 8}
+from octant.workloads.node.gemm.step import ELEMENT_BYTES, step
 
 
 def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
@@ -17,7 +16,9 @@ def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | Non
 def _footprint(_machine: Machine, point: Point) -> int:
     """Three square matrices in each rank."""
     n = int(point.knobs["n"])
-    return 3 * _BYTES[point.knobs["element"]] * n * (n + int(point.knobs.get("padding", 0))) * point.working_ranks
+    return (
+        3 * ELEMENT_BYTES[point.knobs["element"]] * n * (n + int(point.knobs.get("padding", 0))) * point.working_ranks
+    )
 
 
 WORKLOAD = Workload(
@@ -33,6 +34,7 @@ WORKLOAD = Workload(
     least_seconds=_least_seconds,
     pictures=(Curve("n", title="Matrix multiply by size"),),
     footprint=_footprint,
+    step=step,
     smoke={"n": "100", "library": "plain"},
     apart=("library", "isa"),
     ours=("plain",),

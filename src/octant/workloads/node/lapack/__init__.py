@@ -5,6 +5,7 @@ from octant.machine import Machine
 from octant.metric import Metric, rate, seconds
 from octant.record import Point
 from octant.workload import Curve, Workload
+from octant.workloads.node.lapack.step import step
 
 _MATRICES = {"svd": 8, "eigenvectors": 4}
 """Of n x n numbers in a rank: the matrix and what becomes of it; singular vectors (2); work space (4 and 2)."""
@@ -30,6 +31,7 @@ WORKLOAD = Workload(
     least_seconds=_least_seconds,
     pictures=(Curve("n", title="Factorisations by order", each=("routine", "library")),),
     footprint=_footprint,
+    step=step,
     smoke={"n": "2,37", "routine": "lu,cholesky,qr,eigenvalues,eigenvectors,svd"},
     apart=("library", "isa"),
 )

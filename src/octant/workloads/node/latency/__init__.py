@@ -6,6 +6,7 @@ from octant.machine import Machine
 from octant.metric import Metric, derived, first_of, per, rate, result
 from octant.record import Point
 from octant.workload import Curve, Ladder, Workload
+from octant.workloads.node.latency.step import step
 
 LEAST_CYCLES = 4  # load to use from the first cache; no core in scope is quicker
 
@@ -47,5 +48,6 @@ WORKLOAD = Workload(
         Curve("count", each=("pages", "stride"), along="lines, a stride apart", title="Loads from many pages"),
         Curve("drawn", each=("reads", "pages"), along="drawn by all threads", title="Loads beside other traffic"),
     ),
+    step=step,
     smoke={"pattern": "lines,pages,loaded", "bytes": "64KiB", "count": "64", "load": "64KiB"},
 )

@@ -6,6 +6,7 @@ from octant.machine import Machine
 from octant.metric import Metric, rate
 from octant.record import Point
 from octant.workload import Curve, NoTraffic, Traffic, Workload, any_size
+from octant.workloads.node.randomaccess.step import step
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
@@ -36,6 +37,7 @@ WORKLOAD = Workload(
     least_seconds=_least_seconds,
     pictures=(Curve("bytes", marks="caches", along="footprint", title="Random updates by footprint"),),
     traffic=_traffic,
+    step=step,
     smoke={"bytes": "64KiB", "streams": "128,1", "prefetch": "no,yes"},
     sizes={"bytes": any_size},
 )

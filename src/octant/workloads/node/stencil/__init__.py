@@ -5,6 +5,7 @@ from octant.machine import Machine
 from octant.metric import Metric, per, rate
 from octant.record import Point
 from octant.workload import Bars, Curve, Workload
+from octant.workloads.node.stencil.step import step
 
 _BYTES = {"single": 4, "double": 8}
 _READ_OR_OVERWRITTEN = 3  # arrays: two levels and the factor
@@ -37,5 +38,6 @@ WORKLOAD = Workload(
     least_seconds=_least_seconds,
     pictures=(Curve("n", title="Stencil by edge of the grid"), Bars("blocking", title="Stencil by blocking")),
     footprint=footprint,
+    step=step,
     smoke={"n": "16", "element": "single,double", "blocking": "none,yz,time"},
 )

@@ -10,6 +10,7 @@ from octant.machine import Machine
 from octant.metric import Metric, custom, rate
 from octant.record import Point, Samples
 from octant.workload import Ladder, Workload, beyond_caches
+from octant.workloads.node.stream.step import step
 
 
 def from_memory(machine: Machine, point: Point) -> bool:
@@ -108,6 +109,7 @@ WORKLOAD = Workload(
     provides=tuple(map(_in, LEVELS)),
     pictures=(Ladder(),),
     footprint=footprint,
+    step=step,
     smoke={"pattern": "contiguous,strided,gather,streams,transposed", "bytes": "384KiB"},
     sizes={"bytes": beyond_caches},
 )

@@ -1,0 +1,40 @@
+"""The launcher of the MPI in this environment, and what it says about itself."""
+
+import functools
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from octant.build import beside_python
+from octant.failure import Refusal
+
+
+def find() -> Path:
+    """The launcher of the MPI in this environment: OCTANT_MPIEXEC, else beside Python, else on PATH.
+
+    Raises:
+        Refusal: none found.
+    """
+    named = os.environ.get("OCTANT_MPIEXEC")
+    found = shutil.which(named) if named else beside_python("mpiexec") or shutil.which("mpiexec")
+    if not found:
+        where = f"{named} is no program" if named else "no mpiexec beside Python or on PATH"
+        raise Refusal(f"cannot start several ranks ({where}); try `pip install mpich`, or set OCTANT_MPIEXEC to yours")
+    return Path(found)
+
+
+@functools.cache
+def version(mpiexec: Path) -> str:
+    """Return what this launcher prints for `--version`, on both of its streams.
+
+    Raises:
+        Refusal: it does not answer.
+    """
+    try:
+        shown = subprocess.run(  # noqa: S603 - the user's own launcher
+            [str(mpiexec), "--version"], capture_output=True, text=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Refusal(f"cannot ask {mpiexec} what it is ({error}); set OCTANT_MPIEXEC to a working one") from error
+    return shown.stdout + shown.stderr

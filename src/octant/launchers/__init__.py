@@ -1,0 +1,58 @@
+"""One file per launcher; the folder is the registration. A file has `TITLE` and each role that its launcher has.
+
+| role | what the file declares |
+| --- | --- |
+| `write` | `to_syntax(placement, request, topology) -> Syntax`: a placement as options of the launcher |
+| `read` | `MARK`, a pattern that recognises such options, and `from_syntax(text, topology) -> Reading` |
+| `start` | `at_hand(environment)` and `command(program, size)`: see `Launcher`; optional: `yielding(size)` |
+| `mpiexec` | `VERSION`, `PMI`, `SPINS` and `unbound(size, root)`: see `MpiLauncher`; `--launcher mpiexec` uses it |
+| `job` | `LAUNCHER`, `script(job)` and `submission(path)`: see `BatchSystem` |
+| `recognise` | `COMMANDS` and `recognise(words, environment) -> LaunchCommand`: see `Recogniser` |
+
+A launcher has the name of its file, or in a role the name that `NAMES` gives: `NAMES = {"start": "srun"}`. Optional for
+`read`: `FILE`, a pattern whose group is the file that the options name, and `BINDS`, what a tool binds that starts no
+ranks itself: one process (`"process"`) or the threads inside each rank (`"threads"`).
+"""
+
+from octant.launchers._jobs import BatchSystem, Job, Submission, batch_system, headed
+from octant.launchers._mpi import MpiLauncher, hydra_hosts, implementation, mpi_launcher
+from octant.launchers._placement import Reading, Syntax, from_syntax, to_every_syntax, to_syntax
+from octant.launchers._recognise import MOST_RANKS, LaunchCommand, Recogniser, recognise
+from octant.launchers._roles import ROLES, entries, has, having, names
+from octant.launchers._start import JobSize, Launcher, chosen, launcher, yielding
+from octant.launchers._translate import Translation, request_text, translate, with_file
+
+__all__ = [
+    "MOST_RANKS",
+    "ROLES",
+    "BatchSystem",
+    "Job",
+    "JobSize",
+    "LaunchCommand",
+    "Launcher",
+    "MpiLauncher",
+    "Reading",
+    "Recogniser",
+    "Submission",
+    "Syntax",
+    "Translation",
+    "batch_system",
+    "chosen",
+    "entries",
+    "from_syntax",
+    "has",
+    "having",
+    "headed",
+    "hydra_hosts",
+    "implementation",
+    "launcher",
+    "mpi_launcher",
+    "names",
+    "recognise",
+    "request_text",
+    "to_every_syntax",
+    "to_syntax",
+    "translate",
+    "with_file",
+    "yielding",
+]

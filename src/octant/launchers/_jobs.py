@@ -1,0 +1,74 @@
+"""The role `job`: the script of a batch system, and the command that submits it.
+
+A job runs the very command that was asked for, with the launcher of that system: the plan is made, and the placement
+worked out, on the node where it is carried out.
+"""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, cast
+
+from octant.failure import Exit, Refusal
+from octant.launchers._roles import find, names
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to run, and what it needs."""
+
+    words: tuple[str, ...]  # the command, less its launcher
+    folder: Path  # where it runs
+    ranks_per_node: int = 1
+    cpus_per_rank: int = 1  # hardware threads
+    nodes: int = 1
+    minutes: int = 30
+    name: str = "octant"
+    directives: tuple[str, ...] = ()  # the site's own, as the system writes them: "--partition=debug", "-q large"
+
+    def body(self, launcher: str) -> str:
+        """The shell lines after the directives."""
+        line = shlex.join((*self.words, *(("--launcher", launcher) if launcher else ())))
+        return f"set -eu\ncd {shlex.quote(str(self.folder))}\nexec {line}\n"
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The words that hand a script over, and whether it is read from standard input."""
+
+    words: tuple[str, ...]
+    from_input: bool = False
+
+
+class BatchSystem(Protocol):
+    """What a batch system's file offers."""
+
+    LAUNCHER: str
+    """What starts the ranks inside the job; "": whatever is at hand there."""
+
+    def script(self, job: Job) -> str:
+        """The job script."""
+
+    def submission(self, path: Path) -> Submission:
+        """How to hand it over."""
+
+
+def batch_system(name: str) -> BatchSystem:
+    """A batch system by its name.
+
+    Raises:
+        Refusal: no such system, or its file cannot be used.
+    """
+    if not name:
+        known = ", ".join(names("job"))
+        raise Refusal(
+            f"cannot write a job (no batch system is named); try --launcher with one of {known}", Exit.WRONG_WORD
+        )
+    return cast("BatchSystem", find("job", name))
+
+
+def headed(mark: str, options: Sequence[str], job: Job, launcher: str) -> str:
+    """A script of directives that all start with `mark`, and the job's body."""
+    lines = ["#!/bin/sh", *(f"{mark} {option}" for option in (*options, *job.directives))]
+    return "\n".join(lines) + "\n" + job.body(launcher)

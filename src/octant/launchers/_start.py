@@ -1,0 +1,81 @@
+"""The role `start`: the command line that starts ranks.
+
+A launcher starts ranks unbound and leaves binding to octant-bind, which is given with the program: what the launchers
+mean by the same word differs between them and from version to version.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from octant.launchers._roles import find, having
+
+
+@dataclass(frozen=True)
+class JobSize:
+    """How many ranks, where, and what each needs."""
+
+    ranks: int = 1
+    ranks_per_node: int | None = None  # `None`: all on this node, or as the allocation deals them
+    cpus_per_rank: int = 1
+    hosts: tuple[str, ...] = ()  # reached by ssh; empty: this node, or the nodes of the allocation
+    exported: tuple[str, ...] = ()  # names of variables that must reach ranks on other hosts
+    ssh: str = ""  # the program that stands in for ssh; Open MPI is told in its environment; "": ssh
+
+    @property
+    def nodes(self) -> int | None:
+        """How many nodes, where it is known."""
+        if self.hosts:
+            return len(self.hosts)
+        return -(-self.ranks // self.ranks_per_node) if self.ranks_per_node else None
+
+    @property
+    def ranks_per_host(self) -> str:
+        """How many ranks each host gets at most, as a word; "" without hosts."""
+        return str(-(-self.ranks // len(self.hosts))) if self.hosts else ""
+
+
+class Launcher(Protocol):
+    """What a launcher's file offers."""
+
+    def at_hand(self, environment: Mapping[str, str]) -> bool:
+        """Whether this is the launcher of the allocation that the environment speaks of."""
+
+    def command(self, program: Sequence[str], size: JobSize) -> list[str]:
+        """The words that start the program."""
+
+
+def launcher(name: str) -> Launcher:
+    """A launcher by its name.
+
+    Raises:
+        Refusal: no such launcher, or its file cannot be used.
+    """
+    return cast("Launcher", find("start", name))
+
+
+def yielding(name: str, size: JobSize) -> dict[str, str]:
+    """Variables that let waiting threads give up their core, as the launcher's `yielding` says; {} where it has none.
+
+    Raises:
+        Refusal: as `launcher`, or the launcher cannot be asked.
+    """
+    found: dict[str, str] = getattr(launcher(name), "yielding", lambda _size: {})(size)
+    return found
+
+
+def chosen(name: str, size: JobSize, environment: Mapping[str, str] | None = None) -> str:
+    """The launcher to use: the one that was named, else that of the allocation we are in, else this node's.
+
+    One rank on this node needs none, not even inside an allocation.
+    """
+    if name:
+        launcher(name)
+        return name
+    if size.hosts:
+        return "mpiexec"
+    if size.ranks == 1:
+        return "direct"
+    found = os.environ if environment is None else environment
+    return next((known for known, one in having("start").items() if one.at_hand(found)), "mpiexec")

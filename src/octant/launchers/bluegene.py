@@ -1,0 +1,84 @@
+"""Blue Gene: letter orders and map files, for L, P and Q."""
+
+import math
+import re
+
+from octant.launchers import Reading, Syntax, _shared
+from octant.machine import Topology
+from octant.placement import Placement
+from octant.placement.request import MOST, Request
+from octant.placement.torus import coordinates, letter_orders, read_map, write_map
+
+TITLE = "Blue Gene/L, /P and /Q"
+MARK = r"BG(LMPI)?_MAPPING|--mapping\b|\brunjob\b"
+FILE = r"(?:BG(?:LMPI)?_MAPPING=|--mapping[ =])(?!(?i:[XYZT]{4}|[ABCDET]{6})(?!\S))(\S+)"  # else: an order of letters
+_PLACES = r"^[ \t]*\d+([ \t]+\d+){3,5}[ \t]*(#.*)?$"  # one place per line
+
+
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+    """The letters where they give these places, else a map file."""
+    places = [place.coordinates for place in placement.ranks]
+    if not request.torus:
+        hint = "Blue Gene places ranks on a torus and gives each one core of its node: add order=TXYZ,torus=8x8x16"
+        return Syntax((), False, (hint,))
+    per_node = max(place[-1] for place in places) + 1
+    shape = (*request.torus, per_node)
+    dimensions = len(request.torus)
+    letters = next((o for o in (request.order, *letter_orders(dimensions)) if _gives(o, shape, places)), None)
+    files: tuple[tuple[str, str], ...] = ()
+    value = letters or "octant.map"
+    if letters is None:
+        files = (("octant.map", write_map(places)),)
+    per = f"-mode {({1: 'SMP', 2: 'DUAL'}).get(per_node, 'VN')}"
+    if dimensions == 5:
+        lines = [f"runjob --np {len(places)} --ranks-per-node {per_node} --mapping {value} : {_shared.PROGRAM}"]
+    else:
+        lines = [f"export BGLMPI_MAPPING={value}  # Blue Gene/L"]
+        lines += [f"mpirun -np {len(places)} {per} -env BG_MAPPING={value} {_shared.PROGRAM}  # Blue Gene/P"]
+    cannot = ["a node has one memory and its ranks are bound by the system: only the order can be chosen"]
+    if letters and dimensions == 3 and letters not in ("XYZT", "TXYZ"):
+        cannot.append("Blue Gene/L takes T first or last only")
+    if files and len(places) < math.prod(shape):
+        cannot.append("a map file must cover the whole partition: add lines for the places that stay empty")
+    return Syntax(tuple(lines), True, tuple(cannot), files)
+
+
+def _gives(letters: str, shape: tuple[int, ...], places: list[tuple[int, ...]]) -> bool:
+    if not letters.isupper():
+        return False
+    return coordinates(letters, shape, len(places)) == places
+
+
+def from_syntax(text: str, topology: Topology) -> Reading:
+    """Letters from BGLMPI_MAPPING, BG_MAPPING or `runjob --mapping`, or the lines of a map file after the command.
+
+    The partition is one node of each dimension's two unless a map file is given, which must cover all of it.
+    """
+    listed = re.search(_PLACES, text, re.MULTILINE)
+    line = _shared.read_line(text[: listed.start()] if listed else text)
+    ranks = line.number("-np", "--np")
+    given = line.variables.get("BG_MAPPING") or line.variables.get("BGLMPI_MAPPING") or line.option("--mapping")
+    env = line.option("-env", "--env") or ""
+    letters = (given or env.removeprefix("BG_MAPPING=") or "XYZT").upper()
+    shape = {4: (2, 2, 2), 6: (2, 2, 2, 1, 1)}.get(len(letters))
+    if listed:
+        request = _map_request(text[listed.start() :], ranks)
+        size = "x".join(str(n) for n in request.torus)
+        return _shared.reading_of_request(request, topology, [f"the map file's places span a torus of {size}"])
+    if shape is None or set(letters) not in (set("XYZT"), set("ABCDET")):
+        raise ValueError(
+            f"cannot read the mapping {given!r}; try XYZT, TXYZ, ABCDET or a map file, whose lines may follow"
+        )
+    side = "x".join(str(n) for n in shape)
+    notes = [f"the options do not give the partition: drawn on a torus of {side}"]
+    if letters[0] != "T" and len(letters) == 4:
+        notes.append(f"{letters} puts consecutive ranks on different nodes; TXYZ fills a node first")
+    return _shared.reading_of_request(Request(ranks or 1, 1, order=letters, torus=shape), topology, notes)
+
+
+def _map_request(text: str, ranks: int | None) -> Request:
+    """The request of a map file's lines, on the smallest torus that holds them."""
+    width = len(text.split("\n", 1)[0].split("#")[0].split())
+    places = read_map(text, (MOST,) * (width - 1))
+    torus = tuple(max(place[axis] for place in places) + 1 for axis in range(width - 1))
+    return Request(ranks or len(places), torus=torus, map=tuple(places))

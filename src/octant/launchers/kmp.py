@@ -1,0 +1,104 @@
+"""Intel's and LLVM's OpenMP: KMP_AFFINITY."""
+
+import re
+
+from octant.launchers import Reading, Syntax, _openmp, _shared
+from octant.machine import CpuSet, Topology
+from octant.machine.synthetic import parse_cpus
+from octant.placement import Placement
+from octant.placement.expressions import objects
+from octant.placement.planner import ordered_cores
+from octant.placement.request import Request
+
+TITLE = "Intel and LLVM OpenMP (KMP_AFFINITY)"
+MARK = r"KMP_AFFINITY"
+BINDS = "threads"
+
+
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+    """One explicit list per rank, and the values for threads inside a mask that the launcher set."""
+    lines, cannot = [], []
+    for place in placement.ranks:
+        if len(place.threads) > 1 and len(set(place.threads)) == 1:
+            lines.append(f"export OMP_NUM_THREADS={len(place.threads)} KMP_AFFINITY=none")
+            continue
+        sets = ["{" + ",".join(str(c) for c in sorted(held)) + "}" if len(held) > 1 else str(min(held))
+                for held in place.threads]  # fmt: skip
+        value = f"granularity=fine,proclist=[{','.join(sets)}],explicit"
+        lines.append(f'export OMP_NUM_THREADS={len(place.threads)} KMP_AFFINITY="{value}"')
+    if request.unit == "core" and request.smt == 1 and len(lines) > 1:
+        lines.append("# inside masks that the launcher sets: export KMP_AFFINITY=granularity=core,compact,1,0")
+    elif request.unit == "hwthread" and request.smt != 1 and len(lines) > 1:
+        lines.append("# inside masks that the launcher sets: export KMP_AFFINITY=granularity=fine,compact,0,0")
+    if len(placement.ranks) > 1:
+        cannot.append("every rank needs a line of its own, chosen in a wrapper script")
+    return Syntax(tuple(lines), True, (*cannot, *_shared.no_memory(request, "Intel's runtime")))
+
+
+def from_syntax(text: str, topology: Topology) -> Reading:
+    """compact and scatter with their permute numbers, explicit lists, none and disabled."""
+    line = _shared.read_line(text)
+    value = line.value("KMP_AFFINITY").lower()
+    notes = _openmp.runtimes(line.variables)
+    listed = re.search(r"proclist=\[([^\]]*)\]", value)
+    plain = re.sub(r"proclist=\[[^\]]*\],?", "", value)
+    parts = [word for word in plain.split(",") if word and word not in ("verbose", "noverbose", "respect", "norespect")]
+    fine = "granularity=fine" in parts or "granularity=thread" in parts
+    kind = next((w for w in parts if w in ("compact", "scatter", "explicit", "none", "disabled", "balanced")), "none")
+    numbers = [_shared.whole("KMP_AFFINITY", w, least=0) for w in parts if w.isdigit()]
+    count = line.threads() or len(objects(topology, "thread"))
+    if kind in ("none", "disabled"):
+        notes.append("KMP_AFFINITY binds nothing here: every thread may run wherever its rank may")
+        return _openmp.one_rank((topology.allowed,) * count, topology, notes)
+    if kind == "explicit":
+        places = _proclist_places(listed[1] if listed else "", topology)
+        count = line.threads() or len(places)
+    else:
+        places = _order(kind, numbers[0] if numbers else 0, topology, fine)
+    unknown = [w for w in parts if not w.isdigit() and "=" not in w and w not in (kind, "duplicates")]
+    if "KMP_HW_SUBSET" in line.variables:
+        notes.append("KMP_HW_SUBSET is not drawn: it leaves the runtime a part of the machine only")
+    if kind == "balanced" and len(objects(topology, "package")) > 1:
+        notes.append("the effect of balanced on several packages is not known to Octant: drawn as scatter")
+    if unknown:
+        notes.append(f"KMP_AFFINITY: {unknown[0]} is not known to Octant and was ignored")
+    return _openmp.one_rank(tuple(places[i % len(places)] for i in range(count)), topology, notes)
+
+
+def _proclist_places(text: str, topology: Topology) -> list[CpuSet]:
+    parts = [(a or b) for a, b in re.findall(r"\{([^}]*)\}|([^,{}]+)", text)]
+    places = []
+    for part in parts:
+        single = "," not in part and "-" in part
+        held = sorted(parse_cpus(part))
+        places += [frozenset({cpu}) for cpu in held] if single else [frozenset(held)]
+    missing = frozenset().union(*places) - topology.allowed if places else frozenset({-1})
+    if missing:
+        raise ValueError(
+            f"cannot use the proclist [{text}]: hardware thread {min(missing)} is not available to this job"
+        )
+    return places
+
+
+def _order(kind: str, permute: int, topology: Topology, fine: bool) -> list[CpuSet]:
+    """Hardware threads in the order threads take them.
+
+    The machine's levels are package, core, thread. `compact` counts the innermost level fastest, `scatter`
+    the outermost; `permute` moves that many innermost (compact) or outermost (scatter) levels to the slow
+    end.
+    """
+    packages = objects(topology, "package")
+    keys = {}
+    for index, package in enumerate(packages):
+        cores = [core for core in ordered_cores(topology) if core[0].os in package]
+        for place, core in enumerate(cores):
+            for nth, cpu in enumerate(core):
+                keys[cpu.os] = (index, place, nth)
+    levels = [0, 1, 2] if kind == "compact" else [2, 1, 0]  # slow to fast
+    moved = permute % 3
+    levels = levels[3 - moved :] + levels[: 3 - moved]
+    order = sorted(keys, key=lambda cpu: tuple(keys[cpu][level] for level in levels))
+    if fine:
+        return [frozenset({cpu}) for cpu in order]
+    core_of = {cpu: core for core in objects(topology, "core") for cpu in core}
+    return [core_of[cpu] for cpu in order]

@@ -1,0 +1,89 @@
+"""LoadLeveler: job command file keywords for affinity (POWER6 guide, section 5.2.1 and table 5-1)."""
+
+import re
+
+from octant.launchers import Reading, Syntax, _shared
+from octant.machine import Topology
+from octant.placement import Placement
+from octant.placement.request import Memory, Request
+
+TITLE = "LoadLeveler (job command file)"
+MARK = r"#\s*@\s*(rset|task_affinity|mcm_affinity_options|cpus_per_core)\b"
+
+
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+    """The keywords; only those that the request needs, as POE generates them."""
+    if request.cpus and all(held == topology.allowed for held in _shared.rank_sets(placement)):
+        return Syntax((), False, ("nothing is bound: LoadLeveler binds no task without a keyword",))
+    asked = _shared.plain(placement, request, topology)
+    lines = ["#@rset = rset_mcm_affinity"]
+    cannot = ["LoadLeveler chooses the MCMs and cores itself: the same kind of places, not the same numbers"]
+    if asked.cpus:
+        cannot = ["a job command file cannot list hardware threads: use octant-bind in the job"]
+    options = _options(asked)
+    if options:
+        lines.append(f"#@mcm_affinity_options = {options}")
+    if asked.unit in ("hwthread", "core"):
+        kind = "core" if asked.smt == 1 else "cpu"
+        lines.append(f"#@task_affinity = {kind}({asked.threads})")
+        if asked.threads > 1:
+            used = topology.smt() if asked.smt == 0 else asked.smt
+            lines += [f"#@parallel_threads = {asked.threads}", f"#@cpus_per_core = {used}"]
+    if asked.order.startswith("scatter:") and asked.order != "scatter:numa":
+        cannot.append(f"order={asked.order} is not known: tasks go round-robin over MCMs (mcm_distribute)")
+    if request.memory.policy == "interleave" or request.memory.nodes:
+        cannot.append(f"memory={request.memory} cannot be asked for: memory is of the task's own MCM or of any")
+    return Syntax(tuple(lines), False, (*cannot, *_pages(request)))
+
+
+def _options(asked: Request) -> str:
+    if asked.near == "adapter":
+        return "MCM_SNI_PREF MCM_DISTRIBUTE"
+    memory = {"local": "mcm_mem_pref", "preferred": "mcm_mem_pref", "bind": "mcm_mem_req"}.get(asked.memory.policy)
+    if asked.order == "compact" and not memory and asked.threads == 1:
+        return ""
+    allocation = "mcm_accumulate" if asked.order == "compact" else "mcm_distribute"
+    return " ".join(filter(None, [allocation, memory, "mcm_sni_none"]))
+
+
+def _pages(request: Request) -> list[str]:
+    if request.pages == "default":
+        return []
+    return [f"pages={request.pages} is no keyword: on AIX export LDR_CNTRL (see --for aix)"]
+
+
+def from_syntax(text: str, topology: Topology) -> Reading:
+    """What the keywords ask for; a quad or chip that LoadLeveler calls MCM is a NUMA domain here."""
+    pairs = re.findall(r"#\s*@\s*(\w+)\s*=\s*([^\n#]*)", text)
+    words = {key.lower(): value.strip().lower() for key, value in pairs}
+    rset = words.get("rset", "")
+    notes: list[str] = []
+    if rset != "rset_mcm_affinity":
+        notes.append("without rset = rset_mcm_affinity LoadLeveler ignores task_affinity and mcm_affinity_options")
+    options = words.get("mcm_affinity_options", "").split()
+    spread = "mcm_distribute" in options
+    affinity = re.fullmatch(r"(core|cpu)\s*(?:\(\s*(\d+)\s*\))?", words.get("task_affinity", "core(0)"))
+    if affinity is None:
+        raise ValueError(f"cannot read task_affinity = {words['task_affinity']}; try core(1) or cpu(2)")
+    number = _shared.whole("task_affinity", affinity[2] or "1", least=0)
+    memory = {"mcm_mem_req": Memory("bind"), "mcm_mem_pref": Memory("local")}
+    policy = next((memory[word] for word in options if word in memory), Memory())
+    smt = 1 if affinity[1] == "core" else 0
+    per_core = words.get("cpus_per_core", "")
+    order = "scatter:numa" if spread else "compact"
+    near = "adapter" if {"mcm_sni_pref", "mcm_sni_req"} & set(options) else "any"
+    if number == 0:
+        request = Request(1, 1, "numa", order, memory=policy, near=near, share=True)  # type: ignore[arg-type]
+    else:
+        unit = "core" if smt == 1 else "hwthread"
+        smt = _shared.whole("cpus_per_core", per_core) if per_core.isdigit() and smt != 1 else smt
+        request = Request(1, number, unit, order, smt, memory=policy, near=near)  # type: ignore[arg-type]
+    if not spread:
+        notes.append(_shared.ACCUMULATES)
+    tasks = words.get("tasks_per_node", words.get("total_tasks", ""))
+    if tasks.isdigit():
+        request = Request(**{**vars(request), "ranks": _shared.whole("tasks", tasks)})
+    else:
+        request, remark = _shared.fill_ranks(request, topology)
+        notes += remark
+    return _shared.reading_of_request(request, topology, notes)

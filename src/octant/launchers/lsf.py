@@ -1,0 +1,55 @@
+"""IBM Spectrum LSF: affinity[] resource requirements (the scheduler chooses the cores), and `bsub`."""
+
+from pathlib import Path
+
+from octant.launchers import Job, Submission, Syntax, _shared, headed
+from octant.machine import Topology
+from octant.placement import Placement
+from octant.placement.request import Request
+
+TITLE = "IBM Spectrum LSF"
+LAUNCHER = "mpiexec"
+_MEMORY = {"bind": ":membind=localonly", "local": ":membind=localprefer", "preferred": ":membind=localprefer"}
+
+
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+    """One `bsub` requirement."""
+    asked = _shared.plain(placement, request, topology)
+    ranks = len(placement.ranks)
+    distribute = "pack" if asked.order == "compact" else "balance"
+    if asked.unit in ("numa", "package"):
+        what = "numa(1)" if asked.unit == "numa" else "socket(1)"
+    elif asked.smt != 1:
+        what = f"thread({request.threads},same=core):cpubind=thread:distribute={distribute}"
+    elif asked.order == "scatter:numa" and ranks <= len(topology.groups("numa")):
+        what = f"core({request.threads},same=numa,exclusive=(numa,injob)):cpubind=core"
+    else:
+        what = f"core({request.threads}):cpubind=core:distribute={distribute}"
+    line = f'#BSUB -n {ranks} -R "span[ptile={ranks}] affinity[{what}{_MEMORY.get(request.memory.policy, "")}]"'
+    cannot = ["LSF chooses the cores itself: these are the same kind of cores, not the same numbers"]
+    if asked.cpus:
+        cannot = [
+            "LSF takes no list of hardware threads on this line: give the program a user rank file or octant-bind"
+        ]
+    if request.memory.policy == "interleave" or request.memory.nodes:
+        cannot.append(f"LSF binds memory to the local domain only: memory={request.memory} needs numactl")
+    return Syntax((line, *_shared.openmp_line(request)), False, (*cannot, *_shared.no_pages(request)))
+
+
+def script(job: Job) -> str:
+    """As many ranks on each node as asked, each with its own hardware threads; binding is left to octant-bind."""
+    options = [
+        f"-J {job.name}",
+        f"-n {job.nodes * job.ranks_per_node}",
+        f'-R "span[ptile={job.ranks_per_node}] affinity[thread({job.cpus_per_rank})]"',
+        f"-W {job.minutes}",
+        "-x",
+        f"-o {job.name}.%J.out",
+    ]
+    return headed("#BSUB", options, job, LAUNCHER)
+
+
+def submission(path: Path) -> Submission:
+    """`bsub` finds the directives only in what it reads from its input."""
+    del path
+    return Submission(("bsub",), from_input=True)

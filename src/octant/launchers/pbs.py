@@ -1,0 +1,47 @@
+"""PBS Professional and OpenPBS: chunks of a node (binding inside is left to the MPI library), and `qsub`."""
+
+from pathlib import Path
+
+from octant.launchers import Job, Submission, Syntax, _shared, headed
+from octant.machine import Topology
+from octant.placement import Placement
+from octant.placement.request import Request
+
+TITLE = "PBS Professional"
+LAUNCHER = "mpiexec"
+
+
+def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+    """The request for one node; PBS counts what the site configured as CPUs (here: hardware threads used)."""
+    ranks = len(placement.ranks)
+    used = frozenset().union(*_shared.rank_sets(placement))
+    cores = sum(1 for core in topology.groups("core") if core & used)
+    per_core = topology.smt() if request.smt == 0 else request.smt
+    line = f"#PBS -l select=1:ncpus={cores * per_core}:mpiprocs={ranks}:ompthreads={request.threads}"
+    cannot = [
+        "PBS chooses and binds nothing inside the node: use the options of the MPI library as well",
+        "whether ncpus counts cores or hardware threads is the site's choice (see pbsnodes -av)",
+        *_shared.no_memory(request, "PBS"),
+        *_shared.no_pages(request),
+    ]
+    return Syntax((line, "#PBS -l place=scatter:excl"), False, tuple(cannot))
+
+
+def script(job: Job) -> str:
+    """Chunks of one node each; `ncpus` counts hardware threads where the site counts them."""
+    chunk = (
+        f"ncpus={job.ranks_per_node * job.cpus_per_rank}:mpiprocs={job.ranks_per_node}:ompthreads={job.cpus_per_rank}"
+    )
+    options = [
+        f"-N {job.name}",
+        f"-l select={job.nodes}:{chunk}",
+        "-l place=scatter:excl",
+        f"-l walltime={job.minutes // 60:02}:{job.minutes % 60:02}:00",
+        "-j oe",
+    ]
+    return headed("#PBS", options, job, LAUNCHER)
+
+
+def submission(path: Path) -> Submission:
+    """`qsub` reads the file that it is given."""
+    return Submission(("qsub", str(path)))

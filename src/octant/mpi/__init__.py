@@ -1,0 +1,1 @@
+"""MPI libraries: their settings, what a probe proves of these, and their known faults."""

@@ -1,0 +1,192 @@
+"""Known faults of MPI libraries, as data, and what is said of a launch that hangs, crashes or answers wrongly."""
+
+import functools
+import os
+import re
+import signal
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from octant.ask import Ask, Launch, cells_of
+from octant.build.describe import default_knobs
+from octant.failure import Exit, Refusal
+from octant.launch.execute import Outcome, waited_text
+from octant.mpi.inventory import library_and_version, linked
+from octant.mpi.neutral import TITLES, Library, LibraryName, within
+from octant.mpi.settings import library_of
+from octant.record import Point
+from octant.units import counted, parse_bytes
+from octant.untrusted import InputTable, convert
+
+Kind = Literal["wrong data", "hang", "crash", "slow"]
+Condition = Annotated[str, Meta(pattern=r"^(>=?\d+|[^<>=\s]+)\Z")]
+"""A word or size, or `>=N` or `>N` of a number; sizes are in bytes."""
+_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
+"""Signals that a program gives itself; others come from outside."""
+
+
+class Fault(InputTable, frozen=True, kw_only=True):
+    """One of them; `faults.toml` explains the fields."""
+
+    name: str
+    library: LibraryName
+    since: str = ""
+    until: str = ""
+    seen: Annotated[tuple[str, ...], Meta(min_length=1)]
+    workload: str
+    knobs: Mapping[str, tuple[Condition, ...]] = {}
+    ranks: tuple[Condition, ...] = ()
+    kind: Kind
+    says: str
+    helps: str
+    avoided: str = ""
+
+    @property
+    def versions(self) -> str:
+        """The library and its versions, for people: `Open MPI 4.1 to before 5.0`."""
+        since, until = self.since and f" {self.since}", self.until and f"before {self.until}"
+        return TITLES[self.library] + (f"{since} to {until}" if since and until else since + (until and f" {until}"))
+
+    @property
+    def text(self) -> str:
+        """`a known fault of Open MPI 5.0: …; try …`."""
+        return f"a known fault of {self.versions}: {self.says}; try {self.helps}"
+
+    def holds(self, library: Library) -> bool:
+        """Whether this library has it."""
+        return self.library == library.name and within(library.version, self.since, self.until)
+
+    def concerns(self, workload: str, knobs: Mapping[str, str], ranks: int) -> bool:
+        """Whether it is about the cell of these knobs; what is asked of a knob that is not there does not hold."""
+        return (
+            workload == self.workload
+            and (not self.ranks or _holds(self.ranks, str(ranks)))
+            and all(_holds(conditions, knobs.get(name, "")) for name, conditions in self.knobs.items())
+        )
+
+
+@functools.cache
+def faults() -> tuple[Fault, ...]:
+    """All of them, in the file's order."""
+    table = tomllib.loads((files("octant.mpi") / "faults.toml").read_text(encoding="utf-8"))
+    return convert(table["fault"], tuple[Fault, ...])
+
+
+def of_library(library: Library) -> tuple[Fault, ...]:
+    """Those of one library."""
+    return tuple(fault for fault in faults() if fault.holds(library))
+
+
+def in_use() -> Library | None:
+    """The library that our programs are linked with; `None` where it cannot be asked."""
+    try:
+        return library_of(linked(), os.environ)
+    except (Refusal, ValueError):
+        return None
+
+
+def crash_signal(outcome: Outcome) -> str:
+    """The name of the signal with which a program crashed, or "".
+
+    Launchers print it, or pass it on as -N, as a shell does (128 + N), or as N. Where N is an exit code of ours, only
+    what is printed is believed.
+    """
+    found = {number: one for one in _CRASHES for number in (-one, 128 + one, one) if number not in set(Exit)}
+    crashed = {int(one): one for one in _CRASHES}.get(outcome.signal_of_rank) or found.get(outcome.code)
+    return crashed.name if crashed else ""
+
+
+def unfinished_text(launch: Launch, outcome: Outcome) -> str:
+    """Why a launch whose patterns run alone did not end as it should: a sentence with library and ranks.
+
+    Empty where it neither hung nor crashed.
+    """
+    crash = crash_signal(outcome)
+    if not outcome.timed_out and not crash:
+        return ""
+    library = in_use()
+    how = f"no end after {waited_text(outcome.seconds)}" if outcome.timed_out else crash
+    ranks = launch.ask.shape.ranks
+    where = f"{library.title if library else 'MPI'}, {counted(ranks, 'rank')}"
+    text = f"{'hangs' if outcome.timed_out else 'crashes'} here ({where}: {how}) and is not started again"
+    kinds: tuple[Kind, ...] = ("hang", "slow") if outcome.timed_out else ("crash",)
+    known = _known(library, kinds, launch.ask.subject.workload, launch.started_knobs, ranks)
+    hint = "if it is only slow, try a longer --timeout" if outcome.timed_out else ""
+    return "; ".join(filter(None, [text, known.text if known else hint]))
+
+
+def known_wrong_answers(points: Iterable[Point]) -> dict[str, None]:
+    """The known faults that wrong answers of points match, each once, in words with its library."""
+    found: dict[str, None] = {}
+    for point in points:
+        library = None if point.passed else library_named(point.process.mpi)
+        fault = _known(library, ("wrong data",), point.workload, point.knobs, point.ranks)
+        if library and fault:
+            found[f"{library.title}: the wrong answer of {point.workload} is {fault.text}"] = None
+    return found
+
+
+def library_named(banner: str) -> Library | None:
+    """The library that calls itself so in a record; `None`: not one that is known."""
+    try:
+        return Library(*library_and_version(banner))
+    except ValueError:
+        return None
+
+
+def safe_asks(asks: Iterable[Ask], library: Library) -> tuple[tuple[Ask, ...], tuple[str, ...]]:
+    """The asks without the cells that a fault of the library concerns, and the reasons, each once.
+
+    Faults that our programs go round are no reason.
+    """
+    kept: list[Ask] = []
+    reasons: dict[str, None] = {}
+    for ask in asks:
+        defaults, concerned = default_knobs(ask.subject.workload), []
+        for cell in ask.cells():
+            known = [fault for fault in of_library(library) if not fault.avoided]
+            if fault := _first(known, ask.subject.workload, {**defaults, **cell}, ask.shape.ranks):
+                concerned.append(cell)
+                reasons[f"{ask.subject.workload} is left out in part: {fault.text}"] = None
+        kept += [replace(ask, knobs=launch.started_knobs) for launch in Launch(ask).without(concerned)]
+    return tuple(kept), tuple(reasons)
+
+
+def _known(
+    library: Library | None, kinds: tuple[Kind, ...], workload: str, knobs: Mapping[str, str], ranks: int
+) -> Fault | None:
+    if library is None:
+        return None
+    fitting = [fault for fault in of_library(library) if fault.kind in kinds]
+    return _first(fitting, workload, {**default_knobs(workload), **knobs}, ranks)
+
+
+def _first(known: Sequence[Fault], workload: str, knobs: Mapping[str, str], ranks: int) -> Fault | None:
+    """The first that concerns a cell of these knobs, whose values may be lists."""
+    cells = cells_of(knobs)
+    return next((fault for fault in known if any(fault.concerns(workload, cell, ranks) for cell in cells)), None)
+
+
+def _holds(conditions: tuple[str, ...], value: str) -> bool:
+    return any(_fits(condition, value) for condition in conditions)
+
+
+def _fits(condition: str, value: str) -> bool:
+    bound = re.fullmatch(r"(>=?)(\d+)", condition)
+    found, wanted = _number(value), _number(condition)
+    if bound and found is not None:
+        return found > int(bound[2]) or (bound[1] == ">=" and found == int(bound[2]))
+    return value == condition or (found is not None and found == wanted)
+
+
+def _number(word: str) -> int | None:
+    """A number, or a size in bytes; `None`: another word."""
+    try:
+        return parse_bytes(word)
+    except ValueError:
+        return None

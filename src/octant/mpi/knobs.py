@@ -1,0 +1,211 @@
+"""MPI settings by purpose: old names, current names, and whether the library in use has them."""
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Literal
+
+from octant.catalogue import Setting
+from octant.catalogue import settings as published
+from octant.failure import near, suggestion
+from octant.mpi import neutral
+from octant.mpi.inventory import Inventory
+from octant.untrusted import InputTable, convert
+
+TITLES = neutral.TITLES
+_PREFIXES = {
+    "MPIR_CVAR_": "mpich", "OMPI_MCA_": "openmpi", "OMPI_MPI_": "openmpi", "I_MPI_": "intelmpi", "UCX_": "ucx",
+    "FI_": "libfabric", "MPICH_": "cray-mpich", "MV2_": "mvapich2",
+    "MP_": "poe", "LAPI_": "poe", "DCMF_": "poe", "XLSMPOPTS": "poe",
+}  # fmt: skip
+_TRANSPORTS = ("ucx", "libfabric")
+
+
+class Original(InputTable, frozen=True):
+    """The setting as the documents name it."""
+
+    name: str
+    system: str
+    default: str
+
+
+class Equivalent(InputTable, frozen=True):
+    """The name in one library, with the versions that have it (`since` inclusive, `until` exclusive)."""
+
+    library: Literal["mpich", "openmpi", "intelmpi", "ucx", "libfabric"]
+    name: str
+    since: str = ""
+    until: str = ""
+    default: str = ""
+    note: str = ""
+    inert: bool = False
+    checked: bool = True  # seen in a live inventory or in the library's own output
+
+    def within(self, version: str) -> bool:
+        """Whether that version of the library should have it."""
+        return neutral.within(version, self.since, self.until)
+
+
+class MpiKnob(InputTable, frozen=True, kw_only=True):
+    """A setting of MPI libraries, under a name that belongs to none of them."""
+
+    name: str
+    meaning: str
+    matters: str
+    unit: str = ""
+    originals: tuple[Original, ...]
+    equivalents: tuple[Equivalent, ...]
+
+    def names(self) -> tuple[str, ...]:
+        """All its names."""
+        return (self.name, *(o.name for o in self.originals), *(e.name for e in self.equivalents))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a setting would not have the expected effect. `refused`: the name does not exist, most likely a typo."""
+
+    name: str
+    text: str
+    refused: bool
+
+
+@functools.cache
+def knobs() -> tuple[MpiKnob, ...]:
+    """All of them, in the file's order."""
+    table = tomllib.loads((files("octant.mpi") / "knobs.toml").read_text(encoding="utf-8"))
+    return convert(table["knob"], tuple[MpiKnob, ...])
+
+
+def find(name: str) -> tuple[tuple[MpiKnob, ...], tuple[Setting, ...]]:
+    """The knobs that a name (any library's, or the neutral one, its blanks also as `-` or `_`) means, and the published
+    settings of that name.
+
+    Raises:
+        ValueError: neither; the message names the nearest.
+    """
+    wanted = name.removeprefix("OMPI_MCA_").lower()
+    found = tuple(k for k in knobs() if wanted in (n.lower() for n in k.names()) or is_neutral(name, k))
+    names = {o.name for knob in found for o in knob.originals} | {name}
+    documented = tuple(s for s in published() if s.name in names)
+    if not found and not documented:
+        known = sorted({n for k in knobs() for n in k.names()} | {s.name for s in published()})
+        raise ValueError(f"no setting {name!r}; {suggestion(name, known, 'octant settings')}")
+    return found, documented
+
+
+def is_neutral(name: str, knob: MpiKnob) -> bool:
+    """Whether this is the knob's own name: `eager limit`, `eager-limit`."""
+    return re.sub("[ _-]", " ", name.lower()) == re.sub("[ _-]", " ", knob.name)
+
+
+def of_mpi(names: Iterable[str]) -> list[str]:
+    """Those of these environment variables that belong to an MPI library, a transport or IBM's MPI, by their prefix."""
+    return [name for name in names if name.startswith(tuple(_PREFIXES))]
+
+
+def presence(equivalent: Equivalent, inventory: Inventory | None) -> str:
+    """Whether the library in use has it, as text; empty for a name of another library."""
+    if inventory is None or equivalent.library != inventory.library:
+        return ""
+    name = inventory.aliases.get(equivalent.name, equivalent.name)
+    if name not in inventory.values:
+        return f"not in {TITLES[inventory.library]} {inventory.version}"
+    if equivalent.inert:
+        return "present, without effect"
+    return f"present, now {inventory.values[name]}" if inventory.values[name] else "present"
+
+
+def check_names(settings: Mapping[str, str], inventory: Inventory) -> tuple[Problem, ...]:
+    """What is wrong with these settings for the library in use: typos, knobs of other libraries, known traps.
+
+    Names are environment variables (`MPIR_CVAR_…`, `OMPI_MCA_…`, `MP_…`) or plain MCA parameters; others
+    are ignored.
+    """
+    found = [p for name in settings for p in (_check_name(name, inventory),) if p is not None]
+    return (*found, *_tuned_trap(settings, inventory))
+
+
+def check_values(settings: Mapping[str, str], inventory: Inventory) -> tuple[Problem, ...]:
+    """Values that the library in use cannot read: MPICH ends over them, far from the cause, and Open MPI takes 0."""
+    found = []
+    for name, value in settings.items():
+        plain = name.removeprefix("OMPI_MCA_")
+        words = inventory.words.get(plain, ())
+        if inventory.kinds.get(plain) != "integer" or value in words or re.fullmatch(_READABLE[name != plain], value):
+            continue
+        allowed = ", ".join(words) if words else "a whole number, yes or no" if name == plain else "a whole number"
+        found.append(Problem(name, f"cannot set {name}={value} (the library cannot read it); try {allowed}", True))
+    return tuple(found)
+
+
+_READABLE = {False: r"-?\d+|(?i:yes|no|true|false|on|off)", True: r"-?\d+[kKmMgG]?(?:i?[bB])?|(?i:yes|no|true|false)"}
+"""Of whole numbers: in MPICH, and in Open MPI, which knows suffixes."""
+
+
+def _check_name(name: str, inventory: Inventory) -> Problem | None:
+    owner = next((lib for prefix, lib in _PREFIXES.items() if name.startswith(prefix)), None)
+    using = f"{TITLES[inventory.library]} {inventory.version}".strip()
+    if owner is None and inventory.library == "openmpi" and re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        owner = "openmpi"
+    if owner is None:
+        return None
+    plain = name.removeprefix("OMPI_MCA_")
+    if owner == inventory.library or plain in inventory.values:
+        if neutral.is_known_variable(name) and plain == name and not name.startswith("MPIR_CVAR_"):
+            return None  # read from the environment alone: the library does not list it
+        if plain in inventory.values or plain in inventory.aliases:
+            inert = next((e for k in knobs() for e in k.equivalents if e.name == plain and e.inert), None)
+            return Problem(name, f"{name} has no effect in {using}: {inert.note}", False) if inert else None
+        return Problem(name, _unknown(name, plain, inventory, using), True)
+    if owner in _TRANSPORTS:
+        return None  # the transport below may read it; only its own inventory would show
+    other = TITLES.get(owner, "IBM's MPI")
+    same = [e.name for k in knobs() if name in k.names() for e in k.equivalents]
+    idle = {e.name for k in knobs() for e in k.equivalents if e.inert}
+    here = [n for n in same if (n in inventory.values or n in inventory.aliases) and n not in idle]
+    hint = f"; here it is {' or '.join(here)}" if here else ""
+    return Problem(name, f"{name} has no effect: it belongs to {other}, and the library in use is {using}{hint}", False)
+
+
+def _unknown(name: str, plain: str, inventory: Inventory, using: str) -> str:
+    entry = next((e for k in knobs() for e in k.equivalents if e.name == plain), None)
+    if entry is not None and not entry.within(inventory.version):
+        age = f"new in {entry.since}" if entry.since and not entry.until else f"removed in {entry.until}"
+        return f"cannot set {name}: {using} does not have it ({age}) and would silently ignore it"
+    hint = _nearest(plain, [*inventory.values, *inventory.aliases])
+    return f"cannot set {name}: {using} does not know it and would silently ignore it{hint}"
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    close = near(name, known)
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def _tuned_trap(settings: Mapping[str, str], inventory: Inventory) -> list[Problem]:
+    """In Open MPI 5, `han` outranks `tuned`: a sweep over tuned's algorithms measures nothing."""
+    plain = {name.removeprefix("OMPI_MCA_"): value for name, value in settings.items()}
+    tuned = [name for name in plain if re.fullmatch(r"coll_tuned_\w+_algorithm", name)]
+    if inventory.library != "openmpi" or not tuned:
+        return []
+    found = []
+    rules = plain.get("coll_tuned_use_dynamic_rules", inventory.values.get("coll_tuned_use_dynamic_rules", "false"))
+    han = _integer(plain.get("coll_han_priority", inventory.values.get("coll_han_priority", "0")))
+    other = _integer(plain.get("coll_tuned_priority", inventory.values.get("coll_tuned_priority", "30")))
+    chosen = plain.get("coll", "")
+    excluded = bool(chosen) and ("han" in re.split("[,^]", chosen)) == chosen.startswith("^")
+    for name in tuned:
+        if rules.lower() not in ("1", "true", "yes"):
+            text = f"{name} has no effect without coll_tuned_use_dynamic_rules=true"
+            found.append(Problem(name, text, False))
+        if han > other and not excluded:
+            outranked = f"{name} has no effect: han (priority {han}) outranks tuned ({other})"
+            found.append(Problem(name, f"{outranked}; set coll_han_priority=0 or coll=^han", False))
+    return found
+
+
+def _integer(text: str) -> int:
+    return int(text) if re.fullmatch(r"-?\d+", text) else 0

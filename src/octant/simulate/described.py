@@ -1,0 +1,143 @@
+"""HPC Challenge's tests of all ranks on a described machine of so many nodes, beside what was published of it."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from octant.failure import Exit, Refusal
+from octant.network.applications import global_fft
+from octant.network.collectives import FREE
+from octant.network.files import NetworkFile
+from octant.network.published_points import PublishedPoint, published_points
+from octant.network.rings import rings
+from octant.network.scale import ScalePoint, scale
+from octant.stats import Interval
+
+RINGS = 10
+NEAR = 1.1
+"""A published size within this factor of the one that is asked is set beside it, per node."""
+TESTS = ("ptrans", "randomaccess", "gfft", "random-ring")
+"""Of HPC Challenge, under the names of their traffic."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published value of one node (of a ring: of a rank), at the size nearest to the one asked."""
+
+    per_part: float
+    at: str
+    text: str  # how it follows from what is printed
+    calibrated: tuple[str, ...]  # what of the model was taken from it
+
+
+@dataclass(frozen=True)
+class OnSystem:
+    """A test on so many nodes: the rate of all of them (of a ring: of each rank), in base units."""
+
+    test: str
+    nodes: int
+    unit: str
+    per_s: Interval
+    limited_by: str
+    published: Published | None = None
+    note: str = ""
+
+    @property
+    def error(self) -> float | None:
+        """The model's rate of a node over the published one, minus one."""
+        if self.published is None:
+            return None
+        return self.per_s.middle / self.parts / self.published.per_part - 1
+
+    @property
+    def parts(self) -> int:
+        """What a published rate is of: a node, of a ring a rank."""
+        return 1 if self.test == "random-ring" else self.nodes
+
+
+@dataclass(frozen=True)
+class System:
+    """What the model says of a described machine."""
+
+    network: str
+    answers: tuple[OnSystem, ...]
+    left_out: tuple[str, ...]
+    assumptions: tuple[str, ...]
+
+
+def on_system(network: NetworkFile, nodes: int) -> System:
+    """The tests that are bound by a network, on so many nodes of a described machine.
+
+    Raises:
+        Refusal: more nodes than the machine can be built with, or fewer than two.
+    """
+    if nodes < 2:
+        raise Refusal(f"cannot ask for {nodes} nodes (messages need two); try --nodes 2 or more", Exit.WRONG_WORD)
+    per_size = len(network.topology.active()) / network.topology.size()
+    size = max(1, math.ceil(nodes / per_size - 1e-9))
+    answers, left_out = [], ["HPL: what it computes is no question for a network"]
+    for test in TESTS:
+        if test == "gfft" and "gfft" not in network.published:
+            left_out.append("G-FFT: the peak of a node is known of the Power 775 alone")
+        else:
+            answers.append(_answer(network, test, nodes, size))
+    said = [f"the network's rate alone: nodes of {network.name} compute as fast as it delivers, but for G-FFT's rows"]
+    if (word := network.topology.size_word) != "nodes":
+        said.append(f"solved for {size:,} {word}, whose slowest node sets the pace, and taken times {nodes:,} nodes")
+    if any(one.test == "gfft" for one in answers):
+        said.append("G-FFT: 2^30 numbers a node, 0.30 of a peak of 982 Gflop/s in the rows (the paper's form)")
+    said.append(f"random ring: {network.endpoint.ranks} rank{'s' * (network.endpoint.ranks > 1)} on each node")
+    return System(network.name, tuple(answers), tuple(left_out), tuple(said))
+
+
+def _answer(network: NetworkFile, test: str, nodes: int, size: int) -> OnSystem:
+    if test == "gfft":
+        return _fft(network, nodes)
+    if test == "random-ring":
+        return _ring(network, nodes, size)
+    (point,) = scale(network, test, [size]).points
+    ends = sorted((point.low_per_s, point.rate_per_s, point.high_per_s))
+    known = _nearest(published_points(network, test), size, network.topology.size_word)
+    note = ""
+    if test == "randomaccess" and "packets" not in point.resource:
+        note = "an upper bound: the file limits bytes of updates and no packets"
+    per_s = Interval(*(end * nodes for end in ends))
+    return OnSystem(test, nodes, _unit(point), per_s, _limit(point), known, note)
+
+
+def _fft(network: NetworkFile, nodes: int) -> OnSystem:
+    values = [global_fft(one, nodes).flops for one in (network.at_edge("low"), network, network.at_edge("high"))]
+    known = published_points(network, "gfft")
+    beside = _nearest({size: replace(one, value=one.value / size) for size, one in known.items()}, nodes, "nodes")
+    return OnSystem("gfft", nodes, "flop/s", Interval(*sorted(values)), "transposes and rows", beside)
+
+
+def _ring(network: NetworkFile, nodes: int, size: int) -> OnSystem:
+    if network.endpoint.ranks > 1:
+        (point,) = scale(network, "random-ring", [size]).points
+        ends = sorted((point.low_per_s, point.rate_per_s, point.high_per_s))
+        known = _nearest(published_points(network, "random-ring"), size, network.topology.size_word)
+        return OnSystem("random-ring", nodes, "B/s", Interval(*ends), _limit(point), known, point.solver)
+    values = []
+    for one in (network.at_edge("low"), network, network.at_edge("high")):
+        sized = one.at_size(size)
+        seats = np.asarray(sized.topology.active(), dtype=np.int32)
+        values.append(rings(sized, seats[:nodes], FREE, RINGS)[1].bytes_per_s)
+    return OnSystem("random-ring", nodes, "B/s", Interval(*sorted(values)), "the network")
+
+
+def _unit(point: ScalePoint) -> str:
+    return point.unit.partition(" per ")[0]
+
+
+def _limit(point: ScalePoint) -> str:
+    return f"{point.bottleneck} ({point.resource})" if point.resource else point.bottleneck
+
+
+def _nearest(known: dict[int, PublishedPoint], size: int, word: str) -> Published | None:
+    near = min(known, key=lambda one: abs(math.log(one / size)), default=None)
+    if near is None or not 1 / NEAR <= near / size <= NEAR:
+        return None
+    one = known[near]
+    return Published(one.value, f"{near:,} {word}", one.derived, one.calibrated)
