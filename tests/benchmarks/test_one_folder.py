@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from fake_run import lane, point, stored, there_and_back, write_run
 from octant import benchmarks
+from octant.ask import Ask, Launch, Shape, Subject
 from octant.failure import Exit
 from paths import DATA, ROOT
 
@@ -67,6 +69,33 @@ def test_a_benchmark_that_is_one_folder_has_a_command_a_page_an_export_and_an_es
     assert re.search(r"Triad_GBs +[0-9.]+ .*right +baseline", page)
     assert "cannot use --ranks beside --run" in octant("demo", "--run", "last", "-n", "2", code=Exit.WRONG_WORD).stderr
     assert "many nodes" in " ".join(octant("model", "demo", "--help").stdout.split())
+
+
+def transposed_with_messages(store: Path) -> str:
+    """Store a run of two ranks with messages and a transposition; return its id."""
+    knobs = {"n": "1024", "transport": "messages", "block": "192", "grid": "auto", "message": "256KiB", "tile": "192"}
+    parts = [("hpcc/ptrans", knobs, 10**6, {"bytes_transposed": 8 * 1024**2})]
+    for length in (8, 512, 4096, 32768, 262144, 2097152):
+        of_message = {"bytes": str(length), "buffers": "hot", "pattern": "pingpong"}
+        parts.append(("mpi/p2p", of_message, 2 * (1000 + length), there_and_back(length)))
+    launches, points = [], []
+    for workload, known, ns, counts in parts:
+        launches.append(Launch(Ask(Subject(workload), known, Shape(2))))
+        lanes = tuple(lane([ns] * 8, rank=rank) for rank in range(2))
+        given = {"workload": workload, "launch": launches[-1].key, "ranks": 2, "knobs": known}
+        points.append(point("steps", **given, counts=counts, lanes=lanes))
+    return write_run(stored(launches, points, folder=Path("runs", "29991231-000000-aaaa")), store).id
+
+
+def test_the_network_model_predicts_the_tests_of_a_benchmark_that_is_one_folder(octant: Call, tmp_path: Path) -> None:
+    pytest.importorskip("octant._network")
+    with (tmp_path / "folders" / "demo" / "tests.toml").open("a", encoding="utf-8") as file:
+        file.write('[[test]]\nname = "Transposition"\nworkload = "hpcc/ptrans"\nmode = "all"\nknobs = { n = "1024" }\n')
+    run = transposed_with_messages(tmp_path / "store")
+    found = json.loads(octant("model", "demo", "--run", run, "--nodes", "8,64", "--json").stdout)
+    assert [(one["test"], one["nodes"]) for one in found["answers"]] == [("ptrans", 8), ("ptrans", 64)]
+    rate = found["answers"][0]["rate"]["per_s"]
+    assert 0 < rate["low"] <= rate["high"]
 
 
 def test_imported_results_are_rows_of_a_benchmark_that_is_one_folder(octant: Call) -> None:

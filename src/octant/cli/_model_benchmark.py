@@ -54,7 +54,7 @@ def predict(
             f"cannot use --run beside {network} (a described network needs no run); try one of the two", Exit.WRONG_WORD
         )
     if not network:
-        tested = [one.workload for one in read_tests(str(context.info_name))]
+        tested = [one.workload for one in read_tests(benchmarks()[str(context.info_name)].name)]
         found = on_nodes(find_run(store, run or "last"), counts, tested)
         print(report.as_json(found) if json else answers_text(measured_answers(found)))
         return
