@@ -159,6 +159,15 @@ def test_what_leads_nowhere_is_refused(old: str, new: str, why: str) -> None:
         file.parse(STUDY.replace(old, new), "mine")
 
 
+def test_a_stored_study_of_version_0_2_names_a_test_where_predicted_is_true() -> None:
+    text = file.source_text("hpcc-scaling")[1]
+    old = text.replace("predicted = true", 'predicted = "hpl"')
+    assert old != text
+    assert file.parse(old, "hpcc-scaling", stored=True) == file.parse(text, "hpcc-scaling")
+    with pytest.raises(file.StudyError, match="predicted"):
+        file.parse(old, "hpcc-scaling")
+
+
 def test_roots_are_whole_numbers_of_a_product() -> None:
     known = {"ranks": 2, "cores": 3}
     assert facts.value("sqrt(100*ranks)", known) == "14"

@@ -150,13 +150,20 @@ def source_text(name: str) -> tuple[str, str]:
     return path.stem, untrusted.read_text(path, "study", MOST_BYTES)
 
 
-def parse(text: str, name: str) -> Study:
+def parse(text: str, name: str, stored: bool = False) -> Study:
     """A study from its text.
+
+    Args:
+        stored: the text is of a stored run: version 0.2 wrote the name of a test where `predicted = true` stands now.
 
     Raises:
         Refusal: no TOML, a key missing, unknown or of the wrong kind, or a name that leads nowhere.
     """
     table = untrusted.parse_toml(text, f"study {name}")
+    measures = table.get("measures")
+    for measure in measures.values() if stored and isinstance(measures, dict) else ():
+        if isinstance(measure, dict) and isinstance(measure.get("predicted"), str):
+            measure["predicted"] = bool(measure["predicted"])
     if mistake := _broken_kind(table):
         raise _refusal(name, text, mistake)
     try:

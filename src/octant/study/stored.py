@@ -42,7 +42,7 @@ def study_run(run: StoredRun) -> StudyRun:
             Exit.WRONG_WORD,
         )
     try:
-        study = file.parse(run.study.text, run.study.name)
+        study = file.parse(run.study.text, run.study.name, stored=True)
     except StudyError as error:
         why = f"the study {run.study.name} that it stored cannot be read here, {error.reason}"
         raise StudyError(f"cannot report on {run.id} as a study ({why}); try octant report {run.id}") from error
