@@ -58,11 +58,12 @@ class _Row:
 def pictures(outcome: Outcome) -> list[Picture]:
     """One a measure, as each has its own unit; a measure of which nobody says anything has none."""
     draw = {"curve": curves, "years": years}.get(outcome.study.picture, gains)
-    return [
-        (gains if draw is curves and not one.axis else draw)(outcome, name)
-        for name, one in outcome.study.measures.items()
-        if places_of(outcome, name)
-    ]
+    found = []
+    for name, one in outcome.study.measures.items():
+        chosen, there = gains if draw is curves and not one.axis else draw, places_of(outcome, name)
+        if any(place.ours or place.published for place in there) if chosen is curves else there:
+            found.append(chosen(outcome, name))
+    return found
 
 
 def gains(outcome: Outcome, measure: str) -> Picture:
