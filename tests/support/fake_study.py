@@ -27,7 +27,20 @@ Rate = Callable[[Launch, Mapping[str, str]], float | None]  # (launch, point) ->
 
 def programs(folder: Path, monkeypatch: pytest.MonkeyPatch, names: Sequence[str] = ("node/stream", "bind")) -> None:
     """Programs that only say what knobs they have."""
-    words = ("kernel", "bytes", "pin", "pages", "memory", "seconds", "threads", "prefetch")
+    words = (
+        "kernel",
+        "bytes",
+        "pin",
+        "pages",
+        "memory",
+        "seconds",
+        "threads",
+        "prefetch",
+        "library",
+        "isa",
+        "element",
+        "n",
+    )
     knobs = [{"name": name, "kind": "word", "default": "", "help": ""} for name in words]
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:

@@ -111,12 +111,15 @@ def test_curves_follow_the_axis_and_keep_their_intervals(where: Store, tmp_path:
     assert all(low <= y <= high for low, y, high in zip(small.low, small.y, small.high, strict=True))
 
 
-def test_a_curve_without_a_value_is_not_drawn(where: Store, tmp_path: Path) -> None:
-    mine = tmp_path / "mine.toml"
-    mine.write_text(STUDY.replace("PICTURE", "curve"))
-    failed = fake_study.outcome_of(fake_study.run(where, str(mine), machine(), lambda _launch, _point: None, repeats=1))
-    assert pictures(failed) == []
-    assert "not measured" in study_page.render(failed)
+def test_a_curve_without_a_value_is_not_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a study with published ratios alone, and of which nothing was measured."""
+    fake_study.programs(tmp_path / "bin", monkeypatch, ("node/gemm", "bind"))
+    where = Store(tmp_path / "store")
+    failed = fake_study.run(where, "gemm-libraries", machine(), lambda _launch, _point: None, repeats=1)
+    found = fake_study.outcome_of(failed)
+    assert found.published_gains
+    assert pictures(found) == []
+    assert "<svg" not in study_page.render(found)
 
 
 def test_launches_are_dots_on_curves(where: Store, tmp_path: Path) -> None:
