@@ -12,6 +12,7 @@ from octant.failure import Refusal
 from octant.report.run import hpcc_table, mpi_tables, page, text, tidy
 from octant.report.run.hpcc_rows import with_references
 from octant.store import Store, imported
+from reports import report_of
 
 FORMAT = "text"
 MOST_BYTES = foreign.MOST_BYTES
@@ -33,9 +34,10 @@ def read(data: bytes) -> None:
         if one_in(4, data) and len(run.points) < SHOWN:
             known = with_references(mpi_tables.with_times(workloads.workloads()))
             summary = summarise(run, known, all_metrics=True)
-            text.show(summary, io.StringIO())
-            tidy.as_json(summary)
+            report = report_of(summary)
+            text.show(report, io.StringIO())
+            tidy.as_json(report)
             mpi_tables.text(summary, "imb")
             mpi_tables.text(summary, "osu")
             hpcc_table.text(summary)
-            page.render(summary)
+            page.render(report)
