@@ -42,6 +42,7 @@ class Modelled:
 
     text: str  # what the model is, as the end of a sentence
     headline: Callable[[Figure], float | None]  # in base units; `None`: it has no answer
+    is_made_from: Callable[[Figure], bool]  # whether the figure is one that the model was made from
 
 
 @dataclass(frozen=True)
