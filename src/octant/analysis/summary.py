@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from octant import units, workloads
-from octant.analysis.figures import figures_of, includes, known_limits
+from octant.analysis.figures import MeasuredCell, figures_of, includes, known_limits
 from octant.analysis.given import mismatches_of
 from octant.analysis.imported import imported_workload, recorded_workload
 from octant.analysis.levels import cached_by_ladder
@@ -109,7 +109,7 @@ def summarise(
             else _needed_metrics(workload, points, {metric for name, metric in further if name == workload.name})
         )
         given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
-        of_cell = list(figures_of(workload, points, wanted, given, run.identity_of(points[0])).values())
+        of_cell = list(figures_of(MeasuredCell(workload, points, wanted, given, run.identity_of(points[0]))).values())
         if not of_cell:  # points without a result, imported or of a workload that is not installed
             continue
         reasons = _reasons_of_failure(run, ask, of_cell[0]) if ask else []
