@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant import build, workload
+from octant.analysis import balance as places
+from octant.analysis.balance import Balances
 from octant.failure import Refusal
 from octant.report.charts.balance import balance
 from octant.report.charts.bars import bars, stacked
@@ -42,7 +44,7 @@ def pictures(summary: Summary) -> list[Picture]:
                 kinds[picture.id] += 1
                 number = f"-{kinds[picture.id]}" if kinds[picture.id] > 1 else ""
                 found.append(replace(picture, id=f"{one.name.replace('/', '-')}-{picture.id}{number}"))
-    even = balance(summary)
+    even = balance(Balances(places.balance(summary)))
     return [*found, even] if even else found
 
 

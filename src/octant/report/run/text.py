@@ -43,9 +43,9 @@ def show(report: RunReport, file: TextIO | None = None, notes: bool = False, sou
     put(lambda width: lines(report, width, notes, sources), file or sys.stdout)
 
 
-def show_pictures(pictures: Sequence[Picture], file: TextIO | None = None) -> None:
+def show_pictures(pictures: Sequence[Picture]) -> None:
     """Prints the pictures of a run in characters."""
-    put(lambda width: [line for picture in pictures for line in picture_lines(picture, width)], file or sys.stdout)
+    put(lambda width: [line for picture in pictures for line in picture_lines(picture, width)], sys.stdout)
 
 
 def put(draw: Callable[[int], list[Text]], file: TextIO) -> None:
