@@ -11,7 +11,7 @@ from collections import defaultdict
 
 from _kernel import points
 from octant import workloads
-from octant.analysis.figures import figures_of
+from octant.analysis.figures import MeasuredCell, figures_of
 from octant.build import beside_python
 
 LAUNCHER = [str(beside_python("mpiexec") or "mpiexec"), "-n", "2"]
@@ -27,7 +27,7 @@ def launch(words: list[str], names: tuple[str, ...]) -> dict[tuple[str, str], di
     metrics = [workload.metric(name) for name in names]
     found = {}
     for point in points(workload.name, words, LAUNCHER):
-        values = {name: figure.value for name, figure in figures_of(workload, [point], metrics).items()}
+        values = {name: figure.value for name, figure in figures_of(MeasuredCell(workload, [point], metrics)).items()}
         key = (point.knobs["pattern"], point.knobs["test"])
         found[key] = {name: value.middle for name, value in values.items() if value}
     return found

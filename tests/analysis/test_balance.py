@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fake_run import WORKLOADS, fake_run, lane, machine, point, stored
-from octant.analysis.balance import PlaceBalance, balance, lane_speeds, of_figure, worst
+from octant.analysis.balance import Balances, PlaceBalance, balance, lane_speeds, of_figure
 from octant.analysis.figures import Figure, figure
 from octant.analysis.summary import summarise
 from octant.machine import Machine
@@ -70,7 +70,7 @@ def test_fewer_than_four_launches_prove_nothing(number: int) -> None:
     assert not one.proven
     assert one.ratio.middle == pytest.approx(0.5, rel=0.01)
     assert (one.hidden is None) == (number < 3)
-    assert worst([one]) is None
+    assert Balances([one]).worst is None
 
 
 def test_sockets_and_domains_are_places_of_their_own() -> None:
@@ -156,5 +156,5 @@ def test_a_run_has_the_balance_of_each_figure_of_the_table_and_the_worst_proven_
     run = fake_run(repeats=4)
     balances = balance(summarise(run, WORKLOADS))
     assert {one.figure.mode for one in balances} == {"star", "threads"}
-    assert worst(balances) is not None
+    assert Balances(balances).worst is not None
     assert balance(summarise(stored((), (), ()), {})) == ()

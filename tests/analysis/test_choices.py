@@ -5,15 +5,22 @@ from dataclasses import replace
 
 import pytest
 
-from fake_run import lane, point
+from fake_run import lane, machine, point
 from octant.analysis.choices import Chosen, choices
 from octant.analysis.figures import Figure, figure
 from octant.metric import Metric, rate, seconds
+from octant.report.charts.cells import MeasuredCells
 from octant.report.charts.choice import choice, choice_texts
+from octant.report.charts.rungs import Ladders
 from octant.workload import Choice, Workload
 
 WORKLOAD = Workload("ways to send", (Metric("time", "s", "lower", seconds()),), smoke={}, name="fake/thing")
 QUICK, SAME, SLOW = [10_000, 12_000, 11_000, 10_500], [11_000, 11_500, 11_800, 10_200], [30_000, 36_000, 33_000, 31_500]
+
+
+def measured(figures: list[Figure]) -> MeasuredCells:
+    """Cells of which only the headline was measured."""
+    return MeasuredCells(WORKLOAD, figures, lambda figure, _: figure, Ladders((), machine()))
 
 
 def cell(way: str, times: Sequence[int], workload: Workload = WORKLOAD, **knobs: str) -> Figure:
@@ -70,8 +77,8 @@ def test_a_wrong_answer_is_not_ranked() -> None:
 
 def test_the_picture_has_a_bar_and_a_row_for_each_case() -> None:
     figures = [cell(way, times, bytes=size) for size in ("8", "1024") for way, times in (("a", QUICK), ("b", SLOW))]
-    picture = choice(WORKLOAD, figures, Choice("way"))
+    picture = choice(measured(figures), Choice("way"))
     assert picture is not None
     assert picture.panels[0].series[0].x == pytest.approx((3, 3))
     assert [row[:2] for row in picture.rows] == [("8 B", "a"), ("1 KiB", "a")]
-    assert choice(WORKLOAD, figures[:1], Choice("way")) is None
+    assert choice(measured(figures[:1]), Choice("way")) is None

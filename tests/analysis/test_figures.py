@@ -14,7 +14,7 @@ from fake_run import WORKLOADS, lane, machine, point
 from octant import stats
 from octant.analysis import figures
 from octant.analysis.doubts import doubts_about, doubts_about_samples
-from octant.analysis.figures import Figure, LaunchFigure, figure, figures_of
+from octant.analysis.figures import Figure, LaunchFigure, MeasuredCell, figure, figures_of
 from octant.analysis.reduce import measure
 from octant.analysis.summary import with_limit
 from octant.limit import Best, Known, Limit, Provides, pattern
@@ -530,6 +530,8 @@ def test_what_is_not_measurable_has_no_share_of_its_limit_and_is_none() -> None:
 
 def test_a_figure_carries_the_name_of_its_workload_until_an_ask_names_it() -> None:
     workload = WORKLOADS["node/stream"]
-    found = figures_of(workload, [point(workload="node/stream", lanes=(lane([1000] * 10),))], workload.metrics[:1])
+    found = figures_of(
+        MeasuredCell(workload, [point(workload="node/stream", lanes=(lane([1000] * 10),))], workload.metrics[:1])
+    )
     (one,) = found.values()
     assert (one.title, one.label) == ("node/stream", "node/stream")

@@ -10,7 +10,7 @@ from fake_run import MIB, WORKLOADS, fake_run, machine
 from foreign_outputs import FOLDER
 from octant import foreign
 from octant.analysis.compare import compare
-from octant.analysis.figures import figures_of
+from octant.analysis.figures import MeasuredCell, figures_of
 from octant.analysis.matching import matched, share_figures
 from octant.analysis.summary import Summary, summarise
 from octant.identity import Identity, identity_of
@@ -36,7 +36,7 @@ def summary(*cells: tuple[Point, ...]) -> Summary:
     run = replace(RUN, asks=asks, points=tuple(point for cell in cells for point in cell), failures=())
     known = WORKLOADS[cells[0][0].workload]
     metric = replace(known.metrics[0], name={"half round trip": "time"}.get(known.metrics[0].name, "bandwidth"))
-    figures = [figures_of(known, cell, (metric,))[metric.name] for cell in cells]
+    figures = [figures_of(MeasuredCell(known, cell, (metric,)))[metric.name] for cell in cells]
     return replace(summarise(replace(run, points=()), WORKLOADS), run=run, figures=tuple(figures))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from fake_run import KIB, MIB, durations, lane, machine, point, stored
 from octant.analysis.roofline import intensity, roofs
-from octant.analysis.summary import summarise
+from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.limit import Best, Known, Threads, level_of
 from octant.machine import LAST_CACHE, Disagreement
@@ -15,6 +15,12 @@ from octant.record import Point, Taken
 from octant.report.charts.picture import Panel, Picture, Series
 from octant.report.charts.roofline import roofline
 from octant.store import StoredRun
+from reports import ladders_of
+
+
+def picture_of(summary: Summary) -> Picture | None:
+    """The roofline of a run."""
+    return roofline(summary.known, summary.figures, ladders_of(summary))
 
 
 def counting(**counts: int) -> Point:
@@ -122,7 +128,7 @@ def measured(mode: tuple[int, int] = (1, 1)) -> StoredRun:
 
 
 def drawn(run: StoredRun) -> Picture:
-    picture = roofline(summarise(run))
+    picture = picture_of(summarise(run))
     assert picture is not None
     return picture
 
@@ -250,7 +256,7 @@ def test_stream_alone_is_its_own_limit_and_says_so() -> None:
     summary = summarise(alone)
     (triad,) = summary.figures
     assert (triad.is_limit, triad.of_limit) == (True, None)
-    assert roofline(summary) is None, "there is no peak"
+    assert picture_of(summary) is None, "there is no peak"
 
 
 def test_single_precision_without_a_roof_of_its_own_has_twice_that_of_double() -> None:

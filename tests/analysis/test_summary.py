@@ -18,6 +18,7 @@ from octant.report.run import page, text, tidy
 from octant.runs.rounds import drawn_order
 from octant.stats import Grade
 from octant.workload import Workload
+from reports import report_of
 
 STREAM = Subject("node/stream")
 ROW = Ask(STREAM, {"bytes": "1MiB"}, show=Presentation("row"), repeats=3)
@@ -111,9 +112,10 @@ def test_a_value_that_is_no_number_is_no_value_in_any_view(value: float) -> None
         (one,) = summary.figures
         assert (one.value.number if one.value else None) == (None if number == 1 else 1)
         assert one.missing == f"the value of a launch is {value:g}"
-        text.show(summary, io.StringIO())
-        assert json.loads(tidy.as_json(summary))["figures"][0]["launches"] == number - 1
-        assert "no value" in page.render(summary) or number == 2
+        report = report_of(summary)
+        text.show(report, io.StringIO())
+        assert json.loads(tidy.as_json(report))["figures"][0]["launches"] == number - 1
+        assert "no value" in page.render(report) or number == 2
 
 
 def test_launches_that_failed_or_gave_no_value_are_tried_and_left_out_with_a_doubt() -> None:
@@ -141,7 +143,7 @@ def test_launches_that_failed_or_gave_no_value_are_tried_and_left_out_with_a_dou
     assert smaller[2]["launches left out"] == f"1 of 4 launches failed (no memory); {without}"
     assert larger[2]["launches left out"] == "2 of 5 launches failed (no memory)"
     shown = io.StringIO()
-    text.show(summarise(stored(launches, points, failures), WORKLOADS), shown)
+    text.show(report_of(summarise(stored(launches, points, failures), WORKLOADS)), shown)
     assert "no value:" not in shown.getvalue(), "there is one"
 
 

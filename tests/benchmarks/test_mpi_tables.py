@@ -10,7 +10,7 @@ import pytest
 from edge_runs import unmeasurable
 from fake_run import lane, point, stored
 from octant import workloads
-from octant.analysis.figures import figures_of
+from octant.analysis.figures import MeasuredCell, figures_of
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.benchmarks import Chosen
@@ -257,7 +257,7 @@ def test_columns_of_real_workloads_give_their_overlap(workload: str) -> None:
     )
     metrics = {metric.name: metric for metric in workloads.workload(workload).metrics}
     one = point(workload=workload, pace="steps", ranks=2, lanes=lanes, counts={"transfers": 2}, groups=((0, 1),))
-    found = figures_of(workloads.workload(workload), [one], list(metrics.values()))
+    found = figures_of(MeasuredCell(workloads.workload(workload), [one], list(metrics.values())))
     value = {name: figure.value.middle for name, figure in found.items() if figure.value}
     each = 2 if workload == "mpi/mpiio" else 1
     assert [value[name] * 1e6 * each for name in ("t_max", "t_cpu", "t_ovrl")] == pytest.approx([8, 8, 11])

@@ -32,6 +32,7 @@ from octant.runs.requests import Where
 from octant.simulate.timestep import measured_step
 from octant.store import asked
 from octant.workloads import workload
+from reports import report_of
 
 RATES = st.integers(1, 9999).flatmap(lambda n: st.sampled_from([n * 10**4, n * 10**5, n * 10**6]))
 
@@ -182,7 +183,7 @@ def test_runs_with_and_without_a_link_have_no_figure_in_common(tmp_path: Path) -
         launch = Launch(Ask(Subject("mpi/p2p"), {"bytes": "65536"}, Shape(2, link=link)))
         run = stored([launch], [message(link, launch=launch.key)])
         runs.append(write_run(run, tmp_path / str(number)))
-    text = " ".join(" ".join(map(str, lines(summarise(runs[1])))).split())
+    text = " ".join(" ".join(map(str, lines(report_of(summarise(runs[1]))))).split())
     assert "emulated link: hosts on this machine, joined at 100Mbit/s; no figure of a network" in text
     assert not compare(summarise(runs[0]), summarise(runs[1])).verdicts
     with pytest.raises(Refusal, match="over an emulated link"):

@@ -17,6 +17,7 @@ from octant.mpi.settings import is_known
 from octant.report.run import page
 from octant.runs.carry_out import carry_out, in_turn
 from octant.store import Store, environment
+from reports import report_of
 
 CREDENTIALS = {
     "SLURM_JWT": "eyJhbGciOiJIUzI1NiJ9.e30.x",
@@ -104,4 +105,4 @@ def fill(store: Store) -> None:
     done = carry_out(store, run, in_turn(run.launches), plan, start=Kernel())
     assert done.complete
     store.list_runs()
-    page.write(summarise(done, {}), run.folder / "report.html")
+    page.write(report_of(summarise(done, {})), run.folder / "report.html")

@@ -19,6 +19,7 @@ from octant.record.written import seal
 from octant.report.run import tidy
 from octant.store import Store, StoredRun
 from octant.store.imported import create
+from reports import report_of
 
 
 def imported(store: Store, *names: str, ranks: int | None = 4) -> StoredRun:
@@ -50,7 +51,7 @@ def test_every_output_becomes_a_whole_run(path: Path, store: Store) -> None:
     assert not summary.known.by_name
     lines = list(tidy.figure_lines(summary))
     assert {line.source.partition(", read from")[0] for line in lines} <= {f"of {found.name}"}
-    json.loads(tidy.as_json(summary))
+    json.loads(tidy.as_json(report_of(summary)))
 
 
 NO_FIGURES = "# Benchmarking PingPong\n# #processes = 2\n#bytes #repetitions\n0 1000\n4 1000\n"

@@ -22,6 +22,7 @@ from octant.record.written import seal
 from octant.report.run import page, tidy
 from octant.store import Pair, ProvenSetting, Store, StoredRun, StudyAsked
 from paths import DATA
+from reports import report_of
 
 Json: TypeAlias = Any
 EXTREMES: list[Json] = [
@@ -86,7 +87,7 @@ def check(run: StoredRun) -> None:
     with contextlib.suppress(Refusal):
         summary = summarise(found, all_metrics=True)
         tidy.write(summary, "csv", "samples", io.BytesIO())
-        assert "</html>" in page.render(summary)
+        assert "</html>" in page.render(report_of(summary))
 
 
 def put(path: Path, value: str) -> None:

@@ -12,6 +12,7 @@ from octant.report.run import page as report
 from octant.report.run import sharing
 from pages import CHROMIUM, opened
 from paths import ROOT
+from reports import report_of
 
 PICTURES = {
     "light": ROOT / "docs/pictures/report-first-screen.png",
@@ -29,7 +30,8 @@ def draw(run: str) -> None:
     """
     stored = find_run(None, run)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        path = report.write(summarise(stored, all_metrics=True), Path(folder, "report.html"), sharing.cleaner(stored))
+        said = report_of(summarise(stored, all_metrics=True))
+        path = report.write(said, Path(folder, "report.html"), sharing.cleaner(stored))
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for scheme, picture in PICTURES.items():
             page, _ = opened(browser, path, WIDTH, scheme)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fake_run import machine
-from octant.analysis.figures import figures_of
+from octant.analysis.figures import MeasuredCell, figures_of
 from octant.analysis.reduce import NoSamplesError
 from octant.limit import Known
 from octant.record import Point
@@ -84,7 +84,7 @@ def test_declarations_hold_for_any_point(line: dict[str, Any]) -> None:
             _ = [one.when(ON, found) for one in declared.provides]
             _ = declared.traffic and declared.traffic(ON, found)
             _ = declared.rivals and declared.rivals(found)
-            figures_of(declared, [found], declared.metrics)
+            figures_of(MeasuredCell(declared, [found], declared.metrics))
         except NoSamplesError:
             continue
         except Exception as error:

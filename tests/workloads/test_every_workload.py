@@ -9,7 +9,7 @@ import pytest
 
 from kernel_run import QUICK, KernelRuns, smoke
 from octant import _network, workloads
-from octant.analysis.figures import figures_of
+from octant.analysis.figures import MeasuredCell, figures_of
 from octant.build import program_name
 from octant.failure import Exit
 from octant.network.traffic import NAMES as PATTERNS
@@ -71,7 +71,7 @@ def test_the_smoke_run_is_right_and_every_metric_has_a_value(kernels: Path, run_
         assert point.passed
         assert not differences_of_any(point), "`step.py` declares other counts than the kernel"
         assert all(len(series.values) for series in point.read().series)
-        for metric, figure in figures_of(workload, [point], workload.metrics).items():
+        for metric, figure in figures_of(MeasuredCell(workload, [point], workload.metrics)).items():
             assert figure.value is not None or metric != workload.metric().name, f"{metric}: {figure.missing}"
             assert figure.value is None or figure.value.middle >= 0 or workload.metric(metric).unit == "1"
             if figure.value is not None:

@@ -60,6 +60,25 @@ class PlaceBalance:
         return 1 - self.ratio.low if self.ratio.is_interval else None
 
 
+@dataclass(frozen=True)
+class Balances:
+    """The balance of several figures."""
+
+    figures: Sequence[PlaceBalance]
+
+    @property
+    def worst(self) -> PlaceBalance | None:
+        """The proven one with the least ratio; else the one in which most could hide; `None` without intervals."""
+        proven = [one for one in self.figures if one.proven]
+        if proven:
+            return min(proven, key=lambda one: one.ratio.middle)
+        return max(
+            (one for one in self.figures if one.hidden is not None and one.ratio.number >= LEAST_ROUNDS),
+            key=lambda one: one.hidden or 0.0,
+            default=None,
+        )
+
+
 def balance(summary: Summary) -> tuple[PlaceBalance, ...]:
     """Of each figure of the table whose lanes or ranks work alone at the same time: of each kind of place that it has.
 
@@ -72,18 +91,6 @@ def balance(summary: Summary) -> tuple[PlaceBalance, ...]:
         for figure in summary.figures
         if figure.show.table and figure.value and not figure.metric.is_share and not figure.invalid
         for found in of_figure(figure, topology)
-    )
-
-
-def worst(balances: Sequence[PlaceBalance]) -> PlaceBalance | None:
-    """The proven one with the least ratio; without any, the one in which most could hide; `None` without intervals."""
-    proven = [one for one in balances if one.proven]
-    if proven:
-        return min(proven, key=lambda one: one.ratio.middle)
-    return max(
-        (one for one in balances if one.hidden is not None and one.ratio.number >= LEAST_ROUNDS),
-        key=lambda one: one.hidden or 0.0,
-        default=None,
     )
 
 

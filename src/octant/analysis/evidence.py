@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from octant.analysis.figures import Figure, LaunchFigure, figures_of
+from octant.analysis.figures import Figure, LaunchFigure, MeasuredCell, figures_of
 from octant.analysis.given import mismatches_of
 from octant.failure import Refusal
 from octant.stats import Doubt, Grade
@@ -198,6 +198,6 @@ def _values(run: StoredRun, rows: dict[tuple[object, ...], Figure]) -> Iterable[
         launched = list(points.get(program[:-1], {}).values())
         if launched:
             given = {place: found for place, one in enumerate(launched) if (found := mismatches_of(run, one))}
-            made = figures_of(row.workload, launched, (row.metric,), given)[row.metric.name]
+            made = figures_of(MeasuredCell(row.workload, launched, (row.metric,), given))[row.metric.name]
             if made.value is not None and made.value.middle > 0 and not invalid_doubts(made):
                 yield program, made.value.middle

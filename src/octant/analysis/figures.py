@@ -46,6 +46,17 @@ _LOST = ("lost time", "stolen time")
 
 
 @dataclass(frozen=True)
+class MeasuredCell:
+    """What the figures of a cell are made from."""
+
+    workload: Workload
+    points: Sequence[Point]  # one per launch
+    metrics: Sequence[Metric]
+    mismatches: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # with what was asked, by a point's place
+    identity: Identity | None = None  # of the first point; `None`: as far as the point itself says it
+
+
+@dataclass(frozen=True)
 class LaunchFigure:
     """One metric of one launch."""
 
@@ -355,39 +366,30 @@ def figure(
         RecordError: samples cannot be read.
     """
     chosen = workload.metric(metric)
-    return figures_of(workload, points, (chosen,), mismatches)[chosen.name]
+    return figures_of(MeasuredCell(workload, points, (chosen,), mismatches or {}))[chosen.name]
 
 
-def figures_of(
-    workload: Workload,
-    points: Sequence[Point],
-    metrics: Sequence[Metric],
-    mismatches: Mapping[int, tuple[str, ...]] | None = None,
-    identity: Identity | None = None,
-) -> dict[str, Figure]:
-    """The figures of several metrics of one cell, by the metric's name.
-
-    Args:
-        identity: of the first point; `None`: as far as the point itself says it.
-    """
-    by_metric: dict[str, list[LaunchFigure]] = {metric.name: [] for metric in metrics}
+def figures_of(cell: MeasuredCell) -> dict[str, Figure]:
+    """The figures of one cell, by the metric's name."""
+    workload, points = cell.workload, tuple(cell.points)
+    by_metric: dict[str, list[LaunchFigure]] = {metric.name: [] for metric in cell.metrics}
     missing: dict[str, str] = {}
     for place, point in enumerate(points):
         if not point.passed:
             continue
-        for name, one in launch_figures(point, metrics, (mismatches or {}).get(place, ())).items():
+        for name, one in launch_figures(point, cell.metrics, cell.mismatches.get(place, ())).items():
             if isinstance(one, NoSamplesError):
                 missing[name] = str(one)
             else:
                 by_metric[name].append(one)
     wrong = tuple(check for point in points for check in point.failed_checks)
-    identity = identity or identity_of(points[0])
+    identity = cell.identity or identity_of(points[0])
     return {
         metric.name: Figure(
-            workload, metric, tuple(points), identity, tuple(by_metric[metric.name]), wrong,
+            workload, metric, points, identity, tuple(by_metric[metric.name]), wrong,
             missing.get(metric.name, ""), label=workload.name, title=workload.name,
         )
-        for metric in metrics
+        for metric in cell.metrics
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from octant import units, workloads
-from octant.analysis.figures import figures_of, includes, known_limits
+from octant.analysis.figures import MeasuredCell, figures_of, includes, known_limits
 from octant.analysis.given import mismatches_of
 from octant.analysis.imported import imported_workload, recorded_workload
 from octant.analysis.levels import cached_by_ladder
@@ -42,6 +42,7 @@ class Modelled:
 
     text: str  # what the model is, as the end of a sentence
     headline: Callable[[Figure], float | None]  # in base units; `None`: it has no answer
+    is_made_from: Callable[[Figure], bool]  # whether the figure is one that the model was made from
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def summarise(
             else _needed_metrics(workload, points, {metric for name, metric in further if name == workload.name})
         )
         given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
-        of_cell = list(figures_of(workload, points, wanted, given, run.identity_of(points[0])).values())
+        of_cell = list(figures_of(MeasuredCell(workload, points, wanted, given, run.identity_of(points[0]))).values())
         if not of_cell:  # points without a result, imported or of a workload that is not installed
             continue
         reasons = _reasons_of_failure(run, ask, of_cell[0]) if ask else []

@@ -41,6 +41,7 @@ def import_(
     from octant.analysis.summary import summarise
     from octant.cli._measure import end_command
     from octant.report.run import text, tidy
+    from octant.report.run.first_screen import RunReport, first_screen
     from octant.runs.ends import ends_of
     from octant.store import imported, open_store
 
@@ -50,8 +51,9 @@ def import_(
         for remark in one.remarks:
             typer.echo(f"octant: {one.file}: {remark}", err=True)
     summary = summarise(run, all_metrics=json)
+    report = RunReport(summary, first_screen(summary))
     if json:
-        print(tidy.as_json(summary))
+        print(tidy.as_json(report))
     else:
-        text.show(summary, notes=notes)
+        text.show(report, notes=notes)
     end_command(ends_of(run))

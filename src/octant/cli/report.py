@@ -55,7 +55,10 @@ def report(
     """Show a run: the table here, the pictures in one HTML file whose path is the last line."""
     from octant.analysis.summary import summarise
     from octant.cli._stored import find_run
+    from octant.report.charts.files import write_svgs
+    from octant.report.charts.pictures import pictures as pictures_of
     from octant.report.run import page, sharing, text, tidy
+    from octant.report.run.first_screen import RunReport, first_screen
 
     if json and output is not None:
         raise Refusal("cannot write an HTML file with --json (it prints figures only); leave out one", Exit.WRONG_WORD)
@@ -67,17 +70,16 @@ def report(
 
         summary = with_model(summary, load(model))
     clean = sharing.cleaner(run) if share else str
+    drawn = () if json and svg is None else pictures_of(summary)
     if svg is not None:
-        from octant.report.charts.files import write_svgs
-        from octant.report.charts.pictures import pictures as pictures_of
-
-        write_svgs((sharing.cleaned(one, clean) for one in pictures_of(summary)), svg, run.id)
+        write_svgs((sharing.cleaned(one, clean) for one in drawn), svg, run.id)
+    said = RunReport(summary, first_screen(summary), drawn)
     if json:
-        print(tidy.as_json(summary, clean=clean))
+        print(tidy.as_json(said, clean=clean))
         return
     path = output or run.folder / ("shared.html" if share else "report.html")
-    page.write(summary, path, clean, all_samples)  # first: a file that cannot be written is refused at once
-    text.show(summary, notes=notes)
+    page.write(said, path, clean, all_samples)  # first: a file that cannot be written is refused at once
+    text.show(said, notes=notes)
     if pictures:
-        text.show_pictures(summary)
+        text.show_pictures(drawn)
     print(path)

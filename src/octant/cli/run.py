@@ -271,17 +271,20 @@ def _shown(json: bool, notes: bool, page: bool) -> Callable[[StoredRun], None]:
 def _show(run: StoredRun, json: bool, notes: bool, page: bool) -> None:
     from octant.analysis.summary import summarise
     from octant.cli._progress import status_line
+    from octant.report.charts.pictures import pictures
     from octant.report.run import page as run_page
     from octant.report.run import text, tidy
+    from octant.report.run.first_screen import RunReport, first_screen
 
     with status_line() as tick:
         tick("working out the figures")
         summary = summarise(run, all_metrics=json or page)
         tick("writing the report")
-        report = run_page.write(summary, run.folder / "report.html") if page else None
+        report = RunReport(summary, first_screen(summary), pictures(summary) if page else ())
+        path = run_page.write(report, run.folder / "report.html") if page else None
     if not json:
-        text.show(summary, notes=notes, sources="names" if page else "none")
+        text.show(report, notes=notes, sources="names" if page else "none")
     if json:
-        print(tidy.as_json(summary, report))
-    elif report:
-        print(report)
+        print(tidy.as_json(report, path))
+    elif path:
+        print(path)

@@ -141,7 +141,9 @@ def with_model(summary: Summary, network: NetworkFile | None = None) -> Summary:
     if network is None and not inside:
         return summary
     model = _Model(summary, network, inside, between, duplex_of(summary, one_host=True))
-    return replace(summary, modelled=Modelled(model.text, model.headline))
+    return replace(
+        summary, modelled=Modelled(model.text, model.headline, lambda figure: bool(message_of(summary, figure)))
+    )
 
 
 def message_times(found: Sequence[Segment]) -> MessageTimes | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from octant import workloads
-from octant.analysis.figures import figures_of
+from octant.analysis.figures import MeasuredCell, figures_of
 from octant.ask import EFFORT
 from octant.build import program_name, smpi
 from octant.failure import Exit, Refusal, worst
@@ -167,7 +167,7 @@ def _figures(kernel: Workload, point: Point, shown: Sequence[str], exported: Pla
             None if step_s is None else figure.metric.at(step_s, counts, 1) or None,
             point.passed,
         )
-        for figure in figures_of(kernel, [point], _drawn(kernel)).values()
+        for figure in figures_of(MeasuredCell(kernel, [point], _drawn(kernel))).values()
         if not figure.missing  # another kernel of the program measures it
     ]
 

@@ -13,6 +13,7 @@ from octant.failure import Refusal
 from octant.report import benchmark_table
 from octant.report.run import page, text, tidy
 from octant.store import Store, imported
+from reports import report_of
 
 FORMAT = "text"
 MOST_BYTES = foreign.MOST_BYTES
@@ -33,9 +34,10 @@ def read(data: bytes) -> None:
         run = imported.create(Store(Path(folder)), tool, [(path, output)], ranks=2)
         if one_in(4, data) and len(run.points) < SHOWN:
             summary = summarise(run, all_metrics=True)
-            text.show(summary, io.StringIO())
-            tidy.as_json(summary)
+            report = report_of(summary)
+            text.show(report, io.StringIO())
+            tidy.as_json(report)
             benchmark_table.text(summary, benchmarks()["hpcc"])
             for style in ("imb", "osu"):
                 benchmark_table.text(summary, benchmarks()["mpi"], Chosen(own={"as": style}))
-            page.render(summary)
+            page.render(report)

@@ -14,6 +14,7 @@ from octant.store import Store
 from octant.store.asked import asked_text
 from octant.store.progress import progress_of
 from paths import DATA
+from reports import report_of
 
 FORMAT = "json"
 _ID = "20261121-214530-3f2a"
@@ -62,6 +63,6 @@ def read(data: bytes) -> None:
         listing.as_json(store.list_runs())
         run = store.read(_ID)
         progress_of(run.records, "x-0")
-        summary = summarise(run, all_metrics=True)
-        text.show(summary, io.StringIO())
-        tidy.as_json(summary)
+        report = report_of(summarise(run, all_metrics=True))
+        text.show(report, io.StringIO())
+        tidy.as_json(report)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from fake_run import lane, machine, point, stored
+from octant.analysis import balance as places
+from octant.analysis.balance import Balances
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.metric import Metric, rate
@@ -41,7 +43,7 @@ def summary(cores: int, slow: dict[int, float] | None = None, launches: int = 6,
 
 
 def drawn(of: Summary) -> Picture:
-    picture = balance(of)
+    picture = balance(Balances(places.balance(of)))
     assert picture is not None
     for width in draw.widths(picture):
         assert draw.lay_out(picture, width).texts
@@ -91,7 +93,7 @@ def test_of_more_than_forty_cores_a_sorted_strip_names_the_slowest_five() -> Non
 
 
 def test_one_core_has_no_picture_and_one_launch_no_interval() -> None:
-    assert balance(summary(1)) is None
+    assert balance(Balances(places.balance(summary(1)))) is None
     picture = drawn(summary(2, launches=1))
     assert "too few launches" in picture.label
     assert all("no interval" in row[5] for row in picture.rows)

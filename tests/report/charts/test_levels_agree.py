@@ -22,6 +22,7 @@ from octant.report.charts.roofline import roofline
 from octant.report.run.tiles import tiles
 from octant.store import Store, StoredRun
 from octant.tile import Also, DeclaredScreen, DeclaredTile, Named
+from reports import ladders_of
 
 NARROW = "\N{NARROW NO-BREAK SPACE}"
 TRAFFIC = {"bytes_read": 16, "bytes_written": 8, "bytes_allocated": 8, "flops": 2}
@@ -121,7 +122,7 @@ def names_of(picture: Picture, of: int, curve: str) -> dict[str, str]:
 
 
 def pictures(summary: Summary) -> tuple[Picture, Picture]:
-    found = ladder(summary), roofline(summary)
+    found = ladder(ladders_of(summary)), roofline(summary.known, summary.figures, ladders_of(summary))
     assert found[0] is not None
     assert found[1] is not None
     return found[0], found[1]
@@ -205,7 +206,7 @@ def test_the_ladder_names_the_levels_of_the_loop_that_the_tile_shows() -> None:
     most = int(bandwidth.points[-1][0])  # the row of the table goes beyond
     ladders = tuple(one for one in run.points if int(one.knobs.get("bytes", 0)) <= most)
     for screen, first in ((SCREEN, "triad"), (DeclaredScreen(), "load")):
-        picture = ladder(summarise(replace(run, points=ladders, screen=screen)))
+        picture = ladder(ladders_of(summarise(replace(run, points=ladders, screen=screen))))
         assert picture is not None
         assert first in picture.panels[0].series[0].name
 
@@ -230,7 +231,7 @@ def test_levels_of_two_threads_are_those_that_the_caches_of_both_hold(workload: 
         counts = {"loads": 10**5} if copies else {name: 10**6 * count for name, count in TRAFFIC.items()}
         knobs = {"bytes": str(size), "threads": "1" if copies else "2"}
         points.append(point(workload=workload, launch=launch.key, knobs=knobs, lanes=lanes, counts=counts, **shape))
-    picture = ladder(summarise(stored([launch], points)))
+    picture = ladder(ladders_of(summarise(stored([launch], points))))
     assert picture is not None
     levels = picture.panels[0].levels
     assert [(name, level.end) for name, level in zip(_order(picture.panels[0]), levels, strict=True)] == [

@@ -17,6 +17,7 @@ from octant.report.charts.interruptions import lost_time
 from octant.report.charts.picture import Picture
 from octant.workload import LostTime
 from octant.workloads.node.noise import WORKLOAD
+from reports import cells_of
 
 NAME = "node/noise"
 
@@ -37,7 +38,7 @@ def summary(*launches: Sequence[Sequence[int]], taken: tuple[Taken, ...] = ()) -
 
 
 def drawn(of: Summary) -> Picture:
-    picture = lost_time(of, WORKLOAD, of.figures, LostTime("Noise"))
+    picture = lost_time(cells_of(of, WORKLOAD), LostTime("Noise"))
     assert picture is not None
     for width in draw.widths(picture):
         assert draw.lay_out(picture, width).texts
@@ -139,5 +140,5 @@ def test_of_many_ranks_the_one_that_lost_most_is_drawn_and_all_stand_in_a_strip(
 
 def test_without_a_figure_of_lost_time_there_is_no_picture() -> None:
     of = summary([QUANTA])
-    assert lost_time(of, WORKLOAD, [], LostTime()) is None
-    assert lost_time(of, WORKLOAD, [replace(of.figures[0], launches=())], LostTime()) is None
+    assert lost_time(cells_of(of, WORKLOAD, []), LostTime()) is None
+    assert lost_time(cells_of(of, WORKLOAD, [replace(of.figures[0], launches=())]), LostTime()) is None

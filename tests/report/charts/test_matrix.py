@@ -15,6 +15,7 @@ from octant.report.charts.matrix import matrix
 from octant.report.charts.picture import Picture
 from octant.workload import Matrix, Workload
 from pair_times import TWO_SOCKETS, flat, launch
+from reports import cells_of
 
 RANKS = 6
 WORKLOAD = Workload(
@@ -63,7 +64,7 @@ def summary(slow: float = 1.0) -> Summary:
 
 
 def drawn(found: Summary) -> Picture:
-    picture = matrix(found, WORKLOAD, found.figures, Matrix("pair time"))
+    picture = matrix(cells_of(found, WORKLOAD), Matrix("pair time"))
     assert picture is not None
     return picture
 
@@ -108,7 +109,7 @@ def test_other_groups_and_two_pairs_make_none(groups: tuple[tuple[int, ...], ...
     found = summary()
     points = tuple(dataclasses.replace(one, groups=groups) for one in found.run.points[:1])
     other = summarise(dataclasses.replace(found.run, points=points), {WORKLOAD.name: WORKLOAD})
-    assert matrix(other, WORKLOAD, other.figures, Matrix("pair time")) is None
+    assert matrix(cells_of(other, WORKLOAD), Matrix("pair time")) is None
 
 
 def of_threads(topology: Topology) -> Picture | None:
@@ -117,7 +118,7 @@ def of_threads(topology: Topology) -> Picture | None:
     run = stored([asked], [launch(launch=asked.key)])
     found = summarise(dataclasses.replace(run, machine=dataclasses.replace(run.machine, topology=topology)))
     of = found.figures[0].workload
-    return matrix(found, of, found.figures, Matrix("time"))
+    return matrix(cells_of(found, of), Matrix("time"))
 
 
 def test_hardware_threads_have_lines_between_what_is_told_and_their_groups_are_named() -> None:

@@ -14,6 +14,7 @@ from octant.report.charts.picture import Picture, thin
 from octant.report.charts.pictures import pictures
 from octant.report.charts.timeline import timeline
 from octant.workload import Curve, Stacked, Timeline
+from reports import cells_of
 
 RIGHT = [n for n in SIZES if n != WRONG]
 
@@ -46,7 +47,7 @@ def test_phases_are_stacked_without_those_inside_them_and_fill_the_step() -> Non
     assert [sum(column) for column in zip(*parts.values(), strict=True)] == pytest.approx(means)
     chosen = dataclasses.replace(HALO, pictures=())
     summary = summarise(halo_run(), {HALO.name: chosen}, all_metrics=True)
-    assert list(own_times(summary, summary.figures[0], ["pack"])) == ["pack", REST]
+    assert list(own_times(summary.figure, summary.figures[0], ["pack"])) == ["pack", REST]
 
 
 def test_a_timeline_keeps_the_order_of_samples() -> None:
@@ -82,7 +83,7 @@ def test_a_long_timeline_is_a_band_that_keeps_the_extremes() -> None:
     )
     one = dataclasses.replace(summarise(halo_run(), KNOWN).figures[0], launches=(launch,), metric=metric)
     summary = dataclasses.replace(summarise(halo_run(), KNOWN), figures=(one,))
-    picture = timeline(summary, HALO, [one], Timeline("residual"))
+    picture = timeline(cells_of(summary, HALO, [one]), Timeline("residual"))
     assert picture is not None
     (band,) = picture.panels[0].series
     assert (band.kind, len(band.x), max(band.high), min(band.low)) == ("band", 200, 5000, 0)

@@ -9,6 +9,7 @@ from octant.metric import Metric, groups, ranks, seconds, steps
 from octant.report.charts import draw, terminal
 from octant.report.charts.spread import spread
 from octant.workload import Spread, Workload
+from reports import cells_of
 
 
 def over(how: str) -> Metric:
@@ -34,7 +35,7 @@ def summary(*lengths: int) -> Summary:
 
 def test_a_band_leads_from_the_quickest_rank_to_the_slowest() -> None:
     found = summary(0, 8, 1024)
-    picture = spread(found, WORKLOAD, found.figures, SHOWN)
+    picture = spread(cells_of(found, WORKLOAD), SHOWN)
     assert picture is not None
     (band,) = picture.panels[0].series
     assert band.x == (8, 1024)  # an axis of powers has no 0
@@ -49,4 +50,4 @@ def test_a_band_leads_from_the_quickest_rank_to_the_slowest() -> None:
 
 def test_one_length_is_no_band() -> None:
     found = summary(8)
-    assert spread(found, WORKLOAD, found.figures, SHOWN) is None
+    assert spread(cells_of(found, WORKLOAD), SHOWN) is None

@@ -17,6 +17,7 @@ from octant.report import claims
 from octant.report.charts.pictures import pictures
 from octant.report.run import page as run_page
 from octant.report.run import text, tidy
+from reports import report_of
 
 SAID = {
     1: "within one launch at {at}:46; launches were not repeated",
@@ -49,7 +50,7 @@ def said(repeats: int, words: Mapping[int, str] = SAID) -> str:
 
 
 def in_terminal(found: Summary) -> str:
-    return "\n".join(line.plain for line in text.lines(found, 120))
+    return "\n".join(line.plain for line in text.lines(report_of(found), 120))
 
 
 def in_csv(found: Summary) -> str:
@@ -59,7 +60,7 @@ def in_csv(found: Summary) -> str:
 
 
 def in_page(found: Summary) -> str:
-    return re.sub(r"<script.*?</script>", "", run_page.render(found), flags=re.DOTALL)
+    return re.sub(r"<script.*?</script>", "", run_page.render(report_of(found)), flags=re.DOTALL)
 
 
 LEGEND = {
@@ -70,7 +71,7 @@ LEGEND = {
 }
 """What the terminal says below a table that has a column of launches."""
 VIEWS: dict[str, Callable[[Summary], str]] = {
-    "terminal": in_terminal, "page": in_page, "JSON": tidy.as_json, "CSV": in_csv,
+    "terminal": in_terminal, "page": in_page, "JSON": lambda found: tidy.as_json(report_of(found)), "CSV": in_csv,
 }  # fmt: skip
 
 
@@ -111,7 +112,7 @@ def test_launches_of_one_sort_share_a_line_over_all_their_time() -> None:
 
 
 def test_programs_are_told_the_kind_and_the_next_launch() -> None:
-    first = json.loads(tidy.as_json(summary(6)))["figures"][0]
+    first = json.loads(tidy.as_json(report_of(summary(6))))["figures"][0]
     assert (first["kind"], first["launches"], first["tried"]) == ("order statistics", 6, 6)
     assert first["next_low"] < first["low"] < first["median"] < first["high"] < first["next_high"]
     assert first["first_start"] < first["last_start"]
@@ -138,7 +139,7 @@ def test_notes_are_hidden_until_asked() -> None:
     page = in_terminal(summary(3))
     assert "only 3 launches" not in page
     assert re.search(r"\n\d+ notes; --notes shows them", page)
-    asked = "\n".join(line.plain for line in text.lines(summary(3), 120, notes=True))
+    asked = "\n".join(line.plain for line in text.lines(report_of(summary(3)), 120, notes=True))
     assert "    note: only 3 launches" in asked
     assert "--notes" not in asked
     assert '<span class="note">i note</span>: only 3 launches' in in_page(summary(3))

@@ -9,6 +9,7 @@ from edge_runs import RUNS, unmeasurable
 from octant.analysis.summary import Summary
 from octant.report import claims
 from octant.report.run import page, samples, text, tidy, tiles
+from reports import report_of
 
 ENDS = re.compile(r"\d … \d|± \d")
 """Two ends, or a half-width."""
@@ -32,9 +33,9 @@ def rows_of(page_text: str) -> list[str]:
 def test_no_view_of_a_run_states_an_interval(summary: Summary) -> None:
     assert summary.figures
     assert all(one.invalid for one in summary.figures)
-    shown = "\n".join(line.plain for line in text.lines(summary, 160, notes=True))
+    shown = "\n".join(line.plain for line in text.lines(report_of(summary), 160, notes=True))
     assert not ENDS.search(re.sub(r"groups .*|\d+ values: .*", "", shown)), shown
-    cells = rows_of(page.render(summary))
+    cells = rows_of(page.render(report_of(summary)))
     assert cells
     assert not [cell for cell in cells if ENDS.search(cell)]
     assert all(one.strip is None or one.strip.low == one.strip.high for one in tiles.tiles(summary))
@@ -47,7 +48,7 @@ def test_no_export_has_its_ends(summary: Summary) -> None:
     assert {(one.low, one.high, one.next_low, one.next_high) for one in lines} == {(None,) * 4}
     assert {one.kind for one in lines} == {"not measurable"}
     assert not [one.claim for one in lines if "95 %" in one.claim]
-    told = json.loads(tidy.as_json(summary))
+    told = json.loads(tidy.as_json(report_of(summary)))
     assert {(one["low"], one["high"]) for one in told["figures"]} == {(None, None)}
 
 

@@ -26,6 +26,7 @@ from octant.report.run import text as terminal
 from octant.report.run.first_screen import FirstScreen
 from octant.stats import Doubt, Grade
 from pages import NASTY
+from reports import report_of
 
 
 def inflated(text: str) -> str:
@@ -57,7 +58,7 @@ def rows(markup: str) -> dict[int, str]:
 
 def test_the_page_holds_all_figures_and_their_samples(tmp_path: Path) -> None:
     summary = summary_of(fake_run())
-    made = page.write(summary, tmp_path / "report.html").read_text(encoding="utf-8")
+    made = page.write(report_of(summary), tmp_path / "report.html").read_text(encoding="utf-8")
     held = embedded(made)
     for figure, there in zip(held["figures"], summary.figures, strict=True):
         for kept, launch in zip(figure["samples"], there.launches, strict=True):
@@ -77,7 +78,7 @@ def test_the_page_holds_all_figures_and_their_samples(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", RUNS)
 def test_every_run_has_a_page(name: str) -> None:
     summary = RUNS[name]()
-    made = page.render(summary)
+    made = page.render(report_of(summary))
     assert made.endswith("</html>")
     assert ("Nothing was measured." in made) == (not summary.figures)
     without_samples = len(made) - sum(len(json.dumps(one)) for one in re.findall(r'"samples":"([^"]*)"', made))
@@ -90,7 +91,7 @@ def test_every_run_has_a_page(name: str) -> None:
 
 
 def test_what_the_first_screen_says_stands_there_once_and_in_its_order() -> None:
-    said = text_of(page.render(RUNS["six launches"](), first=screens.SCREEN))
+    said = text_of(page.render(report_of(RUNS["six launches"](), screens.SCREEN)))
     place = 0
     for text in said_by(screens.SCREEN):
         place = said.find(" ".join(text.split()), place)
@@ -109,7 +110,7 @@ def said_by(first: FirstScreen) -> list[str]:
 def test_a_tile_without_a_figure_says_why_in_its_place() -> None:
     missing = dataclasses.replace(screens.TILES[3], missing="one core, no second rank", number="", strip=None, bar=None)
     tiles = (*screens.TILES[:3], missing, *screens.TILES[4:])
-    made = page.render(RUNS["one core"](), first=dataclasses.replace(screens.SCREEN, tiles=tiles))
+    made = page.render(report_of(RUNS["one core"](), dataclasses.replace(screens.SCREEN, tiles=tiles)))
     listed = re.findall(r'<li class="tile">(.*?)</li>', made, re.DOTALL)
     assert len(listed) == 6
     assert "one core, no second rank" in listed[3]
@@ -119,7 +120,7 @@ def test_a_tile_without_a_figure_says_why_in_its_place() -> None:
 
 def test_the_table_says_what_the_figure_is() -> None:
     summary = RUNS["six launches"]()
-    shown = rows(page.render(summary))
+    shown = rows(page.render(report_of(summary)))
     assert shown
     for number, row in shown.items():
         figure = summary.figures[number]
@@ -154,7 +155,7 @@ def disturbed(lost: int) -> Summary:
 )
 def test_launches_that_lost_most_of_their_time_do_not_count(lost: int, ends: str, launches: str, said: str) -> None:
     summary = disturbed(lost)
-    made = page.render(summary)
+    made = page.render(report_of(summary))
     row, details = rows(made)[0].split('<tr class="inside">')
     cells = re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)
     assert [cell.strip() for cell in cells[2:4]] == [ends, launches]
@@ -163,7 +164,7 @@ def test_launches_that_lost_most_of_their_time_do_not_count(lost: int, ends: str
     assert said in details
     assert details.count("<td>yes</td>") == 6 - lost
     assert "not repeated" not in text_of(made.partition('class="footnotes"')[2].partition("</ul>")[0])
-    shown = [line.plain for line in terminal.lines(summary)]
+    shown = [line.plain for line in terminal.lines(report_of(summary))]
     assert any(f" {launches} " in f"{line} " for line in shown)
 
 
@@ -194,7 +195,7 @@ def test_values_of_several_sorts_have_letters_that_say_what_their_ends_are() -> 
 
 @pytest.mark.parametrize(("name", "grade"), [("all not measurable", "not measurable"), ("wrong answers", "wrong")])
 def test_what_cannot_be_believed_has_no_share(name: str, grade: str) -> None:
-    for body in rows(page.render(RUNS[name]())).values():
+    for body in rows(page.render(report_of(RUNS[name]()))).values():
         row = body.partition('<tr class="inside">')[0]
         assert grade in row
         assert "of-limit" not in row
@@ -202,13 +203,13 @@ def test_what_cannot_be_believed_has_no_share(name: str, grade: str) -> None:
 
 
 def test_a_wrong_answer_has_no_speed() -> None:
-    made = page.render(RUNS["wrong answers"]())
+    made = page.render(report_of(RUNS["wrong answers"]()))
     assert "wrong answer: sum of the array: 3 &gt; 1e-09" in made
     assert "93.8" not in text_of(made)
 
 
 def test_a_share_beyond_its_limit_says_so_and_casts_doubt() -> None:
-    made = page.render(RUNS["share of 104 %"]())
+    made = page.render(report_of(RUNS["share of 104 %"]()))
     (first, *_) = rows(made).values()
     assert re.search(r'<span class="percent">10[2-6]\s?%</span>', first)
 
@@ -218,7 +219,9 @@ def test_a_figure_without_samples_has_neither_their_picture_nor_quantiles() -> N
     first = summary.figures[0]
     bare = tuple(dataclasses.replace(launch, samples=np.array([]), count=0) for launch in first.launches)
     figures = (dataclasses.replace(first, launches=bare, equal=()), *summary.figures[1:])
-    whole, without = (rows(page.render(one))[0] for one in (summary, dataclasses.replace(summary, figures=figures)))
+    whole, without = (
+        rows(page.render(report_of(one)))[0] for one in (summary, dataclasses.replace(summary, figures=figures))
+    )
     for words in ("Quantiles of", "data-samples"):
         assert words in whole
         assert words not in without
@@ -229,7 +232,7 @@ def test_samples_beyond_the_budget_are_thinned_and_the_page_says_so(monkeypatch:
     whole = samples.pack(summary.figures)
     size = sum(len(one["samples"]) for one in whole.figures)
     monkeypatch.setattr(samples, "MOST_BYTES", size // 4)
-    made = page.render(summary)
+    made = page.render(report_of(summary))
     held = embedded(made)["figures"]
     assert size / 6 < sum(len(one) for one in re.findall(r'"samples":"([^"]*)"', made)) <= size / 4
     for figure, there in zip(held, summary.figures, strict=True):
@@ -247,13 +250,13 @@ def test_all_samples_are_read_again_where_they_are_asked_for(tmp_path: Path) -> 
     summary = summary_of(noise)
     every, some = samples.pack(summary.figures, every=True), samples.pack(summary.figures)
     assert some.kept < some.there == every.kept
-    assert f"This page holds all {every.there} samples" in page.render(summary, all_samples=True)
+    assert f"This page holds all {every.there} samples" in page.render(report_of(summary), all_samples=True)
 
 
 def test_a_page_lists_what_can_be_read_and_says_how_much_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     summary = summary_of(fake_run())
     monkeypatch.setattr(page, "MOST_FIGURES", 20)
-    made = page.render(summary)
+    made = page.render(report_of(summary))
     assert len(rows(made)) + len(rows(embedded(made)["further"])) == 20
     assert f"20 of {len(summary.figures)} figures are listed" in made
     assert {figure.name for figure in summary.figures if figure.show.table} <= {
@@ -275,7 +278,7 @@ def test_nothing_from_outside_becomes_markup() -> None:
         environment={NASTY: NASTY},
         damaged=(NASTY,),
     )
-    made = page.render(summary_of(run))
+    made = page.render(report_of(summary_of(run)))
     for content in (made, embedded(made)["further"]):
         assert "<script>alert" not in content
         assert "<img src=http" not in content
@@ -283,7 +286,7 @@ def test_nothing_from_outside_becomes_markup() -> None:
 
 def test_the_same_failure_is_shown_once() -> None:
     run = fake_run()
-    made = page.render(summary_of(dataclasses.replace(run, failures=run.failures * 3)))
+    made = page.render(report_of(summary_of(dataclasses.replace(run, failures=run.failures * 3))))
     section = re.search(r'<section id="failures".*?</section>', made, re.DOTALL)
     assert section
     assert section[0].count("no 1 GiB pages are reserved") == 1
@@ -291,12 +294,12 @@ def test_the_same_failure_is_shown_once() -> None:
 
 def test_an_unwritable_place_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match="cannot write"):
-        page.write(RUNS["empty"](), tmp_path / "missing" / "report.html")
+        page.write(report_of(RUNS["empty"]()), tmp_path / "missing" / "report.html")
 
 
 def test_a_run_that_is_not_complete_says_how_to_go_on() -> None:
     run = fake_run(repeats=2)
-    made = page.render(summary_of(dataclasses.replace(run, points=run.points[:1])))
+    made = page.render(report_of(summary_of(dataclasses.replace(run, points=run.points[:1]))))
     assert re.search(r"This run is not complete: \d+ launches left\. <code>octant resume", made)
 
 

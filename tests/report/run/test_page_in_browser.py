@@ -15,6 +15,7 @@ from fake_run import fake_run
 from octant.report.run import html, page
 from octant.report.run.first_screen import first_screen
 from pages import FONTS, NASTY, in_font, open_everything, opened
+from reports import report_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -26,7 +27,7 @@ WIDTHS = (320, 390, 704, 1000, 1400)
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("Bericht mit Leerzeichen ä")
-    made = page.render(RUNS["six launches"](), first=screens.SCREEN)
+    made = page.render(report_of(RUNS["six launches"](), screens.SCREEN))
     return html.save(made, folder / "report.html")
 
 
@@ -92,7 +93,7 @@ NOUNS = r"""
 
 @pytest.mark.parametrize("name", ["one launch", "two launches", "six launches"])
 def test_no_ends_stand_without_what_they_are(browser: "Browser", tmp_path: Path, name: str) -> None:
-    tab, wrong = opened(browser, page.write(RUNS[name](), tmp_path / "report.html"), 1400)
+    tab, wrong = opened(browser, page.write(report_of(RUNS[name]()), tmp_path / "report.html"), 1400)
     open_everything(tab)
     assert tab.locator("td.interval", has_text=re.compile("…| and ")).count() >= 5
     assert tab.evaluate(NOUNS) == []
@@ -102,7 +103,7 @@ def test_no_ends_stand_without_what_they_are(browser: "Browser", tmp_path: Path,
 
 def test_a_tile_and_its_row_say_the_same(browser: "Browser", tmp_path: Path) -> None:
     summary = RUNS["six launches"]()
-    tab, _ = opened(browser, page.write(summary, tmp_path / "report.html"), 1400)
+    tab, _ = opened(browser, page.write(report_of(summary), tmp_path / "report.html"), 1400)
     tiles = first_screen(summary).tiles
     assert tab.locator(".tile").count() == len(tiles)
     for number, tile in enumerate(tiles):
@@ -260,7 +261,7 @@ def test_headings_stand_over_their_columns(shown: "Page", width: int, media: Lit
 
 @pytest.mark.parametrize("name", RUNS)
 def test_runs_that_are_hard_to_show_fit_and_do_nothing(browser: "Browser", tmp_path: Path, name: str) -> None:
-    tab, wrong = opened(browser, page.write(RUNS[name](), tmp_path / "report.html"), 1400)
+    tab, wrong = opened(browser, page.write(report_of(RUNS[name]()), tmp_path / "report.html"), 1400)
     for width in (1400, 704, 390, 320):
         tab.set_viewport_size({"width": width, "height": 844})
         assert tab.evaluate("document.documentElement.scrollWidth") <= width, width

@@ -14,12 +14,13 @@ from octant.analysis.summary import summarise
 from octant.record import KeptFile, Result
 from octant.report.run import page as run_page
 from octant.report.run import results, text, tidy
+from reports import report_of
 
 SUMMARY = summarise(halo_run(), KNOWN, all_metrics=True)
 
 
 def test_the_terminal_shows_named_results_and_the_failed_check_with_value_and_bound() -> None:
-    page = [line.plain for line in text.lines(SUMMARY, 100)]
+    page = [line.plain for line in text.lines(report_of(SUMMARY), 100)]
     assert page.count("    iterations 42.5 (2 values: 42 … 43); overlap 0.71") == 4
     assert any("WRONG ANSWER: residual bound: 17.2 > 16" in line for line in page)
     assert any(re.search(r"Halo, n 64, 4 ranks +wrong answer: no speed", line) for line in page)
@@ -49,7 +50,7 @@ def test_a_metric_that_keeps_groups_has_a_value_for_each() -> None:
 
 
 def test_the_page_has_them_in_the_details_of_a_figure() -> None:
-    page = run_page.render(SUMMARY)
+    page = run_page.render(report_of(SUMMARY))
     details = re.search(r'<tr id="figure-0".*?</tbody>\n<tbody>', page, re.DOTALL)
     assert details
     for cells in (
@@ -109,9 +110,9 @@ def test_table_and_json_list_the_files_of_launches() -> None:
     file = KeptFile("field.bin", "field", 16, crc="0123abcd", stored="a-0.1/0.0.field.bin")
     last = replace(run.points[-1], files=(file,))
     summary = summarise(replace(run, points=(*run.points[:-1], last)), WORKLOADS)
-    shown = [line.plain for line in text.lines(summary, 200)]
+    shown = [line.plain for line in text.lines(report_of(summary), 200)]
     assert shown[shown.index("Files") + 1] == f"  {last.launch}: field.bin (field, 16 B, rank 0)"
-    assert tidy.document(summary)["files"] == [
+    assert tidy.document(report_of(summary))["files"] == [
         {"launch": last.launch, "name": "field.bin", "kind": "field", "bytes": 16, "rank": 0, "crc": "0123abcd",
          "stored": "a-0.1/0.0.field.bin", "left_out": ""}
     ]  # fmt: skip

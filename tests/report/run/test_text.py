@@ -16,10 +16,11 @@ from octant.report.charts import terminal
 from octant.report.run import page as run_page
 from octant.report.run import text
 from octant.store import StoredRun
+from reports import report_of
 
 
 def shown(run: StoredRun, width: int = 100) -> str:
-    return "\n".join(line.plain for line in text.lines(summarise(run, WORKLOADS), width))
+    return "\n".join(line.plain for line in text.lines(report_of(summarise(run, WORKLOADS)), width))
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
@@ -44,7 +45,7 @@ def test_a_figure_that_provides_a_limit_is_shown_as_the_limit_and_has_no_share()
     rows = [line for line in shown(alone, 100).splitlines() if line.startswith("  Triad, ")]
     assert [row.split()[-1] for row in rows][:2] == ["limit", "limit"]
     assert "%" not in "".join(rows[:2])
-    page = run_page.render(summarise(alone, WORKLOADS))
+    page = run_page.render(report_of(summarise(alone, WORKLOADS)))
     assert page.count('<td class="share">is the limit</td>') == 2
 
 
@@ -102,7 +103,7 @@ def test_a_piped_table_is_as_wide_as_columns_says(monkeypatch: pytest.MonkeyPatc
     for named in ("70", "140"):
         monkeypatch.setenv("COLUMNS", named)
         file = io.StringIO()
-        text.show(summarise(fake_run(), WORKLOADS), file)
+        text.show(report_of(summarise(fake_run(), WORKLOADS)), file)
         widths.append(max(map(len, file.getvalue().splitlines())))
     assert widths[0] <= 70 < widths[1] <= 140
 
@@ -111,7 +112,7 @@ def test_a_pipe_gets_no_colours_and_an_ascii_locale_only_ascii() -> None:
     for encoding in ("utf-8", "ascii", "iso-8859-1"):
         raw = io.BytesIO()
         stream = Terminal(raw, encoding=encoding, newline="\n")
-        text.show(summarise(fake_run(on=machine(name="knoten-ä-\x1b[31m")), WORKLOADS), stream)
+        text.show(report_of(summarise(fake_run(on=machine(name="knoten-ä-\x1b[31m")), WORKLOADS)), stream)
         stream.flush()
         content = raw.getvalue()
         assert b"\x1b" not in content
@@ -133,10 +134,10 @@ def test_sources_that_disagree_are_said_as_often_as_asked(sources: text.Sources,
     disagreement = Disagreement("clock", (("stated", "2.6 GHz"), ("measured", "3.5 GHz")), "measured")
     disputed = dataclasses.replace(machine(), disagreements=(disagreement,))
     found = summarise(dataclasses.replace(fake_run(), machine=disputed), WORKLOADS)
-    page = "\n".join(line.plain for line in text.lines(found, 100, sources=sources))
+    page = "\n".join(line.plain for line in text.lines(report_of(found), 100, sources=sources))
     assert said in page
     assert "clock" in page
-    quiet = "\n".join(line.plain for line in text.lines(found, 100, sources="none"))
+    quiet = "\n".join(line.plain for line in text.lines(report_of(found), 100, sources="none"))
     assert "disagree" not in quiet
 
 
@@ -146,7 +147,7 @@ def test_an_empty_run_is_said_to_be_empty() -> None:
 
 def test_workloads_that_are_not_here_are_shown_from_their_records_and_mentioned() -> None:
     known = {name: workload for name, workload in WORKLOADS.items() if name != "node/gemm"}
-    page = "\n".join(line.plain for line in text.lines(summarise(fake_run(), known), 200))
+    page = "\n".join(line.plain for line in text.lines(report_of(summarise(fake_run(), known)), 200))
     assert "  this installation has no workload node/gemm; its figures are made from the records alone" in page
     rows = page.partition("node/gemm · step time, s\n")[2].splitlines()[:3]
     assert [row.split()[:4] for row in rows] == [["Double,", "n", "=", "448,"]] * 3

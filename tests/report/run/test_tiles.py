@@ -12,6 +12,7 @@ from octant.report.run import inline, text, tidy
 from octant.report.run.answer import Tile
 from octant.report.run.tiles import answer_text, tiles
 from octant.tile import DeclaredScreen
+from reports import report_of
 from screen_run import SCREEN, WORKLOADS, messages, rates, run_of, spread, summary_of
 
 LENGTHS = {8: 1500.0, 1024: 1600.0, 524288: 43000.0, 4194304: 1_800_000.0}
@@ -145,7 +146,7 @@ def test_declared_tiles_are_those_of_the_run() -> None:
 
 def test_programs_read_the_same_first_screen() -> None:
     summary = summary_of(rates(spread(90e9, 0.05)))
-    told = json.loads(tidy.as_json(summary))["first_screen"]
+    told = json.loads(tidy.as_json(report_of(summary)))["first_screen"]
     tile = tiles(summary)[0]
     assert told["answer"] == "Two cores computed at 90 Gflop/s."
     assert (told["tiles"][0]["number"], told["tiles"][0]["unit"]) == (tile.number, tile.unit)
@@ -157,11 +158,13 @@ def test_programs_read_the_same_first_screen() -> None:
 @pytest.mark.parametrize("width", [60, 80, 100, 160])
 def test_the_terminal_says_the_same_first(width: int) -> None:
     hard = summary_of([*rates(spread(90e9, 0.5)), *rates([45e9] * 6, n=1)], messages(LENGTHS))
-    shown = [line.plain for line in text.lines(hard, width)]
+    shown = [line.plain for line in text.lines(report_of(hard), width)]
     assert max(map(len, shown)) <= width
     page = " ".join(" ".join(shown).split())
     assert "Peak could not be measured." in page
     assert re.search(r"Peak +90 Gflop/s +× not measurable", page)
     assert "best 12.2 GB/s at 512 KiB; 19 % of that left at 4 MiB" in page
     lost = summary_of(rates([90e9] * 6))
-    assert any(line.strip() == "Messages  8 B: no MPI" for line in [one.plain for one in text.lines(lost, width)])
+    assert any(
+        line.strip() == "Messages  8 B: no MPI" for line in [one.plain for one in text.lines(report_of(lost), width)]
+    )

@@ -22,7 +22,6 @@ from octant.machine.codec import fingerprint
 from octant.machine.facts import usable_cores
 from octant.record import Point
 from octant.store import Store, StoredRun
-from octant.workload import Workload
 
 MOST_RUNS = 50
 """Of a machine that are looked through, the newest first."""
@@ -65,32 +64,31 @@ def _runs(where: Store, machine: Machine) -> Iterable[StoredRun]:
 
 def _entry(spec: RowSpec, run: StoredRun, machine: Machine) -> Entry | None:
     """What a run says in a row, by its valid figures if it has any; nothing where no cell of it is of this question."""
-    measure = spec.measure
-    workload = measure and workloads.workloads().get(measure.workload)
-    if not measure or not workload:
+    figures = _figures(spec, run, machine)
+    if spec.measure is None or not figures:
         return None
-    figures = _figures(measure, workload, run, machine)
+    pick = _PICKS[spec.measure.pick]
     valid = [one for one in figures if not one.invalid]
-    found = _PICKS[measure.pick](spec, valid, machine) if valid else None
-    if found or not figures:
+    if found := pick(spec, valid, machine) if valid else None:
         return found
-    doubtful = _PICKS[measure.pick](spec, figures, machine)
+    doubtful = pick(spec, figures, machine)
     return replace(doubtful, doubtful=True) if doubtful else None
 
 
 def memory_load(run: StoredRun) -> Figure | None:
     """A run's valid time of one load from memory, as the row `latency` of the comparison takes it."""
     spec = next(spec for spec in row_specs() if (spec.group, spec.name) == ("Memory", "latency"))
-    measure = spec.measure
-    workload = measure and workloads.workloads().get(measure.workload)
-    if not measure or not workload:
-        return None
-    valid = [one for one in _figures(measure, workload, run, run.machine) if not one.invalid]
+    valid = [one for one in _figures(spec, run, run.machine) if not one.invalid]
     found = _of_memory(valid, run.machine) if valid else None
     return found[0] if found else None
 
 
-def _figures(measure: Measure, workload: Workload, run: StoredRun, machine: Machine) -> list[Figure]:
+def _figures(spec: RowSpec, run: StoredRun, machine: Machine) -> list[Figure]:
+    """The figures of a run that answer a row; none where the workload is not installed."""
+    measure = spec.measure
+    workload = workloads.workloads().get(measure.workload) if measure else None
+    if measure is None or workload is None:
+        return []
     points = [point for point in run.points if _is_asked(point, measure, machine)]
     return [one for cell in _cells(points) if (one := figure(workload, cell, measure.metric)).value]
 

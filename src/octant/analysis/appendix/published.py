@@ -79,18 +79,10 @@ def _links(lists: Iterable[Any]) -> str:
     return "; ".join(texts)
 
 
-def _node_links(members: Mapping[str, Any]) -> str:
-    return _links([(members.get("node_fabric") or {}).get("links"), _within(members, inside=True)])
-
-
-def _network_links(members: Mapping[str, Any]) -> str:
-    return _links([(members.get("interconnect") or {}).get("links"), _within(members, inside=False)])
-
-
-def _within(members: Mapping[str, Any], inside: bool) -> list[Any]:
-    """Of a list of all links those that join chips, or those that join nodes."""
-    links = members.get("links") or ()
-    return [link for link in links if ("chip" in link.get("connects", "")) == inside]
+def _links_of(members: Mapping[str, Any], part: str, inside: bool) -> str:
+    """The links of a part, with those of a list of all links that join chips, or those that join nodes."""
+    listed = [link for link in members.get("links") or () if ("chip" in link.get("connects", "")) == inside]
+    return _links([(members.get(part) or {}).get("links"), listed])
 
 
 _TEXTS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
@@ -99,7 +91,7 @@ _TEXTS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "L2": _cache("L2"),
     "L3": _cache("L3"),
     "page_sizes": _pages,
-    "node_links": _node_links,
-    "network_links": _network_links,
+    "node_links": lambda members: _links_of(members, "node_fabric", inside=True),
+    "network_links": lambda members: _links_of(members, "interconnect", inside=False),
 }
 """By the names of `rows.toml`."""

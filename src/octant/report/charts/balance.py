@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.analysis import balance as places
 from octant.analysis.names import short_name
 from octant.report import claims
 from octant.report.charts.picture import MOST_BARS, Axis, Column, Mark, Panel, Picture, Series, thin, thinned_text
@@ -12,8 +11,7 @@ from octant.report.charts.picture import MOST_BARS, Axis, Column, Mark, Panel, P
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octant.analysis.balance import PlaceBalance, PlaceSpeed
-    from octant.analysis.summary import Summary
+    from octant.analysis.balance import Balances, PlaceBalance, PlaceSpeed
 
 FEW = 4  # places that each have a mark and a name
 MANY = 40  # places beyond which they stand sorted in a strip
@@ -22,9 +20,9 @@ _LEAST = 5.0  # % to either side of the mean
 _ENDS = (5.0, 10.0, 20.0, 50.0, 100.0)
 
 
-def balance(summary: Summary) -> Picture | None:
+def balance(measured: Balances) -> Picture | None:
     """The figures whose lanes or ranks work alone at the same time; `None` with a single place."""
-    every = places.balance(summary)
+    every = measured.figures
     finest = {id(one.figure): one for one in reversed(every)}
     listed = [one for one in every if finest[id(one.figure)] is one]
     rows = thin(listed, MOST_BARS)
@@ -35,7 +33,7 @@ def balance(summary: Summary) -> Picture | None:
     drawn = {id(one.figure) for one in rows}
     known = list(dict.fromkeys(place.name for one in rows for place in one.places))
     series = _each(rows, known) if len(known) <= FEW else _slowest(rows, noun)
-    worst = places.worst(every)
+    worst = measured.worst
     return Picture(
         "balance", "Balance",
         _caption(rows, noun, most, len(known) <= FEW) + thinned_text(len(rows), len(listed), "figures"),

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
+    from octant.report.charts.cells import MeasuredCells, MetricOf
     from octant.report.charts.picture import Role
-    from octant.workload import Bars, Stacked, Workload
+    from octant.workload import Bars, Stacked
 
 _LABEL = 26  # characters of a line of a bar's label
 REST = "rest of the step"
@@ -28,11 +28,12 @@ _ROOM = 1.25  # the axis against the longest bar, for the value at its end
 _LABELLED = 0.04  # the least share of a step that is written at its part
 
 
-def bars(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Bars) -> Picture | None:
+def bars(cells: MeasuredCells, shown: Bars) -> Picture | None:
     """A bar for each value of the knob; `None` if it has one value only."""
+    workload, figures = cells.workload, cells.figures
     metric = workload.metric(shown.y)
-    cells = [figure for figure in figures if shown.x in figure.knobs]
-    found = [one for cell in cells for one in [summary.figure(cell, shown.y)] if one and one.value]
+    with_knob = [figure for figure in figures if shown.x in figure.knobs]
+    found = [one for cell in with_knob for one in [cells.figure(cell, shown.y)] if one and one.value]
     if len({figure.knobs[shown.x] for figure in found}) < 2:
         return None
     kept = thin(found, MOST_BARS)
@@ -73,9 +74,12 @@ def bars(summary: Summary, workload: Workload, figures: Sequence[Figure], shown:
     )
 
 
-def stacked(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Stacked) -> Picture | None:
+def stacked(cells: MeasuredCells, shown: Stacked) -> Picture | None:
     """The phases of each cell's step side by side; `None` if no cell has phases."""
-    found = [(figure, parts) for figure in figures for parts in [own_times(summary, figure, shown.phases)] if parts]
+    workload, figures = cells.workload, cells.figures
+    found = [
+        (figure, parts) for figure in figures for parts in [own_times(cells.figure, figure, shown.phases)] if parts
+    ]
     if not found:
         return None
     kept = thin(found, MOST_BARS)
@@ -113,7 +117,7 @@ def stacked(summary: Summary, workload: Workload, figures: Sequence[Figure], sho
     )
 
 
-def own_times(summary: Summary, headline: Figure, phases: Sequence[str] = ()) -> Mapping[str, float]:
+def own_times(metric_of: MetricOf, headline: Figure, phases: Sequence[str] = ()) -> Mapping[str, float]:
     """Seconds per step of each phase without the phases inside it, and of the rest; empty without phases.
 
     Args:
@@ -121,9 +125,9 @@ def own_times(summary: Summary, headline: Figure, phases: Sequence[str] = ()) ->
     """
     heads = dict.fromkeys(head.name for point in headline.points for head in point.heads)
     names = phases or [name.removeprefix("phase/") for name in heads if name.startswith("phase/")]
-    known = {name: _middle(summary.figure(headline, f"phase/{name}")) for name in names}
+    known = {name: _middle(metric_of(headline, f"phase/{name}")) for name in names}
     times = {name: time for name, time in known.items() if time is not None}
-    step = _middle(summary.figure(headline, STEP))
+    step = _middle(metric_of(headline, STEP))
     if not times or step is None:
         return {}
     inside = {name: _parent(name, times) for name in times}

@@ -12,18 +12,19 @@ from octant.report.charts.picture import MOST_BARS, Axis, Note, Panel, Picture, 
 from octant.report.charts.ticks import even_ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from octant.analysis.choices import Chosen
     from octant.analysis.figures import Figure
-    from octant.workload import Choice, Workload
+    from octant.report.charts.cells import MeasuredCells
+    from octant.workload import Choice
 
 _ROOM = 1.9  # the axis against the longest bar, for the words at its end
 
 
-def choice(workload: Workload, figures: Sequence[Figure], shown: Choice) -> Picture | None:
+def choice(cells: MeasuredCells, shown: Choice) -> Picture | None:
     """A bar for each combination of the other knobs: how many times as good the best is; `None` without any."""
-    found = choices(figures, shown.x)
+    workload, found = cells.workload, choices(cells.figures, shown.x)
     if not found:
         return None
     kept = thin(found, MOST_BARS)

@@ -28,26 +28,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
+    from octant.analysis.summary import Modelled
     from octant.metric import Metric
-    from octant.workload import Curve, Workload
+    from octant.report.charts.cells import MeasuredCells
+    from octant.workload import Curve
 
 _WORDS = 8  # values without a place on the axis that a caption names
 
 
-def curve(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Curve) -> Picture | None:
+def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     """A metric along x; `None` where no line has two places."""
+    workload, figures = cells.workload, cells.figures
     metric, x = workload.metric(shown.y), along(workload, figures, shown.x, shown.along)
-    every = lines_of(summary, x, figures, shown.y, shown.each)
+    every = lines_of(cells.figure, x, figures, shown.y, shown.each)
     if not lead_somewhere(every):
         return None
     lines = thin(every, MOST_LINES)
     xs = sorted({at for line in lines for at in line.xs})
     if x.metric and shown.each and len(xs) == 1:
         return None  # nothing lies along it
-    marks = cache_marks(summary.run.machine, xs[0], xs[-1]) if shown.marks == "caches" else ()
+    marks = cache_marks(cells.ladders.machine, xs[0], xs[-1]) if shown.marks == "caches" else ()
     across = along_axis(x, xs)
-    models = models_of(summary, lines)
+    models = models_of(cells.modelled, lines)
     ys = [y for line in lines for y in (*line.ys, *(limit for _, limit in line.limits))]
     ys += [y for one in models if one for y in one.y]
     upright = value_axis(metric.name, ys, metric.unit, log=True)
@@ -57,7 +59,7 @@ def curve(summary: Summary, workload: Workload, figures: Sequence[Figure], shown
         "curve",
         shown.title or picture_title(figures, f"{metric.name} against {x.title}"),
         f"{workload.summary}. {how_to_read(every)}{f' {metric.name.capitalize()}: {metric.note}.' * bool(metric.note)}"
-        + model_text(summary, models)
+        + model_text(cells.modelled, models)
         + " Dotted: sizes of caches as the system states them." * bool(marks)
         + _words_text(x, figures)
         + thinned_text(len(lines), len(every), "lines"),
@@ -138,19 +140,14 @@ def limits_of(lines: Sequence[Line]) -> list[Series]:
     ]  # fmt: skip
 
 
-def models_of(summary: Summary, lines: Sequence[Line]) -> list[Series | None]:
+def models_of(modelled: Modelled | None, lines: Sequence[Line]) -> list[Series | None]:
     """What the model says of each line, where it has an answer to two of its points and length is above 0."""
-    return [_model_of(summary, line) for line in lines]
+    return [_model_of(modelled, line) if modelled else None for line in lines]
 
 
-def _model_of(summary: Summary, line: Line) -> Series | None:
-    if summary.modelled is None:
-        return None
-    found = [
-        (x, y)
-        for x, figure in zip(line.xs, line.figures, strict=True)
-        if x > 0 and (y := summary.modelled.headline(figure))
-    ]
+def _model_of(modelled: Modelled, line: Line) -> Series | None:
+    at = zip(line.xs, line.figures, strict=True)
+    found = [(x, y) for x, figure in at if x > 0 and (y := modelled.headline(figure))]
     if len(found) < 2:
         return None
     return Series("model", "line", tuple(x for x, _ in found), tuple(y for _, y in found), dash="solid", names="none")
@@ -162,11 +159,11 @@ def dressed_models(models: Sequence[Series | None]) -> list[Series]:
     return [replace(one, names="legend") if one is known[0] else one for one in known]
 
 
-def model_text(summary: Summary, models: Sequence[Series | None]) -> str:
+def model_text(modelled: Modelled | None, models: Sequence[Series | None]) -> str:
     """What the lines without marks are; empty without any."""
-    if summary.modelled is None or not any(models):
+    if modelled is None or not any(models):
         return ""
-    what = f"the network model: {summary.modelled.text}"
+    what = f"the network model: {modelled.text}"
     return f" Without marks: {what}; of a library's collectives the fastest that it knows."
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
-    from octant.workload import Histogram, Workload
+    from octant.report.charts.cells import MeasuredCells
+    from octant.workload import Histogram
 
 LEVELS = (0.5, 0.9, 0.99, 0.999)
 LEAST_BEYOND = 5  # samples beyond a quantile without which it is not stated
@@ -27,8 +27,9 @@ _BINS = 60
 _LEAST_FACTOR = 1.025  # between the edges of a bin: several bins of a sketch, whose own edges then do not show
 
 
-def histogram(_summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Histogram) -> Picture | None:
+def histogram(cells: MeasuredCells, shown: Histogram) -> Picture | None:
     """The times of the figures of the table; `None` without samples."""
+    workload, figures = cells.workload, cells.figures
     every = [one for one in figures if one.show.table and one.value and one.launches[0].times.count]
     kept = thin(every, MOST_LINES)
     if not kept:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
+    from octant.report.charts.cells import MeasuredCells
     from octant.report.charts.picture import Role
-    from octant.workload import LostTime, Workload
+    from octant.workload import LostTime
 
 SILENT = 0.001
 """A share of lost time under which a sentence says all."""
@@ -37,11 +37,12 @@ _ROLES: Mapping[str, Role] = {
 """Of causes; the others are grey."""
 
 
-def lost_time(_summary: Summary, workload: Workload, figures: Sequence[Figure], shown: LostTime) -> Picture | None:
+def lost_time(cells: MeasuredCells, shown: LostTime) -> Picture | None:
     """Of the figure of the table with the most lanes its interruptions by length; of all of them where time went.
 
     `None` without a measured figure.
     """
+    workload, figures = cells.workload, cells.figures
     every = [one for one in figures if one.show.table and one.value and any(launch.lanes for launch in one.counted)]
     if not every:
         return None

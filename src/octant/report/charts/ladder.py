@@ -13,14 +13,13 @@ from octant.report.charts.caches import cache_marks, size_text
 from octant.report.charts.curve import along_axis, how_to_read, listed, span_text, table_rows, value_axis
 from octant.report.charts.lines import Line, dressed
 from octant.report.charts.picture import Band, Level, Mark, Note, Panel, Picture, thinned_text
-from octant.report.charts.rungs import Rung, missing_text, rungs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from octant.analysis.level_names import NamedPlateau
-    from octant.analysis.summary import Summary
     from octant.metric import Metric
+    from octant.report.charts.rungs import Ladders, Rung
 
 
 @dataclass(frozen=True)
@@ -39,9 +38,9 @@ class _Pages:
         return [(x, base[x] / large[x] if lower else large[x] / base[x]) for x in sorted(base.keys() & large.keys())]
 
 
-def ladder(summary: Summary) -> Picture | None:
+def ladder(ladders: Ladders) -> Picture | None:
     """All workloads that declare a rung, in one picture: rates above times; `None` where no line has two places."""
-    machine, found = summary.run.machine, rungs(summary)
+    machine, found = ladders.machine, ladders.rungs
     if not found:
         return None
     xs = sorted({at for rung in found for line in rung.lines for at in line.xs})
@@ -66,7 +65,7 @@ def ladder(summary: Summary) -> Picture | None:
         ),
         tuple(cells for rung in found for line in rung.lines for cells in _rows(rung, line)),
         label=" ".join(_sentence(rung) for rung in found),
-        facts=(*_plateau_facts(found), *_page_facts(found), *_cache_facts(summary, found)),
+        facts=(*_plateau_facts(found), *_page_facts(found), *_cache_facts(ladders)),
     )
 
 
@@ -184,13 +183,13 @@ def _page_facts(rungs: Sequence[Rung]) -> list[tuple[str, str]]:
     return facts
 
 
-def _cache_facts(summary: Summary, rungs: Sequence[Rung]) -> list[tuple[str, str]]:
+def _cache_facts(ladders: Ladders) -> list[tuple[str, str]]:
     """The stated caches that a ladder does not show by a plateau of their own."""
     facts = []
-    for level in stated_sizes(summary.run.machine):
-        stated = f"{size_text(summary.run.machine, level)} stated"
-        texts = dict.fromkeys(missing_text(summary, rung.curve, rung.metric, level) for rung in rungs)
-        if any(rung.curve.verdict(level) == "unnamed" for rung in rungs):
+    for level in stated_sizes(ladders.machine):
+        stated = f"{size_text(ladders.machine, level)} stated"
+        texts = dict.fromkeys(ladders.missing_text(rung.curve, rung.metric, level) for rung in ladders.rungs)
+        if any(rung.curve.verdict(level) == "unnamed" for rung in ladders.rungs):
             facts.append((f"L{level}", f"{stated}, which names no plateau"))
         elif any(texts):
             facts.append((f"L{level}", f"{stated}; {'; '.join(filter(None, texts))}"))

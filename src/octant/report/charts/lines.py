@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
     from octant.metric import Metric
+    from octant.report.charts.cells import MetricOf
     from octant.workload import Workload
 
 LEAST_POINTS = 3
@@ -109,7 +109,7 @@ def along(workload: Workload, figures: Sequence[Figure], name: str, title: str) 
 
 
 def lines_of(
-    summary: Summary, x: Along, figures: Sequence[Figure], y: str = "", each: Sequence[str] = ()
+    metric_of: MetricOf, x: Along, figures: Sequence[Figure], y: str = "", each: Sequence[str] = ()
 ) -> list[Line]:
     """The curves of a metric (the headline unless named), those asked for first; of single points only if all are.
 
@@ -118,9 +118,9 @@ def lines_of(
     """
     groups: dict[tuple[object, ...], list[tuple[float, Figure]]] = {}
     for headline in sorted(figures, key=lambda figure: not figure.show.table):
-        figure, across = summary.figure(headline, y), None
+        figure, across = metric_of(headline, y), None
         if x.metric:
-            other = summary.figure(headline, x.name)
+            other = metric_of(headline, x.name)
             across = other.value.middle if other and other.value else None
         elif figure:
             across = x.place(figure.knobs)

@@ -21,15 +21,14 @@ from octant.report.charts.picture import Axis, Panel, Picture, Series, thin, thi
 from octant.report.charts.ticks import even_ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from octant.analysis.clusters import Clusters, Partition
-    from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
     from octant.machine import Topology
     from octant.metric import Metric
+    from octant.report.charts.cells import MeasuredCells
     from octant.report.charts.picture import Role
-    from octant.workload import Matrix, Workload
+    from octant.workload import Matrix
 
 LEAST_PAIRS = 3
 MOST_PANELS = 4
@@ -100,10 +99,11 @@ class _Pairs:
         return sorted((pair for pair in off if off[pair] > least), key=lambda pair: -off[pair])
 
 
-def matrix(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Matrix) -> Picture | None:
+def matrix(cells: MeasuredCells, shown: Matrix) -> Picture | None:
     """The pairs of ranks of cells whose groups are pairs, or of hardware threads; `None` for fewer than three pairs."""
+    workload = cells.workload
     metric = workload.metric(shown.y)
-    every = [one for one in _by_knobs(summary, figures, shown.y) if len(one.values) >= LEAST_PAIRS]
+    every = [one for one in _by_knobs(cells, shown.y) if len(one.values) >= LEAST_PAIRS]
     drawn = [one for one in thin(every, MOST_PANELS) if len(one.order) <= MOST_RANKS]
     if not drawn:
         return None
@@ -131,17 +131,17 @@ def matrix(summary: Summary, workload: Workload, figures: Sequence[Figure], show
     )
 
 
-def _by_knobs(summary: Summary, figures: Sequence[Figure], name: str) -> list[_Pairs]:
+def _by_knobs(cells: MeasuredCells, name: str) -> list[_Pairs]:
     """Cells that differ in their groups only are one matrix; a pair that several have is the mean of them."""
     found: dict[tuple[tuple[str, str], ...], dict[_Pair, list[float]]] = {}
     topology: Topology | None = None
-    for headline in figures:
-        figure = summary.figure(headline, name) if name else headline
+    for headline in cells.figures:
+        figure = cells.figure(headline, name)
         point = headline.point
         if figure is None or figure.invalid:
             continue
         if by_threads := values_of_pairs(figure):
-            topology = summary.run.machine.topology
+            topology = cells.ladders.machine.topology
             of_threads = tuple((n, v) for n, v in point.knobs.items() if n not in EFFORT)
             found.setdefault(of_threads, {}).update({pair: [value] for pair, value in by_threads.items()})
             continue

@@ -28,16 +28,14 @@ from octant.report.charts.curve import (
 )
 from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed, lead_somewhere, lines_of
 from octant.report.charts.picture import Mark, Note, Panel, Picture, Region, Series, thin, thinned_text
-from octant.report.charts.rungs import shown_sizes
 from octant.report.charts.ticks import even_ticks, with_unit
 from octant.report.segments import LETTERS, formula, range_text, segment_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from octant.analysis.figures import Figure
     from octant.analysis.segments import Segment
-    from octant.analysis.summary import Summary
+    from octant.report.charts.cells import MeasuredCells
     from octant.workload import Messages, Workload
 
 _WORD = 8  # bytes: the message that stands for all short ones
@@ -45,27 +43,30 @@ _DRAWN = 24  # points of a drawn segment, which is no straight line on these axe
 _BUFFERS = "buffers"  # the knob that tells hot curves from cold ones
 
 
-def messages(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Messages) -> Picture | None:
+def messages(cells: MeasuredCells, shown: Messages) -> Picture | None:
     """Time above bandwidth over one axis; `None` where no line has two lengths. Segments are of the longest line."""
+    workload, figures = cells.workload, cells.figures
     metric, x = workload.metric(), along(workload, figures, shown.x, shown.along)
-    every = lines_of(summary, x, figures, each=shown.each)
+    every = lines_of(cells.figure, x, figures, each=shown.each)
     if not lead_somewhere(every):
         return None
     times = sorted(thin(every, MOST_SERIES), key=lambda line: -len(line.xs))
-    named = {line.name: line for line in lines_of(summary, x, figures, shown.rate, shown.each)}
+    named = {line.name: line for line in lines_of(cells.figure, x, figures, shown.rate, shown.each)}
     rates = [named[line.name] for line in times if line.name in named]
     xs = sorted({at for line in times for at in line.xs})
-    found = _segments(summary, times)
+    found = _segments(cells.ladders.shown_sizes(), times)
     marks = tuple(Mark(_border(one, after), "") for one, after in pairwise(found))
-    said = zip(times, models_of(summary, times), strict=True)
-    models = [one and _unless_a_message(summary, line, one) for line, one in said]
+    said = zip(times, models_of(cells.modelled, times), strict=True)
+    models = [None if cells.modelled and cells.modelled.is_made_from(line.figures[0]) else one for line, one in said]
     below = (_rate_panel(workload, shown, x, xs, rates, marks),) if rates else ()
     return Picture(
         "messages",
         "Messages",
         f"{workload.summary}. {metric.name.capitalize()}: {metric.note or metric.unit}. {how_to_read(times)} "
         f"Dotted: the model, a straight line in each segment, drawn where its worst error is at most "
-        f"{units.percent_text(TRUSTED)}." + model_text(summary, models) + thinned_text(len(times), len(every), "lines"),
+        f"{units.percent_text(TRUSTED)}."
+        + model_text(cells.modelled, models)
+        + thinned_text(len(times), len(every), "lines"),
         (_time_panel(workload, x, xs, times, found, marks, models), *below),
         ("curve", x.title, *value_columns(metric), "of limit", "what the limit is"),
         tuple(cells for line in (*times, *rates) for cells in table_rows(listed(line), x)),
@@ -79,14 +80,7 @@ def messages(summary: Summary, workload: Workload, figures: Sequence[Figure], sh
     )
 
 
-def _unless_a_message(summary: Summary, line: Line, model: Series) -> Series | None:
-    """The model's line, but not beside the messages that it was made from."""
-    from octant.simulate.beside import message_of  # noqa: PLC0415 - not every installation has the model
-
-    return None if message_of(summary, line.figures[0]) else model
-
-
-def _segments(summary: Summary, lines: Sequence[Line]) -> tuple[Segment, ...]:
+def _segments(caches: Mapping[int, int], lines: Sequence[Line]) -> tuple[Segment, ...]:
     """Those of the longest line, fitted with the line that differs from it in its buffers alone where there is one."""
     first, *others = (line.measurable for line in lines)
     points = [[(at, y) for at, y in line.points if y > 0] for line in (first, *others)]
@@ -95,7 +89,6 @@ def _segments(summary: Summary, lines: Sequence[Line]) -> tuple[Segment, ...]:
     other: tuple[Segment, ...] = ()
     if mates:
         found, other = hot_and_cold(points[0], points[mates[0]], (first.noise, others[mates[0] - 1].noise))
-    caches = shown_sizes(summary)
     return with_causes(found or segments(points[0], first.noise), caches, other, first.noise)
 
 

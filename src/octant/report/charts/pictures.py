@@ -7,9 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant import build, workload
+from octant.analysis import balance as places
+from octant.analysis.balance import Balances
 from octant.failure import Refusal
 from octant.report.charts.balance import balance
 from octant.report.charts.bars import bars, stacked
+from octant.report.charts.cells import MeasuredCells
 from octant.report.charts.choice import choice
 from octant.report.charts.curve import curve
 from octant.report.charts.histogram import histogram
@@ -18,44 +21,43 @@ from octant.report.charts.ladder import ladder
 from octant.report.charts.matrix import matrix
 from octant.report.charts.messages import messages
 from octant.report.charts.roofline import roofline
+from octant.report.charts.rungs import Ladders, rungs
 from octant.report.charts.spread import spread
 from octant.report.charts.timeline import timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
+    from octant.analysis.summary import Modelled, Summary
     from octant.report.charts.picture import Picture
-    from octant.workload import Workload
 
 
 def pictures(summary: Summary) -> list[Picture]:
     """All pictures for which the run has the points, with the lines of the model that the summary has, or the run."""
-    summary = summary if summary.modelled else _modelled(summary)
-    found = [picture for picture in (roofline(summary), ladder(summary)) if picture]
+    modelled = summary.modelled or _modelled(summary)
+    ladders = Ladders(rungs(summary), summary.run.machine)
+    found = [one for one in (roofline(summary.known, summary.figures, ladders), ladder(ladders)) if one]
     for one, figures in summary.by_workload():
         kinds: Counter[str] = Counter()
-        for declared in one.pictures:
-            picture = _picture(summary, one, figures, declared)
+        cells = MeasuredCells(one, figures, summary.figure, ladders, modelled)
+        for declared in cells.workload.pictures:
+            picture = _picture(cells, declared)
             if picture is not None:
                 kinds[picture.id] += 1
                 number = f"-{kinds[picture.id]}" if kinds[picture.id] > 1 else ""
                 found.append(replace(picture, id=f"{one.name.replace('/', '-')}-{picture.id}{number}"))
-    even = balance(summary)
+    even = balance(Balances(places.balance(summary)))
     return [*found, even] if even else found
 
 
-def _modelled(summary: Summary) -> Summary:
-    """Return the summary with the lines of its own model, if the run has patterns that the model can predict."""
+def _modelled(summary: Summary) -> Modelled | None:
+    """Return the run's own model of its messages, if the run has patterns that the model can predict."""
     try:
         if not _has_patterns(summary) or build.network_module() is None:
-            return summary
+            return None
     except Refusal:  # the engine cannot be built; a page is made without its lines
-        return summary
+        return None
     from octant.simulate.beside import with_model  # noqa: PLC0415 - it is not everywhere
 
-    return with_model(summary)
+    return with_model(summary).modelled
 
 
 def _has_patterns(summary: Summary) -> bool:
@@ -73,27 +75,27 @@ def _has_patterns(summary: Summary) -> bool:
     return False
 
 
-def _picture(summary: Summary, of: Workload, figures: Sequence[Figure], declared: workload.Picture) -> Picture | None:
+def _picture(cells: MeasuredCells, declared: workload.Picture) -> Picture | None:
     match declared:
         case workload.Ladder():
             return None  # all of them are one picture
         case workload.Messages():
-            return messages(summary, of, figures, declared)
+            return messages(cells, declared)
         case workload.Curve():
-            return curve(summary, of, figures, declared)
+            return curve(cells, declared)
         case workload.Histogram():
-            return histogram(summary, of, figures, declared)
+            return histogram(cells, declared)
         case workload.LostTime():
-            return lost_time(summary, of, figures, declared)
+            return lost_time(cells, declared)
         case workload.Bars():
-            return bars(summary, of, figures, declared)
+            return bars(cells, declared)
         case workload.Spread():
-            return spread(summary, of, figures, declared)
+            return spread(cells, declared)
         case workload.Choice():
-            return choice(of, figures, declared)
+            return choice(cells, declared)
         case workload.Stacked():
-            return stacked(summary, of, figures, declared)
+            return stacked(cells, declared)
         case workload.Timeline():
-            return timeline(summary, of, figures, declared)
+            return timeline(cells, declared)
         case workload.Matrix():
-            return matrix(summary, of, figures, declared)
+            return matrix(cells, declared)

@@ -11,15 +11,17 @@ from octant.analysis.roofline import ABOVE, kernel, layouts
 from octant.limit import MEMORY
 from octant.report import claims
 from octant.report.charts.picture import MOST_POINTS, Axis, Note, Panel, Picture, Region, Series, thin, thinned_text
-from octant.report.charts.rungs import extents, rates_like
 from octant.report.charts.ticks import decades
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from octant.analysis.figures import Figure
     from octant.analysis.roofline import Kernel, Roofs, Slope
-    from octant.analysis.summary import Summary
+    from octant.limit import Known
+    from octant.machine import Machine
     from octant.report.charts.picture import Role
+    from octant.report.charts.rungs import Ladders
 
 _DASHES: dict[str, str] = {"L1": "dotted", "L2": "dashed", "L3": "dash-dot", MEMORY: "solid"}
 _LEFT, _RIGHT = -5, 7  # powers of two of flop/B, widened to the data
@@ -29,19 +31,19 @@ _DOUBT = "above the roof: units, counting or another clock"
 _Panel = tuple["Roofs", "list[Kernel]", "str"]
 
 
-def roofline(summary: Summary) -> Picture | None:
+def roofline(known: Known, figures: Sequence[Figure], ladders: Ladders) -> Picture | None:
     """Measured kernels under the measured roofs, on the fewest and on the most hardware threads.
 
     `None` without a peak, without memory, or without a kernel.
     """
-    listed = [figure for figure in summary.figures if figure.show.table]
-    found = layouts(summary.known, listed, lambda threads: extents(summary, threads))
+    machine = ladders.machine
+    found = layouts(known, [figure for figure in figures if figure.show.table], ladders.extents)
     shown = [found[0], found[-1]] if len(found) > 1 else found
     panels: list[_Panel] = []
-    for over, figures in shown:
-        kernels = [one for figure in figures for one in [kernel(over, figure, summary.run.machine)] if one]
+    for over, under in shown:
+        kernels = [one for figure in under for one in [kernel(over, figure, machine)] if one]
         if kernels:
-            panels.append((over, thin(kernels, MOST_POINTS), _cores(summary, over)))
+            panels.append((over, thin(kernels, MOST_POINTS), _cores(machine, over)))
     if not panels:
         return None
     drawn = sum(len(kernels) for _, kernels, _ in panels)
@@ -58,19 +60,19 @@ def roofline(summary: Summary) -> Picture | None:
     caption += f" {' and '.join(map(_words, above))}: {_DOUBT}." * bool(above)
     return Picture(
         "roofline", "Roofline",
-        caption + thinned_text(drawn, sum(len(figures) for _, figures in found), "kernels"),
+        caption + thinned_text(drawn, sum(len(under) for _, under in found), "kernels"),
         tuple(_panel(over, kernels, cores, x, y) for over, kernels, cores in panels),
         ("on", "what", "flop per byte", "rate", "share of its roof", "roof"),
-        tuple(row for panel in panels for row in _rows(summary, *panel)),
+        tuple(row for panel in panels for row in _rows(ladders, *panel)),
         "; ".join(_sentence(*panel) for panel in panels) + ".",
         tuple((f"ridge, {cores}", f"{over.ridge:.2g} flop per byte of memory") for over, _, cores in panels),
         beside=len(panels) > 1, width=1152 if len(panels) > 1 else 780,
     )  # fmt: skip
 
 
-def _cores(summary: Summary, over: Roofs) -> str:
+def _cores(machine: Machine, over: Roofs) -> str:
     """`1 core`, `2 cores`, `128 cores, 256 threads`."""
-    cpus = {cpu.os: cpu.core for cpu in summary.run.machine.topology.cpus}
+    cpus = {cpu.os: cpu.core for cpu in machine.topology.cpus}
     cores = len({(host, cpus.get(number, number)) for host, number in over.threads})
     threads = len(over.threads)
     return units.counted(cores, "core") + (f", {threads} threads" if threads > cores else "")
@@ -191,11 +193,11 @@ def _share_text(one: Kernel) -> str:
     return units.percent_text(one.share)
 
 
-def _rows(summary: Summary, over: Roofs, kernels: Sequence[Kernel], cores: str) -> list[tuple[str, ...]]:
+def _rows(ladders: Ladders, over: Roofs, kernels: Sequence[Kernel], cores: str) -> list[tuple[str, ...]]:
     found: list[tuple[str, ...]] = []
     for slope in over.slopes:
         rate = f"{units.si_text(slope.bytes_per_s, 'B/s')} of traffic"
-        found.append((cores, f"roof: {slope.level}", "", rate, "", _plateau_text(summary, over, slope)))
+        found.append((cores, f"roof: {slope.level}", "", rate, "", _plateau_text(ladders, over, slope)))
     found += [
         (cores, f"roof: {flat.name}", "", units.si_text(flat.flops_per_s, "flop/s"), "", "") for flat in over.flats
     ]
@@ -207,9 +209,9 @@ def _rows(summary: Summary, over: Roofs, kernels: Sequence[Kernel], cores: str) 
     return found
 
 
-def _plateau_text(summary: Summary, over: Roofs, slope: Slope) -> str:
+def _plateau_text(ladders: Ladders, over: Roofs, slope: Slope) -> str:
     """What the ladder of the same run says of the level of a roof: `plateau of the ladder: 195 GB/s`."""
-    rung = rates_like(summary, over.threads)
+    rung = ladders.rates_like(over.threads)
     plateaus = rung.curve.plateaus if rung else ()
     found = next((one for one in plateaus if one.levels == slope.extent.levels), None)
     return f"plateau of the ladder: {claims.quantity(found.value, 'B/s')}" if found else ""

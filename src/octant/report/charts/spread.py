@@ -11,23 +11,21 @@ from octant.report.charts.lines import MOST_SERIES, ROLES, Line, along, lines_of
 from octant.report.charts.picture import Panel, Picture, Series, thin, thinned_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
+    from octant.report.charts.cells import MeasuredCells
     from octant.report.charts.lines import Along, Names
     from octant.report.charts.picture import Role
-    from octant.workload import Spread, Workload
+    from octant.workload import Spread
 
 _LEAST_POINTS = 2
 _Band: TypeAlias = tuple[Line, tuple[float, ...], tuple[float, ...]]
 """The middle with the ends of its points."""
 
 
-def spread(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Spread) -> Picture | None:
+def spread(cells: MeasuredCells, shown: Spread) -> Picture | None:
     """The bands that have two points with all three metrics; `None` without any."""
+    workload, figures = cells.workload, cells.figures
     metric, x = workload.metric(shown.middle), along(workload, figures, shown.x, shown.along)
-    every = [band for band in _bands(summary, x, figures, shown) if len(band[0].xs) >= _LEAST_POINTS]
+    every = [band for band in _bands(cells, x, shown) if len(band[0].xs) >= _LEAST_POINTS]
     if not every:
         return None
     kept = thin(every, MOST_SERIES)
@@ -49,12 +47,12 @@ def spread(summary: Summary, workload: Workload, figures: Sequence[Figure], show
     )
 
 
-def _bands(summary: Summary, x: Along, figures: Sequence[Figure], shown: Spread) -> list[_Band]:
+def _bands(cells: MeasuredCells, x: Along, shown: Spread) -> list[_Band]:
     found = []
-    for line in lines_of(summary, x, figures, shown.middle, shown.each):
+    for line in lines_of(cells.figure, x, cells.figures, shown.middle, shown.each):
         points = []
         for at, figure in zip(line.xs, line.figures, strict=True):
-            ends = [summary.figure(figure, name) for name in (shown.low, shown.high)]
+            ends = [cells.figure(figure, name) for name in (shown.low, shown.high)]
             low, high = (one.value.middle if one and one.value else None for one in ends)
             if low is not None and high is not None and at > 0:  # no size of 0 on an axis of powers
                 points.append((at, figure, low, high))

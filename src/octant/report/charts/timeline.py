@@ -13,17 +13,16 @@ from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Panel, P
 from octant.report.charts.ticks import even_ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
-    from octant.workload import Timeline, Workload
+    from octant.report.charts.cells import MeasuredCells
+    from octant.workload import Timeline
 
 
-def timeline(summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Timeline) -> Picture | None:
+def timeline(cells: MeasuredCells, shown: Timeline) -> Picture | None:
     """The first launch of each figure of the table; `None` without samples."""
+    workload, figures = cells.workload, cells.figures
     metric = workload.metric(shown.y)
-    listed = [one for cell in figures if cell.show.table for one in [summary.figure(cell, shown.y)] if one]
+    listed = [one for cell in figures if cell.show.table for one in [cells.figure(cell, shown.y)] if one]
     every = [figure for figure in listed if figure.value and figure.launches and len(figure.launches[0].samples)]
     kept = thin(every, MOST_LINES)
     if not kept:

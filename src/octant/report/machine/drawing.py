@@ -121,19 +121,12 @@ def _core(machine: Machine, core: CpuSet, detailed: bool) -> _Block:
         x += each + 4
     y = 28.0
     if detailed:
-        private = [
-            c
-            for c in machine.topology.caches
-            if c.kind != "instruction" and c.cpus & core and c not in _shared_all(machine)
-        ]
-        for cache in sorted(private, key=lambda c: c.level):
+        shared = _shared_caches(machine, frozenset(cpu.os for cpu in machine.topology.cpus))
+        data = [c for c in machine.topology.caches if c.kind != "instruction" and c.cpus & core]
+        for cache in sorted((c for c in data if c not in shared), key=lambda c: c.level):
             parts.append(_box(4, y, width - 8, 16, "cache", f"L{cache.level} {units.bytes_text(cache.size_bytes)}"))
             y += 20
     return _Block(width, y, f'<rect class="core" width="{width:g}" height="{y:g}" rx="3"/>' + "".join(parts))
-
-
-def _shared_all(machine: Machine) -> list[Cache]:
-    return _shared_caches(machine, frozenset(cpu.os for cpu in machine.topology.cpus))
 
 
 def _box(x: float, y: float, width: float, height: float, kind: str, text: str) -> str:

@@ -14,7 +14,7 @@ from octant.machine.codec import to_json
 from octant.machine.modes import numa_mode
 from octant.machine.tree import cpus_text
 from octant.report.terminal import render
-from octant.units import bytes_text, si_text
+from octant.units import bytes_text, counted, si_text
 
 _FLAGS = (  # in the order of people's interest: the name, and the flags whose rest is listed behind it
     ("AMX", "amx_"), ("AVX-512", "avx512"), ("AVX2", "avx2"), ("FMA", "fma"), ("AVX", "avx"), ("SSE2", "sse2"),
@@ -64,15 +64,11 @@ def as_text(machine: Machine) -> str:
     return render(Group(*parts))
 
 
-def _plural(number: int, what: str) -> str:
-    return f"{number} {what}" + "s" * (number != 1)
-
-
 def _headline(machine: Machine) -> RenderableType:
     top, processor = machine.topology, machine.processor
     clock = f", {si_text(processor.nominal_hz, 'Hz')} stated" if processor.nominal_hz else ""
     units = (("package", "package"), ("numa", "NUMA domain"), ("core", "core"), ("thread", "hardware thread"))
-    counts = ", ".join(_plural(len(top.groups(unit)), name) for unit, name in units)
+    counts = ", ".join(counted(len(top.groups(unit)), name) for unit, name in units)
     part = "" if len(top.allowed) == len(top.cpus) else f"; {len(top.allowed)} usable here"
     text = Text(machine.name, style="bold")
     text.append(f"  {processor.model} ({processor.architecture}{clock})", style="not bold")

@@ -11,8 +11,11 @@ from octant.report.run.tiles import answer_text, tiles
 from octant.workloads import NOT_INSTALLED, why_absent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from octant.advice.findings import Finding
     from octant.analysis.summary import Summary
+    from octant.report.charts.picture import Picture
     from octant.report.run.answer import Belief, Tile
 
 
@@ -40,6 +43,15 @@ class FirstScreen:
     def is_sound(self) -> bool:
         """Whether the run can be believed, so that no finding means that nothing is to be mended."""
         return self.belief.grade in ("sound", "note")
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What the report of a run says, made once: the terminal, the page and programs write it."""
+
+    summary: Summary
+    first: FirstScreen
+    pictures: Sequence[Picture] = ()
 
 
 def first_screen(summary: Summary) -> FirstScreen:

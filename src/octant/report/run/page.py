@@ -9,13 +9,11 @@ from markupsafe import Markup
 from octant import __version__, output, units
 from octant.report import benchmark_table, claims
 from octant.report.charts.curve import share_text
-from octant.report.charts.pictures import pictures
 from octant.report.machine import drawing
 from octant.report.machine import text as machine_text
 from octant.report.run import html, results, table, tidy
 from octant.report.run import samples as packing
 from octant.report.run.answer import DOUBTS
-from octant.report.run.first_screen import first_screen
 from octant.report.run.sharing import cleaned
 from octant.store import files
 
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
     from octant.machine import Machine
     from octant.report.charts.picture import Picture
-    from octant.report.run.first_screen import FirstScreen
+    from octant.report.run.first_screen import FirstScreen, RunReport
     from octant.report.run.html import Clean
     from octant.store import StoredRun
 
@@ -35,7 +33,7 @@ MOST_FIGURES = 1000
 """Figures with a row and details of their own on a page."""
 
 
-def write(summary: Summary, path: Path, clean: Clean = str, all_samples: bool = False) -> Path:
+def write(report: RunReport, path: Path, clean: Clean = str, all_samples: bool = False) -> Path:
     """Writes the report of a run and gives its path.
 
     Args:
@@ -46,25 +44,25 @@ def write(summary: Summary, path: Path, clean: Clean = str, all_samples: bool = 
         Refusal: the file cannot be written.
         RecordError: the samples of a point can no longer be read.
     """
-    stored = path.parent == summary.run.folder  # a store is its owner's alone
+    stored = path.parent == report.summary.run.folder  # a store is its owner's alone
     mode = files.FILE_MODE if stored else output.FILE_MODE
-    return html.save(render(summary, clean, all_samples), path, mode)
+    return html.save(render(report, clean, all_samples), path, mode)
 
 
-def render(summary: Summary, clean: Clean = str, all_samples: bool = False, first: FirstScreen | None = None) -> str:
-    """The report as a text; `first` stands in place of what the summary says on the first screen."""
+def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> str:
+    """The report as a text."""
+    summary = report.summary
     run, machine = summary.run, summary.run.machine
     listed = listed_figures(summary)
     shown = [figure for figure in listed if figure.show.table or figure.wrong] or listed
     further = [figure for figure in listed if not any(figure is one for one in shown)]
     numbers = {id(figure): place for place, figure in enumerate(listed)}
-    first = first or first_screen(summary)
-    drawn = [cleaned(picture, clean) for picture in pictures(summary)]
+    drawn = [cleaned(picture, clean) for picture in report.pictures]
     held = packing.pack(listed, all_samples)
     said = _row_functions(summary)
     return html.render(
         "report.html.jinja",
-        _data(summary, first, drawn, held, clean, _further_rows(further, numbers, said, clean)),
+        _data(report, drawn, held, clean, _further_rows(further, numbers, said, clean)),
         ("chart",),
         clean,
         run=run,
@@ -72,13 +70,13 @@ def render(summary: Summary, clean: Clean = str, all_samples: bool = False, firs
         about=f"imported {run.source}" if run.imported else about_text(machine),
         period=period_text(summary.run),
         summary=summary,
-        first=first,
+        first=report.first,
         place=lambda number: numbers.get(id(summary.figures[number])),
         listed=listed,
         shown=table.table(shown, numbers),
         further=len(further),
         benchmark=benchmark_table.section(summary),
-        notes=_notes(first),
+        notes=_notes(report.first),
         failures={(f.workload, *sorted(f.knobs.items()), f.reason): f for f in run.failures}.values(),  # each once
         pictures=drawn,
         drawing=Markup(clean(drawing.svg(machine))),  # noqa: S704 - drawing.py escapes its texts
@@ -196,17 +194,17 @@ def _provenance(summary: Summary) -> list[tuple[str, str]]:
 
 
 def _data(
-    summary: Summary,
-    first: FirstScreen,
+    report: RunReport,
     drawn: Sequence[Picture],
     held: packing.PackedSamples,
     clean: Clean,
     further: str,
 ) -> dict[str, Any]:
+    run = report.summary.run.id
     return {
-        "run": summary.run.id,
-        "document": html.packed(cleaned(tidy.document(summary, first=first, files=clean is str), clean)),
-        "exports": html.exports(drawn, summary.run.id),
+        "run": run,
+        "document": html.packed(cleaned(tidy.document(report, files=clean is str), clean)),
+        "exports": html.exports(drawn, run),
         "figures": [cleaned(one, clean) for one in held.figures],
         "further": further,
     }

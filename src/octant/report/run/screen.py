@@ -49,15 +49,12 @@ def _to_do(first: FirstScreen, width: int) -> list[Text]:
         return [Text(), *wrapped(f"{nothing}{passed}.", width)] if first.passed else []
     lines, shown = [Text(), Text("What to do first", style="bold")], first.shown
     for number, one in enumerate(first.findings[:shown], 1):
-        lines += [*wrapped(f"{number}. {one.title}", width, "bold", 3), *_indented(one.body, width)]
+        body = (Text(f"   {line}") for line in textwrap.wrap(clean(one.body), width - 3))
+        lines += [*wrapped(f"{number}. {one.title}", width, "bold", 3), *body]
         lines += [Text(f"     {clean(line)}", style="cyan") for line in one.lines]
     rest = len(first.findings) - shown
     more = [units.counted(rest, "more finding")] if rest else []
     return [*lines, *wrapped(" · ".join([*more, *[passed] * bool(first.passed)]), width, "dim")]
-
-
-def _indented(text: str, width: int) -> list[Text]:
-    return [Text(f"   {line}") for line in textwrap.wrap(clean(text), width - 3)]
 
 
 def _tile_lines(tiles: Sequence[Tile], width: int) -> list[Text]:

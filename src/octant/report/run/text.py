@@ -15,11 +15,9 @@ from octant import stats, units
 from octant.analysis.names import short_name
 from octant.report import claims
 from octant.report.charts.choice import choice_texts
-from octant.report.charts.pictures import pictures
 from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import clean, clean_lines, in_ascii
 from octant.report.run import results
-from octant.report.run.first_screen import first_screen
 from octant.report.run.screen import screen_lines, wrapped
 from octant.report.terminal import screen_columns
 from octant.workload import Choice
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.machine import Disagreement
+    from octant.report.charts.picture import Picture
+    from octant.report.run.first_screen import RunReport
 
 Sources: TypeAlias = Literal["all", "names", "none"]
 ABSENT = "Missing in this installation"
@@ -38,15 +38,14 @@ BAR = 8
 LEAST_TITLE = 24
 
 
-def show(summary: Summary, file: TextIO | None = None, notes: bool = False, sources: Sources = "all") -> None:
+def show(report: RunReport, file: TextIO | None = None, notes: bool = False, sources: Sources = "all") -> None:
     """Prints a run to `file` (default: standard output), as wide as it is; `notes`: with the doubts that are notes."""
-    put(lambda width: lines(summary, width, notes, sources), file or sys.stdout)
+    put(lambda width: lines(report, width, notes, sources), file or sys.stdout)
 
 
-def show_pictures(summary: Summary, file: TextIO | None = None) -> None:
+def show_pictures(pictures: Sequence[Picture]) -> None:
     """Prints the pictures of a run in characters."""
-    drawn = pictures(summary)
-    put(lambda width: [line for picture in drawn for line in picture_lines(picture, width)], file or sys.stdout)
+    put(lambda width: [line for picture in pictures for line in picture_lines(picture, width)], sys.stdout)
 
 
 def put(draw: Callable[[int], list[Text]], file: TextIO) -> None:
@@ -61,13 +60,13 @@ def put(draw: Callable[[int], list[Text]], file: TextIO) -> None:
         console.print(Text(shown) if plain else line)
 
 
-def lines(summary: Summary, width: int = 100, notes: bool = False, sources: Sources = "all") -> list[Text]:
-    """The summary as styled lines of at most `width` columns.
+def lines(report: RunReport, width: int = 100, notes: bool = False, sources: Sources = "all") -> list[Text]:
+    """The report as styled lines of at most `width` columns.
 
     Args:
         sources: what is said of the machine's sources that disagree: all, what they disagree about, or nothing.
     """
-    first = first_screen(summary)
+    summary, first = report.summary, report.first
     found = [*_head(summary, width), *screen_lines(first, width), Text(), *_table(summary, max(width, 60), notes)]
     found += _best(summary, width)
     failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 from octant.failure import Exit, Refusal, suggestion
 from octant.report.claims import NARROW
 from octant.report.plain import clean_lines, escaped
-from octant.report.run.first_screen import first_screen
+from octant.report.run.first_screen import RunReport, first_screen
 from octant.report.run.results import further_figures
 from octant.report.run.sharing import cleaned
 
@@ -226,25 +226,23 @@ def _series_lines(run: StoredRun, figure: Figure, knobs: str, point: Point, seri
         )  # fmt: skip
 
 
-def as_json(summary: Summary, report: Path | None = None, clean: Callable[[str], str] = str) -> str:
-    """The whole summary: run, figures, results, failures, disagreements, and the path of a report that was written.
+def as_json(report: RunReport, page: Path | None = None, clean: Callable[[str], str] = str) -> str:
+    """The whole report: run, figures, results, failures, disagreements, and the path of a page that was written.
 
     Args:
         clean: what every text goes through (`sharing.cleaner`).
     """
-    found = document(summary, report, files=clean is str)
+    found = document(report, page, files=clean is str)
     return json.dumps(cleaned(found, clean), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def document(
-    summary: Summary, report: Path | None = None, first: FirstScreen | None = None, files: bool = True
-) -> dict[str, object]:
+def document(report: RunReport, page: Path | None = None, files: bool = True) -> dict[str, object]:
     """The same as an object that JSON can hold.
 
     Args:
-        first: spares putting the first screen together again.
         files: list the files that launches left; not for others, since programs choose the names.
     """
+    summary = report.summary
     run, machine = summary.run, summary.run.machine
     return {
         "run": run.id,
@@ -254,7 +252,7 @@ def document(
         "imported": [asdict(one) for one in run.imported],
         "machine": machine.name,
         "processor": machine.processor.model,
-        "first_screen": _told(first or first_screen(summary)),
+        "first_screen": _told(report.first),
         "figures": [
             {**_structure(_figure_line(run, figure)), "doubts": _doubts(figure)}
             for headline in summary.figures
@@ -266,7 +264,7 @@ def document(
         "disagreements": [asdict(disagreement) for disagreement in machine.disagreements],
         "damaged_lines": list(run.unread),
         "unknown_workloads": list(summary.unknown),
-        **({"report": str(report)} if report else {}),
+        **({"report": str(page)} if page else {}),
     }
 
 
@@ -308,7 +306,7 @@ def write(summary: Summary, form: str, what: What, file: BinaryIO, clean: Callab
     if form not in FORMATS:
         raise Refusal(f"cannot export to {form!r} (no such format); {suggestion(form, FORMATS)}", Exit.WRONG_WORD)
     if form == "json" and what == "figures":
-        file.write(escaped(as_json(summary, clean=clean)).encode() + b"\n")
+        file.write(escaped(as_json(RunReport(summary, first_screen(summary)), clean=clean)).encode() + b"\n")
         return
     kind, lines = _lines(summary, what)
     if clean is not str:

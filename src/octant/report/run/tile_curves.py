@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.report import claims
 from octant.report.charts.lines import Line
-from octant.report.charts.rungs import curve_named, missing_text
+from octant.report.charts.rungs import Ladders, rungs
 from octant.report.run.chosen import matching
 
 if TYPE_CHECKING:
@@ -20,13 +20,14 @@ _MOST_LEVELS = 3
 
 def levels_text(summary: Summary, named: Named) -> str:
     """The plateaus whose edge was seen: `L1 2.32 ns, L2 7.29 ns; no plateau of an L3 seen`; empty without a curve."""
-    found = curve_named(summary, named)
+    ladders = Ladders(rungs(summary), summary.run.machine)
+    found = ladders.of_figures(named.title, matching(summary, named))
     if found is None or len(found[0].points) < 2:
         return ""
     curve, metric = found
     seen = [one for one in curve.plateaus if one.beyond]
     text = ", ".join(f"{one.name} {claims.quantity(one.value, metric.unit)}" for one in seen[:_MOST_LEVELS])
-    last = missing_text(summary, curve, metric, max(curve.sizes, default=0))
+    last = ladders.missing_text(curve, metric, max(curve.sizes, default=0))
     return "; ".join(filter(None, [text, last]))
 
 

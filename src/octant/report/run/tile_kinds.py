@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from octant.analysis import balance
+from octant.analysis.balance import Balances, balance
 from octant.analysis.causes import causes, causes_of_run
 from octant.analysis.names import short_name
 from octant.report import claims
@@ -69,8 +69,8 @@ def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:
     Where no place is slower for sure: that they are even, within what could hide.
     """
     wanted = [figure for named in declared.figures if (figure := find(summary, named))]
-    balances = [one for one in balance.balance(summary) if any(one.figure is figure for figure in wanted)]
-    worst = balance.worst(balances)
+    balances = [one for one in balance(summary) if any(one.figure is figure for figure in wanted)]
+    worst = Balances(balances).worst
     if worst is None:
         return _too_few(declared, balances) if balances else None
     name, ratio = short_name(worst.figure, with_place=False), claims.value_texts(worst.ratio, "1", share=True)

@@ -179,12 +179,8 @@ def value_text(value: Bounded, unit: str) -> str:
         return middle
     number, _, prefixed = middle.partition(" ")
     scale = value.middle / float(number) if float(number) else 1.0
-    power = 1000.0 ** round(_log1000(scale))
+    power = 1000.0 ** round(math.log10(abs(scale)) / 3 if scale else 0.0)
     return f"{number} {prefixed} [{digits(value.low / power)}, {digits(value.high / power)}]"
-
-
-def _log1000(value: float) -> float:
-    return math.log10(abs(value)) / 3 if value else 0.0
 
 
 def combination_names(study: Study, cells: Iterable[Cell]) -> dict[Cell, str]:

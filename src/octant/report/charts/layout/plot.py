@@ -52,7 +52,8 @@ def draw_plots(sheet: Sheet, place: Place, panels: Sequence[Panel], looks: Seque
     axis, first = panels[0].x, place.top
     heights = [_height(place, len(panels)) * panel.height for panel in panels]
     every = [ends(panel, mine, place, h) for panel, mine, h in zip(panels, looks, heights, strict=True)]
-    left = place.left + max(_ticks_width(panel, place) for panel in panels) + 8
+    ticks = (text_width(text, place.small) for panel in panels for _, text in panel.y.ticks)
+    left = place.left + max(ticks, default=0.0) + 8
     right = place.right - max(half_of_last(axis, place), *(one.width for one in every))
     values = [value for panel in panels for value in scales.x_values(panel)]
     bars = any(one.kind in ("bars", "line") for panel in panels for one in panel.series)
@@ -111,10 +112,6 @@ def _shown(panel: Panel, place: Place) -> Panel:
 def _height(place: Place, panels: int) -> float:
     single = 232.0 if place.narrow else 264.0
     return single if panels == 1 else 150.0 if place.narrow else 168.0
-
-
-def _ticks_width(panel: Panel, place: Place) -> float:
-    return max((text_width(text, place.small) for _, text in panel.y.ticks), default=0.0)
 
 
 def _entries(panel: Panel, looks: Sequence[Look], end: Ends) -> Iterable[Entry]:

@@ -10,7 +10,7 @@ import pytest
 
 from kernel_run import KernelRuns
 from octant.analysis.clusters import values_of_pairs
-from octant.analysis.figures import Figure, figures_of
+from octant.analysis.figures import Figure, MeasuredCell, figures_of
 from octant.failure import Exit
 from octant.record import Point, Samples
 from octant.workloads.node.coherence import WORKLOAD
@@ -19,7 +19,7 @@ from preload import FEW_THREADS, preloaded
 
 
 def figures(found: Point) -> dict[str, Figure]:
-    return figures_of(WORKLOAD, [found], WORKLOAD.metrics)
+    return figures_of(MeasuredCell(WORKLOAD, [found], WORKLOAD.metrics))
 
 
 def test_a_pair_takes_the_median_of_its_visits_whoever_calls() -> None:

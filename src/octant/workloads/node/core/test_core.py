@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from fake_run import lane, machine, point
-from octant.analysis.figures import figure, figures_of
+from octant.analysis.figures import MeasuredCell, figure, figures_of
 from octant.analysis.summary import with_limit
 from octant.limit import Known
 from octant.record import Clock, Point
@@ -36,7 +36,7 @@ def phases(times: Mapping[str, float], **counts: int) -> Point:
 
 def values(found: Point) -> dict[str, float]:
     """The metrics that the point has."""
-    every = figures_of(WORKLOAD, [found], WORKLOAD.metrics)
+    every = figures_of(MeasuredCell(WORKLOAD, [found], WORKLOAD.metrics))
     return {name: one.value.middle for name, one in every.items() if one.value is not None}
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fake_run import lane, machine, point
 from kernel_run import QUICK, KernelRuns
-from octant.analysis.figures import figure, figures_of
+from octant.analysis.figures import MeasuredCell, figure, figures_of
 from octant.analysis.summary import with_limit
 from octant.failure import Exit
 from octant.limit import Best, Known, Threads
@@ -70,7 +70,7 @@ def test_complex_numbers_have_the_limit_of_their_precision() -> None:
 
 
 def test_copies_have_a_rate_together_and_one_each() -> None:
-    of_metric = figures_of(WORKLOAD, [product(ranks=3)], WORKLOAD.metrics)
+    of_metric = figures_of(MeasuredCell(WORKLOAD, [product(ranks=3)], WORKLOAD.metrics))
     rates = {name: figure.value.middle for name, figure in of_metric.items() if figure.value}
     assert rates == pytest.approx({"rate": 300e9, "rate per rank": 100e9})
 

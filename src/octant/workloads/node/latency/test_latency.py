@@ -6,7 +6,7 @@ import pytest
 
 from fake_run import KIB, MIB, lane, machine, point
 from kernel_run import QUICK, KernelRuns
-from octant.analysis.figures import figure, figures_of
+from octant.analysis.figures import MeasuredCell, figure, figures_of
 from octant.analysis.summary import with_limit
 from octant.failure import Exit
 from octant.limit import Known
@@ -70,7 +70,7 @@ def test_others_draw_while_one_follows_its_chain(run_kernel: KernelRuns) -> None
         assert dict(each.work[-1].counts) == (
             {"bytes_read": 4096, "bytes_written": written} if others else {"loads": 1024, "bytes_read": 65536}
         )
-        found = figures_of(WORKLOAD, [each], WORKLOAD.metrics)
+        found = figures_of(MeasuredCell(WORKLOAD, [each], WORKLOAD.metrics))
         drawn, latency = found["drawn"].value, found["latency"].value
         assert drawn is not None
         assert latency is not None

@@ -14,7 +14,7 @@ import pytest
 import vecmath_truth
 from fake_run import MIB, lane, machine, point
 from kernel_run import KernelRuns
-from octant.analysis.figures import figures_of
+from octant.analysis.figures import MeasuredCell, figures_of
 from octant.build import program_name
 from octant.failure import Exit
 from octant.limit import Best, Known
@@ -71,13 +71,13 @@ def timed(n: int, ns: int = 1000) -> Point:
 
 def test_rate_and_elements_a_cycle_by_hand() -> None:
     """1000 elements in 1 µs at 2 GHz are half an element a cycle."""
-    found = figures_of(WORKLOAD, [timed(1000)], WORKLOAD.metrics)
+    found = figures_of(MeasuredCell(WORKLOAD, [timed(1000)], WORKLOAD.metrics))
     values = {name: figure.value.middle for name, figure in found.items() if figure.value is not None}
     assert values["rate"] == pytest.approx(1e9)
     assert values["time"] == pytest.approx(1e-9)
     assert values["elements a cycle"] == pytest.approx(0.5)
     without = replace(timed(1000), heads=tuple(replace(head, clock_hz=()) for head in timed(1000).heads))
-    assert figures_of(WORKLOAD, [without], WORKLOAD.metrics)["elements a cycle"].value is None
+    assert figures_of(MeasuredCell(WORKLOAD, [without], WORKLOAD.metrics))["elements a cycle"].value is None
 
 
 def test_arguments_and_results_limit_it_beyond_the_caches_alone() -> None:
