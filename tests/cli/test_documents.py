@@ -56,7 +56,7 @@ STARTING = re.compile(
 MEASURED = re.compile(r"octant (doctor|machine|export|report|study report stream|model calibrate bgp --run)")
 """What prints something else on another machine."""
 
-ELSEWHERE = ("bytes=2013265920", "my_kernel", "mpi --run last")
+ELSEWHERE = ("bytes=2013265920", "my_kernel", "mpi --run last", "export mpi last")
 """What only the run or the tree has that the documentation speaks of."""
 
 
