@@ -14,6 +14,7 @@ from octant.runs.plan import STARTUP_S, UNKNOWN_S, timeout_seconds
 
 MIB, GIB = 2**20, 2**30
 MEMORY = [
+    ("hpcc/ptrans", 1, {"n": "hpl:8192", "tile": "64"}, 8 * (2 * 4096**2 + 64**2), "n"),
     ("node/coherence", 2, {"pattern": "flush", "bytes": "1GiB"}, 2 * 72 * (GIB // 64), "bytes"),
     ("node/coherence", 1, {"pattern": "sharing", "sharers": "3", "distance": "4096"}, 3 * (2 * 4096 + 64), ""),
     ("node/core", 2, {"pattern": "misses", "bytes": "1500MiB"}, 2 * GIB, "bytes"),

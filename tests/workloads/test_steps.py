@@ -169,7 +169,7 @@ MESSAGES = [
     ("mpi/exchange", 3, ("bytes=64", "protocol=unordered")),
     ("mpi/clock", 3, ("pattern=offset", "exchanges=7")),
     ("mpi/guidelines", 3, ("guideline=control", "bytes=1000")),
-    ("mpi/mpiio", 2, ("pattern=s-write-indv,p-iwrite-priv,c-read-shared", "bytes=1000", "aggregate=2")),
+    ("mpi/mpiio", 2, ("pattern=s-read-indv", "bytes=1000", "aggregate=2")),
     ("mpi/onesided", 2, (f"pattern={ONE_SIDED}", "bytes=8", "window=3")),
     ("mpi/onesided", 3, ("pattern=one-put-all,all-get-all,exchange-put,counter", "bytes=8")),
 ]
