@@ -24,6 +24,8 @@ NOT_DECLARED = {
     "hpcc/fft": {"flops"},
     "node/fft": {"flops"},
     "node/stream": {"lines", "bytes_unused"},  # of pattern=gather, drawn at random
+    "node/core": {"operations"},  # of vectors side by side: the processor decides how many
+    "node/peakflops": {"flops"},
 }
 
 
@@ -154,6 +156,7 @@ COLLECTIVES = (
     "allgather,allgatherv,alltoall,alltoallv,alltoallw,scan,exscan,reduce-local"
 )
 THREADS = "pattern=pingpong,pingping,sendrecv,exchange,uniband,biband,allreduce,bcast,barrier,reduce"
+ONE_SIDED = "put,bidirectional-put,put-local,counter,all-accumulate,get-accumulate,fetch-and-op,compare-and-swap,window"
 MESSAGES = [
     ("mpi/p2p", 2, (PAIRS, "bytes=8", "window=5", "depth=3")),
     ("mpi/p2p", 5, ("pattern=uniband,biband,fan-out,halo-2d,halo-3d", "bytes=100", "window=3")),
@@ -164,6 +167,11 @@ MESSAGES = [
     ("mpi/threads", 3, (THREADS, "bytes=100", "window=3", "repeats=2", "oversubscribe=yes")),
     ("mpi/exchange", 2, ("bytes=8", "mode=single,ten")),
     ("mpi/exchange", 3, ("bytes=64", "protocol=unordered")),
+    ("mpi/clock", 3, ("pattern=offset", "exchanges=7")),
+    ("mpi/guidelines", 3, ("guideline=control", "bytes=1000")),
+    ("mpi/mpiio", 2, ("pattern=s-read-indv", "bytes=1000", "aggregate=2")),
+    ("mpi/onesided", 2, (f"pattern={ONE_SIDED}", "bytes=8", "window=3")),
+    ("mpi/onesided", 3, ("pattern=one-put-all,all-get-all,exchange-put", "bytes=8")),
 ]
 
 
@@ -184,9 +192,19 @@ NODE = {
     "node/lapack": (("n=20", "routine=lu,cholesky,qr,eigenvalues,eigenvectors,svd"),),
     "node/fft": (("n=60", "rows=0,4", "batch=1,3", "element=double-complex,single", "threads=2"),),
     "hpcc/fft": (("n=1000", "part=transform,plan,columns", "threads=2"),),
-    "node/latency": (("pattern=lines,loaded", "bytes=64KiB", "load=64KiB", "threads=2"),),
-    "io/local": (("pattern=write,read,memory-first", "bytes=100000", "block=4KiB", "drain=1000"),),
-    "node/gemm": (("n=50", "library=plain", "element=single,double-complex", "beta=0,1", "padding=3"),),
+    "node/latency": (
+        ("pattern=lines,loaded", "bytes=64KiB", "load=64KiB", "threads=2"),
+        ("pattern=pages", "count=50", "stride=128", "threads=2"),
+    ),
+    "node/coherence": (("pattern=pairs,sharing,flush", "protocol=read", "trips=100", "bytes=5000"),),
+    "node/core": (
+        ("operation=rounding,divide,popcount", "form=latency", "threads=2"),
+        ("operation=load,nop,fma", "form=throughput"),
+        ("pattern=window,misses,branch", "bytes=100000"),
+    ),
+    "node/memory": (("pattern=free,unmap,segments", "bytes=1500000", "block=100"),),
+    "node/peakflops": (("width=auto,256", "element=double,single", "threads=2"),),
+    "node/vecmath": (("function=pow", "library=strict", "n=7", "element=double,single", "threads=2"),),
 }
 
 

@@ -1,5 +1,6 @@
 """What the workload of an ask declares of a cell before anything starts, and whether that fits into memory."""
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ STEPS = {"chunks": 3, "steps": 7, "whole": 1}
 """That a kernel makes where one lasts longer than its budget: it learns its length, and makes a burst."""
 SPARE = 3
 """Times as many it makes at most: a burst without marks of phases, and checks of the result."""
+_SIZES = ("n", "bytes", "count")
+"""Knobs that may say how much memory a workload takes."""
 _ALLOCATED = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE")
 """Variables of an allocation whose nodes mpiexec uses without being told."""
 _SYSTEM_PAGES = frozenset({"default", "base", "thp", "try-thp"})
@@ -117,12 +120,24 @@ def memory_reason(ask: Ask, cell: Mapping[str, str], machine: Machine) -> str:
         return ""
     said = " ".join(f"{name}={value}" for name, value in cell.items() if "," in ask.knobs[name])
     ranks = units.counted(ask.shape.ranks, "rank")
-    size = next((f"a smaller {name}" for name in ("n", "bytes") if name in default_knobs(ask.subject.workload)), "")
+    knobs = {**default_knobs(ask.subject.workload), **cell}
+    size = next((f"a smaller {name}" for name in _SIZES if _halved(ask, knobs, name) < found.bytes_held), "")
     fewer = " or ".join(filter(None, [size, "fewer ranks" * (ask.shape.ranks > 1)])) or "smaller knobs"
     return (
         f"{' with ' + said if said else ''} ({ranks} would hold {found.bytes_held} B, and {available} B of memory are "
         f"available); try {fewer}"
     )
+
+
+def _halved(ask: Ask, knobs: Mapping[str, str], name: str) -> float:
+    """Memory that a cell takes with half of a knob: infinite without the knob, 0 where its half is not known."""
+    if name not in knobs:
+        return math.inf
+    try:
+        found = declared(ask, {**knobs, name: str(units.parse_bytes(knobs[name]) // 2)})
+    except ValueError:
+        return 0
+    return found.bytes_held if found else 0
 
 
 def _available_bytes(ask: Ask, cell: Mapping[str, str], machine: Machine) -> int | None:

@@ -6,6 +6,7 @@ from octant.metric import Metric, custom, derived, groups, per, ranks, reading, 
 from octant.record import Point, Samples
 from octant.workload import Bars, Timeline, Workload
 from octant.workloads.mpi.clock.drift import Offsets, drift_of
+from octant.workloads.mpi.clock.step import step
 
 WORST = (ranks("max"), groups("max"), steps("max"))
 BEST = (ranks("max"), groups("max"), steps("min"))
@@ -64,6 +65,7 @@ WORKLOAD = Workload(
         Metric("synchronisation", "s", "lower", seconds("phase/synchronise"), note="until the slowest rank leaves"),
     ),
     pictures=(Bars("method", "exit skew"), Timeline("offset")),
+    step=step,
     smoke={"pattern": "offset,drift,skew,cost", "duration": "0.02", "moments": "3"},
     messages=True,
     alone=("pattern",),

@@ -3,6 +3,7 @@
 from octant.metric import Metric, derived, seconds
 from octant.record import Point
 from octant.workload import Bars, Curve, Workload
+from octant.workloads.mpi.guidelines.step import step
 
 WAYS = {
     "bcast-scatter-allgather": ("MPI_Bcast", "MPI_Scatter and MPI_Allgather"),
@@ -45,6 +46,7 @@ WORKLOAD = Workload(
         Metric("instead", "s", "lower", seconds("phase/instead")),
     ),
     pictures=(Bars("guideline", title="A call over the same by other calls"), Curve("bytes", each=("guideline",))),
+    step=step,
     smoke={"guideline": "bcast-scatter-allgather,send-type-pack,control", "bytes": "64,4KiB"},
     rivals=_ways,
     messages=True,

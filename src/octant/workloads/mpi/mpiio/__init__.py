@@ -18,6 +18,7 @@ from octant.metric import (
     steps,
 )
 from octant.workload import Bars, Curve, Stacked, Workload
+from octant.workloads.mpi.mpiio.step import step
 
 PURE, COMPUTE, WHOLE = "phase/pure", "phase/compute", "phase/whole"
 
@@ -73,6 +74,7 @@ WORKLOAD = Workload(
         Metric("t_cpu", "s", "lower", _mean(COMPUTE), note="the computing of a transfer, as t_max"),
     ),
     pictures=(Curve("bytes", "bandwidth"), Bars("aggregate", "bandwidth"), Stacked("bytes", ("transfer", "sync"))),
+    step=step,
     smoke={"pattern": "p-write-indv,p-read-shared,c-iwrite-expl,open-close", "bytes": "1000", "aggregate": "2"},
     alone=("pattern",),
 )  # fmt: skip

@@ -6,6 +6,7 @@ from octant.machine import Machine
 from octant.metric import Metric, derived, groups, per, ranks, rate, seconds, steps
 from octant.record import Point
 from octant.workload import CollectiveTraffic, Messages, NoTraffic, Traffic, Workload
+from octant.workloads.mpi.onesided.step import step
 
 SHORT_BYTES = 65536  # below, a rate has no part in the time of a transfer
 _MOVED = ("put", "get")
@@ -106,6 +107,7 @@ WORKLOAD = Workload(
     least_seconds=_least_seconds,
     pictures=(Messages("bandwidth"),),
     traffic=_traffic,
+    step=step,
     smoke={"pattern": "put,accumulate,passive-put,window", "compute": "50"},
     messages=True,
     alone=("pattern",),

@@ -3,6 +3,7 @@
 from octant.metric import Metric, derived, first_of, of_pairs, per, seconds
 from octant.workload import Bars, Matrix, Workload
 from octant.workloads.node.coherence import pairs
+from octant.workloads.node.coherence.step import step
 
 WORKLOAD = Workload(
     summary="A line of memory between hardware threads: passed on, shared by accident, flushed",
@@ -27,5 +28,6 @@ WORKLOAD = Workload(
     ),
     pictures=(Matrix("time", title="Time of a line between two hardware threads, one way"),
               Bars("distance", "slowdown"), Bars("instruction", "time")),
+    step=step,
     smoke={"pattern": "pairs,sharing,flush", "trips": "100", "bytes": "64KiB"},
 )  # fmt: skip

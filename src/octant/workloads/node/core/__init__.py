@@ -8,6 +8,7 @@ from octant.metric import Metric, custom, first_of, per, rate
 from octant.record import Point
 from octant.workload import Bars, Probe, Workload
 from octant.workloads.node.core import parameters
+from octant.workloads.node.core.step import step
 
 LEAST_CYCLES: Mapping[str, int] = {
     "add": 1, "multiply": 3, "popcount": 1, "load": 3, "forward": 1, "rounding": 1,
@@ -85,5 +86,6 @@ WORKLOAD = Workload(
         _shared,
         "window halved",
     ),
+    step=step,
     smoke={"pattern": "operations,window,misses,branch"},
 )  # fmt: skip

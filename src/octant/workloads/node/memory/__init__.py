@@ -2,6 +2,7 @@
 
 from octant.metric import Metric, per, reading
 from octant.workload import Bars, Workload
+from octant.workloads.node.memory.step import step
 
 SEGMENTS = ("text", "data", "heap", "mapping", "stack", "own stack")
 
@@ -19,6 +20,7 @@ WORKLOAD = Workload(
         *(Metric(name, "1", "higher", reading(name), note="share on large pages") for name in SEGMENTS),
     ),
     pictures=(Bars("pattern", "kept"), Bars("ask", "heap"), Bars("ask", "own stack")),
+    step=step,
     smoke={
         "pattern": "free-below-held,free,trim,unmap,madv-free,madv-dontneed,segments",
         "bytes": "4MiB",

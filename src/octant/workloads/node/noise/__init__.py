@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from octant.metric import Interruptions, Metric, derived, interrupted, per, result
 from octant.record import Point, Reduced, Samples, Series
 from octant.workload import LostTime, Workload
+from octant.workloads.node.noise.step import step
 
 UNDISTURBED = 0.05  # the share of quanta that are quicker than the undisturbed one
 PAUSE_NS = 10_000  # the harness takes less between two quanta: two readings of clocks, and at times a page fault
@@ -89,5 +90,6 @@ WORKLOAD = Workload(
         ),
     ),
     pictures=(LostTime("Noise"),),
+    step=step,
     smoke={"additions": "8000"},
 )  # fmt: skip

@@ -8,6 +8,7 @@ from octant.machine.facts import facts
 from octant.metric import Metric, derived, per, rate
 from octant.record import Point
 from octant.workload import Bars, Workload
+from octant.workloads.node.peakflops.step import step
 
 CLOCK_ERROR = 1.1
 """A rate may exceed what its units do at the observed clock by so much: the clock of the work was higher."""
@@ -80,5 +81,6 @@ WORKLOAD = Workload(
     least_seconds=_least_seconds,
     provides=(_of("double"), _of("single"), Provides(SCALAR, "rate", _is_scalar)),
     pictures=(Bars("width", title="Peak by vector width"),),
+    step=step,
     smoke={"element": "double"},
 )  # fmt: skip

@@ -9,6 +9,7 @@ from octant.machine import Machine
 from octant.metric import Metric, custom, per, rate, result
 from octant.record import Point, Samples
 from octant.workload import Curve, Workload
+from octant.workloads.node.vecmath.step import step
 
 LEAST_ARGUMENTS = 4096
 """Short vectors lie one behind the other until there are as many."""
@@ -53,6 +54,7 @@ WORKLOAD = Workload(
     least_seconds=_least_seconds,
     pictures=(Curve("n", title="Mathematical functions by length of the vector"),),
     footprint=footprint,
+    step=step,
     smoke={"function": "sin", "n": "1003", "library": "strict,relaxed"},
     apart=("library", "path"),
     ours=("strict", "relaxed", "estimate"),
