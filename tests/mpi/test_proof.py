@@ -237,6 +237,13 @@ def live(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> Inventory:
     return linked()
 
 
+def test_where_the_default_was_disturbed_nothing_is_said_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seen on a busy machine: 4.8 µs by default and 6.9 µs through the network."""
+    monkeypatch.setattr(sys.modules[__name__], "PLAIN", dataclasses.replace(PLAIN, latency_s=4.8e-6))
+    (one,) = proven("shared-memory=no", latency_s=6.9e-6)
+    assert (one.effect, one.doubt) == ("", "")
+
+
 @pytest.mark.mpi
 @pytest.mark.parametrize(
     "words",
@@ -252,7 +259,7 @@ def live(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> Inventory:
     ids=" ".join,
 )
 def test_mpich_obeys(live: Inventory, words: list[str]) -> None:
-    """Counts and edges, which a busy machine does not move."""
+    """Counts and edges, which a busy machine does not move; it may hide what messages take, and says nothing then."""
     if live.library != "mpich" or len(os.sched_getaffinity(0)) < 2:
         pytest.skip("needs MPICH and two hardware threads")
     read = settings.read(words, live, {})
@@ -260,7 +267,7 @@ def test_mpich_obeys(live: Inventory, words: list[str]) -> None:
     for one in found:
         shows = "effect" if one.asked.partition("=")[0] in proof._EFFECTS else ""
         assert one.doubt == "", one
-        assert not shows or one.proof == shows, one
+        assert not shows or one.proof == shows or one.asked.startswith("shared-memory"), one
 
 
 @pytest.mark.mpi
