@@ -144,18 +144,18 @@ def entries(package: str, read: Callable[[ModuleType], Entry]) -> Entries[Entry]
 def entry(package: str, name: str, read: Callable[[ModuleType], Entry]) -> Entry | Broken:
     """Return one entry of a package, or its error; see `entries`."""
     found = _imported(package, name)
-    return found if isinstance(found, Broken) else attempt(name, _file(package, name), lambda: read(found))
+    return found if isinstance(found, Broken) else attempt(name, file_of(package, name), lambda: read(found))
 
 
 def attempt_of(package: str, name: str, make: Callable[[], Entry]) -> Entry | Broken:
     """Return what `make` returns, which calls a function of an entry of this package, or the error; see `attempt`."""
-    return attempt(name, _file(package, name), make)
+    return attempt(name, file_of(package, name), make)
 
 
 @functools.cache
 def _imported(package: str, name: str) -> ModuleType | Broken:
     """Return the module; what cannot be imported is not tried again."""
-    return attempt(name, _file(package, name), lambda: _import(f"{package}.{name}"))
+    return attempt(name, file_of(package, name), lambda: _import(f"{package}.{name}"))
 
 
 def _import(name: str) -> ModuleType:
@@ -170,7 +170,7 @@ def _folders(package: str) -> list[str]:
 
 
 @functools.cache
-def _file(package: str, name: str) -> Path:
+def file_of(package: str, name: str) -> Path:
     """Return the file in which an entry lies."""
     folders = [Path(folder) for folder in _folders(package)]
     places = [place for folder in folders for place in (folder / name / "__init__.py", folder / f"{name}.py")]

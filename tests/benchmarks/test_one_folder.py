@@ -16,6 +16,7 @@ from octant import benchmarks
 from octant.ask import Ask, Launch, Shape, Subject
 from octant.failure import Exit
 from paths import DATA, ROOT
+from registries import added
 
 DEMO = ROOT / "tests/benchmarks/demo"
 OUTPUT = str(DATA / "foreign" / "hpcc-1.5.0.txt")
@@ -113,6 +114,55 @@ def test_a_folder_that_cannot_be_used_is_a_row_and_stops_no_other(octant: Call, 
     assert "planted" in page
     assert "  hpcc " in page
     assert "planted" in octant("demo", code=1).stderr
+
+
+TRIAD = '{ key = "Triad_GBs", knobs = { kernel = "triad" }, unit = 1e9, each = true }'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ('name = "Single', 'nam = "Single', 11, "test.1.nam: there is no such key, did you mean name?"),
+        ('name = "Single DGEMM"\n', "", 10, "test.1.name: this key is missing, add it"),
+        ('mode = "one"', 'mode = "single"', 13, "test.1.mode: no such word 'single', try one of one, star, all"),
+        ("1e9 }]", "1e9 }", None, "cannot read the benchmark demo (Unclosed array"),
+        ("1e9 }]", '"ns" }]', 15, "test.1.figure.0.unit: expected number, got 'ns', correct it"),
+        ('n = "64"', 'n = "{cache}"', 14, "test.1.knobs.n: sizes.py declares no size 'cache', try one of ranks"),
+        ('key = "Matrix_Gflops"', 'key = "Triad_GBs"', 15, "'Star triad' has a figure with the key 'Triad_GBs', too"),
+        (f"[{TRIAD}]", f"[{TRIAD}, {TRIAD}]", 8, "test.0.figure.1.key: this test, with the same knobs,"),
+        ("Single DGEMM", "Star triad", 11, "test.1.name: another test is called 'Star triad', too"),
+        ("[[test]]", "[[tests]]", 1, "tests: there is no such key, did you mean test?"),
+    ],
+)
+def test_a_mistake_in_the_tests_is_a_row_with_file_line_and_correction(
+    tmp_path: Path, old: str, new: str, line: int | None, said: str
+) -> None:
+    folder = tmp_path / "demo"
+    shutil.copytree(DEMO, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    text = (folder / "tests.toml").read_text()
+    assert old in text
+    (folder / "tests.toml").write_text(text.replace(old, new))
+    with added("octant.benchmarks", tmp_path):
+        found = benchmarks.entries().broken["demo"]
+        assert (found.file, found.line) == (str(folder / "tests.toml"), line)
+        assert said in found.error
+        assert "hpcc" in benchmarks.entries().working
+
+
+def test_a_mistake_in_the_tests_is_shown_by_help_and_by_the_command(octant: Call, tmp_path: Path) -> None:
+    file = tmp_path / "folders" / "demo" / "tests.toml"
+    file.write_text(file.read_text().replace('name = "Single', 'nam = "Single'))
+    said = f"{file}, line 11: test.1.nam: there is no such key, did you mean name?"
+    assert unspaced(said) in unspaced(octant("--help").stdout)
+    assert (
+        octant("demo", code=1).stderr == f"octant: cannot use the command demo ({said}); correct or remove that file\n"
+    )
+    file.unlink()
+    assert f"({file}: cannot read the benchmark" in octant("demo", code=1).stderr
+
+
+def unspaced(text: str) -> str:
+    return "".join(text.split())
 
 
 def test_no_file_outside_its_folder_names_a_benchmark() -> None:

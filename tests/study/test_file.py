@@ -7,8 +7,8 @@ import pytest
 from octant import catalogue, workloads
 from octant.failure import Refusal
 from octant.study import file
-from octant.study.lines import line_of
 from octant.study.parts import place_text
+from octant.untrusted import line_of
 from study_text import STUDY
 
 

@@ -11,6 +11,7 @@ from typing import Literal
 import pytest
 
 from octant import benchmarks, registry, workloads
+from octant.benchmarks import table
 
 How = Literal["left out", "broken"]
 
@@ -72,20 +73,22 @@ def added(package: str, folder: Path) -> Iterator[None]:
         yield
     finally:
         own.remove(str(folder))
-        for path in folder.glob("*.py"):
+        for path in (*folder.glob("*.py"), *folder.glob("*/")):
             sys.modules.pop(f"{package}.{path.stem}", None)
         _forget()
 
 
 def _forget() -> None:
     """Empty what remembers entries."""
-    for cached in (registry.names, registry._imported, registry._file):
+    for cached in (registry.names, registry._imported, registry.file_of):
         if hasattr(cached, "cache_clear"):  # `changed` replaces one of them
             cached.cache_clear()
     workloads.entries.cache_clear()
     benchmarks.entries.cache_clear()
+    table.file_of.cache_clear()
+    table.read_tests.cache_clear()
 
 
 def place_of(package: str, name: str) -> Path:
     """The file in which an entry lies."""
-    return registry._file(package, name)
+    return registry.file_of(package, name)

@@ -18,7 +18,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from octant import registry
-from octant.registry import Entries, UndeclaredError
+from octant.benchmarks.table import TestsError, file_of, read_tests
+from octant.failure import Refusal
+from octant.registry import Broken, Entries, UndeclaredError
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -129,8 +131,8 @@ def entries() -> Entries[Benchmark]:
     return registry.collect((name, registry.entry(__name__, name, _declared)) for name in names)
 
 
-def _declared(module: ModuleType) -> Benchmark:
-    """Return the benchmark that a folder declares.
+def _declared(module: ModuleType) -> Benchmark | Broken:
+    """Return the benchmark that a folder declares, or the mistake in its `tests.toml`.
 
     Raises:
         UndeclaredError: it declares none.
@@ -139,6 +141,12 @@ def _declared(module: ModuleType) -> Benchmark:
     if not isinstance(found, Benchmark):
         raise UndeclaredError(f"its BENCHMARK is of type {type(found).__name__}, not Benchmark")
     name = module.__name__.rpartition(".")[2]
+    try:
+        read_tests(name)
+    except TestsError as error:
+        return Broken(name, str(error.file), error.reason.replace("; ", ", "), error.line)
+    except Refusal as refusal:  # no such file, or no TOML
+        return Broken(name, str(file_of(name)), str(refusal).replace("; ", ", "))
     return dataclasses.replace(found, name=name, command=found.command or name)
 
 

@@ -1,14 +1,15 @@
 """The tests of a benchmark under its own names: what is asked for each, and which keys its figures have."""
 
 import functools
-import tomllib
-from collections.abc import Mapping
-from importlib.resources import files
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
-from octant.untrusted import InputTable, convert
+from octant import registry, untrusted
+from octant.failure import Exit, Refusal, suggestion
+from octant.untrusted import InputTable, Mistake
 
 Rule: TypeAlias = Literal["baseline", "optimised"]
 """The benchmark's algorithm, with other libraries and compiler flags, or another one for the same data and check."""
@@ -79,8 +80,91 @@ def plain_name(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
+class TestsError(Refusal):
+    """A `tests.toml` that cannot be used; the text names the file, the line, the key, the reason and the correction."""
+
+    def __init__(self, name: str, mistake: Mistake) -> None:
+        self.file = file_of(name)
+        self.line = untrusted.line_of(self.file.read_text(encoding="utf-8"), mistake.path)
+        self.reason = f"{'.'.join(mistake.path) or 'the whole'}: {mistake.reason}; {mistake.hint}"
+        place = f"{self.file}{f', line {self.line}' if self.line else ''}"
+        super().__init__(f"cannot read the benchmark {name}, {place} {mistake}", Exit.WRONG_WORD)
+
+
+class _File(InputTable, frozen=True):
+    """The file of a benchmark whose tests are of this kind."""
+
+    test: tuple[BenchmarkTest, ...] = ()
+
+
+@functools.cache
+def file_of(name: str) -> Path:
+    """Return the `tests.toml` of a benchmark's folder, which need not be there."""
+    return registry.file_of(__package__, name).parent / "tests.toml"
+
+
 @functools.cache
 def read_tests(name: str) -> tuple[BenchmarkTest, ...]:
-    """Return the tests of a benchmark's folder, in the order of its file; none if its tests are of another kind."""
-    table = tomllib.loads((files(f"{__package__}.{name}") / "tests.toml").read_text(encoding="utf-8"))
-    return convert(table.get("test", []), tuple[BenchmarkTest, ...])
+    """Return the tests of a benchmark's folder, in the order of its file; none if its tests are of another kind.
+
+    Raises:
+        Refusal: there is no such file, it is no TOML, or it has a mistake (`TestsError`).
+    """
+    file = file_of(name)
+    parts = registry.names(f"{__package__}.{name}")
+    if "requests" in parts and not file.exists():
+        return ()
+    table = untrusted.parse_toml(untrusted.read_text(file, "benchmark's tests"), f"benchmark {name}")
+    try:
+        # a folder with requests of its own reads the other keys itself
+        given = {"test": table.get("test", [])} if "requests" in parts else table
+        tests = untrusted.convert(given, _File).test
+    except untrusted.MistakesError as error:
+        raise TestsError(name, error.mistakes[0]) from error
+    for mistake in _repeated(tests):
+        raise TestsError(name, mistake)
+    if "sizes" not in parts:
+        check_sizes(name, tests, ("ranks",))
+    return tests
+
+
+def _repeated(tests: Sequence[BenchmarkTest]) -> Iterator[Mistake]:
+    """Yield names of tests and keys that are not unique; figures of one key and one test have knobs of their own."""
+    names: dict[str, int] = {}
+    keys: dict[str, tuple[int, list[Mapping[str, str]]]] = {}
+    for n, test in enumerate(tests):
+        if names.setdefault(test.name, n) != n:
+            yield Mistake(
+                ("test", str(n), "name"), f"another test is called {test.name!r}, too", "give it another name"
+            )
+        for m, figure in enumerate(test.figure):
+            of, seen = keys.setdefault(figure.key, (n, []))
+            if of != n or figure.knobs in seen:
+                where = f"the test {tests[of].name!r}" if of != n else "this test, with the same knobs,"
+                why = f"{where} has a figure with the key {figure.key!r}, too"
+                yield Mistake(("test", str(n), "figure", str(m), "key"), why, "give it another key")
+            seen.append(figure.knobs)
+
+
+def check_sizes(name: str, tests: Sequence[BenchmarkTest], known: Collection[str]) -> None:
+    """Refuse tests that name, as `{name}`, a size that is not known.
+
+    Raises:
+        TestsError: the first one.
+    """
+    for n, test in enumerate(tests):
+        groups = {"knobs": test.knobs, "quick": test.quick, "across": test.across, "unshared": test.unshared}
+        said: list[tuple[tuple[str, ...], str]] = [
+            ((key, knob), value) for key, knobs in groups.items() for knob, value in knobs.items()
+        ]
+        said += [(("ranks",), test.ranks), (("share",), test.share)]
+        for path, value in said:
+            size = size_name(value)
+            if size and size not in known:
+                hint = suggestion(size, known)
+                raise TestsError(name, Mistake(("test", str(n), *path), f"sizes.py declares no size {size!r}", hint))
+
+
+def size_name(text: str) -> str:
+    """Return the size that a value `{size}` names; "": it names none."""
+    return text[1:-1] if text.startswith("{") and text.endswith("}") else ""

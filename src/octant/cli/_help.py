@@ -69,6 +69,9 @@ class PageGroup(TyperGroup):
             Refusal: that may be the reason.
         """
         if self.lacks and args and self.get_command(ctx, args[0]) is None:
+            for one in self.lacks:
+                if one.name == args[0]:
+                    raise one.refusal("command")
             files = " and ".join(one.reason for one in self.lacks)
             why = f"no such command; of these files none can be used: {files}"
             raise Refusal(

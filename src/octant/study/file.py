@@ -14,7 +14,6 @@ from octant.machine.facts import Need
 from octant.registry import Broken, Entries
 from octant.study import checks, kinds
 from octant.study.cells import Cell
-from octant.study.lines import line_of
 from octant.study.own import HOW
 from octant.study.parts import (
     Argument,
@@ -177,7 +176,7 @@ def parse(text: str, name: str, stored: bool = False) -> Study:
 
 
 def _refusal(name: str, text: str, mistake: untrusted.Mistake) -> StudyError:
-    line = line_of(text, mistake.path)
+    line = untrusted.line_of(text, mistake.path)
     reason = f"{'.'.join(mistake.path) or 'the whole'}: {mistake.reason}"
     return StudyError(f"cannot read the study {name}{f', line {line}' if line else ''} {mistake}", reason, line or None)
 
