@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import fake_study
 from fake_run import fake_run, machine, stored, write_run
 from octant import benchmarks, launchers, registry, suites, workloads
-from octant.advice import Facts, diagnose
+from octant.advice import Advice, Facts, diagnose
 from octant.advice.findings import review
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Shape, Subject
@@ -292,6 +292,43 @@ def test_a_rule_that_raises_while_it_judges_is_a_row_too(summary: Summary, monke
     monkeypatch.setattr(imbalance, "judge", raising)
     assert [(one.name, one.error) for one in diagnose(Facts(machine())).broken] == [("smt", f"ValueError: {ERROR}")]
     assert [one.name for one in review(summary).broken] == ["imbalance"]
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (
+            Advice("Odd", "grave", {"file": "x"}, (), "why"),
+            "its advice 'Odd' has the severity 'grave', try one of spoils",
+        ),  # type: ignore[arg-type]
+        ([3], "its advise returns a int, not Advice"),
+        ("slow", "its advise returns a str, not Advice"),
+    ],
+    ids=["severity", "number", "text"],
+)
+def test_a_rule_that_returns_what_is_no_advice_is_a_row_too(
+    returned: object, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from octant.advice.rules import smt
+
+    monkeypatch.setattr(smt, "advise", lambda _facts: returned)
+    (broken,) = diagnose(Facts(machine())).broken
+    assert broken.name == "smt"
+    assert said in broken.error
+
+
+def test_a_finding_of_another_type_or_kind_is_a_row_too(summary: Summary, monkeypatch: pytest.MonkeyPatch) -> None:
+    from octant.advice.findings import Finding, Judged, imbalance
+
+    odd = Finding("imbalance", "Odd", "b", (), kind="grave")  # type: ignore[arg-type]
+    for returned, said in (
+        (Judged((odd,)), "of the kind 'grave', try one of"),
+        (None, "returns a NoneType, not Judged"),
+    ):
+        monkeypatch.setattr(imbalance, "judge", partial(lambda found, _of: found, returned))
+        (broken,) = review(summary).broken
+        assert broken.name == "imbalance"
+        assert said in broken.error
 
 
 def test_the_doctor_lists_a_rule_that_is_broken(app: typer.Typer, monkeypatch: pytest.MonkeyPatch) -> None:

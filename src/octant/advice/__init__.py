@@ -11,7 +11,7 @@ from octant import registry
 from octant.failure import Exit, Refusal, suggestion
 from octant.machine import Machine
 from octant.machine.surroundings import Surroundings
-from octant.registry import Broken, Entries
+from octant.registry import Broken, Entries, UndeclaredError
 
 _RULES = "octant.advice.rules"
 
@@ -111,11 +111,27 @@ def diagnose(facts: Facts) -> Diagnosis:
     found: list[Advice] = []
     broken = list(_entries().broken.values())
     for name, rule in all_rules().items():
-        result = registry.attempt_of(_RULES, name, functools.partial(rule, facts))
+        result = registry.attempt_of(_RULES, name, functools.partial(_advice, rule, facts))
         if isinstance(result, Broken):
             broken.append(result)
             continue
-        several = result if isinstance(result, list) else [result] if result is not None else []
-        found += [replace(advice, rule=name) for advice in several]
+        found += [replace(advice, rule=name) for advice in result]
     ordered = sorted(found, key=lambda advice: SEVERITIES.index(advice.severity))
     return Diagnosis(tuple(ordered), tuple(broken))
+
+
+def _advice(rule: Rule, facts: Facts) -> list[Advice]:
+    """Return what a rule says.
+
+    Raises:
+        UndeclaredError: it is no advice, or its severity does not exist.
+    """
+    result = rule(facts)
+    several = result if isinstance(result, list) else [result] if result is not None else []
+    for one in several:
+        if not isinstance(one, Advice):
+            raise UndeclaredError(f"its advise returns a {type(one).__name__}, not Advice")
+        if one.severity not in SEVERITIES:
+            hint = suggestion(str(one.severity), SEVERITIES)
+            raise UndeclaredError(f"its advice {one.title!r} has the severity {one.severity!r}; {hint}")
+    return several

@@ -12,10 +12,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from octant import registry
+from octant.failure import suggestion
+from octant.registry import UndeclaredError
 from octant.units import unbroken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from types import ModuleType
 
     from octant.analysis.summary import Summary
     from octant.registry import Broken
@@ -64,7 +67,7 @@ def review(summary: Summary) -> Review:
     """Ask every rule about a run. One that cannot be used says nothing and stops no other."""
     rules = registry.entries(__name__, lambda module: registry.declared(module, "judge"))
     made = registry.collect(
-        (name, registry.attempt_of(__name__, name, partial(module.judge, summary)))
+        (name, registry.attempt_of(__name__, name, partial(_judged, module, summary)))
         for name, module in rules.working.items()
     )
     judged = list(made.working.values())
@@ -83,6 +86,22 @@ def first_of(found: Sequence[Finding]) -> int:
     """How many of these stand on the first screen: at most `FIRST`, of each family one."""
     families = [one.family or one.rule for one in found[: FIRST + 1]]
     return next((n for n, family in enumerate(families) if n == FIRST or family in families[:n]), len(families))
+
+
+def _judged(module: ModuleType, summary: Summary) -> Judged:
+    """Return what a rule says of a run.
+
+    Raises:
+        UndeclaredError: it is no judgement, or a finding is of a kind that does not exist.
+    """
+    result = module.judge(summary)
+    if not isinstance(result, Judged):
+        raise UndeclaredError(f"its judge returns a {type(result).__name__}, not Judged")
+    for one in result.found:
+        if one.kind not in KINDS:
+            hint = suggestion(str(one.kind), KINDS)
+            raise UndeclaredError(f"its finding {one.title!r} is of the kind {one.kind!r}; {hint}")
+    return result
 
 
 def _written(one: Finding) -> Finding:
