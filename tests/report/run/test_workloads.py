@@ -76,3 +76,11 @@ def test_definitions_of_metrics_in_words(value: Value, text: str) -> None:
 def test_an_unknown_workload_is_refused() -> None:
     with pytest.raises(Refusal, match="no workload 'rendering'"):
         page.workload_text("rendering")
+
+
+def test_a_workload_without_a_page_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCTANT_KERNELS", str(tmp_path))
+    monkeypatch.setattr(page, "files", lambda _package: tmp_path)
+    text = page.workload_text("p2p")
+    assert text.startswith(f"There is no page of mpi/p2p: {tmp_path / 'README.md'} does not exist.\n")
+    assert "Metrics" in text

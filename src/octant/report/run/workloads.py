@@ -45,10 +45,7 @@ def workload_text(name: str) -> str:
         Refusal: no such workload.
     """
     workload = find_workload(name)
-    page = (
-        files(f"octant.workloads.{workload.name.replace('/', '.')}").joinpath("README.md").read_text(encoding="utf-8")
-    )
-    parts = [render(Markdown(page)), render(_metrics_table(workload)), render(_declared_table(workload))]
+    parts = [_page(workload), render(_metrics_table(workload)), render(_declared_table(workload))]
     try:
         described = describe(workload.name)
     except Refusal as refusal:
@@ -56,6 +53,15 @@ def workload_text(name: str) -> str:
         return "\n\n".join([*parts, said, *_problems_text(workload.problems(limits=_limits()))])
     parts += [render(_kernel_table(described)), render(_knobs_table(described))]
     return "\n\n".join([*parts, *_problems_text(workload.problems(described.raw, limits=_limits()))])
+
+
+def _page(workload: Workload) -> str:
+    """The README.md of a workload's folder, or that there is none."""
+    file = files(f"octant.workloads.{workload.name.replace('/', '.')}").joinpath("README.md")
+    try:
+        return render(Markdown(file.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return f"There is no page of {workload.name}: {file} does not exist."
 
 
 def _limits() -> list[str]:
