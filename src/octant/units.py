@@ -175,6 +175,11 @@ def exact_bytes_text(size: int) -> str:
     return text if float(number) * _BINARY.get(unit, 1) == size else f"{size} B"
 
 
+def counted_bytes_text(size: int) -> str:
+    """A number of bytes, and as `bytes_text`: `720,941,203,456 B (671.4 GiB)`."""
+    return f"{size:,} B" + (f" ({bytes_text(size)})" if size >= 1024 else "")
+
+
 def si_text(value: float, unit: str, digits: int = 3) -> str:
     """A quantity with an SI prefix and `digits` significant digits: `79.8 Gflop/s`, `520 ns`, `-3.2 µs`.
 

@@ -69,25 +69,26 @@ def test_what_does_not_fit_is_refused_with_the_bytes_and_a_remedy() -> None:
     with pytest.raises(Refusal) as refused:
         check_memory(ask(ranks=2, n="1,2,3,4"), having(4 * GIB))
     assert str(refused.value) == (
-        f"cannot run node/stream with n=3 (2 ranks would hold {6 * GIB} B, and {4 * GIB} B of memory are available); "
+        "cannot run node/stream with n=3 (2 ranks would hold 6,442,450,944 B (6 GiB), "
+        "and 4,294,967,296 B (4 GiB) of memory are available); "
         "try a smaller n or fewer ranks"
     )
     assert refused.value.code == Exit.NOT_SUPPORTED
     assert nothing_fits(ask(ranks=2, n="1,2,3,4"), having(4 * GIB)) == ""
-    assert "would hold 6442450944 B" in nothing_fits(ask(ranks=2, n="3,4"), having(4 * GIB))
+    assert "would hold 6,442,450,944 B (6 GiB), " in nothing_fits(ask(ranks=2, n="3,4"), having(4 * GIB))
 
 
 def test_hosts_have_their_memory_each_and_a_bound_node_its_own() -> None:
     shape = Shape(4, hosts=("a", "b"))
     check_memory(replace(ask(n="2"), shape=shape), having(4 * GIB))
-    with pytest.raises(Refusal, match="8589934588 B of memory are available"):
+    with pytest.raises(Refusal, match=r"8,589,934,588 B \(8 GiB\) of memory are available"):
         check_memory(replace(ask(n="2"), shape=shape), having(4 * GIB - 2))
     check_memory(ask(n="17"), having(30 * GIB))
-    with pytest.raises(Refusal, match=f"{16 * GIB} B of memory"):
+    with pytest.raises(Refusal, match=r" B \(16 GiB\) of memory"):
         check_memory(ask(n="17", memory="bind:1"), having(30 * GIB))
     check_memory(ask(n="17", memory="bind:0+1"), having(30 * GIB))
     whole = machine(nodes=2).memory_bytes
-    with pytest.raises(Refusal, match=f"{whole} B of memory"):
+    with pytest.raises(Refusal, match=f"and {whole:,} B "):
         check_memory(ask(n="100"), machine(nodes=2))
 
 

@@ -117,7 +117,10 @@ def test_what_does_not_fit_into_memory_is_refused_before_the_start(monkeypatch: 
         "octant.workloads.workloads",
         lambda: {stream.name: dataclasses.replace(stream, step=lambda *_: Step({}, 2**40))},
     )
-    with pytest.raises(Refusal, match=rf"\(1 rank would hold {2**40} B, and {2**35} B of memory are available\)"):
+    with pytest.raises(
+        Refusal,
+        match=rf"\(1 rank would hold {2**40:,} B \(1 TiB\), and {2**35:,} B \(32 GiB\) of memory are available\)",
+    ):
         plan.check_startable(ask(), MACHINE)
 
 

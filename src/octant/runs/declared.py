@@ -123,10 +123,9 @@ def memory_reason(ask: Ask, cell: Mapping[str, str], machine: Machine) -> str:
     knobs = {**default_knobs(ask.subject.workload), **cell}
     size = next((f"a smaller {name}" for name in _SIZES if _halved(ask, knobs, name) < found.bytes_held), "")
     fewer = " or ".join(filter(None, [size, "fewer ranks" * (ask.shape.ranks > 1)])) or "smaller knobs"
-    return (
-        f"{' with ' + said if said else ''} ({ranks} would hold {found.bytes_held} B, and {available} B of memory are "
-        f"available); try {fewer}"
-    )
+    held, left = units.counted_bytes_text(found.bytes_held), units.counted_bytes_text(available)
+    where = f" with {said}" if said else ""
+    return f"{where} ({ranks} would hold {held}, and {left} of memory are available); try {fewer}"
 
 
 def _halved(ask: Ask, knobs: Mapping[str, str], name: str) -> float:
