@@ -7,8 +7,9 @@ import pytest
 
 from fake_kernel import ask
 from octant.build import program_name
+from octant.build.describe import Described, DescribedKnob
 from octant.failure import Exit, Refusal
-from octant.runs.knobs import check_asks
+from octant.runs.knobs import check_asks, check_knobs
 
 KNOBS = [{"name": name, "kind": "integer", "default": "1", "help": ""} for name in ("n", "threads")]
 
@@ -47,3 +48,21 @@ def test_a_kernel_that_takes_every_shape_is_not_asked_about_numbers(tmp_path: Pa
     asked = says(tmp_path, takes=False, code=Exit.OK)
     check_asks([ask(n=str(n)) for n in range(1, 9)])
     assert asked.read_text().count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "nearest"),
+    [
+        ("integer", "200000", "46340"),
+        ("integer", "1", "2"),
+        ("bytes", "1GiB", "46340B"),
+        ("real", "1e9", "46340"),
+        ("bytes", "1B", "2B"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_with_the_nearest_one(kind: str, value: str, nearest: str) -> None:
+    knob = DescribedKnob("n", kind, "256", "", (), 2, 46340)
+    described = Described((knob,), 1, {})
+    with pytest.raises(Refusal, match=rf"\(the (most|least) is {nearest}\); try n={nearest}$"):
+        check_knobs("node/gemm", {"n": value}, described)
+    check_knobs("node/gemm", {"n": nearest}, described)

@@ -110,5 +110,5 @@ def _check_value(knob: DescribedKnob, value: str) -> None:
         raise Refusal(f"cannot set {knob.name} ({error})", Exit.WRONG_WORD) from None
     if not knob.least <= number <= knob.most:
         bound, word = (knob.least, "least") if number < knob.least else (knob.most, "most")
-        text = units.bytes_text(bound).replace(" ", "") if knob.kind == "bytes" else str(bound)
-        raise Refusal(f"cannot set {asked} (the {word} is {text}); try {knob.name}={knob.default}", Exit.WRONG_WORD)
+        text = units.exact_bytes_text(int(bound)).replace(" ", "") if knob.kind == "bytes" else str(bound)
+        raise Refusal(f"cannot set {asked} (the {word} is {text}); try {knob.name}={text}", Exit.WRONG_WORD)
