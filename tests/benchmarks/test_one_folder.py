@@ -157,8 +157,15 @@ def test_a_mistake_in_the_tests_is_shown_by_help_and_by_the_command(octant: Call
     assert (
         octant("demo", code=1).stderr == f"octant: cannot use the command demo ({said}); correct or remove that file\n"
     )
+    for words in (("demo", "last"), ("demo",), ("--to", "demo")):
+        assert octant("export", *words, code=1).stderr.startswith(f"octant: cannot use the benchmark demo ({said}); ")
     file.unlink()
     assert f"({file}: cannot read the benchmark" in octant("demo", code=1).stderr
+
+
+def test_a_format_that_does_not_exist_is_refused_by_its_name(octant: Call) -> None:
+    said = octant("export", "dem", "last", code=Exit.WRONG_WORD).stderr
+    assert said == "octant: cannot export 'dem' (no such benchmark or run); did you mean demo?\n"
 
 
 def unspaced(text: str) -> str:

@@ -11,7 +11,7 @@ import typer
 from octant.cli import _complete
 from octant.cli._help import SEE
 from octant.cli._options import StoreOption
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, suggestion
 
 
 def register(app: typer.Typer) -> None:
@@ -41,7 +41,7 @@ def export(
     octant export BENCHMARK RUN writes the run as that benchmark prints its results.
     """
     from octant.analysis.summary import summarise
-    from octant.benchmarks import benchmarks
+    from octant.benchmarks import benchmarks, entries
     from octant.cli._stored import find_run
     from octant.output import opened
     from octant.report.run import sharing, tidy
@@ -52,7 +52,10 @@ def export(
     named = names.pop(0) if names[:1] and names[0] in benchmarks() else ""
     names = names or ["last"]
     form = "json" if json else named or to
+    for word in (form, names[0]):
+        entries().check(word, "benchmark")
     if len(names) > 1:
+        _check_run(names[0], store)
         raise Refusal(f"cannot export {names[1]!r} too (a file has one run); try it alone", Exit.WRONG_WORD)
     if of := named or (form in benchmarks() and form):
         if samples or results or (named and (json or to not in ("csv", named))):
@@ -71,6 +74,21 @@ def export(
         return
     with opened(output, "try -o with a file of yours") as file:
         tidy.write(summary, form, what, file, clean)
+
+
+def _check_run(word: str, store: Path | None) -> None:
+    """Refuse a word before a run that is neither a benchmark nor a run."""
+    from octant.benchmarks import benchmarks
+    from octant.cli._stored import find_run
+
+    if word in ("last", "previous"):
+        return
+    try:
+        find_run(store, word)
+    except Refusal as refusal:
+        why = "no such benchmark or run"
+        hint = suggestion(word, benchmarks())
+        raise Refusal(f"cannot export {word!r} ({why}); {hint}", Exit.WRONG_WORD) from refusal
 
 
 def _export_as(name: str, store: Path | None, run: str, output: Path | None) -> None:
