@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from octant import workloads
+from octant import untrusted, workloads
 from octant.benchmarks import benchmarks
 from octant.benchmarks import requests as hpcc
 from octant.benchmarks.hpcc.sizes import Sizes, full_order, quick_order, read_order
-from octant.benchmarks.table import read_tests
+from octant.benchmarks.table import BenchmarkError, BenchmarkTest, check_sizes, read_tests
 from octant.build.describe import Described
 from octant.failure import Exit, Refusal
 from paths import DATA
@@ -180,3 +180,49 @@ def test_kernels_take_what_is_asked(kernels: Path, monkeypatch: pytest.MonkeyPat
     for quick in (True, False):
         found = hpcc.asked(TESTS, Sizes(2, 512), quick, repeats=1)
         assert not here & set(found.left_out), found.left_out
+
+
+@pytest.mark.parametrize(
+    ("figure", "said"),
+    [
+        (
+            {"knobs": {"kernel": "trid"}},
+            "(knobs.kernel: the test has no kernel=trid); did you mean triad?",
+        ),
+        (
+            {"knobs": {"kernel": "copy"}},
+            "(knobs.kernel: the test has no kernel=copy); try one of triad, add",
+        ),
+        (
+            {"knobs": {"store": "plan"}},
+            "(knobs.store: the test has no store=plan); did you mean plain?",
+        ),
+        ({"knobs": {"byts": "1"}}, "(knobs.byts: node/stream has no such knob); did you mean bytes?"),
+        ({"metric": "bandwith"}, "(metric: node/stream has no metric 'bandwith'); did you mean "),
+        ({"reference": "x"}, "(reference: node/stream has no metric 'x'); try one of "),
+    ],
+    ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
+)
+def test_a_figure_that_no_cell_of_its_test_can_be_is_a_mistake(
+    figure: dict[str, object], said: str, kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    test = {"name": "x", "workload": "node/stream", "mode": "one", "knobs": {"kernel": "triad,add"}}
+    given = untrusted.convert({**test, "figure": [{"key": "k", "unit": 1.0, **figure}]}, BenchmarkTest)
+    (found,) = hpcc.problems([given])
+    assert str(found).startswith(said.replace("(", "(test.0.figure.0.", 1))
+
+
+def test_the_figures_of_hpcc_are_those_of_cells(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    assert not list(hpcc.problems(TESTS))
+
+
+def test_sizes_that_a_benchmark_does_not_declare_are_a_mistake() -> None:
+    """With `sizes.py` this is known once sizes were chosen."""
+    known = [one for one in dir(Sizes(2, 512)) if not one.startswith("_")]
+    check_sizes("hpcc", TESTS, known)
+    with pytest.raises(
+        BenchmarkError, match=r"toml, line \d+ \(test\.2\.knobs\.n: sizes\.py declares no size .hpl_n.\)"
+    ):
+        check_sizes("hpcc", TESTS, ["ranks"])

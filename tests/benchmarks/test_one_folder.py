@@ -116,6 +116,7 @@ def test_a_folder_that_cannot_be_used_is_a_row_and_stops_no_other(octant: Call, 
     assert "planted" in octant("demo", code=1).stderr
 
 
+TRID = 'figure = [{ key = "Triad_GBs", knobs = { kernel = "trid"'
 TRIAD = '{ key = "Triad_GBs", knobs = { kernel = "triad" }, unit = 1e9, each = true }'
 
 
@@ -161,6 +162,14 @@ def test_a_mistake_in_the_tests_is_shown_by_help_and_by_the_command(octant: Call
         assert octant("export", *words, code=1).stderr.startswith(f"octant: cannot use the benchmark demo ({said}); ")
     file.unlink()
     assert f"({file}: cannot read the benchmark" in octant("demo", code=1).stderr
+
+
+def test_a_figure_of_no_cell_is_refused_before_there_is_a_run(octant: Call, tmp_path: Path) -> None:
+    file = tmp_path / "folders" / "demo" / "tests.toml"
+    file.write_text(file.read_text().replace('figure = [{ key = "Triad_GBs", knobs = { kernel = "triad"', TRID))
+    said = octant("demo", "--ranks", "1", code=Exit.WRONG_WORD).stderr
+    assert f"cannot read the benchmark demo, {file}, line 8 (test.0.figure.0.knobs.kernel: " in said
+    assert not (tmp_path / "store").exists()
 
 
 def test_a_format_that_does_not_exist_is_refused_by_its_name(octant: Call) -> None:

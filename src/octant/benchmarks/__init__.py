@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from octant import registry
-from octant.benchmarks.table import TestsError, file_of, read_tests
+from octant.benchmarks.table import BenchmarkError, file_of, read_tests
 from octant.failure import Refusal
 from octant.registry import Broken, Entries, UndeclaredError
 
@@ -143,7 +143,7 @@ def _declared(module: ModuleType) -> Benchmark | Broken:
     name = module.__name__.rpartition(".")[2]
     try:
         read_tests(name)
-    except TestsError as error:
+    except BenchmarkError as error:
         return Broken(name, str(error.file), error.reason.replace("; ", ", "), error.line)
     except Refusal as refusal:  # no such file, or no TOML
         return Broken(name, str(file_of(name)), str(refusal).replace("; ", ", "))

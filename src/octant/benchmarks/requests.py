@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 from octant import build, workloads
 from octant.ask import Ask, Presentation, Shape, Subject
 from octant.benchmarks import Requested
-from octant.benchmarks.table import read_tests
+from octant.benchmarks.table import BenchmarkError, check_sizes, read_tests, size_name
 from octant.build.describe import describe
-from octant.failure import Refusal
+from octant.failure import Refusal, suggestion
 from octant.launch import leftovers
 from octant.machine.facts import usable_cores
 from octant.runs.knobs import check_knobs
 from octant.runs.modes import ranks_and_knobs
 from octant.runs.requests import host_names
 from octant.units import bytes_text, counted
+from octant.untrusted import Mistake
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from octant.benchmarks import Benchmark, Chosen
     from octant.benchmarks.table import BenchmarkTest
@@ -52,7 +53,7 @@ def requested(benchmark: Benchmark, chosen: Chosen, machine: Machine, _mpi: Mapp
     """Return an ask for each test that can be measured; the remarks name the others.
 
     Raises:
-        Refusal: a size that cannot be.
+        Refusal: a size that cannot be, or a mistake in `tests.toml`.
     """
     hosts = host_names(chosen.hosts)
     count = chosen.ranks or len(usable_cores(machine)) * max(1, len(hosts))
@@ -60,10 +61,14 @@ def requested(benchmark: Benchmark, chosen: Chosen, machine: Machine, _mpi: Mapp
     sizes, remarks, free = Sizes(count), [], leftovers.free_bytes()
     if own := benchmark.part("sizes"):
         sizes, remarks = own.choose(chosen.text("size"), quick, count, *_memory(machine, max(1, len(hosts))))
+    tests = read_tests(benchmark.name)
+    check_sizes(benchmark.name, tests, [one for one in dir(sizes) if not one.startswith("_")])
     found = asked(
-        read_tests(benchmark.name), sizes, quick, chosen.repeats or benchmark.launches, chosen.launcher, hosts,
+        tests, sizes, quick, chosen.repeats or benchmark.launches, chosen.launcher, hosts,
         shareable_bytes=free,
     )  # fmt: skip
+    for mistake in problems(tests):
+        raise BenchmarkError(benchmark.name, mistake)
     why = f"its ranks would share more than the {bytes_text(int(free))} that {leftovers.FOLDER} has"
     remarks += [f"{name} is measured by messages: {why}" for name in found.unshared]
     remarks += [f"{name} is left out: {why}" for name, why in found.left_out.items()]
@@ -73,6 +78,40 @@ def requested(benchmark: Benchmark, chosen: Chosen, machine: Machine, _mpi: Mapp
         chosen.hosts
     )
     return Requested(found.asks, " ".join(words), tuple(remarks))
+
+
+def problems(tests: Sequence[BenchmarkTest]) -> Iterator[Mistake]:
+    """Yield metrics and knobs of figures that no cell of their test can have, as far as workloads and kernels say."""
+    for n, test in enumerate(tests):
+        if workloads.why_absent(test.workload):
+            continue
+        metrics = [one.name for one in workloads.workload(test.workload).metrics]
+        try:
+            known = {knob.name: knob for knob in describe(test.workload).knobs}
+        except Refusal:  # the kernel is not built
+            known = {}
+        for m, figure in enumerate(test.figure):
+            path = ("test", str(n), "figure", str(m))
+            for key, metric in (("metric", figure.metric), ("reference", figure.reference)):
+                if metric and metric not in metrics:
+                    why = f"{test.workload} has no metric {metric!r}"
+                    yield Mistake((*path, key), why, suggestion(metric, metrics))
+            for name, value in figure.knobs.items() if known else ():
+                place = (*path, "knobs", name)
+                if name not in known:
+                    hint = suggestion(name, known, f"octant workloads {test.workload}")
+                    yield Mistake(place, f"{test.workload} has no such knob", hint)
+                    continue
+                values = known[name].choices and (_values(test, name) or known[name].choices)
+                if values and value not in values:
+                    yield Mistake(place, f"the test has no {name}={value}", suggestion(value, values))
+
+
+def _values(test: BenchmarkTest, knob: str) -> list[str]:
+    """Return the values of a knob that a test asks; none if it does not set the knob itself, or by a size."""
+    texts = [more[knob] for more in (test.knobs, test.quick, test.across, test.unshared) if knob in more]
+    values = [value for text in texts for value in text.split(",")]
+    return values if knob in test.knobs and not any(map(size_name, texts)) else []
 
 
 def _memory(machine: Machine, nodes: int) -> tuple[int, int]:
@@ -88,7 +127,7 @@ def filled(text: str, sizes: Sizes) -> str:
     Raises:
         AttributeError: no such size.
     """
-    return str(getattr(sizes, text[1:-1])) if text.startswith("{") and text.endswith("}") else text
+    return str(getattr(sizes, name)) if (name := size_name(text)) else text
 
 
 def asked(

@@ -80,7 +80,7 @@ def plain_name(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-class TestsError(Refusal):
+class BenchmarkError(Refusal):
     """A `tests.toml` that cannot be used; the text names the file, the line, the key, the reason and the correction."""
 
     def __init__(self, name: str, mistake: Mistake) -> None:
@@ -108,7 +108,7 @@ def read_tests(name: str) -> tuple[BenchmarkTest, ...]:
     """Return the tests of a benchmark's folder, in the order of its file; none if its tests are of another kind.
 
     Raises:
-        Refusal: there is no such file, it is no TOML, or it has a mistake (`TestsError`).
+        Refusal: there is no such file, it is no TOML, or it has a mistake (`BenchmarkError`).
     """
     file = file_of(name)
     parts = registry.names(f"{__package__}.{name}")
@@ -120,9 +120,9 @@ def read_tests(name: str) -> tuple[BenchmarkTest, ...]:
         given = {"test": table.get("test", [])} if "requests" in parts else table
         tests = untrusted.convert(given, _File).test
     except untrusted.MistakesError as error:
-        raise TestsError(name, error.mistakes[0]) from error
+        raise BenchmarkError(name, error.mistakes[0]) from error
     for mistake in _repeated(tests):
-        raise TestsError(name, mistake)
+        raise BenchmarkError(name, mistake)
     if "sizes" not in parts:
         check_sizes(name, tests, ("ranks",))
     return tests
@@ -150,7 +150,7 @@ def check_sizes(name: str, tests: Sequence[BenchmarkTest], known: Collection[str
     """Refuse tests that name, as `{name}`, a size that is not known.
 
     Raises:
-        TestsError: the first one.
+        BenchmarkError: the first one.
     """
     for n, test in enumerate(tests):
         groups = {"knobs": test.knobs, "quick": test.quick, "across": test.across, "unshared": test.unshared}
@@ -162,7 +162,8 @@ def check_sizes(name: str, tests: Sequence[BenchmarkTest], known: Collection[str
             size = size_name(value)
             if size and size not in known:
                 hint = suggestion(size, known)
-                raise TestsError(name, Mistake(("test", str(n), *path), f"sizes.py declares no size {size!r}", hint))
+                why = f"sizes.py declares no size {size!r}"
+                raise BenchmarkError(name, Mistake(("test", str(n), *path), why, hint))
 
 
 def size_name(text: str) -> str:
