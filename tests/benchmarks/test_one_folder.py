@@ -10,10 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from fake_run import lane, point, stored, there_and_back, write_run
 from octant import benchmarks
 from octant.ask import Ask, Launch, Shape, Subject
+from octant.cli import application
 from octant.failure import Exit
 from paths import DATA, ROOT
 from registries import added
@@ -162,6 +164,25 @@ def test_a_mistake_in_the_tests_is_shown_by_help_and_by_the_command(octant: Call
         assert octant("export", *words, code=1).stderr.startswith(f"octant: cannot use the benchmark demo ({said}); ")
     file.unlink()
     assert f"({file}: cannot read the benchmark" in octant("demo", code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("run", "the command run exists already, give the benchmark another one"),
+        ("model", "the command model exists already, give the benchmark another one"),
+        ("mpi", "the command mpi is that of the benchmark messages, too"),
+    ],
+)
+def test_a_benchmark_whose_command_exists_is_a_row(tmp_path: Path, command: str, said: str) -> None:
+    folder = tmp_path / "zz"
+    shutil.copytree(DEMO, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    file = folder / "__init__.py"
+    file.write_text(file.read_text().replace("predicted=True", f'command="{command}"'))
+    with added("octant.benchmarks", tmp_path):
+        shown = CliRunner().invoke(application(), ["--help"]).output
+        assert unspaced(f"zz{file}: {said}") in unspaced(shown)
+        assert "demonstration" not in CliRunner().invoke(application(), [command, "--help"]).output
 
 
 def test_a_figure_of_no_cell_is_refused_before_there_is_a_run(octant: Call, tmp_path: Path) -> None:

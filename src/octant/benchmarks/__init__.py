@@ -71,6 +71,10 @@ class Benchmark:
         """The short name."""
         return self.short or self.title
 
+    def unusable(self, error: str) -> Broken:
+        """Return the entry of the folder where its declaration cannot be used."""
+        return Broken(self.name, str(registry.file_of(__name__, self.name)), error)
+
     def part(self, name: str) -> ModuleType | None:
         """Return a module of its folder; `None` if it has none of that name.
 
@@ -128,7 +132,14 @@ class Requested:
 def entries() -> Entries[Benchmark]:
     """Every benchmark by the name of its folder, and the folders that cannot be used."""
     names = registry.names(__name__, folders=True)
-    return registry.collect((name, registry.entry(__name__, name, _declared)) for name in names)
+    made: dict[str, Benchmark | Broken] = {}
+    commands: dict[str, str] = {}
+    for name in names:
+        found = registry.entry(__name__, name, _declared)
+        if isinstance(found, Benchmark) and (other := commands.setdefault(found.command, name)) != name:
+            found = found.unusable(f"the command {found.command} is that of the benchmark {other}, too")
+        made[name] = found
+    return registry.collect(made.items())
 
 
 def _declared(module: ModuleType) -> Benchmark | Broken:

@@ -50,7 +50,18 @@ def _register(app: typer.Typer) -> tuple[Broken, ...]:
         for name, module in found.working.items()
         if (one := registry.attempt_of(__name__, name, functools.partial(module.register, app)))
     ]
-    return (*found.broken.values(), *failed, *benchmarks.entries().broken.values())
+    return (*found.broken.values(), *failed, *benchmarks.entries().broken.values(), *_taken(app))
+
+
+def _taken(app: typer.Typer) -> list[Broken]:
+    """Remove the command of each benchmark whose name is that of another command, and return their folders."""
+    own = [
+        one for one in app.registered_commands if one.callback and one.callback.__module__ == f"{__name__}.benchmark"
+    ]
+    names = [one.name for one in (*app.registered_commands, *app.registered_groups) if one not in own]
+    app.registered_commands = [one for one in app.registered_commands if one not in own or one.name not in names]
+    hidden = [one for one in benchmarks.benchmarks().values() if one.command in names]
+    return [one.unusable(f"the command {one.command} exists already, give the benchmark another one") for one in hidden]
 
 
 def _root(broken: tuple[Broken, ...]) -> type[_help.PageGroup]:
