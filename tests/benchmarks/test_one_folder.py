@@ -13,8 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 from fake_run import lane, point, stored, there_and_back, write_run
-from octant import benchmarks
+from octant import benchmarks, registry
 from octant.ask import Ask, Launch, Shape, Subject
+from octant.benchmarks import requests
+from octant.benchmarks.table import read_tests
 from octant.cli import application
 from octant.failure import Exit
 from paths import DATA, ROOT
@@ -200,6 +202,21 @@ def test_a_format_that_does_not_exist_is_refused_by_its_name(octant: Call) -> No
 
 def unspaced(text: str) -> str:
     return "".join(text.split())
+
+
+def test_the_tests_that_the_instructions_show_can_be_used(tmp_path: Path, kernels: Path) -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    folder = tmp_path / "demo"
+    shutil.copytree(DEMO, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "tests.toml").write_text(shown)
+    with added("octant.benchmarks", tmp_path), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OCTANT_KERNELS", str(kernels))
+        assert "no size 'triad_bytes'" in benchmarks.entries().broken["demo"].error
+        (folder / "sizes.py").touch()
+        registry.names.cache_clear()
+        (test,) = read_tests("demo")
+        assert not list(requests.problems([test]))
 
 
 def test_no_file_outside_its_folder_names_a_benchmark() -> None:
