@@ -298,9 +298,9 @@ def test_a_rule_that_raises_while_it_judges_is_a_row_too(summary: Summary, monke
     ("returned", "said"),
     [
         (
-            Advice("Odd", "grave", {"file": "x"}, (), "why"),
+            Advice("Odd", "grave", {"file": "x"}, (), "why"),  # type: ignore[arg-type]
             "its advice 'Odd' has the severity 'grave', try one of spoils",
-        ),  # type: ignore[arg-type]
+        ),
         ([3], "its advise returns a int, not Advice"),
         ("slow", "its advise returns a str, not Advice"),
     ],

@@ -78,3 +78,11 @@ def test_units_in_the_last_place_have_no_prefix() -> None:
 )
 def test_a_time_that_somebody_waits(seconds: float, text: str) -> None:
     assert units.duration_text(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(0, "0 B"), (1023, "1,023 B"), (1024, "1,024 B (1 KiB)"), (720941203456, "720,941,203,456 B (671.4 GiB)")],
+)
+def test_a_number_of_bytes_has_its_binary_unit_beside_it(size: int, text: str) -> None:
+    assert units.counted_bytes_text(size) == text

@@ -58,7 +58,9 @@ def _taken(app: typer.Typer) -> list[Broken]:
     own = [
         one for one in app.registered_commands if one.callback and one.callback.__module__ == f"{__name__}.benchmark"
     ]
-    names = [one.name for one in (*app.registered_commands, *app.registered_groups) if one not in own]
+    names = {one.name for one in app.registered_commands if one not in own} | {
+        one.name for one in app.registered_groups
+    }
     app.registered_commands = [one for one in app.registered_commands if one not in own or one.name not in names]
     hidden = [one for one in benchmarks.benchmarks().values() if one.command in names]
     return [one.unusable(f"the command {one.command} exists already, give the benchmark another one") for one in hidden]
