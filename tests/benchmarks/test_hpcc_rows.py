@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import registries
 from edge_runs import unmeasurable
 from fake_run import lane, point, stored, there_and_back
 from octant import foreign, workloads
@@ -104,6 +105,38 @@ def test_both_kinds_of_stores_are_rows_and_hpccs_bandwidth_is_of_the_quickest_pa
 def test_the_metrics_that_a_test_names_are_its_workloads(test: BenchmarkTest) -> None:
     declared = {metric.name for metric in workloads.workload(test.workload).metrics}
     assert {name for one in test.figure for name in (one.metric, one.reference) if name} <= declared
+
+
+@pytest.mark.parametrize("test", read_tests("hpcc"), ids=lambda one: one.name)
+def test_the_units_of_keys_are_those_of_the_metrics(test: BenchmarkTest) -> None:
+    workload = workloads.workload(test.workload)
+    for one in test.figure:
+        names = [one.metric, *filter(None, [one.reference])]
+        assert {workload.metric(name).unit for name in names} == {one.of}, one.key
+
+
+@pytest.mark.parametrize("how", ["left out", "broken"])
+def test_a_workload_that_is_not_installed_has_no_value_under_a_published_name(how: registries.How) -> None:
+    with registries.changed("octant.workloads.node", "stream", how):
+        without = summary_of(crashed=False)
+        found = rows(without)
+        for rule in ("baseline", "optimised"):
+            row = found["SingleSTREAM_Triad", rule]
+            assert (row.value, row.reference, row.verdict) == (None, None, "")
+            assert "node/stream" in row.reason
+        assert found["SingleDGEMM_Gflops", "baseline"].value is not None
+        pairs = dict(line.split("=") for line in benchmark_table.exported(without, HPCC).splitlines() if "=" in line)
+        assert pairs["SingleSTREAM_Triad"] == "-1"
+        assert "STREAM_VectorSize" not in pairs
+
+
+def test_a_metric_in_another_unit_gives_no_value(summary: Summary) -> None:
+    gemm = next(one for one in summary.figures if one.workload.name == "node/gemm")
+    other = replace(gemm.metric, unit="s")
+    changed = tuple(replace(one, metric=other) if one.workload.name == "node/gemm" else one for one in summary.figures)
+    assert rows(summary)["SingleDGEMM_Gflops", "baseline"].value is not None
+    row = rows(replace(summary, figures=changed))["SingleDGEMM_Gflops", "baseline"]
+    assert (row.value, row.reason) == (None, "no launch gave a value")
 
 
 def test_of_pairs_the_slowest_the_mean_and_the_quickest_are_told(summary: Summary) -> None:

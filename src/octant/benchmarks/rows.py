@@ -6,7 +6,7 @@ import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from octant import stats
+from octant import stats, workloads
 from octant.benchmarks.requests import absent
 from octant.benchmarks.table import plain_name, read_tests
 
@@ -74,11 +74,14 @@ def published_values(rows: Sequence[BenchmarkRow]) -> dict[str, float | None]:
 def figures_of_test(summary: Summary, benchmark: Benchmark, test: BenchmarkTest) -> tuple[Figure, ...]:
     """The headline figures of a test: of its ask or, with one rank, of that of another test which asks the same.
 
-    Of an imported run those that `imported_cells` finds for its keys.
+    Of an imported run those that `imported_cells` finds for its keys. None of a workload that is not installed: figures
+    made from records alone are of other metrics than its declaration has.
     """
     if summary.run.imported:
         cells = (cell for one in test.figure for cell in imported_cells(summary, test, one))
         return tuple({id(cell): cell for cell in cells}.values())
+    if workloads.why_absent(test.workload):
+        return ()
     found = tuple(one for one in summary.figures if one.show.test == test.name)
     if found or any(ask.shape.ranks > 1 for ask in summary.run.asks):
         return found
@@ -145,7 +148,7 @@ def imported_cells(summary: Summary, test: BenchmarkTest, one: BenchmarkFigure) 
     An output has problem sizes and settings of its own. Of several cells of one name, those with the knobs of the test
     count.
     """
-    known = [figure for figure in summary.figures if one.may_be(figure.knobs)]
+    known = [figure for figure in summary.figures if one.may_be(figure.knobs) and one.is_in(figure.metric.unit)]
     name = plain_name(one.imported or test.imported or test.name)
     named = [figure for figure in known if plain_name(figure.show.test) == name]
     alike = [figure for figure in named or known if test.may_be(figure.workload.name, figure.knobs)]
@@ -177,7 +180,7 @@ def _stated(test: BenchmarkTest, one: BenchmarkFigure, chosen: Figure, empty: Be
 def _measured(
     summary: Summary, test: BenchmarkTest, one: BenchmarkFigure, cells: Sequence[Figure], empty: BenchmarkRow
 ) -> BenchmarkRow:
-    found = [figure for cell in cells if (figure := summary.figure(cell, one.metric))]
+    found = [figure for cell in cells if (figure := summary.figure(cell, one.metric)) and one.is_in(figure.metric.unit)]
     first = cells[0].point
     row = replace(
         empty,
@@ -215,7 +218,11 @@ def _measured(
 def _reference(summary: Summary, one: BenchmarkFigure, cells: Sequence[Figure], scale: float) -> float | None:
     if not one.reference:
         return None
-    found = [figure for cell in cells if (figure := summary.figure(cell, one.reference)) and figure.value]
+    found = [
+        figure
+        for cell in cells
+        if (figure := summary.figure(cell, one.reference)) and figure.value and one.is_in(figure.metric.unit)
+    ]
     values = [figure.value.middle for figure in found if figure.value]
     if not values:
         return None
