@@ -263,7 +263,26 @@ def test_figures_over_the_peak_are_of_what_the_run_measured() -> None:
     assert over_peak(summary_of(), HPCC) is None
 
 
-def test_a_run_without_such_figures_is_no_summary() -> None:
+def test_a_run_without_such_figures_has_no_summary_and_no_table() -> None:
     run = stored([], [])
+    empty = replace(summary_of(), run=run, figures=(), others={})
     with pytest.raises(Refusal, match="try octant hpcc"):
-        benchmark_table.exported(replace(summary_of(), run=run, figures=(), others={}), HPCC)
+        benchmark_table.exported(empty, HPCC)
+    for shown in (benchmark_table.text, benchmark_table.as_json):
+        with pytest.raises(Refusal, match=f"no figure that is HPC Challenge's.; try octant report {run.id}"):
+            shown(empty, HPCC)
+
+
+def test_a_run_of_the_benchmark_of_which_every_test_failed_says_why() -> None:
+    launches, _, failures = run_of()
+    text = benchmark_table.text(summarise(stored(launches, [], failures), all_metrics=True), HPCC)
+    assert "RandomlyOrderedRing latency: SIGSEGV" in text
+
+
+def test_what_was_not_checked_is_not_right(summary: Summary) -> None:
+    assert rows(summary)["SingleDGEMM_Gflops", "baseline"].verdict == "right"
+    launches, points, _ = run_of()
+    bare = summarise(stored(launches, [replace(one, results=()) for one in points]), all_metrics=True)
+    row = rows(bare)["SingleDGEMM_Gflops", "baseline"]
+    assert (row.verdict, row.value is None) == ("", False)
+    assert "Success=0" in benchmark_table.exported(bare, HPCC)

@@ -59,6 +59,15 @@ def rows_of(summary: Summary, benchmark: Benchmark) -> tuple[BenchmarkRow, ...]:
     return tuple(row for test in read_tests(benchmark.name) for row in _rows(summary, benchmark, test, widest))
 
 
+def is_shown(summary: Summary, benchmark: Benchmark, rows: Sequence[BenchmarkRow]) -> bool:
+    """Whether a run is one of the benchmark: it has a figure of it, or a request for one that may have failed."""
+    if any(row.value is not None or row.verdict == "WRONG" for row in rows):
+        return True
+    run, names = summary.run, {test.name for test in read_tests(benchmark.name)}
+    asked = run.benchmark == benchmark.command or any(ask.show.test in names for ask in run.asks)
+    return asked and not run.imported
+
+
 def published_values(rows: Sequence[BenchmarkRow]) -> dict[str, float | None]:
     """Return the value that the benchmark itself would print, by key; `None` if there is none.
 
@@ -152,18 +161,19 @@ def imported_cells(summary: Summary, test: BenchmarkTest, one: BenchmarkFigure) 
     name = plain_name(one.imported or test.imported or test.name)
     named = [figure for figure in known if plain_name(figure.show.test) == name]
     alike = [figure for figure in named or known if test.may_be(figure.workload.name, figure.knobs)]
-    if named or one.imported:
+    if named:
         return alike or named
+    if one.imported:
+        return []  # one measurement is neither the least nor the mean nor the most of several
     return [figure for figure in alike if figure.mode == test.mode]
 
 
 def _stated(test: BenchmarkTest, one: BenchmarkFigure, chosen: Figure, empty: BenchmarkRow) -> BenchmarkRow:
     """Return the row of a value that the benchmark printed: the headline of the imported cell, in the key's unit."""
     value = chosen.value
-    verified = all("unverified" not in point.notes for point in chosen.points)
     row = replace(
         empty,
-        verdict="WRONG" if chosen.wrong else "right" if verified else "",
+        verdict=_verdict([chosen]),
         ranks=chosen.point.ranks,
         shown=_shown([chosen], test, empty),
         doubts=tuple(stats.warnings(chosen.doubts)),
@@ -177,6 +187,14 @@ def _stated(test: BenchmarkTest, one: BenchmarkFigure, chosen: Figure, empty: Be
     return replace(row, value=value.middle / one.unit, low=low, high=high)
 
 
+def _verdict(cells: Sequence[Figure]) -> str:
+    """Return what the checks of the cells found; "" where a launch recorded none."""
+    if any(cell.wrong for cell in cells):
+        return "WRONG"
+    every = [point for cell in cells for point in cell.points]
+    return "right" if all(point.checks and "unverified" not in point.notes for point in every) else ""
+
+
 def _measured(
     summary: Summary, test: BenchmarkTest, one: BenchmarkFigure, cells: Sequence[Figure], empty: BenchmarkRow
 ) -> BenchmarkRow:
@@ -184,7 +202,7 @@ def _measured(
     first = cells[0].point
     row = replace(
         empty,
-        verdict="WRONG" if any(cell.wrong for cell in cells) else "right",
+        verdict=_verdict(cells),
         rule=first.notes.get("rule") or empty.rule,
         ranks=first.ranks,
         shown=_shown(cells, test, empty),
