@@ -21,7 +21,7 @@ from octant.benchmarks.rows import BenchmarkRow, over_peak, rows_of
 from octant.benchmarks.table import BenchmarkTest, read_tests
 from octant.failure import Refusal
 from octant.record import Failure, Point, Result
-from octant.report import benchmark_table
+from octant.report import benchmark_table, claims
 from octant.store import Store
 from octant.store.imported import create
 
@@ -162,7 +162,13 @@ def test_what_is_not_measurable_has_no_ends_in_the_table() -> None:
     assert "…" in benchmark_table.text(good, HPCC)
     assert {(row.low, row.high) for row in rows_of(bad, HPCC)} == {(None, None)}
     assert any(row.value is not None for row in rows_of(bad, HPCC))
-    assert not re.search(r"\d … \d", benchmark_table.text(bad, HPCC))
+    text = benchmark_table.text(bad, HPCC)
+    assert not re.search(r"\d … \d", text)
+    marked = [line for line in text.splitlines() if line.startswith("  ") and "right" in line]
+    assert marked
+    assert all(line.endswith(claims.grade(bad.figures[0])) for line in marked), "the grade of a tile"
+    assert "* doubtful" not in text
+    assert not any(row.invalid for row in rows_of(good, HPCC))
 
 
 def test_a_wrong_answer_has_no_speed_and_the_summary_says_so() -> None:

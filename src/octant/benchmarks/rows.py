@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from octant import stats, workloads
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 3
 """Values of a knob that are listed in a row."""
+
+
+UNMEASURABLE = "not measurable"
+"""What stands beside such a value: the grade of the figure, as a report calls it."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,12 @@ class BenchmarkRow:
     varied: tuple[str, ...] = ()  # those that tell rows of one key apart: "store=plain"
     doubts: tuple[str, ...] = ()
     reason: str = ""  # why there is no value
+    invalid: bool = False  # the grade of its figure is "not measurable"
+
+    @property
+    def told(self) -> dict[str, object]:
+        """Its fields for programs, which find the grade of a figure in the report."""
+        return {name: value for name, value in asdict(self).items() if name != "invalid"}
 
     @property
     def published(self) -> float | None:
@@ -177,6 +187,7 @@ def _stated(test: BenchmarkTest, one: BenchmarkFigure, chosen: Figure, empty: Be
         ranks=chosen.point.ranks,
         shown=_shown([chosen], test, empty),
         doubts=tuple(stats.warnings(chosen.doubts)),
+        invalid=value is not None and chosen.invalid,
         launches=chosen.count_text,
         reason="" if value or chosen.wrong else chosen.missing or "no launch gave a value",
     )
@@ -230,6 +241,7 @@ def _measured(
         limit=chosen.limit.source if chosen.limit and chosen.of_limit is not None else "",
         shown=_shown([cell] if one.over == "best" else cells, test, empty),
         doubts=tuple(stats.warnings(chosen.doubts)),
+        invalid=any(figure.invalid for figure in with_value) if mean else chosen.invalid,
     )
 
 
