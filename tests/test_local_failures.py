@@ -526,7 +526,7 @@ OF_LISTS = [
     ["--help"], ["workloads"], ["study", "list"], ["evaluate", "--list"], ["runs"], ["report", "last"],
     ["place", "--place", "2x1", "--for", "all"],
 ]  # fmt: skip
-OF_RUNS = [["export", "last"], ["compare", "previous", "last"], ["hpcc", "--run", "last"]]
+OF_RUNS = [["export", "last"], ["compare", "previous", "last"], ["hpcc", "--help"]]
 """Commands that need none of what is deleted by its name."""
 
 
