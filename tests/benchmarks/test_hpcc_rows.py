@@ -125,6 +125,7 @@ def test_a_workload_that_is_not_installed_has_no_value_under_a_published_name(ho
             assert (row.value, row.reference, row.verdict) == (None, None, "")
             assert "node/stream" in row.reason
         assert found["SingleDGEMM_Gflops", "baseline"].value is not None
+        assert "  SingleSTREAM of three arrays: " in benchmark_table.text(without, HPCC)
         pairs = dict(line.split("=") for line in benchmark_table.exported(without, HPCC).splitlines() if "=" in line)
         assert pairs["SingleSTREAM_Triad"] == "-1"
         assert "STREAM_VectorSize" not in pairs

@@ -6,7 +6,7 @@ import statistics
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from octant import stats, workloads
+from octant import stats
 from octant.benchmarks.requests import absent
 from octant.benchmarks.table import plain_name, read_tests
 
@@ -99,7 +99,7 @@ def figures_of_test(summary: Summary, benchmark: Benchmark, test: BenchmarkTest)
     if summary.run.imported:
         cells = (cell for one in test.figure for cell in imported_cells(summary, test, one))
         return tuple({id(cell): cell for cell in cells}.values())
-    if workloads.why_absent(test.workload):
+    if test.workload in summary.unknown:
         return ()
     found = tuple(one for one in summary.figures if one.show.test == test.name)
     if found or any(ask.shape.ranks > 1 for ask in summary.run.asks):

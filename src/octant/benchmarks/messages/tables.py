@@ -205,7 +205,8 @@ def _row(summary: Summary, pattern: Pattern, figure: Figure) -> Row:
     moved = None if number is None or not pattern.factor else pattern.factor * added * number
     messages = pattern.messages * added / t_max if t_max and pattern.messages else None
     repetitions = sum(launch.count * launch.point.batch for launch in figure.counted)
-    own = figure.value if figure.metric.unit == "s" else None
+    declared = figure.workload.name not in summary.unknown  # else it is the time of a whole step
+    own = figure.value if figure.metric.unit == "s" and declared else None
     known = own if own and own.kind != "not measurable" else None
     return Row(
         number, None if imported else repetitions, value("t_min"), t_max, value("t_avg", *pure, *time),
