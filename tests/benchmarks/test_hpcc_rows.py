@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import registries
 from edge_runs import unmeasurable
 from fake_run import lane, point, stored, there_and_back
 from octant import foreign, workloads
@@ -20,7 +21,7 @@ from octant.benchmarks.rows import BenchmarkRow, over_peak, rows_of
 from octant.benchmarks.table import BenchmarkTest, read_tests
 from octant.failure import Refusal
 from octant.record import Failure, Point, Result
-from octant.report import benchmark_table
+from octant.report import benchmark_table, claims
 from octant.store import Store
 from octant.store.imported import create
 
@@ -106,6 +107,39 @@ def test_the_metrics_that_a_test_names_are_its_workloads(test: BenchmarkTest) ->
     assert {name for one in test.figure for name in (one.metric, one.reference) if name} <= declared
 
 
+@pytest.mark.parametrize("test", read_tests("hpcc"), ids=lambda one: one.name)
+def test_the_units_of_keys_are_those_of_the_metrics(test: BenchmarkTest) -> None:
+    workload = workloads.workload(test.workload)
+    for one in test.figure:
+        names = [one.metric, *filter(None, [one.reference])]
+        assert {workload.metric(name).unit for name in names} == {one.of}, one.key
+
+
+@pytest.mark.parametrize("how", ["left out", "broken"])
+def test_a_workload_that_is_not_installed_has_no_value_under_a_published_name(how: registries.How) -> None:
+    with registries.changed("octant.workloads.node", "stream", how):
+        without = summary_of(crashed=False)
+        found = rows(without)
+        for rule in ("baseline", "optimised"):
+            row = found["SingleSTREAM_Triad", rule]
+            assert (row.value, row.reference, row.verdict) == (None, None, "")
+            assert "node/stream" in row.reason
+        assert found["SingleDGEMM_Gflops", "baseline"].value is not None
+        assert "  SingleSTREAM of three arrays: " in benchmark_table.text(without, HPCC)
+        pairs = dict(line.split("=") for line in benchmark_table.exported(without, HPCC).splitlines() if "=" in line)
+        assert pairs["SingleSTREAM_Triad"] == "-1"
+        assert "STREAM_VectorSize" not in pairs
+
+
+def test_a_metric_in_another_unit_gives_no_value(summary: Summary) -> None:
+    gemm = next(one for one in summary.figures if one.workload.name == "node/gemm")
+    other = replace(gemm.metric, unit="s")
+    changed = tuple(replace(one, metric=other) if one.workload.name == "node/gemm" else one for one in summary.figures)
+    assert rows(summary)["SingleDGEMM_Gflops", "baseline"].value is not None
+    row = rows(replace(summary, figures=changed))["SingleDGEMM_Gflops", "baseline"]
+    assert (row.value, row.reason) == (None, "no launch gave a value")
+
+
 def test_of_pairs_the_slowest_the_mean_and_the_quickest_are_told(summary: Summary) -> None:
     found = rows(summary)
     ends = [found[f"{end}PingPongLatency_usec", "baseline"] for end in ("Min", "Avg", "Max")]
@@ -129,7 +163,13 @@ def test_what_is_not_measurable_has_no_ends_in_the_table() -> None:
     assert "…" in benchmark_table.text(good, HPCC)
     assert {(row.low, row.high) for row in rows_of(bad, HPCC)} == {(None, None)}
     assert any(row.value is not None for row in rows_of(bad, HPCC))
-    assert not re.search(r"\d … \d", benchmark_table.text(bad, HPCC))
+    text = benchmark_table.text(bad, HPCC)
+    assert not re.search(r"\d … \d", text)
+    marked = [line for line in text.splitlines() if line.startswith("  ") and "right" in line]
+    assert marked
+    assert all(line.endswith(claims.grade(bad.figures[0])) for line in marked), "the grade of a tile"
+    assert "* doubtful" not in text
+    assert not any(row.invalid for row in rows_of(good, HPCC))
 
 
 def test_a_wrong_answer_has_no_speed_and_the_summary_says_so() -> None:
@@ -230,7 +270,26 @@ def test_figures_over_the_peak_are_of_what_the_run_measured() -> None:
     assert over_peak(summary_of(), HPCC) is None
 
 
-def test_a_run_without_such_figures_is_no_summary() -> None:
+def test_a_run_without_such_figures_has_no_summary_and_no_table() -> None:
     run = stored([], [])
+    empty = replace(summary_of(), run=run, figures=(), others={})
     with pytest.raises(Refusal, match="try octant hpcc"):
-        benchmark_table.exported(replace(summary_of(), run=run, figures=(), others={}), HPCC)
+        benchmark_table.exported(empty, HPCC)
+    for shown in (benchmark_table.text, benchmark_table.as_json):
+        with pytest.raises(Refusal, match=f"no figure that is HPC Challenge's.; try octant report {run.id}"):
+            shown(empty, HPCC)
+
+
+def test_a_run_of_the_benchmark_of_which_every_test_failed_says_why() -> None:
+    launches, _, failures = run_of()
+    text = benchmark_table.text(summarise(stored(launches, [], failures), all_metrics=True), HPCC)
+    assert "RandomlyOrderedRing latency: SIGSEGV" in text
+
+
+def test_what_was_not_checked_is_not_right(summary: Summary) -> None:
+    assert rows(summary)["SingleDGEMM_Gflops", "baseline"].verdict == "right"
+    launches, points, _ = run_of()
+    bare = summarise(stored(launches, [replace(one, results=()) for one in points]), all_metrics=True)
+    row = rows(bare)["SingleDGEMM_Gflops", "baseline"]
+    assert (row.verdict, row.value is None) == ("", False)
+    assert "Success=0" in benchmark_table.exported(bare, HPCC)

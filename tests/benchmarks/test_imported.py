@@ -127,7 +127,18 @@ def test_tables_of_osu_come_out_with_its_names_and_numbers(tmp_path: Path) -> No
     assert ["1048576", "66.02"] in rows
 
 
-def test_an_import_without_such_results_is_refused_or_has_no_rows(tmp_path: Path) -> None:
+def test_an_import_without_such_results_is_refused(tmp_path: Path) -> None:
     run = imported(tmp_path, "stream", DATA / "foreign" / "stream-5.10.txt")
     assert "has no pattern of octant mpi" in printed(["mpi", "--run", run, "--store", str(tmp_path)])
-    assert "no figure that is HPC Challenge's" in printed(["export", "hpcc", run, "--store", str(tmp_path)])
+    for words in (["export", "hpcc", run], ["hpcc", "--run", run], ["hpcc", "--run", run, "--json"]):
+        assert "no figure that is HPC Challenge's" in printed([*words, "--store", str(tmp_path)])
+
+
+@pytest.mark.parametrize("part", IMB)
+def test_a_time_of_imb_is_no_least_nor_greatest_of_hpcc(tmp_path: Path, part: str) -> None:
+    """A message of 8 bytes between two ranks is not the extreme over many pairs that HPC Challenge publishes."""
+    run = imported(tmp_path, "imb", DATA / "foreign" / f"imb-2021.11-{part}.txt")
+    for words in (["export", "hpcc", run], ["hpcc", "--run", run]):
+        text = printed([*words, "--store", str(tmp_path)])
+        assert text.startswith("refused: cannot ")
+        assert "; try octant " in text

@@ -199,6 +199,11 @@ def test_what_is_not_measurable_has_no_ends_in_the_table() -> None:
     bad = table_text(unmeasurable(good), "octant")
     assert "low … high" in table_text(good, "octant")
     assert not re.search(r"\d.* … \d", bad), bad
+    for style in ("imb", "osu", "octant"):
+        text = table_text(unmeasurable(good), style)
+        assert any(line.endswith("  not measurable") for line in text.splitlines()), "the grade of a tile"
+        assert "* doubtful" not in text
+        assert "# not measurable: " in text
 
 
 @pytest.mark.parametrize(("each", "times"), [("", 1), ("other", 4), ("pair", 2)])

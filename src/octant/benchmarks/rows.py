@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from octant import stats
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 3
 """Values of a knob that are listed in a row."""
+
+
+UNMEASURABLE = "not measurable"
+"""What stands beside such a value: the grade of the figure, as a report calls it."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,12 @@ class BenchmarkRow:
     varied: tuple[str, ...] = ()  # those that tell rows of one key apart: "store=plain"
     doubts: tuple[str, ...] = ()
     reason: str = ""  # why there is no value
+    invalid: bool = False  # the grade of its figure is "not measurable"
+
+    @property
+    def told(self) -> dict[str, object]:
+        """Its fields for programs, which find the grade of a figure in the report."""
+        return {name: value for name, value in asdict(self).items() if name != "invalid"}
 
     @property
     def published(self) -> float | None:
@@ -59,6 +69,15 @@ def rows_of(summary: Summary, benchmark: Benchmark) -> tuple[BenchmarkRow, ...]:
     return tuple(row for test in read_tests(benchmark.name) for row in _rows(summary, benchmark, test, widest))
 
 
+def is_shown(summary: Summary, benchmark: Benchmark, rows: Sequence[BenchmarkRow]) -> bool:
+    """Whether a run is one of the benchmark: it has a figure of it, or a request for one that may have failed."""
+    if any(row.value is not None or row.verdict == "WRONG" for row in rows):
+        return True
+    run, names = summary.run, {test.name for test in read_tests(benchmark.name)}
+    asked = run.benchmark == benchmark.command or any(ask.show.test in names for ask in run.asks)
+    return asked and not run.imported
+
+
 def published_values(rows: Sequence[BenchmarkRow]) -> dict[str, float | None]:
     """Return the value that the benchmark itself would print, by key; `None` if there is none.
 
@@ -74,11 +93,14 @@ def published_values(rows: Sequence[BenchmarkRow]) -> dict[str, float | None]:
 def figures_of_test(summary: Summary, benchmark: Benchmark, test: BenchmarkTest) -> tuple[Figure, ...]:
     """The headline figures of a test: of its ask or, with one rank, of that of another test which asks the same.
 
-    Of an imported run those that `imported_cells` finds for its keys.
+    Of an imported run those that `imported_cells` finds for its keys. None of a workload that is not installed: figures
+    made from records alone are of other metrics than its declaration has.
     """
     if summary.run.imported:
         cells = (cell for one in test.figure for cell in imported_cells(summary, test, one))
         return tuple({id(cell): cell for cell in cells}.values())
+    if test.workload in summary.unknown:
+        return ()
     found = tuple(one for one in summary.figures if one.show.test == test.name)
     if found or any(ask.shape.ranks > 1 for ask in summary.run.asks):
         return found
@@ -145,25 +167,27 @@ def imported_cells(summary: Summary, test: BenchmarkTest, one: BenchmarkFigure) 
     An output has problem sizes and settings of its own. Of several cells of one name, those with the knobs of the test
     count.
     """
-    known = [figure for figure in summary.figures if one.may_be(figure.knobs)]
+    known = [figure for figure in summary.figures if one.may_be(figure.knobs) and one.is_in(figure.metric.unit)]
     name = plain_name(one.imported or test.imported or test.name)
     named = [figure for figure in known if plain_name(figure.show.test) == name]
     alike = [figure for figure in named or known if test.may_be(figure.workload.name, figure.knobs)]
-    if named or one.imported:
+    if named:
         return alike or named
+    if one.imported:
+        return []  # one measurement is neither the least nor the mean nor the most of several
     return [figure for figure in alike if figure.mode == test.mode]
 
 
 def _stated(test: BenchmarkTest, one: BenchmarkFigure, chosen: Figure, empty: BenchmarkRow) -> BenchmarkRow:
     """Return the row of a value that the benchmark printed: the headline of the imported cell, in the key's unit."""
     value = chosen.value
-    verified = all("unverified" not in point.notes for point in chosen.points)
     row = replace(
         empty,
-        verdict="WRONG" if chosen.wrong else "right" if verified else "",
+        verdict=_verdict([chosen]),
         ranks=chosen.point.ranks,
         shown=_shown([chosen], test, empty),
         doubts=tuple(stats.warnings(chosen.doubts)),
+        invalid=value is not None and chosen.invalid,
         launches=chosen.count_text,
         reason="" if value or chosen.wrong else chosen.missing or "no launch gave a value",
     )
@@ -174,14 +198,22 @@ def _stated(test: BenchmarkTest, one: BenchmarkFigure, chosen: Figure, empty: Be
     return replace(row, value=value.middle / one.unit, low=low, high=high)
 
 
+def _verdict(cells: Sequence[Figure]) -> str:
+    """Return what the checks of the cells found; "" where a launch recorded none."""
+    if any(cell.wrong for cell in cells):
+        return "WRONG"
+    every = [point for cell in cells for point in cell.points]
+    return "right" if all(point.checks and "unverified" not in point.notes for point in every) else ""
+
+
 def _measured(
     summary: Summary, test: BenchmarkTest, one: BenchmarkFigure, cells: Sequence[Figure], empty: BenchmarkRow
 ) -> BenchmarkRow:
-    found = [figure for cell in cells if (figure := summary.figure(cell, one.metric))]
+    found = [figure for cell in cells if (figure := summary.figure(cell, one.metric)) and one.is_in(figure.metric.unit)]
     first = cells[0].point
     row = replace(
         empty,
-        verdict="WRONG" if any(cell.wrong for cell in cells) else "right",
+        verdict=_verdict(cells),
         rule=first.notes.get("rule") or empty.rule,
         ranks=first.ranks,
         shown=_shown(cells, test, empty),
@@ -209,13 +241,18 @@ def _measured(
         limit=chosen.limit.source if chosen.limit and chosen.of_limit is not None else "",
         shown=_shown([cell] if one.over == "best" else cells, test, empty),
         doubts=tuple(stats.warnings(chosen.doubts)),
+        invalid=any(figure.invalid for figure in with_value) if mean else chosen.invalid,
     )
 
 
 def _reference(summary: Summary, one: BenchmarkFigure, cells: Sequence[Figure], scale: float) -> float | None:
     if not one.reference:
         return None
-    found = [figure for cell in cells if (figure := summary.figure(cell, one.reference)) and figure.value]
+    found = [
+        figure
+        for cell in cells
+        if (figure := summary.figure(cell, one.reference)) and figure.value and one.is_in(figure.metric.unit)
+    ]
     values = [figure.value.middle for figure in found if figure.value]
     if not values:
         return None

@@ -22,6 +22,7 @@ class BenchmarkFigure(InputTable, frozen=True, kw_only=True):
     knobs: Mapping[str, str] = {}  # of the cell, where an ask has several
     metric: str = ""  # "": the headline of the workload
     unit: Annotated[float, Meta(gt=0)]  # 1e9 for a key in Gflops: the value is divided by it
+    of: str = ""  # the base unit of the metric, "flop/s": a metric in another one gives no value; "": any
     each: bool = False  # the value is that of a rank, the metric that of all
     over: Literal["", "max", "min", "mean", "best"] = ""  # of the cells that fit; best: greatest rate, least time
     reference: str = ""  # the metric that is reduced as the benchmark does it, where ours is not
@@ -32,6 +33,10 @@ class BenchmarkFigure(InputTable, frozen=True, kw_only=True):
     def is_of(self, knobs: Mapping[str, str]) -> bool:
         """Whether a cell with these knobs is one of it."""
         return all(knobs.get(name, "") == value for name, value in self.knobs.items())
+
+    def is_in(self, unit: str) -> bool:
+        """Whether a metric in this base unit gives its value."""
+        return self.of in ("", unit)
 
     def may_be(self, knobs: Mapping[str, str]) -> bool:
         """Whether a cell of which some knobs are known may be one of it."""

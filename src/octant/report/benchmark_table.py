@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from octant import units
 from octant.benchmarks import Chosen, benchmarks
-from octant.benchmarks.rows import over_peak, published_values, rows_of
+from octant.benchmarks.rows import UNMEASURABLE, is_shown, over_peak, published_values, rows_of
 from octant.failure import Exit, Refusal
 from octant.report import claims
 from octant.report.run.text import mark
@@ -51,7 +51,7 @@ def as_json(summary: Summary, benchmark: Benchmark, chosen: Chosen = _NOTHING) -
     of_peak = over_peak(summary, benchmark)
     said: dict[str, object] = {
         "run": summary.run.id,
-        "figures": [asdict(row) for row in rows_of(summary, benchmark)],
+        "figures": [row.told for row in _shown(summary, benchmark)],
     }
     if of_peak:
         said |= {"peak_flops_per_s": of_peak[0], "over_peak": [asdict(one) for one in of_peak[1]]}
@@ -88,9 +88,22 @@ def exported(summary: Summary, benchmark: Benchmark) -> str:
     return "".join(f"{key}={value:.10g}\n" for key, value in values.items() if value is not None)
 
 
+def _shown(summary: Summary, benchmark: Benchmark) -> tuple[BenchmarkRow, ...]:
+    """Return the rows of a run.
+
+    Raises:
+        Refusal: the run is not one of the benchmark.
+    """
+    rows, run = rows_of(summary, benchmark), summary.run
+    if is_shown(summary, benchmark, rows):
+        return rows
+    why = f"it is `{run.title}`, and has no figure that is {benchmark.title}'s"
+    raise Refusal(f"cannot print {run.id} as {benchmark.command} ({why}); try octant report {run.id}", Exit.WRONG_WORD)
+
+
 def _rows_text(summary: Summary, benchmark: Benchmark) -> str:
     """Return the rows of all tests that have a figure, those that have none with the reason, and notes on columns."""
-    rows = rows_of(summary, benchmark)
+    rows = _shown(summary, benchmark)
     shown = [row for row in rows if not row.reason]
     limits = {source: mark(number) for number, source in enumerate(dict.fromkeys(r.limit for r in shown if r.limit))}
     head = ("", "median", "low … high", f"as {benchmark.called}", "of limit", "checks", "rule", "")
@@ -129,7 +142,7 @@ def _cells(row: BenchmarkRow, common: Sequence[str], limits: dict[str, str]) -> 
         share,
         row.verdict,
         row.rule,
-        " ".join(own) + " *" * bool(row.doubts),
+        " ".join(own) + (f" {UNMEASURABLE}" if row.invalid else " *" * bool(row.doubts)),
     )
 
 
@@ -177,6 +190,8 @@ def _notes(summary: Summary, benchmark: Benchmark, shown: Sequence[BenchmarkRow]
             found.append(f"Over the measured peak of {units.si_text(peak, 'flop/s')}: {', '.join(texts)}.")
     found += claims.legend(figure.value for figure in summary.figures)
     found += [f"{letter}  100 % is {source}" for source, letter in limits.items()]
-    if any(row.doubts for row in shown):
+    if any(row.invalid for row in shown):
+        found.append(f"{UNMEASURABLE}: the value says nothing here; octant report {summary.run.id} says why.")
+    if any(row.doubts and not row.invalid for row in shown):
         found.append(f"* doubtful here; octant report {summary.run.id} says why.")
     return found

@@ -41,11 +41,14 @@ _NOT_RUN = -1.0  # as HPCC writes it
 def text(summary: Summary, benchmark: Benchmark, values: Mapping[str, float | None]) -> str:
     """Return `Key=value` lines between the two that HPCC writes around its summary; what was not measured is -1.
 
+    It is a success where no launch failed, and checks were made, and all of them passed.
+
     Args:
         values: of the keys of its tests.
     """
     ranks = max(ask.shape.ranks for ask in summary.run.asks)
-    right = not summary.run.failures and not any(figure.wrong for figure in summary.figures)
+    checked = any(point.checks for figure in summary.figures for point in figure.points)
+    right = checked and not summary.run.failures and not any(figure.wrong for figure in summary.figures)
     lines = {"Success": f"{right:d}", "CommWorldProcs": str(ranks)}
     figures = {key: _NOT_RUN if value is None else value for key, value in values.items()}
     lines |= {key: _number(value) for key, value in {**dict(_sizes(summary, benchmark)), **figures}.items()}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from octant import stats
 from octant.benchmarks.messages.patterns import Pattern, find, pattern_of
+from octant.benchmarks.rows import UNMEASURABLE
 from octant.failure import Exit, Refusal
 from octant.metric import Derived
 from octant.units import bytes_text, counted, si_text
@@ -48,6 +49,12 @@ class Row:
     launches: str
     doubts: tuple[str, ...]
     wrong: bool
+    invalid: bool = False  # the grade of its figure is "not measurable"
+
+    @property
+    def told(self) -> dict[str, object]:
+        """Its fields for programs, which find the grade of a figure in the report."""
+        return {name: value for name, value in asdict(self).items() if name != "invalid"}
 
 
 @dataclass(frozen=True)
@@ -130,7 +137,7 @@ def as_json(summary: Summary, chosen: Chosen) -> str:
             "pattern": table.pattern.name, "asked": table.asked, "workload": table.pattern.workload,
             "processes": table.processes, "groups": table.groups, "settings": list(table.settings),
             "factor": table.pattern.factor * table.pattern.times_of(table.processes),
-            "rows": [asdict(row) for row in table.rows],
+            "rows": [row.told for row in table.rows],
         }
         for table in _shown(summary, chosen.names)
     ]  # fmt: skip
@@ -198,7 +205,8 @@ def _row(summary: Summary, pattern: Pattern, figure: Figure) -> Row:
     moved = None if number is None or not pattern.factor else pattern.factor * added * number
     messages = pattern.messages * added / t_max if t_max and pattern.messages else None
     repetitions = sum(launch.count * launch.point.batch for launch in figure.counted)
-    own = figure.value if figure.metric.unit == "s" else None
+    declared = figure.workload.name not in summary.unknown  # else it is the time of a whole step
+    own = figure.value if figure.metric.unit == "s" and declared else None
     known = own if own and own.kind != "not measurable" else None
     return Row(
         number, None if imported else repetitions, value("t_min"), t_max, value("t_avg", *pure, *time),
@@ -208,6 +216,7 @@ def _row(summary: Summary, pattern: Pattern, figure: Figure) -> Row:
         own.middle if own else None, _over(moved, own.middle if own else None),
         known.low if known else None, known.high if known else None,
         figure.count_text, tuple(stats.warnings(figure.doubts)), bool(figure.wrong),
+        figure.value is not None and figure.invalid,
     )  # fmt: skip
 
 
@@ -345,7 +354,17 @@ def _fixed(value: float | None, unit: float, digits: int = 2) -> str:
 
 
 def _mark(row: Row) -> str:
-    return "  WRONG ANSWER" if row.wrong else " *" if row.doubts else ""
+    return "  WRONG ANSWER" if row.wrong else f"  {UNMEASURABLE}" if row.invalid else " *" if row.doubts else ""
+
+
+def _notes_of_marks(summary: Summary, shown: Sequence[Table]) -> list[str]:
+    """Return what stands below tables with values that are not measurable, or doubtful."""
+    rows, run = [row for table in shown for row in table.rows if not row.wrong], summary.run.id
+    invalid, doubtful = any(row.invalid for row in rows), any(row.doubts and not row.invalid for row in rows)
+    return [
+        *[f"{UNMEASURABLE}: the value says nothing here; octant report {run} says why."] * invalid,
+        *[f"* doubtful here; octant report {run} says why, and has medians with intervals."] * doubtful,
+    ]
 
 
 def _failures(summary: Summary) -> list[str]:
@@ -360,8 +379,7 @@ def _notes_of_import(summary: Summary, shown: Sequence[Table]) -> list[str]:
     every = ((one.workload.name, one.knobs, _asked(summary, one.point.launch)) for one in summary.figures)
     without = dict.fromkeys(asked for name, knobs, asked in every if pattern_of(name, knobs, asked, True) is None)
     notes += [f"# Without a table, since octant mpi has no such pattern: {', '.join(without)}."] * bool(without)
-    doubtful = any(row.doubts for table in shown for row in table.rows)
-    return notes + [f"# * doubtful here; octant report {run.id} says why, and has medians with intervals."] * doubtful
+    return notes + [f"# {note}" for note in _notes_of_marks(summary, shown)]
 
 
 def _footnotes(summary: Summary, shown: Sequence[Table], style: str, below: Sequence[str]) -> str:
@@ -390,6 +408,5 @@ def _footnotes(summary: Summary, shown: Sequence[Table], style: str, below: Sequ
         if one.rounded
     ]
     notes += below
-    if any(row.doubts for table in shown for row in table.rows):
-        notes.append(f"* doubtful here; octant report {summary.run.id} says why, and has medians with intervals.")
+    notes += _notes_of_marks(summary, shown)
     return "\n".join([*failed, *(f"# {note}" for note in notes)])
