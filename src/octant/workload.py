@@ -248,7 +248,7 @@ class Workload:
     """Results and checks of the kernel that other code reads: an identifier for each, and the kernel's text of it."""
     step: Declared | None = None  # what one step computes, holds and sends (`step.py` of the folder)
     not_declared: tuple[str, ...] = ()
-    """Counts that metrics use and `step` leaves out, because the data or the processor decide them."""
+    """Counts that metrics use and `step` leaves out: the data, the processor or threads of another role decide them."""
     scaling: Scaling | None = None  # how its step grows: the network model predicts it on more ranks and nodes
     sizes: Mapping[str, Callable[[Machine, str], str]] = field(default_factory=dict)
     """Knobs of the problem's size, which other tools choose by rules of their own. For each of them, what of its value
