@@ -6,10 +6,17 @@ memory checks, estimated durations, performance limits and the predictions of th
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TypeAlias
+
+from octant import registry
+from octant.failure import suggestion
+from octant.registry import Broken, UndeclaredError
 
 
 @dataclass(frozen=True)
@@ -54,8 +61,69 @@ class Step:
 Declared: TypeAlias = Callable[[Mapping[str, str], int, int], Step]
 """Of a workload: the step of these knobs (complete: defaults included), ranks of a group, and threads of each rank.
 
-Raises KeyError or ValueError where the knobs do not say it.
+Raises KeyError or ValueError where the knobs do not say it. `checked` tells mistakes of the step apart from that.
 """
+
+
+NOT_KNOWN = (LookupError, ValueError, ArithmeticError)
+"""Errors with which a step says that these knobs do not tell it: a value or a kernel for which nothing is declared."""
+
+
+class StepError(ValueError):
+    """A step cannot be used, whatever the values of knobs are; the message names the file, the line and the error."""
+
+
+class UnknownKnobError(KeyError):
+    """A step asks for a knob that the kernel does not have."""
+
+    def __str__(self) -> str:
+        """Return the message, which `KeyError` would quote."""
+        return str(self.args[0])
+
+
+class _Knobs(dict[str, str]):
+    """Complete knobs, of which a missing one is an error of the step, and not of a value."""
+
+    def __missing__(self, name: str) -> str:
+        raise UnknownKnobError(f"the kernel has no knob {name!r}; {suggestion(name, self)}")
+
+
+def checked(step: Declared) -> Declared:
+    """The same step, whose mistakes are told apart from knobs for which nothing is declared.
+
+    The step that is returned raises `StepError` if it asks for a knob that is missing, if it returns no `Step`, or if
+    it raises another error than `NOT_KNOWN`, which passes.
+    """
+    if hasattr(step, "is_checked"):
+        return step
+    code = getattr(inspect.unwrap(step), "__code__", None)
+    file, first_line = (Path(code.co_filename), code.co_firstlineno) if code else (Path("step.py"), None)
+
+    def answer(knobs: Mapping[str, str], ranks: int, threads: int) -> Step | Exception:
+        try:
+            found = step(_Knobs(knobs), ranks, threads)
+        except UnknownKnobError:
+            raise
+        except NOT_KNOWN as error:
+            return error
+        if not isinstance(found, Step):
+            raise UndeclaredError(f"step() returns an object of type {type(found).__name__}, not Step")
+        for name, value in {**found.counts, "bytes_held": found.bytes_held}.items():
+            if not isinstance(value, int | float):
+                raise UndeclaredError(f"{name} of the step is of type {type(value).__name__}, not a number")
+        return found
+
+    @functools.wraps(step)
+    def certain(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
+        found = registry.attempt("step", file, lambda: answer(knobs, ranks, threads))
+        if isinstance(found, Broken):
+            raise StepError(replace(found, line=found.line or first_line).reason)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    certain.is_checked = True  # type: ignore[attr-defined]
+    return certain
 
 
 @dataclass(frozen=True)

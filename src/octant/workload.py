@@ -1,6 +1,7 @@
 """What a workload folder declares: metrics, limits, pictures, its traffic on a network, and a tiny complete run."""
 
 import functools
+import itertools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from octant.machine import Machine
 from octant.metric import Metric, Needed, needed_names
 from octant.record import Point
 from octant.stats.doubts import GRADES
-from octant.step import Declared, Scaling
+from octant.step import NOT_KNOWN, Declared, Scaling, Step, StepError, checked
 
 
 @dataclass(frozen=True)
@@ -246,6 +247,8 @@ class Workload:
     results: Mapping[str, str] = field(default_factory=dict)
     """Results and checks of the kernel that other code reads: an identifier for each, and the kernel's text of it."""
     step: Declared | None = None  # what one step computes, holds and sends (`step.py` of the folder)
+    not_declared: tuple[str, ...] = ()
+    """Counts that metrics use and `step` leaves out: the data, the processor or threads of another role decide them."""
     scaling: Scaling | None = None  # how its step grows: the network model predicts it on more ranks and nodes
     sizes: Mapping[str, Callable[[Machine, str], str]] = field(default_factory=dict)
     """Knobs of the problem's size, which other tools choose by rules of their own. For each of them, what of its value
@@ -260,6 +263,7 @@ class Workload:
             traffic=self.traffic and total(self.traffic, NoTraffic("the record does not say what was sent")),
             footprint=total(self.footprint, None),
             rivals=self.rivals and total(self.rivals, ("the call", "the other one")),
+            step=self.step and checked(self.step),
         )
 
     @property
@@ -304,6 +308,7 @@ class Workload:
         found = [*_misspelt_metrics(self), *_misspelt_limits(self, limits)]
         if described is not None:
             found += [*_unknown_series(self, described), *_unknown_knobs(self, described)]
+            found += _wrong_step(self, described)
         if points:
             found += [*_unrecorded(self, points), *_unused_series(points, described or {})]
         return list(dict.fromkeys(found))
@@ -410,6 +415,36 @@ def _unknown_knobs(workload: Workload, described: Mapping[str, Any]) -> Iterator
     lists = [choices.get(name, ()) for name in (*workload.alone, *workload.apart)]
     if all(lists):
         yield from _unknown("ours", "value", workload.ours, [value for values in lists for value in values])
+
+
+def _wrong_step(workload: Workload, described: Mapping[str, Any]) -> Iterator[str]:
+    """Mistakes of the step, on the smoke run and every kernel of the program; counts in metrics that it does not have.
+
+    Values for which no step is declared are no mistake, unless there is no other value.
+    """
+    if workload.step is None:
+        return
+    defaults = {knob["name"]: knob.get("default", "") for knob in described.get("knobs", ())}
+    smoke = itertools.product(*(values.split(",") for values in workload.smoke.values()))
+    cells = [dict(zip(workload.smoke, values, strict=True)) for values in smoke]
+    cells += [{described.get("chooser", ""): row} for row in described.get("rows", {})]
+    ranks = max(2 if workload.messages else 1, described.get("least_ranks", 1))
+    steps: list[Step] = []
+    refused: list[str] = []
+    for cell, threads in itertools.product(cells, (1, 2)):
+        try:
+            steps.append(checked(workload.step)({**defaults, **cell}, ranks, threads))
+        except StepError as error:
+            yield f"step: {error}"
+        except NOT_KNOWN as error:
+            refused.append(f"{type(error).__name__}: {error}")
+    if not steps:
+        yield from (f"step: it is not declared for any value of the smoke run ({text})" for text in refused[:1])
+        return
+    declared = ["messages", "bytes_sent", *(name for step in steps for name in step.counts), *workload.not_declared]
+    for metric in workload.metrics:
+        counts = [need.name for need in needed_names(metric.value) if need.kind == "count"]
+        yield from _unknown(f"metric {metric.name!r}", "count", counts, dict.fromkeys(declared))
 
 
 def _unrecorded(workload: Workload, points: Sequence[Point]) -> Iterator[str]:

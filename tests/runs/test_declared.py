@@ -13,7 +13,7 @@ from octant.failure import Exit, Refusal
 from octant.machine import Machine
 from octant.runs import declared
 from octant.runs.declared import check_memory, nothing_fits
-from octant.step import Step
+from octant.step import Declared, Step
 
 GIB = 2**30
 DEFAULTS = {"groups": "all", "threads": "1", "n": "1", "bytes": "8", "pages": "default", "memory": "default"}
@@ -62,6 +62,31 @@ def test_of_what_is_not_declared_nothing_is_known(question: Ask) -> None:
     (cell,) = question.cells()
     assert declared.declared(question, cell) is None
     check_memory(question, having(1))
+
+
+def misspelling(knobs: Mapping[str, str], _ranks: int, _threads: int) -> Step:
+    return Step({}, int(knobs["byts"]))
+
+
+def nothing(_knobs: Mapping[str, str], _ranks: int, _threads: int) -> Step:
+    return None  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("wrong", [misspelling, nothing])
+def test_a_mistake_of_a_step_is_said_once_and_a_value_that_it_does_not_know_never(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], wrong: Declared
+) -> None:
+    one = replace(workloads.workload("node/stream"), step=wrong)
+    monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": one})
+    for _ in range(2):
+        assert declared.declared(ask(n="3"), {"n": "3"}) is None
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 1
+    assert said[0].startswith("octant: no memory check and no duration of node/stream: its step cannot be used (")
+    assert f"{__file__}, line" in said[0]
+    monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": replace(one, step=step)})
+    assert declared.declared(ask(n="many"), {"n": "many"}) is None
+    assert not capsys.readouterr().err
 
 
 def test_what_does_not_fit_is_refused_with_the_bytes_and_a_remedy() -> None:

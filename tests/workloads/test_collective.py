@@ -92,6 +92,36 @@ def test_a_wrong_library_is_seen_and_the_first_wrong_element_named(
 
 
 @pytest.mark.mpi
+def test_blocks_of_which_only_pieces_are_looked_at_are_right(run_kernel: KernelRuns) -> None:
+    """Of 12 KiB: the buffer is too long to look at (16 KiB), its blocks are not; of 100 KB both are.
+
+    One-heavy counts of 7 KiB make the buffers of one rank alone too long: all ranks verify as many calls nevertheless.
+    """
+    for words in (
+        ("pattern=alltoall,scatter,reduce-scatter-block,neighbour-alltoall,neighbour-allgather", "counts=equal"),
+        ("pattern=alltoallv,scatterv,reduce-scatter,allgatherv", "counts=one-heavy", "inplace=yes"),
+    ):
+        done = run_kernel("mpi/collective", *words, "bytes=7KiB,12KiB,100000", *TINY, ranks=2, fault="wrong:4")
+        assert done.code == 0, done.stderr
+        assert done.points
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    ("number", "patterns"),
+    [
+        (5, "alltoall,scatter,reduce-scatter,neighbour-alltoall,bcast"),
+        (6, "alltoall,reduce-scatter,neighbour-alltoall"),
+        (7, "alltoall,reduce,neighbour-alltoall"),
+    ],
+)
+def test_a_wrong_library_is_seen_in_pieces(run_kernel: KernelRuns, number: int, patterns: str) -> None:
+    done = run_kernel("mpi/collective", f"pattern={patterns}", "bytes=100000", *TINY, ranks=2, fault=f"wrong:{number}")
+    assert done.code == Exit.WRONG_ANSWER
+    assert set(where(done.points)) == set(patterns.split(","))
+
+
+@pytest.mark.mpi
 def test_a_wrong_order_of_operands_is_seen_by_the_operation_that_does_not_commute(run_kernel: KernelRuns) -> None:
     words = ("pattern=allreduce,reduce,scan,reduce-scatter", "op=sum,matrix", "bytes=64", *TINY)
     done = run_kernel("mpi/collective", *words, ranks=2, fault="wrong:3")

@@ -17,7 +17,7 @@ from octant.record import Point, Result
 from octant.record.lines import Reader
 from octant.record.written import seal
 from octant.report.run import workloads as page
-from octant.step import Scaling
+from octant.step import Declared, Scaling, Step
 from octant.workload import Curve, Picture, Probe, Stacked, Workload
 from paths import DATA
 
@@ -103,7 +103,7 @@ def named(**changes: Any) -> Workload:
     return dataclasses.replace(Workload("made up", metrics, {"bytes": "8"}, "node/made-up"), **changes)
 
 
-DESCRIBED = {
+DESCRIBED: Mapping[str, Any] = {
     "knobs": [{"name": "bytes", "choices": []}, {"name": "how", "choices": ["now", "later"]}],
     "phases": ["pack"],
     "readings": [{"name": "residual", "unit": "1"}],
@@ -187,3 +187,58 @@ def test_the_page_of_a_workload_prints_its_problems(kernels: Path, monkeypatch: 
     monkeypatch.undo()
     assert "Problems of the declaration" not in page.workload_text("stream")
     assert json.loads(page.workload_json("stream"))["problems"] == []
+
+
+def stepping(step: Declared, *counts: str, **changes: Any) -> list[str]:
+    """The problems of a workload with this step, of whose counts a metric is a rate."""
+    metrics = (Metric("rate", "1/s", "higher", rate(*counts, role="driver")),) if counts else ()
+    return said(step=step, metrics=metrics, described=COMPLETE, **changes)
+
+
+COMPLETE = {
+    **DESCRIBED,
+    "knobs": [{**knob, "default": default} for knob, default in zip(DESCRIBED["knobs"], ("8", "now"), strict=True)],
+    "phases": [],
+    "readings": [],
+}
+
+
+def of_bytes(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
+    """What no value of `how` but `now` declares."""
+    if knobs["how"] != "now":
+        raise ValueError("nothing is known of later")
+    return Step({"turns": int(knobs["bytes"]) * ranks * threads}, 8)
+
+
+def test_a_step_that_is_right_is_no_problem() -> None:
+    assert stepping(of_bytes, "turns") == []
+    assert stepping(of_bytes, "turns", "bytes_sent", smoke={"how": "later,now"}) == []
+
+
+def misspelling(knobs: Mapping[str, str], _ranks: int, _threads: int) -> Step:
+    return Step({"turns": float(knobs["byts"])}, 8)
+
+
+def dividing(knobs: Mapping[str, str], _ranks: int, _threads: int) -> Step:
+    return Step({"turns": 1}, knobs["bytes"] / 8)  # type: ignore[operator, arg-type]
+
+
+def test_mistakes_of_a_step_are_reported_with_file_and_line() -> None:
+    def line(function: Declared, beyond: int = 0) -> str:
+        return f"step: {__file__}, line {function.__code__.co_firstlineno + beyond}: "
+
+    assert stepping(misspelling) == [
+        f"{line(misspelling, 1)}UnknownKnobError: the kernel has no knob 'byts'; did you mean bytes?".replace(
+            "byts'; ", "byts', "
+        )
+    ]
+    assert stepping(dividing) == [f"{line(dividing, 1)}TypeError: unsupported operand type(s) for /: 'str' and 'int'"]
+    nothing: Any = lambda _knobs, _ranks, _threads: None  # noqa: E731
+    assert stepping(nothing) == [f"{line(nothing)}step() returns an object of type NoneType, not Step"]
+    (lost,) = stepping(of_bytes, smoke={"how": "later"})
+    assert lost.endswith("not declared for any value of the smoke run (ValueError: nothing is known of later)")
+
+
+def test_a_count_of_a_metric_that_the_step_does_not_have_is_reported() -> None:
+    assert stepping(of_bytes, "turn") == ["metric 'rate': no count 'turn'; did you mean turns?"]
+    assert stepping(of_bytes, "loads", not_declared=("loads",)) == []

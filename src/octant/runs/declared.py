@@ -1,7 +1,9 @@
 """What the workload of an ask declares of a cell before anything starts, and whether that fits into memory."""
 
+import functools
 import math
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,7 +12,7 @@ from octant.ask import Ask
 from octant.build.describe import default_knobs, pace
 from octant.failure import Exit, Refusal
 from octant.machine import Machine
-from octant.step import Step
+from octant.step import NOT_KNOWN, Step, StepError, checked
 
 SLOWEST = {"flops": 2e8, "bytes": 1e7, "filled": 1e7, "": 1e6}
 """Counts in a second, far below what any machine does: operations of a hardware thread; bytes of a node in memory,
@@ -69,14 +71,25 @@ def declared(ask: Ask, cell: Mapping[str, str]) -> Declared | None:
     found = workloads.workloads().get(ask.subject.workload)
     if found is None or found.step is None:
         return None
-    knobs = {**default_knobs(found.name), **cell}
+    defaults = default_knobs(found.name)
+    knobs = {**defaults, **cell}
     try:
         ranks, groups = _groups(knobs["groups"], ask.shape.ranks)
         threads = int(knobs["threads"])
         steps = STEPS.get(pace(found.name, knobs), STEPS["steps"]) + int(knobs.get("warmup", "0"))
-        return Declared(found.step(knobs, ranks, threads), groups, ranks * groups * threads, steps)
-    except (LookupError, ValueError, ArithmeticError):  # a value that only the kernel can judge
-        return None
+        return Declared(checked(found.step)(knobs, ranks, threads), groups, ranks * groups * threads, steps)
+    except StepError as error:
+        if defaults:  # else knobs are missing because the kernel is
+            _warn(f"no memory check and no duration of {found.name}: its step cannot be used ({error})")
+    except NOT_KNOWN:  # a value that only the kernel can judge
+        pass
+    return None
+
+
+@functools.cache
+def _warn(text: str) -> None:
+    """Prints a warning on standard error, once in a process."""
+    print(f"octant: {text}", file=sys.stderr)
 
 
 def _groups(text: str, ranks: int) -> tuple[int, int]:

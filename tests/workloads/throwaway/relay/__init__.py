@@ -3,6 +3,8 @@
 from octant.metric import Metric, groups, per, ranks, rate, reading, result, seconds, share, steps
 from octant.workload import Curve, Stacked, Workload
 
+from .step import step
+
 WORKLOAD = Workload(
     summary="Blocks that every rank of a group hands to the next (for tests)",
     metrics=(
@@ -16,5 +18,6 @@ WORKLOAD = Workload(
         Metric("ring", "1", "higher", result("ring")),
     ),
     pictures=(Curve("bytes", "bandwidth"), Stacked("bytes", ("fill", "pass"))),
+    step=step,
     smoke={"bytes": "64"},
 )

@@ -41,6 +41,7 @@ WORKLOAD = Workload(
     pictures=(Curve("n", title="Fourier transform by length", each=("library", "effort")),),
     footprint=footprint,
     step=step,
+    not_declared=("flops",),
     smoke={"n": "2,60,1024,1000,243", "stores": "auto,streaming"},
     sizes={"n": any_size},
 )

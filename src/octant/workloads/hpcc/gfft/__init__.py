@@ -58,6 +58,7 @@ WORKLOAD = Workload(
     traffic=_traffic,
     footprint=footprint,
     step=step,
+    not_declared=("flops",),
     scaling=Scaling("gfft", "G-FFT", "n", whole=smooth_at_least, apart=({"transport": "messages"},)),
     smoke={"n": "900,16384", "transport": "shared,messages,hierarchical"},
     messages=True,

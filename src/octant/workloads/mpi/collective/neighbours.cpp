@@ -26,7 +26,7 @@ Layout exchanged(Shape const& shape, std::vector<std::size_t> const& counts, boo
     Layout layout;
     for (int const target : mine.targets) {
         std::size_t const count = counts[place(to_each ? target : shape.rank)];
-        layout.in_counts.push_back(count);
+        if (to_each) layout.in_counts.push_back(count);
         layout.in += count;
         if (target != shape.rank) layout.sent += many(count);
     }

@@ -45,7 +45,8 @@ struct Layout {                          // of one rank, in elements
     std::int64_t read = 0, written = 0;  // of the buffers, at least
     std::vector<Block> expected = {};
     std::optional<Block> own = {};  // of the input, where it stands in the output buffer before the call
-    std::vector<std::size_t> in_counts = {}, out_counts = {};  // of calls with a count for each block
+    // Of each block, in their order. `in_counts` is empty where no rank receives a part of the input alone.
+    std::vector<std::size_t> in_counts = {}, out_counts = {};
 };
 
 enum class InPlace { never, everywhere, at_root, out_at_root };  // which rank passes MPI_IN_PLACE, and for which buffer

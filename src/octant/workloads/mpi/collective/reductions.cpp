@@ -40,7 +40,7 @@ Layout scattered(Shape const& shape, std::vector<std::size_t> const& counts) {
     std::size_t const mine = counts[place(shape.rank)];
     Layout layout =
         combined(shape, {{0, mine, 0, shape.size - 1, sum_before(counts, place(shape.rank))}}, shape.in_place);
-    layout.out_counts = counts;
+    layout.in_counts = layout.out_counts = counts;
     layout.sent = many(shape.count - mine);
     return layout;
 }

@@ -36,6 +36,7 @@ WORKLOAD = Workload(
     pictures=(Curve("n", title="Fourier transform by length"),),
     footprint=footprint,
     step=step,
+    not_declared=("flops",),
     smoke={"n": "60,96", "rows": "0,6", "batch": "1,19", "element": "double-complex,single"},
     apart=("library",),
     ours=("octant", "plain"),

@@ -49,5 +49,6 @@ WORKLOAD = Workload(
         Curve("drawn", each=("reads", "pages"), along="drawn by all threads", title="Loads beside other traffic"),
     ),
     step=step,
+    not_declared=("bytes_written",),
     smoke={"pattern": "lines,pages,loaded", "bytes": "64KiB", "count": "64", "load": "64KiB"},
 )

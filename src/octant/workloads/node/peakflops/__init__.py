@@ -82,5 +82,6 @@ WORKLOAD = Workload(
     provides=(_of("double"), _of("single"), Provides(SCALAR, "rate", _is_scalar)),
     pictures=(Bars("width", title="Peak by vector width"),),
     step=step,
+    not_declared=("flops",),
     smoke={"element": "double"},
 )  # fmt: skip
