@@ -15,6 +15,7 @@ from octant.analysis.matching import share_figures
 from octant.analysis.summary import summarise
 from octant.metric import Metric, Value, groups, ranks, result, seconds, steps
 from octant.record import Buffer, Given, Point, Process, Result, Samples, Work
+from octant.report.run import compared as views
 from octant.report.run import comparison
 from octant.store import Pair, StoredRun
 from octant.store.asked import Looks
@@ -336,6 +337,28 @@ def test_values_without_a_ratio_are_not_comparable_in_equal_points_either(value:
     row = dataclasses.replace(before.figures[0], equal=(before.figures[1],))
     found = compare(dataclasses.replace(before, figures=(row,)), dataclasses.replace(after, figures=after.figures[:1]))
     assert [one.why for one in found.figures] == [(f"{value:g} in A",)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "text", "option"),
+    [
+        ({"ranks": 2}, "2 ranks × 1 thread", "--ranks 2"),
+        ({"threads": 2}, "1 rank × 2 threads", "--place 1x2"),
+    ],
+)
+def test_figures_of_other_ranks_or_threads_are_named_with_the_option_that_makes_them_equal(
+    shape: dict[str, int], text: str, option: str
+) -> None:
+    one = changed(changed_workloads(BASE, {"node/stream"}), "node/stream", ranks=1, threads=1)
+    found = compared(one, dataclasses.replace(changed(one, "node/stream", **shape), id="another"))
+    assert ("ranks × threads of node/stream", "1 rank × 1 thread", text) in found.differences
+    assert not found.compared
+    (step,) = views.steps(found)
+    assert step.body.endswith(f"Measure A again with {option}.")
+    for width in (80, 120):
+        page = "\n".join(line.plain for line in comparison.lines(found, width))
+        assert option in page
+    assert not compared(one, one).shapes
 
 
 def test_runs_share_figures_where_a_cell_of_the_table_is_in_both() -> None:

@@ -6,14 +6,22 @@ from pathlib import Path
 
 import pytest
 
+from fake_run import lane, point, stored
 from golden_tables import printed
 from octant import foreign
+from octant.analysis.compare import compare
+from octant.analysis.summary import Summary, summarise
+from octant.ask import Ask, Presentation, Shape, Subject
+from octant.benchmarks import benchmarks
+from octant.benchmarks.rows import imported_cells, rows_of
+from octant.benchmarks.table import plain_name, read_tests
 from octant.store import Store
 from octant.store.imported import create
 from paths import DATA
 
 HPCC = DATA / "foreign" / "hpcc-1.5.0.txt"
 IMB = ("mpi1", "nbc", "rma", "mt")
+COUNTS = ("flops", "nominal_flops", "updates", "bytes_read", "bytes_written", "bytes_sent", "bytes_transposed")
 NOT_SAID = "#repetitions"
 """A column that `octant import` does not read."""
 
@@ -142,3 +150,54 @@ def test_a_time_of_imb_is_no_least_nor_greatest_of_hpcc(tmp_path: Path, part: st
         text = printed([*words, "--store", str(tmp_path)])
         assert text.startswith("refused: cannot ")
         assert "; try octant " in text
+
+
+def measured_as(file: Path) -> Summary:
+    """A run of ours with a figure for each test of HPC Challenge that the file has, at the sizes of the file."""
+    launches, points = [], []
+    tables = foreign.read_file("hpcc", file).tables
+    for test in read_tests("hpcc"):
+        if test.name.startswith(("PingPong", "Naturally", "Randomly")):  # of several cells, or of several methods
+            continue
+        kernels = test.knobs.get("kernel", "").split(",")
+        name = plain_name(test.imported or test.name)
+        cells = [one for one in tables if plain_name(one.benchmark) == name and one.knobs.get("kernel", "") in kernels]
+        ranks, groups = 1 if test.mode == "one" else 2, {"groups": "1"} if test.mode == "star" else {}
+        own = {name: value.partition(",")[0] for name, value in test.knobs.items() if "{" not in value}
+        for cell in cells:
+            knobs = {**own, "library": "own", **cell.knobs, **groups}
+            show = Presentation(test.name, test=test.name)
+            (launch,) = Ask(Subject(test.workload), knobs, Shape(ranks), show=show, repeats=1).launches()
+            of_ranks = tuple(lane([1_000_000 + 10_000 * rank] * 20, rank=rank) for rank in range(ranks))
+            given = {"workload": test.workload, "launch": launch.key, "ranks": ranks, "lanes": of_ranks}
+            counts = dict.fromkeys(COUNTS, 1_000_000)
+            points.append(point("steps" if test.mode == "all" else "chunks", knobs=knobs, counts=counts, **given))
+            launches.append(launch)
+    return summarise(stored(launches, points, title="hpcc --quick"), all_metrics=True)
+
+
+def test_a_comparison_with_an_import_has_the_values_that_both_tables_print(tmp_path: Path) -> None:
+    """What HPC Challenge states of a star test is the mean of a rank; ours is of all ranks together."""
+    theirs = summarise(Store(tmp_path).read(imported(tmp_path, "hpcc", HPCC)), all_metrics=True)
+    ours = measured_as(HPCC)
+    tests = {figure.key: (test, figure) for test in read_tests("hpcc") for figure in test.figure}
+    printed_rows = [
+        {row.key: row for row in rows_of(side, benchmarks()["hpcc"]) if row.value} for side in (theirs, ours)
+    ]
+    seen = set()
+    for one in (*compare(theirs, ours).figures, *compare(ours, theirs).figures):
+        if one.before is None or one.after is None:
+            continue
+        pair = sorted((one.before, one.after), key=lambda figure: figure.point.notes.get("imported", "") == "")
+        assert {figure.metric.name for figure in pair} == {pair[0].metric.name}
+        keys = [key for key, (test, figure) in tests.items() if any(
+            found.identity == pair[0].identity for found in imported_cells(theirs, test, figure)
+        )]  # fmt: skip
+        (key,) = keys
+        for figure, rows in zip(pair, printed_rows, strict=True):
+            value = figure.value.middle / tests[key][1].unit if figure.value else None
+            assert value == pytest.approx(rows[key].value if key in rows else None), key
+            seen |= {key} if value else set()
+    both = printed_rows[0].keys() & printed_rows[1].keys()
+    assert seen == both
+    assert sum(key.startswith("Star") for key in seen) == 8

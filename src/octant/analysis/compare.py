@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from octant import units
-from octant.analysis.conditions import differences
+from octant.analysis.conditions import differences, differing_shapes
 from octant.analysis.evidence import invalid_doubts, no_history, of_rounds, of_two_runs, values_behind
 from octant.analysis.figures import includes
 from octant.analysis.matching import Defaults, matched
@@ -17,10 +17,13 @@ from octant.stats.intervals import MEANS
 from octant.stats.verdicts import MARGIN, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from octant.analysis.evidence import History
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.ask import Ask
+    from octant.identity import Size
     from octant.record import Point
     from octant.store import Pair
 
@@ -139,6 +142,21 @@ class Comparisons:
         """The figures with one verdict."""
         return [figure for figure in self.figures if figure.word == word]
 
+    @property
+    def shapes(self) -> tuple[tuple[str, tuple[Size, ...], tuple[Size, ...]], ...]:
+        """Of figures that only one run has, and the other one with another size: workload, sizes in A and in B."""
+        groups: dict[tuple[Hashable, ...], tuple[dict[Size, None], dict[Size, None]]] = {}
+        for one in (one for one in self.figures if one.is_alone):
+            of = one.figure.identity
+            groups.setdefault((of.subject, of.knobs, of.link, of.input), ({}, {}))[one.before is None][of.size] = None
+        found: dict[str, tuple[dict[Size, None], dict[Size, None]]] = {}
+        for quantity, sides in groups.items():
+            if all(sides):
+                of_workload = found.setdefault(str(quantity[0]), ({}, {}))
+                for known, sizes in zip(of_workload, sides, strict=True):
+                    known.update(sizes)
+        return tuple((name, tuple(in_a), tuple(in_b)) for name, (in_a, in_b) in found.items())
+
     def couples(self) -> tuple[tuple[Ask, Ask], ...]:
         """The asks of A and B that have a figure in common, or should have: what to ask to compare them once more."""
         found: dict[tuple[str, str], tuple[Ask, Ask]] = {}
@@ -189,7 +207,8 @@ def compare(
         judged = of_two_runs(both, (before.run, after.run), margin, history)
     by_row = {id(old): verdict for (old, _), verdict in zip(both, judged, strict=True)}
     figures = tuple(_comparison(after, old, new, by_row.get(id(old))) for old, new in rows)
-    return replace(found, figures=figures)
+    found = replace(found, figures=figures)
+    return replace(found, differences=(*differing_shapes(found.shapes), *found.differences))
 
 
 def _comparison(after: Summary, old: Figure | None, new: Figure | None, verdict: Verdict | None) -> Comparison:

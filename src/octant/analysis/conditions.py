@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.ask import Ask
+    from octant.identity import Size
     from octant.launch import Planned
     from octant.record import Point
     from octant.store import StoredRun
@@ -40,6 +41,25 @@ def differences(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[Figur
     if before.imported or after.imported:  # another tool says next to nothing of the machine
         of_runs, seeds = [row for row in of_runs if NOT_SET not in row], []
     return (*of_runs, *_of_launches(before, after, pairs), *seeds)
+
+
+def differing_shapes(shapes: Iterable[tuple[str, Sequence[Size], Sequence[Size]]]) -> tuple[Difference, ...]:
+    """What differs between figures that are not compared because of their ranks and threads, by workload.
+
+    Args:
+        shapes: the workload, the sizes in A and those in B.
+    """
+    rows = [
+        (f"ranks × threads of {name}", *(", ".join(dict.fromkeys(map(shape_text, side))) for side in sides))
+        for name, *sides in shapes
+    ]
+    return tuple((what, in_a, in_b) for what, in_a, in_b in rows if in_a != in_b)
+
+
+def shape_text(size: Size) -> str:
+    """`2 ranks × 1 thread`; of several ranks that do not work alone `2 ranks × 1 thread together`."""
+    text = f"{units.counted(size.ranks, 'rank')} × {units.counted(size.threads, 'thread')}"
+    return text + " together" * (size.ranks > 1 and not size.alone)
 
 
 def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> list[Difference]:

@@ -5,8 +5,11 @@ Of an imported file the metrics are the results that it has; of records what the
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from octant.analysis.each_rank import name_per_rank
+from octant.identity import works_alone
 from octant.metric import Metric, rate, result, seconds
 from octant.workload import Bars, Curve, Messages, Workload
 
@@ -24,7 +27,8 @@ def imported_workload(points: Sequence[Point], known: Workload | None) -> Worklo
     """The workload of the imported points of a cell: the installed one as far as its metrics are among their results.
 
     The first metric that the points have is the headline. It provides no limit, has none, and says nothing of a
-    network: nobody knows here what machine its figures are of.
+    network: nobody knows here what machine its figures are of. What a tool states of processes that work alone is the
+    mean of one of them, and such metrics are named so.
     """
     name = points[0].workload
     units = {one.name: one.unit for point in points for one in point.results if one.bound is None}
@@ -35,6 +39,13 @@ def imported_workload(points: Sequence[Point], known: Workload | None) -> Worklo
         for one, unit in units.items()
         if one not in declared
     ]
+    if works_alone(points[0]):
+        metrics = [
+            replace(
+                one, name=name_per_rank(one.name), value=result(one.name), per_rank=True, note="as the tool states it"
+            )
+            for one in metrics
+        ]
     summary = known.summary if known else f"What another tool measured: {name.rpartition('/')[2]}"
     pictures = (
         known.pictures if known else (Curve("bytes", along="length of the message"),) * ("bytes" in points[0].knobs)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from octant import workloads
+from octant.analysis.each_rank import name_per_rank, per_rank
 from octant.identity import identity_of
 
 if TYPE_CHECKING:
@@ -89,15 +90,20 @@ def _shown_figures(summary: Summary, curves: bool) -> list[Figure]:
 def _with_metrics_of(summary: Summary, own: Sequence[Figure], others: Sequence[Figure]) -> list[Figure]:
     """The figures in the metrics that the other run has of their workload, where it does not have their own.
 
-    Another tool may state a quantity of its own, which is one of several metrics here.
+    Another tool may state a quantity of its own, which is one of several metrics here, or of ranks that work alone the
+    value of one of them.
     """
-    wanted: dict[str, set[str]] = {}
+    wanted: dict[tuple[str, bool], set[str]] = {}
     for one in others:
-        wanted.setdefault(one.workload.name, set()).add(one.metric.name)
+        wanted.setdefault((one.workload.name, one.identity.size.alone), set()).add(one.metric.name)
     found = []
     for one in own:
-        names = sorted(wanted.get(one.workload.name, set()))
+        alone = one.identity.size.alone
+        names = sorted(wanted.get((one.workload.name, alone), set()))
         further = [figure for name in names if (figure := summary.figure(one, name))]
+        if alone and not summary.run.imported:
+            every = [figure for metric in one.workload.metrics if (figure := summary.figure(one, metric.name))]
+            further += [per_rank(figure) for figure in every if name_per_rank(figure.metric.name) in names]
         found += [one] if one.metric.name in names or not further else further
     return found
 

@@ -93,12 +93,17 @@ def picture_title(figures: Sequence[Figure], rest: str) -> str:
 
 
 def place_text(figure: Figure) -> str:
-    """`1 core`, `2 threads`, `4 copies`, `2 ranks`; where a kernel places threads itself `120 pairs`, `2 threads`."""
+    """`1 core`, `2 threads`, `4 copies`, `2 ranks`; where a kernel places threads itself `120 pairs`, `2 threads`.
+
+    Of a value of one of them `each of 4`.
+    """
     point = figure.point
     for note, what in (("pairs", "pair"), ("own threads", "thread")):
         if (own := point.notes.get(note, "")).isdecimal():
             return units.counted(int(own), what)
     number = point.threads if figure.mode == "threads" else point.working_ranks
+    if figure.metric.per_rank:
+        return f"each of {number}"
     noun = _PLACES[figure.mode]
     return f"{number} {noun if number == 1 else 'copies' if noun == 'copy' else noun + 's'}"
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding
+from octant.analysis.conditions import shape_text
 from octant.analysis.names import short_name
 from octant.report.charts.ratios import Row, ratios
 from octant.report.claims import claims, grade_of_verdicts
@@ -202,14 +203,33 @@ def _lost_text(lost: Sequence[float | None]) -> str:
 
 
 def steps(found: Comparisons) -> tuple[Finding, ...]:
-    """What would decide the rest: more rounds, or a gate; nothing for figures that have their verdicts."""
+    """What would decide the rest: more rounds, or a gate; nothing for figures that have their verdicts.
+
+    Where no figure can be compared because their ranks and threads differ, how to measure A with those of B.
+    """
     before, after = found.before.run, found.after.run
-    if not found.compared or before.id == after.id:
+    if before.id == after.id:
         return ()
+    if not found.compared:
+        return _same_shape(found)
     if not found.pair:
         body = f"A and B in turn, so that what differs between two sessions is in no ratio. {GATE_OR_ROUNDS}"
         return (Finding("rounds", "Measure both again", body, (f"octant compare --rounds 6 {before.id} {after.id}",)),)
     return (*_more_rounds(found), _gate(found))
+
+
+def _same_shape(found: Comparisons) -> tuple[Finding, ...]:
+    """How A is measured with the ranks and threads of B; nothing where there are several of one workload."""
+    wanted = {(in_a[0], in_b[0]) for _, in_a, in_b in found.shapes if len(in_a) == len(in_b) == 1}
+    if len(wanted) != 1 or found.before.run.imported:
+        return ()
+    ((old, new),) = wanted
+    if (old.ranks, old.threads) == (new.ranks, new.threads):
+        return ()
+    placed = any(ask.shape.place for ask in found.before.run.asks) or max(old.threads, new.threads) > 1
+    option = f"--place {new.ranks}x{new.threads}" if placed else f"--ranks {new.ranks}"
+    body = f"A has {shape_text(old)} and B {shape_text(new)}, which is another quantity. Measure A again with {option}."
+    return (Finding("shape", "Measure the same shape in both", body, ()),)
 
 
 def _more_rounds(found: Comparisons) -> tuple[Finding, ...]:
