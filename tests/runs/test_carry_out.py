@@ -122,6 +122,8 @@ def _leave_and_stop(run: StoredRun, _workload: str, launch: str, _cell: object) 
     [
         (2, "====\nYOUR APPLICATION TERMINATED WITH THE EXIT STRING: Interrupt (signal 2)\n", "SIGINT"),
         (3, "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Quit (signal 3)\n", "SIGQUIT"),
+        (11, "=   EXIT CODE: 9\nWITH THE EXIT STRING: Segmentation fault (signal 11)\n", "SIGINT, SIGQUIT or SIGSEGV"),
+        (11, "=   EXIT CODE: 11\nWITH THE EXIT STRING: Segmentation fault (signal 11)\n", "SIGSEGV"),
         (137, "mpirun noticed that process rank 1 with PID 7 on node n exited on signal 9 (Killed).\n", "SIGKILL, as"),
     ],
 )

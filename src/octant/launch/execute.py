@@ -22,6 +22,8 @@ Observer = Callable[[float], None]
 _POLL_S = 0.1
 _OF_RANK = re.compile(r"EXIT STRING: .*\(signal (\d+)\)|exited on signal (\d+)")
 """How the launchers of MPICH and of Open MPI say what ended a rank."""
+_FIRST_CODE = re.compile(r"EXIT CODE: (\d+)")
+_USUAL = (signal.SIGINT, signal.SIGQUIT, signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGSEGV, signal.SIGTERM)
 _OURS = re.compile(r"octant-bind: |[a-z0-9_]+/[a-z0-9_]+: ")  # how our programs begin what they say
 
 
@@ -61,10 +63,23 @@ class Outcome:
         text = self.errors.strip()
         lines = [line for line in text.splitlines() if _OURS.match(line)]
         if not lines and self.signal_of_rank:
-            return f"a rank was {_ended_by(self.signal_of_rank)}"
+            return f"a rank was {self._ended_by_one_of() or _ended_by(self.signal_of_rank)}"
         ended = _ended_by(-self.code) if self.code < 0 else f"exit status {self.code}"
         said = lines[0] if lines else text
         return f"{said} ({ended})" if said else ended
+
+    def _ended_by_one_of(self) -> str:
+        """Which signals may have ended a rank if the launcher of MPICH killed another one: it combines their statuses.
+
+        SIGINT (2) and its own SIGKILL (9) read as SIGSEGV (11).
+        """
+        first = _FIRST_CODE.search(self.errors)
+        if not first or int(first[1]) != signal.SIGKILL:
+            return ""
+        names = [one.name for one in _USUAL if one | signal.SIGKILL == self.signal_of_rank]
+        if len(names) < 2:
+            return ""
+        return f"ended by {', '.join(names[:-1])} or {names[-1]} (mpiexec combines the statuses of its ranks)"
 
 
 def _ended_by(number: int) -> str:
