@@ -101,6 +101,10 @@ def test_the_network_model_predicts_the_tests_of_a_benchmark_that_is_one_folder(
     assert [(one["test"], one["nodes"]) for one in found["answers"]] == [("ptrans", 8), ("ptrans", 64)]
     rate = found["answers"][0]["rate"]["per_s"]
     assert 0 < rate["low"] <= rate["high"]
+    refused = octant("model", "demo", "power775", code=Exit.WRONG_WORD)
+    assert "Demo has no tests on described machines" in refused.stderr, (
+        "the answers of another benchmark are not its own"
+    )
 
 
 def test_imported_results_are_rows_of_a_benchmark_that_is_one_folder(octant: Call) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 import pytest
 
 from octant import workloads
+from octant.benchmarks.hpcc.described import TITLES, on_system
 from octant.failure import Refusal
 from octant.network import load
 from octant.network.message_times import MessageTimes, Stretch
 from octant.network.step_rates import Rate, Sent, Way, rate, sent_by_rank
-from octant.simulate.described import TESTS, on_system
 from octant.step import Part, Step, grid_of, squarest
 
 START_S, PER_BYTE_S = 1e-6, 1e-9
@@ -132,7 +132,7 @@ def test_a_transform_grows_to_a_length_that_there_is() -> None:
 
 def test_the_power_775_at_1944_nodes_beside_what_was_published() -> None:
     found = {one.test: one for one in on_system(load("power775"), 1944).answers}
-    assert set(found) == set(TESTS)
+    assert set(found) == set(TITLES)
     assert found["gfft"].published is not None
     assert found["gfft"].published.per_part * 1944 == pytest.approx(132658.1e9)
     assert found["randomaccess"].published is not None

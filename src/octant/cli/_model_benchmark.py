@@ -44,9 +44,8 @@ def predict(
     from octant.report.network.larger import measured_answers, system_answers
     from octant.report.network.text import answers_text
     from octant.simulate.calibrated import on_nodes
-    from octant.simulate.described import on_system
 
-    counts = read_sizes(nodes)
+    benchmark, counts = benchmarks()[str(context.info_name)], read_sizes(nodes)
     if min(counts) < 2:
         raise Refusal(f"cannot ask for {min(counts)} nodes (messages need two); try --nodes 2 or more", Exit.WRONG_WORD)
     if network and run:
@@ -54,9 +53,13 @@ def predict(
             f"cannot use --run beside {network} (a described network needs no run); try one of the two", Exit.WRONG_WORD
         )
     if not network:
-        tested = [one.workload for one in read_tests(benchmarks()[str(context.info_name)].name)]
+        tested = [one.workload for one in read_tests(benchmark.name)]
         found = on_nodes(find_run(store, run or "last"), counts, tested)
         print(report.as_json(found) if json else answers_text(measured_answers(found)))
         return
-    systems = [on_system(load(network), count) for count in counts]
+    described = benchmark.part("described")
+    if described is None:
+        why = f"{benchmark.called} has no tests on described machines"
+        raise Refusal(f"cannot use the network {network} ({why}); try --run", Exit.WRONG_WORD)
+    systems = [described.on_system(load(network), count) for count in counts]
     print(report.as_json(systems) if json else "\n\n".join(answers_text(system_answers(one)) for one in systems))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from octant import workloads
+from octant.benchmarks.described import System, described_tests
 from octant.failure import Refusal
 from octant.study.values import CannotTest
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from octant import stats
     from octant.ask import Ask
     from octant.simulate.calibrated import Larger, Ways
-    from octant.simulate.described import System
     from octant.store import StoredRun
     from octant.study.cells import Cell
     from octant.study.file import Study
@@ -98,14 +98,17 @@ def _predicted(study: Study, cell: Cell, ask: Ask, ways: Ways, values: StudyValu
 def _larger(study: Study, run: StoredRun) -> tuple[Larger | None, tuple[System, ...], list[str]]:
     from octant.network import load  # noqa: PLC0415 - as above
     from octant.simulate.calibrated import on_nodes  # noqa: PLC0415 - as above
-    from octant.simulate.described import on_system  # noqa: PLC0415 - as above
 
     if study.larger is None:
         return None, (), []
     predicted = [one for one in study.measures.values() if one.predicted]
-    systems = tuple(on_system(load(name), max(study.larger.nodes)) for name in study.larger.networks)
+    names = [workloads.full_name(one.workload, workloads.workloads()) for one in predicted]
+    described, systems, why = described_tests(names), list[System](), list[str]()
+    if described is not None:
+        systems = [described.on_system(load(name), max(study.larger.nodes)) for name in study.larger.networks]
+    elif study.larger.networks:
+        why = ["no benchmark with these workloads has tests on described machines"]
     try:
-        names = [workloads.full_name(one.workload, workloads.workloads()) for one in predicted]
-        return on_nodes(run, study.larger.nodes, names), systems, []
+        return on_nodes(run, study.larger.nodes, names), tuple(systems), why
     except Refusal as refusal:
-        return None, systems, [str(refusal)]
+        return None, tuple(systems), [*why, str(refusal)]

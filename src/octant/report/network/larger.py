@@ -1,5 +1,5 @@
-"""HPC Challenge's tests on machines that are not here, as tables: many nodes like one that was measured, or a described
-machine beside what was published of it.
+"""Tests of a benchmark on machines that are not here, as tables: many nodes like one that was measured, or a described
+machine with the values that were published of it.
 """
 
 from __future__ import annotations
@@ -11,16 +11,10 @@ from typing import TYPE_CHECKING
 from octant.units import si_scale, si_text
 
 if TYPE_CHECKING:
+    from octant.benchmarks.described import OnSystem, System
     from octant.simulate.calibrated import Larger
-    from octant.simulate.described import OnSystem, System
     from octant.stats import Interval
 
-NAMES = {
-    "ptrans": "PTRANS",
-    "randomaccess": "G-RandomAccess",
-    "gfft": "G-FFT",
-    "random-ring": "random ring, a rank",
-}
 CALIBRATED = "*"
 """Behind a published value on which the model was calibrated."""
 
@@ -70,7 +64,7 @@ def system_answers(found: System) -> Answers:
     rows = tuple(_system_row(one) for one in found.answers)
     header = ("test", "model", "of each node", "limited by", "published, of each", "model over it")
     notes = [f"assumed: {text}" for text in found.assumptions]
-    notes += [f"{NAMES[one.test]}: {one.note}" for one in found.answers if one.note]
+    notes += [f"{one.title}: {one.note}" for one in found.answers if one.note]
     notes += [f"left out: {text}" for text in found.left_out]
     if any(one.published and one.published.calibrated for one in found.answers):
         notes.append(f"{CALIBRATED} the model was calibrated on this value: agreement there is no success of it")
@@ -79,10 +73,10 @@ def system_answers(found: System) -> Answers:
 
 def _system_row(one: OnSystem) -> tuple[str, ...]:
     known, error, of_each = "", "", ""
-    if one.test != "random-ring" and not math.isinf(one.per_s.middle):
-        of_each = si_text(one.per_s.middle / one.nodes, one.unit)
+    if one.parts > 1 and not math.isinf(one.per_s.middle):
+        of_each = si_text(one.per_s.middle / one.parts, one.unit)
     if one.published:
         sign = f" {CALIBRATED}" * bool(one.published.calibrated)
         known = f"{si_text(one.published.per_part, one.unit)} at {one.published.at}{sign}"
         error = "" if one.error is None else f"{100 * one.error:+.1f} %"
-    return NAMES[one.test], range_text(one.per_s, one.unit), of_each, one.limited_by, known, error
+    return one.title, range_text(one.per_s, one.unit), of_each, one.limited_by, known, error

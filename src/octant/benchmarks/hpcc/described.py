@@ -1,10 +1,11 @@
-"""HPC Challenge's tests of all ranks on a described machine of so many nodes, beside what was published of it."""
+"""Predictions of the tests of all ranks on a described machine, with the values that were published of it."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from octant.benchmarks.described import OnSystem, Published, System
 from octant.failure import Exit, Refusal
 from octant.network.applications import global_fft
 from octant.network.collectives import FREE
@@ -17,53 +18,13 @@ from octant.stats import Interval
 RINGS = 10
 NEAR = 1.1
 """A published size within this factor of the one that is asked is set beside it, per node."""
-TESTS = ("ptrans", "randomaccess", "gfft", "random-ring")
-"""Of HPC Challenge, under the names of their traffic."""
-
-
-@dataclass(frozen=True)
-class Published:
-    """A published value of one node (of a ring: of a rank), at the size nearest to the one asked."""
-
-    per_part: float
-    at: str
-    text: str  # how it follows from what is printed
-    calibrated: tuple[str, ...]  # what of the model was taken from it
-
-
-@dataclass(frozen=True)
-class OnSystem:
-    """A test on so many nodes: the rate of all of them (of a ring: of each rank), in base units."""
-
-    test: str
-    nodes: int
-    unit: str
-    per_s: Interval
-    limited_by: str
-    published: Published | None = None
-    note: str = ""
-
-    @property
-    def error(self) -> float | None:
-        """The model's rate of a node over the published one, minus one."""
-        if self.published is None:
-            return None
-        return self.per_s.middle / self.parts / self.published.per_part - 1
-
-    @property
-    def parts(self) -> int:
-        """What a published rate is of: a node, of a ring a rank."""
-        return 1 if self.test == "random-ring" else self.nodes
-
-
-@dataclass(frozen=True)
-class System:
-    """What the model says of a described machine."""
-
-    network: str
-    answers: tuple[OnSystem, ...]
-    left_out: tuple[str, ...]
-    assumptions: tuple[str, ...]
+TITLES = {
+    "ptrans": "PTRANS",
+    "randomaccess": "G-RandomAccess",
+    "gfft": "G-FFT",
+    "random-ring": "random ring, a rank",
+}
+"""The tests, by the name of their traffic."""
 
 
 def on_system(network: NetworkFile, nodes: int) -> System:
@@ -77,7 +38,7 @@ def on_system(network: NetworkFile, nodes: int) -> System:
     per_size = len(network.topology.active()) / network.topology.size()
     size = max(1, math.ceil(nodes / per_size - 1e-9))
     answers, left_out = [], ["HPL: what it computes is no question for a network"]
-    for test in TESTS:
+    for test in TITLES:
         if test == "gfft" and "gfft" not in network.published:
             left_out.append("G-FFT: the peak of a node is known of the Power 775 alone")
         else:
@@ -103,14 +64,14 @@ def _answer(network: NetworkFile, test: str, nodes: int, size: int) -> OnSystem:
     if test == "randomaccess" and "packets" not in point.resource:
         note = "an upper bound: the file limits bytes of updates and no packets"
     per_s = Interval(*(end * nodes for end in ends))
-    return OnSystem(test, nodes, _unit(point), per_s, _limit(point), known, note)
+    return _on_system(test, nodes, _unit(point), per_s, _limit(point), known, note)
 
 
 def _fft(network: NetworkFile, nodes: int) -> OnSystem:
     values = [global_fft(one, nodes).flops for one in (network.at_edge("low"), network, network.at_edge("high"))]
     known = published_points(network, "gfft")
     beside = _nearest({size: replace(one, value=one.value / size) for size, one in known.items()}, nodes, "nodes")
-    return OnSystem("gfft", nodes, "flop/s", Interval(*sorted(values)), "transposes and rows", beside)
+    return _on_system("gfft", nodes, "flop/s", Interval(*sorted(values)), "transposes and rows", beside)
 
 
 def _ring(network: NetworkFile, nodes: int, size: int) -> OnSystem:
@@ -118,13 +79,26 @@ def _ring(network: NetworkFile, nodes: int, size: int) -> OnSystem:
         (point,) = scale(network, "random-ring", [size]).points
         ends = sorted((point.low_per_s, point.rate_per_s, point.high_per_s))
         known = _nearest(published_points(network, "random-ring"), size, network.topology.size_word)
-        return OnSystem("random-ring", nodes, "B/s", Interval(*ends), _limit(point), known, point.solver)
+        return _on_system("random-ring", nodes, "B/s", Interval(*ends), _limit(point), known, point.solver)
     values = []
     for one in (network.at_edge("low"), network, network.at_edge("high")):
         sized = one.at_size(size)
         seats = np.asarray(sized.topology.active(), dtype=np.int32)
         values.append(rings(sized, seats[:nodes], FREE, RINGS)[1].bytes_per_s)
-    return OnSystem("random-ring", nodes, "B/s", Interval(*sorted(values)), "the network")
+    return _on_system("random-ring", nodes, "B/s", Interval(*sorted(values)), "the network")
+
+
+def _on_system(
+    test: str,
+    nodes: int,
+    unit: str,
+    per_s: Interval,
+    limited_by: str,
+    published: Published | None = None,
+    note: str = "",
+) -> OnSystem:
+    parts = 1 if test == "random-ring" else nodes
+    return OnSystem(test, nodes, unit, per_s, limited_by, published, note, title=TITLES[test], parts=parts)
 
 
 def _unit(point: ScalePoint) -> str:
