@@ -1,12 +1,16 @@
 """What cannot start is refused by the commands before there is a run: shapes and memory, with the real kernels."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from octant import workloads
 from octant.cli import application
 from octant.failure import Exit, Refusal
+from octant.step import Step
 from octant.store import Store
 
 SUITE = """
@@ -55,3 +59,16 @@ def test_a_suite_goes_on_without_what_does_not_fit_into_memory(tmp_path: Path) -
     assert "octant: a large loop is left out: it does not fit into memory (1 rank would hold " in done.stderr
     (row,) = Store(tmp_path / "store").list_runs()
     assert {ask.show.title for ask in Store(tmp_path / "store").read(row.id).asks if ask.show.table} == {"a loop"}
+
+
+def _misspelling(knobs: Mapping[str, str], _ranks: int, _threads: int) -> Step:
+    return Step({}, int(knobs["byts"]))
+
+
+def test_a_step_that_cannot_be_used_is_named_and_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = workloads.workloads()
+    one = replace(known["node/stream"], step=_misspelling)
+    monkeypatch.setattr(workloads, "workloads", lambda: {**known, "node/stream": one})
+    done = CliRunner().invoke(application(), ["run", "stream", "bytes=64KiB", "seconds=0.01", "--repeats", "1"])
+    assert done.exit_code == 0, done.output
+    assert done.stderr.count("octant: no memory check and no duration of node/stream: its step cannot be used (") == 1

@@ -74,19 +74,18 @@ def nothing(_knobs: Mapping[str, str], _ranks: int, _threads: int) -> Step:
 
 @pytest.mark.parametrize("wrong", [misspelling, nothing])
 def test_a_mistake_of_a_step_is_said_once_and_a_value_that_it_does_not_know_never(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], wrong: Declared
+    monkeypatch: pytest.MonkeyPatch, wrong: Declared
 ) -> None:
     one = replace(workloads.workload("node/stream"), step=wrong)
     monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": one})
-    for _ in range(2):
-        assert declared.declared(ask(n="3"), {"n": "3"}) is None
-    said = capsys.readouterr().err.splitlines()
+    assert declared.declared(ask(n="3"), {"n": "3"}) is None
+    said = declared.step_mistakes([ask(n="3"), ask(n="4,5")])
     assert len(said) == 1
-    assert said[0].startswith("octant: no memory check and no duration of node/stream: its step cannot be used (")
+    assert said[0].startswith("no memory check and no duration of node/stream: its step cannot be used (")
     assert f"{__file__}, line" in said[0]
     monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": replace(one, step=step)})
     assert declared.declared(ask(n="many"), {"n": "many"}) is None
-    assert not capsys.readouterr().err
+    assert declared.step_mistakes([ask(n="many"), ask(n="3")]) == ()
 
 
 def test_what_does_not_fit_is_refused_with_the_bytes_and_a_remedy() -> None:

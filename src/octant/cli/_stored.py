@@ -87,10 +87,13 @@ def measure(
     """
     from octant.cli._progress import progress_of
     from octant.runs.carry_out import carry_out, in_turn
+    from octant.runs.declared import step_mistakes
     from octant.runs.plan import planner_of
     from octant.runs.rounds import rounds_of
     from octant.units import counted
 
+    for text in step_mistakes(run.asks):
+        warn(text)
     try:
         rounds = rounds_of(run) if len(run.asks) > 1 else {}
         with progress_of(run.remaining(), rounds, after_s, known) as observe:

@@ -1,10 +1,8 @@
 """What the workload of an ask declares of a cell before anything starts, and whether that fits into memory."""
 
-import functools
 import math
 import os
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from octant import launchers, units, workloads
@@ -68,28 +66,43 @@ class Declared:
 
 def declared(ask: Ask, cell: Mapping[str, str]) -> Declared | None:
     """The step that the workload of an ask declares of a cell; `None`: it declares none, or its kernel is not here."""
+    try:
+        return _declared(ask, cell)
+    except NOT_KNOWN:  # a value that only the kernel can judge, or a step that cannot be used: see `step_mistakes`
+        return None
+
+
+def step_mistakes(asks: Sequence[Ask]) -> tuple[str, ...]:
+    """Steps of workloads of these asks that cannot be used, each once, in words: nothing checks their memory."""
+    found: dict[str, None] = {}
+    for ask in {one.subject.name: one for one in reversed(asks)}.values():
+        try:
+            _declared(ask, next(iter(ask.cells())))
+        except StepError as error:
+            name = ask.subject.name
+            found[f"no memory check and no duration of {name}: its step cannot be used ({error})"] = None
+        except NOT_KNOWN:
+            pass
+    return tuple(found)
+
+
+def _declared(ask: Ask, cell: Mapping[str, str]) -> Declared | None:
+    """The same as `declared`.
+
+    Raises:
+        StepError: the step cannot be used; LookupError, ValueError, ArithmeticError: it is not known for this cell.
+    """
     found = workloads.workloads().get(ask.subject.workload)
     if found is None or found.step is None:
         return None
     defaults = default_knobs(found.name)
+    if not defaults:
+        return None
     knobs = {**defaults, **cell}
-    try:
-        ranks, groups = _groups(knobs["groups"], ask.shape.ranks)
-        threads = int(knobs["threads"])
-        steps = STEPS.get(pace(found.name, knobs), STEPS["steps"]) + int(knobs.get("warmup", "0"))
-        return Declared(checked(found.step)(knobs, ranks, threads), groups, ranks * groups * threads, steps)
-    except StepError as error:
-        if defaults:  # else knobs are missing because the kernel is
-            _warn(f"no memory check and no duration of {found.name}: its step cannot be used ({error})")
-    except NOT_KNOWN:  # a value that only the kernel can judge
-        pass
-    return None
-
-
-@functools.cache
-def _warn(text: str) -> None:
-    """Prints a warning on standard error, once in a process."""
-    print(f"octant: {text}", file=sys.stderr)
+    ranks, groups = _groups(knobs["groups"], ask.shape.ranks)
+    threads = int(knobs["threads"])
+    steps = STEPS.get(pace(found.name, knobs), STEPS["steps"]) + int(knobs.get("warmup", "0"))
+    return Declared(checked(found.step)(knobs, ranks, threads), groups, ranks * groups * threads, steps)
 
 
 def _groups(text: str, ranks: int) -> tuple[int, int]:
