@@ -1,12 +1,7 @@
 """An entry of a registry that is missing or broken stops no command that does not need it by name."""
 
-import ast
 import json
-import os
 import shutil
-import subprocess
-import sys
-import sysconfig
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -17,7 +12,7 @@ from typer.testing import CliRunner
 
 import fake_study
 from fake_run import fake_run, machine, stored, write_run
-from octant import benchmarks, launchers, registry, suites, workloads
+from octant import benchmarks, launchers, suites, workloads
 from octant.advice import Advice, Facts, diagnose
 from octant.advice.findings import review
 from octant.analysis.summary import Summary, summarise
@@ -29,15 +24,15 @@ from octant.launchers._roles import file_name, find
 from octant.machine import discover
 from octant.machine.surroundings import Surroundings
 from octant.record.written import seal
-from octant.registry import Broken, Entries, UndeclaredError, declared
+from octant.registry import Broken, Entries
 from octant.report.machine import advice as advice_writer
 from octant.runs.requests import find_workload
 from octant.simulate.stored_figures import matching_figures
 from octant.store import Store
 from octant.store.asked import asked_text
 from octant.study import file
-from paths import DATA, ROOT
-from registries import ENTRIES, ERROR, REGISTRIES, changed, place_of
+from paths import DATA
+from registries import ENTRIES, ERROR, changed, place_of
 from study_text import STUDY
 
 RUN = CliRunner()
@@ -107,100 +102,6 @@ def invoke(app: typer.Typer, *words: str) -> str:
     result = RUN.invoke(app, list(words))
     assert result.exit_code == 0, (words, result.output, result.exception)
     return result.output
-
-
-# The mechanism.
-
-
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package with entries of every sort."""
-    folder = tmp_path / "entries_of_a_test"
-    (folder / "whole").mkdir(parents=True)
-    (folder / "whole" / "__init__.py").write_text("from entries_of_a_test.whole import part\nVALUE = part.VALUE\n")
-    (folder / "whole" / "part.py").write_text("VALUE = 1\n")
-    (folder / "raises.py").write_text("'''A page.'''\n\nraise KeyError('what; is\\nmissing')\n")
-    (folder / "exits.py").write_text("import sys\nsys.exit('at once')\n")
-    (folder / "torn.py").write_text("VALUE = 1\nVALUE = (\n")
-    (folder / "lacks.py").write_text("OTHER = 1\n")
-    (folder / "absent.py").write_text("import no_such_module_anywhere\n")
-    (folder / "deep").mkdir()
-    (folder / "deep" / "__init__.py").write_text("from entries_of_a_test.deep import inner\n")
-    (folder / "deep" / "inner.py").write_text("\n\nVALUE = 1 / 0\n")
-    (folder / "_shared.py").write_text("raise ValueError\n")
-    (folder / "__init__.py").write_text("")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    return folder
-
-
-def test_what_cannot_be_imported_or_lacks_what_is_needed_is_kept_with_file_line_and_error(package: Path) -> None:
-    found = registry.entries(package.name, lambda module: declared(module, "VALUE").VALUE)
-    assert dict(found.working) == {"whole": 1}
-    assert dict(found.broken) == {
-        "absent": Broken(
-            "absent", str(package / "absent.py"), "ModuleNotFoundError: No module named 'no_such_module_anywhere'", 1
-        ),
-        "deep": Broken("deep", str(package / "deep/inner.py"), "ZeroDivisionError: division by zero", 3),
-        "exits": Broken("exits", str(package / "exits.py"), "SystemExit: at once", 2),
-        "lacks": Broken("lacks", str(package / "lacks.py"), "it declares no VALUE"),
-        "raises": Broken("raises", str(package / "raises.py"), r"KeyError: 'what, is\nmissing'", 3),
-        "torn": Broken("torn", str(package / "torn.py"), "SyntaxError: '(' was never closed", 2),
-    }
-    text = refused(lambda: found.check("torn", "thing"))
-    assert text == f"cannot use the thing torn ({package}/torn.py, line 2: SyntaxError: '(' was never closed); " + (
-        "correct or remove that file"
-    )
-    found.check("whole", "thing")
-    found.check("not there", "thing")
-
-
-def test_an_interruption_is_no_error_of_an_entry() -> None:
-    def interrupt() -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        registry.attempt("entry", Path("entry.py"), interrupt)
-
-
-def test_no_entry_that_comes_with_octant_is_broken(summary: Summary) -> None:
-    """Else a test that runs over every entry would pass over it."""
-    assert workloads.broken() == {}
-    assert not file.entries().broken
-    assert not suites.entries().broken
-    for kind, package, name in ENTRIES:
-        assert not isinstance(registry.entry(package, name, lambda module: module), Broken), kind
-    assert not diagnose(Facts(machine())).broken
-    assert not review(summary).broken
-    assert len(ENTRIES) > 120
-    assert len(REGISTRIES) == 8
-
-
-def test_no_file_imports_an_entry_of_a_registry_by_its_name() -> None:
-    """Deleting the entry would break that file too; what several entries share lies beside them, with a leading `_`."""
-    found = []
-    for path in (ROOT / "src/octant").rglob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        own = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
-        if path.name.startswith("test_") or not any(package in text for package in PACKAGES):
-            continue
-        for node in ast.walk(ast.parse(text)):
-            imported: list[str] = []
-            if isinstance(node, ast.ImportFrom) and node.module:
-                imported = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            elif isinstance(node, ast.Import):
-                imported = [alias.name for alias in node.names]
-            found += [f"{own} imports {one}" for one in imported if (entry := _entry(one)) and _entry(own) != entry]
-    assert not found
-
-
-PACKAGES = {package for packages in REGISTRIES.values() for package in packages}
-
-
-def _entry(module: str) -> str:
-    """The entry of a registry that a module is, or lies in; empty: none."""
-    parts = module.split(".")
-    known = {f"{package}.{name}" for _, package, name in ENTRIES}
-    return next((one for n in range(len(parts), 1, -1) if (one := ".".join(parts[:n])) in known), "")
 
 
 # Each registry, with each entry left out or broken.
@@ -546,74 +447,3 @@ def test_a_suite_leaves_out_workloads_that_are_not_here(app: typer.Typer) -> Non
             assert suites.first_screen(suite, machine(), ["gemm"]).tiles
             assert "its requests are left out" in " ".join(invoke(app, "evaluate", "--list").split())
             assert "node/stream" in refused(lambda: suites.asks(suite, machine(), name="a file of the user's"))
-
-
-# Real deletions, each seen by whole commands.
-
-_COMMANDS = """
-import json, sys
-from octant.cli import main
-for words in json.loads(sys.argv[1]):
-    sys.argv[1:] = words
-    try:
-        main()
-    except SystemExit as ended:
-        print(f"exit {ended.code or 0}: {' '.join(words)}", flush=True)
-    else:
-        print(f"exit 0: {' '.join(words)}", flush=True)
-"""
-OF_LISTS = [
-    ["--help"], ["workloads"], ["study", "list"], ["evaluate", "--list"], ["runs"], ["report", "last"],
-    ["place", "--place", "2x1", "--for", "all"],
-]  # fmt: skip
-OF_RUNS = [["export", "last"], ["compare", "previous", "last"], ["hpcc", "--help"]]
-"""Commands that need none of what is deleted by its name."""
-
-
-@pytest.mark.parametrize(
-    ("deleted", "refusal"),
-    [
-        (["workloads/node/stream"], ["run", "stream"]),
-        (["study/studies/page-size.toml", "suites/quick.toml"], ["study", "show", "page-size"]),
-        (["launchers/mpiexec.py", "advice/rules/smt.py"], ["run", "gemm", "--launcher", "mpiexec"]),
-    ],
-    ids=["a workload", "a study and a suite", "a launcher and a rule"],
-)
-def test_what_is_deleted_is_needed_by_no_other_command(deleted: list[str], refusal: list[str], tmp_path: Path) -> None:
-    run = fake_run()
-    write_run(fake_run(folder=Path("runs/20261121-214529-0000")), tmp_path / "store")
-    write_run(run, tmp_path / "store")
-    copy = tmp_path / "octant"
-    shutil.copytree(ROOT / "src/octant", copy, copy_function=os.symlink)
-    for name in deleted:
-        place = copy / name
-        shutil.rmtree(place) if place.is_dir() else place.unlink()
-    words = [*OF_LISTS, *(OF_RUNS if "workloads" in deleted[0] else [])]
-    path = os.pathsep.join([str(tmp_path), sysconfig.get_path("purelib")])
-    environment = {**os.environ, "PYTHONPATH": path, "OCTANT_STORE": str(tmp_path / "store"), "COLUMNS": "200"}
-    done = subprocess.run(  # without `site`, through which an editable installation would take the place of the copy
-        [sys.executable, "-S", "-c", _COMMANDS, json.dumps([*words, refusal])],
-        env=environment, capture_output=True, text=True, timeout=110, check=False, cwd=tmp_path,
-    )  # fmt: skip
-    ends = [line for line in done.stdout.splitlines() if line.startswith("exit ")]
-    assert ends[:-1] == [f"exit 0: {' '.join(one)}" for one in words], done.stderr
-    assert ends[-1].startswith(("exit 1: ", "exit 2: "))
-    assert "Traceback" not in done.stderr
-    report = done.stdout.partition("exit 0: runs\n")[2].partition("exit 0: report")[0]
-    assert "node/stream" in report
-    assert ("this installation has no workload node/stream" in report) == (deleted[0] == "workloads/node/stream")
-    studies = done.stdout.partition("exit 0: workloads\n")[2].partition("exit 0: study list")[0]
-    assert ("cannot be read here" in studies) == (deleted[0] == "workloads/node/stream")
-
-
-def test_an_entry_that_declares_nothing_of_use_is_refused() -> None:
-    from octant.study import kinds
-    from octant.workloads import _declared
-
-    module = type(registry)("made_up")
-    module.WORKLOAD = 1  # type: ignore[attr-defined]
-    with pytest.raises(UndeclaredError, match="its WORKLOAD is of type int, not Workload"):
-        _declared(module)
-    module.Made_up = int  # type: ignore[attr-defined]
-    with pytest.raises(UndeclaredError, match="its Made_up is not a subclass of KindOfTest"):
-        kinds._declared(module)
