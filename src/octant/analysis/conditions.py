@@ -57,7 +57,7 @@ def differing_shapes(shapes: Iterable[tuple[str, Sequence[Size], Sequence[Size]]
 
 
 def shape_text(size: Size) -> str:
-    """`2 ranks × 1 thread`; of several ranks that do not work alone `2 ranks × 1 thread together`."""
+    """Return `2 ranks × 1 thread`; if several ranks work together, `2 ranks × 1 thread together`."""
     text = f"{units.counted(size.ranks, 'rank')} × {units.counted(size.threads, 'thread')}"
     return text + " together" * (size.ranks > 1 and not size.alone)
 

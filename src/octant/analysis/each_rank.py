@@ -1,4 +1,4 @@
-"""The figure of one rank, where ranks that work alone have a value together: HPC Challenge states its star tests so."""
+"""The mean of one rank for ranks that work alone, as HPC Challenge publishes its star tests; our figures are sums."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def name_per_rank(metric: str) -> str:
 
 
 def per_rank(figure: Figure) -> Figure:
-    """The figure over the number of its working ranks, in the same unit, without a limit.
+    """Return the figure over the number of its working ranks, in the same unit, under the name of `name_per_rank`.
 
-    Its name says so. A doubt whether the figure is beyond its limit stays.
+    It has no limit. A doubt whether the sum is beyond its limit stays.
     """
     ranks = figure.point.working_ranks
     value = derived(lambda of_all: of_all / ranks, figure.metric.value)

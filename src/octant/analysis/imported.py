@@ -27,8 +27,8 @@ def imported_workload(points: Sequence[Point], known: Workload | None) -> Worklo
     """The workload of the imported points of a cell: the installed one as far as its metrics are among their results.
 
     The first metric that the points have is the headline. It provides no limit, has none, and says nothing of a
-    network: nobody knows here what machine its figures are of. What a tool states of processes that work alone is the
-    mean of one of them, and such metrics are named so.
+    network: the machine of its figures is not known here. Tools state the mean of one process for processes that work
+    alone; the names of such metrics say so.
     """
     name = points[0].workload
     units = {one.name: one.unit for point in points for one in point.results if one.bound is None}
