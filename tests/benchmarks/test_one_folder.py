@@ -230,7 +230,7 @@ def test_no_file_outside_its_folder_names_a_benchmark() -> None:
     assert len(paths) > 150
     for name, one in benchmarks.entries().working.items():
         called = rf"(benchmarks\(\)|read_tests)[\[(]['\"]({name}|{one.command})\b"
-        words = re.compile(rf"benchmarks[./]{name}\b|octant {one.command}\b|{called}|\b{one.called}\b")
+        words = re.compile(rf"benchmarks[./]{name}\b|octant {one.command}\b|{called}|\b{one.short_name}\b")
         texts = ((path, path.read_text(encoding="utf-8")) for path in paths if path.parent.name != name)
         found += [(str(path), match[0]) for path, text in texts if (match := words.search(text))]
     assert not found

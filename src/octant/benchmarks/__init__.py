@@ -67,7 +67,7 @@ class Benchmark:
     name: str = ""  # of the folder
 
     @property
-    def called(self) -> str:
+    def short_name(self) -> str:
         """The short name."""
         return self.short or self.title
 

@@ -49,7 +49,7 @@ class BenchmarkRow:
     invalid: bool = False  # the grade of its figure is "not measurable"
 
     @property
-    def told(self) -> dict[str, object]:
+    def as_data(self) -> dict[str, object]:
         """Its fields for programs, which find the grade of a figure in the report."""
         return {name: value for name, value in asdict(self).items() if name != "invalid"}
 

@@ -59,7 +59,7 @@ def predict(
         return
     described = benchmark.part("described")
     if described is None:
-        why = f"{benchmark.called} has no tests on described machines"
+        why = f"{benchmark.short_name} has no tests on described machines"
         raise Refusal(f"cannot use the network {network} ({why}); try --run", Exit.WRONG_WORD)
     systems = [described.on_system(load(network), count) for count in counts]
     print(report.as_json(systems) if json else "\n\n".join(answers_text(system_answers(one)) for one in systems))

@@ -51,7 +51,7 @@ def as_json(summary: Summary, benchmark: Benchmark, chosen: Chosen = _NOTHING) -
     of_peak = over_peak(summary, benchmark)
     said: dict[str, object] = {
         "run": summary.run.id,
-        "figures": [row.told for row in _shown(summary, benchmark)],
+        "figures": [row.as_data for row in _shown(summary, benchmark)],
     }
     if of_peak:
         said |= {"peak_flops_per_s": of_peak[0], "over_peak": [asdict(one) for one in of_peak[1]]}
@@ -63,7 +63,7 @@ def section(summary: Summary) -> tuple[str, str] | None:
     if (benchmark := benchmarks().get(summary.run.benchmark)) is None or not summary.figures:
         return None
     try:
-        return benchmark.called, text(summary, benchmark)
+        return benchmark.short_name, text(summary, benchmark)
     except Refusal:  # no figure has a row
         return None
 
@@ -106,7 +106,7 @@ def _rows_text(summary: Summary, benchmark: Benchmark) -> str:
     rows = _shown(summary, benchmark)
     shown = [row for row in rows if not row.reason]
     limits = {source: mark(number) for number, source in enumerate(dict.fromkeys(r.limit for r in shown if r.limit))}
-    head = ("", "median", "low … high", f"as {benchmark.called}", "of limit", "checks", "rule", "")
+    head = ("", "median", "low … high", f"as {benchmark.short_name}", "of limit", "checks", "rule", "")
     lines: list[tuple[str, ...]] = [head]
     for test, of_test in groupby(shown, key=lambda row: (row.test, row.ranks)):
         several = list(of_test)
@@ -170,7 +170,7 @@ def _missing(rows: Sequence[BenchmarkRow]) -> list[str]:
 def _notes(summary: Summary, benchmark: Benchmark, shown: Sequence[BenchmarkRow], limits: dict[str, str]) -> list[str]:
     if not shown:
         return []
-    name = benchmark.called
+    name = benchmark.short_name
     if summary.run.imported:
         return [*benchmark.notes, f"The values are {summary.run.source}; of several outputs they are medians."]
     found = [

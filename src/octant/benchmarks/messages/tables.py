@@ -52,7 +52,7 @@ class Row:
     invalid: bool = False  # the grade of its figure is "not measurable"
 
     @property
-    def told(self) -> dict[str, object]:
+    def as_data(self) -> dict[str, object]:
         """Its fields for programs, which find the grade of a figure in the report."""
         return {name: value for name, value in asdict(self).items() if name != "invalid"}
 
@@ -137,7 +137,7 @@ def as_json(summary: Summary, chosen: Chosen) -> str:
             "pattern": table.pattern.name, "asked": table.asked, "workload": table.pattern.workload,
             "processes": table.processes, "groups": table.groups, "settings": list(table.settings),
             "factor": table.pattern.factor * table.pattern.times_of(table.processes),
-            "rows": [row.told for row in table.rows],
+            "rows": [row.as_data for row in table.rows],
         }
         for table in _shown(summary, chosen.names)
     ]  # fmt: skip
