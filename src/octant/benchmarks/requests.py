@@ -17,6 +17,7 @@ from octant.machine.facts import usable_cores
 from octant.runs.knobs import check_knobs
 from octant.runs.modes import ranks_and_knobs
 from octant.runs.requests import host_names
+from octant.runs.rounds import usual_launches
 from octant.units import bytes_text, counted
 from octant.untrusted import Mistake
 
@@ -144,7 +145,7 @@ def asked(
 
     Args:
         quick: with the further knobs of a quick run.
-        repeats: launches of each; `None`: three.
+        repeats: launches of each; `None`: as many as is usual for its knobs.
         shareable_bytes: what ranks of this node can share.
     """
     made: dict[str, Ask] = {}
@@ -162,7 +163,7 @@ def asked(
             elif sizes.ranks > 1 and int(filled(test.share, sizes)) > shareable_bytes:
                 more |= test.unshared
                 unshared.append(test.name)
-            ask = _ask(test, sizes, more, repeats or 3, Shape(1, "", hosts, launcher, link))
+            ask = _ask(test, sizes, more, repeats, Shape(1, "", hosts, launcher, link))
             made.setdefault(ask.key, ask)  # with one rank tests of one rank, of each and of all may be the same
         except Refusal as refusal:
             left_out[test.name] = str(refusal)
@@ -176,7 +177,7 @@ def absent(test: BenchmarkTest, ranks: int) -> str:
     return workloads.why_absent(test.workload)
 
 
-def _ask(test: BenchmarkTest, sizes: Sizes, more: Mapping[str, str], repeats: int, shape: Shape) -> Ask:
+def _ask(test: BenchmarkTest, sizes: Sizes, more: Mapping[str, str], repeats: int | None, shape: Shape) -> Ask:
     described = describe(test.workload)
     alone = described.raw.get("pace", "chunks") == "chunks"
     ranks, knobs = ranks_and_knobs(test.mode, sizes.ranks, alone)
@@ -187,4 +188,4 @@ def _ask(test: BenchmarkTest, sizes: Sizes, more: Mapping[str, str], repeats: in
     describe(test.workload, knobs, ranks)  # what only the kernel can judge
     shape = Shape(ranks, shape.place, shape.hosts, shape.launcher, shape.link)
     show = Presentation(test.name, short=test.name, test=test.name)
-    return Ask(Subject(test.workload), knobs, shape, {}, show, repeats)
+    return Ask(Subject(test.workload), knobs, shape, {}, show, repeats or usual_launches(knobs))
