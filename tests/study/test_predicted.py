@@ -4,6 +4,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import fake_study
@@ -24,6 +25,7 @@ from octant.store import Store, StoredRun
 from octant.study import file
 from octant.study.cells import Cell
 from octant.study.design import design
+from octant.study.predicted import _larger
 from study_text import STUDY
 
 pytest.importorskip("octant._network")
@@ -134,6 +136,18 @@ def test_a_study_without_messages_says_how_to_get_them(tmp_path: Path, monkeypat
         "No prediction: no three lengths of messages were measured well between ranks of one node; try octant study run"
         in shown
     )
+
+
+def test_a_study_asks_the_benchmark_of_its_workloads_about_described_machines() -> None:
+    study = file.load("hpcc-scaling")
+    assert study.larger is not None
+    larger, systems, why = _larger(study, run())
+    assert (larger, [one.network for one in systems]) == (None, [*study.larger.networks])
+    assert len(why) == 1, "there are no messages"
+    measures = {**study.measures, "other": msgspec.structs.replace(study.measures["hpl"], workload="vecmath")}
+    _, systems, why = _larger(msgspec.structs.replace(study, measures=measures), run())
+    assert not systems
+    assert why[0] == "no benchmark with these workloads has tests on described machines"
 
 
 def test_a_level_has_knobs_of_one_measure_and_a_measure_its_least_ranks() -> None:
