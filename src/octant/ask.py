@@ -17,6 +17,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from octant import units
+from octant.program import ProgramCheck, ProgramValue
 
 EFFORT = frozenset({"seconds", "samples", "least", "precision"})
 """Knobs that say how long to measure, not what."""
@@ -35,15 +36,38 @@ Host = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@-]*\Z")]
 
 @dataclass(frozen=True)
 class Subject:
-    """What is started: a workload's kernel, or a command line of a user's with `{knob}` in its words."""
+    """What is started: a workload's kernel, or a user's program.
+
+    The words of a command line, the values of its variables and the name of its input file may contain `{knob}`, for
+    which a launch fills in the value of that knob.
+    """
 
     workload: Name = ""  # family/name
-    command: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()  # as the user wrote it, the launcher's words included
+    program: str = ""  # the name of the program behind the launcher; "": the first word's
+    environment: Mapping[str, str] = field(default_factory=dict)  # set for the launches
+    input: str = ""  # file for standard input; "": it is empty
+    directory: str = ""  # in which the program works; "": that of Octant
+    fresh: bool = False  # each launch works in a copy of the directory
+    values: tuple[ProgramValue, ...] = ()
+    checks: tuple[ProgramCheck, ...] = ()
+    statuses: tuple[int, ...] = (0,)  # exit statuses of a launch that did not fail
+    keep: tuple[str, ...] = ()  # files of the program that are stored with the run
+    before: tuple[tuple[str, ...], ...] = ()  # commands that run before each launch
+    after: tuple[tuple[str, ...], ...] = ()
 
     @property
     def name(self) -> str:
         """The workload's name, or `program/` and the program's."""
-        return self.workload or f"program/{self.command[0].rpartition('/')[2]}"
+        return self.workload or f"program/{self.program or self.command[0].rpartition('/')[2]}"
+
+    @property
+    def started(self) -> list[object]:
+        """What tells it from other subjects: all that may change what a launch does, as JSON knows it."""
+        found: list[object] = [self.workload, list(self.command)]
+        if self.environment or self.input:
+            found += [sorted(self.environment.items()), self.input]
+        return found
 
 
 @dataclass(frozen=True)
@@ -83,7 +107,7 @@ class Ask:
         """The same question, the same key, on every machine and day, however it is spelled and shown."""
         shape = self.shape
         knobs = sorted((name, canonical(values)) for name, values in self.knobs.items())
-        asked: list[object] = [self.subject.workload, list(self.subject.command), knobs]
+        asked: list[object] = [*self.subject.started, knobs]
         asked += [shape.ranks, shape.place, list(shape.hosts), shape.launcher, sorted(self.mpi.items())]
         asked += [shape.link] if shape.link else []
         name = self.subject.name.replace("/", "-")

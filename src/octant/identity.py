@@ -44,6 +44,7 @@ class Identity:
     """What one result is of. Sizes in knobs are in bytes; knobs that say how long to measure are in no part."""
 
     subject: str  # a workload, or `program/` and a program's name
+    command: tuple[str, ...] = ()  # of a user's program, as it was written
     knobs: Named = ()  # what is measured
     size: Size = Size()
     link: str = ""  # between emulated hosts
@@ -53,12 +54,12 @@ class Identity:
     library: str = ""  # the version text of the MPI library
     build: str = ""  # digest of the program, or what its record says of its build
     environment: Named = ()  # variables that were set for the launch
-    input: str = ""  # digest of the files that a user's program reads
+    input: str = ""  # file that a user's program has as its standard input, as it was written
 
     @property
     def same_quantity(self) -> tuple[Hashable, ...]:
-        """What is measured: the subject, its measured knobs, ranks and threads."""
-        return self.subject, self.knobs, self.size, self.link, self.input
+        """What is measured: the subject, its command line and measured knobs, ranks and threads."""
+        return self.subject, self.command, self.knobs, self.size, self.link, self.input
 
     @property
     def cell(self) -> tuple[Hashable, ...]:
@@ -94,8 +95,10 @@ def identity_of(point: Point, ask: Ask | None = None, planned: Planned | None = 
     means = {name for name in own if name in MEANS or name in workloads.apart_knobs(point.workload)}
     dealt = {name: value for name, value in own.items() if name == "groups"} | {"ranks": str(point.ranks)}
     shape = ask.shape if ask else None
+    subject = ask.subject if ask else None
     return Identity(
         point.workload,
+        subject.command if subject else (),
         _sorted((name, value) for name, value in own.items() if name not in means | SHAPE),
         _size(point),
         point.process.link,
@@ -105,6 +108,7 @@ def identity_of(point: Point, ask: Ask | None = None, planned: Planned | None = 
         point.process.mpi,
         (planned.build if planned else "") or json.dumps(dict(point.process.build), sort_keys=True),
         _sorted(planned.environment.items()) if planned else (),
+        subject.input if subject else "",
     )
 
 

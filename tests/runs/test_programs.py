@@ -11,7 +11,8 @@ from kernel_run import read_records
 from octant.analysis.given import mismatches_of
 from octant.ask import Ask, Subject
 from octant.launch.execute import Outcome
-from octant.runs.programs import record_lines
+from octant.launch.program import ProgramEnd
+from octant.runs.programs.records import record_lines
 
 SMALL = "octant-pages: text of process 7: 0 of 4096 KiB on large pages (Invalid argument)\n"
 
@@ -24,7 +25,9 @@ def test_parts_that_lie_on_small_pages_are_not_as_asked(tmp_path: Path, errors: 
     outcome = Outcome(0, False, 1.0, errors, 0.9, 0.1, 1 << 20)
     begun = datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC)
     path = tmp_path / "records.jsonl"
-    path.write_text("".join(f"{line}\n" for line in record_lines(planned(launch, path), outcome, begun)))
+    path.write_text(
+        "".join(f"{line}\n" for line in record_lines(planned(launch, path), ProgramEnd(outcome, tmp_path), begun))
+    )
     (point,), _ = read_records(path)
     found = mismatches_of(stored([launch], [point]), point)
     assert len(found) == told
@@ -38,7 +41,8 @@ def test_what_is_said_of_many_processes_alike_is_recorded_once(tmp_path: Path) -
     errors = SMALL + "".join(none.format(number) for number in range(100, 135))
     begun = datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC)
     path = tmp_path / "records.jsonl"
-    lines = record_lines(planned(launch, path), Outcome(0, False, 1.0, errors, 0.9, 0.1, 1 << 20), begun)
+    end = ProgramEnd(Outcome(0, False, 1.0, errors, 0.9, 0.1, 1 << 20), tmp_path)
+    lines = record_lines(planned(launch, path), end, begun)
     path.write_text("".join(f"{line}\n" for line in lines))
     (point,), _ = read_records(path)
     assert point.notes["small pages"].split("; ") == [

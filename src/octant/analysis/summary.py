@@ -13,6 +13,7 @@ from octant.analysis.given import mismatches_of
 from octant.analysis.imported import imported_workload, recorded_workload
 from octant.analysis.levels import cached_by_ladder
 from octant.analysis.probes import doubts_by_probes
+from octant.analysis.program import program_workload
 from octant.analysis.series import series_metrics
 from octant.ask import comparable_cell
 from octant.limit import Known
@@ -100,7 +101,10 @@ def summarise(
     made: list[tuple[Ask | None, Figure]] = []  # of every metric of a cell, the headline first
     for ask, points in _cells(run):
         known_one = installed.get(points[0].workload)
-        workload = imported_workload(points, known_one) if run.imported else known_one or recorded_workload(points)
+        if ask and ask.subject.command:
+            workload = program_workload(ask.subject, points)
+        else:
+            workload = imported_workload(points, known_one) if run.imported else known_one or recorded_workload(points)
         if ask and workload.probe and ask.show.title == workload.probe.title:
             continue  # a look at the machine is no figure of the run
         wanted = (
@@ -123,7 +127,8 @@ def summarise(
     figures = tuple(figure for figure in every if figure.metric is figure.workload.metrics[0])
     rest = (figure for figure in every if figure.metric is not figure.workload.metrics[0])
     others = {_place(figure, figure.metric.name): figure for figure in rest}
-    unknown = sorted(() if run.imported else {point.workload for point in run.points} - set(installed))
+    programs = {ask.subject.name for ask in run.asks if ask.subject.command}
+    unknown = sorted(() if run.imported else {point.workload for point in run.points} - set(installed) - programs)
     clocks = [(clock, len(one.point.hardware_threads)) for one in figures if (clock := clock_hz(one))]
     return Summary(run, figures, limits, tuple(sorted(clock for clock, _ in clocks)), tuple(unknown), others)
 

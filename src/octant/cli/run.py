@@ -28,6 +28,7 @@ from octant.cli._options import (
     measured_option,
     options_under,
 )
+from octant.cli._program import ProgramCommand, create_program, program_words
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
@@ -65,11 +66,13 @@ OnModelOption = Annotated[
 def register(app: typer.Typer) -> None:
     """Adds the commands of this file."""
     for command in (evaluate, run, resume, runs):
-        app.command(command.__name__, rich_help_panel=MEASURE)(command)
+        kind = ProgramCommand if command is run else None
+        app.command(command.__name__, cls=kind, rich_help_panel=MEASURE)(command)
 
 
 def run(
-    workload: WorkloadArgument,
+    context: typer.Context,
+    workload: WorkloadArgument = "",
     knobs: KnobsArgument = None,
     ranks: RanksOption = None,
     mode: ModeOption = "",
@@ -90,11 +93,22 @@ def run(
     only_safe: OnlySafeOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Measure one workload, here or as a job of a batch system (--launcher sbatch, pbs, lsf or flux, --script)."""
+    """Measure one workload, or a program of yours: octant run [KNOB=VALUE]... -- COMMAND.
+
+    It runs here or as a job of a batch system (--launcher sbatch, pbs, lsf or flux, --script).
+    """
     from octant.runs import requests
     from octant.runs.plan import check_startable
     from octant.store import open_store
 
+    if (command := program_words(context)) is not None:
+        given = [*([workload] if workload else []), *(knobs or [])]
+        where = requests.Where(place, launcher, hosts, link)
+        run, to = create_program(command, given, ranks, repeats, where, store)
+        finish(to, run, timeout, _shown(json, notes, page=False))
+        return
+    if not workload:
+        raise Refusal("cannot measure nothing; name a workload, or give the command line of a program behind --")
     if others := requests.namesakes(workload):
         chosen = requests.find_workload(workload).name
         typer.echo(f"octant: {workload} is {chosen}; {' and '.join(others)} has the same name", err=True)

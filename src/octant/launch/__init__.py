@@ -8,6 +8,18 @@ from octant.placement import RankPlace
 
 
 @dataclass(frozen=True)
+class ProgramStart:
+    """What the start of a user's program needs besides its words and variables; the values of knobs are filled in."""
+
+    input: str = ""  # file for standard input; "": it is empty
+    directory: str = ""  # in which it works; "": that of Octant
+    fresh: bool = False  # it works in a copy of the directory
+    before: tuple[tuple[str, ...], ...] = ()  # commands around the launch
+    after: tuple[tuple[str, ...], ...] = ()
+    binding: str = ""  # why its launcher binds ranks itself: "--bind-to core"; "": it does not
+
+
+@dataclass(frozen=True)
 class Planned:
     """A launch with everything worked out that its start needs; whoever starts it decides nothing."""
 
@@ -19,3 +31,5 @@ class Planned:
     expected_s: float = 1.0
     timeout_s: float = 60.0
     build: str = ""  # of the kernel (`octant.build.digest`); "": a command line, or a run of an older version
+    ranks: int = 0  # that the launcher of a user's program starts; 0: those of the ask
+    program: ProgramStart | None = None  # of a user's program that is to be started; `None`: a kernel, or a stored plan

@@ -13,12 +13,12 @@ from pathlib import Path
 from octant import build, store, workloads
 from octant.ask import Launch, cells_of
 from octant.failure import Exit, Refusal, remedy_for_writing
-from octant.launch import Planned, bind, leftovers, link
+from octant.launch import Planned, bind, leftovers, link, program
 from octant.launch.execute import Outcome, execute
 from octant.mpi import faults
-from octant.record import Failure, KeptFile, Point, RecordError
+from octant.record import Failure, Point, RecordError
 from octant.record.written import failure_line, link_line
-from octant.runs import programs
+from octant.runs.programs import records
 from octant.runs.starts import starts_of
 from octant.store import Store, StoredRun, files, finished_cells, kept, progress, separate_repeated
 from octant.store.asked import start_line
@@ -232,10 +232,8 @@ class _Session:
             files.end_torn_line(self.records)
         tick = functools.partial(self.observe, Step(planned, next(self.numbers), self.run.records))
         progress.remove_leftovers(self.run.records)
-        outcome, kept_files = self._run(planned, tick)
+        outcome = self._run(planned, tick, begun)
         self.hung[launch.ask.key] += outcome.timed_out and not workloads.alone_knobs(launch.ask.subject.workload)
-        if launch.ask.subject.command and outcome.code == 0:
-            self._append(programs.record_lines(planned, outcome, begun, kept_files))
         if launch.ask.shape.link:
             self._append_crossing(launch)
         points, failures = self._read_new()
@@ -248,18 +246,20 @@ class _Session:
             self._read_new()
         return refused
 
-    def _run(self, planned: Planned, tick: Callable[[float], None]) -> tuple[Outcome, Sequence[KeptFile]]:
-        """Run a launch to its end; also return the files that a program left, which are stored already."""
+    def _run(self, planned: Planned, tick: Callable[[float], None], begun: datetime.datetime) -> Outcome:
+        """Run a launch to its end; what came of a program is recorded then, since it records nothing itself."""
         launch = planned.launch
         if not launch.ask.subject.command:
-            return self.start(planned.words, planned.environment, planned.timeout_s, tick), ()
+            return self.start(planned.words, planned.environment, planned.timeout_s, tick)
         with contextlib.ExitStack() as stack:
             with _writing(self.run):
                 folder = stack.enter_context(kept.offered_folder(self.run.records))
             environment = {**planned.environment, kept.VARIABLE: str(folder)}
-            outcome = self.start(planned.words, environment, planned.timeout_s, tick)
-            ended_well = outcome.code == 0
-            return outcome, kept.store_files(self.run.folder, launch.key, folder) if ended_well else ()
+            end = program.run_program(replace(planned, environment=environment), folder, tick, self.start)
+            if end.outcome.code == 0:
+                files = kept.store_files(self.run.folder, launch.key, folder)
+                self._append(records.record_lines(planned, end, begun, files))
+        return end.outcome
 
     def _append_crossing(self, launch: Launch) -> None:
         """What crossed the emulated link; a launch that did not come so far has no report of it."""

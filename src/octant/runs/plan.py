@@ -12,7 +12,7 @@ from octant import build, launchers, units, workloads
 from octant.ask import Ask, Launch, Shape
 from octant.build.describe import default_knobs
 from octant.failure import Exit, Refusal
-from octant.launch import Planned, bind
+from octant.launch import Planned, ProgramStart, bind
 from octant.launch import link as links
 from octant.launch.link import Link
 from octant.machine import Machine, blas, fftw
@@ -23,6 +23,7 @@ from octant.placement.request import Request, parse_request
 from octant.runs import rounds
 from octant.runs.declared import check_memory, declared
 from octant.runs.durations import BUDGET_S, Durations
+from octant.runs.programs import fill
 from octant.store import StoredRun
 from octant.store.lines import Records
 
@@ -34,6 +35,8 @@ SLOWER = 10.0
 UNKNOWN_S = 3600.0
 """Of a launch with a cell of which neither a declaration nor a point says how long it takes."""
 ALONE_LEAST_S, ALONE_SLACK = 25.0, 3.0
+NO_LIMIT_S = 1e9
+"""The time limit of a launch that has none."""
 BYTE_S = 20e-9  # of filling, sending and checking a message of 2 GiB, with room
 
 _FILE = re.compile(r"/(?!\d+\Z)")  # 10.0.0.0/8 is a network
@@ -155,17 +158,13 @@ def resolve(
         Refusal: no kernel or launcher, one that cannot start this, or a placement that does not fit.
     """
     ask, shape = launch.ask, launch.ask.shape
-    threads = _threads(launch.started_knobs)
-    kernel = None
     if ask.subject.command:
-        program = _fill_words(launch)
-        variables = {"OMP_NUM_THREADS": str(threads)} if "threads" in launch.started_knobs else {}
-    else:
-        kernel = build.find(ask.subject.workload)
-        drawn = str(rounds.seed_within(seed, f"launch {launch.repeat}"))
-        program = [str(kernel), "--output", str(records), "--run", launch.key, "--seed", drawn, *launch.words]
-        variables = dict(own)
-    variables |= ask.mpi
+        return resolve_program(launch, records, placed_at, timeout_s)
+    threads = _threads(launch.started_knobs)
+    kernel = build.find(ask.subject.workload)
+    drawn = str(rounds.seed_within(seed, f"launch {launch.repeat}"))
+    program = [str(kernel), "--output", str(records), "--run", launch.key, "--seed", drawn, *launch.words]
+    variables = {**own, **ask.mpi}
     if ask.mpi:
         variables[READ_BACK] = ",".join(sorted(ask.mpi))
     link = _link(shape)
@@ -189,7 +188,59 @@ def resolve(
         words = links.wrapped(words, link, links.report_path(records))
     return Planned(
         launch, tuple(words), variables, name, there.places if there else (), expected_seconds(launch),
-        timeout_s or timeout_seconds(launch), build.digest(kernel) if kernel else "",
+        timeout_s or timeout_seconds(launch), build.digest(kernel),
+    )  # fmt: skip
+
+
+def resolve_program(
+    launch: Launch, records: Path, placed_at: Callable[[str], Placed], timeout_s: float | None = None
+) -> Planned:
+    """Everything that a launch of a user's program needs, for a start of one cell.
+
+    If the first word is a known launcher, octant-bind stands in front of the program that it starts; else Octant starts
+    as many ranks of the program as were asked for.
+
+    Args:
+        records: absolute path of the file of records.
+        placed_at: works out the text of a placement.
+        timeout_s: of the launch; `None`: none.
+
+    Raises:
+        Refusal: no launcher, one that cannot start this, its command line cannot be taken apart, or a placement that
+            does not fit.
+    """
+    subject, shape, known = launch.ask.subject, launch.ask.shape, fill.known_values(launch)
+    words = fill.filled_words(subject.command, known)
+    variables = {name: fill.filled(value, known) for name, value in subject.environment.items()}
+    if "threads" in launch.started_knobs:
+        variables = {"OMP_NUM_THREADS": launch.started_knobs["threads"], **variables}
+    variables |= launch.ask.mpi
+    there = placed_at(shape.place) if shape.place else None
+    found = launchers.recognise(words, {**os.environ, **variables})
+    ranks = (found[1].ranks or 0) if found else shape.ranks
+    name = found[0] if found else launchers.chosen(shape.launcher, launchers.JobSize(ranks, hosts=shape.hosts))
+    stated = ["--refusal", str(bind.refusal_path(records))]
+    alone = ["--local-rank", "0"] if there and name == "direct" else []
+    bound = [str(build.find("bind")), *stated, *(there.bind_words if there else ()), *alone, "--"]
+    if found:
+        at = found[1].program
+        started = [*words[:at], *bound, *words[at:]]
+    else:
+        threads = _threads(launch.started_knobs)
+        per_node = there.request.ranks if there else None
+        size = launchers.JobSize(ranks, per_node, threads, shape.hosts, tuple(sorted(variables)))
+        started = launchers.launcher(name).command([*bound, *words], size)
+    program = ProgramStart(
+        fill.filled(subject.input, known),
+        subject.directory,
+        subject.fresh,
+        tuple(tuple(fill.filled_words(one, known)) for one in subject.before),
+        tuple(tuple(fill.filled_words(one, known)) for one in subject.after),
+        " ".join(found[1].options) if found and found[1].binds else "",
+    )
+    return Planned(
+        launch, tuple(started), variables, name, there.places if there else (), expected_seconds(launch),
+        timeout_s or NO_LIMIT_S, ranks=ranks, program=program,
     )  # fmt: skip
 
 
@@ -282,9 +333,3 @@ def _hosts_and_files(ask: Ask) -> list[str]:
     words = [word for value in (*ask.knobs.values(), *ask.mpi.values()) for word in value.split(",")]
     maps = [word[4:] for word in ask.shape.place.replace(" ", "").split(",") if word.startswith("map=")]
     return [*ask.shape.hosts, *filter(_FILE.search, words), *maps]
-
-
-def _fill_words(launch: Launch) -> list[str]:
-    """The words of a command line, with the values of its knobs where they are named in braces."""
-    known = {"ranks": str(launch.ask.shape.ranks), **launch.started_knobs}
-    return [re.sub(r"\{(\w+)\}", lambda name: known.get(name[1], name[0]), word) for word in launch.ask.subject.command]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from octant.launch import Planned
-from octant.launch.execute import Outcome
+from octant.launch.program import ProgramEnd
 from octant.record import FORMAT, SMALL_PAGES, KeptFile
 from octant.record.written import kept_member, seal
 
@@ -16,14 +16,14 @@ _PROCESS = re.compile(r"process \d+")
 
 
 def record_lines(
-    planned: Planned, outcome: Outcome, started: datetime.datetime, files: Sequence[KeptFile] = ()
+    planned: Planned, end: ProgramEnd, started: datetime.datetime, files: Sequence[KeptFile] = ()
 ) -> list[str]:
     """The launch and the point of a command that ended well: wall time, CPU time, the memory of its largest process.
 
     Args:
         files: that the command left (`store.kept.store_files`).
     """
-    launch = planned.launch
+    launch, outcome = planned.launch, end.outcome
     head = {"workload": launch.ask.subject.name, "launch": launch.key}
     amounts = (
         ("wall time", outcome.seconds, "s"),
@@ -32,10 +32,13 @@ def record_lines(
         ("memory", outcome.memory_bytes, "B"),
     )
     said = [line.removeprefix(_SAYS) for line in outcome.errors.splitlines() if line.startswith(_SAYS)]
-    threads = launch.started_knobs.get("threads", "1")
+    threads, ranks = launch.started_knobs.get("threads", "1"), planned.ranks or launch.ask.shape.ranks
     point = {
         "knobs": dict(launch.started_knobs),
-        "shape": {"ranks": launch.ask.shape.ranks, "threads": int(threads) if threads.isdecimal() else 1},
+        "shape": {
+            "ranks": ranks,
+            "threads": int(threads) if threads.isdecimal() else 1,
+        },
         "pace": "whole",
         "work": [],
         **({"notes": {SMALL_PAGES: "; ".join(_together(said))}} if said else {}),

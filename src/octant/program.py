@@ -1,0 +1,52 @@
+"""What is read from the output of a user's program, and what makes its answer right, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Better = Literal["higher", "lower"]
+
+STDOUT, STDERR = "stdout", "stderr"
+"""Sources of values that are no files."""
+
+
+@dataclass(frozen=True)
+class ProgramValue:
+    """A number that the program prints or writes, found by a regular expression or by a path in JSON."""
+
+    name: str
+    unit: str = "1"
+    better: Better = "higher"
+    source: str = STDOUT  # "stdout", "stderr", or a file, relative to the folder in which the program works
+    pattern: str = ""  # a regular expression: its first group, of the last match; "": see `path`
+    path: str = ""  # names and indices in a JSON document, separated by points: "solver.0.residual"
+
+
+@dataclass(frozen=True)
+class ProgramCheck:
+    """What makes the program's answer right: a tolerance of a value, the bytes of a file, or a command of the user."""
+
+    kind: Literal["value", "file", "command"]
+    value: str = ""  # the name of the value
+    tolerance: float = 0.0  # of the value: how much it may differ, relative to what it is compared with or absolute
+    relative: bool = True
+    expected: float | None = None  # what the value is compared with; `None`: the value of the baseline
+    file: str = ""  # relative to the folder in which the program works
+    reference: str = ""  # a file that it has to equal; "": the file of the baseline
+    command: tuple[str, ...] = ()  # ends with status 0 if the answer is right
+
+    @property
+    def needs_baseline(self) -> bool:
+        """Whether it compares with what the baseline gave."""
+        return (self.kind == "value" and self.expected is None) or (self.kind == "file" and not self.reference)
+
+    @property
+    def name(self) -> str:
+        """The name of its result: what is compared, and with what."""
+        if self.kind == "command":
+            return f"exit status of {' '.join(self.command)}"
+        other = "the baseline" if self.needs_baseline else self.reference or f"{self.expected:g}"
+        if self.kind == "file":
+            return f"bytes of {self.file} that differ from {other}"
+        return f"{self.value}: {'relative ' * self.relative}difference from {other}"
