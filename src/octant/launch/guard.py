@@ -173,6 +173,8 @@ def load(path: Path) -> GuardFile:
             data = file.read(FILE_LIMIT + 1)
     except FileNotFoundError:
         return GuardFile()
+    except IsADirectoryError:
+        return GuardFile(problems=(f"{path.name} is no plain file",))
     except OSError as error:
         return GuardFile(problems=(f"{path.name} cannot be read ({error.strerror})",))
     reports: list[GuardReport] = []
