@@ -15,7 +15,7 @@
 namespace octant::bind {
 namespace {
 
-constexpr std::int64_t first_look_ns = 20'000'000, longest_interval_ns = 2'000'000'000;
+constexpr std::int64_t first_interval_ns = 20'000'000, longest_interval_ns = 2'000'000'000;
 constexpr std::int64_t cost_factor = 100;  // a look is 1 % of the time since the last one at most
 constexpr std::size_t most_threads = 1024;
 constexpr std::int64_t process_memory_ns = 100'000;  // to read the memory of a process that has little
@@ -80,13 +80,14 @@ std::int64_t huge_bytes_in(std::string_view rollup) {
     return bytes;
 }
 
+std::int64_t Looker::first_look_ns() const { return begin_ns_ + first_interval_ns; }
+
 void Looker::start() {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&ends_, &attributes);
     pthread_condattr_destroy(&attributes);
-    newest_ = getpid();
     pthread_attr_t small;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, std::size_t{256} << 10);
@@ -116,13 +117,11 @@ bool Looker::wait_until(std::int64_t time_ns) {
 }
 
 void Looker::go_on() {
-    std::int64_t interval_ns = first_look_ns;
-    for (std::int64_t next = begin_ns_ + interval_ns; wait_until(next);) {
+    for (std::int64_t next = first_look_ns(); wait_until(next);) {
         std::int64_t const begin = now_ns();
         look();
         std::int64_t const end = now_ns(), so_far = end - begin_ns_;
-        interval_ns = std::max(std::min(so_far, longest_interval_ns), cost_factor * (end - begin));
-        next = end + interval_ns;
+        next = end + std::max(std::min(so_far, longest_interval_ns), cost_factor * (end - begin));
     }
 }
 
@@ -131,7 +130,7 @@ pid_t Looker::least_number() {
     std::string const load = file_text("/proc/loadavg");
     auto const last = load.rfind(' ');
     pid_t const newest = last == std::string::npos ? 0 : leading_number<pid_t>(load.substr(last)).value_or(0);
-    wrapped_ = wrapped_ || newest < newest_;
+    wrapped_ = wrapped_ || newest < std::max(newest_, getpid());
     newest_ = newest;
     return wrapped_ ? 1 : getpid();
 }
