@@ -20,6 +20,13 @@ constexpr std::int64_t cost_factor = 100;  // a look is 1 % of the time since th
 constexpr std::size_t most_threads = 1024;
 constexpr std::int64_t process_memory_ns = 100'000;  // to read the memory of a process that has little
 
+// What a look costs: time in which this thread is preempted or waits for a lock costs the program nothing.
+std::int64_t own_cpu_ns() {
+    std::timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
 class Lock {
   public:
     explicit Lock(pthread_mutex_t& mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
@@ -118,10 +125,10 @@ bool Looker::wait_until(std::int64_t time_ns) {
 
 void Looker::go_on() {
     for (std::int64_t next = first_look_ns(); wait_until(next);) {
-        std::int64_t const begin = now_ns();
+        std::int64_t const before = own_cpu_ns();
         look();
-        std::int64_t const end = now_ns(), so_far = end - begin_ns_;
-        next = end + std::max(std::min(so_far, longest_interval_ns), cost_factor * (end - begin));
+        std::int64_t const cost = own_cpu_ns() - before, end = now_ns();
+        next = end + std::max(std::min(end - begin_ns_, longest_interval_ns), cost_factor * cost);
     }
 }
 
@@ -172,9 +179,9 @@ void Looker::see_thread(pid_t process, pid_t thread, int look) {
 void Looker::read_memory(std::vector<Stat> const& processes) {
     std::int64_t pages = 0;
     for (auto const& process : processes) pages += process.resident_pages;
-    std::int64_t const begin = now_ns(), few = process_memory_ns * static_cast<std::int64_t>(processes.size());
+    std::int64_t const before = own_cpu_ns(), few = process_memory_ns * static_cast<std::int64_t>(processes.size());
     auto const expected = static_cast<std::int64_t>(memory_ns_per_page_ * static_cast<double>(pages)) + few;
-    if (processes.empty() || cost_factor * (memory_ns_ + expected) > begin - begin_ns_) return;
+    if (processes.empty() || cost_factor * (memory_ns_ + expected) > now_ns() - begin_ns_) return;
     std::map<int, std::int64_t> nodes;
     std::int64_t huge = 0;
     bool readable = false;  // the processes of another user are not
@@ -185,7 +192,7 @@ void Looker::read_memory(std::vector<Stat> const& processes) {
         huge += huge_bytes_in(rollup);
         readable = readable || !rollup.empty();
     }
-    std::int64_t const taken = now_ns() - begin;
+    std::int64_t const taken = own_cpu_ns() - before;
     memory_ns_ += taken;
     if (pages > 0)
         memory_ns_per_page_ =
