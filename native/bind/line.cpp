@@ -68,7 +68,7 @@ void write_threads(JsonText& text, std::vector<SeenThread const*> const& threads
         text.open('{');
         text.key("name").word(thread->name);
         text.key("cpu_s").number(seconds_of_ticks(thread->cpu_ticks));
-        text.key("mask").word(text_of(thread->mask));
+        if (!thread->mask.empty()) text.key("mask").word(text_of(thread->mask));
         text.key("seen_on").open('{');
         for (auto const& [cpu, looks] : thread->seen_on) text.key(std::to_string(cpu)).number(looks);
         text.close('}');
