@@ -24,6 +24,8 @@ from octant.program import STDERR, STDOUT
 
 VARIABLE = "OCTANT_LAUNCH"
 """Names the folder of a launch, with the files stdout and stderr, to the commands after it and to check commands."""
+_EARLY_POLL_S, _EARLY_S, _POLL_S = 0.1, 2.0, 0.5
+"""Between two looks at the clock, of which the end of the program does not depend: they take its hardware threads."""
 _ERRORS_BYTES = 4000
 _MOST_NAMED = 8
 """Ranks that one sentence lists."""
@@ -172,7 +174,8 @@ class _Launch:
             streams = Streams(source, *(one.write_end for one in captures))
             outcome = run(
                 words, observe, self._mark, self._environment, timeout_s, streams,
-                folder=self._folder, guard=guard.words(report, whole=True),
+                lambda elapsed_s: _EARLY_POLL_S if elapsed_s < _EARLY_S else _POLL_S,
+                self._folder, guard.words(report, whole=True),
             )  # fmt: skip
         except OSError as error:
             why = f"cannot start {words[0]} in {self._folder} ({error.strerror}); check the working directory"
