@@ -272,7 +272,8 @@ class _Session:
             if end.failed or refusal:
                 self._append_failed(launch, end, refusal)
             else:
-                files = kept.store_outputs(self.run.folder, launch.key, end.outputs, end.found, offered)
+                with _writing(self.run):
+                    files = kept.store_outputs(self.run.folder, launch.key, end.outputs, end.found, offered)
                 self._append(records.record_lines(planned, end, begun, files))
         return end.outcome
 
@@ -282,7 +283,8 @@ class _Session:
         Args:
             refusal: why octant-bind did not start it.
         """
-        files = kept.store_outputs(self.run.folder, launch.key, end.outputs)
+        with _writing(self.run):
+            files = kept.store_outputs(self.run.folder, launch.key, end.outputs)
         if refusal:
             failure = _failure(launch, str(refusal), refusal.code)
         else:
