@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from octant import build, launchers, units, workloads
@@ -129,12 +129,18 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
     tail, taken = Records(run.records, run.keys, run.started), known or Durations()
     threads = len(run.machine.topology.usable())
 
+    resolved: dict[tuple[str, str], Planned] = {}  # launches of a program, which are alike for each cell
+
     def planned(launch: Launch) -> Planned:
         nonlocal taken
+        if launch.ask.subject.command:
+            cell = (launch.ask.key, repr(sorted(launch.started_knobs.items())))
+            if cell not in resolved:
+                records = run.records.resolve()
+                resolved[cell] = resolve_program(launch, records, placed_once, timeout_s, timeout_s)
+            return replace(resolved[cell], launch=launch)
         taken = taken.add(tail.read_new()[0])
         here = threads * max(1, len(launch.ask.shape.hosts))
-        if launch.ask.subject.command:
-            return resolve_program(launch, run.records.resolve(), placed_once, timeout_s, timeout_s)
         limit_s = timeout_s or timeout_seconds(launch, here, taken)
         return resolve(launch, run.records.resolve(), placed_once, own, limit_s, run.seed)
 
