@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
 from octant.runs.programs import grammar, request
-from octant.runs.programs.options import started_words
+from octant.runs.programs.options import resume_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from octant.ask import Ask, Subject
     from octant.runs.programs.options import ProgramOptions
     from octant.store import StoredRun
-
-
-def resume_line(run: StoredRun) -> str:
-    """Return the command line that goes on with a run: of a program with all that has to be given again."""
-    line = ["octant", "resume", run.id]
-    ask = next((ask for ask in run.asks if ask.subject.command), None)
-    if ask is None:
-        return shell_text(line)
-    knobs = [f"{name}={value}" for name, value in ask.knobs.items()]
-    return shell_text([*line, *knobs, *started_words(ask.subject), "--", *ask.subject.command])
 
 
 def check_given(

@@ -196,12 +196,14 @@ def read_knobs(words: Sequence[str], subject: Subject) -> dict[str, str]:
             why = f"cannot read {word[:60]!r} (not of the form knob=value); try n=1,2,4, or -- in front of the program"
         elif name in RESERVED:
             why = f"cannot name a knob {name} (workloads have a knob of this name with another meaning); try my_{name}"
+        elif name == "threads" and not all(re.fullmatch("[1-9][0-9]{0,6}", one) for one in values):
+            why = f"cannot use {word[:60]!r} (threads is a number, which OMP_NUM_THREADS gets too); try threads=1,2,4"
         elif name in found:
             why = f"cannot set {name} twice; give several values as {name}=a,b"
         elif not all(values):
             why = f"cannot use an empty value in {word[:60]!r}; remove the comma, or give the argument a value"
         elif len(set(map(comparable, values))) < len(values):
-            why = f"cannot measure {word[:60]} (two values are the same amount); try --repeats 2 to measure each twice"
+            why = f"cannot measure {word[:60]} (two values are the same amount); try --repeats 12 for more launches"
         if why:
             raise Refusal(why, Exit.WRONG_WORD)
         found[name] = value
