@@ -1,6 +1,7 @@
 """What `octant run … -- COMMAND` asks: knobs, ranks, placement, its job and its title, and what is refused."""
 
 import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,13 @@ def refused(why: str, code: Exit, *knobs: str, **given: Any) -> str:
 
 
 @pytest.fixture(autouse=True)
-def four_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+def four_cores(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine, and a directory with a program."""
     monkeypatch.setattr(request, "discover", lambda: machine(cores=4))
+    monkeypatch.chdir(tmp_path_factory.mktemp("work"))
+    Path("app").write_text("#!/bin/sh\n")
+    Path("app").chmod(0o755)
+    Path("data").write_text("no program")
 
 
 @pytest.fixture
@@ -138,6 +144,25 @@ def test_a_knob_of_ranks_needs_a_launcher_that_takes_it() -> None:
     refused("Octant starts the ranks.*--ranks N", Exit.WRONG_WORD, "ranks=1,2", words=("./app", "{ranks}"))
 
 
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        ("./none", "no such file"),
+        ("./data", "it may not be executed"),
+        ("app", "no such program on PATH.*did you mean ./app"),
+        ("no-such-program", "no such program on PATH.*give its path"),
+    ],
+)
+def test_a_program_that_is_not_there_is_refused_before_there_is_a_run(word: str, why: str) -> None:
+    with pytest.raises(Refusal, match=rf"cannot start '{word}' .{why}.*; ") as error:
+        request.check_program(asked(words=(word,)))
+    assert error.value.code == Exit.CANNOT_RUN
+    request.check_program(asked(words=(word,), before=("make x",)))  # which may make it
+    request.check_program(asked(words=("./app",)))
+    request.check_program(asked("n=p", words=("./ap{n}",)))
+    request.check_program(asked(words=("app",), env=(f"PATH={Path.cwd()}",)))
+
+
 def test_a_batch_system_starts_no_ranks() -> None:
     refused("it is a batch system.*--script FILE", Exit.WRONG_WORD, words=("./app",), where=Where(launcher="sbatch"))
 
@@ -157,12 +182,25 @@ def test_a_program_has_the_name_of_its_file_or_script(words: tuple[str, ...], na
 
 
 WORDS = st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1, max_size=5)
+PRINTED = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]))
 
 
-@given(WORDS)
+@given(st.lists(PRINTED, min_size=1, max_size=5))
 def test_a_command_is_shown_as_a_shell_reads_it(words: list[str]) -> None:
     assert shlex.split(shell_text(words)) == words
+
+
+def test_braces_of_a_knob_need_no_quotes_and_no_line_is_broken() -> None:
     assert shell_text(["./app", "--n={n}", "{a,b}", "a b"]) == "./app --n={n} '{a,b}' 'a b'"
+    words = ["a\nb'c", "\\n\t", "\x1b[1mé\x85", "$x `y`\n"]
+    assert "\n" not in shell_text(words)
+    done = subprocess.run(
+        ["bash", "-c", f"printf '%s\\0' {shell_text(words)}"],
+        capture_output=True,
+        check=True,
+        env={"LC_ALL": "C.UTF-8"},
+    )
+    assert done.stdout.decode().split("\0")[:-1] == words
 
 
 def test_the_title_is_what_is_typed() -> None:

@@ -116,6 +116,7 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     if options.mpi:
         request.check_mpi(ask, linked().library)
         ask = replace(ask, mpi=settings_of(options.mpi).variables)
+    request.check_program(ask)
     check_startable(ask, machine)
     report_remarks(ask)
     to = open_store(options.store)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +36,8 @@ MOST_CELLS = 10_000
 """Combinations of the values of a program's knobs."""
 RESERVED = frozenset({"seconds", "samples", "least", "precision", "groups"})
 """Names of knobs that have another meaning for the analysis of workloads: how long to measure, and groups of ranks."""
+MOST_OF_NAME = 80
+"""Characters of the name of a program."""
 _INTERPRETER = re.compile(r"python[\d.]*|perl|ruby|julia|Rscript|node|bash|sh|dash|zsh|ksh")
 _KNOB = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -80,6 +83,28 @@ def program(
     shape = Shape(count, str(request) if request else "", host_names(where.hosts), where.launcher)
     subject = replace(subject, program=name)
     return Ask(subject, asked, shape, dict(mpi or {}), Presentation(name), repeats or LAUNCHES), machine
+
+
+def check_program(ask: Ask) -> None:
+    """Refuse a program that is not there; a command before the launch, another host or a launcher's node may have it.
+
+    Raises:
+        Refusal: there is none.
+    """
+    subject, known = ask.subject, {"ranks": str(ask.shape.ranks), **cells_of(ask.knobs)[0]}
+    if subject.before or ask.shape.hosts or _recognised(subject, ask.knobs, ask.shape.ranks):
+        return
+    word = fill.filled(subject.command[0], known)
+    path = subject.environment.get("PATH")
+    if shutil.which(word, path=None if path is None else fill.filled(path, known)):
+        return
+    if not os.path.dirname(word):  # noqa: PTH120 - text
+        why = "no such program on PATH"
+        hint = f"did you mean ./{word}?" if os.access(word, os.X_OK) else "check the name, or give its path"
+    else:
+        why = "it may not be executed" if Path(word).exists() else "no such file"
+        hint = "check its path and mode"
+    raise Refusal(f"cannot start {word!r} ({why}); {hint}")
 
 
 def remarks(ask: Ask) -> tuple[str, ...]:
@@ -178,7 +203,7 @@ def program_name(words: Sequence[str]) -> str:
     if _INTERPRETER.fullmatch(name):
         script = "" if "-c" in words[1:2] else next((word for word in words[1:] if not word.startswith("-")), "")
         name = os.path.basename(script) or name  # noqa: PTH119 - text
-    return name
+    return re.sub(r"[\x00-\x1f\x7f]", "?", name)[:MOST_OF_NAME] or "program"
 
 
 def read_knobs(words: Sequence[str], subject: Subject) -> dict[str, str]:
