@@ -154,7 +154,7 @@ def test_a_knob_of_ranks_needs_a_launcher_that_takes_it() -> None:
     ],
 )
 def test_a_program_that_is_not_there_is_refused_before_there_is_a_run(word: str, why: str) -> None:
-    with pytest.raises(Refusal, match=rf"cannot start '{word}' .{why}.*; ") as error:
+    with pytest.raises(Refusal, match=rf"cannot start '{word}' .{why}") as error:
         request.check_program(asked(words=(word,)))
     assert error.value.code == Exit.CANNOT_RUN
     request.check_program(asked(words=(word,), before=("make x",)))  # which may make it
