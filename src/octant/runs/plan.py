@@ -5,14 +5,14 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from octant import build, launchers, units, workloads
 from octant.ask import Ask, Launch, Shape
 from octant.build.describe import default_knobs
 from octant.failure import Exit, Refusal
-from octant.launch import Planned, ProgramStart, bind
+from octant.launch import Planned, ProgramStart, bind, guard
 from octant.launch import link as links
 from octant.launch.link import Link
 from octant.machine import Machine, blas, fftw
@@ -35,6 +35,8 @@ SLOWER = 10.0
 UNKNOWN_S = 3600.0
 """Of a launch with a cell of which neither a declaration nor a point says how long it takes."""
 ALONE_LEAST_S, ALONE_SLACK = 25.0, 3.0
+COMMANDS_S = 600.0
+"""The time limit of each command before and after a launch of a program."""
 NO_LIMIT_S = 1e9
 """The time limit of a launch that has none."""
 BYTE_S = 20e-9  # of filling, sending and checking a message of 2 GiB, with room
@@ -127,8 +129,16 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
     tail, taken = Records(run.records, run.keys, run.started), known or Durations()
     threads = len(run.machine.topology.usable())
 
+    resolved: dict[tuple[str, str], Planned] = {}  # launches of a program, which are alike for each cell
+
     def planned(launch: Launch) -> Planned:
         nonlocal taken
+        if launch.ask.subject.command:
+            cell = (launch.ask.key, repr(sorted(launch.started_knobs.items())))
+            if cell not in resolved:
+                records = run.records.resolve()
+                resolved[cell] = resolve_program(launch, records, placed_once, timeout_s, timeout_s)
+            return replace(resolved[cell], launch=launch)
         taken = taken.add(tail.read_new()[0])
         here = threads * max(1, len(launch.ask.shape.hosts))
         limit_s = timeout_s or timeout_seconds(launch, here, taken)
@@ -193,7 +203,11 @@ def resolve(
 
 
 def resolve_program(
-    launch: Launch, records: Path, placed_at: Callable[[str], Placed], timeout_s: float | None = None
+    launch: Launch,
+    records: Path,
+    placed_at: Callable[[str], Placed],
+    timeout_s: float | None = None,
+    commands_timeout_s: float | None = None,
 ) -> Planned:
     """Everything that a launch of a user's program needs, for a start of one cell.
 
@@ -204,6 +218,7 @@ def resolve_program(
         records: absolute path of the file of records.
         placed_at: works out the text of a placement.
         timeout_s: of the launch; `None`: none.
+        commands_timeout_s: of each command before and after it; `None`: ten minutes.
 
     Raises:
         Refusal: no launcher, one that cannot start this, its command line cannot be taken apart, or a placement that
@@ -219,7 +234,8 @@ def resolve_program(
     found = launchers.recognise(words, {**os.environ, **variables})
     ranks = (found[1].ranks or 0) if found else shape.ranks
     name = found[0] if found else launchers.chosen(shape.launcher, launchers.JobSize(ranks, hosts=shape.hosts))
-    stated = ["--refusal", str(bind.refusal_path(records))]
+    report = bind.report_path(records)
+    stated = ["--refusal", str(bind.refusal_path(records)), *guard.words(report)]
     alone = ["--local-rank", "0"] if there and name == "direct" else []
     bound = [str(build.find("bind")), *stated, *(there.bind_words if there else ()), *alone, "--"]
     if found:
@@ -237,6 +253,10 @@ def resolve_program(
         tuple(tuple(fill.filled_words(one, known)) for one in subject.before),
         tuple(tuple(fill.filled_words(one, known)) for one in subject.after),
         " ".join(found[1].options) if found and found[1].binds else "",
+        tuple(fill.filled_words(subject.keep, known)),
+        words[found[1].program if found else 0],
+        str(report),
+        commands_timeout_s or COMMANDS_S,
     )
     return Planned(
         launch, tuple(started), variables, name, there.places if there else (), expected_seconds(launch),
@@ -303,18 +323,19 @@ def environment() -> dict[str, str]:
     return variables
 
 
-def check_stored(launches: Sequence[Launch], allowed: Collection[str] = ()) -> None:
+def check_stored(launches: Sequence[Launch], allowed: Collection[str] = (), given: bool = False) -> None:
     """Looks at what a stored run would start, since it may be anybody's.
 
     Args:
         allowed: hosts and names of files that the user has said may be used.
+        given: the user has given the command lines again, and the values of their knobs (`programs.again`).
 
     Raises:
         Refusal: a command line, a setting that is none of an MPI library that we know, or a host or a file (a library
             that a kernel would load) that is not allowed.
     """
     for launch in launches:
-        if launch.ask.subject.command:
+        if launch.ask.subject.command and not given:
             what = " ".join(launch.ask.subject.command)
             why = "what a store says is never started"
             raise Refusal(f"cannot go on with the command line {what!r} ({why}); give it again", Exit.NOT_SUPPORTED)
@@ -330,6 +351,7 @@ def check_stored(launches: Sequence[Launch], allowed: Collection[str] = ()) -> N
 
 def _hosts_and_files(ask: Ask) -> list[str]:
     """The hosts that an ask names, and every value that may name a file."""
-    words = [word for value in (*ask.knobs.values(), *ask.mpi.values()) for word in value.split(",")]
+    knobs = () if ask.subject.command else ask.knobs.values()  # those of a program are given again, or it is refused
+    words = [word for value in (*knobs, *ask.mpi.values()) for word in value.split(",")]
     maps = [word[4:] for word in ask.shape.place.replace(" ", "").split(",") if word.startswith("map=")]
     return [*ask.shape.hosts, *filter(_FILE.search, words), *maps]
