@@ -42,8 +42,8 @@ def test_an_exponent_of_three_digits_may_lack_its_letter(exponent: int, sign: st
     ("text", "why"),
     [
         ("1,234.5", "comma"), ("1,5", "comma"), ("nan", "finite"), ("-inf", "finite"), ("NaN(0x1)", "finite"),
-        ("Infinity", "finite"), ("1e999", "range"), ("*****", "asterisks"), ("12.5 GB/s", "'12.5'"), ("", "first group"),
-        ("abc", "first group"), ("1_000", "'1'"), ("0x10", "'0'"), ("١٢", "first group"),
+        ("Infinity", "finite"), ("1e999", "range"), ("*****", "asterisks"), ("12.5 GB/s", "'12.5'"),
+        ("", "first group"), ("abc", "first group"), ("1_000", "'1'"), ("0x10", "'0'"), ("١٢", "first group"),
     ],
 )  # fmt: skip
 def test_what_is_no_finite_number_is_no_value(text: str, why: str) -> None:
