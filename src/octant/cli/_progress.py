@@ -38,12 +38,19 @@ def progress_of(
     Meanwhile a batch system that ends the job (SIGTERM) is answered as Ctrl-C is: what was measured is kept, and how to
     go on is shown.
     """
+    with progress_by(Clock(left, rounds, after_s, known=known)) as tick:
+        yield tick
+
+
+@contextlib.contextmanager
+def progress_by(clock: Clock) -> Iterator[Observe]:
+    """As `progress_of`, with a clock of the caller, who may plan it anew."""
     with ended_like_ctrl_c():
         if sys.stderr.isatty():
-            with _bar(Clock(left, rounds, after_s, known=known)) as tick:
+            with _bar(clock) as tick:
                 yield tick
         else:
-            yield _Lines(Clock(left, rounds, after_s, known=known))
+            yield _Lines(clock)
 
 
 @contextlib.contextmanager
@@ -127,6 +134,20 @@ class Clock:
         self.number, self.current, self.current_s, self.since_s = -1, "", 0.0, 0.0
         self.ahead: dict[str, float] = {}  # expected seconds of what has not begun, by the key of the ask
         self.taken: dict[str, tuple[float, float]] = {}  # seconds of what has ended, and those expected
+        self._expect(starts)
+
+    def replan(self, left: Sequence[Launch]) -> None:
+        """Count other launches than before after those that were started: their number has been decided."""
+        from octant.runs.starts import starts_of
+
+        starts = starts_of(left)
+        self.total = self.number + 1 + len(starts)
+        self.rounds = {key: number for key, number in self.rounds.items() if key in {start.key for start in starts}}
+        self.most = 1 + max(self.rounds.values(), default=0)
+        self._expect(starts)
+
+    def _expect(self, starts: Sequence[Launch]) -> None:
+        self.ahead = {}
         for start in starts:
             self.ahead[start.ask.key] = self.ahead.get(start.ask.key, 0.0) + self.known.seconds(start)
 
@@ -231,6 +252,7 @@ def _bar(clock: Clock) -> Iterator[Observe]:
             left_s = clock.left_s(reached.share if reached else None)
             progress.update(
                 task,
+                total=1.0 if clock.total else None,
                 completed=clock.done_share(left_s),
                 count=clock.count(step.planned.launch),
                 left=f"{left_s:.0f}",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from octant.launch import Planned
 from octant.launch.execute import Observer, Outcome, execute
+from octant.launch.guard import GuardReport
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class ProgramEnd:
     outputs: Mapping[str, Path] = field(default_factory=dict)  # "stdout" and "stderr": their beginnings and ends
     cut: tuple[str, ...] = ()  # what of these was left out, a sentence each
     problems: tuple[str, ...] = ()  # what else is to be said of the launch, a sentence each
+    whole: GuardReport | None = None  # of the whole command line, its launcher included
+    ranks: tuple[GuardReport, ...] = ()  # by rank
 
 
 def run_program(

@@ -19,6 +19,8 @@ from octant.mpi import faults
 from octant.record import Failure, Point, RecordError
 from octant.record.written import failure_line, link_line
 from octant.runs.programs import records
+from octant.runs.programs.answers import Judging
+from octant.runs.programs.reference import baseline_of, find_reference, is_launch_of
 from octant.runs.starts import starts_of
 from octant.store import Store, StoredRun, files, finished_cells, kept, progress, separate_repeated
 from octant.store.asked import start_line
@@ -128,7 +130,9 @@ def carry_out_sides(
         for text in dict.fromkeys(warnings):
             report(text)
         numbers = itertools.count()
-        sessions = [_Session(side.run, stack, side.plan, observe, start, numbers) for side in sides]
+        sessions: list[_Session] = []
+        for side in sides:
+            sessions.append(_Session(side.run, stack, side.plan, observe, start, numbers, sessions[:1]))
         decided = next(decide, None)
         while decided is not None:
             number, launch = decided
@@ -166,8 +170,10 @@ class _Session:
         observe: Observe,
         start: Callable[..., Outcome],
         numbers: Iterator[int],
+        baseline: Sequence["_Session"] = (),
     ) -> None:
         self.run, self.plan, self.observe, self.start = run, plan, observe, start
+        self.baseline = baseline[0] if baseline else self  # of two sides, the first has the baseline of both
         self.stack = stack
         self.asked = {ask.key for ask in run.asks}
         self.numbers = numbers  # of starts
@@ -184,7 +190,7 @@ class _Session:
         if left and self.records < 0:
             self._open()
             left = self._remaining(launch)
-        starts = starts_of(left)
+        starts = starts_of(left, self.run.seed)
         while starts:
             for start in self._worth_starting(starts.pop(0)):
                 if self.hung[launch.ask.key] < MOST_HUNG and self._measure(start):
@@ -258,8 +264,19 @@ class _Session:
             end = program.run_program(replace(planned, environment=environment), folder, tick, self.start)
             if end.outcome.code == 0:
                 files = kept.store_files(self.run.folder, launch.key, folder)
-                self._append(records.record_lines(planned, end, begun, files))
+                self._append(records.record_lines(planned, end, begun, files, self._judging(launch, stack)))
         return end.outcome
+
+    def _judging(self, launch: Launch, stack: contextlib.ExitStack) -> Judging:
+        """With what the answer of a launch of a program is judged."""
+        of = self.baseline
+        ask = launch.ask if of is self else of.run.asks[self.run.asks.index(launch.ask)]
+        baseline = baseline_of(ask, of.run.asks)
+        points = {key: points for key, (points, _) in of.known.items()}
+        with _writing(self.run):
+            scratch = stack.enter_context(kept.offered_folder(self.run.records))
+        is_baseline = of is self and is_launch_of(launch, baseline)
+        return Judging(self.run.folder, scratch, find_reference(baseline, points, of.run.folder), is_baseline)
 
     def _append_crossing(self, launch: Launch) -> None:
         """What crossed the emulated link; a launch that did not come so far has no report of it."""

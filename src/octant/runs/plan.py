@@ -24,6 +24,7 @@ from octant.runs import rounds
 from octant.runs.declared import check_memory, declared
 from octant.runs.durations import BUDGET_S, Durations
 from octant.runs.programs import fill
+from octant.runs.programs.limits import NO_LIMIT_S, TimeLimits
 from octant.store import StoredRun
 from octant.store.lines import Records
 
@@ -35,8 +36,6 @@ SLOWER = 10.0
 UNKNOWN_S = 3600.0
 """Of a launch with a cell of which neither a declaration nor a point says how long it takes."""
 ALONE_LEAST_S, ALONE_SLACK = 25.0, 3.0
-NO_LIMIT_S = 1e9
-"""The time limit of a launch that has none."""
 BYTE_S = 20e-9  # of filling, sending and checking a message of 2 GiB, with room
 
 _FILE = re.compile(r"/(?!\d+\Z)")  # 10.0.0.0/8 is a network
@@ -115,7 +114,8 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
     """What works out the launches of a run; a placement that many launches ask for is worked out once.
 
     Args:
-        timeout_s: of each launch; `None`: far more than it is expected to take, as its points so far say.
+        timeout_s: of each launch; `None`: far more than it is expected to take, as its points so far say; of a
+            program a multiple of what the cell took so far.
         known: what points of earlier runs took.
 
     Raises:
@@ -126,12 +126,18 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
     own = environment()
     tail, taken = Records(run.records, run.keys, run.started), known or Durations()
     threads = len(run.machine.topology.usable())
+    limits = TimeLimits()
 
     def planned(launch: Launch) -> Planned:
         nonlocal taken
-        taken = taken.add(tail.read_new()[0])
+        points, _ = tail.read_new()
+        taken = taken.add(points)
+        limits.add(points)
         here = threads * max(1, len(launch.ask.shape.hosts))
-        limit_s = timeout_s or timeout_seconds(launch, here, taken)
+        if launch.ask.subject.command:
+            limit_s = timeout_s or limits.limit_s(launch)
+        else:
+            limit_s = timeout_s or timeout_seconds(launch, here, taken)
         return resolve(launch, run.records.resolve(), placed_once, own, limit_s, run.seed)
 
     return planned

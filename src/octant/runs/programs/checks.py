@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from octant.record import RecordError, Result
 from octant.runs.programs import values
 from octant.runs.programs.reference import Reference, digest_note, digest_of, stored_name
 from octant.runs.programs.values import MissingValueError, Sources
+from octant.store import kept
 
 COMMAND_S = 600.0
 """Time limit of a check command."""
@@ -75,8 +78,7 @@ def judge(checks: Sequence[ProgramCheck], answer: Answer) -> Judged:
         except FailedCheckError as failed:
             value, where = float("nan"), str(failed)
         bound = check.tolerance if check.kind == "value" else 0.0
-        result = Result(check.name, value, "1", bound, where=where)
-        judged.results.append(result if not result.passed else Result(check.name, value, "1", bound))
+        judged.results.append(Result(check.name, value, "1", bound, where="" if value <= bound else where))
     return judged
 
 
@@ -124,9 +126,9 @@ def _file_check(check: ProgramCheck, number: int, answer: Answer, judged: Judged
         if check.reference:
             return _compared_with_file(path, answer.directory / check.reference, check)
         if answer.reference is None and answer.is_baseline:
-            _store_baseline(check, number, path, size, judged)
+            _store_baseline(number, path, size, judged)
             return 0.0, ""
-        return _compared_with_baseline(path, check, number, answer)
+        return _compared_with_baseline(path, number, answer)
     except OSError as error:
         raise FailedCheckError(values.missing_text(check.file, error)) from error
     except MissingValueError as missing:
@@ -135,20 +137,18 @@ def _file_check(check: ProgramCheck, number: int, answer: Answer, judged: Judged
         raise FailedCheckError(f"the baseline cannot be read: {damaged}") from damaged
 
 
-def _store_baseline(check: ProgramCheck, number: int, path: Path, size: int, judged: Judged) -> None:
+def _store_baseline(number: int, path: Path, size: int, judged: Judged) -> None:
     """Keep the file for the comparisons that follow; of a file that is too large to be stored, its digest."""
-    from octant.store import kept
-
     if size <= kept.MOST_FILE_BYTES:
         ending = "".join(one for one in path.suffix if one.isascii() and (one.isalnum() or one == "."))[:16]
         judged.files[f"{stored_name(number)}{ending}"] = path.read_bytes()
-    judged.notes[digest_note(check)] = digest_of(path)
+    judged.notes[digest_note(number)] = digest_of(path)
 
 
-def _compared_with_baseline(path: Path, check: ProgramCheck, number: int, answer: Answer) -> tuple[float, str]:
+def _compared_with_baseline(path: Path, number: int, answer: Answer) -> tuple[float, str]:
     if answer.reference is None:
         raise FailedCheckError("no launch of the baseline has ended well")
-    digest = answer.reference.digest(check)
+    digest = answer.reference.digest(number)
     if not digest:
         raise FailedCheckError("the baseline has no such file")
     if digest_of(path) == digest:
@@ -156,30 +156,28 @@ def _compared_with_baseline(path: Path, check: ProgramCheck, number: int, answer
     content = answer.reference.file(number)
     if content is None:
         raise FailedCheckError("its SHA-256 is not that of the baseline, whose file is too large to be stored")
-    return _differing(path.read_bytes(), content)
+    with values.open_plain(path) as file:
+        return _differing(file, io.BytesIO(content))
 
 
 def _compared_with_file(path: Path, reference: Path, check: ProgramCheck) -> tuple[float, str]:
     """Return how many bytes differ from a file of the user, which is read in parts."""
-    differing, first, at = 0, -1, 0
     try:
         expected = values.open_plain(reference)
     except OSError as error:
         raise FailedCheckError(f"the reference {check.reference} cannot be read ({error.strerror})") from error
     with expected, values.open_plain(path) as file:
-        while True:
-            parts = file.read(_CHUNK_BYTES), expected.read(_CHUNK_BYTES)
-            if not any(parts):
-                break
-            count, begin = _count_differing(*parts)
-            first = at + begin if first < 0 <= begin else first
-            differing, at = differing + count, at + _CHUNK_BYTES
-    return float(differing), f"the first is byte {first}" if differing else ""
+        return _differing(file, expected)
 
 
-def _differing(content: bytes, expected: bytes) -> tuple[float, str]:
-    count, first = _count_differing(content, expected)
-    return float(count), f"the first is byte {first}" if count else ""
+def _differing(file: BinaryIO, expected: BinaryIO) -> tuple[float, str]:
+    """Return how many bytes of two files differ, and where the first is."""
+    differing, first, at = 0, -1, 0
+    while any(parts := (file.read(_CHUNK_BYTES), expected.read(_CHUNK_BYTES))):
+        count, begin = _count_differing(*parts)
+        first = at + begin if first < 0 <= begin else first
+        differing, at = differing + count, at + _CHUNK_BYTES
+    return float(differing), f"the first is byte {first}, counted from 0"
 
 
 def _count_differing(content: bytes, expected: bytes) -> tuple[int, int]:

@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from octant.ask import Ask, Launch, comparable_cell
-from octant.program import ProgramCheck
-from octant.record import Point, RecordError
+from octant.record import Point
 from octant.runs.programs import values
 from octant.store import kept
 
-_DIGEST = "SHA-256 of "
-"""Begins the name of the note that has the digest of a file which is too large to be stored."""
 _CHUNK_BYTES = 1 << 20
 
 
@@ -39,9 +36,9 @@ class Reference:
         found = next((one for one in self.point.files if one.name.partition(".")[0] == name), None)
         return kept.read_kept(self.folder, found) if found and found.stored else None
 
-    def digest(self, check: ProgramCheck) -> str:
-        """Return the SHA-256 of the file that a check compares; "": the baseline has none."""
-        return self.point.notes.get(digest_note(check), "")
+    def digest(self, number: int) -> str:
+        """Return the SHA-256 of the file that the check of this number compares; "": the baseline has none."""
+        return self.point.notes.get(digest_note(number), "")
 
 
 def stored_name(number: int) -> str:
@@ -49,9 +46,9 @@ def stored_name(number: int) -> str:
     return f"baseline-{number}"
 
 
-def digest_note(check: ProgramCheck) -> str:
-    """Return the name of the note that has the digest of a file."""
-    return f"{_DIGEST}{check.file}"
+def digest_note(number: int) -> str:
+    """Return the name of the note that has the SHA-256 of the file of a check."""
+    return f"{stored_name(number)} SHA-256"
 
 
 def digest_of(path: Path) -> str:
@@ -82,6 +79,12 @@ def is_of_cell(point: Point, launch: Launch) -> bool:
     return comparable_cell(point.knobs) == comparable_cell(launch.started_knobs)
 
 
+def is_launch_of(launch: Launch, baseline: Launch) -> bool:
+    """Return whether a start of one cell is one of the baseline."""
+    same_cell = comparable_cell(launch.started_knobs) == comparable_cell(baseline.started_knobs)
+    return launch.ask.key == baseline.ask.key and same_cell
+
+
 def find_reference(baseline: Launch, known: Mapping[str, Iterable[Point]], folder: Path) -> Reference | None:
     """Return what the baseline gave: in the first of its launches that ended well; `None`: in none so far.
 
@@ -96,6 +99,3 @@ def find_reference(baseline: Launch, known: Mapping[str, Iterable[Point]], folde
             if is_of_cell(point, baseline):
                 return Reference(point, folder)
     return None
-
-
-__all__ = ["Reference", "RecordError", "baseline_of", "find_reference", "is_of_cell"]
