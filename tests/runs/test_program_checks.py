@@ -175,10 +175,7 @@ def test_a_command_has_no_shell(tmp_path: Path) -> None:
     assert not result.passed
 
 
-def test_a_command_that_is_missing_hangs_or_crashes_is_a_wrong_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(checks, "COMMAND_S", 0.3)
+def test_a_command_that_is_missing_hangs_or_crashes_is_a_wrong_answer(tmp_path: Path) -> None:
     (tmp_path / "no-program").write_text("text")
     crash = (sys.executable, "-c", "import os; os.kill(os.getpid(), 11)")
     for words, why in (
@@ -187,6 +184,6 @@ def test_a_command_that_is_missing_hangs_or_crashes_is_a_wrong_answer(
         (("sleep", "60"), "did not end within 0.3 s"),
         (crash, "signal 11"),
     ):
-        result = one(ProgramCheck("command", command=words), answer(tmp_path))
+        result = one(ProgramCheck("command", command=words), answer(tmp_path, limit_s=0.3))
         assert (result.passed, why in result.where) == (False, True), result.where
         assert result.text.startswith("exit status of")

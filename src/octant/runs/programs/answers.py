@@ -61,6 +61,7 @@ def judge_launch(
     answer = Answer(
         end, sources, {**found, **{one.name: one.value for one in read}}, missing, planned.environment,
         Path(subject.directory or "."), judging.reference, judging.is_baseline, judging.command,
+        planned.program.commands_timeout_s if planned.program else checks.COMMAND_S,
     )  # fmt: skip
     judged = checks.judge([_filled(check, known) for check in subject.checks], answer)
     notes = {**judged.notes}

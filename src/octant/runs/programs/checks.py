@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-from octant.launch.execute import Outcome, execute
+from octant.launch import guard
+from octant.launch.execute import Outcome, Streams, new_mark, run
+from octant.launch.program import VARIABLE as LAUNCH
 from octant.launch.program import ProgramEnd
 from octant.program import STDERR, STDOUT, ProgramCheck
 from octant.record import RecordError, Result
@@ -22,11 +26,12 @@ from octant.runs.programs.values import MissingValueError, Sources
 from octant.store import kept
 
 COMMAND_S = 600.0
-"""Time limit of a check command."""
-LAUNCH, OUTPUT, ERRORS = "OCTANT_LAUNCH", "OCTANT_STDOUT", "OCTANT_STDERR"
-"""Variables of a check command: the folder with what was captured of the launch, and the two files in it."""
+"""Time limit of a check command where none is asked for."""
+OUTPUT, ERRORS = "OCTANT_STDOUT", "OCTANT_STDERR"
+"""Variables of a check command: the files with what was captured of the launch."""
 _CHUNK_BYTES = 1 << 20
 _SHOWN_CHARS = 200
+_OUTPUT_BYTES = 1 << 20  # of a check command that are stored: its end
 
 RunCommand = Callable[[Sequence[str], Path, Mapping[str, str], float], Outcome]
 """Runs words in a folder with further variables and a time limit."""
@@ -37,8 +42,17 @@ class FailedCheckError(Exception):
 
 
 def run_command(words: Sequence[str], folder: Path, environment: Mapping[str, str], limit_s: float) -> Outcome:
-    """Run a check command to its end, without a shell."""
-    return execute(["env", "-C", str(folder), *words], environment, limit_s, lambda _elapsed_s: None)
+    """Run a check command to its end, without input and without a shell; no process of it survives."""
+    with tempfile.TemporaryFile() as output:
+        streams = Streams(subprocess.DEVNULL, output.fileno(), output.fileno())
+        report = Path(environment[LAUNCH], "check.guard")
+        outcome = run(
+            words, lambda _elapsed_s: None, new_mark(), environment, limit_s, streams, folder=folder,
+            guard=guard.words(report, whole=True),
+        )  # fmt: skip
+        report.unlink(missing_ok=True)
+        output.seek(max(0, output.seek(0, os.SEEK_END) - _OUTPUT_BYTES))
+        return replace(outcome, errors=output.read().decode(errors="replace"))
 
 
 @dataclass(frozen=True)
@@ -54,6 +68,7 @@ class Answer:
     reference: Reference | None  # of the baseline; `None`: this is its first launch, or it has none that ended well
     is_baseline: bool = False
     command: RunCommand = run_command
+    limit_s: float = COMMAND_S  # of a check command
 
 
 @dataclass
@@ -195,13 +210,15 @@ def _command_check(check: ProgramCheck, number: int, answer: Answer, judged: Jud
     launch = next((path.parent for path in outputs.values()), answer.end.folder)
     environment = {**answer.environment, LAUNCH: str(launch)}
     environment |= {name: str(path) for name, path in named.items() if path}
-    outcome = answer.command(check.command, answer.end.folder, environment, COMMAND_S)
+    outcome = answer.command(check.command, answer.end.folder, environment, answer.limit_s)
     if outcome.errors:
         judged.files[f"check-{number}.txt"] = outcome.errors.encode()
     lines = [line.strip() for line in outcome.errors.splitlines() if line.strip()]
     said = lines[-1][:_SHOWN_CHARS] if lines else ""
     if outcome.timed_out:
-        raise FailedCheckError(f"it did not end within {COMMAND_S:g} s and was stopped")
+        raise FailedCheckError(
+            f"it did not end within {answer.limit_s:g} s and was stopped; --timeout sets its time limit"
+        )
     if outcome.code < 0:
         raise FailedCheckError(f"it was ended by signal {-outcome.code}")
     if outcome.code in (126, 127):
