@@ -112,7 +112,7 @@ def measure(
 
     try:
         with progress_by(clock, shown) as observe:
-            plan, launches = planner_of(run, timeout, known), decide(run, decided)
+            plan, launches = planner_of(run, timeout, known), decide(run, decided, warn)
             run = carry_out(where, run, launches, plan, observe, report=warn, shown=shown)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)

@@ -12,16 +12,14 @@ from octant.ask import Subject
 from octant.launch import Planned
 from octant.launch.program import ProgramEnd
 from octant.program import ProgramCheck, ProgramValue
-from octant.record import KeptFile, Result
+from octant.record import MISSING, KeptFile, Result
 from octant.runs.programs import checks, values
 from octant.runs.programs.checks import Answer
 from octant.runs.programs.fill import filled, filled_words, known_values
+from octant.runs.programs.grammar import implied_value
 from octant.runs.programs.reference import Reference
 from octant.runs.programs.values import MissingValueError, Sources
 from octant.store import kept
-
-MISSING = "missing values"
-"""The note that says why values have no result."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ def _wanted(subject: Subject, known: Mapping[str, str], measured: Mapping[str, f
     named = [replace(one, source=filled(one.source, known)) for one in subject.values]
     names = {*(one.name for one in named), *measured}
     implied = dict.fromkeys(check.value for check in subject.checks if check.kind == "value")
-    return named + [values.implied_value(name) for name in implied if name not in names]
+    return named + [implied_value(name) for name in implied if name not in names]
 
 
 def _read(wanted: Sequence[ProgramValue], sources: Sources) -> tuple[list[Result], dict[str, str]]:

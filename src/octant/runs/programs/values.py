@@ -68,11 +68,6 @@ def compile_pattern(pattern: str) -> regex.Pattern[str]:
         raise ValueError(str(error) or type(error).__name__) from error
 
 
-def implied_value(name: str) -> ProgramValue:
-    """Return where a value is looked for that a check names and no `--value` describes: `name = 1.5` in stdout."""
-    return ProgramValue(name, pattern=rf"(?<![\w]){regex.escape(name, special_only=True)}\s*[=:]?\s*([^\s,;]+)")
-
-
 def read_value(value: ProgramValue, sources: Sources) -> float:
     """Return the number that a value has in a launch: in its last match.
 
