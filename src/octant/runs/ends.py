@@ -52,10 +52,11 @@ def _missing(run: StoredRun) -> Iterator[End]:
         yield End(Exit.CANNOT_RUN, f"{said} ({why}){hint}")
 
 
-def _missing_values(run: StoredRun) -> list[End]:
+def _missing_values(run: StoredRun) -> Iterator[End]:
     """Values that a program was to print and that were not found; its times are kept."""
     texts = [point.notes[MISSING] for point in run.points if MISSING in point.notes]
-    return [End(Exit.WRONG_WORD, f"no value: {text}") for text in dict.fromkeys(texts)]
+    if texts:
+        yield End(Exit.WRONG_WORD, f"no value in {len(texts)} of {counted(len(run.points), 'point')}: {texts[0]}")
 
 
 def _refused(run: StoredRun) -> Iterator[End]:
