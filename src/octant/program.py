@@ -9,6 +9,13 @@ Better = Literal["higher", "lower"]
 
 STDOUT, STDERR = "stdout", "stderr"
 """Sources of values that are no files."""
+FAMILY = "program"
+"""The first part of the name of every user's program; no workload has this family."""
+
+
+def is_program(subject: str) -> bool:
+    """Whether the name of a subject, `family/name`, is that of a user's program."""
+    return subject.startswith(f"{FAMILY}/")
 
 
 @dataclass(frozen=True)
