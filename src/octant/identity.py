@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from octant import workloads
-from octant.ask import comparable, effort_knobs
+from octant.ask import comparable, comparable_cell
 from octant.program import is_program
 
 if TYPE_CHECKING:
@@ -92,8 +92,7 @@ def identity_of(point: Point, ask: Ask | None = None, planned: Planned | None = 
         ask: what asked for it; without one, neither a placement nor settings are known.
         planned: how it was started.
     """
-    effort = effort_knobs(point.workload)
-    own = {name: comparable(value) for name, value in point.knobs.items() if name not in effort}
+    own = dict(comparable_cell(point.knobs, point.workload))
     means, shape_knobs = _means(point, own), _shape_knobs(point)
     dealt = {name: value for name, value in own.items() if name in shape_knobs - {"threads"}}
     dealt |= {"ranks": str(point.ranks)}

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Better = Literal["higher", "lower"]
 
@@ -11,6 +16,13 @@ STDOUT, STDERR = "stdout", "stderr"
 """Sources of values that are no files."""
 FAMILY = "program"
 """The first part of the name of every user's program; no workload has this family."""
+_NEEDS_NO_QUOTES = re.compile(r"(?:[\w@%+=:,./-]|\{\w+\})+", re.ASCII)
+"""Words that a shell leaves as they are: it expands braces only around a comma or two points."""
+
+
+def shell_text(words: Iterable[str]) -> str:
+    """Return the words of a command line as a user types them in a shell: as `shlex.join`, with `{knob}` unquoted."""
+    return " ".join(word if _NEEDS_NO_QUOTES.fullmatch(word) else shlex.quote(word) for word in words)
 
 
 def is_program(subject: str) -> bool:
