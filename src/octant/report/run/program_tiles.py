@@ -230,7 +230,9 @@ class _Screen:
         if occupied is None:
             return Tile(name, "threads and memory", missing="nothing was read back")
         ranks = len(occupied.ranks)
-        what = f"{counted(ranks, 'rank')} {occupied.place_text}" if ranks > 1 else occupied.place_text
+        what = f"seen busy {occupied.place_text}"
+        if ranks > 1:
+            what = f"of {counted(ranks, 'rank')} {what}"
         masks = list(dict.fromkeys(_mask(rank.cpus) for rank in occupied.ranks))
         also = [occupied.memory_text]
         if occupied.huge_share is not None:
@@ -240,7 +242,7 @@ class _Screen:
             also.append(f"bound to {', '.join(masks[:_MOST_RANKS])}{more}")
         if not occupied.threads:
             return Tile(name, what, missing="it ended before its threads were looked at")
-        threads = counted(occupied.threads, "busy thread")
+        threads = counted(occupied.threads, "thread")
         number, unit = threads.split(" ", 1)
         return Tile(name, what, number=number, unit=unit, also=tuple(filter(None, also)))
 
