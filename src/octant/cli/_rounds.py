@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from octant.analysis.compare import Comparisons
-    from octant.runs.interleaved import Interleaved
+    from octant.runs.interleaved import Interleaved, RoundEnd
     from octant.store import Pair, Store, StoredRun
     from octant.store.asked import Looks
 
@@ -88,7 +88,7 @@ def measured(where: Store, found: Comparisons, asked: Asked, judge: Judge) -> Co
     if goes_on:
         where = Store(after.folder.parent.parent)  # both may be named by their folders
         sides = interleaved.Interleaved(before, after)
-        if sides.rounds >= rounds or is_decided(sides.rounds, sides):
+        if sides.rounds >= rounds or is_decided(interleaved.RoundEnd(sides.rounds, (), lambda: sides)):
             return judge(before, after)
         for name, run in (("A", before), ("B", after)):
             interleaved.check_again(name, run, run.asks, discover(), asked.allowed)
@@ -98,13 +98,21 @@ def measured(where: Store, found: Comparisons, asked: Asked, judge: Judge) -> Co
     return judge(sides.before, sides.after)
 
 
-def _is_decided(looks: Looks, judge: Judge, rounds: int, sides: Interleaved) -> bool:
-    """Whether a gate may look after so many rounds, and has its answer then."""
-    from octant.stats.gate import RISING, gate_is_decided
+def may_look(looks: Looks, rounds: int) -> bool:
+    """Whether so many rounds may be judged before all are there."""
+    from octant.stats.gate import RISING
     from octant.stats.paired import LEAST_ROUNDS
 
-    if rounds < LEAST_ROUNDS or looks == "once" or (looks == "rising" and rounds not in RISING):
+    return rounds >= LEAST_ROUNDS and (looks == "any time" or (looks == "rising" and rounds in RISING))
+
+
+def _is_decided(looks: Looks, judge: Judge, end: RoundEnd) -> bool:
+    """Whether a gate may look after so many rounds, and has its answer then."""
+    from octant.stats.gate import gate_is_decided
+
+    if not may_look(looks, end.number):
         return False
+    sides = end.read()
     try:
         found = judge(sides.before, sides.after)
     except Refusal:  # too few rounds for so many figures
@@ -113,7 +121,7 @@ def _is_decided(looks: Looks, judge: Judge, rounds: int, sides: Interleaved) -> 
 
 
 def _measure(
-    where: Store, sides: Interleaved, rounds: int, is_enough: Callable[[int, Interleaved], bool], asked: Asked
+    where: Store, sides: Interleaved, rounds: int, is_enough: Callable[[RoundEnd], bool], asked: Asked
 ) -> Interleaved:
     from octant.cli._progress import progress_of
     from octant.cli._stored import report_damage, warn
