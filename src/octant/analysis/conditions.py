@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
-    from octant.ask import Ask
+    from octant.ask import Ask, Subject
     from octant.identity import Size
     from octant.launch import Planned
     from octant.record import Point
@@ -124,6 +125,7 @@ def _of_launch(point: Point, ask: Ask | None, planned: Planned | None) -> dict[s
     """
     found = {}
     if ask:
+        found |= _of_program(ask.subject)
         found["MPI settings"] = _assigned(ask.mpi) or "none"
         found["placement"] = ask.shape.place or "a hardware thread for each thread"
         found["emulated link"] = ask.shape.link or "none"
@@ -140,6 +142,17 @@ def _of_launch(point: Point, ask: Ask | None, planned: Planned | None) -> dict[s
         found["scheduling"] = scheduling
     means = dict(identity_of(point).means)
     return found | {f"knob {name}": value for name, value in point.knobs.items() if name in EFFORT or name in means}
+
+
+def _of_program(subject: Subject) -> dict[str, str]:
+    """How a user's program was started; nothing of a workload."""
+    if not subject.command:
+        return {}
+    return {
+        "command": shlex.join(subject.command),
+        "standard input": subject.input or "empty",
+        "directory": subject.directory + ", a fresh copy for each launch" * subject.fresh,
+    }
 
 
 def _assigned(variables: Mapping[str, str]) -> str:

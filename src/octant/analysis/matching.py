@@ -53,10 +53,10 @@ def matched(
     if before.run.imported or after.run.imported:
         shown = [_with_metrics_of(before, *shown), _with_metrics_of(after, *reversed(shown))]
     identities = _without_new_knobs([row.identity for side in shown for row in side], defaults)
-    in_turn = _in_turn(before.run, after.run)
+    turned = in_turn(before.run, after.run)
     runs = [*[before.run] * len(shown[0]), *[after.run] * len(shown[1])]
     rows = [
-        _Row(one, row.metric.name, row, _couple(run, row.point) if in_turn else None)
+        _Row(one, row.metric.name, row, _couple(run, row.point) if turned else None)
         for one, row, run in zip(identities, (*shown[0], *shown[1]), runs, strict=True)
     ]
     olds, news = (
@@ -75,7 +75,7 @@ def matched(
 def share_figures(run: StoredRun, other: StoredRun, defaults: Defaults = lambda _workload: {}) -> bool:
     """Whether two runs have a figure in common, as `compare` matches them."""
     points = [[point for point in one.points if _is_shown(one, point)] for one in (run, other)]
-    if _in_turn(run, other):
+    if in_turn(run, other):
         cells = [{_couple(one, point) for point in side} for one, side in zip((run, other), points, strict=True)]
         if (cells[0] & cells[1]) - {None}:
             return True
@@ -86,7 +86,7 @@ def share_figures(run: StoredRun, other: StoredRun, defaults: Defaults = lambda 
     return any(_pairs(rows[0], rows[1], [way]) for way in _ways(run, other))
 
 
-def _in_turn(run: StoredRun, other: StoredRun) -> bool:
+def in_turn(run: StoredRun, other: StoredRun) -> bool:
     """Whether the two were measured in turn, so that their n-th asks are a couple."""
     return bool(run.pair and other.pair and run.pair.partner == other.id and other.pair.partner == run.id)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from octant.runs.requests import Where
     from octant.store import Store, StoredRun
 
-_PROGRAM = "octant.program"
+_PROGRAM, _OWN = "octant.program", "octant.program.own"
 
 
 class ProgramCommand(PageCommand):
@@ -24,6 +24,7 @@ class ProgramCommand(PageCommand):
         if "--" in args:
             at = args.index("--")
             ctx.meta[_PROGRAM] = tuple(args[at + 1 :])
+            ctx.meta[_OWN] = tuple(args[:at])
             args = args[:at]
         return super().parse_args(ctx, args)
 
@@ -31,6 +32,12 @@ class ProgramCommand(PageCommand):
 def program_words(context: Any) -> tuple[str, ...] | None:
     """The words behind `--` of a command, from its context; `None` if there is no `--`."""
     found: tuple[str, ...] | None = context.meta.get(_PROGRAM)
+    return found
+
+
+def own_words(context: Any) -> tuple[str, ...]:
+    """The words between the name of a command and the first `--`, as they were typed."""
+    found: tuple[str, ...] = context.meta.get(_OWN, ())
     return found
 
 

@@ -84,17 +84,17 @@ def measured(where: Store, found: Comparisons, asked: Asked, judge: Judge) -> Co
     if asked.gate and rounds < least_rounds(found.compared):
         raise Refusal(too_few_rounds(found.compared, rounds), Exit.WRONG_WORD)
     before, after = found.before.run, found.after.run
-    is_decided = functools.partial(_is_decided, looks, judge)
+    decided = functools.partial(is_decided, looks, judge)
     if goes_on:
         where = Store(after.folder.parent.parent)  # both may be named by their folders
         sides = interleaved.Interleaved(before, after)
-        if sides.rounds >= rounds or is_decided(interleaved.RoundEnd(sides.rounds, (), lambda: sides)):
+        if sides.rounds >= rounds or decided(interleaved.RoundEnd(sides.rounds, (), lambda: sides)):
             return judge(before, after)
         for name, run in (("A", before), ("B", after)):
             interleaved.check_again(name, run, run.asks, discover(), asked.allowed)
     else:
         sides = interleaved.begin(where, before, after, found.couples(), discover(), rounds, looks, asked.allowed)
-    sides = _measure(where, sides, rounds, is_decided, asked)
+    sides = _measure(where, sides, rounds, decided, asked)
     return judge(sides.before, sides.after)
 
 
@@ -106,7 +106,7 @@ def may_look(looks: Looks, rounds: int) -> bool:
     return rounds >= LEAST_ROUNDS and (looks == "any time" or (looks == "rising" and rounds in RISING))
 
 
-def _is_decided(looks: Looks, judge: Judge, end: RoundEnd) -> bool:
+def is_decided(looks: Looks, judge: Judge, end: RoundEnd) -> bool:
     """Whether a gate may look after so many rounds, and has its answer then."""
     from octant.stats.gate import gate_is_decided
 
