@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from octant.failure import Exit, Refusal, worst
-from octant.units import counted, duration_text
+from octant.units import brief_text, counted, duration_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -102,8 +102,8 @@ class _Rounds:
             self.most = sensible_rounds(self.most, self.round_s, self.figures)
         early = any(may_look(self.looks, number) for number in range(1, self.most))
         most = "at most " * early + counted(self.most, "round")
-        text = f"a round takes {duration_text(self.round_s)}: {most}, about {duration_text(self.most * self.round_s)}"
-        more = f"--rounds {all_of_them} takes {duration_text(all_of_them * self.round_s)}"
+        text = f"a round takes {brief_text(self.round_s)}: {most}, about {brief_text(self.most * self.round_s)}"
+        more = f"--rounds {all_of_them} takes {brief_text(all_of_them * self.round_s)}"
         hint = "--rounds N changes that" if self.most == all_of_them else more
         self.clear()
         typer.echo(f"octant: {text}" + f"; {hint}" * (self.asked.rounds is None), err=True)
