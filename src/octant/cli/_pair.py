@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from octant.runs.carry_out import Step
     from octant.runs.interleaved import Interleaved, RoundEnd
     from octant.runs.requests import Where
-    from octant.store import Store
-    from octant.store.asked import Looks
+    from octant.store import Pair, Store
 
 _REDRAW_S = 0.1
 _EVERY_LOOK = 16
@@ -67,11 +66,11 @@ class _Rounds:
     """What is decided and shown while rounds are measured."""
 
     asked: Asked
-    most: int  # rounds
-    looks: Looks
+    pair: Pair  # rounds that were planned, and when they may be judged
     is_decided: Callable[[RoundEnd], bool]
     figures: int
     names: Mapping[str, str]  # A or B, by the path of the records
+    most: int  # rounds, at most those that were planned
     begun_s: float = field(default_factory=time.monotonic)
     failed: bool = False  # in the first round
     drawn_s: float = 0.0
@@ -97,10 +96,10 @@ class _Rounds:
         from octant.cli._rounds import may_look
         from octant.runs.programs.pair import sensible_rounds
 
-        all_of_them = self.most
+        all_of_them = self.pair.rounds
         if self.asked.rounds is None:
-            self.most = sensible_rounds(self.most, self.round_s, self.figures)
-        early = any(may_look(self.looks, number) for number in range(1, self.most))
+            self.most = sensible_rounds(self.pair, self.round_s, self.figures)
+        early = any(may_look(self.pair.looks, number, self.pair.rounds) for number in range(1, self.most))
         most = "at most " * early + counted(self.most, "round")
         text = f"a round takes {brief_text(self.round_s)}: {most}, about {brief_text(self.most * self.round_s)}"
         more = f"--rounds {all_of_them} takes {brief_text(all_of_them * self.round_s)}"
@@ -142,24 +141,24 @@ def measured(to: Store, programs: Programs, where: Where, asked: Asked, judge: J
     from octant.runs import interleaved
     from octant.runs.plan import check_startable
     from octant.runs.programs import pair
-    from octant.stats.gate import least_rounds
+    from octant.stats.gate import RISING_FURTHER, least_rounds
 
     commands = pair.two_commands(programs.words)
     couples, machine = pair.couples_of(commands, programs.knobs, programs.ranks, where)
     for ask in (ask for couple in couples for ask in couple):
         check_startable(ask, machine)
     kept = pair.continued(*map(to.find, programs.runs), couples) if programs.runs else None
-    rounds, looks, goes_on = replace(asked, gate=True).plan(kept.pair if kept else None)
+    rounds, looks, goes_on = asked.plan(kept.pair if kept else None, max(RISING_FURTHER), early=True)
     if asked.gate and rounds < least_rounds(len(couples)):
         raise Refusal(too_few_rounds(len(couples), rounds), Exit.WRONG_WORD)
     if kept and goes_on:
-        return _measure(to, kept, programs, (rounds, looks), asked, judge)
+        return _measure(to, kept, programs, replace(kept.pair, rounds=rounds, looks=looks), asked, judge)
     sides = interleaved.begin_programs(to, couples, commands, machine, rounds, looks)
-    return _measure(to, sides, programs, (rounds, looks), asked, judge)
+    return _measure(to, sides, programs, sides.pair, asked, judge)
 
 
 def _measure(
-    to: Store, sides: Interleaved, programs: Programs, planned: tuple[int, Looks], asked: Asked, judge: Judge
+    to: Store, sides: Interleaved, programs: Programs, planned: Pair, asked: Asked, judge: Judge
 ) -> Comparisons:
     from functools import partial
 
@@ -169,15 +168,15 @@ def _measure(
     from octant.runs import interleaved
     from octant.runs.plan import planner_of
 
-    most, looks = planned
     runs = (sides.before, sides.after)
     names = {str(run.records): name for name, run in zip("AB", runs, strict=True)}
-    going = _Rounds(asked, most, looks, partial(is_decided, looks, judge), len(sides.couples), names)
-    if sides.rounds < most and not is_decided(looks, judge, interleaved.RoundEnd(sides.rounds, (), lambda: sides)):
+    decided = partial(is_decided, planned, judge, asked.gate)
+    going = _Rounds(asked, planned, decided, len(sides.couples), names, planned.rounds)
+    if sides.rounds < planned.rounds and not decided(interleaved.RoundEnd(sides.rounds, (), lambda: sides)):
         planners = planner_of(sides.before, asked.timeout_s), planner_of(sides.after, asked.timeout_s)
         try:
             with ended_like_ctrl_c():
-                sides = interleaved.measure(to, sides, planners, most, going.is_enough, going.observe, report=warn)
+                sides = interleaved.measure(to, sides, planners, planned.rounds, going.is_enough, going.observe, report=warn)
         except KeyboardInterrupt:
             going.clear()
             typer.echo(f"\nStopped; all is kept. Go on with: {programs.again(sides)}", err=True)

@@ -11,21 +11,21 @@ from octant.failure import Exit, Refusal
 from octant.runs.interleaved import Interleaved
 from octant.runs.programs.request import program
 from octant.runs.requests import HERE, Where
-from octant.stats.gate import RISING, least_rounds
+from octant.stats.gate import RISING, least_rounds, planned_looks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from octant.machine import Machine
     from octant.runs.interleaved import Couples
-    from octant.store import StoredRun
+    from octant.store import Pair, StoredRun
 
 Commands = tuple[tuple[str, ...], tuple[str, ...]]
 """The command lines of A and of B."""
 
 EXAMPLE = "octant compare -- ./old input -- ./new input"
-SENSIBLE_S = 600.0
-"""Seconds that rounds may take that nobody asked for by their number."""
+SENSIBLE_S, SHORT_S = 600.0, 30.0
+"""Seconds that rounds may take that nobody asked for by their number: up to the last look of a gate, and beyond it."""
 
 
 def two_commands(words: Sequence[str]) -> Commands:
@@ -109,14 +109,15 @@ def _other_asks(stored: Sequence[Ask], given: Sequence[Ask]) -> str:
     return ""
 
 
-def sensible_rounds(rounds: int, round_s: float, figures: int) -> int:
+def sensible_rounds(pair: Pair, round_s: float, figures: int) -> int:
     """How many rounds fit into a sensible time: up to the last of the planned looks that does, at least to the first.
 
     Args:
-        rounds: at most.
+        pair: its planned rounds, and when they may be judged.
         round_s: how long one takes.
         figures: on which a verdict is sought.
     """
-    looks = [look for look in (*RISING, rounds) if least_rounds(figures) <= look <= rounds]
-    fitting = [look for look in looks if look * round_s <= SENSIBLE_S]
-    return max(fitting, default=min(looks, default=rounds))
+    planned = [*planned_looks(pair.rounds), pair.rounds] if pair.looks == "rising" else range(1, pair.rounds + 1)
+    looks = [look for look in planned if least_rounds(figures) <= look <= pair.rounds]
+    fitting = [look for look in looks if look * round_s <= (SENSIBLE_S if look <= max(RISING) else SHORT_S)]
+    return max(fitting, default=min(looks, default=pair.rounds))
