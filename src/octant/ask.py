@@ -64,10 +64,20 @@ class Subject:
     @property
     def started(self) -> list[object]:
         """What tells it from other subjects: all that may change what a launch does, as JSON knows it."""
-        found: list[object] = [self.workload, list(self.command)]
-        if self.environment or self.input:
-            found += [sorted(self.environment.items()), self.input]
-        return found
+        further = {
+            "environment": sorted(self.environment.items()),
+            "input": self.input,
+            "directory": self.directory,
+            "fresh": self.fresh,
+            "before": self.before,
+            "after": self.after,
+        }
+        stated = {name: value for name, value in further.items() if value}
+        return [self.workload, list(self.command), *([stated] if stated else [])]
+
+    def spelled(self, values: str) -> str:
+        """Return a knob's value, or a list of them, in one spelling; a program's argument is what was written."""
+        return values if self.command else canonical(values)
 
 
 @dataclass(frozen=True)
@@ -106,7 +116,7 @@ class Ask:
     def key(self) -> str:
         """The same question, the same key, on every machine and day, however it is spelled and shown."""
         shape = self.shape
-        knobs = sorted((name, canonical(values)) for name, values in self.knobs.items())
+        knobs = sorted((name, self.subject.spelled(values)) for name, values in self.knobs.items())
         asked: list[object] = [*self.subject.started, knobs]
         asked += [shape.ranks, shape.place, list(shape.hosts), shape.launcher, sorted(self.mpi.items())]
         asked += [shape.link] if shape.link else []
@@ -152,8 +162,9 @@ class Launch:
     def without(self, done: Iterable[Mapping[str, str]]) -> "tuple[Launch, ...]":
         """The launches that cover exactly the cells of this one that are not done."""
         knobs, cells = self.started_knobs, self.cells()
-        finished = {tuple(canonical(one.get(name, "")) for name in knobs) for one in done}
-        missing = [cell for cell in cells if tuple(map(canonical, cell.values())) not in finished]
+        spelled = self.ask.subject.spelled
+        finished = {tuple(spelled(one.get(name, "")) for name in knobs) for one in done}
+        missing = [cell for cell in cells if tuple(map(spelled, cell.values())) not in finished]
         if len(missing) == len(cells):
             return (self,)
         *outer, inner = [name for name, value in knobs.items() if "," in value] or [""]

@@ -93,6 +93,8 @@ def identity_of(point: Point, ask: Ask | None = None, planned: Planned | None = 
     """
     own = {name: comparable(value) for name, value in point.knobs.items() if name not in EFFORT}
     means = {name for name in own if name in MEANS or name in workloads.apart_knobs(point.workload)}
+    if ask and ask.subject.command:  # its knobs are arguments of the program, as they were written
+        own, means = dict(point.knobs), set()
     dealt = {name: value for name, value in own.items() if name == "groups"} | {"ranks": str(point.ranks)}
     shape = ask.shape if ask else None
     subject = ask.subject if ask else None
