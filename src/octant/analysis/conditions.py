@@ -123,7 +123,7 @@ def _of_launch(point: Point, ask: Ask | None, planned: Planned | None) -> dict[s
 
     What an older or an imported run does not record is left out.
     """
-    found = {}
+    found: dict[str, str] = {}
     if ask:
         found |= _of_program(ask.subject)
         found["MPI settings"] = _assigned(ask.mpi) or "none"

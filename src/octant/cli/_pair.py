@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from octant.analysis.compare import Comparisons
+    from octant.cli._program import ProgramWords
     from octant.cli._rounds import Asked, Judge
     from octant.runs.carry_out import Step
     from octant.runs.interleaved import Interleaved, RoundEnd
@@ -32,10 +33,10 @@ _EVERY_LOOK = 16
 class Programs:
     """What the command line says of two programs."""
 
-    words: tuple[str, ...]  # behind the first `--`
-    own: tuple[str, ...]  # before it, as they were typed
-    given: tuple[str, ...] = ()  # of these the arguments: knobs, and the two runs whose rounds go on
+    typed: ProgramWords  # both command lines, and the options of both programs
+    given: tuple[str, ...] = ()  # the arguments: knobs, and the two runs whose rounds go on
     ranks: int | None = None
+    where: Where | None = None
 
     @property
     def knobs(self) -> list[str]:
@@ -57,8 +58,9 @@ class Programs:
 
     def again(self, sides: Interleaved) -> str:
         """The command that goes on with the rounds of two runs: a store starts no program, so all is given again."""
-        own = [word for word in self.own if word not in self.runs]
-        return shlex.join(["octant", "compare", *own, sides.before.id, sides.after.id, "--", *self.words])
+        own = [word for word in self.typed.own if word not in self.runs]
+        behind = self.typed.command or ()
+        return shlex.join(["octant", "compare", *own, sides.before.id, sides.after.id, "--", *behind])
 
 
 @dataclass
@@ -126,7 +128,7 @@ class _Rounds:
             sys.stderr.write("\r\033[K")
 
 
-def measured(to: Store, programs: Programs, where: Where, asked: Asked, judge: Judge) -> Comparisons:
+def measured(to: Store, programs: Programs, asked: Asked, judge: Judge) -> Comparisons:
     """The verdict on two programs, which are measured now; Ctrl-C keeps both runs, and prints how to go on.
 
     Args:
@@ -141,13 +143,15 @@ def measured(to: Store, programs: Programs, where: Where, asked: Asked, judge: J
     from octant.runs import interleaved
     from octant.runs.plan import check_startable
     from octant.runs.programs import pair
+    from octant.runs.requests import HERE
     from octant.stats.gate import RISING_FURTHER, least_rounds
 
-    commands = pair.two_commands(programs.words)
-    couples, machine = pair.couples_of(commands, programs.knobs, programs.ranks, where)
+    commands = pair.two_commands(programs.typed.command or ())
+    options = programs.typed.options
+    couples, machine = pair.couples_of(commands, programs.knobs, programs.ranks, programs.where or HERE, options)
     for ask in (ask for couple in couples for ask in couple):
         check_startable(ask, machine)
-    kept = pair.continued(*map(to.find, programs.runs), couples) if programs.runs else None
+    kept = pair.continued([to.find(name) for name in programs.runs], couples) if programs.runs else None
     rounds, looks, goes_on = asked.plan(kept.pair if kept else None, max(RISING_FURTHER), early=True)
     if asked.gate and rounds < least_rounds(len(couples)):
         raise Refusal(too_few_rounds(len(couples), rounds), Exit.WRONG_WORD)
@@ -176,7 +180,9 @@ def _measure(
         planners = planner_of(sides.before, asked.timeout_s), planner_of(sides.after, asked.timeout_s)
         try:
             with ended_like_ctrl_c():
-                sides = interleaved.measure(to, sides, planners, planned.rounds, going.is_enough, going.observe, report=warn)
+                sides = interleaved.measure(
+                    to, sides, planners, planned.rounds, going.is_enough, going.observe, report=warn
+                )
         except KeyboardInterrupt:
             going.clear()
             typer.echo(f"\nStopped; all is kept. Go on with: {programs.again(sides)}", err=True)

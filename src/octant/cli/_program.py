@@ -94,6 +94,8 @@ class ProgramWords:
 
     command: tuple[str, ...] | None  # `None`: there is no `--`
     given: typing.Mapping[str, Any]  # by the names of the options
+    own: tuple[str, ...] = ()  # the words in front of `--`, as they were typed
+    typed: frozenset[str] = frozenset()  # names of the other parameters that stand among them
 
     @property
     def options(self) -> ProgramOptions:
@@ -146,6 +148,12 @@ def own_words(context: Any) -> tuple[str, ...]:
     return found
 
 
+def _is_typed(context: Any, name: str) -> bool:
+    """Whether a parameter stands in the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
 def takes_program(function: Callable[..., None]) -> Callable[..., None]:
     """Return the function of a `ProgramCommand` with the options of a program as further parameters.
 
@@ -158,7 +166,8 @@ def takes_program(function: Callable[..., None]) -> Callable[..., None]:
 
     def command(context: typer.Context, **given: Any) -> None:
         options = {name: given.pop(name) for name in _OPTIONS}
-        function(program=ProgramWords(program_words(context), options), **given)
+        typed = frozenset(name for name in given if _is_typed(context, name))
+        function(program=ProgramWords(program_words(context), options, own_words(context), typed), **given)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__
     command.__annotations__ = {"context": typer.Context, **{name: kind for name, (kind, _) in parameters.items()}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,7 +23,7 @@ from octant.cli._options import (
     finite,
     options_under,
 )
-from octant.cli._program import ProgramCommand, own_words, program_words
+from octant.cli._program import ProgramCommand, ProgramWords, takes_program
 from octant.failure import Exit, Refusal, worst
 from octant.units import counted
 
@@ -78,8 +78,9 @@ def register(app: typer.Typer) -> None:
     app.command("compare", cls=ProgramCommand, rich_help_panel=SEE)(compare)
 
 
+@takes_program
 def compare(
-    context: typer.Context,
+    program: ProgramWords,
     a: BeforeArgument = "previous",
     b: AfterArgument = "last",
     more: MoreArgument = None,
@@ -109,15 +110,15 @@ def compare(
     from octant.runs.requests import Where
     from octant.store import open_store
 
-    where, words = open_store(store), program_words(context)
+    where = open_store(store)
     judge = partial(_judged, where, threshold, curves)
     asked = _rounds.Asked(rounds, gate, until_sure, timeout, tuple(allow or ()))
-    if words is not None:
-        typed = [word for name, word in (("a", a), ("b", b)) if _is_given(context, name)]
-        programs = _pair.Programs(words, own_words(context), (*typed, *(more or ())), ranks)
-        on = Where(place, launcher, hosts)
-        _show(_pair.measured(where, programs, on, asked, partial(judge, gate=gate)), every, json, output, True, gate)
+    if program.command is not None:
+        given = [word for name, word in (("a", a), ("b", b)) if name in program.typed]
+        programs = _pair.Programs(program, (*given, *(more or ())), ranks, Where(place, launcher, hosts))
+        _show(_pair.measured(where, programs, asked, partial(judge, gate=gate)), every, json, output, True, gate)
         return
+    program.refuse_alone("octant compare")
     _refuse_options_of_programs(
         more or [], {"--ranks": ranks, "--place": place, "--launcher": launcher, "--hosts": hosts}
     )
@@ -180,12 +181,6 @@ def _refuse_options_of_programs(more: Sequence[str], options: Mapping[str, objec
     else:
         return
     raise Refusal(f"cannot {what} ({why}); for two programs try {_TWO_PROGRAMS}", Exit.WRONG_WORD)
-
-
-def _is_given(context: Any, name: str) -> bool:
-    """Whether an argument stands in the command line."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _ends(found: Comparisons, gate: bool) -> list[End]:

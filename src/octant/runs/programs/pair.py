@@ -14,10 +14,11 @@ from octant.runs.requests import HERE, Where
 from octant.stats.gate import RISING, least_rounds, planned_looks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from octant.machine import Machine
     from octant.runs.interleaved import Couples
+    from octant.runs.programs.options import ProgramOptions
     from octant.store import Pair, StoredRun
 
 Commands = tuple[tuple[str, ...], tuple[str, ...]]
@@ -51,7 +52,11 @@ def two_commands(words: Sequence[str]) -> Commands:
 
 
 def couples_of(
-    commands: Commands, knobs: Sequence[str], ranks: int | None, where: Where = HERE
+    commands: Commands,
+    knobs: Sequence[str],
+    ranks: int | None,
+    where: Where = HERE,
+    options: ProgramOptions | None = None,
 ) -> tuple[Couples, Machine]:
     """What both programs are asked: a couple of asks for each combination of the values of the knobs.
 
@@ -60,11 +65,12 @@ def couples_of(
     Args:
         knobs: as for one program; each is named by both command lines.
         ranks: of both; `None`: one, or as many as each command's own launcher starts.
+        options: of both programs.
 
     Raises:
         Refusal: as `programs.request.program`, of either side.
     """
-    (before, machine), (after, _) = (program(words, knobs, ranks, None, where) for words in commands)
+    (before, machine), (after, _) = (program(words, knobs, ranks, None, where, options=options) for words in commands)
     swept = [name for name, values in before.knobs.items() if "," in values]
     found = [
         (_of_cell(before, cell, swept), _of_cell(after, cell, swept))
@@ -78,13 +84,13 @@ def _of_cell(ask: Ask, cell: dict[str, str], swept: Sequence[str]) -> Ask:
     return replace(ask, knobs=cell, show=replace(ask.show, title=title))
 
 
-def continued(before: StoredRun, after: StoredRun, couples: Couples) -> Interleaved:
+def continued(runs: Iterable[StoredRun], couples: Couples) -> Interleaved:
     """Two stored runs whose rounds go on with programs that were given again, since a store starts none.
 
     Raises:
         Refusal: they were not measured in turn, or what is stored is not what was given.
     """
-    before, after = sorted((before, after), key=lambda run: run.id)
+    before, after = sorted(runs, key=lambda run: run.id)
     named = [run.pair.partner if run.pair else "" for run in (before, after)]
     if named != [after.id, before.id]:
         why = "they were not measured in turn"
