@@ -60,7 +60,7 @@ def copy_directory(source: Path, target: Path, left_out: Path | None = None, mos
         for one in reversed(entries):  # what is in a folder first, since it may be read-only, and its time changes
             if stat.S_ISDIR(one.status.st_mode):
                 _set_attributes(target / one.place, one.status)
-        os.chmod(target, stat.S_IMODE(source.stat().st_mode) | 0o700)
+        target.chmod(stat.S_IMODE(source.stat().st_mode) | 0o700)
     except OSError as error:
         named = f": {error.filename}" if error.filename else ""
         remedy = remedy_for_writing(error) if error.errno in (errno.ENOSPC, errno.EDQUOT) else "try without --fresh-dir"
@@ -68,17 +68,19 @@ def copy_directory(source: Path, target: Path, left_out: Path | None = None, mos
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder and what is in it, also where a program took away the permission to write; what stays is no error."""
+    """Remove a folder with what is in it, also where a program took away the permission to write.
 
-    def again(function: object, path: str, _error: object) -> None:
+    What cannot be removed stays.
+    """
+
+    def again(_function: object, name: str, _error: object) -> None:
+        path = Path(name)
         with contextlib.suppress(OSError):
-            os.chmod(os.path.dirname(path), 0o700)  # noqa: PTH120 - text
-            if os.path.islink(path) or not os.path.isdir(path):  # noqa: PTH112, PTH114 - text
-                os.unlink(path)  # noqa: PTH108 - text
-            elif function is os.rmdir:
-                os.rmdir(path)  # noqa: PTH106 - text
+            path.parent.chmod(0o700)
+            if path.is_symlink() or not path.is_dir():
+                path.unlink()
             else:
-                os.chmod(path, 0o700)
+                path.chmod(0o700)
                 shutil.rmtree(path, ignore_errors=True)
 
     shutil.rmtree(folder, onerror=again)
@@ -105,11 +107,11 @@ def _copy_entry(one: _Entry, source: Path, target: Path) -> None:
     if stat.S_ISDIR(mode):
         new.mkdir(0o700)
     elif stat.S_ISLNK(mode):
-        named = os.readlink(old)
+        named = str(old.readlink())
         named = os.path.normpath(named) if os.path.isabs(named) else named  # noqa: PTH117 - text
         if os.path.isabs(named) and os.path.commonpath([named, source]) == str(source):  # noqa: PTH117 - text
             named = str(target / os.path.relpath(named, source))
-        os.symlink(named, new)
+        new.symlink_to(named)
     elif stat.S_ISREG(mode):
         _copy_file(old, new)
         _set_attributes(new, one.status)
@@ -142,4 +144,4 @@ def _copy_bytes(reading: int, writing: int) -> None:
 
 def _set_attributes(path: Path, status: os.stat_result) -> None:
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    os.chmod(path, stat.S_IMODE(status.st_mode))
+    path.chmod(stat.S_IMODE(status.st_mode))
