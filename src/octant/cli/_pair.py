@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import typer
@@ -73,7 +73,7 @@ class _Rounds:
     figures: int
     names: Mapping[str, str]  # A or B, by the path of the records
     most: int  # rounds, at most those that were planned
-    begun_s: float = field(default_factory=time.monotonic)
+    begun_s: float = 0.0  # of the first launch; 0: none has begun
     failed: bool = False  # in the first round
     drawn_s: float = 0.0
     number: int = 0  # rounds so far
@@ -111,6 +111,7 @@ class _Rounds:
 
     def observe(self, step: Step, elapsed_s: float) -> None:
         """One line on a terminal: which program runs, since when, and what is left."""
+        self.begun_s = self.begun_s or time.monotonic()
         if not sys.stderr.isatty() or time.monotonic() - self.drawn_s < _REDRAW_S:
             return
         self.drawn_s = time.monotonic()

@@ -29,7 +29,7 @@ def sentences(found: Comparisons) -> list[str]:
         named = f"{clean(one.figure.title)}: " if several else ""
         texts.append(f"{named}{_sentence(one, found)}.")
     if not texts:
-        texts = [f"{name} gave no result: {clean(why)}." for name, why in _failures(found)]
+        texts = [f"{text}." for text in _missing(found)]
     more = len(texts) - MOST_SENTENCES
     return texts if more <= 0 else [*texts[:MOST_SENTENCES], f"{counted(more, 'more comparison')} below."]
 
@@ -51,8 +51,10 @@ def _mean_round(run: StoredRun) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _failures(found: Comparisons) -> list[tuple[str, str]]:
-    return [(name, run.failures[0].reason) for name, run in zip("AB", found.runs, strict=True) if run.failures]
+def _missing(found: Comparisons) -> list[str]:
+    """Which sides have failed launches, and why the first of each did: `B gave no result: ./new ended by SIGSEGV`."""
+    sides = zip("AB", found.runs, strict=True)
+    return [f"{name} gave no result: {clean(run.failures[0].reason)}" for name, run in sides if run.failures]
 
 
 def _sentence(one: Comparison, found: Comparisons) -> str:
@@ -60,6 +62,8 @@ def _sentence(one: Comparison, found: Comparisons) -> str:
     if wrong:
         answer = "wrong answers, which have" if len(wrong) > 1 else "a wrong answer, which has"
         return f"{' and '.join(wrong)} gave {answer} no speed ({_why(one)})"
+    if (one.before is None or one.after is None) and (missing := _missing(found)):
+        return "; ".join(missing)
     verdict = one.verdict
     if verdict is None:
         return f"A and B cannot be compared ({_why(one)})"
