@@ -73,13 +73,19 @@ def report_damage(name: str, unread: Sequence[str]) -> None:
 
 
 def measure(
-    where: Store, run: StoredRun, timeout: float | None, after_s: float = 0.0, known: Durations | None = None
+    where: Store,
+    run: StoredRun,
+    timeout: float | None,
+    after_s: float = 0.0,
+    known: Durations | None = None,
+    shown: bool = False,
 ) -> StoredRun:
     """Measures what a run lacks, showing progress; Ctrl-C keeps what was measured, and prints how to resume.
 
     Args:
         after_s: seconds of what follows, which the time left counts.
         known: of the times of launches; `None`: what holds anywhere.
+        shown: pass what programs print through while they run.
 
     Raises:
         Refusal: the store cannot be written, or the environment holds what the MPI library would ignore.
@@ -96,8 +102,9 @@ def measure(
         warn(text)
     try:
         rounds = rounds_of(run) if len(run.asks) > 1 else {}
-        with progress_of(run.remaining(), rounds, after_s, known) as observe:
-            run = carry_out(where, run, in_turn(run.launches), planner_of(run, timeout, known), observe, report=warn)
+        with progress_of(run.remaining(), rounds, after_s, known, shown) as observe:
+            plan = planner_of(run, timeout, known)
+            run = carry_out(where, run, in_turn(run.launches), plan, observe, report=warn, shown=shown)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)
         typer.echo(f"\nStopped; {counted(kept, 'point')} kept. Resume with: octant resume {run.id}", err=True)

@@ -24,9 +24,11 @@ from octant.program import STDERR, STDOUT
 
 VARIABLE = "OCTANT_LAUNCH"
 """Names the folder of a launch, with the files stdout and stderr, to the commands after it and to check commands."""
+_EARLY_POLL_S, _EARLY_S, _POLL_S = 0.1, 2.0, 0.5
+"""Between two looks at the clock, of which the end of the program does not depend: they take its hardware threads."""
 _ERRORS_BYTES = 4000
 _MOST_NAMED = 8
-"""Ranks that one sentence lists."""
+"""Ranks or processes that one sentence lists."""
 _MOST_MATCHES = 10_000
 """Files that one pattern may match."""
 _Starter = Callable[..., Outcome]
@@ -124,7 +126,7 @@ class _Launch:
         for words in self._asked.before:
             end = self._command(words)
             if end.reason:
-                return replace(end, reason=f"the command {shlex.join(words)!r} before the launch {end.reason}")
+                return replace(end, reason=f"the command `{shlex.join(words)}` before the launch {end.reason}")
         report = Path(self._asked.report) if self._asked.report else self._launch / "guard"
         report.unlink(missing_ok=True)
         end = self._guarded(self._planned.words, source, self._planned.timeout_s, observe, report, (STDOUT, STDERR))
@@ -134,7 +136,7 @@ class _Launch:
         for words in self._asked.after:
             after = self._command(words)
             if after.reason:
-                problems.append(f"the command {shlex.join(words)!r} after the launch {after.reason}")
+                problems.append(f"the command `{shlex.join(words)}` after the launch {after.reason}")
         return replace(end, problems=tuple(problems), found=tuple(self._found(known)))
 
     def _command(self, words: Sequence[str]) -> ProgramEnd:
@@ -172,7 +174,8 @@ class _Launch:
             streams = Streams(source, *(one.write_end for one in captures))
             outcome = run(
                 words, observe, self._mark, self._environment, timeout_s, streams,
-                folder=self._folder, guard=guard.words(report, whole=True),
+                lambda elapsed_s: _EARLY_POLL_S if elapsed_s < _EARLY_S else _POLL_S,
+                self._folder, guard.words(report, whole=True),
             )  # fmt: skip
         except OSError as error:
             why = f"cannot start {words[0]} in {self._folder} ({error.strerror}); check the working directory"
@@ -306,11 +309,14 @@ def _measured(outcome: Outcome, whole: GuardReport | None) -> Outcome:
 def _judged(planned: Planned, end: ProgramEnd) -> ProgramEnd:
     """The end with the reason if the program failed, and with what is to be said of its ranks."""
     problems = [*end.problems]
-    if end.whole and end.whole.outlived:
-        names = ", ".join(dict.fromkeys(f"{one.name} ({one.pid})" for one in end.whole.outlived[:_MOST_NAMED]))
-        problems.append(f"processes outlived the program and were ended: {names}")
-    if end.whole and end.whole.left:
-        problems.append(f"{end.whole.left} processes of the program could not be ended")
+    reports = [*([end.whole] if end.whole else []), *end.ranks]
+    outlived = list(dict.fromkeys(f"{one.name} ({one.pid})" for report in reports for one in report.outlived))
+    if outlived:
+        more = f" and {len(outlived) - _MOST_NAMED} more" if len(outlived) > _MOST_NAMED else ""
+        named = ", ".join(outlived[:_MOST_NAMED])
+        problems.append(f"processes outlived the program and were ended: {named}{more}")
+    if left := sum(report.left for report in reports):
+        problems.append(f"{left} processes of the program could not be ended")
     missing = sorted(set(range(planned.ranks)) - {one.rank or 0 for one in end.ranks})
     if end.whole and missing and planned.ranks > 1:
         named = ", ".join(map(str, missing[:_MOST_NAMED])) + ", …" * (len(missing) > _MOST_NAMED)
@@ -325,7 +331,7 @@ def _reason(planned: Planned, end: ProgramEnd) -> str:
         return f"{name} did not end within {waited_text(planned.timeout_s)} and was stopped; --timeout sets the limit"
     if end.whole is None and outcome.errors and outcome.code not in subject.statuses:
         return outcome.reason
-    bad = [one for one in end.ranks if one.code not in subject.statuses]
+    bad = [one for one in end.ranks if one.code not in subject.statuses or one.not_started]
     culprit = min(bad, key=lambda one: (one.stop_signal is not None, one.started_s + one.wall_s), default=None)
     if culprit and (culprit.rank is not None or planned.ranks <= 1):
         who = f"rank {culprit.rank} of {name}" if culprit.rank is not None and planned.ranks > 1 else name
