@@ -1,4 +1,4 @@
-"""Two programs that only take time: what starts them is handed to `interleaved.measure` in place of the real starter."""
+"""Two programs that only take time: handed to `interleaved.measure` in place of what starts processes."""
 
 import math
 import random

@@ -25,7 +25,7 @@ Commands = tuple[tuple[str, ...], tuple[str, ...]]
 """The command lines of A and of B."""
 
 EXAMPLE = "octant compare -- ./old input -- ./new input"
-SENSIBLE_S, SHORT_S = 600.0, 30.0
+SENSIBLE_S, SHORT_S = 600.0, 60.0
 """Seconds that rounds may take that nobody asked for by their number: up to the last look of a gate, and beyond it."""
 
 
