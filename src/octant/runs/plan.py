@@ -24,6 +24,7 @@ from octant.runs import rounds
 from octant.runs.declared import check_memory, declared
 from octant.runs.durations import BUDGET_S, Durations
 from octant.runs.programs import fill
+from octant.runs.programs.limits import NO_LIMIT_S, TimeLimits
 from octant.store import StoredRun
 from octant.store.lines import Records
 
@@ -37,8 +38,6 @@ UNKNOWN_S = 3600.0
 ALONE_LEAST_S, ALONE_SLACK = 25.0, 3.0
 COMMANDS_S = 600.0
 """The time limit of each command before and after a launch of a program."""
-NO_LIMIT_S = 1e9
-"""The time limit of a launch that has none."""
 BYTE_S = 20e-9  # of filling, sending and checking a message of 2 GiB, with room
 
 _FILE = re.compile(r"/(?!\d+\Z)")  # 10.0.0.0/8 is a network
@@ -117,7 +116,8 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
     """What works out the launches of a run; a placement that many launches ask for is worked out once.
 
     Args:
-        timeout_s: of each launch; `None`: far more than it is expected to take, as its points so far say.
+        timeout_s: of each launch; `None`: far more than it is expected to take, as its points so far say; of a
+            program a multiple of what the cell took so far.
         known: what points of earlier runs took.
 
     Raises:
@@ -128,13 +128,17 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
     own = environment()
     tail, taken = Records(run.records, run.keys, run.started), known or Durations()
     threads = len(run.machine.topology.usable())
+    limits = TimeLimits()
 
     def planned(launch: Launch) -> Planned:
         nonlocal taken
-        taken = taken.add(tail.read_new()[0])
+        points, _ = tail.read_new()
+        taken = taken.add(points)
+        limits.add(points)
         here = threads * max(1, len(launch.ask.shape.hosts))
         if launch.ask.subject.command:
-            return resolve_program(launch, run.records.resolve(), placed_once, timeout_s, timeout_s)
+            limit_s = timeout_s or limits.limit_s(launch)
+            return resolve_program(launch, run.records.resolve(), placed_once, limit_s, timeout_s)
         limit_s = timeout_s or timeout_seconds(launch, here, taken)
         return resolve(launch, run.records.resolve(), placed_once, own, limit_s, run.seed)
 
@@ -317,18 +321,19 @@ def environment() -> dict[str, str]:
     return variables
 
 
-def check_stored(launches: Sequence[Launch], allowed: Collection[str] = ()) -> None:
+def check_stored(launches: Sequence[Launch], allowed: Collection[str] = (), given: bool = False) -> None:
     """Looks at what a stored run would start, since it may be anybody's.
 
     Args:
         allowed: hosts and names of files that the user has said may be used.
+        given: the user has given the command lines again, and the values of their knobs (`programs.again`).
 
     Raises:
         Refusal: a command line, a setting that is none of an MPI library that we know, or a host or a file (a library
             that a kernel would load) that is not allowed.
     """
     for launch in launches:
-        if launch.ask.subject.command:
+        if launch.ask.subject.command and not given:
             what = " ".join(launch.ask.subject.command)
             why = "what a store says is never started"
             raise Refusal(f"cannot go on with the command line {what!r} ({why}); give it again", Exit.NOT_SUPPORTED)
@@ -344,6 +349,7 @@ def check_stored(launches: Sequence[Launch], allowed: Collection[str] = ()) -> N
 
 def _hosts_and_files(ask: Ask) -> list[str]:
     """The hosts that an ask names, and every value that may name a file."""
-    words = [word for value in (*ask.knobs.values(), *ask.mpi.values()) for word in value.split(",")]
+    knobs = () if ask.subject.command else ask.knobs.values()  # those of a program are given again, or it is refused
+    words = [word for value in (*knobs, *ask.mpi.values()) for word in value.split(",")]
     maps = [word[4:] for word in ask.shape.place.replace(" ", "").split(",") if word.startswith("map=")]
     return [*ask.shape.hosts, *filter(_FILE.search, words), *maps]

@@ -8,6 +8,8 @@ import shlex
 import warnings
 from typing import TYPE_CHECKING, NoReturn
 
+import regex
+
 from octant.failure import Exit, Refusal, suggestion
 from octant.program import STDERR, STDOUT, ProgramCheck, ProgramValue
 
@@ -174,9 +176,14 @@ def read_file(text: str, option: str) -> str:
     """
     if not text or len(text) > MOST_CHARACTERS or "\0" in text:
         _refuse(text, option, "it names no file", f"--{option} result.dat")
-    if text.startswith(("/", "~")) or ".." in text.split("/"):
+    if not is_inside(text):
         _refuse(text, option, "it leads out of the folder in which the program works", "a path relative to that folder")
     return text
+
+
+def is_inside(name: str) -> bool:
+    """Return whether a name of a file, as it is written, stays in the folder in which the program works."""
+    return not name.startswith(("/", "~")) and ".." not in name.split("/")
 
 
 def _brackets(text: str, inside: str) -> tuple[str, Better, str]:
@@ -206,10 +213,10 @@ def _check_pattern(text: str, pattern: str) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compiled = re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        where = f" at character {error.pos + 1}" if isinstance(error, re.error) and error.pos is not None else ""
-        said = error.msg if isinstance(error, re.error) else str(error) or "too deep"
+            compiled = regex.compile(pattern, regex.MULTILINE)
+    except (regex.error, OverflowError, RecursionError) as error:
+        where = f" at character {error.pos + 1}" if isinstance(error, regex.error) and error.pos is not None else ""
+        said = error.msg if isinstance(error, regex.error) else str(error) or "too deep"
         hint = r"write \( \[ \* and so on for the characters themselves"
         _refuse(text, "value", f"{said}{where} of the regular expression", f"{_VALUE_EXAMPLE}; {hint}")
     if not compiled.groups and compiled.fullmatch(""):
