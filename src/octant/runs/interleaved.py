@@ -8,7 +8,7 @@ ones.
 import itertools
 import random
 import shlex
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from octant import build
@@ -21,10 +21,13 @@ from octant.machine.system import VOLATILE
 from octant.runs.carry_out import Batch, DecideSides, Observe, Report, Side, carry_out_sides
 from octant.runs.knobs import check_asks
 from octant.runs.plan import Planner, check_startable, check_stored
+from octant.runs.programs.decide import settle_baseline
 from octant.runs.rounds import new_seed, seed_within
 from octant.store import Pair, ProvenSetting, Store, StoredRun, finished_cells, new_ids, recorded_environment
 from octant.store.asked import Looks
 
+BASELINE_LAUNCHES = 2
+"""Launches of A in front of the rounds where a check compares with it: what differs between them cannot be checked."""
 Couples = tuple[tuple[Ask, Ask], ...]
 """What A and B are asked in each round: their asks that have a figure in common."""
 
@@ -52,6 +55,11 @@ class Interleaved:
         return tuple(zip(self.before.asks, self.after.asks, strict=True))
 
     @property
+    def baselines(self) -> tuple[Ask, ...]:
+        """The asks of A whose answers are compared with those of all later launches, of A and of B."""
+        return tuple(ask for ask in self.before.asks if any(check.needs_baseline for check in ask.subject.checks))
+
+    @property
     def rounds(self) -> int:
         """How many are there: each of their launches has failed, or answered in all its cells."""
         runs = (self.before, self.after)
@@ -67,7 +75,8 @@ class Interleaved:
         """The launches of one round, each with the number of its side, in an order that is drawn once for all."""
         draw = random.Random(seed_within(self.before.seed, f"round {number}"))
         couples = draw.sample(self.couples, len(self.couples))
-        drawn = [(side, Launch(couple[side], number)) for couple in couples for side in draw.sample((0, 1), 2)]
+        repeat = number + BASELINE_LAUNCHES * bool(self.baselines)  # those are no part of a round
+        drawn = [(side, Launch(couple[side], repeat)) for couple in couples for side in draw.sample((0, 1), 2)]
         return list({(side, launch.key): (side, launch) for side, launch in drawn}.values())
 
 
@@ -154,7 +163,8 @@ def _create(where: Store, sides: tuple[_NewSide, _NewSide], machine: Machine, ro
     ids, seed = new_ids(), new_seed()
     made = []
     for number, side in enumerate(sides):
-        asks = [replace(ask, repeats=rounds) for ask in side.asks]
+        first = BASELINE_LAUNCHES * any(check.needs_baseline for ask in side.asks for check in ask.subject.checks)
+        asks = [replace(ask, repeats=rounds + first) for ask in side.asks]
         pair = (ids[number], Pair(ids[1 - number], side.of, rounds, looks))
         made.append(
             where.create(
@@ -273,6 +283,9 @@ def measure(
 def _decide(
     sides: Interleaved, rounds: int, is_enough: Callable[[RoundEnd], bool], read: Callable[[], Interleaved]
 ) -> DecideSides:
+    settled = yield from _settle_baselines(sides)
+    if not settled:
+        return
     for number in range(sides.rounds, rounds):  # what failed before would be measured at another time than its partner
         batches = []
         for side, launch in sides.round(number):
@@ -280,3 +293,21 @@ def _decide(
             batches.append((side, batch))
         if number + 1 < rounds and is_enough(RoundEnd(number + 1, tuple(batches), read)):
             return
+
+
+def _settle_baselines(sides: Interleaved) -> Generator[tuple[int, Launch], Batch, bool]:
+    """Yield the launches of A with whose answers others are compared; return whether they ended well.
+
+    Raises:
+        Refusal: two equal runs differ by more than a tolerance, or A lacks what a check compares.
+    """
+    for ask in sides.baselines:
+        deciding = settle_baseline([ask])
+        try:
+            launch = next(deciding)
+            while True:
+                launch = deciding.send((yield 0, launch))
+        except StopIteration as end:
+            if not end.value:
+                return False
+    return True
