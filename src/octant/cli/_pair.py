@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from octant.runs.carry_out import Step
     from octant.runs.interleaved import Interleaved, RoundEnd
     from octant.runs.requests import Where
-    from octant.store import Pair, Store
+    from octant.store import Pair, Store, StoredRun
 
 _REDRAW_S = 0.1
 _EVERY_LOOK = 16
@@ -63,6 +63,23 @@ class Programs:
         return shlex.join(["octant", "compare", *own, sides.before.id, sides.after.id, "--", *behind])
 
 
+def line_of(run: StoredRun) -> str:
+    """The command that goes on with the rounds of one of two programs and of the other, which lies in the same store.
+
+    Raises:
+        Refusal: the run of the other program cannot be read.
+    """
+    from octant.runs.programs.typed import comparison_line
+    from octant.store import Store
+
+    assert run.pair is not None  # noqa: S101 - the caller asks for one of two
+    runs = sorted((run, Store(run.folder.parent.parent).read(run.pair.partner)), key=lambda one: one.id)
+    options = ["--until-sure"] if run.pair.looks == "any time" else []
+    options += [] if run.pair.looks == "rising" else ["--rounds", str(run.pair.rounds)]
+    couples = tuple(zip(runs[0].asks, runs[1].asks, strict=True))
+    return comparison_line(couples, *options, runs=[one.id for one in runs])
+
+
 @dataclass
 class _Rounds:
     """What is decided and shown while rounds are measured."""
@@ -83,13 +100,13 @@ class _Rounds:
         """Whether a round was the last: for a verdict, for a wrong answer, or for the time that rounds may take."""
         batches = [batch for _, batch in end.batches]
         self.number = end.number
+        self.failed = end.number == 1 and any(batch.failures or not batch.points for batch in batches)
+        if self.failed or any(point.failed_checks for batch in batches for point in batch.points):
+            return True
         if not self.round_s:
             self.round_s = time.monotonic() - self.begun_s
-            self.failed = end.number == 1 and any(batch.failures or not batch.points for batch in batches)
-            if not self.failed:
-                self._announce()
-        wrong = any(point.failed_checks for batch in batches for point in batch.points)
-        if self.failed or wrong or end.number >= self.most:
+            self._announce()
+        if end.number >= self.most:
             return True
         return end.number % max(1, end.number // _EVERY_LOOK) == 0 and self.is_decided(end)
 
@@ -167,6 +184,7 @@ def _measure(
 ) -> Comparisons:
     from functools import partial
 
+    from octant.cli._measure import warn_of_output
     from octant.cli._progress import ended_like_ctrl_c
     from octant.cli._rounds import is_decided
     from octant.cli._stored import report_damage, warn
@@ -192,7 +210,9 @@ def _measure(
     for run in (sides.before, sides.after):
         report_damage(run.id, run.unread)
     found = judge(sides.before, sides.after)
-    if going.failed:
+    for run in found.runs:
+        warn_of_output(run)
+    if going.failed or (not sides.rounds and found.before.run.failures):
         raise _failed(found, asked.gate)
     return found
 

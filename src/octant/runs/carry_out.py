@@ -286,7 +286,7 @@ class _Session:
         """With what the answer of a launch of a program is judged."""
         of = self.baseline
         ask = launch.ask if of is self else of.run.asks[self.run.asks.index(launch.ask)]
-        baseline = baseline_of(ask, of.run.asks)
+        baseline = baseline_of(ask, [ask] if self.run.pair else of.run.asks)  # of two programs: A's launch of the cell
         points = {key: points for key, (points, _) in of.known.items()}
         is_baseline = of is self and is_launch_of(launch, baseline)
         return Judging(self.run.folder, scratch, find_reference(baseline, points, of.run.folder), is_baseline)

@@ -58,10 +58,10 @@ def _missing(found: Comparisons) -> list[str]:
 
 
 def _sentence(one: Comparison, found: Comparisons) -> str:
-    wrong = [name for name, row in (("A", one.before), ("B", one.after)) if row and row.wrong]
+    wrong = [(name, row.wrong[0]) for name, row in (("A", one.before), ("B", one.after)) if row and row.wrong]
     if wrong:
-        answer = "wrong answers, which have" if len(wrong) > 1 else "a wrong answer, which has"
-        return f"{' and '.join(wrong)} gave {answer} no speed ({_why(one)})"
+        name, check = wrong[-1]  # an answer of B is compared with A's
+        return f"{name} gave a wrong answer, which has no speed ({clean(check.text)})"
     if (one.before is None or one.after is None) and (missing := _missing(found)):
         return "; ".join(missing)
     verdict = one.verdict

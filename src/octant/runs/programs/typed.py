@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from octant.runs.interleaved import Couples
 
 
-def comparison_line(couples: Couples, *options: str) -> str:
+def comparison_line(couples: Couples, *options: str, runs: Sequence[str] = ()) -> str:
     """The command that measures two programs in turn, quoted for a shell.
 
     Args:
         couples: what both are asked, as `pair.couples_of` makes it: all combinations of the values of their knobs.
         options: of `octant compare`, in front.
+        runs: the ids of two runs whose rounds go on.
     """
     before, after = couples[0]
     words = ["octant", "compare", *options, *_knobs([ask for ask, _ in couples]), *_shape(before)]
-    words += [*option_words(before.subject), "--", *before.subject.command, "--", *after.subject.command]
+    words += [*option_words(before.subject), *runs, "--", *before.subject.command, "--", *after.subject.command]
     return shlex.join(words)
 
 
