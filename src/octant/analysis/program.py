@@ -25,12 +25,16 @@ _ALWAYS = (
 )
 
 
-def program_workload(subject: Subject, points: Sequence[Point]) -> Workload:
+def program_workload(subject: Subject, points: Sequence[Point] | None = None) -> Workload:
     """The workload of a program, whose headline is the first value that was asked for, else the wall time.
 
     It bounds nothing and has no limit.
+
+    Args:
+        points: that were measured; `None`: nothing is measured yet, and the workload has every metric.
     """
-    known = {one.name for point in points for one in point.results if one.bound is None}
+    known = {one.name for point in points or () for one in point.results if one.bound is None}
+    known |= {name for name, *_ in _ALWAYS} if points is None else set()
     metrics = [
         Metric(value.name, value.unit, value.better, result(value.name), note="as the program states it")
         for value in subject.values

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +21,7 @@ from octant.registry import Broken
 from octant.runs.declared import nothing_fits
 from octant.runs.knobs import check_asks
 from octant.runs.probes import with_probes
+from octant.runs.programs.allowed import check_allowed
 from octant.runs.rounds import new_seed
 from octant.store import Store, StoredRun, StudyAsked
 from octant.study import file
@@ -95,6 +97,7 @@ def begin(
     repeats: int | None = None,
     *,
     probes: bool = False,
+    allowed: Collection[str] = (),
 ) -> StoredRun:
     """A new run of the store that asks what the study asks; nothing is measured yet.
 
@@ -104,10 +107,11 @@ def begin(
         seed: of the order; `None`: a new one.
         repeats: of each combination; `None`: the study's.
         probes: looks at the machine come first and last.
+        allowed: programs of the study that may be started.
 
     Raises:
         StudyError: no such study, or one that asks a model.
-        Refusal: an unknown knob or workload, or a store that cannot be written.
+        Refusal: an unknown knob or workload, a program that is not allowed, or a store that cannot be written.
     """
     found, text = file.source_text(name)
     study = file.parse(text, name)
@@ -119,7 +123,8 @@ def begin(
     axes = _axes_on(study, machine, found)
     study = with_axis_values(study, axes)
     library = library_of(study)
-    plan = design(study, machine, seed, library, why_no_link, nothing_fits)
+    plan = design(study, machine, seed, library, why_no_link, nothing_fits, allowed)
+    check_allowed(plan.asks, allowed, found, f"octant study run {shlex.quote(name)}")
     asked = {cell.measure for cell in plan.questions}
     if not asked:
         reasons = "; ".join(dict.fromkeys(plan.absent.values()))

@@ -199,8 +199,8 @@ def _model_steps(outcome: Outcome) -> Iterator[Finding]:
             several = len(those) > 1
             auxiliary = ("do" if several else "does") if rule == "model misses" else ("are" if several else "is")
             title = f"{units.counted(len(those), 'finding')} {auxiliary} not {verb}"
-            line = f"octant catalogue findings {those[0].finding.id}"
-            yield Finding(rule, title, f"{begin}{those[0].why}.", (line,))
+            lines = (f"octant catalogue findings {those[0].finding.id}",) if those[0].finding.document else ()
+            yield Finding(rule, title, f"{begin}{those[0].why}.", lines)
 
 
 def lines_for(outcome: Outcome, place: Place) -> tuple[str, ...]:
@@ -215,7 +215,8 @@ def lines_for(outcome: Outcome, place: Place) -> tuple[str, ...]:
     axis = outcome.study.measures[place[0].measure].axis
     if axis and place[1]:
         knobs[axis.knob] = place[1]
-    words = ["octant run", ask.subject.workload, *(shlex.quote(f"{name}={value}") for name, value in knobs.items())]
+    words = ["octant run", *filter(None, [ask.subject.workload])]
+    words += [shlex.quote(f"{name}={value}") for name, value in knobs.items()]
     if ask.shape.place:
         words.append(f"--place {shlex.quote(ask.shape.place)}")
     elif ask.shape.ranks > 1:
@@ -238,8 +239,11 @@ def _place_line(outcome: Outcome, ask: Ask) -> list[str]:
 
 
 def _ask_of(outcome: Outcome, cell: Cell) -> Ask | None:
-    owner = str(outcome.values.same.get(cell, cell))
-    return next((ask for ask in outcome.run.asks if ask.show.title == owner), None) if outcome.run else None
+    if outcome.run is None:
+        return None
+    owner = outcome.values.same.get(cell, cell)
+    of_key = (ask for ask in outcome.run.asks if ask.subject.command and ask.key == outcome.asked.asks.get(owner))
+    return next((ask for ask in outcome.run.asks if ask.show.title == str(owner)), next(of_key, None))
 
 
 def _word(outcome: Outcome) -> str:
