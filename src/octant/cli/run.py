@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from octant.cli._help import MEASURE
 from octant.cli._measure import create, finish, prove, safe, settings_of
 from octant.cli._options import (
     AllowOption,
+    AllowProgramOption,
     HostsOption,
     JsonOption,
     LauncherOption,
@@ -163,6 +165,7 @@ def evaluate(
     only: Annotated[
         list[str] | None, typer.Option(help="Only this workload (repeatable).", autocompletion=_complete.workloads)
     ] = None,
+    allow: AllowProgramOption = None,
     notes: NotesOption = False,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
@@ -170,11 +173,13 @@ def evaluate(
 ) -> None:
     """Measure this machine, compare with its limits, and write a report."""
     from octant import suites
+    from octant.cli._stored import warn
     from octant.machine.discover import discover
     from octant.runs import requests
     from octant.runs.declared import nothing_fits
     from octant.runs.durations import learned
     from octant.runs.knobs import check_asks
+    from octant.runs.programs.allowed import check_allowed
     from octant.store import open_store
 
     if listed:
@@ -188,7 +193,8 @@ def evaluate(
     chosen = suites.load(name)
     for why in suites.absent(chosen, name).values():
         typer.echo(f"octant: {why}; what the suite {name} asks of it is left out", err=True)
-    asks = suites.asks(chosen, machine, kept, name)
+    asks = suites.asks(chosen, machine, kept, name, allow or (), warn)
+    check_allowed(asks, allow or (), name, f"octant evaluate --suite {shlex.quote(name)}")
     for ask, why in ((ask, nothing_fits(ask, machine)) for ask in asks):
         if why:
             typer.echo(f"octant: {ask.show.title} is left out: {why}", err=True)
