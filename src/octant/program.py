@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Better = Literal["higher", "lower"]
 
 STDOUT, STDERR = "stdout", "stderr"
 """Sources of values that are no files."""
+_NEEDS_NO_QUOTES = re.compile(r"(?:[\w@%+=:,./-]|\{\w+\})+", re.ASCII)
+"""Words that a shell leaves as they are: it expands braces only around a comma or two points."""
+
+
+def shell_text(words: Iterable[str]) -> str:
+    """Return the words of a command line as a user types them in a shell: as `shlex.join`, with `{knob}` unquoted."""
+    return " ".join(word if _NEEDS_NO_QUOTES.fullmatch(word) else shlex.quote(word) for word in words)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 TRIPS = {
-    "displaying a run": ("octant.cli.run", "_show", "run"),
+    "displaying a run": ("octant.cli._run", "_show", "run"),
     "reading a run of a study": ("octant.study.stored", "study_run", "run"),
     "the outcome of a study": ("octant.study.outcome", "outcome_of_run", "run"),
 }

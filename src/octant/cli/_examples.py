@@ -64,14 +64,15 @@ _OF_COMMANDS = {
         Example("octant evaluate --only stream --notes", "one workload of the suite, every doubt"),
     ),
     "run": (
-        Example("octant run stream", "one workload with its usual knobs"),
         Example("octant run stream bytes=1MiB,1GiB pages=base,thp", "every combination of the values"),
-        Example("octant run p2p --ranks 2 --mpi eager-limit=64KiB", "with a setting of the MPI library"),
-        Example("octant run stream --launcher sbatch --script job.sh", "the same as a job, to submit later"),
+        Example("octant run stream --launcher sbatch --script job.sh", "as a job, to submit later"),
+        Example("octant run -- ./app input.nml", "a program of yours: time, memory, lost time"),
+        Example("octant run n=1,2 --value 't[s]=time = (.*)' -- ./app {n}", "each value; a time that it prints"),
     ),
     "resume": (
         Example("octant resume", "goes on with the last run"),
         Example("octant resume last --timeout 60", "and ends a launch that takes a minute"),
+        Example("octant resume last -- ./app input.nml", "with that of a program, given again"),
     ),
     "runs": (
         Example("octant runs", "runs of ./octant-store, oldest first"),

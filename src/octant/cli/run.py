@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +11,7 @@ import typer
 
 from octant.cli import _complete
 from octant.cli._help import MEASURE
-from octant.cli._measure import create, finish, prove, safe, settings_of
+from octant.cli._measure import create, finish
 from octant.cli._options import (
     AllowOption,
     AllowProgramOption,
@@ -30,13 +30,13 @@ from octant.cli._options import (
     measured_option,
     options_under,
 )
-from octant.cli._program import ProgramCommand, create_program, program_words
+from octant.cli._program import ProgramCommand, ProgramWords, takes_program
+from octant.cli._run import shown
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from octant.launchers import Job
     from octant.store import StoredRun
 
 job_option = options_under("As a job of a batch system")
@@ -68,12 +68,13 @@ OnModelOption = Annotated[
 def register(app: typer.Typer) -> None:
     """Adds the commands of this file."""
     for command in (evaluate, run, resume, runs):
-        kind = ProgramCommand if command is run else None
+        kind = ProgramCommand if command in (run, resume) else None
         app.command(command.__name__, cls=kind, rich_help_panel=MEASURE)(command)
 
 
+@takes_program
 def run(
-    context: typer.Context,
+    program: ProgramWords,
     workload: WorkloadArgument = "",
     knobs: KnobsArgument = None,
     ranks: RanksOption = None,
@@ -99,63 +100,22 @@ def run(
 
     It runs here or as a job of a batch system (--launcher sbatch, pbs, lsf or flux, --script).
     """
-    from octant.runs import requests
-    from octant.runs.plan import check_startable
-    from octant.store import open_store
+    from octant.cli._run import RunOptions, run_program, run_workload
+    from octant.runs.requests import Where
 
-    if (command := program_words(context)) is not None:
-        given = [*([workload] if workload else []), *(knobs or [])]
-        where = requests.Where(place, launcher, hosts, link)
-        run, to = create_program(command, given, ranks, repeats, where, store)
-        finish(to, run, timeout, _shown(json, notes, page=False))
+    words = tuple(knobs or ())
+    options = RunOptions(
+        words, ranks, mode, repeats, Where(place, launcher, hosts, link), tuple(mpi or ()), script, submit, minutes,
+        tuple(directive or ()), on_model, notes, store, timeout, only_safe, json,
+    )  # fmt: skip
+    if program.command is not None:
+        run_program(program, replace(options, knobs=(*([workload] if workload else []), *words)))
         return
     if not workload:
-        raise Refusal("cannot measure nothing; name a workload, or give the command line of a program behind --")
-    if others := requests.namesakes(workload):
-        chosen = requests.find_workload(workload).name
-        typer.echo(f"octant: {workload} is {chosen}; {' and '.join(others)} has the same name", err=True)
-    if on_model:
-        _on_model(on_model, workload, knobs or [], ranks, timeout, json)
-        return
-
-    if script is not None or submit:
-        requests.check_options(ranks, mode, repeats)
-        further = [f"--mode={mode}"] if mode else []
-        further += [f"--repeats={repeats}"] if repeats else []
-        further += [f"--mpi={word}" for word in mpi or []] + ([f"--link={link}"] if link else [])
-        job = requests.job(workload, knobs or [], ranks, place, store, minutes, tuple(directive or ()), further)
-        _as_job(launcher, job, script or Path(f"{job.name}.sh"), submit, json)
-        return
-    where = requests.Where(place, launcher, hosts, link)
-    settings = settings_of(mpi or [])
-    ask, machine = requests.run(workload, knobs or [], ranks, mode, repeats, where, settings.variables)
-    asked = {"--mode": mode, "--ranks": ranks, "--place": place, "--launcher": launcher}
-    asked |= {"--hosts": hosts, "--link": link}
-    words = [f"{name} {value}" for name, value in asked.items() if value] + [f"--mpi {word}" for word in mpi or []]
-    title = " ".join([workload, *(knobs or []), *words])
-    check_startable(ask, machine)
-    asks = safe([ask]) if only_safe else [ask]
-    to = open_store(store)
-    proven = prove(settings, ask, to)
-    finish(to, create(to, title, machine, asks, "run", proven), timeout, _shown(json, notes, page=False))
-
-
-def _on_model(
-    network: str, workload: str, knobs: Sequence[str], ranks: int | None, timeout: float | None, json: bool
-) -> None:
-    from octant.cli._progress import ended_like_ctrl_c, status_line
-    from octant.network import load
-    from octant.report.network import answers as report
-    from octant.report.network import text as network_text
-    from octant.runs import requests
-    from octant.simulate import on_model
-
-    requests.read_knobs(workload, knobs)
-    with ended_like_ctrl_c(), status_line() as tick:
-        found = on_model.run(load(network), workload, knobs, ranks, timeout or 600.0, tick)
-    print(report.as_json(found) if json else network_text.on_model_text(found))
-    if not all(figure.passed for figure in found.figures):
-        raise typer.Exit(int(Exit.WRONG_ANSWER))
+        why = "nothing is named"
+        raise Refusal(f"cannot measure ({why}); try octant run stream, or octant run -- ./app", Exit.WRONG_WORD)
+    program.refuse_alone("octant run")
+    run_workload(workload, options)
 
 
 def evaluate(
@@ -207,10 +167,10 @@ def evaluate(
         raise Refusal(f"cannot evaluate ({why}); try octant workloads", Exit.NOT_SUPPORTED)
     check_asks(asks)
     words = [f"--suite {suite}" if suite else f"--{name}", *(f"--only {one}" for one in only or [])]
-    title = " ".join(["evaluate", *words])
+    title = " ".join(["evaluate", *words, *(f"--allow {shlex.quote(one)}" for one in allow or [])])
     screen = suites.first_screen(chosen, machine, only or ())
     run = create(to, title, machine, asks, "evaluate", screen=screen, benchmark="evaluate")
-    finish(to, run, timeout, _shown(json, notes, page=True), _report_s(run), learned(to, machine, run.id))
+    finish(to, run, timeout, shown(json, notes, page=True), _report_s(run), learned(to, machine, run.id))
 
 
 def _report_s(run: StoredRun) -> float:
@@ -244,7 +204,7 @@ def resume(
     check_stored(run.launches, allow or ())
     check_asks({launch.ask.key: launch.ask for launch in run.remaining()}.values())
     page = run.benchmark == "evaluate"
-    show = _of_study(json) if run.study else _shown(json, notes, page)
+    show = _of_study(json) if run.study else shown(json, notes, page)
     finish(Store(run.folder.parent.parent), run, timeout, show, _report_s(run) if page else 0.0)
 
 
@@ -269,42 +229,3 @@ def runs(store: StoreOption = None, json: JsonOption = False) -> None:
         report_damage(row.id, row.problems)
         if row.refused:
             typer.echo(f"octant: {row.refused}", err=True)
-
-
-def _as_job(system: str, job: Job, script: Path, submit: bool, json: bool) -> None:
-    import json as codec
-
-    from octant.launch import submit as batch
-
-    batch.write(system, job, script)
-    answer = batch.submit(system, script) if submit else None
-    if json:
-        print(codec.dumps({"script": str(script), "submitted": answer}))
-    else:
-        print(f"{script}: {answer}" if submit else script)
-
-
-def _shown(json: bool, notes: bool, page: bool) -> Callable[[StoredRun], None]:
-    return functools.partial(_show, json=json, notes=notes, page=page)
-
-
-def _show(run: StoredRun, json: bool, notes: bool, page: bool) -> None:
-    from octant.analysis.summary import summarise
-    from octant.cli._progress import status_line
-    from octant.report.charts.pictures import pictures
-    from octant.report.run import page as run_page
-    from octant.report.run import text, tidy
-    from octant.report.run.first_screen import RunReport, first_screen
-
-    with status_line() as tick:
-        tick("working out the figures")
-        summary = summarise(run, all_metrics=json or page)
-        tick("writing the report")
-        report = RunReport(summary, first_screen(summary), pictures(summary) if page else ())
-        path = run_page.write(report, run.folder / "report.html") if page else None
-    if not json:
-        text.show(report, notes=notes, sources="names" if page else "none")
-    if json:
-        print(tidy.as_json(report, path))
-    elif path:
-        print(path)

@@ -26,10 +26,13 @@ class Job:
     minutes: int = 30
     name: str = "octant"
     directives: tuple[str, ...] = ()  # the site's own, as the system writes them: "--partition=debug", "-q large"
+    program: tuple[str, ...] = ()  # the command line of a user's program, which follows `--`
+    starts_ranks: bool = False  # that command line starts its ranks with a launcher of its own
 
     def body(self, launcher: str) -> str:
         """The shell lines after the directives."""
-        line = shlex.join((*self.words, *(("--launcher", launcher) if launcher else ())))
+        chosen = ("--launcher", launcher) if launcher and not self.starts_ranks else ()
+        line = shlex.join((*self.words, *chosen, *(("--", *self.program) if self.program else ())))
         return f"set -eu\ncd {shlex.quote(str(self.folder))}\nexec {line}\n"
 
 

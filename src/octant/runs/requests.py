@@ -62,17 +62,13 @@ def job(
         Refusal: unknown workload, a placement that cannot be read, or ranks that do not fill nodes of it.
     """
     workload = find_workload(workload).name
-    if any("\n" in text for text in directives):
-        raise Refusal(
-            "cannot use a --directive of several lines (the shell would read the others); give one a line",
-            Exit.WRONG_WORD,
-        )
+    check_directives(directives)
     try:
         request = parse_place(place, discover().topology) if place else Request(ranks=ranks or 1)
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     total = ranks or request.ranks
-    _check_full_nodes(total, request)
+    check_full_nodes(total, request)
     # A typo should not wait in a queue; without ranks or a placement, the node where the job runs decides how many.
     describe(workload, _knobs(workload, words, describe(workload)), total if ranks or place else 0)
     # The environment that is Octant's own here is Octant's own there.
@@ -98,6 +94,19 @@ def job(
         program_name(workload),
         directives,
     )
+
+
+def check_directives(directives: Sequence[str]) -> None:
+    """Refuse a directive of several lines.
+
+    Raises:
+        Refusal: there is one.
+    """
+    if any("\n" in text for text in directives):
+        raise Refusal(
+            "cannot use a --directive of several lines (the shell would read the others); give one a line",
+            Exit.WRONG_WORD,
+        )
 
 
 def run(
@@ -203,7 +212,7 @@ def _with(knobs: Mapping[str, str], sets: Mapping[str, str], who: str) -> dict[s
 
 def _with_placement(knobs: Mapping[str, str], shape: Shape, request: Request) -> tuple[dict[str, str], Shape]:
     """Knobs and shape as one node's placement says them, on every host."""
-    _check_full_nodes(shape.ranks, request)
+    check_full_nodes(shape.ranks, request)
     pages = {"default": {}, "4k": {"pages": "base"}, "thp": {"pages": "thp"}}.get(
         request.pages, {"pages": bytes_text(PAGE_BYTES.get(request.pages, 0)).replace(" ", "")}
     )
@@ -211,7 +220,12 @@ def _with_placement(knobs: Mapping[str, str], shape: Shape, request: Request) ->
     return _with(knobs, sets, "the placement"), replace(shape, place=str(request))
 
 
-def _check_full_nodes(ranks: int, request: Request) -> None:
+def check_full_nodes(ranks: int, request: Request) -> None:
+    """Refuse ranks that do not fill the nodes of a placement.
+
+    Raises:
+        Refusal: they do not.
+    """
     if ranks % request.ranks:
         raise Refusal(
             f"cannot deal {ranks} ranks to nodes of {request.ranks} (what is placed is one node); see --ranks",

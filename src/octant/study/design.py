@@ -173,7 +173,7 @@ def _ask(
     if measure.axis:
         written[measure.axis.knob] = ",".join(measure.axis.values)
     knobs = {name: ",".join(facts.value(part, known) for part in text.split(",")) for name, text in written.items()}
-    if known["threads"] > 1 or "threads" in fill.named(measure.subject):
+    if known["threads"] > 1 or (measure.command and "threads" in fill.named(measure.subject)):
         knobs["threads"] = str(known["threads"])
     mpi = {name: value for level in levels for name, value in _own(level, library.name).items()}
     place = place_text(_last(["", *(level.place for level in levels if level.place)]), known)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant import launchers
 from octant.failure import Exit, Refusal
+from octant.program import shell_text
 from octant.runs.programs import fill
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ HARMLESS = frozenset(
 """Variables that a file may set without permission: they choose threads. Others can make a program load code."""
 _RANKS = re.compile(r"-n|-np|--np|--ntasks|-n\d+|--ntasks=\d+|\d+")
 """Options of a launcher that state the number of ranks."""
-_IN_BRACES = re.compile(r"\{\w+\}")  # a shell leaves it as it is
 
 
 @dataclass(frozen=True)
@@ -179,7 +178,7 @@ def quoted(word: str) -> str:
     """A word for a shell. Characters that could steer a terminal, or end the line, are written as their codes."""
     if not word.isprintable():
         return f"$'{''.join(map(_escaped, word))}'"
-    return word if (bare := _IN_BRACES.sub("x", word)) == shlex.quote(bare) else shlex.quote(word)
+    return shell_text([word])
 
 
 def _escaped(character: str) -> str:

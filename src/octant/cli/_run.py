@@ -1,0 +1,230 @@
+"""What `octant run` does with its options: for a workload, for a program, here or as a job of a batch system."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from octant.failure import Exit, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from octant.ask import Ask
+    from octant.cli._program import ProgramWords
+    from octant.launchers import Job
+    from octant.runs.requests import Where
+    from octant.store import StoredRun
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of `octant run` that workloads and programs share."""
+
+    knobs: tuple[str, ...]  # words of the form name=value
+    ranks: int | None
+    mode: str
+    repeats: int | None
+    where: Where
+    mpi: tuple[str, ...]
+    script: Path | None
+    submit: bool
+    minutes: int
+    directives: tuple[str, ...]
+    on_model: str
+    notes: bool
+    store: Path | None
+    timeout: float | None
+    only_safe: bool
+    json: bool
+
+    @property
+    def is_job(self) -> bool:
+        """Whether a job script is asked for."""
+        return self.script is not None or self.submit
+
+    @property
+    def started(self) -> dict[str, str]:
+        """The options that say how ranks are started, with their values."""
+        where, ranks = self.where, str(self.ranks or "")
+        asked = {"--mode": self.mode, "--ranks": ranks, "--place": where.place, "--launcher": where.launcher}
+        return asked | {"--hosts": where.hosts, "--link": where.link}
+
+
+def run_workload(workload: str, options: RunOptions) -> None:
+    """Measure a workload, write its job, or simulate it on a network.
+
+    Raises:
+        Refusal: a word has no meaning, or cannot be done here.
+        typer.Exit: a launch failed, was wrong, is not supported, or was stopped.
+    """
+    from octant.cli._measure import create, finish, prove, safe, settings_of
+    from octant.runs import requests
+    from octant.runs.plan import check_startable
+    from octant.store import open_store
+
+    if others := requests.namesakes(workload):
+        chosen = requests.find_workload(workload).name
+        typer.echo(f"octant: {workload} is {chosen}; {' and '.join(others)} has the same name", err=True)
+    if options.on_model:
+        _run_on_model(workload, options)
+        return
+    if options.is_job:
+        _write_job(_workload_job(workload, options), options)
+        return
+    settings = settings_of(options.mpi)
+    ask, machine = requests.run(
+        workload, options.knobs, options.ranks, options.mode, options.repeats, options.where, settings.variables
+    )
+    words = [f"{name} {value}" for name, value in options.started.items() if value]
+    title = " ".join([workload, *options.knobs, *words, *(f"--mpi {word}" for word in options.mpi)])
+    check_startable(ask, machine)
+    asks = safe([ask]) if options.only_safe else [ask]
+    to = open_store(options.store)
+    proven = prove(settings, ask, to)
+    run = create(to, title, machine, asks, "run", proven)
+    finish(to, run, options.timeout, shown(options.json, options.notes, page=False))
+
+
+def run_program(program: ProgramWords, options: RunOptions) -> None:
+    """Measure a program of the user, or write its job.
+
+    Raises:
+        Refusal: a word has no meaning, or cannot be done here.
+        typer.Exit: a launch failed, was wrong, is not supported, or was stopped.
+    """
+    from octant.cli._measure import create, finish, settings_of
+    from octant.mpi.inventory import linked
+    from octant.runs.plan import check_startable
+    from octant.runs.programs import request
+    from octant.store import open_store
+
+    command = program.command or ()
+    _refuse_options_of_workloads(options)
+    if options.is_job:
+        _write_job(_program_job(program, options), options)
+        return
+    ask, machine = request.program(
+        command, options.knobs, options.ranks, options.repeats, options.where, options=program.options
+    )
+    if options.mpi:
+        request.check_mpi(ask, linked().library)
+        ask = replace(ask, mpi=settings_of(options.mpi).variables)
+    check_startable(ask, machine)
+    report_remarks(ask)
+    to = open_store(options.store)
+    words = [word for name, value in options.started.items() if value for word in (name, value)]
+    words += [word for setting in options.mpi for word in ("--mpi", setting)]
+    title = request.title(command, options.knobs, [*words, *program.options.shown_words])
+    run = create(to, title, machine, [ask], "run")
+    finish(to, run, options.timeout, shown(options.json, options.notes, page=False))
+
+
+def report_remarks(ask: Ask) -> None:
+    """Print on standard error what the user has to know of a program before it starts."""
+    from octant.runs.programs import request
+
+    for text in request.remarks(ask):
+        typer.echo(f"octant: {text}", err=True)
+
+
+def shown(json: bool, notes: bool, page: bool) -> Callable[[StoredRun], None]:
+    """Return what prints a run."""
+    return functools.partial(_show, json=json, notes=notes, page=page)
+
+
+def _refuse_options_of_workloads(options: RunOptions) -> None:
+    where = options.where
+    refused = {
+        "--mode": (options.mode, "a program decides itself what its ranks and threads do", "--ranks N"),
+        "--on-model": (options.on_model, "what a program sends is not declared", "octant model --help"),
+        "--link": (where.link, "only the ranks of workloads run on emulated hosts", "--hosts a,b"),
+        "--only-safe": (options.only_safe, "it leaves out values of the knobs of workloads", "the command without it"),
+    }
+    for name, (given, why, instead) in refused.items():
+        if given:
+            raise Refusal(f"cannot use {name} with a program ({why}); try {instead}", Exit.WRONG_WORD)
+
+
+def _workload_job(workload: str, options: RunOptions) -> Job:
+    from octant.runs import requests
+
+    mode, repeats, link = options.mode, options.repeats, options.where.link
+    requests.check_options(options.ranks, mode, repeats)
+    further = [f"--mode={mode}"] if mode else []
+    further += [f"--repeats={repeats}"] if repeats else []
+    further += [f"--mpi={word}" for word in options.mpi] + ([f"--link={link}"] if link else [])
+    return requests.job(
+        workload, options.knobs, options.ranks, options.where.place, options.store, options.minutes,
+        options.directives, further,
+    )  # fmt: skip
+
+
+def _program_job(program: ProgramWords, options: RunOptions) -> Job:
+    from octant.runs import requests
+    from octant.runs.programs import request
+
+    requests.check_options(options.ranks, "", options.repeats)
+    further = [f"--repeats={options.repeats}"] if options.repeats else []
+    further += [f"--timeout={options.timeout:g}"] if options.timeout else []
+    return request.job(
+        program.command or (), options.knobs, options.ranks, program.options, options.where, options.store,
+        options.minutes, options.directives, [*further, *(f"--mpi={word}" for word in options.mpi)],
+    )  # fmt: skip
+
+
+def _write_job(job: Job, options: RunOptions) -> None:
+    import json as codec
+
+    from octant.launch import submit as batch
+
+    script, system = options.script or Path(f"{job.name}.sh"), options.where.launcher
+    batch.write(system, job, script)
+    answer = batch.submit(system, script) if options.submit else None
+    if options.json:
+        print(codec.dumps({"script": str(script), "submitted": answer}))
+    else:
+        print(f"{script}: {answer}" if options.submit else script)
+
+
+def _run_on_model(workload: str, options: RunOptions) -> None:
+    from octant.cli._progress import ended_like_ctrl_c, status_line
+    from octant.network import load
+    from octant.report.network import answers as report
+    from octant.report.network import text as network_text
+    from octant.runs import requests
+    from octant.simulate import on_model
+
+    requests.read_knobs(workload, options.knobs)
+    with ended_like_ctrl_c(), status_line() as tick:
+        network = load(options.on_model)
+        found = on_model.run(network, workload, options.knobs, options.ranks, options.timeout or 600.0, tick)
+    print(report.as_json(found) if options.json else network_text.on_model_text(found))
+    if not all(figure.passed for figure in found.figures):
+        raise typer.Exit(int(Exit.WRONG_ANSWER))
+
+
+def _show(run: StoredRun, json: bool, notes: bool, page: bool) -> None:
+    from octant.analysis.summary import summarise
+    from octant.cli._progress import status_line
+    from octant.report.charts.pictures import pictures
+    from octant.report.run import page as run_page
+    from octant.report.run import text, tidy
+    from octant.report.run.first_screen import RunReport, first_screen
+
+    with status_line() as tick:
+        tick("working out the figures")
+        summary = summarise(run, all_metrics=json or page)
+        tick("writing the report")
+        report = RunReport(summary, first_screen(summary), pictures(summary) if page else ())
+        path = run_page.write(report, run.folder / "report.html") if page else None
+    if not json:
+        text.show(report, notes=notes, sources="names" if page else "none")
+    if json:
+        print(tidy.as_json(report, path))
+    elif path:
+        print(path)

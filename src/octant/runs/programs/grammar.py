@@ -1,0 +1,272 @@
+"""The texts of the options of a program: `--value`, `--check`, `--env`, `--before`, `--after` and `--keep`."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+import warnings
+from typing import TYPE_CHECKING, NoReturn
+
+from octant.failure import Exit, Refusal, suggestion
+from octant.program import STDERR, STDOUT, ProgramCheck, ProgramValue
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from octant.program import Better
+
+MEASURED_VALUES = (
+    "wall time", "user time", "system time", "memory", "minor page faults", "major page faults",
+    "voluntary context switches", "involuntary context switches", "CPU utilisation", "cores used",
+)  # fmt: skip
+"""Names of the values that are measured of every program, which a value of the user cannot have."""
+MOST_CHARACTERS = 2000
+"""Of a regular expression, or of the path of a file."""
+
+_NAME = r"[\w.\-/](?:[\w .\-/]{0,78}[\w.\-/])?"
+_VALUE = re.compile(rf"\s*({_NAME})\s*(?:\[([^\]]*)\]\s*)?=(.*)", re.DOTALL)
+_WITHIN = re.compile(r"\s*(.*?)\s+within\s+([^\s%]+)\s*(%?)(?:\s+of\s+(\S+))?(\s+absolute)?\s*", re.DOTALL)
+_UNIT = re.compile(r"[A-Za-zµμ°%0-9*^/·-]{1,20}")
+_TIMES = frozenset({"ns", "us", "µs", "μs", "ms", "s", "min", "h"})
+_STATUS = re.compile(r"\s*exit\s*=\s*(.*?)\s*", re.DOTALL)
+_VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?|[+-]?(?:nan|inf(?:inity)?)"
+
+_VALUE_EXAMPLE = "--value 'rate[Mop/s]=total *= *([0-9.]+)'"
+_CHECK_EXAMPLE = "--check 'residual within 1e-9 absolute'"
+
+
+def read_value(text: str) -> ProgramValue:
+    """Return the value that a text of `--value` describes.
+
+    The forms are `NAME=REGEX`, `NAME[UNIT,lower,FILE]=REGEX` and `NAME[UNIT,lower,FILE]=json:PATH`; each part in the
+    brackets may be left out from the end, or be empty.
+
+    Raises:
+        Refusal: it has none of these forms, the name belongs to a value that is always measured, or the regular
+            expression has a mistake.
+    """
+    found = _VALUE.fullmatch(text)
+    if not found:
+        _refuse(text, "value", "not of the form NAME=REGEX or NAME[UNIT,lower,FILE]=REGEX", _VALUE_EXAMPLE)
+    name, brackets, wanted = found.groups()
+    if (built_in := _built_in(name)) is not None:
+        _refuse(text, "value", f"{built_in} is measured of every program", f"another name: 'my {name}=…'")
+    unit, better, source = _brackets(text, brackets or "")
+    if wanted.startswith("json:"):
+        path = wanted.removeprefix("json:").strip()
+        if not path or not all(path.split(".")):
+            why = "json: needs the names and indices that lead to a number, separated by points"
+            _refuse(text, "value", why, "--value 'residual[1,lower,out.json]=json:solver.0.residual'")
+        return ProgramValue(name, unit, better, source, path=path)
+    _check_pattern(text, wanted)
+    return ProgramValue(name, unit, better, source, pattern=wanted)
+
+
+def read_values(texts: Sequence[str]) -> tuple[ProgramValue, ...]:
+    """Return the values of all texts of `--value`.
+
+    Raises:
+        Refusal: as `read_value`, or two of them have the same name.
+    """
+    values = tuple(map(read_value, texts))
+    names = [value.name.lower() for value in values]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise Refusal(
+            f"cannot use two --value with the name {twice!r} (each value is one figure); give one of them another name",
+            Exit.WRONG_WORD,
+        )
+    return values
+
+
+def implied_value(name: str) -> ProgramValue:
+    """Return the value of a check whose name no `--value` has: the number behind that name in standard output.
+
+    Between the name and the number are `=`, `:` or blanks.
+    """
+    pattern = rf"(?<!\w){re.escape(name)}\s*[=:\s]\s*({_NUMBER})(?![\w.])"
+    return ProgramValue(name, better="lower", pattern=pattern)
+
+
+def read_check(text: str) -> ProgramCheck:
+    """Return the check that a text of `--check` describes, of all forms but `exit=N`.
+
+    Raises:
+        Refusal: it has none of the forms, a tolerance or number that is none, or it names no file or command.
+    """
+    words = text.split()
+    if words[:1] == ["command"]:
+        return ProgramCheck("command", command=_words(text.strip()[len("command") :], text, "check"))
+    if words[:1] == ["file"]:
+        return _file_check(text)
+    found = _WITHIN.fullmatch(text)
+    if not found or not re.fullmatch(_NAME, found[1]):
+        forms = "its forms are 'NAME within TOLERANCE', 'file PATH', 'command WORDS' and exit=N"
+        _refuse(text, "check", forms, _CHECK_EXAMPLE)
+    name, tolerance, percent, expected, absolute = found.groups()
+    bound = _number(tolerance, text)
+    if bound < 0:
+        _refuse(text, "check", "a tolerance is not negative", f"'{name} within {tolerance.lstrip('-')}'")
+    if percent and absolute:
+        _refuse(text, "check", "a percentage is relative", f"'{name} within {tolerance} absolute' without %")
+    compared = None if expected is None else _number(expected, text)
+    if compared == 0 and not absolute:
+        _refuse(text, "check", "nothing is relative to 0", f"'{name} within {tolerance} of 0 absolute'")
+    scale = 0.01 if percent else 1.0
+    return ProgramCheck("value", name, bound * scale, relative=not absolute, expected=compared)
+
+
+def read_checks(texts: Sequence[str]) -> tuple[tuple[ProgramCheck, ...], tuple[int, ...]]:
+    """Return the checks of all texts of `--check`, and the exit statuses that are no failure.
+
+    Raises:
+        Refusal: as `read_check`, an exit status that is none, or the same check twice.
+    """
+    checks: list[ProgramCheck] = []
+    statuses: list[int] = []
+    for text in texts:
+        if found := _STATUS.fullmatch(text):
+            statuses += _statuses(text, found[1])
+        else:
+            checks.append(read_check(text))
+    names = [check.name for check in checks]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise Refusal(f"cannot check {twice!r} twice; leave one of the two --check out", Exit.WRONG_WORD)
+    return tuple(checks), tuple(dict.fromkeys(statuses)) or (0,)
+
+
+def read_variables(texts: Sequence[str]) -> dict[str, str]:
+    """Return the variables of all texts of `--env`, which have the form NAME=VALUE; the value may be empty.
+
+    Raises:
+        Refusal: another form, or a variable twice.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not _VARIABLE.fullmatch(name) or "\0" in value:
+            _refuse(text, "env", "not of the form NAME=VALUE", "--env OMP_SCHEDULE=static")
+        if name in found:
+            why = "a launch has one value of it; sweep a knob instead"
+            raise Refusal(f"cannot set {name} twice ({why}): s=a,b --env {name}={{s}}", Exit.WRONG_WORD)
+        found[name] = value
+    return found
+
+
+def read_command(text: str, option: str) -> tuple[str, ...]:
+    """Return the words of a command, quoted as in a shell, which does not run it.
+
+    Args:
+        option: the option that names it, without its dashes.
+
+    Raises:
+        Refusal: it has no word, a quotation has no end, or it uses the syntax of a shell.
+    """
+    return _words(text, text, option)
+
+
+def read_file(text: str, option: str) -> str:
+    """Return the name of a file of the program, relative to the folder in which it works.
+
+    Raises:
+        Refusal: it is empty, absolute, or leads out of the folder.
+    """
+    if not text or len(text) > MOST_CHARACTERS or "\0" in text:
+        _refuse(text, option, "it names no file", f"--{option} result.dat")
+    if text.startswith(("/", "~")) or ".." in text.split("/"):
+        _refuse(text, option, "it leads out of the folder in which the program works", "a path relative to that folder")
+    return text
+
+
+def _brackets(text: str, inside: str) -> tuple[str, Better, str]:
+    """The unit, the direction and the source of a value, from what stands in brackets behind its name."""
+    parts = [part.strip() for part in inside.split(",")]
+    directions = [part for part in parts if part in ("lower", "higher")]
+    example = "--value 'residual[1,lower,out.txt]=residual *= *(.+)'"
+    if len(directions) > 1 or len(parts) > 3:
+        _refuse(text, "value", "the brackets hold a unit, lower or higher, and a file", example)
+    if directions and (parts[0] == directions[0] or parts[1] != directions[0]):
+        _refuse(text, "value", f"the brackets hold the unit first; {directions[0]} is second", example)
+    unit, direction, source = (*parts, "", "", "")[:3]
+    if direction and not directions:
+        hint = suggestion(direction, ("lower", "higher"))
+        _refuse(text, "value", f"{direction!r} is neither lower nor higher", f"{example}; {hint}")
+    unit = unit or "1"
+    if not _UNIT.fullmatch(unit) or unit in (STDOUT, STDERR):
+        _refuse(text, "value", f"{unit!r} is no unit", example)
+    better: Better = "lower" if direction == "lower" or (not direction and unit in _TIMES) else "higher"
+    return unit, better, source if source in (STDOUT, STDERR) else read_file(source, "value") if source else STDOUT
+
+
+def _check_pattern(text: str, pattern: str) -> None:
+    if not pattern or len(pattern) > MOST_CHARACTERS:
+        why = f"a regular expression has 1 to {MOST_CHARACTERS} characters"
+        _refuse(text, "value", why, _VALUE_EXAMPLE)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compiled = re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        where = f" at character {error.pos + 1}" if isinstance(error, re.error) and error.pos is not None else ""
+        said = error.msg if isinstance(error, re.error) else str(error) or "too deep"
+        hint = r"write \( \[ \* and so on for the characters themselves"
+        _refuse(text, "value", f"{said}{where} of the regular expression", f"{_VALUE_EXAMPLE}; {hint}")
+    if not compiled.groups and compiled.fullmatch(""):
+        _refuse(text, "value", "the regular expression matches an empty text", _VALUE_EXAMPLE)
+
+
+def _file_check(text: str) -> ProgramCheck:
+    rest = text.strip()[len("file") :].strip()
+    file, equals, reference = (part.strip() for part in rest.partition(" = "))
+    if not file or (equals and not reference) or rest.endswith(" ="):
+        _refuse(text, "check", "it names no file", "--check 'file out.dat' or --check 'file out.dat = right.dat'")
+    return ProgramCheck("file", file=read_file(file, "check"), reference=reference)
+
+
+def _statuses(text: str, listed: str) -> list[int]:
+    numbers = [part.strip() for part in listed.split(",")]
+    if not all(number.isascii() and number.isdecimal() and int(number[:5]) <= 255 for number in numbers):
+        _refuse(text, "check", "an exit status is a number from 0 to 255", "--check exit=0,1")
+    return [int(number[:5]) for number in numbers]
+
+
+def _words(text: str, whole: str, option: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        _refuse(whole, option, str(error).lower(), f"--{option} {_example(option)}")
+    if not words:
+        _refuse(whole, option, "it names no command", f"--{option} {_example(option)}")
+    if shell := next((word for word in words if word in (";", "|", "||", "&&", "&", ">", ">>", "<", "2>&1")), ""):
+        why = f"{shell} is the syntax of a shell, and no shell runs it"
+        command = f"{'command ' * (option == 'check')}sh -c {shlex.quote(text.strip())}"
+        plain = not set('"$`\\!') & set(command)
+        _refuse(whole, option, why, f'--{option} "{command}"' if plain else f"--{option} {shlex.quote(command)}")
+    return words
+
+
+def _example(option: str) -> str:
+    return "'command ./verify out.dat'" if option == "check" else "'cp start.dat work.dat'"
+
+
+def _number(text: str, whole: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        _refuse(whole, "check", f"{text!r} is no number", f"{_CHECK_EXAMPLE} or 'energy within 0.1% of -1.25'")
+    return number
+
+
+def _built_in(name: str) -> str | None:
+    """The value that is measured of every program and has this name."""
+    plain = " ".join(name.lower().split())
+    if plain.startswith("energy of "):
+        return plain
+    return next((one for one in MEASURED_VALUES if one.lower() == plain), None)
+
+
+def _refuse(text: str, option: str, why: str, example: str) -> NoReturn:
+    raise Refusal(f"cannot read --{option} {text[:80]!r} ({why}); try {example}", Exit.WRONG_WORD)
