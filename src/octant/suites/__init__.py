@@ -62,10 +62,11 @@ class SuiteAsk(ProgramTable, frozen=True):
             raise ValueError("an ask names either a workload or a command; give one of the two")
         if self.command and self.mode != "one":
             raise ValueError("mode: a program has no mode; remove it, and see `ranks`")
-        found = list(program_table.problems(self))
-        found += [("knobs", why) for knob in self.knobs if self.command and (why := knob_problem(self, knob))]
-        if found:
-            raise ValueError(": ".join(found[0]))
+        for key, why in program_table.problems(self):
+            raise ValueError(f"{key}: {why}")
+        for why in (knob_problem(self, knob) for knob in self.knobs if self.command):
+            if why:
+                raise ValueError(f"knobs: {why}")
 
 
 class Suite(untrusted.InputTable, frozen=True, kw_only=True):
