@@ -102,6 +102,7 @@ SUITE = 'title = "t"\nrepeats = 1\n[[asks]]\ntitle = "a"\n{program}\n'
 EVIL = [
     'command = ["./evil"]',
     'command = ["./mpiexec", "-n", "1", "./evil"]',
+    'command = ["bin/mpiexec", "-n", "1", "./evil"]',
     'command = ["env", "./mpiexec", "-n", "1", "./evil"]',
     'command = ["mpiexec", "-n", "1", "./evil"]',
     'command = ["mpiexec", "-n", "1", "./evil"]\nenvironment = { PATH = "." }',
@@ -121,7 +122,8 @@ def test_nothing_is_started_that_is_not_allowed(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OCTANT_STORE", str(tmp_path / "store"))
     monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
-    for name in ("evil", "mpiexec", "sleep"):
+    (tmp_path / "bin").mkdir()
+    for name in ("evil", "mpiexec", "bin/mpiexec", "sleep"):
         (tmp_path / name).write_text(PLANTED.format(mark=shlex.quote(str(mark))))
         (tmp_path / name).chmod(0o755)
     Path("mine.toml").write_text(STUDY.format(program=program))
