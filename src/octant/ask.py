@@ -17,10 +17,20 @@ from typing import Annotated
 from msgspec import Meta
 
 from octant import units
-from octant.program import ProgramCheck, ProgramValue
+from octant.program import FAMILY, ProgramCheck, ProgramValue, is_program
 
 EFFORT = frozenset({"seconds", "samples", "least", "precision"})
-"""Knobs that say how long to measure, not what."""
+"""Knobs of kernels that say how long to measure, not what."""
+
+
+def effort_knobs(subject: str) -> frozenset[str]:
+    """Return the knobs of a subject, `family/name`, that say how long to measure: none of a user's program.
+
+    A program has the knobs that its user chose for its command line, whatever they are called.
+    """
+    return frozenset() if is_program(subject) else EFFORT
+
+
 _OLD_SPELLINGS = {"4k": "4KiB", "64k": "64KiB", "2m": "2MiB", "16m": "16MiB", "1g": "1GiB", "prefer": "preferred"}
 """Values, up to a colon, that are read and no longer written."""
 _NODES = re.compile("(?:bind|interleave):[0-9-]+(?:[,+][0-9-]+)*")
@@ -59,15 +69,25 @@ class Subject:
     @property
     def name(self) -> str:
         """The workload's name, or `program/` and the program's."""
-        return self.workload or f"program/{self.program or self.command[0].rpartition('/')[2]}"
+        return self.workload or f"{FAMILY}/{self.program or self.command[0].rpartition('/')[2]}"
 
     @property
     def started(self) -> list[object]:
         """What tells it from other subjects: all that may change what a launch does, as JSON knows it."""
-        found: list[object] = [self.workload, list(self.command)]
-        if self.environment or self.input:
-            found += [sorted(self.environment.items()), self.input]
-        return found
+        further = {
+            "environment": sorted(self.environment.items()),
+            "input": self.input,
+            "directory": self.directory,
+            "fresh": self.fresh,
+            "before": self.before,
+            "after": self.after,
+        }
+        stated = {name: value for name, value in further.items() if value}
+        return [self.workload, list(self.command), *([stated] if stated else [])]
+
+    def spelled(self, values: str) -> str:
+        """Return a knob's value, or a list of them, in one spelling; a program's argument is what was written."""
+        return values if self.command else canonical(values)
 
 
 @dataclass(frozen=True)
@@ -106,7 +126,7 @@ class Ask:
     def key(self) -> str:
         """The same question, the same key, on every machine and day, however it is spelled and shown."""
         shape = self.shape
-        knobs = sorted((name, canonical(values)) for name, values in self.knobs.items())
+        knobs = sorted((name, self.subject.spelled(values)) for name, values in self.knobs.items())
         asked: list[object] = [*self.subject.started, knobs]
         asked += [shape.ranks, shape.place, list(shape.hosts), shape.launcher, sorted(self.mpi.items())]
         asked += [shape.link] if shape.link else []
@@ -152,8 +172,9 @@ class Launch:
     def without(self, done: Iterable[Mapping[str, str]]) -> "tuple[Launch, ...]":
         """The launches that cover exactly the cells of this one that are not done."""
         knobs, cells = self.started_knobs, self.cells()
-        finished = {tuple(canonical(one.get(name, "")) for name in knobs) for one in done}
-        missing = [cell for cell in cells if tuple(map(canonical, cell.values())) not in finished]
+        spelled = self.ask.subject.spelled
+        finished = {tuple(spelled(one.get(name, "")) for name in knobs) for one in done}
+        missing = [cell for cell in cells if tuple(map(spelled, cell.values())) not in finished]
         if len(missing) == len(cells):
             return (self,)
         *outer, inner = [name for name, value in knobs.items() if "," in value] or [""]
@@ -222,8 +243,14 @@ def _bytes(value: str) -> int | None:
         return None
 
 
-def comparable_cell(knobs: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """The values of knobs that tell the cells of an ask apart, in the spelling that all of the same meaning share."""
+def comparable_cell(knobs: Mapping[str, str], subject: str = "") -> tuple[tuple[str, str], ...]:
+    """The values of knobs that tell the cells of an ask apart, in the spelling that all of the same meaning share.
+
+    Args:
+        subject: whose knobs these are, `family/name`; "": any kernel's.
+    """
+    if is_program(subject):  # its knobs are arguments, as they were written
+        return tuple(sorted(knobs.items()))
     return tuple(sorted((name, comparable(value)) for name, value in knobs.items() if name not in EFFORT))
 
 

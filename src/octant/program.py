@@ -14,6 +14,8 @@ Better = Literal["higher", "lower"]
 
 STDOUT, STDERR = "stdout", "stderr"
 """Sources of values that are no files."""
+FAMILY = "program"
+"""The first part of the name of every user's program; no workload has this family."""
 _NEEDS_NO_QUOTES = re.compile(r"(?:[\w@%+=:,./-]|\{\w+\})+", re.ASCII)
 """Words that a shell leaves as they are: it expands braces only around a comma or two points."""
 
@@ -21,6 +23,11 @@ _NEEDS_NO_QUOTES = re.compile(r"(?:[\w@%+=:,./-]|\{\w+\})+", re.ASCII)
 def shell_text(words: Iterable[str]) -> str:
     """Return the words of a command line as a user types them in a shell: as `shlex.join`, with `{knob}` unquoted."""
     return " ".join(word if _NEEDS_NO_QUOTES.fullmatch(word) else shlex.quote(word) for word in words)
+
+
+def is_program(subject: str) -> bool:
+    """Whether the name of a subject, `family/name`, is that of a user's program."""
+    return subject.startswith(f"{FAMILY}/")
 
 
 @dataclass(frozen=True)

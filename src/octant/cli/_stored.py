@@ -89,6 +89,7 @@ def measure(
     from octant.runs.carry_out import carry_out, in_turn
     from octant.runs.declared import step_mistakes
     from octant.runs.plan import planner_of
+    from octant.runs.programs.again import resume_line
     from octant.runs.rounds import rounds_of
     from octant.units import counted
 
@@ -100,7 +101,7 @@ def measure(
             run = carry_out(where, run, in_turn(run.launches), planner_of(run, timeout, known), observe, report=warn)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)
-        typer.echo(f"\nStopped; {counted(kept, 'point')} kept. Resume with: octant resume {run.id}", err=True)
+        typer.echo(f"\nStopped; {counted(kept, 'point')} kept. Resume with: {resume_line(run)}", err=True)
         raise typer.Exit(int(Exit.INTERRUPTED)) from None
     report_damage(run.id, run.unread)
     return run

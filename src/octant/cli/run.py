@@ -178,19 +178,29 @@ def _report_s(run: StoredRun) -> float:
     return REPORT_S + POINT_REPORT_S * sum(len(launch.cells()) for launch in run.launches)
 
 
+@takes_program
 def resume(
-    name: Annotated[str, typer.Argument(help="A run: its id, last or previous.")] = "last",
+    program: ProgramWords,
+    name: Annotated[str, typer.Argument(metavar="RUN", help="A run: its id, last or previous.")] = "last",
+    knobs: Annotated[
+        list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Of a program: its knobs, given again.")
+    ] = None,
     allow: AllowOption = None,
     notes: NotesOption = False,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure what a stopped run still lacks."""
+    """Measure what a stopped run still lacks; of a program: octant resume RUN [KNOB=VALUE]... -- COMMAND.
+
+    Nothing that only a store says is started: the command line and all that changes it are given again, and compared.
+    """
     from octant.cli._rounds import command
+    from octant.cli._run import report_remarks
     from octant.cli._stored import find_run
     from octant.runs.knobs import check_asks
     from octant.runs.plan import check_stored
+    from octant.runs.programs import again
     from octant.store import Store, open_store
 
     # Another run than the last would be measured on if the last could not be read.
@@ -199,10 +209,20 @@ def resume(
         why = f"it was imported, {run.source}"
         raise Refusal(f"cannot resume {run.id} ({why}); try octant import with a longer output", Exit.WRONG_WORD)
     if run.pair:
-        again = command(run.pair, run.id, run.pair.rounds)
-        raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {again}")
-    check_stored(run.launches, allow or ())
+        more = command(run.pair, run.id, run.pair.rounds)
+        raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {more}")
+    if program.command is None:
+        again.check_unnamed(run)
+        program.refuse_alone(f"octant resume {run.id}")
+        if knobs:
+            why = "knobs of a run are stored with it"
+            raise Refusal(f"cannot set {knobs[0]} ({why}); try octant resume {run.id}", Exit.WRONG_WORD)
+    else:
+        again.check_given(run, program.command, knobs or (), program.options, allow or ())
+    check_stored(run.launches, allow or (), given=program.command is not None)
     check_asks({launch.ask.key: launch.ask for launch in run.remaining()}.values())
+    for ask in run.asks if program.command else ():
+        report_remarks(ask)
     page = run.benchmark == "evaluate"
     show = _of_study(json) if run.study else shown(json, notes, page)
     finish(Store(run.folder.parent.parent), run, timeout, show, _report_s(run) if page else 0.0)

@@ -303,18 +303,19 @@ def environment() -> dict[str, str]:
     return variables
 
 
-def check_stored(launches: Sequence[Launch], allowed: Collection[str] = ()) -> None:
+def check_stored(launches: Sequence[Launch], allowed: Collection[str] = (), given: bool = False) -> None:
     """Looks at what a stored run would start, since it may be anybody's.
 
     Args:
         allowed: hosts and names of files that the user has said may be used.
+        given: the user has given the command lines again, and the values of their knobs (`programs.again`).
 
     Raises:
         Refusal: a command line, a setting that is none of an MPI library that we know, or a host or a file (a library
             that a kernel would load) that is not allowed.
     """
     for launch in launches:
-        if launch.ask.subject.command:
+        if launch.ask.subject.command and not given:
             what = " ".join(launch.ask.subject.command)
             why = "what a store says is never started"
             raise Refusal(f"cannot go on with the command line {what!r} ({why}); give it again", Exit.NOT_SUPPORTED)
@@ -330,6 +331,7 @@ def check_stored(launches: Sequence[Launch], allowed: Collection[str] = ()) -> N
 
 def _hosts_and_files(ask: Ask) -> list[str]:
     """The hosts that an ask names, and every value that may name a file."""
-    words = [word for value in (*ask.knobs.values(), *ask.mpi.values()) for word in value.split(",")]
+    knobs = () if ask.subject.command else ask.knobs.values()  # those of a program are given again, or it is refused
+    words = [word for value in (*knobs, *ask.mpi.values()) for word in value.split(",")]
     maps = [word[4:] for word in ask.shape.place.replace(" ", "").split(",") if word.startswith("map=")]
     return [*ask.shape.hosts, *filter(_FILE.search, words), *maps]

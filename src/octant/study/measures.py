@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant import workloads
-from octant.analysis.program import program_workload
+from octant.analysis.program import declared_workload
 
 if TYPE_CHECKING:
     from octant.metric import Metric
@@ -19,5 +19,5 @@ def metric_of(measure: Measure) -> Metric:
         LookupError: no such workload or metric; the text says so, and names the nearest.
     """
     if measure.command:
-        return program_workload(measure.subject).metric(measure.metric)
+        return declared_workload(measure.subject).metric(measure.metric)
     return workloads.workload(measure.workload).metric(measure.metric)

@@ -15,7 +15,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from octant import registry, tile, untrusted, workloads
-from octant.analysis.program import program_workload
+from octant.analysis.program import declared_workload
 from octant.ask import Ask, Presentation, Shape, Subject, each_once
 from octant.failure import Exit, Refusal, suggestion
 from octant.machine import facts
@@ -196,7 +196,7 @@ def problems(suite: Suite) -> list[str]:
     asked: dict[str, dict[str, tuple[Metric, ...]]] = {}  # the metrics of an ask by its title and what it is of
     known = workloads.workloads()
     for ask in suite.asks:
-        workload = program_workload(ask.subject) if ask.command else known.get(_full_name(ask.workload))
+        workload = declared_workload(ask.subject) if ask.command else known.get(_full_name(ask.workload))
         of = workload.name if workload else _full_name(ask.workload)
         asked.setdefault(ask.title, {})[of] = workload.metrics if workload else ()
     found = []

@@ -8,7 +8,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from octant.advice.findings._curves import size_knob, size_of
-from octant.ask import EFFORT
+from octant.ask import effort_knobs
 from octant.runs.rounds import usual_launches
 from octant.units import bytes_text, parse_bytes
 
@@ -48,7 +48,8 @@ def of_figure(summary: Summary, figure: Figure, **changed: str) -> tuple[str, ..
     ask = summary.run.ask_of(figure.point.launch)
     if ask is None:
         return ()
-    knobs = {name: figure.knobs.get(name, value) for name, value in ask.knobs.items() if name not in EFFORT}
+    effort = effort_knobs(figure.workload.name)
+    knobs = {name: figure.knobs.get(name, value) for name, value in ask.knobs.items() if name not in effort}
     return asked(ask, {**knobs, **changed})
 
 

@@ -20,6 +20,7 @@ from octant.report.charts.interruptions import lost_time
 from octant.report.charts.ladder import ladder
 from octant.report.charts.matrix import matrix
 from octant.report.charts.messages import messages
+from octant.report.charts.rank_bars import rank_bars
 from octant.report.charts.roofline import roofline
 from octant.report.charts.rungs import Ladders, rungs
 from octant.report.charts.spread import spread
@@ -99,3 +100,5 @@ def _picture(cells: MeasuredCells, declared: workload.Picture) -> Picture | None
             return timeline(cells, declared)
         case workload.Matrix():
             return matrix(cells, declared)
+        case workload.RankBars():
+            return rank_bars(cells, declared)

@@ -174,9 +174,14 @@ def read_file(text: str, option: str) -> str:
     """
     if not text or len(text) > MOST_CHARACTERS or "\0" in text:
         _refuse(text, option, "it names no file", f"--{option} result.dat")
-    if text.startswith(("/", "~")) or ".." in text.split("/"):
+    if not is_inside(text):
         _refuse(text, option, "it leads out of the folder in which the program works", "a path relative to that folder")
     return text
+
+
+def is_inside(name: str) -> bool:
+    """Return whether a name of a file, as it is written, stays in the folder in which the program works."""
+    return not name.startswith(("/", "~")) and ".." not in name.split("/")
 
 
 def _brackets(text: str, inside: str) -> tuple[str, Better, str]:

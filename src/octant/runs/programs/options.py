@@ -94,6 +94,12 @@ def started_words(subject: Subject) -> list[str]:
     ]
 
 
+def value_words(subject: Subject) -> list[str]:
+    """Return the values of a subject as words of `--value`."""
+    places = [(one, f"json:{one.path}" if one.path else one.pattern) for one in subject.values]
+    return option_words("--value", [f"{one.name}[{one.unit},{one.better},{one.source}]={at}" for one, at in places])
+
+
 def option_words(name: str, values: Iterable[str]) -> list[str]:
     """Return an option with each of its values as words; one that begins with a dash is joined to the option."""
     found: list[str] = []

@@ -1,0 +1,178 @@
+"""`octant resume RUN -- COMMAND`: goes on with what the user gives again, and starts nothing that only a store says."""
+
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fake_kernel import planned
+from fake_run import machine
+from octant.ask import Ask, Launch, Subject
+from octant.failure import Exit
+from octant.program import ProgramCheck, ProgramValue
+from octant.store import Store, StoredRun
+from octant.store.asked import start_line
+from paths import Octant
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A directory of the user, in which the command works; its store is beside it."""
+    path = tmp_path / "work"
+    path.mkdir()
+    return path
+
+
+def subject(folder: Path, **parts: Any) -> Subject:
+    return replace(Subject(command=("true", "{n}"), program="true", directory=str(folder)), **parts)
+
+
+def stored(folder: Path, asked: Subject, knobs: str = "1", where: str = "asked.json", repeats: int = 1) -> StoredRun:
+    """A run that nothing was measured of yet; in plan.jsonl a planted launch is one that was decided later."""
+    ask, store = Ask(asked, {"n": knobs}, repeats=repeats), Store(folder.parent / "store")
+    if where == "asked.json":
+        return store.create("q", machine(), [ask])
+    run = store.create("q", machine(), [Ask(subject(folder), {"n": "1"}, repeats=1)])
+    run.plan.write_text(start_line(planned(Launch(ask, 1), run.records), was_asked=False) + "\n")
+    return run
+
+
+@pytest.mark.parametrize("where", ["asked.json", "plan.jsonl"])
+@pytest.mark.parametrize(
+    ("planted", "why"),
+    [
+        ({"command": ("touch", "MARKER")}, "word 1 of the command line is 'true', and in the run 'touch'"),
+        ({"command": ("true", "{n}", "x")}, "the command line has 2 words, and in the run 3"),
+        ({"environment": {"LD_PRELOAD": "MARKER"}}, "the variable LD_PRELOAD is '.*' in the run, and is not given"),
+        ({"input": "MARKER"}, "the input is not given, and in the run '"),
+        ({"directory": "/"}, "the working directory is '.*', and in the run '/'"),
+        ({"before": (("touch", "MARKER"),)}, "--before is not given, and in the run 'touch"),
+        ({"after": (("touch", "MARKER"),)}, "--after is not given, and in the run 'touch"),
+        ({"checks": (ProgramCheck("command", command=("touch", "MARKER")),)}, "--check command is not given, and in"),
+    ],
+    ids=["command", "more words", "variable", "input", "directory", "before", "after", "check"],
+)
+def test_nothing_that_only_a_store_says_is_started(
+    folder: Path, octant: Octant, planted: dict[str, Any], why: str, where: str
+) -> None:
+    marker = folder.parent / "sprung"
+    evil = subject(folder, **{name: with_marker(value, str(marker)) for name, value in planted.items()})
+    run = stored(folder, evil, where=where)
+    before = run.plan.read_text() if run.plan.exists() else ""
+    done = octant("resume", "last", "n=1", "--", "true", "{n}", cwd=folder)
+    assert done.returncode == Exit.WRONG_WORD
+    assert re.search(why, done.stderr), done.stderr
+    unnamed = octant("resume", "last", cwd=folder)
+    assert unnamed.returncode == Exit.NOT_SUPPORTED
+    assert "what a store says is never started" in unnamed.stderr
+    assert not marker.exists()
+    assert (run.plan.read_text() if run.plan.exists() else "") == before, "nothing was started"
+
+
+def with_marker(value: Any, marker: str) -> Any:
+    if isinstance(value, ProgramCheck):
+        return replace(value, command=with_marker(value.command, marker))
+    if isinstance(value, dict):
+        return {name: with_marker(one, marker) for name, one in value.items()}
+    return (
+        tuple(with_marker(one, marker) for one in value)
+        if isinstance(value, tuple)
+        else value.replace("MARKER", marker)
+    )
+
+
+@pytest.mark.parametrize("name", ["n", "threads"])
+def test_the_values_of_knobs_are_given_again(folder: Path, octant: Octant, name: str) -> None:
+    """They are filled into the words: `sh -c 'solve {n}'` would start whatever the value says."""
+    marker, command = folder.parent / "sprung", ("sh", "-c", f"true {{{name}}}")
+    ask = Ask(subject(folder, command=command, program="sh"), {name: f"1; touch {marker}"}, repeats=1)
+    Store(folder.parent / "store").create("q", machine(), [ask])
+    for words in ([f"{name}=1"], []):
+        done = octant("resume", "last", *words, "--", *command, cwd=folder)
+        assert done.returncode == Exit.WRONG_WORD
+        assert f"the knob {name} is" in done.stderr
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        {"values": (ProgramValue("secret", source="/etc/passwd", pattern="(.*)"),)},
+        {"values": (ProgramValue("secret", source="../x", pattern="(.*)"),)},
+        {"checks": (ProgramCheck("file", file="a", reference="/etc/passwd"),)},
+        {"keep": ("/etc/*",)},
+    ],
+    ids=["absolute", "above", "reference", "kept"],
+)
+def test_a_file_elsewhere_that_only_a_store_names_is_not_read(
+    folder: Path, octant: Octant, planted: dict[str, Any]
+) -> None:
+    stored(folder, subject(folder, **planted))
+    done = octant("resume", "last", "n=1", "--", "true", "{n}", cwd=folder)
+    assert done.returncode == Exit.NOT_SUPPORTED
+    assert "it is outside of the folder in which the program works" in done.stderr
+    assert "try --allow " in done.stderr
+
+
+def test_a_reference_is_read_if_the_check_is_given_again(folder: Path, octant: Octant) -> None:
+    stored(folder, subject(folder, checks=(ProgramCheck("file", file="a", reference="/etc/hostname"),)))
+    done = octant("resume", "last", "n=1", "--check", "file a = /etc/hostname", "--", "true", "{n}", cwd=folder)
+    assert "it is outside" not in done.stderr
+    other = octant("resume", "last", "n=1", "--check", "file a = b", "--", "true", "{n}", cwd=folder)
+    assert "--check is not as in the run" in other.stderr
+
+
+def test_the_line_that_is_shown_goes_on_with_the_run(folder: Path, octant: Octant) -> None:
+    """All that has to be given again is in it, quoted for a shell."""
+    parts = {
+        "command": ("sh", "-c", "echo \"n {n} '$A'\" >>out; cat"),
+        "program": "sh",
+        "environment": {"A": "b c"},
+        "input": "in put",
+        "before": (("touch", "be fore"),),
+        "after": (("touch", "after"), ("touch", "{n}")),
+        "checks": (ProgramCheck("command", command=("true", "{n}")),),
+    }
+    (folder / "in put").write_text("x\n")
+    run = stored(folder, subject(folder, **parts), knobs="1,2")
+    refused = octant("resume", "last", cwd=folder)
+    line = shlex.split(refused.stderr.partition("; if you know what it starts, try ")[2])
+    assert line[:3] == ["octant", "resume", run.id]
+    done = octant(*line[1:], cwd=folder)
+    assert done.returncode == Exit.OK, done.stderr
+    assert sorted((folder / "out").read_text().splitlines()) == ["n 1 'b c'", "n 2 'b c'"]
+    assert Store(folder.parent / "store").read(run.id).complete
+    assert octant(*line[1:], cwd=folder).returncode == Exit.OK
+    assert len((folder / "out").read_text().splitlines()) == 2, "nothing is measured again"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["n=2", "--", "true", "{n}"], "the knob n is '2', and in the run '1'"),
+        (["--", "true", "{n}"], "the knob n is '1' in the run, and is not given"),
+        (["n=1", "--env", "A=b", "--", "true", "{n}"], "the variable A is given, and is not in the run"),
+        (["n=1", "--value", "x=y", "--", "true", "{n}"], "--value is not as in the run"),
+        (["n=1", "--keep", "x", "--", "true", "{n}"], "--keep is not as in the run"),
+        (["n=1", "--fresh-dir", "--", "true", "{n}"], "--fresh-dir is given, and is not in the run"),
+        (["n=1", "--", "true", "{n} "], "word 2 of the command line is '{n} ', and in the run '{n}'"),
+        (["n=1", "--"], "no word follows --"),
+        (["n=1", "--env", "A=b"], "what a store says is never started"),
+    ],
+)
+def test_the_first_difference_is_shown(folder: Path, octant: Octant, words: list[str], why: str) -> None:
+    run = stored(folder, subject(folder))
+    done = octant("resume", "last", *words, cwd=folder)
+    assert done.returncode != Exit.OK
+    assert why in done.stderr
+    assert why.startswith("no word") or f"try octant resume {run.id} n=1 -- true {{n}}" in done.stderr
+
+
+def test_a_run_of_workloads_takes_no_program(octant: Octant, tmp_path: Path) -> None:
+    Store(tmp_path / "store").create("q", machine(), [Ask(Subject("node/stream"), repeats=1)])
+    assert "it is a run of workloads" in octant("resume", "last", "--", "true").stderr
+    assert "--env" in octant("resume", "last", "--env", "A=b").stderr
+    assert "knobs of a run are stored with it" in octant("resume", "last", "bytes=1").stderr
