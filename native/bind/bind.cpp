@@ -13,12 +13,18 @@
 //   --mark TOKEN        OCTANT_MARK=TOKEN in the environment, by which `octant where` finds the process
 //   --refusal FILE      append a line to FILE if the program is not started: the exit code and the reason
 //   --die-with PID      end when process PID, which started this one, ends, however it ends
+//   --report FILE       wait for the program, append a line of JSON about its run to FILE (src/octant/launch/guard.py)
+//                       and end as it ended; processes that it leaves behind are ended
+//     --whole           the program is the whole command line of a launch, launcher included: also read its energy
+//     --remove FOLDER   remove the folder when everything has ended
+//     --sysfs FOLDER    read the energy counters there, not in /sys
 //
 // It starts any program, so it refuses to run with more rights than its caller's (set-user-ID, capabilities of the
 // file).
 //
 // Exit: 2 cannot read its words, 3 the system does not give what was asked, 126 the program cannot be executed, 127 it
 // was not found.
+#include "guard.hpp"
 #include "prepare.hpp"
 #include "start.hpp"
 
@@ -68,6 +74,7 @@ int main(int argc, char** argv) {
         Plan const plan = parse(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
         refusal_file = plan.refusal;
         prepare(plan);
+        if (!plan.report.empty()) guard(plan);
         NotStarted const failed = start(plan.program.data());  // argv ends with a null pointer, and so does its end
         std::fprintf(stderr, "octant-bind: cannot start '%s' (%s); try its full path\n", plan.program[0],
                      failed.reason.c_str());

@@ -28,6 +28,12 @@ inline constexpr std::array rank_variables{
     RankVariable{"SLURM_LOCALID", "Slurm (srun)"},
 };
 
+// By which launchers tell a process its number among all ranks, in the same order.
+inline constexpr std::array global_rank_variables{
+    "PMI_RANK",  "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PALS_RANKID",
+    "PMIX_RANK", "JSM_NAMESPACE_RANK",   "FLUX_TASK_RANK",      "SLURM_PROCID",
+};
+
 inline std::optional<std::size_t> whole_number(std::string_view text) {
     std::size_t value = 0;
     auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -42,6 +48,14 @@ inline RankVariable const* telling_variable() {
         if (text != nullptr && whole_number(text)) return &variable;
     }
     return nullptr;
+}
+
+// The number among all ranks that the launcher tells, if any.
+inline std::optional<std::size_t> global_rank() {
+    for (char const* const name : global_rank_variables)
+        if (char const* const text = std::getenv(name))
+            if (auto const number = whole_number(text)) return number;
+    return std::nullopt;
 }
 
 }  // namespace octant::bind

@@ -128,7 +128,13 @@ Plan parse(std::span<char*> words) {
             plan.mark = following(word);
         else if (word == "--refusal")
             plan.refusal = following(word);
-        else if (word == "--heap") {
+        else if (word == "--whole")
+            plan.whole = true;
+        else if (word == "--report" || word == "--remove" || word == "--sysfs") {
+            std::string& path = word == "--report" ? plan.report : word == "--remove" ? plan.remove : plan.sysfs;
+            path = following(word);
+            if (path.empty()) cannot_read(word, "its value is empty");
+        } else if (word == "--heap") {
             plan.heap = following(word);
             if (plan.heap != "thp" && !whole_number(plan.heap))
                 cannot_read(plan.heap, "a heap is 'thp' or a page size in bytes");
@@ -149,7 +155,7 @@ Plan parse(std::span<char*> words) {
         } else if (word.starts_with("--")) {
             cannot_read(word,
                         "no such option: --rank, --local-rank, --widen, --no-thp, --heap, --segments, --preload, "
-                        "--mark, --refusal, --die-with");
+                        "--mark, --refusal, --die-with, --report, --whole, --remove, --sysfs");
         } else if (plan.ranks.empty()) {
             cannot_read(word, "it stands before --rank, or '--' is missing before the program");
         } else {
@@ -157,6 +163,13 @@ Plan parse(std::span<char*> words) {
         }
     }
     if (i + 1 >= words.size()) throw Refusal("cannot start anything (no program); try " + std::string(example), usage);
+    if (!plan.remove.empty() && (plan.remove[0] != '/' || plan.remove.find_first_not_of("/.") == std::string::npos))
+        cannot_read(plan.remove, "--remove needs the full path of a folder");
+    if (plan.report.empty() && (plan.whole || !plan.remove.empty()))
+        throw Refusal(
+            "cannot use --whole or --remove (octant-bind waits for the program only with --report); try "
+            "--report FILE",
+            usage);
     if (plan.no_thp && plan.heap == "thp")
         throw Refusal("cannot combine --heap thp with --no-thp; drop one of them", usage);
     if (plan.no_thp && !plan.segments.empty())

@@ -47,6 +47,10 @@ struct Plan {
     std::string segments;                 // "text+data+stack": parts that are to lie on large pages
     std::string preload;                  // the library that asks for them inside the program
     std::string refusal;                  // file that records why the program is not started
+    std::string report;                   // file that gets a line about the program when it has ended; "": none
+    bool whole = false;                   // the program is the whole command line of a launch
+    std::string remove;                   // folder that is removed when everything has ended; "": none
+    std::string sysfs = "/sys";           // where energy counters are
     std::string mark;                     // token that `octant where` finds the process by
     std::optional<std::size_t> local_rank;
     std::vector<RankPlan> ranks;

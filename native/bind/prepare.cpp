@@ -2,14 +2,16 @@
 
 #include "local_rank.hpp"
 #include "octant/exit.hpp"
+#include "octant/system_file.hpp"
 
-#include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -32,25 +34,10 @@ Mask mask_of(Numbers const& numbers) {
 
 Numbers numbers_of(Mask const& mask) {
     Numbers numbers;
-    for (std::size_t bit = 0; bit < mask.size() * word_bits; ++bit)
-        if ((mask[bit / word_bits] >> (bit % word_bits) & 1UL) != 0) numbers.push_back(static_cast<int>(bit));
+    for (std::size_t i = 0; i < mask.size(); ++i)
+        for (unsigned long rest = mask[i]; rest != 0; rest &= rest - 1)
+            numbers.push_back(static_cast<int>(i * word_bits) + std::countr_zero(rest));
     return numbers;
-}
-
-// The system call itself, with room for any kernel's mask: glibc's cpu_set_t ends at 1024 hardware threads.
-Numbers allowed_cpus() {
-    Mask mask(most_bits / word_bits, 0);
-    syscall(SYS_sched_getaffinity, 0, mask.size() * sizeof(unsigned long), mask.data());
-    return numbers_of(mask);
-}
-
-std::string file_text(std::string const& path) {
-    std::string text(4096, '\0');
-    int const file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    ssize_t const size = file < 0 ? 0 : read(file, text.data(), text.size());
-    if (file >= 0) close(file);
-    text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-    return text;
 }
 
 void unset_conflicting() {
@@ -187,6 +174,28 @@ void disable_thp() {
         throw Refusal(
             std::string("cannot switch transparent huge pages off (") + std::strerror(errno) + "); drop --no-thp",
             not_supported);
+}
+
+// The system call itself, with room for any kernel's mask: glibc's cpu_set_t ends at 1024 hardware threads.
+Numbers allowed_cpus(int thread) {
+    Mask mask(most_bits / word_bits, 0);
+    syscall(SYS_sched_getaffinity, thread, mask.size() * sizeof(unsigned long), mask.data());
+    return numbers_of(mask);
+}
+
+std::string memory_policy() {
+    int mode = -1;
+    Mask mask(most_bits / word_bits, 0);
+    if (syscall(SYS_get_mempolicy, &mode, mask.data(), node_bits, nullptr, 0UL) != 0) return "";
+    static constexpr std::array names{"default",        "preferred",          "bind", "interleave", "local",
+                                      "preferred-many", "weighted-interleave"};  // set_mempolicy(2)
+    constexpr int flags = 7 << 13;                                               // MPOL_F_STATIC_NODES and others
+    auto const number = static_cast<std::size_t>(mode & ~flags);
+    Numbers const nodes = numbers_of(mask);
+    // Kernels before 5.14 report the policy local as preferred without a node.
+    if (number == mode_preferred && nodes.empty()) return "local";
+    std::string const name = number < names.size() ? names[number] : "mode " + std::to_string(number);
+    return nodes.empty() ? name : name + ":" + text_of(nodes);
 }
 
 }  // namespace octant::bind

@@ -14,4 +14,10 @@ void set_heap(std::string const& heap);
 void set_segments(Plan const& plan);
 void disable_thp();
 
+// Hardware threads that a thread may use; 0: the calling one. Empty if there is no such thread.
+[[nodiscard]] Numbers allowed_cpus(int thread = 0);
+
+// Memory policy of the calling thread as the system reports it: "bind:0-1", "default"; "" where it reports none.
+[[nodiscard]] std::string memory_policy();
+
 }  // namespace octant::bind

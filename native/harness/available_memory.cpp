@@ -187,8 +187,8 @@ std::vector<MemoryBound> pool_bounds(std::int64_t page_bytes, std::string const&
         for (std::string const kind : {".", ".rsvd."})
             for (auto const& [limit, usage] :
                  {std::pair{"max", "current"}, std::pair{"limit_in_bytes", "usage_in_bytes"}})
-                if (auto const most = number_in(folder / (name + kind + limit)))
-                    bytes = std::min(bytes, *most - number_in(folder / (name + kind + usage)).value_or(0));
+                if (auto const most = number_in(folder + "/" + name + kind + limit))
+                    bytes = std::min(bytes, *most - number_in(folder + "/" + name + kind + usage).value_or(0));
         if (bytes < no_limit) bounds.push_back({{id_of(folder) | pool_bit, std::max<std::int64_t>(0, bytes)}});
     }
     if (pools_are_charged(root)) add_groups(bounds, root);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,17 +9,16 @@
 namespace octant {
 
 struct ControlGroup {
-    std::string path;              // "/job/step"
-    std::filesystem::path folder;  // with its files; not every group of a hierarchy has one for each controller
+    std::string path;    // "/job/step"
+    std::string folder;  // with its files; not every group of a hierarchy has one for each controller
 };
 
 // The process's group for a controller and the groups above it, innermost first: of version 1, else of version 2; empty
 // where there is none. In a container the path may lie outside of the mount: the mount then counts. `root`: of a
 // recorded tree.
-[[nodiscard]] std::vector<ControlGroup> control_groups(std::string const& controller,
-                                                       std::filesystem::path const& root = "/");
+[[nodiscard]] std::vector<ControlGroup> control_groups(std::string const& controller, std::string const& root = "/");
 
 // The number that a file begins with.
-[[nodiscard]] std::optional<std::int64_t> number_in(std::filesystem::path const& file);
+[[nodiscard]] std::optional<std::int64_t> number_in(std::string const& file);
 
 }  // namespace octant

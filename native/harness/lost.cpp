@@ -11,8 +11,6 @@
 #include <charconv>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 namespace octant {
@@ -99,24 +97,6 @@ bool waits_use_cpu(Comm const& world) {
         if (world.max(std::int64_t{waited ? 1 : 0}) == 1 && world.max(std::int64_t{sleeps ? 1 : 0}) == 0) return true;
     }
     return false;
-}
-
-std::int64_t stolen_ns(std::vector<int> const& cpus) {
-    std::ifstream file("/proc/stat");
-    std::int64_t const tick_ns = 1'000'000'000 / sysconf(_SC_CLK_TCK);
-    std::int64_t sum = -1;
-    for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
-        int cpu = -1;
-        if (std::from_chars(line.data() + 3, line.data() + line.size(), cpu).ec != std::errc()) continue;  // of all
-        if (!std::ranges::binary_search(cpus, cpu)) continue;
-        std::istringstream words(line);
-        std::string label;
-        std::array<std::int64_t, 8> ticks{};  // user, nice, system, idle, iowait, irq, softirq, steal
-        words >> label;
-        for (auto& one : ticks) words >> one;
-        if (words) sum = std::max<std::int64_t>(sum, 0) + ticks.back() * tick_ns;
-    }
-    return sum;
 }
 
 }  // namespace octant

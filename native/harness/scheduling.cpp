@@ -1,40 +1,37 @@
 #include "octant/scheduling.hpp"
 
 #include "control_groups.hpp"
+#include "octant/system_file.hpp"
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 namespace octant {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::string first_line(fs::path const& file) {
-    std::ifstream stream(file);
-    std::string line;
-    std::getline(stream, line);
-    return line;
+std::string first_line(std::string const& file) {
+    std::string text = file_text(file);
+    text.resize(std::min(text.size(), text.find('\n')));
+    return text;
 }
 
-std::optional<double> quota_in(fs::path const& folder) {
-    std::istringstream both(first_line(folder / "cpu.max"));  // "50000 100000", "max 100000"
-    double quota = 0, period = 0;
-    if (both >> quota >> period && period > 0) return quota / period;
-    double const quota_us = static_cast<double>(number_in(folder / "cpu.cfs_quota_us").value_or(-1));  // -1: none
-    double const period_us = static_cast<double>(number_in(folder / "cpu.cfs_period_us").value_or(0));
+std::optional<double> quota_in(std::string const& folder) {
+    std::string const both = first_line(folder + "/cpu.max");  // "50000 100000", "max 100000"
+    std::string_view rest = both;
+    auto const quota = leading_number<double>(next_word(rest)), period = leading_number<double>(next_word(rest));
+    if (quota && period && *period > 0) return *quota / *period;
+    double const quota_us = static_cast<double>(number_in(folder + "/cpu.cfs_quota_us").value_or(-1));  // -1: none
+    double const period_us = static_cast<double>(number_in(folder + "/cpu.cfs_period_us").value_or(0));
     return quota_us > 0 && period_us > 0 ? std::optional(quota_us / period_us) : std::nullopt;
 }
 
-std::string cpuset_of(fs::path const& root) {
+std::string cpuset_of(std::string const& root) {
     for (auto const& group : control_groups("cpuset", root))
         for (auto const* name : {"cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"})
-            if (auto const cpus = first_line(group.folder / name); !cpus.empty()) return cpus;
+            if (auto const cpus = first_line(group.folder + "/" + name); !cpus.empty()) return cpus;
     return "";
 }
 
@@ -67,12 +64,12 @@ CpuGroups cpu_groups(std::string const& root) {
     found.cpuset = cpuset_of(root);
     bool innermost = true;
     for (auto const& [path, folder] : control_groups("cpu", root)) {
-        std::error_code error;
-        if (!fs::is_directory(folder, error)) continue;
+        struct stat found_folder {};
+        if (stat(folder.c_str(), &found_folder) != 0 || !S_ISDIR(found_folder.st_mode)) continue;
         if (innermost) {
             found.own = path;
-            found.shares = number_in(folder / "cpu.shares");
-            found.weight = number_in(folder / "cpu.weight");
+            found.shares = number_in(folder + "/cpu.shares");
+            found.weight = number_in(folder + "/cpu.weight");
             innermost = false;
         }
         if (auto const cores = quota_in(folder)) found.quotas.push_back({path, *cores, folder});
@@ -81,9 +78,11 @@ CpuGroups cpu_groups(std::string const& root) {
 }
 
 std::int64_t throttled_ns(Quota const& quota) {
-    std::ifstream file(quota.folder + "/cpu.stat");
-    std::string name;
-    for (std::int64_t value = 0; file >> name >> value;) {
+    std::string const text = file_text(quota.folder + "/cpu.stat");
+    std::string_view rest = text;
+    for (std::string_view line; next_line(rest, line);) {
+        std::string_view const name = next_word(line);
+        std::int64_t const value = leading_number<std::int64_t>(line).value_or(0);
         if (name == "throttled_time") return value;         // version 1
         if (name == "throttled_usec") return value * 1000;  // version 2
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "octant/mpi.hpp"
+#include "octant/steal.hpp"
 
 #include <cstdint>
 #include <map>
@@ -52,8 +53,5 @@ class Watch {
 // Whether a rank that waits for another in the MPI library uses its CPU meanwhile: then what it lacks of CPU time was
 // taken from it. Collective over the world; false also where no trial can tell.
 [[nodiscard]] bool waits_use_cpu(Comm const& world);
-
-// Nanoseconds that the hypervisor took from these CPUs since the system started, added up; -1: not told.
-[[nodiscard]] std::int64_t stolen_ns(std::vector<int> const& cpus);
 
 }  // namespace octant

@@ -98,6 +98,7 @@ def finish(
     show: Callable[[StoredRun], None],
     show_s: float = 0.0,
     known: Durations | None = None,
+    shown: bool = False,
 ) -> None:
     """Measures what a run lacks, shows it, and ends the command with the exit code that the run deserves.
 
@@ -105,6 +106,7 @@ def finish(
         show: prints the run.
         show_s: the seconds that this takes, for the time left.
         known: of the times of launches; then what was promised is compared with what it took.
+        shown: pass what programs print through while they run.
 
     Raises:
         typer.Exit: something failed, was wrong, is not supported, or was stopped.
@@ -118,7 +120,7 @@ def finish(
 
     begun_s = time.monotonic()
     promised_s = show_s + sum(map(known.seconds, starts_of(run.remaining()))) if known else 0.0
-    run = measure(where, run, timeout, show_s, known)
+    run = measure(where, run, timeout, show_s, known, shown)
     show(run)
     if promised_s:
         took, promised = duration_text(time.monotonic() - begun_s), duration_text(promised_s)
@@ -127,7 +129,17 @@ def finish(
         typer.echo(f"octant: {text}", err=True)
     for text in all_mismatches(run):
         typer.echo(f"octant: NOT AS ASKED: {text}", err=True)
+    if not shown:
+        warn_of_output(run)
     end_command(ends_of(run))
+
+
+def warn_of_output(run: StoredRun) -> None:
+    """Print the end of what the program printed whose launch failed last."""
+    from octant.report.run.failed_output import failed_output
+
+    for number, text in enumerate(failed_output(run)):
+        typer.echo(text if number else f"octant: {text}", err=True)
 
 
 def end_command(ends: Sequence[End]) -> None:

@@ -28,22 +28,34 @@ _DOUBT_S = 10.0  # of launches of other asks, until they say more about an ask t
 
 @contextlib.contextmanager
 def progress_of(
-    left: Sequence[Launch], rounds: Mapping[str, int], after_s: float = 0.0, known: Durations | None = None
+    left: Sequence[Launch],
+    rounds: Mapping[str, int],
+    after_s: float = 0.0,
+    known: Durations | None = None,
+    shown: bool = False,
 ) -> Iterator[Observe]:
     """A callback for `carry_out` of these launches, drawing on standard error while the block lasts.
 
     `rounds` are those of launches by their keys, `after_s` the seconds of what follows them and `known` what is
-    known of the times of launches, as in `Clock`.
+    known of the times of launches, as in `Clock`. `shown`: programs print to the same terminal, so that only lines are
+    printed, each before its launch starts.
 
     Meanwhile a batch system that ends the job (SIGTERM) is answered as Ctrl-C is: what was measured is kept, and how to
     go on is shown.
     """
+    with progress_by(Clock(left, rounds, after_s, known=known), shown) as tick:
+        yield tick
+
+
+@contextlib.contextmanager
+def progress_by(clock: Clock, shown: bool = False) -> Iterator[Observe]:
+    """As `progress_of`, with a clock of the caller, who may plan it anew."""
     with ended_like_ctrl_c():
-        if sys.stderr.isatty():
-            with _bar(Clock(left, rounds, after_s, known=known)) as tick:
+        if sys.stderr.isatty() and not shown:
+            with _bar(clock) as tick:
                 yield tick
         else:
-            yield _Lines(Clock(left, rounds, after_s, known=known))
+            yield _Lines(clock)
 
 
 @contextlib.contextmanager
@@ -127,6 +139,22 @@ class Clock:
         self.number, self.current, self.current_s, self.since_s = -1, "", 0.0, 0.0
         self.ahead: dict[str, float] = {}  # expected seconds of what has not begun, by the key of the ask
         self.taken: dict[str, tuple[float, float]] = {}  # seconds of what has ended, and those expected
+        self.programs: set[str] = set()  # keys of asks of programs
+        self._expect(starts)
+
+    def replan(self, left: Sequence[Launch]) -> None:
+        """Count other launches than before after those that were started: their number has been decided."""
+        from octant.runs.starts import starts_of
+
+        starts = starts_of(left)
+        self.total = self.number + 1 + len(starts)
+        self.rounds = {key: number for key, number in self.rounds.items() if key in {start.key for start in starts}}
+        self.most = 1 + max(self.rounds.values(), default=0)
+        self._expect(starts)
+
+    def _expect(self, starts: Sequence[Launch]) -> None:
+        self.ahead = {}
+        self.programs |= {start.ask.key for start in starts if start.ask.subject.command}
         for start in starts:
             self.ahead[start.ask.key] = self.ahead.get(start.ask.key, 0.0) + self.known.seconds(start)
 
@@ -149,6 +177,15 @@ class Clock:
         number = self.rounds.get(launch.key)
         return count if number is None or self.most == 1 else f"round {number + 1}/{self.most}, {count}"
 
+    @property
+    def can_tell(self) -> bool:
+        """Whether the time left is known: of a user's program nothing is, before it has run once."""
+        return self.total > 0 and not self.programs - self.taken.keys()
+
+    def left_text(self, share: float | None = None) -> str:
+        """`about 7 s left`, or nothing where nobody knows; `share` as in `left_s`."""
+        return f"about {self.left_s(share):.0f} s left" if self.can_tell else ""
+
     def left_s(self, share: float | None = None) -> float:
         """Seconds until all is done.
 
@@ -165,11 +202,15 @@ class Clock:
     def promise(self) -> str:
         """How many launches there are and how long they will take, before the first of them begins."""
         rounds = f" in {counted(self.most, 'round')}" if self.most > 1 else ""
+        if not self.can_tell:
+            return f"{counted(self.total, 'launch')}{rounds}"
         source = f" ({self.known.source})" if self.left_s() >= _LONG_S else ""
         return f"{counted(self.total, 'launch')}{rounds}, about {duration_text(self.left_s())}{source}"
 
     def done_share(self, left_s: float) -> float:
-        """The share of the time that is over."""
+        """The share of the time that is over, or of the launches where nobody knows how long they take."""
+        if not self.can_tell:
+            return max(self.number, 0) / max(self.total, 1)
         over_s = self.now() - self.begun_s
         return over_s / (over_s + left_s) if over_s + left_s > 0 else 0.0
 
@@ -186,7 +227,16 @@ class Clock:
 
 def _title(step: Step) -> str:
     ask = step.planned.launch.ask
+    if ask.subject.command:
+        return clean(ask.show.title or ask.subject.name)
     return clean(": ".join(dict.fromkeys([ask.subject.name, ask.show.title or ask.subject.name])))
+
+
+def _reached_text(step: Step, phase: str, elapsed_s: float) -> str:
+    """How far a launch is: the phase that its kernel reports; for a program, which reports nothing, its time."""
+    if step.planned.launch.ask.subject.command:
+        return f", {elapsed_s:.0f} s in this launch"
+    return f", {phase}" if phase else ""
 
 
 class _Lines:
@@ -199,7 +249,8 @@ class _Lines:
 
     def __call__(self, step: Step, _elapsed_s: float) -> None:
         if self.clock.is_new(step):
-            left = f" (about {self.clock.left_s():.0f} s left)" if self.clock.total else ""
+            told = self.clock.left_text() if self.clock.total else ""
+            left = f" ({told})" if told else ""
             count = self.clock.count(step.planned.launch)
             print(f"[{count}] {_title(step)}{left}", file=sys.stderr, flush=True)
 
@@ -215,26 +266,28 @@ def _bar(clock: Clock) -> Iterator[Observe]:
         TextColumn("{task.fields[count]}"),
         BarColumn(bar_width=24),
         TimeElapsedColumn(),
-        TextColumn("about {task.fields[left]} s left  {task.description}", markup=False),
+        TextColumn("{task.fields[left]}{task.description}", markup=False),
     )
     drawn_s = 0.0
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=1.0 if clock.total else None, count="", left="?")
+        task = progress.add_task("", total=1.0 if clock.total else None, count="", left="")
 
-        def tick(step: Step, _elapsed_s: float) -> None:
+        def tick(step: Step, elapsed_s: float) -> None:
             nonlocal drawn_s
             clock.is_new(step)
             if time.monotonic() - drawn_s < _REDRAW_S:  # drawing would take longer than short launches
                 return
             drawn_s = time.monotonic()
             reached = step.share()
-            left_s = clock.left_s(reached.share if reached else None)
+            share = reached.share if reached else None
+            left = clock.left_text(share)
             progress.update(
                 task,
-                completed=clock.done_share(left_s),
+                total=1.0 if clock.total else None,
+                completed=clock.done_share(clock.left_s(share)),
                 count=clock.count(step.planned.launch),
-                left=f"{left_s:.0f}",
-                description=_title(step) + (f", {reached.phase}" if reached and reached.phase else ""),
+                left=f"{left}  " if left else "",
+                description=_title(step) + _reached_text(step, reached.phase if reached else "", elapsed_s),
             )
 
         yield tick

@@ -17,6 +17,10 @@ class ProgramStart:
     before: tuple[tuple[str, ...], ...] = ()  # commands around the launch
     after: tuple[tuple[str, ...], ...] = ()
     binding: str = ""  # why its launcher binds ranks itself: "--bind-to core"; "": it does not
+    keep: tuple[str, ...] = ()  # patterns of files that are stored with the run
+    name: str = ""  # of the program behind its launcher, as the user wrote it
+    report: str = ""  # absolute path of the file for the reports of the guards of its ranks; "": there are none
+    commands_timeout_s: float = 600.0  # of each command around the launch
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ LOCAL_RANK_VARIABLES = (
 )
 """By which launchers tell a process which of its node's ranks it is; octant-bind believes them in this order."""
 
-REFUSAL_SUFFIX = ".refusal"
+REFUSAL_SUFFIX, REPORT_SUFFIX = ".refusal", ".guard"
 _MOST_BYTES = 1 << 16
 _REFUSAL = re.compile(r"^([123]) (.+)$", re.MULTILINE)
 
@@ -44,6 +44,11 @@ def words(placement: Placement, request: Request) -> list[str]:
 def refusal_path(records: Path) -> Path:
     """Return the file in which octant-bind records why it does not start a rank of a launch with these records."""
     return records.parent / f"{records.name}{REFUSAL_SUFFIX}"
+
+
+def report_path(records: Path) -> Path:
+    """Return the file to which the guards of a launch with these records append their reports."""
+    return records.parent / f"{records.name}{REPORT_SUFFIX}"
 
 
 def take_refusal(records: Path) -> Refusal | None:

@@ -4,15 +4,16 @@ import contextlib
 import os
 import re
 import secrets
+import select
 import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from resource import struct_rusage
-from typing import IO
+from typing import IO, NamedTuple
 
 from octant import build
 from octant.launch import leftovers
@@ -20,6 +21,8 @@ from octant.launch import leftovers
 Observer = Callable[[float], None]
 """Called a few times a second with the seconds since the start."""
 _POLL_S = 0.1
+_GRACE_S = 4.0
+"""From SIGTERM to SIGKILL: longer than octant-bind waits between the two, so that it can still write its report."""
 _OF_RANK = re.compile(r"EXIT STRING: .*\(signal (\d+)\)|exited on signal (\d+)")
 """How the launchers of MPICH and of Open MPI say what ended a rank."""
 _FIRST_CODE = re.compile(r"EXIT CODE: (\d+)")
@@ -90,6 +93,14 @@ def _ended_by(number: int) -> str:
     return f"ended by {name}" + ", as the system does where memory runs out" * (number == signal.SIGKILL)
 
 
+class Streams(NamedTuple):
+    """The standard streams of a command, as file descriptors or constants of `subprocess`."""
+
+    input: int
+    output: int
+    errors: int
+
+
 def execute(words: Sequence[str], environment: Mapping[str, str], timeout_s: float, observe: Observer) -> Outcome:
     """Runs a command to its end, without input, and keeps the end of what it prints.
 
@@ -98,11 +109,12 @@ def execute(words: Sequence[str], environment: Mapping[str, str], timeout_s: flo
     with tempfile.TemporaryFile() as output:
         outcome = None
         try:
-            outcome = run(words, observe, new_mark(), environment, timeout_s, output)
+            streams = Streams(subprocess.DEVNULL, output.fileno(), output.fileno())
+            outcome = run(words, observe, new_mark(), environment, timeout_s, streams)
         finally:
             if outcome is None or outcome.code != 0:
                 leftovers.remove()
-    return outcome
+        return replace(outcome, errors=_end_of(output))
 
 
 def new_mark() -> str:
@@ -116,27 +128,35 @@ def run(
     mark: str,
     environment: Mapping[str, str] | None = None,
     timeout_s: float | None = None,
-    output: IO[bytes] | None = None,
+    streams: Streams | None = None,
     period_s: Callable[[float], float] = lambda _elapsed_s: _POLL_S,
+    folder: Path | None = None,
+    guard: Sequence[str] = (),
 ) -> Outcome:
-    """Runs a command to its end, calling `observe` every `period_s(seconds so far)`.
+    """Run a command to its end, calling `observe` every `period_s(seconds so far)`.
 
     Every process of it is found by OCTANT_MARK in its environment, which begins with `mark`, since launchers give their
     ranks sessions of their own.
 
     Args:
-        output: takes its output and errors; `None`: they and its input are ours, and Ctrl-C reaches it from the
-            terminal, so that it may end by itself.
+        streams: of the command; `None`: those of this process, and Ctrl-C reaches the command from the terminal, so
+            that it may end by itself.
+        folder: in which the command works; `None`: that of this process.
+        guard: further options of octant-bind, which starts the command.
+
+    Raises:
+        OSError: the command cannot be started, for example because the folder does not exist.
     """
-    guard = [str(build.find("bind")), "--die-with", str(os.getpid()), "--mark", mark, "--"]
+    bound = [str(build.find("bind")), "--die-with", str(os.getpid()), "--mark", mark, *guard, "--"]
     begin, timed_out, usage = time.monotonic(), False, None
     process = subprocess.Popen(  # noqa: S603 - words of our own making or the user's, no shell
-        [*guard, *words],
-        stdin=subprocess.DEVNULL if output else None,
-        stdout=output,
-        stderr=output,
+        [*bound, *words],
+        stdin=streams.input if streams else None,
+        stdout=streams.output if streams else None,
+        stderr=streams.errors if streams else None,
         env={**os.environ, **(environment or {})},
-        start_new_session=output is not None,
+        cwd=folder,
+        start_new_session=streams is not None,
     )
     try:
         while usage is None and not timed_out:
@@ -144,34 +164,51 @@ def run(
             timed_out = timeout_s is not None and elapsed_s > timeout_s
             if not timed_out:
                 observe(elapsed_s)
-                usage = _wait(process, period_s(elapsed_s))
+                left_s = float("inf") if timeout_s is None else max(0.0, timeout_s - elapsed_s) + 0.001
+                usage = _wait(process, min(period_s(elapsed_s), left_s))
     except KeyboardInterrupt:
-        if output is not None:
+        if streams is not None:
             raise
         os.kill(process.pid, signal.SIGINT)
         usage = _wait(process, float("inf"))
     finally:
-        if usage is None or (output is not None and process.returncode != 0):
+        if usage is None or (streams is not None and process.returncode != 0):
             usage = _end(process, f"OCTANT_MARK={mark}".encode(), usage)
     seconds = time.monotonic() - begin
     memory_bytes = usage.ru_maxrss * 1024
-    text = _end_of(output) if output else ""
-    return Outcome(process.returncode, timed_out, seconds, text, usage.ru_utime, usage.ru_stime, memory_bytes)
+    return Outcome(process.returncode, timed_out, seconds, "", usage.ru_utime, usage.ru_stime, memory_bytes)
 
 
 def _wait(process: "subprocess.Popen[bytes]", patience_s: float) -> struct_rusage | None:
     """What the process used, if it ends within that time."""
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except OSError:  # Linux before 5.3
+        return _wait_by_polling(process, patience_s)
+    try:
+        end = select.poll()
+        end.register(descriptor, select.POLLIN)
+        end.poll(None if patience_s == float("inf") else 1000 * patience_s)
+    finally:
+        os.close(descriptor)
+    return _usage(process)
+
+
+def _wait_by_polling(process: "subprocess.Popen[bytes]", patience_s: float) -> struct_rusage | None:
     end, pause_s = time.monotonic() + patience_s, 0.0005
-    while True:
-        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-        if pid:
-            process.returncode = os.waitstatus_to_exitcode(status)
-            return usage
-        left_s = end - time.monotonic()
-        if left_s <= 0:
-            return None
+    while (usage := _usage(process)) is None and (left_s := end - time.monotonic()) > 0:
         time.sleep(min(pause_s, left_s))
         pause_s = min(2 * pause_s, 0.05)
+    return usage
+
+
+def _usage(process: "subprocess.Popen[bytes]") -> struct_rusage | None:
+    """What the process used, if it has ended."""
+    pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+    if not pid:
+        return None
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage
 
 
 def _end(process: "subprocess.Popen[bytes]", mark: bytes, usage: struct_rusage | None) -> struct_rusage:
@@ -179,7 +216,7 @@ def _end(process: "subprocess.Popen[bytes]", mark: bytes, usage: struct_rusage |
 
     What has been killed still holds its memory for a while, which nobody could clear away before it lets go.
     """
-    for sign, patience_s in ((signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0)):
+    for sign, patience_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, 5.0)):
         if usage is None:
             os.kill(process.pid, sign)
         for pid in _marked_processes(mark):

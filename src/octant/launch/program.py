@@ -2,12 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import contextlib
+import fnmatch
+import os
+import shlex
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from octant.launch import Planned
-from octant.launch.execute import Observer, Outcome, execute
+from octant.failure import Refusal, remedy_for_writing
+from octant.launch import Planned, ProgramStart, guard, leftovers
+from octant.launch.capture import Capture
+from octant.launch.copies import copy_directory
+from octant.launch.execute import Observer, Outcome, Streams, execute, new_mark, run, waited_text
+from octant.launch.guard import GuardReport
+from octant.program import STDERR, STDOUT
+
+VARIABLE = "OCTANT_LAUNCH"
+"""Names the folder of a launch, with the files stdout and stderr, to the commands after it and to check commands."""
+_EARLY_POLL_S, _EARLY_S, _POLL_S = 0.1, 2.0, 0.5
+"""Between two looks at the clock, of which the end of the program does not depend: they take its hardware threads."""
+_ERRORS_BYTES = 4000
+_MOST_NAMED = 8
+"""Ranks or processes that one sentence lists."""
+_MOST_MATCHES = 10_000
+"""Files that one pattern may match."""
+_Starter = Callable[..., Outcome]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file that a pattern of the user matches after a launch."""
+
+    place: str  # relative to the folder in which the program worked
+    path: Path  # of the file itself, if the match is a link to it
+    left_out: str = ""  # why it cannot be stored
 
 
 @dataclass(frozen=True)
@@ -19,23 +52,317 @@ class ProgramEnd:
     outputs: Mapping[str, Path] = field(default_factory=dict)  # "stdout" and "stderr": their beginnings and ends
     cut: tuple[str, ...] = ()  # what of these was left out, a sentence each
     problems: tuple[str, ...] = ()  # what else is to be said of the launch, a sentence each
+    whole: GuardReport | None = None  # of the whole command line, its launcher included
+    ranks: tuple[GuardReport, ...] = ()  # by rank
+    reason: str = ""  # why the launch failed, a sentence without its end; "": it did not
+    found: tuple[Found, ...] = ()  # files that the user asked for
+
+    @property
+    def failed(self) -> bool:
+        """Whether the program did not end as it should."""
+        return bool(self.reason)
 
 
 def run_program(
-    planned: Planned, scratch: Path, observe: Observer, start: Callable[..., Outcome] = execute, shown: bool = False
+    planned: Planned,
+    scratch: Path,
+    observe: Observer,
+    start: _Starter = execute,
+    shown: bool = False,
+    store: Path | None = None,
 ) -> ProgramEnd:
     """Run one launch of a user's program to its end.
 
+    The commands before it run first, and those after it if these succeeded, also if the program failed. A launch whose
+    input, folder or command before it cannot be had has failed, and the program was not started.
+
     Args:
         planned: with a `ProgramStart`.
-        scratch: an empty folder, which the caller removes: of what is captured, and of the copy of the directory.
+        scratch: a folder, which the caller removes: of what is captured, and of the copy of the directory.
         observe: called a few times a second with the seconds since the start.
         start: what starts a command (tests pass one that answers without starting anything).
         shown: pass standard output and error through while the program runs.
+        store: is left out of a copy of the directory.
 
     Raises:
         KeyboardInterrupt: passed on, after the program was ended.
     """
-    del scratch, shown
-    outcome = start(planned.words, planned.environment, planned.timeout_s, observe)
-    return ProgramEnd(outcome, Path(planned.program.directory if planned.program else "."))
+    asked = planned.program or ProgramStart()
+    launch = scratch / "launch"
+    directory = Path(asked.directory or Path.cwd())
+    if start is not execute:
+        outcome = start(planned.words, planned.environment, planned.timeout_s, observe)
+        return _judged(planned, ProgramEnd(outcome, directory))
+    try:
+        with _writing(scratch):
+            launch.mkdir(0o700)
+        folder = directory
+        if asked.fresh:
+            folder = scratch / "copy"
+            copy_directory(directory, folder, store)
+        with contextlib.ExitStack() as stack:
+            return _Launch(planned, asked, folder, launch, shown).run(_input(asked.input, folder, stack), observe)
+    except Refusal as refusal:
+        return ProgramEnd(_not_started(str(refusal)), directory, reason=str(refusal))
+
+
+class _Launch:
+    """One launch: the commands before the program, the program, and those after it."""
+
+    def __init__(self, planned: Planned, asked: ProgramStart, folder: Path, launch: Path, shown: bool) -> None:
+        self._planned, self._asked, self._folder, self._launch = planned, asked, folder, launch
+        self._shown = shown
+        self._mark = new_mark()
+        moved = {} if folder == Path.cwd() else {"PWD": str(folder)}
+        self._environment = {**planned.environment, **moved}
+
+    def run(self, source: int, observe: Observer) -> ProgramEnd:
+        """Run all of it.
+
+        Args:
+            source: file descriptor of the standard input of the program.
+        """
+        known = {place: _state(path) for place, path in self._matches()}
+        for words in self._asked.before:
+            end = self._command(words)
+            if end.reason:
+                return replace(end, reason=f"the command `{shlex.join(words)}` before the launch {end.reason}")
+        report = Path(self._asked.report) if self._asked.report else self._launch / "guard"
+        report.unlink(missing_ok=True)
+        end = self._guarded(self._planned.words, source, self._planned.timeout_s, observe, report, (STDOUT, STDERR))
+        end = _judged(self._planned, end)
+        problems = list(end.problems)
+        self._environment[VARIABLE] = str(self._launch)
+        for words in self._asked.after:
+            after = self._command(words)
+            if after.reason:
+                problems.append(f"the command `{shlex.join(words)}` after the launch {after.reason}")
+        return replace(end, problems=tuple(problems), found=tuple(self._found(known)))
+
+    def _command(self, words: Sequence[str]) -> ProgramEnd:
+        """Run a command around the launch."""
+        report, names = self._launch / "command.guard", (f"command.{STDOUT}", f"command.{STDERR}")
+        for path in (report, *(self._launch / name for name in names)):
+            path.unlink(missing_ok=True)
+        limit_s = self._asked.commands_timeout_s
+        end = self._guarded(words, subprocess.DEVNULL, limit_s, lambda _elapsed_s: None, report, names)
+        outcome, whole = end.outcome, end.whole
+        if outcome.timed_out:
+            return replace(end, reason=f"did not end within {waited_text(limit_s)}; --timeout sets its time limit")
+        if outcome.code != 0:
+            return replace(end, reason=_ended_text(outcome.code, whole))
+        return end
+
+    def _guarded(
+        self,
+        words: Sequence[str],
+        source: int,
+        timeout_s: float,
+        observe: Observer,
+        report: Path,
+        names: Sequence[str],
+    ) -> ProgramEnd:
+        """Run one command line, of which nothing is left at its end.
+
+        Args:
+            names: of the files for standard output and error in the folder of the launch.
+        """
+        to = [_flushed(stream) if self._shown else None for stream in (sys.stdout, sys.stderr)]
+        captures = [Capture(name, descriptor) for name, descriptor in zip((STDOUT, STDERR), to, strict=True)]
+        outcome = None
+        try:
+            streams = Streams(source, *(one.write_end for one in captures))
+            outcome = run(
+                words, observe, self._mark, self._environment, timeout_s, streams,
+                lambda elapsed_s: _EARLY_POLL_S if elapsed_s < _EARLY_S else _POLL_S,
+                self._folder, guard.words(report, whole=True),
+            )  # fmt: skip
+        except OSError as error:
+            why = f"cannot start {words[0]} in {self._folder} ({error.strerror}); check the working directory"
+            raise Refusal(why) from error
+        finally:
+            for one in captures:
+                one.finish()
+            if outcome is None or outcome.code != 0:
+                leftovers.remove()
+        paths = {one.name: self._launch / name for one, name in zip(captures, names, strict=True)}
+        with _writing(self._launch):
+            cut = [one.write(path) for one, path in zip(captures, paths.values(), strict=True)]
+        read = guard.load(report)
+        report.unlink(missing_ok=True)
+        whole = next((one for one in read.reports if one.whole), None)
+        errors = b"".join(one.end_of_it(_ERRORS_BYTES) for one in captures).decode(errors="replace")
+        outcome = _measured(replace(outcome, errors=errors), whole)
+        ranks = sorted((one for one in read.reports if not one.whole), key=lambda one: one.rank or 0)
+        return ProgramEnd(outcome, self._folder, paths, tuple(filter(None, cut)), read.problems, whole, tuple(ranks))
+
+    def _matches(self) -> Iterator[tuple[str, Path]]:
+        """The files that the user's patterns match, each once."""
+        seen = set[str]()
+        for pattern in self._asked.keep:
+            for number, place in enumerate(matching(self._folder, pattern)):
+                if number == _MOST_MATCHES:
+                    break
+                if place not in seen:
+                    seen.add(place)
+                    yield place, self._folder / place
+
+    def _found(self, known: Mapping[str, object]) -> Iterator[Found]:
+        """The files to store, with the reason for each that cannot be stored."""
+        every = dict(self._matches())
+        for place, path in every.items():
+            if place in known and known[place] == _state(path):
+                yield Found(place, path, "the launch did not change it")
+                continue
+            real = path.resolve()
+            inside = self._folder.resolve() in real.parents
+            yield Found(place, real, "" if inside else "it is a link out of the folder")
+        for pattern in self._asked.keep:
+            if not any(True for _ in matching(self._folder, pattern)):
+                yield Found(pattern, self._folder / "missing", "there is no such file after the launch")
+
+
+@contextlib.contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Refusal(f"cannot write to {folder} ({error.strerror}); {remedy_for_writing(error)}") from error
+
+
+def matching(folder: Path, pattern: str) -> Iterator[str]:
+    """The files and links below a folder that a pattern matches, by their relative paths, in order.
+
+    The parts of a pattern are those of a shell; `**` stands for any number of folders. No link to a folder is followed,
+    and a part `..` or an absolute path matches nothing.
+    """
+    parts = pattern.split("/")
+    if not pattern.startswith("/") and ".." not in parts:
+        yield from dict.fromkeys(_below(folder, "", [part for part in parts if part not in ("", ".")]))
+
+
+def _below(folder: Path, place: str, parts: Sequence[str]) -> Iterator[str]:
+    if not parts:
+        return
+    part, *rest = parts
+    if part == "**":
+        yield from _below(folder, place, rest or ["*"])
+    try:
+        entries = sorted(os.scandir(folder / place), key=lambda one: one.name)
+    except OSError:
+        return
+    for one in entries:
+        inside = os.path.join(place, one.name)  # noqa: PTH118 - text
+        is_folder = one.is_dir(follow_symlinks=False)
+        if part == "**":
+            if is_folder and not one.name.startswith("."):
+                yield from _below(folder, inside, parts)
+        elif fnmatch.fnmatchcase(one.name, part) and (part.startswith(".") or not one.name.startswith(".")):
+            if is_folder and rest:
+                yield from _below(folder, inside, rest)
+            elif not is_folder and not rest:
+                yield inside
+
+
+def _state(path: Path) -> object:
+    """What changes when somebody writes to a file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _input(name: str, folder: Path, stack: contextlib.ExitStack) -> int:
+    """The standard input of a program: a file, relative to the folder in which it works, or nothing.
+
+    Raises:
+        Refusal: the file cannot be read.
+    """
+    if not name:
+        return subprocess.DEVNULL
+    what = f"cannot read the input file {name}"
+    try:
+        descriptor = os.open(folder / name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError as error:
+        raise Refusal(f"{what} ({error.strerror}); check --input, which is relative to {folder}") from error
+    stack.callback(os.close, descriptor)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise Refusal(f"{what} (it is not a regular file); try a file in place of it")
+    os.set_blocking(descriptor, True)
+    return descriptor
+
+
+def _not_started(why: str) -> Outcome:
+    return Outcome(1, False, 0.0, why)
+
+
+def _measured(outcome: Outcome, whole: GuardReport | None) -> Outcome:
+    """The outcome with what the guard measured: nothing but the command line, without the steps of our polling."""
+    if whole is None:
+        return outcome
+    return replace(
+        outcome, seconds=whole.wall_s, user_s=whole.user_s, system_s=whole.system_s, memory_bytes=whole.memory_bytes
+    )
+
+
+def _judged(planned: Planned, end: ProgramEnd) -> ProgramEnd:
+    """The end with the reason if the program failed, and with what is to be said of its ranks."""
+    problems = [*end.problems]
+    reports = [*([end.whole] if end.whole else []), *end.ranks]
+    outlived = list(dict.fromkeys(f"{one.name} ({one.pid})" for report in reports for one in report.outlived))
+    if outlived:
+        more = f" and {len(outlived) - _MOST_NAMED} more" if len(outlived) > _MOST_NAMED else ""
+        named = ", ".join(outlived[:_MOST_NAMED])
+        problems.append(f"processes outlived the program and were ended: {named}{more}")
+    if left := sum(report.left for report in reports):
+        problems.append(f"{left} processes of the program could not be ended")
+    missing = sorted(set(range(planned.ranks)) - {one.rank or 0 for one in end.ranks})
+    if end.whole and missing and planned.ranks > 1:
+        named = ", ".join(map(str, missing[:_MOST_NAMED])) + ", …" * (len(missing) > _MOST_NAMED)
+        problems.append(f"no report of {'rank' if len(missing) == 1 else 'ranks'} {named}: times and placement missing")
+    return replace(end, reason=_reason(planned, end), problems=tuple(problems))
+
+
+def _reason(planned: Planned, end: ProgramEnd) -> str:
+    outcome, subject = end.outcome, planned.launch.ask.subject
+    name = (planned.program.name if planned.program else "") or subject.command[0]
+    if outcome.timed_out:
+        return f"{name} did not end within {waited_text(planned.timeout_s)} and was stopped; --timeout sets the limit"
+    if end.whole is None and outcome.errors and outcome.code not in subject.statuses:
+        return outcome.reason
+    bad = [one for one in end.ranks if one.code not in subject.statuses or one.not_started]
+    culprit = min(bad, key=lambda one: (one.stop_signal is not None, one.started_s + one.wall_s), default=None)
+    if culprit and (culprit.rank is not None or planned.ranks <= 1):
+        who = f"rank {culprit.rank} of {name}" if culprit.rank is not None and planned.ranks > 1 else name
+        return f"{who} {_ended_text(culprit.code, culprit)}"
+    every_rank = len(end.ranks) >= max(1, planned.ranks)
+    if outcome.code in subject.statuses or (every_rank and not bad and tuple(subject.statuses) != (0,)):
+        return ""
+    launcher = f" (status of {planned.words[0]})" if every_rank and not bad else ""
+    return f"{name} {_ended_text(outcome.code, end.whole)}{launcher}"
+
+
+def _ended_text(code: int | None, report: GuardReport | None) -> str:
+    """How a program ended, as the end of a sentence."""
+    if report and report.not_started:
+        return f"cannot be started ({report.not_started}); check its path and mode"
+    if code is None:
+        return "could not be ended by the system"
+    if code >= 0:
+        return f"ended with exit status {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"ended by {name}" + " (the system does that where memory runs out)" * (-code == signal.SIGKILL)
+
+
+def _flushed(stream: object) -> int | None:
+    """The file descriptor of a standard stream, in which nothing is left of what was written to it."""
+    try:
+        stream.flush()  # type: ignore[attr-defined]
+        descriptor: int = stream.fileno()  # type: ignore[attr-defined]
+    except (AttributeError, OSError, ValueError):  # a test replaced it
+        return None
+    return descriptor

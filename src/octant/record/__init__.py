@@ -429,3 +429,4 @@ class Failure:
     exit: int
     share: float | None = None  # how far it was, 0 to 1, where it told
     phase: str = ""
+    files: tuple[KeptFile, ...] = ()  # of a user's program that failed: what it printed

@@ -41,7 +41,7 @@ from octant.record.written import unseal
 
 Texts: TypeAlias = dict[str, str]
 MOST_KEPT = 1000
-"""Files of a point that are listed."""
+"""Files of a point or failure that are listed."""
 _NONE = Raw(b"")
 
 
@@ -158,6 +158,7 @@ class _Failure(Struct, tag_field="kind", tag="failure"):
     exit: int
     end: str = ""
     progress: _Progress = msgspec.field(default_factory=_Progress)
+    files: Annotated[tuple[KeptFile, ...], Meta(max_length=MOST_KEPT)] = ()
 
 
 _Line: TypeAlias = _Point | _Launch | _Failure | crossing.LinkLine
@@ -197,10 +198,12 @@ class Reader:
             self.crossings[decoded.launch] = decoded.read()
             return None
         if isinstance(decoded, _Failure):
+            for file in decoded.files:
+                _check_file(file, max(1, decoded.ranks))
             return failure_today(
                 Failure(
                     decoded.workload, decoded.launch, decoded.knobs, decoded.ranks, decoded.reason,
-                    read_end(decoded.end, decoded.exit), decoded.progress.share, decoded.progress.phase,
+                    read_end(decoded.end, decoded.exit), decoded.progress.share, decoded.progress.phase, decoded.files,
                 )
             )  # fmt: skip
         return self._with_start(_point(decoded, once_more, self._processes.get(decoded.launch, Process())))

@@ -22,6 +22,7 @@ def failure_line(failure: Failure) -> str:
             "knobs": dict(failure.knobs), "ranks": failure.ranks, "reason": failure.reason, "exit": int(failure.exit),
             "end": name_of(failure.exit),
             **({"progress": progress} if progress else {}),
+            **({"files": [kept_member(one) for one in failure.files]} if failure.files else {}),
         }
     )  # fmt: skip
 

@@ -19,6 +19,8 @@ from octant.mpi import faults
 from octant.record import Failure, Point, RecordError
 from octant.record.written import failure_line, link_line
 from octant.runs.programs import records
+from octant.runs.programs.answers import Judging
+from octant.runs.programs.reference import baseline_of, find_reference, is_launch_of
 from octant.runs.starts import starts_of
 from octant.store import Store, StoredRun, files, finished_cells, kept, progress, separate_repeated
 from octant.store.asked import start_line
@@ -76,6 +78,7 @@ def carry_out(
     observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., Outcome] = execute,
     report: Report = lambda _text: None,
+    shown: bool = False,
 ) -> StoredRun:
     """Starts what is decided and has no result yet; a launch that fails is recorded, and the rest goes on.
 
@@ -84,12 +87,13 @@ def carry_out(
         observe: shows progress.
         start: what starts a command (tests pass one that answers without starting anything).
         report: receives warnings, each once.
+        shown: pass what programs print through while they run.
 
     Raises:
         Refusal: the store cannot be written, or another process is at this run.
         KeyboardInterrupt: passed on, after the current launch was ended; what was measured is kept.
     """
-    carry_out_sides([Side(run, plan)], _on_one_side(decide), observe, start, report)
+    carry_out_sides([Side(run, plan)], _on_one_side(decide), observe, start, report, shown)
     return where.read(run.id)
 
 
@@ -111,6 +115,7 @@ def carry_out_sides(
     observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., Outcome] = execute,
     report: Report = lambda _text: None,
+    shown: bool = False,
 ) -> None:
     """As `carry_out`, for launches of several runs in turn.
 
@@ -128,7 +133,9 @@ def carry_out_sides(
         for text in dict.fromkeys(warnings):
             report(text)
         numbers = itertools.count()
-        sessions = [_Session(side.run, stack, side.plan, observe, start, numbers) for side in sides]
+        sessions: list[_Session] = []
+        for side in sides:
+            sessions.append(_Session(side.run, stack, side.plan, observe, start, numbers, shown, sessions[:1]))
         decided = next(decide, None)
         while decided is not None:
             number, launch = decided
@@ -166,8 +173,12 @@ class _Session:
         observe: Observe,
         start: Callable[..., Outcome],
         numbers: Iterator[int],
+        shown: bool = False,
+        baseline: Sequence["_Session"] = (),
     ) -> None:
         self.run, self.plan, self.observe, self.start = run, plan, observe, start
+        self.store, self.shown = run.folder.parent.parent, shown
+        self.baseline = baseline[0] if baseline else self  # of two sides, the first has the baseline of both
         self.stack = stack
         self.asked = {ask.key for ask in run.asks}
         self.numbers = numbers  # of starts
@@ -184,7 +195,7 @@ class _Session:
         if left and self.records < 0:
             self._open()
             left = self._remaining(launch)
-        starts = starts_of(left)
+        starts = starts_of(left, self.run.seed)
         while starts:
             for start in self._worth_starting(starts.pop(0)):
                 if self.hung[launch.ask.key] < MOST_HUNG and self._measure(start):
@@ -232,11 +243,16 @@ class _Session:
             files.end_torn_line(self.records)
         tick = functools.partial(self.observe, Step(planned, next(self.numbers), self.run.records))
         progress.remove_leftovers(self.run.records)
-        outcome = self._run(planned, tick, begun)
+        if launch.ask.subject.command:
+            outcome = self._run_program(planned, tick, begun)
+        else:
+            outcome = self.start(planned.words, planned.environment, planned.timeout_s, tick)
         self.hung[launch.ask.key] += outcome.timed_out and not workloads.alone_knobs(launch.ask.subject.workload)
         if launch.ask.shape.link:
             self._append_crossing(launch)
         points, failures = self._read_new()
+        if launch.ask.subject.command:
+            return False
         stopped = {failure.exit for failure in failures} - {Exit.NOT_SUPPORTED}  # such a cell does not end a kernel
         refused = stopped == {Exit.WRONG_WORD}  # one cell; the kernel did not come to those after it
         if outcome.timed_out and points and workloads.alone_knobs(launch.ask.subject.workload):
@@ -246,20 +262,49 @@ class _Session:
             self._read_new()
         return refused
 
-    def _run(self, planned: Planned, tick: Callable[[float], None], begun: datetime.datetime) -> Outcome:
-        """Run a launch to its end; what came of a program is recorded then, since it records nothing itself."""
+    def _run_program(self, planned: Planned, tick: Callable[[float], None], begun: datetime.datetime) -> Outcome:
+        """Run a launch of a program to its end, and record what came of it, since it records nothing itself."""
         launch = planned.launch
-        if not launch.ask.subject.command:
-            return self.start(planned.words, planned.environment, planned.timeout_s, tick)
         with contextlib.ExitStack() as stack:
             with _writing(self.run):
-                folder = stack.enter_context(kept.offered_folder(self.run.records))
-            environment = {**planned.environment, kept.VARIABLE: str(folder)}
-            end = program.run_program(replace(planned, environment=environment), folder, tick, self.start)
-            if end.outcome.code == 0:
-                files = kept.store_files(self.run.folder, launch.key, folder)
-                self._append(records.record_lines(planned, end, begun, files))
+                scratch = stack.enter_context(kept.offered_folder(self.run.records))
+                offered = scratch / "keep"
+                offered.mkdir()
+            environment = {**planned.environment, kept.VARIABLE: str(offered)}
+            end = program.run_program(
+                replace(planned, environment=environment), scratch, tick, self.start, self.shown, self.store
+            )
+            refusal = bind.take_refusal(self.run.records)
+            if end.failed or refusal:
+                self._append_failed(launch, end, refusal)
+            else:
+                files = kept.store_outputs(self.run.folder, launch.key, end.outputs, end.found, offered)
+                self._append(records.record_lines(planned, end, begun, files, self._judging(launch, scratch)))
         return end.outcome
+
+    def _judging(self, launch: Launch, scratch: Path) -> Judging:
+        """With what the answer of a launch of a program is judged."""
+        of = self.baseline
+        ask = launch.ask if of is self else of.run.asks[self.run.asks.index(launch.ask)]
+        baseline = baseline_of(ask, of.run.asks)
+        points = {key: points for key, (points, _) in of.known.items()}
+        is_baseline = of is self and is_launch_of(launch, baseline)
+        return Judging(self.run.folder, scratch, find_reference(baseline, points, of.run.folder), is_baseline)
+
+    def _append_failed(self, launch: Launch, end: program.ProgramEnd, refusal: Refusal | None) -> None:
+        """Record a failed launch of a program with what it printed.
+
+        Args:
+            refusal: why octant-bind did not start it.
+        """
+        files = kept.store_outputs(self.run.folder, launch.key, end.outputs)
+        if refusal:
+            failure = _failure(launch, str(refusal), refusal.code)
+        else:
+            printed = any(one.stored for one in files) and not (end.whole and end.whole.not_started)
+            where = "; its output is in the folder files of the run" if printed else ""
+            failure = _failure(launch, f"{end.reason}{where}", Exit.CANNOT_RUN)
+        self._append([failure_line(replace(failure, files=files))])
 
     def _append_crossing(self, launch: Launch) -> None:
         """What crossed the emulated link; a launch that did not come so far has no report of it."""

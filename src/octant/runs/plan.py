@@ -12,7 +12,7 @@ from octant import build, launchers, units, workloads
 from octant.ask import Ask, Launch, Shape
 from octant.build.describe import default_knobs
 from octant.failure import Exit, Refusal
-from octant.launch import Planned, ProgramStart, bind
+from octant.launch import Planned, ProgramStart, bind, guard
 from octant.launch import link as links
 from octant.launch.link import Link
 from octant.machine import Machine, blas, fftw
@@ -24,6 +24,7 @@ from octant.runs import rounds
 from octant.runs.declared import check_memory, declared
 from octant.runs.durations import BUDGET_S, Durations
 from octant.runs.programs import fill
+from octant.runs.programs.limits import NO_LIMIT_S, TimeLimits
 from octant.store import StoredRun
 from octant.store.lines import Records
 
@@ -35,8 +36,8 @@ SLOWER = 10.0
 UNKNOWN_S = 3600.0
 """Of a launch with a cell of which neither a declaration nor a point says how long it takes."""
 ALONE_LEAST_S, ALONE_SLACK = 25.0, 3.0
-NO_LIMIT_S = 1e9
-"""The time limit of a launch that has none."""
+COMMANDS_S = 600.0
+"""The time limit of each command before and after a launch of a program."""
 BYTE_S = 20e-9  # of filling, sending and checking a message of 2 GiB, with room
 
 _FILE = re.compile(r"/(?!\d+\Z)")  # 10.0.0.0/8 is a network
@@ -115,7 +116,8 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
     """What works out the launches of a run; a placement that many launches ask for is worked out once.
 
     Args:
-        timeout_s: of each launch; `None`: far more than it is expected to take, as its points so far say.
+        timeout_s: of each launch; `None`: far more than it is expected to take, as its points so far say; of a
+            program a multiple of what the cell took so far.
         known: what points of earlier runs took.
 
     Raises:
@@ -126,11 +128,17 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
     own = environment()
     tail, taken = Records(run.records, run.keys, run.started), known or Durations()
     threads = len(run.machine.topology.usable())
+    limits = TimeLimits()
 
     def planned(launch: Launch) -> Planned:
         nonlocal taken
-        taken = taken.add(tail.read_new()[0])
+        points, _ = tail.read_new()
+        taken = taken.add(points)
+        limits.add(points)
         here = threads * max(1, len(launch.ask.shape.hosts))
+        if launch.ask.subject.command:
+            limit_s = timeout_s or limits.limit_s(launch)
+            return resolve_program(launch, run.records.resolve(), placed_once, limit_s, timeout_s)
         limit_s = timeout_s or timeout_seconds(launch, here, taken)
         return resolve(launch, run.records.resolve(), placed_once, own, limit_s, run.seed)
 
@@ -193,7 +201,11 @@ def resolve(
 
 
 def resolve_program(
-    launch: Launch, records: Path, placed_at: Callable[[str], Placed], timeout_s: float | None = None
+    launch: Launch,
+    records: Path,
+    placed_at: Callable[[str], Placed],
+    timeout_s: float | None = None,
+    commands_timeout_s: float | None = None,
 ) -> Planned:
     """Everything that a launch of a user's program needs, for a start of one cell.
 
@@ -204,6 +216,7 @@ def resolve_program(
         records: absolute path of the file of records.
         placed_at: works out the text of a placement.
         timeout_s: of the launch; `None`: none.
+        commands_timeout_s: of each command before and after it; `None`: ten minutes.
 
     Raises:
         Refusal: no launcher, one that cannot start this, its command line cannot be taken apart, or a placement that
@@ -219,7 +232,8 @@ def resolve_program(
     found = launchers.recognise(words, {**os.environ, **variables})
     ranks = (found[1].ranks or 0) if found else shape.ranks
     name = found[0] if found else launchers.chosen(shape.launcher, launchers.JobSize(ranks, hosts=shape.hosts))
-    stated = ["--refusal", str(bind.refusal_path(records))]
+    report = bind.report_path(records)
+    stated = ["--refusal", str(bind.refusal_path(records)), *guard.words(report)]
     alone = ["--local-rank", "0"] if there and name == "direct" else []
     bound = [str(build.find("bind")), *stated, *(there.bind_words if there else ()), *alone, "--"]
     if found:
@@ -237,6 +251,10 @@ def resolve_program(
         tuple(tuple(fill.filled_words(one, known)) for one in subject.before),
         tuple(tuple(fill.filled_words(one, known)) for one in subject.after),
         " ".join(found[1].options) if found and found[1].binds else "",
+        tuple(fill.filled_words(subject.keep, known)),
+        words[found[1].program if found else 0],
+        str(report),
+        commands_timeout_s or COMMANDS_S,
     )
     return Planned(
         launch, tuple(started), variables, name, there.places if there else (), expected_seconds(launch),

@@ -11,12 +11,13 @@ import contextlib
 import os
 import re
 import secrets
-import shutil
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from octant.launch.copies import remove_tree
+from octant.launch.program import Found
 from octant.record import KEPT_NAME, KEPT_PATH, KeptFile, RecordError
 from octant.store.files import FILE_MODE, FOLDER_MODE
 
@@ -78,7 +79,7 @@ def offered_folder(records: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(folder)
 
 
 def store_files(run: Path, launch: str, source: Path) -> tuple[KeptFile, ...]:
@@ -89,18 +90,51 @@ def store_files(run: Path, launch: str, source: Path) -> tuple[KeptFile, ...]:
         launch: key of the launch that left the files.
         source: what a program put there; folders, links and devices in it are left out.
     """
-    try:
-        names = sorted(os.listdir(source))  # noqa: PTH208 - names
-    except OSError:  # the program removed it
-        return ()
-    found: list[KeptFile] = []
+    return store_outputs(run, launch, {}, (), source)
+
+
+def store_outputs(
+    run: Path, launch: str, outputs: Mapping[str, Path], found: Iterable[Found] = (), offered: Path | None = None
+) -> tuple[KeptFile, ...]:
+    """Store what a program printed and the files that the user asked for, as `store_files` does.
+
+    A stream to which nothing was written is not stored. The name of a file in a folder is its path, with `_` for `/`.
+
+    Args:
+        outputs: files with what it printed, by the names under which they are stored.
+        found: files that the user asked for.
+        offered: the folder into which the program may have put further files; `None`: they are not stored.
+    """
+    wanted = [(path, name, "") for name, path in outputs.items() if path.stat().st_size]
+    wanted += [(one.path, one.place.replace("/", "_"), one.left_out) for one in found]
+    if offered is not None:
+        wanted += [(offered / name, name, "") for name in _names(offered)]
+    stored: list[KeptFile] = []
+    taken = set[str]()
     with contextlib.ExitStack() as stack:
         writer = _Writer(run, launch, stack)
-        found = [writer.store(source, name) for name in names[:MOST_FILES]]
-    more = len(names) - MOST_FILES
-    if more > 0:
-        found.append(KeptFile("further-files", _KIND, 0, left_out=f"{more} files beyond {MOST_FILES} of a launch"))
-    return tuple(found)
+        for path, name, why in wanted[:MOST_FILES]:
+            other = f"another file of the launch is stored as {_plain(name, 64)}" if name in taken else ""
+            taken.add(name)
+            if why or other:
+                stored.append(KeptFile(_plain(name, 64), _KIND, 0, left_out=why or other))
+            else:
+                stored.append(writer.store(path, name))
+    return (*stored, *_further(len(wanted)))
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208 - names
+    except OSError:  # the program removed it
+        return []
+
+
+def _further(count: int) -> tuple[KeptFile, ...]:
+    """What stands for the files beyond those that a launch may leave."""
+    more = count - MOST_FILES
+    why = f"{more} files beyond {MOST_FILES} of a launch"
+    return (KeptFile("further-files", _KIND, 0, left_out=why),) if more > 0 else ()
 
 
 class _Writer:
@@ -112,13 +146,13 @@ class _Writer:
         self._folder = -1  # opened with the first file
         self._bytes = 0
 
-    def store(self, source: Path, name: str) -> KeptFile:
-        """Store one file; what prevents this is in its `left_out`."""
+    def store(self, path: Path, name: str) -> KeptFile:
+        """Store one file under this name; what prevents this is in its `left_out`."""
         shown = _plain(name, 64)
         size = 0
         try:
             with contextlib.ExitStack() as stack:
-                opened = _opened(stack, str(source / name), _READ_FILE)
+                opened = _opened(stack, str(path), _READ_FILE)
                 size = os.fstat(opened).st_size
                 content = _read_plain(opened, min(MOST_FILE_BYTES, MOST_LAUNCH_BYTES - self._bytes))
             if why := self._refused(name, content, size):

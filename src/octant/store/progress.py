@@ -3,7 +3,6 @@
 import contextlib
 import os
 import re
-import shutil
 import stat
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from octant.failure import Refusal
+from octant.launch.copies import remove_tree
 from octant.untrusted import read_text
 
 MOST_BYTES = 4096
@@ -46,17 +46,17 @@ def progress_of(records: Path, launch: str) -> Reached | None:
 
 
 def remove_leftovers(records: Path) -> None:
-    """Removes what a launch that was killed leaves beside its records: progress, reports of octant-link and
-    octant-bind, folders for files.
+    """Removes what a launch that was killed leaves beside its records: progress, reports of octant-link, octant-bind
+    and guards, folders for files and copies.
 
     Folders say which files their kernel had elsewhere; of those only ours go, and only if the folder is ours too.
     """
     for path in records.parent.glob(f"{records.name}.*"):
-        if path.is_symlink() or path.name.endswith((".progress", ".progress.new", ".link", ".refusal")):
+        if path.is_symlink() or path.name.endswith((".progress", ".progress.new", ".link", ".refusal", ".guard")):
             path.unlink(missing_ok=True)
         elif path.name.startswith(f"{records.name}.scratch-"):
             _remove_elsewhere(path)
-            shutil.rmtree(path, ignore_errors=True)
+            remove_tree(path)
 
 
 def _remove_elsewhere(scratch: Path) -> None:

@@ -83,7 +83,7 @@ def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> 
         words=drawing.description(machine),
         settings=_machine_settings(summary),
         provenance=_provenance(summary),
-        kept=results.kept_file_texts(run.points) if clean is str else (),
+        kept=results.kept_file_texts([*run.points, *run.failures]) if clean is str else (),
         samples=held.text,
         has_samples=held.there > 0,
         **said,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.record import KeptFile, Point, Result
+    from octant.record import Failure, KeptFile, Point, Result
 
 _MOST_FILES = 8
 """Files of a launch that a row names."""
@@ -117,12 +117,12 @@ def group_text(figure: Figure) -> str:
     return f"groups {units.si_text(min(values), unit)} … {units.si_text(max(values), unit)} ({len(values)})"
 
 
-def kept_file_texts(points: Iterable[Point]) -> list[tuple[str, str]]:
+def kept_file_texts(records: Iterable[Point | Failure]) -> list[tuple[str, str]]:
     """Each launch that left files, with their names, kinds and sizes: `state.bin (state, 16 B, rank 0)`."""
     by_launch: dict[str, list[KeptFile]] = {}
-    for point in points:
-        if point.files:
-            by_launch.setdefault(point.launch, []).extend(point.files)
+    for one in records:
+        if one.files:
+            by_launch.setdefault(one.launch, []).extend(one.files)
     rows = []
     for launch, files in by_launch.items():
         texts = [_kept_file_text(one) for one in files[:_MOST_FILES]]

@@ -73,9 +73,8 @@ def lines(report: RunReport, width: int = 100, notes: bool = False, sources: Sou
     failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
     found += _list("Failed", failed, width, "red")
     found += _list(ABSENT, first.absent, width)
-    found += _list(
-        "Files", (f"{launch}: {text}" for launch, text in results.kept_file_texts(summary.run.points)), width
-    )
+    kept = results.kept_file_texts([*summary.run.points, *summary.run.failures])
+    found += _list("Files", (f"{launch}: {text}" for launch, text in kept), width)
     return found + _disagreements(summary.run.machine.disagreements, width, sources)
 
 

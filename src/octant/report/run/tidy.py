@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.record import Point, Series
+    from octant.record import Failure, Point, Series
     from octant.report.run.first_screen import FirstScreen
     from octant.store import StoredRun
 
@@ -259,13 +259,22 @@ def document(report: RunReport, page: Path | None = None, files: bool = True) ->
             for figure in (headline, *further_figures(summary, headline))
         ],
         "results": [_structure(line) for line in result_lines(summary)],
-        "failures": [asdict(failure) for failure in run.failures],
-        "files": [{"launch": point.launch, **asdict(file)} for point in run.points if files for file in point.files],
+        "failures": [_without_files(asdict(failure)) for failure in run.failures],
+        "files": _files(run) if files else [],
         "disagreements": [asdict(disagreement) for disagreement in machine.disagreements],
         "damaged_lines": list(run.unread),
         "unknown_workloads": list(summary.unknown),
         **({"report": str(page)} if page else {}),
     }
+
+
+def _files(run: StoredRun) -> list[dict[str, object]]:
+    records: list[Point | Failure] = [*run.points, *run.failures]
+    return [{"launch": one.launch, **asdict(file)} for one in records for file in one.files]
+
+
+def _without_files(failure: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in failure.items() if name != "files"}
 
 
 def _told(found: FirstScreen) -> object:
