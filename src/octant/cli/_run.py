@@ -41,6 +41,7 @@ class RunOptions:
     timeout: float | None
     only_safe: bool
     json: bool
+    show_output: bool = False
 
     @property
     def is_job(self) -> bool:
@@ -121,7 +122,8 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     words += [word for setting in options.mpi for word in ("--mpi", setting)]
     title = request.title(command, options.knobs, [*words, *program.options.shown_words])
     run = create(to, title, machine, [ask], "run")
-    finish(to, run, options.timeout, shown(options.json, options.notes, page=False))
+    show = shown(options.json, options.notes, page=False)
+    finish(to, run, options.timeout, show, shown=options.show_output)
 
 
 def report_remarks(ask: Ask) -> None:
@@ -171,6 +173,7 @@ def _program_job(program: ProgramWords, options: RunOptions) -> Job:
     requests.check_options(options.ranks, "", options.repeats)
     further = [f"--repeats={options.repeats}"] if options.repeats else []
     further += [f"--timeout={options.timeout:g}"] if options.timeout else []
+    further += ["--show-output"] if options.show_output else []
     return request.job(
         program.command or (), options.knobs, options.ranks, program.options, options.where, options.store,
         options.minutes, options.directives, [*further, *(f"--mpi={word}" for word in options.mpi)],

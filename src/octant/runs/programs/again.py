@@ -99,8 +99,9 @@ def _differences(ask: Ask, given: Subject, knobs: Mapping[str, str]) -> Iterator
         [shlex.join(check.command) for check in one.checks if check.command] for one in (stored, given)
     )  # fmt: skip
     yield from _list_differences("--check command", old_checks, new_checks)
-    for option, old, new in zip(("--value", "--keep", "--check"), _read_parts(stored), _read_parts(given), strict=True):
-        if new and old != new:
+    parts = zip(("--value", "--keep", "--check"), _read_parts(stored), _read_parts(given), strict=True)
+    for option, part, again in parts:
+        if again and part != again:
             yield f"{option} is not as in the run"
     if given.fresh and not stored.fresh:
         yield "--fresh-dir is given, and is not in the run"

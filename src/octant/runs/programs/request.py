@@ -22,6 +22,7 @@ from octant.runs.programs.options import ProgramOptions, option_words
 from octant.runs.requests import HERE, Where, check_directives, check_full_nodes, check_options, host_names, requested
 from octant.runs.rounds import LAUNCHES
 from octant.store import open_store
+from octant.store.environment import is_secret_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,11 +84,14 @@ def program(
 
 def remarks(ask: Ask) -> tuple[str, ...]:
     """Return what the user has to know of a program before it starts."""
+    found = []
+    for name in filter(is_secret_name, ask.subject.environment):
+        instead = f"to keep it out, set it before the command: {name}=… octant run …"
+        found.append(f"the value of {name} is stored with the run, because --env sets it; {instead}")
     started = _recognised(ask.subject, ask.knobs, ask.shape.ranks)
     if started and started.command.binds:
-        said = shell_text(started.command.options)
-        return (f"{started.words[0]} binds its ranks itself ({said})",)
-    return ()
+        found.append(f"{started.words[0]} binds its ranks itself ({shell_text(started.command.options)})")
+    return tuple(found)
 
 
 def check_mpi(ask: Ask, library: str) -> None:
