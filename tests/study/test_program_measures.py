@@ -241,3 +241,45 @@ def test_no_shipped_study_names_a_program(name: str) -> None:
     study = file.load(name)
     assert not any(measure.command for measure in study.measures.values())
     assert not any(finding.statement for finding in study.findings)
+
+
+def stopped(here: Path, command: tuple[str, ...]) -> str:
+    """The id of a run of the command that is stopped before its first launch, with two launches left out."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("octant.cli._stored.measure", lambda _store, run, *_, **__: run)
+        CliRunner().invoke(application(), list(command))
+    (run,) = (here / "store/runs").iterdir()
+    return run.name
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("name", ["mine.toml", "suite.toml"])
+def test_a_run_of_a_file_goes_on_with_its_file_alone(here: Path, name: str) -> None:
+    (here / "suite.toml").write_text(SUITE, encoding="utf-8")
+    first = ("study", "run", name) if name == "mine.toml" else ("evaluate", "--suite", name)
+    run_id = stopped(here, (*first, "--allow", "./app"))
+    assert f"octant resume {run_id} --from {name}" in run("report", run_id)
+    told = run("resume", run_id, code=Exit.NOT_SUPPORTED)
+    assert told.endswith(f"try octant resume {run_id} --from {name}")
+    told = run("resume", run_id, "--from", name, code=Exit.NOT_SUPPORTED)
+    assert told.endswith(f"try octant resume {run_id} --from {name} --allow ./app")
+    assert not (here / "started").exists()
+    run("resume", run_id, "--from", name, "--allow", "./app")
+    assert (here / "started").exists()
+    assert "left" not in run("report", run_id).partition("Sources")[0]
+
+
+def test_a_planted_store_starts_nothing_that_its_file_does_not_say(here: Path) -> None:
+    run_id = stopped(here, ("study", "run", "mine.toml", "--allow", "./app"))
+    asked = here / "store/runs" / run_id / "asked.json"
+    for old, new in (("--way", "--evil"), ('"way": "2"', '"way": "3"'), ('"OMP_NUM_THREADS":', '"LD_PRELOAD":')):
+        text = asked.read_text(encoding="utf-8")
+        assert old in text
+        asked.write_text(text.replace(old, new), encoding="utf-8")
+        result = CliRunner().invoke(application(), ["resume", run_id, "--from", "mine.toml", "--allow", "./app"])
+        assert isinstance(result.exception, Refusal), result.output
+        assert not (here / "started").exists()
+        asked.write_text(text, encoding="utf-8")
+    (here / "other.toml").write_text(STUDY.replace("--way", "--other"), encoding="utf-8")
+    told = run("resume", run_id, "--from", "other.toml", "--allow", "./app", code=Exit.WRONG_WORD)
+    assert "other.toml does not ask for 'way=" in told

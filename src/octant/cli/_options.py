@@ -61,7 +61,9 @@ TimeoutOption = Annotated[
 ]
 AllowOption = Annotated[
     list[str] | None,
-    starting_option("--allow", help="A host or file that the stored run names and that may be used (repeatable)."),
+    starting_option(
+        "--allow", help="A host, file or program that the stored run names and that may be used (repeatable)."
+    ),
 ]
 AllowProgramOption = Annotated[
     list[str] | None,

@@ -36,8 +36,9 @@ from octant.cli._run import shown
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from octant.ask import Ask
     from octant.store import StoredRun
 
 job_option = options_under("As a job of a batch system")
@@ -187,6 +188,9 @@ def resume(
     knobs: Annotated[
         list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Of a program: its knobs, given again.")
     ] = None,
+    from_file: Annotated[
+        str, typer.Option("--from", metavar="FILE", help="Of a study or suite with programs: its file, given again.")
+    ] = "",
     allow: AllowOption = None,
     notes: NotesOption = False,
     store: StoreOption = None,
@@ -214,7 +218,9 @@ def resume(
     if run.pair:
         more = command(run.pair, run.id, run.pair.rounds)
         raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {more}")
-    if program.command is None:
+    if from_file:
+        again.check_stated(run, _stated(run, from_file, allow or ()), from_file)
+    elif program.command is None:
         again.check_unnamed(run)
         program.refuse_alone(f"octant resume {run.id}", show_output)
         if knobs:
@@ -222,7 +228,7 @@ def resume(
             raise Refusal(f"cannot set {knobs[0]} ({why}); try octant resume {run.id}", Exit.WRONG_WORD)
     else:
         again.check_given(run, program.command, knobs or (), program.options, allow or ())
-    check_stored(run.launches, allow or (), given=program.command is not None)
+    check_stored(run.launches, allow or (), given=bool(from_file) or program.command is not None)
     check_asks({launch.ask.key: launch.ask for launch in run.remaining()}.values())
     for ask in run.asks if program.command else ():
         report_remarks(ask)
@@ -230,6 +236,19 @@ def resume(
     show = _of_study(json) if run.study else shown(json, notes, page)
     show_s = _report_s(run) if page else 0.0
     finish(Store(run.folder.parent.parent), run, timeout, show, show_s, shown=show_output)
+
+
+def _stated(run: StoredRun, name: str, allowed: Sequence[str]) -> Sequence[Ask]:
+    """What the study or suite of a stored run asks by its file, whose programs are all allowed."""
+    from octant import suites
+    from octant.runs.programs.allowed import check_allowed
+    from octant.study import outcome
+
+    if run.study:
+        return outcome.asks_again(run, name, allowed)
+    asks = suites.asks(suites.load(name), run.machine, (), name, allowed)
+    check_allowed(asks, allowed, name, f"octant resume {run.id} --from {shlex.quote(name)}")
+    return asks
 
 
 def _of_study(json: bool) -> Callable[[StoredRun], None]:

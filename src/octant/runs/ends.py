@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant.failure import Exit
+from octant.runs.programs.again import resume_line
 from octant.units import counted
 from octant.workloads import alone_knobs
 
@@ -46,7 +47,7 @@ def _missing(run: StoredRun) -> Iterator[End]:
     if left := run.remaining():
         reasons = [failure.reason for failure in run.failures if failure.exit == Exit.CANNOT_RUN]
         why = reasons[-1] if reasons else "no record of them came"
-        hint = "" if run.pair else f"; correct that and try octant resume {run.id}"
+        hint = "" if run.pair else f"; correct that and try {resume_line(run)}"
         said = f"{counted(len(left), 'launch')} failed" if run.points else "nothing could be measured"
         yield End(Exit.CANNOT_RUN, f"{said} ({why}){hint}")
 

@@ -23,6 +23,7 @@ from octant.report.study.answer import (
     times,
 )
 from octant.report.study.near import near
+from octant.runs.programs.again import resume_line
 from octant.runs.programs.options import option_words, started_words, value_words
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
@@ -62,7 +63,7 @@ def _spoiled(outcome: Outcome) -> Iterator[Finding]:
         yield Finding("wrong answer", title, outcome.values.wrong[0], ("octant doctor",))
     if outcome.run is not None and not outcome.run.complete:
         left = units.counted(len(outcome.run.remaining()), "launch")
-        yield Finding("incomplete", "Finish the run", f"{left} left.", (f"octant resume {outcome.run.id}",))
+        yield Finding("incomplete", "Finish the run", f"{left} left.", (resume_line(outcome.run),))
 
 
 def _adopt(outcome: Outcome) -> Iterator[Finding]:

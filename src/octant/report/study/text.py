@@ -30,6 +30,7 @@ from octant.report.study.rows import (
 )
 from octant.report.terminal import console, render, screen_columns
 from octant.runs.declared import nothing_fits
+from octant.runs.programs.again import resume_line
 from octant.runs.programs.allowed import command_lines, permissions, quoted
 from octant.study import file, kinds
 from octant.study.cells import combinations
@@ -194,7 +195,7 @@ def about(outcome: Outcome) -> str:
         own = f"; this machine: {outcome.own.machine}, run {outcome.own.id}" if outcome.own.id else ""
         values = "published values" if outcome.study.is_published else "values of a model; nothing was measured"
         return f"{values}{own}"
-    state = "" if run.complete else f", INCOMPLETE (octant resume {run.id})"
+    state = "" if run.complete else f", INCOMPLETE ({resume_line(run)})"
     return (
         f"run {run.id} on {run.machine.name}: {outcome.repeats} launches of each combination, "
         f"in random order (seed {run.study.seed}){state}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from octant.failure import Exit, Refusal
@@ -28,8 +29,38 @@ def resume_line(run: StoredRun) -> str:
     ask = next((ask for ask in run.asks if ask.subject.command), None)
     if ask is None:
         return shell_text(line)
+    if file := _file_of(run):
+        return shell_text([*line, "--from", file])
     knobs = [f"{name}={value}" for name, value in ask.knobs.items()]
     return shell_text([*line, *knobs, *started_words(ask.subject), "--", *ask.subject.command])
+
+
+def check_stated(run: StoredRun, stated: Sequence[Ask], file: str) -> None:
+    """Compare the programs of a stored run with those of the file that is given again: each has to be in it, as it is.
+
+    Args:
+        stated: what the file asks of the machine of the run.
+        file: its name.
+
+    Raises:
+        Refusal: a program of the run is not in the file, or not with these knobs, ranks and options.
+    """
+    asks = {id(ask): ask for ask in (*run.asks, *(launch.ask for launch in run.launches))}
+    known = [(one.subject, one.knobs, one.shape, one.mpi) for one in stated]
+    for ask in asks.values():
+        if ask.subject.command and (ask.subject, ask.knobs, ask.shape, ask.mpi) not in known:
+            what = shell_text([*(f"{name}={value}" for name, value in ask.knobs.items()), "--", *ask.subject.command])
+            why = f"{file} does not ask for {what!r} here"
+            hint = "give the file with which the run began, in the same folder, or begin again"
+            raise Refusal(f"cannot resume {run.id} ({why}); {hint}", Exit.WRONG_WORD)
+
+
+def _file_of(run: StoredRun) -> str:
+    """The file that asked for the programs of a run, by what is stored of its name; "" if there was none."""
+    if run.study:
+        return f"{run.study.name}.toml"
+    words = run.title.split() if run.benchmark == "evaluate" else []
+    return next((word for option, word in pairwise(words) if option == "--suite"), "")
 
 
 def check_given(
