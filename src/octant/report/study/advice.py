@@ -23,8 +23,7 @@ from octant.report.study.answer import (
     times,
 )
 from octant.report.study.near import near
-from octant.runs.programs.options import resume_line
-from octant.runs.programs.options import option_words, started_words, value_words
+from octant.runs.programs.options import option_words, resume_line, started_words, value_words
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
 from octant.study import file
