@@ -122,12 +122,25 @@ def run(
     """Runs a command to its end, calling `observe` every `period_s(seconds so far)`.
 
     Every process of it is found by OCTANT_MARK in its environment, which begins with `mark`, since launchers give their
-    ranks sessions of their own.
+    ranks sessions of their own. The temporary files of its launcher are in a folder of their own, which is removed.
 
     Args:
         output: takes its output and errors; `None`: they and its input are ours, and Ctrl-C reaches it from the
             terminal, so that it may end by itself.
     """
+    with leftovers.temporary_folder(words, {**os.environ, **(environment or {})}) as variables:
+        return _run(words, observe, mark, {**(environment or {}), **variables}, timeout_s, output, period_s)
+
+
+def _run(
+    words: Sequence[str],
+    observe: Observer,
+    mark: str,
+    environment: Mapping[str, str],
+    timeout_s: float | None,
+    output: IO[bytes] | None,
+    period_s: Callable[[float], float],
+) -> Outcome:
     guard = [str(build.find("bind")), "--die-with", str(os.getpid()), "--mark", mark, "--"]
     begin, timed_out, usage = time.monotonic(), False, None
     process = subprocess.Popen(  # noqa: S603 - words of our own making or the user's, no shell
@@ -135,7 +148,7 @@ def run(
         stdin=subprocess.DEVNULL if output else None,
         stdout=output,
         stderr=output,
-        env={**os.environ, **(environment or {})},
+        env={**os.environ, **environment},
         start_new_session=output is not None,
     )
     try:

@@ -35,9 +35,11 @@ class LaunchCommand:
 
 
 class Recogniser(Protocol):
-    """What a launcher's file offers; optional: `ANSWER`, a pattern of what the program prints for `--version`.
+    """What a launcher's file offers.
 
-    Several files may have the same name among their `COMMANDS` if each of them has `ANSWER`.
+    Optional: `ANSWER`, a pattern of what the program prints for `--version`; several files may have the same name among
+    their `COMMANDS` if each of them has `ANSWER`. `temporary(folder: str) -> dict[str, str]`: the variables that move
+    the launcher's folder of temporary files into `folder`.
     """
 
     COMMANDS: tuple[str, ...]
@@ -83,6 +85,21 @@ def recognise(words: Sequence[str], environment: Mapping[str, str] | None = None
             f"cannot read the command line of {module.TITLE} ({error}); {_INSTEAD}", Exit.WRONG_WORD
         ) from error
     return name, replace(taken, program=at + taken.program, launcher=at)
+
+
+def temporary_variables(words: Sequence[str], environment: Mapping[str, str], folder: str) -> dict[str, str]:
+    """Return the variables that move the temporary files of the launcher that a command line starts into a folder.
+
+    They are empty if the launcher has no such files, or if the environment says already where they are.
+    """
+    try:
+        found = _launcher(words[0], environment) if words else None
+    except Refusal:
+        return {}
+    if found is None or not hasattr(found[1], "temporary") or any("tmpdir_base" in name for name in environment):
+        return {}
+    variables: dict[str, str] = found[1].temporary(folder)
+    return variables
 
 
 def command_names() -> frozenset[str]:

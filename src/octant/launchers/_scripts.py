@@ -5,6 +5,9 @@ import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from octant import untrusted
+from octant.failure import Refusal
+
 MOST_BYTES = 1 << 20
 _STARTERS = frozenset({
     "!", "command", "do", "elif", "else", "env", "eval", "exec", "if", "ltrace", "nice", "nohup", "numactl", "perf",
@@ -27,13 +30,10 @@ def hidden_launcher(path: Path, names: Collection[str]) -> str:
         names: of the launchers' commands.
     """
     try:
-        if not path.is_file() or path.stat().st_size > MOST_BYTES:
-            return ""
-        content = path.read_bytes()
-        text = content.decode() if content.startswith(b"#!") else ""
-    except (OSError, UnicodeDecodeError):
+        text = untrusted.read_text(path, "script", MOST_BYTES)
+    except Refusal:
         return ""
-    if not text or "\0" in text:
+    if not text.startswith("#!") or "\0" in text:
         return ""
     for number, piece in _pieces(text):
         word = _started(piece, names)

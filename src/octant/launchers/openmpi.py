@@ -432,3 +432,11 @@ def _default_binding(given: _words.Given, environment: Mapping[str, str]) -> tup
     if "oversubscribe" in given.spelt or any(word.startswith("oversub") for word in qualifiers):
         return False, ""
     return True, _openmpi.BY_DEFAULT
+
+
+def temporary(folder: str) -> dict[str, str]:
+    """Return the variable that moves the session folder `ompi.PID` of mpiexec, which SIGKILL leaves behind.
+
+    Other hosts keep their own place, and the program's TMPDIR stays as it is. Tried with 5.0.11.
+    """
+    return {"PRTE_MCA_prte_local_tmpdir_base": folder}

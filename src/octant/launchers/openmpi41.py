@@ -109,3 +109,11 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
 
 def _split(word: str) -> tuple[str, str | None]:
     return word[2 if word.startswith("--") else 1 :], None
+
+
+def temporary(folder: str) -> dict[str, str]:
+    """Return the variable that moves the session folder `ompi.HOST.UID` of mpiexec, which SIGKILL leaves behind.
+
+    Other hosts keep their own place, and the program's TMPDIR stays as it is. Tried with 4.1.4.
+    """
+    return {"OMPI_MCA_orte_local_tmpdir_base": folder}
