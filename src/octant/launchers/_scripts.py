@@ -5,8 +5,8 @@ import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from octant import untrusted
 from octant.failure import Refusal
+from octant.untrusted import read_text
 
 MOST_BYTES = 1 << 20
 _STARTERS = frozenset({
@@ -30,7 +30,7 @@ def hidden_launcher(path: Path, names: Collection[str]) -> str:
         names: of the launchers' commands.
     """
     try:
-        text = untrusted.read_text(path, "script", MOST_BYTES)
+        text = read_text(path, "script", MOST_BYTES)
     except Refusal:
         return ""
     if not text.startswith("#!") or "\0" in text:
