@@ -58,7 +58,10 @@ class KernelRun:
         ranks = ranks or (2 if workload.messages else 1)
         launcher = [*mpiexec, "-n", str(ranks)] if ranks > 1 else []
         command = [*launcher, str(folder / program_name(workload.name)), *words, "--output", str(output)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        with leftovers.temporary_folder(command, environment) as variables:
+            done = subprocess.run(
+                command, env=environment | variables, capture_output=True, text=True, timeout=60, check=False
+            )
         if done.returncode != 0:
             leftovers.remove()  # an abort leaves 2 MiB of shared memory, of which a container may have 64
         self.code, self.stderr = done.returncode, done.stderr

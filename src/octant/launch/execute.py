@@ -136,7 +136,7 @@ def run(
     """Run a command to its end, calling `observe` every `period_s(seconds so far)`.
 
     Every process of it is found by OCTANT_MARK in its environment, which begins with `mark`, since launchers give their
-    ranks sessions of their own.
+    ranks sessions of their own. The temporary files of its launcher are in a folder of their own, which is removed.
 
     Args:
         streams: of the command; `None`: those of this process, and Ctrl-C reaches the command from the terminal, so
@@ -147,6 +147,23 @@ def run(
     Raises:
         OSError: the command cannot be started, for example because the folder does not exist.
     """
+    with leftovers.temporary_folder(words, {**os.environ, **(environment or {})}) as variables:
+        return _run(
+            words, observe, mark, {**(environment or {}), **variables}, timeout_s, streams, period_s, folder, guard
+        )
+
+
+def _run(
+    words: Sequence[str],
+    observe: Observer,
+    mark: str,
+    environment: Mapping[str, str],
+    timeout_s: float | None,
+    streams: Streams | None,
+    period_s: Callable[[float], float],
+    folder: Path | None,
+    guard: Sequence[str],
+) -> Outcome:
     bound = [str(build.find("bind")), "--die-with", str(os.getpid()), "--mark", mark, *guard, "--"]
     begin, timed_out, usage = time.monotonic(), False, None
     process = subprocess.Popen(  # noqa: S603 - words of our own making or the user's, no shell
@@ -154,7 +171,7 @@ def run(
         stdin=streams.input if streams else None,
         stdout=streams.output if streams else None,
         stderr=streams.errors if streams else None,
-        env={**os.environ, **(environment or {})},
+        env={**os.environ, **environment},
         cwd=folder,
         start_new_session=streams is not None,
     )

@@ -1,18 +1,48 @@
-"""Shared memory that ranks leave behind when they are killed: MPICH, for one, gives it a name until the very end."""
+"""What ranks and launchers leave behind when they are killed: shared memory, and folders of temporary files."""
 
 import contextlib
 import fcntl
 import math
 import os
+import shutil
 import signal
 import stat
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+
+from octant import launchers
 
 FOLDER = Path("/dev/shm")  # noqa: S108 - where MPI libraries keep what ranks of a node share
 _NAMES = (
     "mpich_shm_", "mpich_s_shar_tmp", "mpich_shar_tmp", "ucx_shm_posix_", "sm_segment.", "vader_segment.", "osc_rdma.",
     "osc_sm.", "osc_ucx.", "Intel_MPI_",
 )  # fmt: skip
+
+PREFIX = "octant-mpi-"
+"""Of folders below the system's temporary folder that hold the temporary files of one launch."""
+
+
+@contextlib.contextmanager
+def temporary_folder(words: Sequence[str], environment: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Give the launcher of a command line a folder for its temporary files; yield the variables that it needs.
+
+    Open MPI keeps the files of a launch in a folder that is named after its process ID, and SIGKILL leaves it behind: a
+    later launch of another user with the same ID then fails. The folder is removed at the end. If this process is
+    killed, `remove` does so later: a folder is in use as long as a process holds the lock of flock(2) on it.
+    """
+    place = Path(tempfile.gettempdir())
+    if not launchers.temporary_variables(words, environment, str(place)):
+        yield {}
+        return
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield launchers.temporary_variables(words, environment, str(folder))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(descriptor)
 
 
 def free_bytes(folder: Path = FOLDER) -> float:
@@ -24,16 +54,44 @@ def free_bytes(folder: Path = FOLDER) -> float:
     return math.inf
 
 
-def remove(folder: Path = FOLDER) -> tuple[str, ...]:
-    """Remove the segments of MPI libraries that belong to this user and that no process uses; return their names.
+def remove(folder: Path = FOLDER, temporary: Path | None = None) -> tuple[str, ...]:
+    """Remove segments of MPI libraries and folders of launches of this user that no process uses; return their names.
 
-    The kernel decides whether a segment is in use, so that processes of other users and containers count, too.
+    The kernel decides whether a segment or a folder is in use, so that processes of other users and containers count,
+    too.
+
+    Args:
+        folder: with the segments.
+        temporary: with the folders of launches; `None`: the system's temporary folder.
     """
+    found = [path for path in _named(folder, _NAMES) if _remove_if_unused(path)]
+    found += [path for path in _named(temporary or Path(tempfile.gettempdir()), PREFIX) if _remove_if_unlocked(path)]
+    return tuple(path.name for path in found)
+
+
+def _named(folder: Path, names: str | tuple[str, ...]) -> list[Path]:
     try:
-        segments = sorted(path for path in folder.iterdir() if path.name.startswith(_NAMES))
+        return sorted(path for path in folder.iterdir() if path.name.startswith(names))
     except OSError:
-        return ()
-    return tuple(path.name for path in segments if _remove_if_unused(path))
+        return []
+
+
+def _remove_if_unlocked(folder: Path) -> bool:
+    """Remove the folder of a launch, unless it is another user's or the process that made it still runs."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        if os.fstat(descriptor).st_uid != os.geteuid():
+            return False
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return not folder.exists()
 
 
 def _remove_if_unused(path: Path) -> bool:

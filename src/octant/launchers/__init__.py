@@ -7,7 +7,7 @@
 | `start` | `at_hand(environment)` and `command(program, size)`: see `Launcher`; optional: `yielding(size)` |
 | `mpiexec` | `VERSION`, `PMI`, `SPINS` and `unbound(size, root)`: see `MpiLauncher`; `--launcher mpiexec` uses it |
 | `job` | `LAUNCHER`, `script(job)` and `submission(path)`: see `BatchSystem` |
-| `recognise` | `COMMANDS` and `recognise(words, environment) -> LaunchCommand`: see `Recogniser` |
+| `recognise` | `COMMANDS` and `recognise(words, environment) -> LaunchCommand`; optional: see `Recogniser` |
 
 A launcher has the name of its file, or in a role the name that `NAMES` gives: `NAMES = {"start": "srun"}`. Optional for
 `read`: `FILE`, a pattern whose group is the file that the options name, and `BINDS`, what a tool binds that starts no
@@ -17,7 +17,15 @@ ranks itself: one process (`"process"`) or the threads inside each rank (`"threa
 from octant.launchers._jobs import BatchSystem, Job, Submission, batch_system, headed
 from octant.launchers._mpi import MpiLauncher, hydra_hosts, implementation, mpi_launcher
 from octant.launchers._placement import Reading, Syntax, from_syntax, to_every_syntax, to_syntax
-from octant.launchers._recognise import MOST_RANKS, LaunchCommand, Recogniser, recognise
+from octant.launchers._recognise import (
+    MOST_RANKS,
+    LaunchCommand,
+    Recogniser,
+    command_names,
+    hidden_launcher,
+    recognise,
+    temporary_variables,
+)
 from octant.launchers._roles import ROLES, entries, has, having, names
 from octant.launchers._start import JobSize, Launcher, chosen, launcher, yielding
 from octant.launchers._translate import Translation, request_text, translate, with_file
@@ -38,11 +46,13 @@ __all__ = [
     "Translation",
     "batch_system",
     "chosen",
+    "command_names",
     "entries",
     "from_syntax",
     "has",
     "having",
     "headed",
+    "hidden_launcher",
     "hydra_hosts",
     "implementation",
     "launcher",
@@ -50,6 +60,7 @@ __all__ = [
     "names",
     "recognise",
     "request_text",
+    "temporary_variables",
     "to_every_syntax",
     "to_syntax",
     "translate",
