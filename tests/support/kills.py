@@ -198,9 +198,8 @@ def unfinished(run: StoredRun) -> list[str]:
 def left_files(store: Path, temporary: Path) -> list[Path]:
     """Files of the killed command that the next commands have not removed."""
     found = [path for path in store.glob("runs/*/*") if path.name not in OF_A_RUN and path.name != kept.FOLDER]
-    for path in store.glob(f"runs/*/{kept.FOLDER}/*"):
-        if path.name not in (path.parent.parent / "records.jsonl").read_text(errors="replace"):
-            found.append(path)
+    folders = store.glob(f"runs/*/{kept.FOLDER}/*")
+    found += [one for one in folders if one.name.encode() not in (one.parent.parent / "records.jsonl").read_bytes()]
     return [*found, *store.glob("locks/*"), *store.glob(".*"), *store.parent.glob(".*"), *temporary.iterdir()]
 
 

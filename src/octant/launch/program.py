@@ -286,7 +286,9 @@ def _input(name: str, folder: Path, stack: contextlib.ExitStack) -> int:
     try:
         descriptor = os.open(folder / name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError as error:
-        raise Refusal(f"{what} ({error.strerror}); check --input, which is relative to the working directory") from error
+        raise Refusal(
+            f"{what} ({error.strerror}); check --input, which is relative to the working directory"
+        ) from error
     stack.callback(os.close, descriptor)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         raise Refusal(f"{what} (it is not a regular file); try a file in place of it")
