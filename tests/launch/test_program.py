@@ -278,6 +278,13 @@ def test_files_that_the_user_asked_for_are_found(programs: Programs) -> None:
     }
 
 
+def test_of_thousands_of_files_all_are_counted(programs: Programs) -> None:
+    text = "for number in range(3000): open(f'f{number}', 'w').close()"
+    end = programs.python(text, keep=("f*",))
+    assert len(end.found) == 3000
+    assert not any(one.left_out for one in end.found)
+
+
 def test_patterns_follow_no_link_and_match_as_in_a_shell(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     for name in ("a/1.txt", "a/b/2.txt", ".hidden", "a/[x]"):
