@@ -60,6 +60,19 @@ def _check_cut(every: bytes, kept: bytes, said: str) -> None:
         assert every[begin - 1 : begin] == b"\n", "a line is not cut"
 
 
+def test_an_output_that_is_cut_is_cut_between_lines(tmp_path: Path) -> None:
+    captures = Captures({"stdout": None})
+    captures.begin()
+    (stream,) = captures.streams
+    lines = [f"line {number}\n".encode() for number in range(100)]
+    os.write(stream.write_end, b"".join(lines))
+    captures.finish()
+    said = stream.write(tmp_path / "stdout")
+    assert said.endswith("bytes of stdout were left out")
+    *kept, end = (tmp_path / "stdout").read_bytes().splitlines(keepends=True)
+    assert {*kept, end} - {*lines} == {next(one for one in kept if one.startswith(b"[octant: "))}
+
+
 def test_what_was_never_drained_is_taken_at_the_end(tmp_path: Path) -> None:
     captures = Captures({"stdout": None, "stderr": None})
     for one in captures.streams:
