@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,6 +96,23 @@ def test_what_is_too_large_is_refused_before_anything_is_copied(source: Path, tm
     with pytest.raises(Refusal, match=r"its files have 16 GiB, more than 16 GiB\); try without --fresh-dir"):
         copy_directory(source, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
+
+
+def test_what_another_process_removes_meanwhile_is_left_out(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (source / "link").symlink_to("deep")
+    (source / "file").touch()
+    copy_entry = copies._copy_entry
+
+    def remove_before(*one: Any) -> None:
+        for name in ("link", "file"):
+            (source / name).unlink(missing_ok=True)
+        copy_entry(*one)
+
+    monkeypatch.setattr(copies, "_copy_entry", remove_before)
+    copy_directory(source, tmp_path / "copy")
+    assert sorted(content(tmp_path / "copy")) == ["deep", "deep/deeper", "deep/deeper/data", "deep/empty"]
 
 
 def test_a_directory_that_is_missing_is_named(tmp_path: Path) -> None:

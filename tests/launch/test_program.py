@@ -84,6 +84,19 @@ def test_what_a_program_prints_is_kept_apart_and_byte_for_byte(programs: Program
 
 def test_standard_input_is_empty_unless_a_file_is_named(programs: Programs) -> None:
     (programs.work / "in put.nml").write_text("some text")
+    ours, (reading, writing) = os.dup(0), os.pipe()
+    os.write(writing, b"of Octant")
+    os.close(writing)
+    os.dup2(reading, 0)
+    try:
+        _check_input(programs)
+    finally:
+        os.dup2(ours, 0)
+        for descriptor in (ours, reading):
+            os.close(descriptor)
+
+
+def _check_input(programs: Programs) -> None:
     assert output(programs.run("cat")) == b""
     assert output(programs.run("cat", input="in put.nml")) == b"some text"
     assert output(programs.run("cat", input=str(programs.work / "in put.nml"))) == b"some text"
@@ -276,6 +289,13 @@ def test_files_that_the_user_asked_for_are_found(programs: Programs) -> None:
         "../records.jsonl": ("missing", "there is no such file after the launch"),
         "none-*": ("missing", "there is no such file after the launch"),
     }
+
+
+def test_of_thousands_of_files_all_are_counted(programs: Programs) -> None:
+    text = "for number in range(3000): open(f'f{number}', 'w').close()"
+    end = programs.python(text, keep=("f*",))
+    assert len(end.found) == 3000
+    assert not any(one.left_out for one in end.found)
 
 
 def test_patterns_follow_no_link_and_match_as_in_a_shell(tmp_path: Path) -> None:

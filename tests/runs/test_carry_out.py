@@ -390,6 +390,32 @@ def test_what_a_program_puts_into_its_folder_is_kept_with_its_point(store: Store
     assert len(set(seen)) == 3
 
 
+def test_files_of_a_launch_that_was_killed_before_its_record_are_removed(store: Store) -> None:
+    run = store.create("q", machine(), (Ask(Subject(command=("./prog",))),))
+    left = run.folder / "files" / f"{run.launches[0].key}.0123456789abcdef"
+    left.mkdir(parents=True)
+    (left / "0.0.stdout").write_text("text")
+    (store.root / "locks").mkdir(exist_ok=True)
+    (store.root / "locks" / run.id).touch()  # of the process that was killed
+    other = store.create("q", machine(), ASKS[:1])
+    go_on(store, other)
+    assert not left.exists()
+
+
+def test_a_failed_launch_of_a_program_keeps_what_octant_bind_says(store: Store) -> None:
+    run = store.create("q", machine(), (Ask(Subject(command=("./prog",))),))
+
+    def start(*_: object) -> Outcome:
+        refusal_path(run.records).write_text("3 cannot bind to hardware threads 9; try fewer\n")
+        return Outcome(0, False, 0.1, "")
+
+    done = go_on(store, run, start)
+    assert [(one.reason, one.exit) for one in done.failures] == [
+        ("octant-bind: cannot bind to hardware threads 9; try fewer", Exit.NOT_SUPPORTED)
+    ]
+    assert not done.points
+
+
 def test_a_kernel_is_given_no_folder_for_files(store: Store) -> None:
     given: list[Mapping[str, str]] = []
 

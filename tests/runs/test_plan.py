@@ -16,6 +16,7 @@ from octant.launchers import openmpi
 from octant.machine import Machine
 from octant.runs import declared, plan
 from octant.runs.rounds import seed_within
+from octant.runs.starts import starts_of
 from octant.step import Step
 from octant.store import Store
 
@@ -139,6 +140,24 @@ def test_a_placement_is_worked_out_once_for_all_launches(tmp_path: Path, monkeyp
     assert len(orders) == 5, "each launch measures its points in another order"
     assert {planner(launch).places for launch in run.launches} == {planner(run.launches[0]).places}
     assert calls == ["1x1"]
+
+
+def test_launches_of_a_program_are_planned_for_each_cell(tmp_path: Path) -> None:
+    subject = Subject(command=("./app", "{n}"), keep=("out-{n}",), before=(("make", "n={n}"),))
+    run = Store(tmp_path / "store").create("q", MACHINE, [Ask(subject, {"n": "1,2"}, repeats=2)])
+    planner = plan.planner_of(run)
+    launches = [start for launch in run.launches for start in starts_of([launch])]
+    planned = [planner(launch) for launch in launches]
+    assert [one.launch for one in planned] == launches
+    assert [(one.words[-1], one.program.keep, one.program.before) for one in planned if one.program] == [
+        (n, (f"out-{n}",), (("make", f"n={n}"),)) for n in ("1", "2", "1", "2")
+    ]
+    assert {one.program.report for one in planned if one.program} == {str(run.folder / "records.jsonl.guard")}
+    assert all("--report" in one.words and one.timeout_s > 1e6 for one in planned), "nothing limits a first launch"
+    limited = plan.planner_of(run, 7.0)(launches[0])
+    assert (limited.timeout_s, limited.program and limited.program.commands_timeout_s) == (7.0, 7.0)
+    assert planned[0].program
+    assert planned[0].program.commands_timeout_s == 600.0
 
 
 def stored(tmp_path: Path, question: Ask) -> tuple[Launch, ...]:

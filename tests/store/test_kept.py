@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octant.launch.program import Found
-from octant.record import KeptFile, RecordError
+from octant.record import Failure, KeptFile, RecordError
+from octant.record.written import failure_line
 from octant.store import kept
-from octant.store.kept import offered_folder, read_kept, store_files, store_outputs
+from octant.store.kept import offered_folder, read_kept, remove_unnamed, store_files, store_outputs
 
 
 @pytest.fixture
@@ -121,6 +122,25 @@ def test_many_files_are_counted_and_only_the_first_are_stored(run: Path, tmp_pat
     stored = store_outputs(run, "p-0", {}, found)
     assert len(stored) == kept.MOST_FILES + 1
     assert stored[-1].left_out == f"5 files beyond {kept.MOST_FILES} of a launch"
+
+
+def test_files_that_no_record_names_are_removed(run: Path, tmp_path: Path) -> None:
+    (first,), (second,) = left(run, log=b"first"), left(run, log=b"second")
+    failure = Failure("program/p", "p-0", {}, 1, "ended", 1, files=(first,))
+    (run / "records.jsonl").write_text(f"{failure_line(failure)}\n")
+    (run / "files" / "notes").mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "file").touch()
+    (run / "files" / f"link.{'0' * 16}").symlink_to(tmp_path / "outside")
+    remove_unnamed(run)
+    assert read_kept(run, first) == b"first"
+    with pytest.raises(RecordError):
+        read_kept(run, second)
+    assert {one.name for one in (run / "files").iterdir()} == {first.stored.partition("/")[0], "notes"}
+    assert (tmp_path / "outside" / "file").exists()
+    (run / "records.jsonl").unlink()
+    remove_unnamed(run)
+    assert [one.name for one in (run / "files").iterdir()] == ["notes"]
 
 
 def test_a_file_that_cannot_be_written_is_left_out(run: Path, tmp_path: Path) -> None:

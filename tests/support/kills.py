@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from octant.failure import Exit
-from octant.store import Store, StoredRun
+from octant.store import Store, StoredRun, kept
 from segments import stray_segments
 
 PATIENCE_S = 20.0
@@ -28,6 +28,8 @@ VICTIMS = {
     "group": "",  # the process group of octant
     "launcher": "mpiexec",
     "rank": "octant-(?:node|mpi|hpcc|npb|apps|io)-.*",
+    "guard": "octant-bind",  # of a program, one of them
+    "program": "sh",  # a process of a program
 }
 """What a trial kills, and the program of a victim that octant has started."""
 
@@ -44,11 +46,17 @@ class Trial:
 
 def command(words: Sequence[str], store: Path) -> list[str]:
     """The command line of octant in this environment."""
-    return [sys.executable, "-m", "octant.cli", *words, "--store", str(store)]
+    at = words.index("--") if "--" in words else len(words)
+    return [sys.executable, "-m", "octant.cli", *words[:at], "--store", str(store), *words[at:]]
 
 
 def kill_and_resume(
-    words: Sequence[str], moment_s: float, store: Path, environment: Mapping[str, str], victim: str = "octant"
+    words: Sequence[str],
+    moment_s: float,
+    store: Path,
+    environment: Mapping[str, str],
+    victim: str = "octant",
+    repeated: Sequence[str] = (),
 ) -> Trial:
     """Start the command, send SIGKILL to the victim after this time, start another command, and resume the run.
 
@@ -56,6 +64,7 @@ def kill_and_resume(
         words: a command that creates one run in the store, which is empty before.
         moment_s: seconds from the start to the kill.
         victim: of `VICTIMS`.
+        repeated: what `octant resume RUN` is given in addition: the options and the command line of a program.
     """
     before, token = stray_segments(), f"octant-kill-{os.getpid()}-{time.monotonic_ns()}"
     with tempfile.TemporaryDirectory() as temporary:
@@ -70,7 +79,7 @@ def kill_and_resume(
         faults += _run(NEXT, store, environment)
         if not eventually(lambda: stray_segments() <= before):
             faults.append(f"segments are left behind: {sorted(stray_segments() - before)}")
-        again: list[Sequence[str]] = [("resume", run) for run in written] or [words]
+        again: list[Sequence[str]] = [("resume", run, *repeated) for run in written] or [words]
         for resumed in again:
             faults += _run(resumed, store, environment)
         faults += lost_records(written, store, torn)
@@ -188,7 +197,9 @@ def unfinished(run: StoredRun) -> list[str]:
 
 def left_files(store: Path, temporary: Path) -> list[Path]:
     """Files of the killed command that the next commands have not removed."""
-    found = [path for path in store.glob("runs/*/*") if path.name not in OF_A_RUN]
+    found = [path for path in store.glob("runs/*/*") if path.name not in OF_A_RUN and path.name != kept.FOLDER]
+    folders = store.glob(f"runs/*/{kept.FOLDER}/*")
+    found += [one for one in folders if one.name.encode() not in (one.parent.parent / "records.jsonl").read_bytes()]
     return [*found, *store.glob("locks/*"), *store.glob(".*"), *store.parent.glob(".*"), *temporary.iterdir()]
 
 

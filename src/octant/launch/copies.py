@@ -93,13 +93,16 @@ def remove_tree(folder: Path) -> None:
 
 
 def _entries(source: Path, left_out: Path | None) -> Iterator[_Entry]:
-    """What is in the directory, each folder before what is in it."""
+    """What is in the directory, each folder before what is in it; without what another process removes meanwhile."""
     folders = [""]
     while folders:
         place = folders.pop()
-        with os.scandir(source / place) as found:
+        with contextlib.suppress(FileNotFoundError), os.scandir(source / place) as found:
             for one in found:
-                status = one.stat(follow_symlinks=False)
+                try:
+                    status = one.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
                 inside = os.path.join(place, one.name)  # noqa: PTH118 - text
                 if stat.S_ISDIR(status.st_mode):
                     if left_out and source / inside == left_out:
@@ -113,14 +116,18 @@ def _copy_entry(one: _Entry, source: Path, target: Path) -> None:
     if stat.S_ISDIR(mode):
         new.mkdir(0o700)
     elif stat.S_ISLNK(mode):
-        named = str(old.readlink())
+        try:
+            named = str(old.readlink())
+        except FileNotFoundError:
+            return
         named = os.path.normpath(named) if os.path.isabs(named) else named  # noqa: PTH117 - text
         if os.path.isabs(named) and os.path.commonpath([named, source]) == str(source):  # noqa: PTH117 - text
             named = str(target / os.path.relpath(named, source))
         new.symlink_to(named)
     elif stat.S_ISREG(mode):
-        _copy_file(old, new)
-        _set_attributes(new, one.status)
+        with contextlib.suppress(FileNotFoundError):
+            _copy_file(old, new)
+            _set_attributes(new, one.status)
 
 
 def _copy_file(old: Path, new: Path) -> None:

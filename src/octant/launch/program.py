@@ -29,8 +29,8 @@ _EARLY_POLL_S, _EARLY_S, _POLL_S = 0.1, 2.0, 0.5
 _ERRORS_BYTES = 4000
 _MOST_NAMED = 8
 """Ranks or processes that one sentence lists."""
-_MOST_MATCHES = 10_000
-"""Files that one pattern may match."""
+_MOST_CHECKED = 1000
+"""Files of which each is looked at; of more, which nobody stores, only the number counts."""
 _Starter = Callable[..., Outcome]
 
 
@@ -201,17 +201,17 @@ class _Launch:
         """The files that the user's patterns match, each once."""
         seen = set[str]()
         for pattern in self._asked.keep:
-            for number, place in enumerate(matching(self._folder, pattern)):
-                if number == _MOST_MATCHES:
-                    break
+            for place in matching(self._folder, pattern):
                 if place not in seen:
                     seen.add(place)
                     yield place, self._folder / place
 
     def _found(self, known: Mapping[str, object]) -> Iterator[Found]:
         """The files to store, with the reason for each that cannot be stored."""
-        every = dict(self._matches())
-        for place, path in every.items():
+        for number, (place, path) in enumerate(self._matches()):
+            if number >= _MOST_CHECKED:
+                yield Found(place, path)
+                continue
             if place in known and known[place] == _state(path):
                 yield Found(place, path, "the launch did not change it")
                 continue
@@ -286,7 +286,9 @@ def _input(name: str, folder: Path, stack: contextlib.ExitStack) -> int:
     try:
         descriptor = os.open(folder / name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError as error:
-        raise Refusal(f"{what} ({error.strerror}); check --input, which is relative to {folder}") from error
+        raise Refusal(
+            f"{what} ({error.strerror}); check --input, which is relative to the working directory"
+        ) from error
     stack.callback(os.close, descriptor)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         raise Refusal(f"{what} (it is not a regular file); try a file in place of it")

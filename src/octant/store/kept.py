@@ -30,6 +30,8 @@ MOST_LAUNCH_BYTES = 64 << 20
 MOST_FILES = 256
 """Of a launch; what a program leaves beyond them is counted, not listed."""
 _KIND = "output"
+_ATTEMPT = re.compile(rf"{KEPT_NAME}\.[0-9a-f]{{16}}")
+_STORED = re.compile(rb'"stored":"([A-Za-z0-9._-]{1,200})/')
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _READ_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe must not hold us up
@@ -125,6 +127,23 @@ def store_outputs(
                 stored.append(writer.store(path, name))
         writer.finish()
     return (*stored, *_further(len(wanted)))
+
+
+def remove_unnamed(run: Path) -> None:
+    """Remove the folders of files that no record of the run in this folder names: their launch was killed as it wrote.
+
+    A name in a damaged line counts, too. The caller holds the lock of the run.
+    """
+    folders = [name for name in _names(run / FOLDER) if _ATTEMPT.fullmatch(name)]
+    if not folders:
+        return
+    named = set[str]()
+    with contextlib.suppress(FileNotFoundError), (run / "records.jsonl").open("rb") as file:
+        for line in file:
+            named.update(found.decode() for found in _STORED.findall(line))
+    for name in folders:
+        if name not in named and not (run / FOLDER).is_symlink():
+            remove_tree(run / FOLDER / name)
 
 
 def _names(folder: Path) -> list[str]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from octant.failure import Refusal
-from octant.store import files, progress, scratch
+from octant.store import files, kept, progress, scratch
 
 FOLDER = "locks"
 
@@ -49,7 +49,7 @@ def lock(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the temporary files of all runs of this run's store whose process was killed.
+    """Remove the temporary files of all runs of this run's store whose process was killed, and files of no record.
 
     Only runs with a lock file are visited; version 0.2 wrote none, so the first time all runs are. Runs that another
     process measures are skipped, and every run if the file system does not support locks.
@@ -69,6 +69,7 @@ def sweep(folder: Path) -> None:
             with _held(root / FOLDER / name), contextlib.suppress(OSError):
                 if not run.is_symlink():
                     progress.remove_leftovers(run / "records.jsonl")
+                    kept.remove_unnamed(run)
         except BlockingIOError:
             continue
         except OSError:
