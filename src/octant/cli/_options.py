@@ -51,6 +51,9 @@ SvgOption = Annotated[
         "--svg", metavar="FOLDER", help="Write each picture as SVG into this folder, for two columns and for one."
     ),
 ]
+ShowOutputOption = Annotated[
+    bool, typer.Option("--show-output", help="Show what a program prints while it runs; it is stored as well.")
+]
 NotesOption = Annotated[bool, typer.Option("--notes", help="Print the doubts that are only notes too.")]
 TimeoutOption = Annotated[
     float | None,

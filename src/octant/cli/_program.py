@@ -105,16 +105,17 @@ class ProgramWords:
         }
         return ProgramOptions(**given)
 
-    def refuse_alone(self, example: str) -> None:
+    def refuse_alone(self, example: str, show_output: bool = False) -> None:
         """Refuse options of a program that were given without one.
 
         Args:
             example: a command line that is right, up to its options.
+            show_output: whether `--show-output` was given.
 
         Raises:
             Refusal: there is such an option.
         """
-        if options := self.options.words:
+        if options := [*self.options.words, *(["--show-output"] if show_output else [])]:
             from octant.program import shell_text
 
             why = "it is an option of a program, and no command line follows --"

@@ -23,6 +23,7 @@ from octant.cli._options import (
     PlaceOption,
     RanksOption,
     RepeatsOption,
+    ShowOutputOption,
     StoreOption,
     TimeoutOption,
     measured_option,
@@ -92,6 +93,7 @@ def run(
     store: StoreOption = None,
     timeout: TimeoutOption = None,
     only_safe: OnlySafeOption = False,
+    show_output: ShowOutputOption = False,
     json: JsonOption = False,
 ) -> None:
     """Measure one workload, or a program of yours: octant run [KNOB=VALUE]... -- COMMAND.
@@ -104,7 +106,7 @@ def run(
     words = tuple(knobs or ())
     options = RunOptions(
         words, ranks, mode, repeats, Where(place, launcher, hosts, link), tuple(mpi or ()), script, submit, minutes,
-        tuple(directive or ()), on_model, notes, store, timeout, only_safe, json,
+        tuple(directive or ()), on_model, notes, store, timeout, only_safe, json, show_output,
     )  # fmt: skip
     if program.command is not None:
         run_program(program, replace(options, knobs=(*([workload] if workload else []), *words)))
@@ -112,7 +114,7 @@ def run(
     if not workload:
         why = "nothing is named"
         raise Refusal(f"cannot measure ({why}); try octant run stream, or octant run -- ./app", Exit.WRONG_WORD)
-    program.refuse_alone("octant run")
+    program.refuse_alone("octant run", show_output)
     run_workload(workload, options)
 
 
@@ -183,6 +185,7 @@ def resume(
     notes: NotesOption = False,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
+    show_output: ShowOutputOption = False,
     json: JsonOption = False,
 ) -> None:
     """Measure what a stopped run still lacks; of a program: octant resume RUN [KNOB=VALUE]... -- COMMAND.
@@ -207,7 +210,7 @@ def resume(
         raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {more}")
     if program.command is None:
         again.check_unnamed(run)
-        program.refuse_alone(f"octant resume {run.id}")
+        program.refuse_alone(f"octant resume {run.id}", show_output)
         if knobs:
             why = "knobs of a run are stored with it"
             raise Refusal(f"cannot set {knobs[0]} ({why}); try octant resume {run.id}", Exit.WRONG_WORD)
@@ -219,7 +222,8 @@ def resume(
         report_remarks(ask)
     page = run.benchmark == "evaluate"
     show = _of_study(json) if run.study else shown(json, notes, page)
-    finish(Store(run.folder.parent.parent), run, timeout, show, _report_s(run) if page else 0.0)
+    show_s = _report_s(run) if page else 0.0
+    finish(Store(run.folder.parent.parent), run, timeout, show, show_s, shown=show_output)
 
 
 def _of_study(json: bool) -> Callable[[StoredRun], None]:

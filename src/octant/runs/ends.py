@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from octant.failure import Exit
 from octant.record import MISSING
+from octant.runs.programs.options import resume_line
 from octant.units import counted
 from octant.workloads import alone_knobs
 
@@ -47,7 +48,7 @@ def _missing(run: StoredRun) -> Iterator[End]:
     if left := run.remaining():
         reasons = [failure.reason for failure in run.failures if failure.exit == Exit.CANNOT_RUN]
         why = reasons[-1] if reasons else "no record of them came"
-        hint = "" if run.pair else f"; correct that and try octant resume {run.id}"
+        hint = "" if run.pair else f"; correct that and try {resume_line(run)}"
         said = f"{counted(len(left), 'launch')} failed" if run.points else "nothing could be measured"
         yield End(Exit.CANNOT_RUN, f"{said} ({why}){hint}")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
 from octant.runs.programs import grammar, request
-from octant.runs.programs.options import started_words
+from octant.runs.programs.options import resume_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from octant.ask import Ask, Subject
     from octant.runs.programs.options import ProgramOptions
     from octant.store import StoredRun
-
-
-def resume_line(run: StoredRun) -> str:
-    """Return the command line that goes on with a run: of a program with all that has to be given again."""
-    line = ["octant", "resume", run.id]
-    ask = next((ask for ask in run.asks if ask.subject.command), None)
-    if ask is None:
-        return shell_text(line)
-    knobs = [f"{name}={value}" for name, value in ask.knobs.items()]
-    return shell_text([*line, *knobs, *started_words(ask.subject), "--", *ask.subject.command])
 
 
 def check_given(
@@ -99,8 +89,9 @@ def _differences(ask: Ask, given: Subject, knobs: Mapping[str, str]) -> Iterator
         [shlex.join(check.command) for check in one.checks if check.command] for one in (stored, given)
     )  # fmt: skip
     yield from _list_differences("--check command", old_checks, new_checks)
-    for option, old, new in zip(("--value", "--keep", "--check"), _read_parts(stored), _read_parts(given), strict=True):
-        if new and old != new:
+    parts = zip(("--value", "--keep", "--check"), _read_parts(stored), _read_parts(given), strict=True)
+    for option, part, again in parts:
+        if again and part != again:
             yield f"{option} is not as in the run"
     if given.fresh and not stored.fresh:
         yield "--fresh-dir is given, and is not in the run"

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 from octant.ask import Subject
 from octant.failure import Exit, Refusal
+from octant.program import shell_text
 from octant.runs.programs import grammar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from octant.store import StoredRun
 
 MOST_WORDS = 100_000
 """Of a command line."""
@@ -92,6 +95,16 @@ def started_words(subject: Subject) -> list[str]:
         *option_words("--after", map(shlex.join, subject.after)),
         *option_words("--check", checks),
     ]
+
+
+def resume_line(run: StoredRun) -> str:
+    """Return the command line that goes on with a run: of a program with all that has to be given again."""
+    line = ["octant", "resume", run.id]
+    if len(run.asks) != 1 or not run.asks[0].subject.command:
+        return shell_text(line)
+    (ask,) = run.asks
+    knobs = [f"{name}={value}" for name, value in ask.knobs.items()]
+    return shell_text([*line, *knobs, *started_words(ask.subject), "--", *ask.subject.command])
 
 
 def option_words(name: str, values: Iterable[str]) -> list[str]:
