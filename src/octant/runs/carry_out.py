@@ -287,8 +287,8 @@ class _Session:
     def _judging(self, launch: Launch, scratch: Path) -> Judging:
         """With what the answer of a launch of a program is judged."""
         of = self.baseline
-        couples = {ask.key: other for ask, other in zip(self.run.asks, of.run.asks, strict=False)}
-        baseline = baseline_of(couples.get(launch.ask.key, launch.ask), of.run.asks)
+        ask = launch.ask if of is self else of.run.asks[self.run.asks.index(launch.ask)]
+        baseline = baseline_of(ask, [ask] if self.run.pair else of.run.asks)  # of two programs: A's launch of the cell
         points = {key: points for key, (points, _) in of.known.items()}
         is_baseline = of is self and is_launch_of(launch, baseline)
         return Judging(self.run.folder, scratch, find_reference(baseline, points, of.run.folder), is_baseline)

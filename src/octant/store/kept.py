@@ -148,6 +148,7 @@ class _Writer:
         self._run, self._stack = run, stack
         self._attempt = f"{_plain(launch, 80)}.{secrets.token_hex(8)}"
         self._folder = -1  # opened with the first file
+        self._above: list[int] = []  # folders above it in which something is new
         self._bytes = 0
 
     def store(self, path: Path, name: str) -> KeptFile:
@@ -195,24 +196,22 @@ class _Writer:
         return f"{self._attempt}/{name}"
 
     def finish(self) -> None:
-        """Have the folder on the disk, too.
+        """Have the folders on the disk, too: a record must not survive a power cut that they do not survive.
 
         Raises:
             OSError: the disk refuses it.
         """
-        if self._folder >= 0:
-            os.fsync(self._folder)
+        for folder in (self._folder, *self._above) if self._folder >= 0 else ():
+            os.fsync(folder)
 
     def _made(self) -> int:
         run = _opened(self._stack, str(self._run), _READ_FOLDER & ~os.O_NOFOLLOW)
-        folders = []
         with contextlib.suppress(FileExistsError):
             os.mkdir(FOLDER, FOLDER_MODE, dir_fd=run)
-            folders = [run]
+            self._above.append(run)
         every = _opened(self._stack, FOLDER, _READ_FOLDER, run)
         os.mkdir(self._attempt, FOLDER_MODE, dir_fd=every)
-        for folder in (every, *folders):  # the record must not survive a power cut that the folder does not survive
-            os.fsync(folder)
+        self._above.append(every)
         return _opened(self._stack, self._attempt, _READ_FOLDER, every)
 
 
