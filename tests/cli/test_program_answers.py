@@ -1,6 +1,7 @@
 """Planted programs: a wrong answer is never a performance value, and what is missing or cannot be checked is said."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -81,7 +82,7 @@ def test_a_wrong_answer_that_is_faster_is_never_reported_as_faster(measure: Runs
         "2": (False, True),
     }
     compared = measure.octant("compare", before, run.id, cwd=measure.folder).stdout
-    assert "Solver.py, n 2, 1 core\n    wrong answer in B" in compared.partition("Not comparable (1)")[2], compared
+    assert re.search(r"Not comparable \(1\)\n.*, n 2.*\n\s+wrong answer in B", compared), compared
     assert "faster" not in compared
 
 
@@ -112,7 +113,7 @@ def test_what_two_equal_runs_do_not_share_cannot_be_checked(measure: Runs) -> No
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        ("rate=Mops total = (.*)", "the most similar line is 'Mop/s total = 100.0'"),
+        ("rate=Mops total = (.*)", "the most similar line is 'Mop/s total = "),
         ("rate=(Mop/s) total", "is not a number"),
         ("rate[1,lower,none.txt]=x", "none.txt does not exist after the launch"),
         ("rate=json:a.b", "stdout is not JSON"),

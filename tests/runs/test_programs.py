@@ -145,8 +145,8 @@ def test_what_the_guard_saw_of_threads_and_memory_is_in_the_record(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("hosts", "shares"), [(("a", "b"), False), (("a", "a"), True)])
-def test_more_threads_than_hardware_threads_are_recorded(tmp_path: Path, hosts: tuple[str, str], shares: bool) -> None:
-    reports = tuple(report(n, host, given=Given(host, (0, 1), ((0,), (1,)))) for n, host in enumerate(hosts))
+def test_more_ranks_than_hardware_threads_are_recorded(tmp_path: Path, hosts: tuple[str, str], shares: bool) -> None:
+    reports = tuple(report(n, host, given=Given(host, (0,), ((0,),))) for n, host in enumerate(hosts))
     point = read_back(tmp_path, ProgramEnd(OUTCOME, tmp_path, whole=report(None, whole=True), ranks=reports), 2)
     assert point.share_cores is shares
     assert point.process.hosts == tuple(dict.fromkeys(hosts))
