@@ -60,13 +60,13 @@ def test_a_value_passes_if_and_only_if_it_is_within_the_tolerance(
     value: float, expected: float, tolerance: float, relative: bool
 ) -> None:
     check = ProgramCheck("value", "x", tolerance, relative, expected)
-    apart = abs(value - expected)
     if relative and expected == 0:
         with pytest.raises(FailedCheckError, match="absolute"):
             difference(check, value, expected)
-    else:
-        found = difference(check, value, expected)
-        assert found == pytest.approx(apart / abs(expected) if relative else apart, rel=1e-9, abs=1e-9)
+        return
+    scale = abs(expected) if relative else 1.0
+    rounding = 1e-15 * (abs(value) + abs(expected)) / scale
+    assert difference(check, value, expected) == pytest.approx(abs(value - expected) / scale, rel=1e-12, abs=rounding)
 
 
 def test_a_tolerance_means_the_decimal_numbers_that_were_printed() -> None:
