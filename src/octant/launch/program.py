@@ -10,6 +10,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,6 +28,7 @@ VARIABLE = "OCTANT_LAUNCH"
 _EARLY_POLL_S, _EARLY_S, _POLL_S = 0.1, 2.0, 0.5
 """Between two looks at the clock, of which the end of the program does not depend: they take its hardware threads."""
 _ERRORS_BYTES = 4000
+_CHECK_BYTES = 1 << 20  # of the output of a check command that are kept: its end
 _MOST_NAMED = 8
 """Ranks or processes that one sentence lists."""
 _MOST_CHECKED = 1000
@@ -101,6 +103,27 @@ def run_program(
             return _Launch(planned, asked, folder, scratch, shown).run(_input(asked.input, folder, stack), observe)
     except Refusal as refusal:
         return ProgramEnd(_not_started(str(refusal)), directory, reason=str(refusal))
+
+
+def run_command(words: Sequence[str], folder: Path, environment: Mapping[str, str], limit_s: float) -> Outcome:
+    """Run a check command of the user to its end, without input and without a shell; no process of it survives.
+
+    Args:
+        words: of the command.
+        folder: in which it works.
+        environment: further variables; OCTANT_LAUNCH is among them.
+        limit_s: its time limit.
+    """
+    with tempfile.TemporaryFile() as output:
+        streams = Streams(subprocess.DEVNULL, output.fileno(), output.fileno())
+        report = Path(environment[VARIABLE], "check.guard")
+        outcome = run(
+            words, lambda _elapsed_s: None, new_mark(), environment, limit_s, streams, folder=folder,
+            guard=guard.words(report, whole=True),
+        )  # fmt: skip
+        report.unlink(missing_ok=True)
+        output.seek(max(0, output.seek(0, os.SEEK_END) - _CHECK_BYTES))
+        return replace(outcome, errors=output.read().decode(errors="replace"))
 
 
 class _Launch:

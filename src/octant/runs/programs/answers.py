@@ -10,7 +10,7 @@ from pathlib import Path
 
 from octant.ask import Subject
 from octant.launch import Planned
-from octant.launch.program import ProgramEnd
+from octant.launch.program import ProgramEnd, run_command
 from octant.program import ProgramCheck, ProgramValue
 from octant.record import MISSING, KeptFile, Result
 from octant.runs.programs import checks, values
@@ -30,7 +30,7 @@ class Judging:
     scratch: Path  # an existing folder that is removed later
     reference: Reference | None = None  # what the baseline gave; `None`: nothing so far
     is_baseline: bool = False  # the launch is one of the baseline itself
-    command: checks.RunCommand = checks.run_command
+    command: checks.RunCommand = run_command
 
 
 @dataclass(frozen=True)

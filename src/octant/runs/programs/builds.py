@@ -186,7 +186,9 @@ def _configured() -> tuple[str, ...]:
     waiting = [str(_CONFIGURATION)]
     while waiting and len(found) < MOST_LIBRARIES:
         with contextlib.suppress(OSError):
-            for line in Path(waiting.pop(0)).read_text(errors="replace").splitlines():
+            with open_plain(Path(waiting.pop(0))) as file:
+                text = file.read(_CHUNK_BYTES).decode(errors="replace")
+            for line in text.splitlines():
                 words = line.partition("#")[0].split()
                 if words[:1] == ["include"]:
                     for pattern in words[1:]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 import os
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import BinaryIO
@@ -17,10 +15,9 @@ import numpy as np
 
 from octant.ask import Subject
 from octant.failure import Exit, Refusal
-from octant.launch import guard
-from octant.launch.execute import Outcome, Streams, new_mark, run
+from octant.launch.execute import Outcome
 from octant.launch.program import VARIABLE as LAUNCH
-from octant.launch.program import ProgramEnd
+from octant.launch.program import ProgramEnd, run_command
 from octant.program import STDERR, STDOUT, ProgramCheck
 from octant.record import RecordError, Result
 from octant.runs.programs import values
@@ -35,7 +32,6 @@ OUTPUT, ERRORS = "OCTANT_STDOUT", "OCTANT_STDERR"
 """Variables of a check command: the files with what was captured of the launch."""
 _CHUNK_BYTES = 1 << 20
 _SHOWN_CHARS = 200
-_OUTPUT_BYTES = 1 << 20  # of a check command that are stored: its end
 
 RunCommand = Callable[[Sequence[str], Path, Mapping[str, str], float], Outcome]
 """Runs words in a folder with further variables and a time limit."""
@@ -43,20 +39,6 @@ RunCommand = Callable[[Sequence[str], Path, Mapping[str, str], float], Outcome]
 
 class FailedCheckError(Exception):
     """A check that has no value to compare, so that it fails; the message states the reason."""
-
-
-def run_command(words: Sequence[str], folder: Path, environment: Mapping[str, str], limit_s: float) -> Outcome:
-    """Run a check command to its end, without input and without a shell; no process of it survives."""
-    with tempfile.TemporaryFile() as output:
-        streams = Streams(subprocess.DEVNULL, output.fileno(), output.fileno())
-        report = Path(environment[LAUNCH], "check.guard")
-        outcome = run(
-            words, lambda _elapsed_s: None, new_mark(), environment, limit_s, streams, folder=folder,
-            guard=guard.words(report, whole=True),
-        )  # fmt: skip
-        report.unlink(missing_ok=True)
-        output.seek(max(0, output.seek(0, os.SEEK_END) - _OUTPUT_BYTES))
-        return replace(outcome, errors=output.read().decode(errors="replace"))
 
 
 @dataclass(frozen=True)
@@ -159,12 +141,11 @@ def _file_check(check: ProgramCheck, number: int, answer: Answer, judged: Judged
     path = answer.end.folder / check.file
     try:
         with values.open_plain(path) as file:
-            size = os.fstat(file.fileno()).st_size
             values.check_fresh(check.file, os.fstat(file.fileno()).st_mtime, answer.sources)
         if check.reference:
             return _compared_with_file(path, answer.directory / check.reference, check)
         if answer.reference is None and answer.is_baseline:
-            _store_baseline(number, path, size, judged)
+            _store_baseline(number, path, judged)
             return 0.0, ""
         return _compared_with_baseline(path, number, answer)
     except OSError as error:
@@ -175,11 +156,13 @@ def _file_check(check: ProgramCheck, number: int, answer: Answer, judged: Judged
         raise FailedCheckError(f"the baseline cannot be read: {damaged}") from damaged
 
 
-def _store_baseline(number: int, path: Path, size: int, judged: Judged) -> None:
+def _store_baseline(number: int, path: Path, judged: Judged) -> None:
     """Keep the file for the comparisons that follow; of a file that is too large to be stored, its digest."""
-    if size <= kept.MOST_FILE_BYTES:
+    with values.open_plain(path) as file:
+        content = file.read(kept.MOST_FILE_BYTES + 1)
+    if len(content) <= kept.MOST_FILE_BYTES:
         ending = "".join(one for one in path.suffix if one.isascii() and (one.isalnum() or one == "."))[:16]
-        judged.files[f"{stored_name(number)}{ending}"] = path.read_bytes()
+        judged.files[f"{stored_name(number)}{ending}"] = content
     judged.notes[digest_note(number)] = digest_of(path)
 
 

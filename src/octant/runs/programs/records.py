@@ -88,7 +88,7 @@ def record_lines(
 def _rank_count(planned: Planned, end: ProgramEnd) -> int:
     """Return the ranks that were asked for; of a launcher that does not say, those that a guard reports."""
     known = planned.ranks or planned.launch.ask.shape.ranks
-    return known if planned.ranks or known > 1 else max([known, *((one.rank or 0) + 1 for one in end.ranks)])
+    return known if planned.ranks or known > 1 else max(known, len({one.rank or 0 for one in end.ranks}))
 
 
 def _reports(end: ProgramEnd, ranks: int) -> dict[int, GuardReport]:
@@ -172,7 +172,7 @@ def _notes(planned: Planned, end: ProgramEnd, reports: Mapping[int, GuardReport]
         "cut output": "; ".join(end.cut),
         "outlived": ", ".join(dict.fromkeys(f"{one.name} ({one.pid})" for one in outlived)),
         "binds itself": planned.program.binding if planned.program else "",
-        "ranks missing": ", ".join(map(str, missing)) if end.whole or end.ranks else "",
+        "ranks missing": set_text(missing) if end.whole or end.ranks else "",
         "threads": "; ".join(_threads_text(rank, one) for rank, one in list(reports.items())[:_SHOWN_RANKS]),
         "problems": "; ".join(end.problems),
     }
