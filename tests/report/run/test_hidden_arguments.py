@@ -162,6 +162,12 @@ def test_a_secret_that_a_program_printed_is_hidden(tmp_path: Path, text: str, sh
     assert hidden.hider(run_of(tmp_path, ["./app"]))(text) == shown
 
 
+def test_a_drawing_stays_whole_whatever_is_hidden(tmp_path: Path) -> None:
+    clean = sharing.cleaner(run_of(tmp_path, ["./app", "--password=text", "--token=class"]))
+    markup = '<text class="a text" x="1">n017 text</text>'
+    assert sharing.cleaned_markup(markup, clean) == '<text class="a (hidden)" x="1">n017 (hidden)</text>'
+
+
 def test_a_secret_that_was_cut_off_is_hidden(tmp_path: Path) -> None:
     hide = hidden.hider(run_of(tmp_path, ["./app", f"--password={PASSWORD}", "data/of/mine"]))
     assert hide(f"./app --password={PASSWORD[:5]}…") == "(path) --password=(hidden)…"

@@ -20,6 +20,7 @@ from octant.report.plain import clean, clean_lines, in_ascii
 from octant.report.run import results
 from octant.report.run.screen import screen_lines, wrapped
 from octant.report.terminal import screen_columns
+from octant.runs.programs.options import resume_line
 from octant.workload import Choice
 
 if TYPE_CHECKING:
@@ -241,7 +242,7 @@ def _head(summary: Summary, width: int) -> list[Text]:
     )
     facts += [f"measured clock {summary.clock_text}"] if summary.clocks_hz else []
     left = units.counted(len(run.remaining()), "launch")
-    state = "" if run.complete else f"incomplete: {left} left, octant resume {run.id}"
+    state = "" if run.complete else f"incomplete: {left} left, {resume_line(run)}"
     return [
         Text.assemble((clean(machine.name), "bold"), f"  {clean(run.title)}"),
         *wrapped(" · ".join(facts), width, "dim", 2),
