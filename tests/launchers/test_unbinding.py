@@ -3,7 +3,6 @@
 import pytest
 
 from octant import launchers
-from octant.launchers import _recognise
 
 DECLARED = [
     (name, command)
@@ -24,4 +23,4 @@ def test_a_command_line_with_the_option_does_not_bind(name: str, command: str) -
     head = [command, "run"] if command == "flux" else [command]
     found = recogniser.recognise([*head, *option, "-n", "2", "./app"], {})
     assert (found.binds, found.bound_by) == (False, "")
-    assert _recognise.unbinding_option("no such launcher", command) == ""
+    assert launchers.unbinding_option("no such launcher", command) == ""
