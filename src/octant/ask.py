@@ -17,10 +17,20 @@ from typing import Annotated
 from msgspec import Meta
 
 from octant import units
-from octant.program import ProgramCheck, ProgramValue
+from octant.program import FAMILY, ProgramCheck, ProgramValue, is_program
 
 EFFORT = frozenset({"seconds", "samples", "least", "precision"})
-"""Knobs that say how long to measure, not what."""
+"""Knobs of kernels that say how long to measure, not what."""
+
+
+def effort_knobs(subject: str) -> frozenset[str]:
+    """Return the knobs of a subject, `family/name`, that say how long to measure: none of a user's program.
+
+    A program has the knobs that its user chose for its command line, whatever they are called.
+    """
+    return frozenset() if is_program(subject) else EFFORT
+
+
 _OLD_SPELLINGS = {"4k": "4KiB", "64k": "64KiB", "2m": "2MiB", "16m": "16MiB", "1g": "1GiB", "prefer": "preferred"}
 """Values, up to a colon, that are read and no longer written."""
 _NODES = re.compile("(?:bind|interleave):[0-9-]+(?:[,+][0-9-]+)*")
@@ -61,7 +71,7 @@ class Subject:
     @property
     def name(self) -> str:
         """The workload's name, or `program/` and the program's."""
-        return self.workload or f"program/{self.program or self.command[0].rpartition('/')[2]}"
+        return self.workload or f"{FAMILY}/{self.program or self.command[0].rpartition('/')[2]}"
 
     @property
     def started(self) -> list[object]:
@@ -235,8 +245,14 @@ def _bytes(value: str) -> int | None:
         return None
 
 
-def comparable_cell(knobs: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """The values of knobs that tell the cells of an ask apart, in the spelling that all of the same meaning share."""
+def comparable_cell(knobs: Mapping[str, str], subject: str = "") -> tuple[tuple[str, str], ...]:
+    """The values of knobs that tell the cells of an ask apart, in the spelling that all of the same meaning share.
+
+    Args:
+        subject: whose knobs these are, `family/name`; "": any kernel's.
+    """
+    if is_program(subject):  # its knobs are arguments, as they were written
+        return tuple(sorted(knobs.items()))
     return tuple(sorted((name, comparable(value)) for name, value in knobs.items() if name not in EFFORT))
 
 

@@ -14,6 +14,8 @@ Better = Literal["higher", "lower"]
 
 STDOUT, STDERR = "stdout", "stderr"
 """Sources of values that are no files."""
+FAMILY = "program"
+"""The first part of the name of every user's program; no workload has this family."""
 _NEEDS_NO_QUOTES = re.compile(r"(?:[\w@%+=:,./-]|\{\w+\})+", re.ASCII)
 """Words that a shell leaves as they are: it expands braces only around a comma or two points."""
 
@@ -36,6 +38,11 @@ def _quoted(word: str) -> str:
         return shlex.quote(word)
     escaped = word.replace("\\", "\\\\").replace("'", "\\'")
     return "$'" + _CONTROL.sub(lambda one: f"\\u{ord(one[0]):04x}".replace("\\u000a", "\\n"), escaped) + "'"
+
+
+def is_program(subject: str) -> bool:
+    """Whether the name of a subject, `family/name`, is that of a user's program."""
+    return subject.startswith(f"{FAMILY}/")
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from octant.placement import RankPlace
 from octant.record import Failure, Point
 from octant.runs.carry_out import Batch, Decide, Step, carry_out, in_turn
 from octant.runs.ends import ends_of
+from octant.runs.starts import starts_of
 from octant.store import Store, StoredRun
 from octant.store.kept import read_kept
 
@@ -330,11 +331,12 @@ def test_a_command_line_is_started_for_each_cell_and_recorded_by_us(store: Store
         Kernel({0: taken, 1: Outcome(4, False, 0.1, "bad")}),
     )
     (point,) = done.points
-    assert (point.workload, point.pace, point.knobs) == ("program/solve", "whole", {"n": "1"})
+    first, second = (start.started_knobs for start in starts_of(run.launches, run.seed))
+    assert (point.workload, point.pace, point.knobs) == ("program/solve", "whole", first)
     assert {result.name: (result.value, result.unit) for result in point.results} == {
         "wall time": (2.5, "s"), "user time": (2.0, "s"), "system time": (0.25, "s"), "memory": (1 << 20, "B"),
     }  # fmt: skip
-    assert [(failure.knobs, failure.reason) for failure in done.failures] == [({"n": "2"}, "bad (exit status 4)")]
+    assert [(failure.knobs, failure.reason) for failure in done.failures] == [(second, "bad (exit status 4)")]
 
 
 @pytest.fixture(scope="module")

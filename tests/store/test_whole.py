@@ -19,7 +19,7 @@ from octant.placement import RankPlace
 from octant.record import RecordError
 from octant.record.written import seal, unseal
 from octant.store import Pair, Store, StudyAsked, files, format1, new_ids, open_store
-from octant.store.asked import Asked, ImportedFile, ProvenSetting, asked_text, read_asked, read_start, start_line
+from octant.store.asked import Asked, ImportedFile, ProvenSetting, asked_text, read_asked, read_decided, start_line
 from octant.store.index import Listed
 from octant.store.progress import path_of, progress_of, remove_leftovers
 from octant.tile import DeclaredScreen
@@ -80,7 +80,7 @@ def test_an_order_names_launches_that_were_asked(order: list[list[int]]) -> None
 @pytest.mark.parametrize("was_asked", [True, False])
 def test_every_member_of_a_start_is_read_back(was_asked: bool) -> None:
     line = start_line(PLANNED, was_asked).encode()
-    assert read_start(line, {ASK.key: ASK} if was_asked else {}, {}) == PLANNED
+    assert read_decided(line, {ASK.key: ASK} if was_asked else {}, {}) == PLANNED
     members = json.loads(line)
     assert (members["format"], members["kind"]) == (2, "start")
     assert ("ask" in members) != was_asked
@@ -89,13 +89,13 @@ def test_every_member_of_a_start_is_read_back(was_asked: bool) -> None:
 def test_a_start_of_what_nobody_asked_is_no_start() -> None:
     line = start_line(PLANNED, True).encode()
     with pytest.raises(RecordError, match=f"nobody asked for the launch {PLANNED.launch.key}"):
-        read_start(line, {}, {})
+        read_decided(line, {}, {})
     members = json.loads(unseal(line))
     members.pop("crc")
     with pytest.raises(RecordError, match="nobody asked for the launch"):
-        read_start(seal({**members, "repeat": 1}).encode(), {ASK.key: ASK}, {})
+        read_decided(seal({**members, "repeat": 1}).encode(), {ASK.key: ASK}, {})
     with pytest.raises(RecordError, match="a field is missing or wrong"):
-        read_start(seal({**members, "repeat": "x"}).encode(), {ASK.key: ASK}, {})
+        read_decided(seal({**members, "repeat": "x"}).encode(), {ASK.key: ASK}, {})
 
 
 def test_a_start_that_cannot_be_read_is_named_with_its_reason(tmp_path: Path) -> None:

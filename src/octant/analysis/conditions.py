@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.ask import EFFORT
+from octant.ask import effort_knobs
 from octant.identity import identity_of
 from octant.machine.modes import numa_mode
 from octant.mpi.proof import READ_BACK
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
-    from octant.ask import Ask
+    from octant.ask import Ask, Subject
     from octant.identity import Size
     from octant.launch import Planned
     from octant.record import Point
@@ -122,10 +123,12 @@ def _of_launch(point: Point, ask: Ask | None, planned: Planned | None) -> dict[s
 
     What an older or an imported run does not record is left out.
     """
-    found = {}
+    found: dict[str, str] = {}
     if ask:
+        found |= _of_program(ask.subject)
         found["MPI settings"] = _assigned(ask.mpi) or "none"
-        found["placement"] = ask.shape.place or "a hardware thread for each thread"
+        unplaced = "none requested" if ask.subject.command else "a hardware thread for each thread"
+        found["placement"] = ask.shape.place or unplaced
         found["emulated link"] = ask.shape.link or "none"
     if planned:
         found["launcher"] = planned.launcher
@@ -139,7 +142,19 @@ def _of_launch(point: Point, ask: Ask | None, planned: Planned | None) -> dict[s
     if scheduling := _scheduling(point):
         found["scheduling"] = scheduling
     means = dict(identity_of(point).means)
-    return found | {f"knob {name}": value for name, value in point.knobs.items() if name in EFFORT or name in means}
+    shown = {*means, *effort_knobs(point.workload)}
+    return found | {f"knob {name}": value for name, value in point.knobs.items() if name in shown}
+
+
+def _of_program(subject: Subject) -> dict[str, str]:
+    """How a user's program was started; nothing of a workload."""
+    if not subject.command:
+        return {}
+    return {
+        "command": shlex.join(subject.command),
+        "standard input": subject.input or "empty",
+        "directory": subject.directory + ", a fresh copy for each launch" * subject.fresh,
+    }
 
 
 def _assigned(variables: Mapping[str, str]) -> str:

@@ -43,12 +43,19 @@ def progress_of(
     Meanwhile a batch system that ends the job (SIGTERM) is answered as Ctrl-C is: what was measured is kept, and how to
     go on is shown.
     """
+    with progress_by(Clock(left, rounds, after_s, known=known), shown) as tick:
+        yield tick
+
+
+@contextlib.contextmanager
+def progress_by(clock: Clock, shown: bool = False) -> Iterator[Observe]:
+    """As `progress_of`, with a clock of the caller, who may plan it anew."""
     with ended_like_ctrl_c():
         if sys.stderr.isatty() and not shown:
-            with _bar(Clock(left, rounds, after_s, known=known)) as tick:
+            with _bar(clock) as tick:
                 yield tick
         else:
-            yield _Lines(Clock(left, rounds, after_s, known=known))
+            yield _Lines(clock)
 
 
 @contextlib.contextmanager
@@ -132,7 +139,22 @@ class Clock:
         self.number, self.current, self.current_s, self.since_s = -1, "", 0.0, 0.0
         self.ahead: dict[str, float] = {}  # expected seconds of what has not begun, by the key of the ask
         self.taken: dict[str, tuple[float, float]] = {}  # seconds of what has ended, and those expected
-        self.programs = {start.ask.key for start in starts if start.ask.subject.command}
+        self.programs: set[str] = set()  # keys of asks of programs
+        self._expect(starts)
+
+    def replan(self, left: Sequence[Launch]) -> None:
+        """Count other launches than before after those that were started: their number has been decided."""
+        from octant.runs.starts import starts_of
+
+        starts = starts_of(left)
+        self.total = self.number + 1 + len(starts)
+        self.rounds = {key: number for key, number in self.rounds.items() if key in {start.key for start in starts}}
+        self.most = 1 + max(self.rounds.values(), default=0)
+        self._expect(starts)
+
+    def _expect(self, starts: Sequence[Launch]) -> None:
+        self.ahead = {}
+        self.programs |= {start.ask.key for start in starts if start.ask.subject.command}
         for start in starts:
             self.ahead[start.ask.key] = self.ahead.get(start.ask.key, 0.0) + self.known.seconds(start)
 
@@ -158,7 +180,7 @@ class Clock:
     @property
     def can_tell(self) -> bool:
         """Whether the time left is known: of a user's program nothing is, before it has run once."""
-        return not self.programs - self.taken.keys()
+        return self.total > 0 and not self.programs - self.taken.keys()
 
     def left_text(self, share: float | None = None) -> str:
         """`about 7 s left`, or nothing where nobody knows; `share` as in `left_s`."""
@@ -261,6 +283,7 @@ def _bar(clock: Clock) -> Iterator[Observe]:
             left = clock.left_text(share)
             progress.update(
                 task,
+                total=1.0 if clock.total else None,
                 completed=clock.done_share(clock.left_s(share)),
                 count=clock.count(step.planned.launch),
                 left=f"{left}  " if left else "",

@@ -103,7 +103,7 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     from octant.mpi.inventory import linked
     from octant.runs.plan import check_startable
     from octant.runs.programs import launching, request
-    from octant.store import open_store
+    from octant.store import Repeats, open_store
 
     command = program.command or ()
     _refuse_options_of_workloads(options)
@@ -124,6 +124,9 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     words += [word for setting in options.mpi for word in ("--mpi", setting)]
     title = request.title(command, options.knobs, [*words, *program.options.shown_words])
     run = create(to, title, machine, [ask], "run")
+    if options.repeats:  # else the first launch decides
+        to.decide_repeats(run, Repeats(options.repeats))
+        run = to.read(run.id)
     show = shown(options.json, options.notes, page=False)
     finish(to, run, options.timeout, show, shown=options.show_output)
 

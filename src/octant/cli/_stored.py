@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octant.runs.durations import Durations
-    from octant.store import Store, StoredRun
+    from octant.store import Repeats, Store, StoredRun
 
 
 MOST_NAMED = 20
@@ -91,21 +91,29 @@ def measure(
         Refusal: the store cannot be written, or the environment holds what the MPI library would ignore.
         typer.Exit: it was stopped.
     """
-    from octant.cli._progress import progress_of
-    from octant.runs.carry_out import carry_out, in_turn
+    from octant.cli._progress import Clock, progress_by
+    from octant.runs.carry_out import carry_out
     from octant.runs.declared import step_mistakes
     from octant.runs.plan import planner_of
+    from octant.runs.programs.decide import decide, needs_decision, repeats_text
     from octant.runs.programs.options import resume_line
     from octant.runs.rounds import rounds_of
     from octant.units import counted
 
     for text in step_mistakes(run.asks):
         warn(text)
+    rounds = rounds_of(run) if len(run.asks) > 1 else {}
+    clock = Clock(() if needs_decision(run) else run.remaining(), rounds, after_s, known=known)
+
+    def decided(repeats: Repeats) -> None:
+        where.decide_repeats(run, repeats)
+        warn(repeats_text(repeats, sum(len(ask.cells()) for ask in run.asks)))
+        clock.replan(where.read(run.id).remaining())
+
     try:
-        rounds = rounds_of(run) if len(run.asks) > 1 else {}
-        with progress_of(run.remaining(), rounds, after_s, known, shown) as observe:
-            plan = planner_of(run, timeout, known)
-            run = carry_out(where, run, in_turn(run.launches), plan, observe, report=warn, shown=shown)
+        with progress_by(clock, shown) as observe:
+            plan, launches = planner_of(run, timeout, known), decide(run, decided, warn)
+            run = carry_out(where, run, launches, plan, observe, report=warn, shown=shown)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)
         typer.echo(f"\nStopped; {counted(kept, 'point')} kept. Resume with: {resume_line(run)}", err=True)

@@ -19,6 +19,8 @@ from octant.mpi import faults
 from octant.record import Failure, Point, RecordError
 from octant.record.written import failure_line, link_line
 from octant.runs.programs import records
+from octant.runs.programs.answers import Judging
+from octant.runs.programs.reference import baseline_of, find_reference, is_launch_of
 from octant.runs.starts import starts_of
 from octant.store import Store, StoredRun, files, finished_cells, kept, progress, separate_repeated
 from octant.store.asked import start_line
@@ -131,7 +133,9 @@ def carry_out_sides(
         for text in dict.fromkeys(warnings):
             report(text)
         numbers = itertools.count()
-        sessions = [_Session(side.run, stack, side.plan, observe, start, numbers, shown) for side in sides]
+        sessions: list[_Session] = []
+        for side in sides:
+            sessions.append(_Session(side.run, stack, side.plan, observe, start, numbers, shown, sessions[:1]))
         decided = next(decide, None)
         while decided is not None:
             number, launch = decided
@@ -170,9 +174,11 @@ class _Session:
         start: Callable[..., Outcome],
         numbers: Iterator[int],
         shown: bool = False,
+        baseline: Sequence["_Session"] = (),
     ) -> None:
         self.run, self.plan, self.observe, self.start = run, plan, observe, start
         self.store, self.shown = run.folder.parent.parent, shown
+        self.baseline = baseline[0] if baseline else self  # of two sides, the first has the baseline of both
         self.stack = stack
         self.asked = {ask.key for ask in run.asks}
         self.numbers = numbers  # of starts
@@ -189,7 +195,7 @@ class _Session:
         if left and self.records < 0:
             self._open()
             left = self._remaining(launch)
-        starts = starts_of(left)
+        starts = starts_of(left, self.run.seed)
         while starts:
             for start in self._worth_starting(starts.pop(0)):
                 if self.hung[launch.ask.key] < MOST_HUNG and self._measure(start):
@@ -272,9 +278,20 @@ class _Session:
             if end.failed or refusal:
                 self._append_failed(launch, end, refusal)
             else:
-                files = kept.store_outputs(self.run.folder, launch.key, end.outputs, end.found, offered)
-                self._append(records.record_lines(planned, end, begun, files))
+                with _writing(self.run):
+                    files = kept.store_outputs(self.run.folder, launch.key, end.outputs, end.found, offered)
+                    lines = records.record_lines(planned, end, begun, files, self._judging(launch, scratch))
+                self._append(lines)
         return end.outcome
+
+    def _judging(self, launch: Launch, scratch: Path) -> Judging:
+        """With what the answer of a launch of a program is judged."""
+        of = self.baseline
+        ask = launch.ask if of is self else of.run.asks[self.run.asks.index(launch.ask)]
+        baseline = baseline_of(ask, [ask] if self.run.pair else of.run.asks)  # of two programs: A's launch of the cell
+        points = {key: points for key, (points, _) in of.known.items()}
+        is_baseline = of is self and is_launch_of(launch, baseline)
+        return Judging(self.run.folder, scratch, find_reference(baseline, points, of.run.folder), is_baseline)
 
     def _append_failed(self, launch: Launch, end: program.ProgramEnd, refusal: Refusal | None) -> None:
         """Record a failed launch of a program with what it printed.
@@ -282,7 +299,8 @@ class _Session:
         Args:
             refusal: why octant-bind did not start it.
         """
-        files = kept.store_outputs(self.run.folder, launch.key, end.outputs)
+        with _writing(self.run):
+            files = kept.store_outputs(self.run.folder, launch.key, end.outputs)
         if refusal:
             failure = _failure(launch, str(refusal), refusal.code)
         else:

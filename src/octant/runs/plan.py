@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from octant import build, launchers, units, workloads
@@ -24,6 +24,8 @@ from octant.runs import rounds
 from octant.runs.declared import check_memory, declared
 from octant.runs.durations import BUDGET_S, Durations
 from octant.runs.programs import fill
+from octant.runs.programs.checks import check_commands
+from octant.runs.programs.limits import NO_LIMIT_S, TimeLimits
 from octant.store import StoredRun
 from octant.store.lines import Records
 
@@ -37,8 +39,6 @@ UNKNOWN_S = 3600.0
 ALONE_LEAST_S, ALONE_SLACK = 25.0, 3.0
 COMMANDS_S = 600.0
 """The time limit of each command before and after a launch of a program."""
-NO_LIMIT_S = 1e9
-"""The time limit of a launch that has none."""
 BYTE_S = 20e-9  # of filling, sending and checking a message of 2 GiB, with room
 
 _FILE = re.compile(r"/(?!\d+\Z)")  # 10.0.0.0/8 is a network
@@ -117,7 +117,8 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
     """What works out the launches of a run; a placement that many launches ask for is worked out once.
 
     Args:
-        timeout_s: of each launch; `None`: far more than it is expected to take, as its points so far say.
+        timeout_s: of each launch; `None`: far more than it is expected to take, as its points so far say; of a
+            program a multiple of what the cell took so far.
         known: what points of earlier runs took.
 
     Raises:
@@ -128,13 +129,21 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
     own = environment()
     tail, taken = Records(run.records, run.keys, run.started), known or Durations()
     threads = len(run.machine.topology.usable())
+    limits = TimeLimits()
+
+    resolved: dict[tuple[str, str], Planned] = {}  # launches of a program, which are alike for each cell
 
     def planned(launch: Launch) -> Planned:
         nonlocal taken
-        taken = taken.add(tail.read_new()[0])
-        here = threads * max(1, len(launch.ask.shape.hosts))
+        points, _ = tail.read_new()
         if launch.ask.subject.command:
-            return resolve_program(launch, run.records.resolve(), placed_once, timeout_s, timeout_s)
+            limits.add(points)
+            cell = (launch.ask.key, repr(sorted(launch.started_knobs.items())))
+            if cell not in resolved:
+                resolved[cell] = resolve_program(launch, run.records.resolve(), placed_once, timeout_s, timeout_s)
+            return replace(resolved[cell], launch=launch, timeout_s=timeout_s or limits.limit_s(launch))
+        taken = taken.add(points)
+        here = threads * max(1, len(launch.ask.shape.hosts))
         limit_s = timeout_s or timeout_seconds(launch, here, taken)
         return resolve(launch, run.records.resolve(), placed_once, own, limit_s, run.seed)
 
@@ -305,6 +314,7 @@ def check_startable(ask: Ask, machine: Machine) -> None:
     """
     settings.check_environment(os.environ)
     check_memory(ask, machine)
+    check_commands(ask.subject, fill.known_values(Launch(ask, knobs=ask.cells()[0])))
     resolve(Launch(ask), Path(), functools.partial(placed, machine=machine), environment())
 
 

@@ -30,7 +30,7 @@ from octant.machine import Machine, codec
 from octant.record import Crossing, Failure, Point, RecordError
 from octant.record.written import failure_line
 from octant.store import asked, environment, files, format1, index
-from octant.store.asked import Asked, ImportedFile, Pair, ProvenSetting, StudyAsked
+from octant.store.asked import Asked, ImportedFile, Pair, ProvenSetting, Repeats, StudyAsked
 from octant.store.index import Listed
 from octant.store.lines import Records, Tail
 from octant.store.locks import lock, sweep
@@ -41,6 +41,7 @@ __all__ = [
     "Listed",
     "Pair",
     "ProvenSetting",
+    "Repeats",
     "Store",
     "StoredRun",
     "StudyAsked",
@@ -62,16 +63,25 @@ class StoredRun(Asked):
     failures: tuple[Failure, ...] = ()  # of launches that do not have all their results
     repeated: tuple[Failure, ...] = ()  # of launches that were repeated since, and then gave all their results
     plans: Mapping[str, Planned] = field(default_factory=dict)  # by the launch's key, as it was started last
+    repeats: Repeats | None = None  # launches of each cell of a program; `None`: not decided, or there is no program
     crossings: Mapping[str, Crossing] = field(default_factory=dict)  # by the launch's key: of emulated links
     damaged: tuple[str, ...] = ()  # "records.jsonl, line 7: why"
     torn: tuple[str, ...] = ()  # the same of last lines without an end, which may still be written
 
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
-        """What was decided: beforehand, then what was decided launch by launch."""
+        """What was decided: beforehand, then what was decided launch by launch.
+
+        Launches of programs end at the number that their first launches decided.
+        """
         decided = {launch.key: launch for launch in self.decided_launches()}
         later = (planned.launch for key, planned in self.plans.items() if key not in decided)
-        return (*decided.values(), *(replace(launch, knobs=None) for launch in later))
+        every = (*decided.values(), *(replace(launch, knobs=None) for launch in later))
+        return tuple(one for one in every if not one.ask.subject.command or one.repeat < self.repeats_of(one.ask))
+
+    def repeats_of(self, ask: Ask) -> int:
+        """How many launches an ask of a program has: as many as it asks for, or fewer if that was decided."""
+        return min(ask.repeats, self.repeats.repeats) if self.repeats else ask.repeats
 
     @cached_property
     def _asks(self) -> Mapping[str, Ask]:
@@ -226,6 +236,14 @@ class Store:
             Refusal: the store cannot be written.
         """
         append_durably(run.records, [failure_line(failure) for failure in failures])
+
+    def decide_repeats(self, run: StoredRun, decided: Repeats) -> None:
+        """Records how many launches the cells of the run's programs have.
+
+        Raises:
+            Refusal: the store cannot be written.
+        """
+        append_durably(run.plan, [asked.repeats_line(decided)])
 
     def read(self, name: str) -> StoredRun:
         """One run by its id. Samples stay in its file until they are asked for.
@@ -412,7 +430,7 @@ def _read(folder: Path) -> StoredRun:
     records = Records(folder / "records.jsonl", question.keys, question.started)
     points, failures = records.read_new()
     failed, repeated = separate_repeated(points, failures)
-    plans, problems, torn = _read_plans(folder / "plan.jsonl", question)
+    plans, repeats, problems, torn = _read_plans(folder / "plan.jsonl", question)
     return StoredRun(
         **vars(question),
         id=folder.name,
@@ -421,23 +439,29 @@ def _read(folder: Path) -> StoredRun:
         failures=failed,
         repeated=repeated,
         plans=plans,
+        repeats=repeats,
         crossings=records.crossings,
         damaged=(*problems, *records.tail.damaged),
         torn=tuple(text for text in (torn, records.tail.torn) if text),
     )
 
 
-def _read_plans(path: Path, question: Asked) -> tuple[dict[str, Planned], list[str], str]:
-    """What was started, by the launch's key; what is wrong with lines; and what with the last, where it is torn."""
+def _read_plans(path: Path, question: Asked) -> tuple[dict[str, Planned], Repeats | None, list[str], str]:
+    """What was started, by the launch's key; the number of launches, as it was decided first; and what is wrong with
+    lines, and with the last where it is torn.
+    """
     tail = Tail(path)
     asks = {ask.key: ask for ask in question.asks}
-    plans, cells = {}, 0
+    plans, repeats, cells = dict[str, Planned](), None, 0
     for _, text in tail.lines():
         try:
-            planned = asked.read_start(text, asks, question.keys)
-            cells += planned.launch.ask.key not in asks and cell_count(planned.launch.ask.knobs)
+            line = asked.read_decided(text, asks, question.keys)
+            if isinstance(line, Repeats):
+                repeats = repeats or line
+                continue
+            cells += line.launch.ask.key not in asks and cell_count(line.launch.ask.knobs)
             asked.check_cells(cells)
-            plans[planned.launch.key] = planned
+            plans[line.launch.key] = line
         except (RecordError, ValueError) as error:
             tail.reject(str(error))
-    return plans, tail.damaged, tail.torn
+    return plans, repeats, tail.damaged, tail.torn

@@ -152,8 +152,21 @@ class _Start(Struct, tag_field="kind", tag="start"):
     ask: Ask | None = None
 
 
+@dataclass(frozen=True)
+class Repeats:
+    """How many launches the cells of programs have: decided by their first launches, or asked for."""
+
+    repeats: Count
+    round_s: Seconds = 0.0  # that one launch of each cell took; 0: the number was asked for
+
+
+class _Repeats(Struct, tag_field="kind", tag="repeats"):
+    repeats: Count
+    round_s: Seconds = 0.0
+
+
 _ASKED = msgspec.json.Decoder(_Asked)
-_START = msgspec.json.Decoder(_Start)
+_DECIDED: msgspec.json.Decoder[_Start | _Repeats] = msgspec.json.Decoder(_Start | _Repeats)
 
 
 def asked_text(asked: Asked) -> str:
@@ -276,7 +289,12 @@ def start_line(planned: Planned, was_asked: bool) -> str:
     )
 
 
-def read_start(line: bytes, asks: Mapping[str, Ask], keys: Mapping[str, str]) -> Planned:
+def repeats_line(decided: Repeats) -> str:
+    """The line of plan.jsonl that is written when the number of launches of programs is decided."""
+    return seal({"format": FORMAT, "kind": "repeats", "repeats": decided.repeats, "round_s": decided.round_s})
+
+
+def read_decided(line: bytes, asks: Mapping[str, Ask], keys: Mapping[str, str]) -> Planned | Repeats:
     """What a line of plan.jsonl says.
 
     Args:
@@ -288,9 +306,11 @@ def read_start(line: bytes, asks: Mapping[str, Ask], keys: Mapping[str, str]) ->
     """
     body = unseal(line)
     try:
-        start = _START.decode(body)
+        start = _DECIDED.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecordError(f"a field is missing or wrong ({error})") from error
+    if isinstance(start, _Repeats):
+        return Repeats(start.repeats, start.round_s)
     key = keys.get(start.launch, start.launch)
     ask = _as_today(start.ask) if start.ask else asks.get(key.rpartition("-")[0])
     if ask is None or Launch(ask, start.repeat).key != key:

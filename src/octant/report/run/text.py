@@ -13,6 +13,7 @@ from rich.text import Text
 
 from octant import stats, units
 from octant.analysis.names import short_name
+from octant.analysis.program import OF_THE_SYSTEM
 from octant.report import claims
 from octant.report.charts.choice import choice_texts
 from octant.report.charts.terminal import bar, picture_lines
@@ -124,7 +125,7 @@ def _cells(figure: Figure, title: str) -> _Cells:
     warnings = stats.warnings(figure.doubts)
     warnings += [f"WRONG ANSWER: {text}" for text in results.failed_texts(figure)]
     warnings += [f"no value: {figure.missing}"] if figure.missing and not figure.value and not figure.wrong else []
-    values = [f"{one.name} {one.text}" for one in results.named_results(figure)]
+    values = [f"{one.name} {one.text}" for one in results.named_results(figure) if one.name not in OF_THE_SYSTEM]
     beside = "; ".join(filter(None, [*values, results.group_text(figure)]))
     source = figure.limit.source if figure.limit and not figure.is_limit else ""
     return _Cells(

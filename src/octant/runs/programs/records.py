@@ -1,54 +1,203 @@
-"""What came of a command line of a user's, as records: what it took, since nothing inside it records anything."""
+"""What came of a launch of a user's program, as records: what it took, its values, and whether its answer is right."""
+
+from __future__ import annotations
 
 import datetime
+import math
+import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
+import msgspec
+
+from octant import build
 from octant.launch import Planned
+from octant.launch.guard import GuardReport
 from octant.launch.program import ProgramEnd
-from octant.record import FORMAT, SMALL_PAGES, KeptFile
+from octant.placement import set_text
+from octant.record import FORMAT, SMALL_PAGES, Buffer, KeptFile, Result
 from octant.record.written import kept_member, seal
+from octant.runs.programs.answers import Answered, Judging, judge_launch
+from octant.runs.programs.builds import builds_of
 
 _SAYS = "octant-pages: "  # the library that asks for large pages inside the program
-
-
 _PROCESS = re.compile(r"process \d+")
+_SHOWN_THREADS, _SHOWN_RANKS = 8, 64
+_AMOUNTS = (
+    ("wall time", "s", "wall_s"),
+    ("user time", "s", "user_s"),
+    ("system time", "s", "system_s"),
+    ("memory", "B", "memory_bytes"),
+    ("minor page faults", "1", "minor_faults"),
+    ("major page faults", "1", "major_faults"),
+    ("voluntary context switches", "1", "voluntary_switches"),
+    ("involuntary context switches", "1", "involuntary_switches"),
+)
+"""Name, unit and member of a guard's report."""
 
 
 def record_lines(
-    planned: Planned, end: ProgramEnd, started: datetime.datetime, files: Sequence[KeptFile] = ()
+    planned: Planned,
+    end: ProgramEnd,
+    started: datetime.datetime,
+    files: Sequence[KeptFile] = (),
+    judging: Judging | None = None,
 ) -> list[str]:
-    """The launch and the point of a command that ended well: wall time, CPU time, the memory of its largest process.
+    """Return the launch and the point of a program that ended well.
 
     Args:
-        files: that the command left (`store.kept.store_files`).
+        files: that the program left (`store.kept.store_files`).
+        judging: `None`: values and checks are left out.
     """
-    launch, outcome = planned.launch, end.outcome
+    launch = planned.launch
     head = {"workload": launch.ask.subject.name, "launch": launch.key}
-    amounts = (
-        ("wall time", outcome.seconds, "s"),
-        ("user time", outcome.user_s, "s"),
-        ("system time", outcome.system_s, "s"),
-        ("memory", outcome.memory_bytes, "B"),
-    )
-    said = [line.removeprefix(_SAYS) for line in outcome.errors.splitlines() if line.startswith(_SAYS)]
-    threads, ranks = launch.started_knobs.get("threads", "1"), planned.ranks or launch.ask.shape.ranks
+    threads, ranks = launch.started_knobs.get("threads", "1"), _rank_count(planned, end)
+    reports = _reports(end, ranks)
+    measured = _measured(end)
+    answered = judge_launch(planned, end, started, measured, judging) if judging else Answered()
+    notes = {**_notes(planned, end, reports, ranks), **answered.notes}
+    files = (*files, *answered.files)
     point = {
         "knobs": dict(launch.started_knobs),
-        "shape": {
-            "ranks": ranks,
-            "threads": int(threads) if threads.isdecimal() else 1,
-        },
+        "shape": {"ranks": ranks, "threads": int(threads) if threads.isdecimal() else 1},
         "pace": "whole",
         "work": [],
-        **({"notes": {SMALL_PAGES: "; ".join(_together(said))}} if said else {}),
-        "results": [{"name": name, "value": value, "unit": unit} for name, value, unit in amounts],
+        **({"notes": notes} if notes else {}),
+        "results": [_member(one) for one in (*measured, *answered.results)],
+        "series": list(_readings(reports)),
+        "share_cores": _shares_cores(reports.values()),
+        "given": _given(reports, ranks),
+        "lost": [{**msgspec.to_builtins(report.lost), "rank": rank} for rank, report in reports.items()],
+        "spent": {"measure_s": measured[0].value, "check_s": answered.check_s},
         **({"files": [kept_member(one) for one in files]} if files else {}),
     }
+    hosts = list(dict.fromkeys(report.host for report in reports.values()))
     return [
-        seal({"format": FORMAT, "kind": "launch", **head, "started": started.isoformat(timespec="seconds")}),
+        seal(
+            {
+                "format": FORMAT, "kind": "launch", **head, "started": started.isoformat(timespec="seconds"),
+                "hosts": hosts, "build": builds_of(*_program(planned)),
+            }
+        ),
         seal({"format": FORMAT, "kind": "point", **head, **point}),
-    ]
+    ]  # fmt: skip
+
+
+def _rank_count(planned: Planned, end: ProgramEnd) -> int:
+    """Return the ranks that were asked for; of a launcher that does not say, those that a guard reports."""
+    known = planned.ranks or planned.launch.ask.shape.ranks
+    return known if planned.ranks or known > 1 else max([known, *((one.rank or 0) + 1 for one in end.ranks)])
+
+
+def _reports(end: ProgramEnd, ranks: int) -> dict[int, GuardReport]:
+    """Return the report of each rank that has one; of a program without a launcher, that of the whole command line."""
+    found: dict[int, GuardReport] = {}
+    for report in end.ranks:
+        if (report.rank or 0) < ranks:
+            found.setdefault(report.rank or 0, report)
+    if not found and ranks == 1 and end.whole:
+        found[0] = end.whole
+    return dict(sorted(found.items()))
+
+
+def _measured(end: ProgramEnd) -> list[Result]:
+    outcome = end.outcome
+    if end.whole is None:
+        amounts = (outcome.seconds, outcome.user_s, outcome.system_s, outcome.memory_bytes)
+        return [Result(name, value, unit) for (name, unit, _), value in zip(_AMOUNTS, amounts, strict=False)]
+    found = [Result(name, getattr(end.whole, member), unit) for name, unit, member in _AMOUNTS]
+    return found + [Result(f"energy of {one.domain}", one.joules, "J") for one in end.whole.energy]
+
+
+def _member(result: Result) -> dict[str, object]:
+    """Return a result as a line has it."""
+    return {
+        "name": result.name,
+        "value": result.value if math.isfinite(result.value) else None,
+        "unit": result.unit,
+        **({} if result.bound is None else {"bound": result.bound}),
+        **({"where": result.where} if result.where else {}),
+    }
+
+
+def _readings(reports: Mapping[int, GuardReport]) -> Iterable[dict[str, object]]:
+    """Yield what each rank took, as series of one value."""
+    for name, unit, member in (*_AMOUNTS, ("pressure", "s", "pressure_s")):
+        for rank, report in reports.items():
+            if (value := getattr(report, member)) is not None:
+                yield {"name": f"reading/{name}", "rank": rank, "unit": unit, "values": [value]}
+
+
+def _given(reports: Mapping[int, GuardReport], ranks: int) -> list[object]:
+    """Return what the ranks were given, in the order of the ranks, up to the first that has no report."""
+    found = []
+    for rank in range(ranks):
+        if rank not in reports:
+            break
+        report = reports[rank]
+        given = replace(report.given, buffers=_memory(report)) if report.node_bytes else report.given
+        found.append(msgspec.to_builtins(given))
+    return found
+
+
+def _memory(report: GuardReport) -> tuple[Buffer, ...]:
+    """Return the private memory of a rank as one buffer."""
+    page, total = os.sysconf("SC_PAGE_SIZE"), sum(report.node_bytes.values())
+    on_node = {str(node): count // page for node, count in report.node_bytes.items()}
+    return (Buffer(total, total, min(report.huge_bytes or 0, total), page, on_node),)
+
+
+def _shares_cores(reports: Iterable[GuardReport]) -> bool:
+    """Return whether a host has more ranks than hardware threads that they may use.
+
+    Threads of one rank may have run one after the other, as processes of a script do.
+    """
+    ranks: dict[str, int] = {}
+    cpus: dict[str, set[int]] = {}
+    for report in reports:
+        ranks[report.host] = ranks.get(report.host, 0) + 1
+        cpus.setdefault(report.host, set()).update(cpu for mask in report.given.thread_masks for cpu in mask)
+    return any(ranks[host] > len(cpus[host]) > 0 for host in ranks)
+
+
+def _notes(planned: Planned, end: ProgramEnd, reports: Mapping[int, GuardReport], ranks: int) -> dict[str, str]:
+    """Return what else is known of a launch, by the names that the analysis reads."""
+    said = [line.removeprefix(_SAYS) for line in end.outcome.errors.splitlines() if line.startswith(_SAYS)]
+    outlived = [one for report in (end.whole, *reports.values()) if report for one in report.outlived]
+    missing = [rank for rank in range(ranks) if rank not in reports]
+    texts = {
+        SMALL_PAGES: "; ".join(_together(said)),
+        "cut output": "; ".join(end.cut),
+        "outlived": ", ".join(dict.fromkeys(f"{one.name} ({one.pid})" for one in outlived)),
+        "binds itself": planned.program.binding if planned.program else "",
+        "ranks missing": ", ".join(map(str, missing)) if end.whole or end.ranks else "",
+        "threads": "; ".join(_threads_text(rank, one) for rank, one in list(reports.items())[:_SHOWN_RANKS]),
+        "problems": "; ".join(end.problems),
+    }
+    return {name: text for name, text in texts.items() if text}
+
+
+def _threads_text(rank: int, report: GuardReport) -> str:
+    """Return what the guard saw of the threads of a rank: `rank 0: solve 1.24 s on 0 2 of 0-3`."""
+    found = []
+    for one in report.threads[:_SHOWN_THREADS]:
+        seen = " ".join(str(cpu) for cpu, _ in sorted(one.looks_by_cpu.items(), key=lambda pair: -pair[1])[:4])
+        allowed = f" of {set_text(one.mask)}" if one.mask else ""
+        found.append(f"{one.name} {one.cpu_s:.3g} s on {seen}{allowed}")
+    more = len(report.threads) - _SHOWN_THREADS
+    found += [f"{more} more"] if more > 0 else []
+    return f"rank {rank}: {', '.join(found)}" if found else ""
+
+
+def _program(planned: Planned) -> tuple[Sequence[str], Mapping[str, str], Path]:
+    """Return the words of the program itself, with the variables and the folder of its start."""
+    words, environment = list(planned.words), {**os.environ, **planned.environment}
+    binder = str(build.find("bind"))
+    if binder in words:
+        words = words[words.index("--", words.index(binder)) + 1 :]
+    return words, environment, Path(planned.program.directory if planned.program else ".")
 
 
 def _together(said: Iterable[str]) -> list[str]:

@@ -1,0 +1,114 @@
+"""The answer of one launch of a program: its values, its checks, and the files that others are compared with."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from octant.ask import Subject
+from octant.launch import Planned
+from octant.launch.program import ProgramEnd
+from octant.program import ProgramCheck, ProgramValue
+from octant.record import MISSING, KeptFile, Result
+from octant.runs.programs import checks, values
+from octant.runs.programs.checks import Answer
+from octant.runs.programs.fill import filled, filled_words, known_values
+from octant.runs.programs.grammar import implied_value
+from octant.runs.programs.reference import Reference
+from octant.runs.programs.values import MissingValueError, Sources
+from octant.store import kept
+
+
+@dataclass(frozen=True)
+class Judging:
+    """With what the answer of a launch is judged, and where files of it are stored."""
+
+    run: Path  # folder of the run
+    scratch: Path  # an existing folder that is removed later
+    reference: Reference | None = None  # what the baseline gave; `None`: nothing so far
+    is_baseline: bool = False  # the launch is one of the baseline itself
+    command: checks.RunCommand = checks.run_command
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What the record of a launch says of its answer."""
+
+    results: tuple[Result, ...] = ()  # values, then checks
+    notes: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[KeptFile, ...] = ()
+    check_s: float = 0.0
+
+
+def judge_launch(
+    planned: Planned, end: ProgramEnd, started: datetime.datetime, measured: Sequence[Result], judging: Judging
+) -> Answered:
+    """Read the values of a launch that ended well, carry out its checks, and store the files that these need later.
+
+    Args:
+        measured: what is known of every program, to which a check may refer as well.
+    """
+    begun_s, subject = time.monotonic(), planned.launch.ask.subject
+    known = known_values(planned.launch)
+    sources = Sources(end.outputs, end.folder, started.timestamp(), end.cut)
+    found = {one.name: one.value for one in measured}
+    read, missing = _read(_wanted(subject, known), _implied(subject, found), sources)
+    answer = Answer(
+        end, sources, {**found, **{one.name: one.value for one in read}}, missing, planned.environment,
+        Path(subject.directory or "."), judging.reference, judging.is_baseline, judging.command,
+        planned.program.commands_timeout_s if planned.program else checks.COMMAND_S,
+    )  # fmt: skip
+    judged = checks.judge([_filled(check, known) for check in subject.checks], answer)
+    notes = {**judged.notes}
+    if missing:
+        notes[MISSING] = "; ".join(f"{name}: {why}" for name, why in missing.items())
+    files = _store(judged.files, planned.launch.key, judging)
+    return Answered((*read, *judged.results), notes, files, time.monotonic() - begun_s)
+
+
+def _wanted(subject: Subject, known: Mapping[str, str]) -> list[ProgramValue]:
+    return [replace(one, source=filled(one.source, known)) for one in subject.values]
+
+
+def _implied(subject: Subject, measured: Mapping[str, float]) -> list[ProgramValue]:
+    """Return the values that only a check names."""
+    names = {*(one.name for one in subject.values), *measured}
+    checked = dict.fromkeys(check.value for check in subject.checks if check.kind == "value")
+    return [implied_value(name) for name in checked if name not in names]
+
+
+def _read(
+    wanted: Sequence[ProgramValue], implied: Sequence[ProgramValue], sources: Sources
+) -> tuple[list[Result], dict[str, str]]:
+    """Return the values that a launch has, and why it lacks the others."""
+    found, missing = [], {}
+    for value in (*wanted, *implied):
+        try:
+            number = values.read_value(value, sources, value in implied)
+            found.append(Result(value.name, number, value.unit))
+        except MissingValueError as error:
+            missing[value.name] = str(error)
+    return found, missing
+
+
+def _filled(check: ProgramCheck, known: Mapping[str, str]) -> ProgramCheck:
+    return replace(
+        check,
+        file=filled(check.file, known),
+        reference=filled(check.reference, known),
+        command=tuple(filled_words(check.command, known)),
+    )
+
+
+def _store(contents: Mapping[str, bytes], launch: str, judging: Judging) -> tuple[KeptFile, ...]:
+    """Store files with the run, durably, before the record that names them."""
+    if not contents:
+        return ()
+    folder = judging.scratch / "judged"
+    folder.mkdir()
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    return kept.store_files(judging.run, launch, folder)

@@ -1,0 +1,249 @@
+"""Whether the answer of a program is right: each check as a result with a bound."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from octant.ask import Subject
+from octant.failure import Exit, Refusal
+from octant.launch import guard
+from octant.launch.execute import Outcome, Streams, new_mark, run
+from octant.launch.program import VARIABLE as LAUNCH
+from octant.launch.program import ProgramEnd
+from octant.program import STDERR, STDOUT, ProgramCheck
+from octant.record import RecordError, Result
+from octant.runs.programs import values
+from octant.runs.programs.fill import filled
+from octant.runs.programs.reference import Reference, digest_note, digest_of, stored_name
+from octant.runs.programs.values import MissingValueError, Sources
+from octant.store import kept
+
+COMMAND_S = 600.0
+"""Time limit of a check command where none is asked for."""
+OUTPUT, ERRORS = "OCTANT_STDOUT", "OCTANT_STDERR"
+"""Variables of a check command: the files with what was captured of the launch."""
+_CHUNK_BYTES = 1 << 20
+_SHOWN_CHARS = 200
+_OUTPUT_BYTES = 1 << 20  # of a check command that are stored: its end
+
+RunCommand = Callable[[Sequence[str], Path, Mapping[str, str], float], Outcome]
+"""Runs words in a folder with further variables and a time limit."""
+
+
+class FailedCheckError(Exception):
+    """A check that has no value to compare, so that it fails; the message states the reason."""
+
+
+def run_command(words: Sequence[str], folder: Path, environment: Mapping[str, str], limit_s: float) -> Outcome:
+    """Run a check command to its end, without input and without a shell; no process of it survives."""
+    with tempfile.TemporaryFile() as output:
+        streams = Streams(subprocess.DEVNULL, output.fileno(), output.fileno())
+        report = Path(environment[LAUNCH], "check.guard")
+        outcome = run(
+            words, lambda _elapsed_s: None, new_mark(), environment, limit_s, streams, folder=folder,
+            guard=guard.words(report, whole=True),
+        )  # fmt: skip
+        report.unlink(missing_ok=True)
+        output.seek(max(0, output.seek(0, os.SEEK_END) - _OUTPUT_BYTES))
+        return replace(outcome, errors=output.read().decode(errors="replace"))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a launch left that checks look at."""
+
+    end: ProgramEnd
+    sources: Sources
+    found: Mapping[str, float]  # every value of the launch, by name
+    missing: Mapping[str, str]  # why a value is missing, by name
+    environment: Mapping[str, str]  # that was set for the launch
+    directory: Path  # of the user, to which the names of references are relative
+    reference: Reference | None  # of the baseline; `None`: this is its first launch, or it has none that ended well
+    is_baseline: bool = False
+    command: RunCommand = run_command
+    limit_s: float = COMMAND_S  # of a check command
+
+
+@dataclass
+class Judged:
+    """The results of the checks of a launch, and what has to be stored so that others can be compared with it."""
+
+    results: list[Result] = field(default_factory=list)
+    notes: dict[str, str] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)  # to be stored with the launch, by name
+
+
+def check_commands(subject: Subject, known: Mapping[str, str]) -> None:
+    """Look for the programs of check commands before anything is launched.
+
+    Args:
+        subject: has the checks.
+        known: the values of knobs that their words may name.
+
+    Raises:
+        Refusal: one is not there.
+    """
+    for check in subject.checks:
+        word = filled(check.command[0], known) if check.command else ""
+        there = Path(subject.directory or ".") / word if "/" in word else word
+        if word and not shutil.which(there):
+            why = "it is no executable file" if "/" in word else "PATH has no such program"
+            hint = "try its full path, or a path relative to the folder in which the program works"
+            raise Refusal(f"cannot check with {word!r} ({why}); {hint}", Exit.WRONG_WORD)
+
+
+def judge(checks: Sequence[ProgramCheck], answer: Answer) -> Judged:
+    """Carry out the checks of a launch.
+
+    What cannot be compared, because a value, file or command is missing, fails: its value is no number.
+    """
+    judged = Judged()
+    for number, check in enumerate(checks):
+        kinds = {"value": _value_check, "file": _file_check, "command": _command_check}
+        try:
+            value, where = kinds[check.kind](check, number, answer, judged)
+        except FailedCheckError as failed:
+            value, where = float("nan"), str(failed)
+        bound = check.tolerance if check.kind == "value" else 0.0
+        judged.results.append(Result(check.name, value, "1", bound, where="" if value <= bound else where))
+    return judged
+
+
+def difference(check: ProgramCheck, value: float, expected: float) -> float:
+    """Return by how much a value differs, relative or absolute: that of the decimal numbers, which a user compares.
+
+    Raises:
+        FailedCheckError: relative to zero.
+    """
+    apart = abs(Decimal(repr(value)) - Decimal(repr(expected)))
+    if not check.relative:
+        return float(apart)
+    if expected == 0:
+        raise FailedCheckError("there is no difference relative to 0; add the word 'absolute' to the check")
+    return float(apart / abs(Decimal(repr(expected))))
+
+
+def _value_check(check: ProgramCheck, _number: int, answer: Answer, _judged: Judged) -> tuple[float, str]:
+    value = answer.found.get(check.value)
+    if value is None:
+        raise FailedCheckError(answer.missing.get(check.value, "the launch has no such value"))
+    expected = check.expected if check.expected is not None else _baseline_value(check, answer)
+    found = difference(check, value, expected)
+    other = f"two equal runs gave {expected:.6g} and" if answer.is_baseline and check.needs_baseline else ""
+    return found, f"{other} {value:.6g}" if other else f"{value:.6g} in place of {expected:.6g}"
+
+
+def _baseline_value(check: ProgramCheck, answer: Answer) -> float:
+    if answer.reference is None:
+        if answer.is_baseline:
+            return answer.found[check.value]
+        raise FailedCheckError("no launch of the baseline has ended well")
+    value = answer.reference.value(check.value)
+    if value is None:
+        raise FailedCheckError("the baseline has no such value")
+    return value
+
+
+def _file_check(check: ProgramCheck, number: int, answer: Answer, judged: Judged) -> tuple[float, str]:
+    path = answer.end.folder / check.file
+    try:
+        with values.open_plain(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            values.check_fresh(check.file, os.fstat(file.fileno()).st_mtime, answer.sources)
+        if check.reference:
+            return _compared_with_file(path, answer.directory / check.reference, check)
+        if answer.reference is None and answer.is_baseline:
+            _store_baseline(number, path, size, judged)
+            return 0.0, ""
+        return _compared_with_baseline(path, number, answer)
+    except OSError as error:
+        raise FailedCheckError(values.missing_text(check.file, error)) from error
+    except MissingValueError as missing:
+        raise FailedCheckError(str(missing)) from missing
+    except RecordError as damaged:
+        raise FailedCheckError(f"the baseline cannot be read: {damaged}") from damaged
+
+
+def _store_baseline(number: int, path: Path, size: int, judged: Judged) -> None:
+    """Keep the file for the comparisons that follow; of a file that is too large to be stored, its digest."""
+    if size <= kept.MOST_FILE_BYTES:
+        ending = "".join(one for one in path.suffix if one.isascii() and (one.isalnum() or one == "."))[:16]
+        judged.files[f"{stored_name(number)}{ending}"] = path.read_bytes()
+    judged.notes[digest_note(number)] = digest_of(path)
+
+
+def _compared_with_baseline(path: Path, number: int, answer: Answer) -> tuple[float, str]:
+    if answer.reference is None:
+        raise FailedCheckError("no launch of the baseline has ended well")
+    digest = answer.reference.digest(number)
+    if not digest:
+        raise FailedCheckError("the baseline has no such file")
+    if digest_of(path) == digest:
+        return 0.0, ""
+    content = answer.reference.file(number)
+    if content is None:
+        raise FailedCheckError("its SHA-256 is not that of the baseline, whose file is too large to be stored")
+    with values.open_plain(path) as file:
+        return _differing(file, io.BytesIO(content))
+
+
+def _compared_with_file(path: Path, reference: Path, check: ProgramCheck) -> tuple[float, str]:
+    """Return how many bytes differ from a file of the user, which is read in parts."""
+    try:
+        expected = values.open_plain(reference)
+    except OSError as error:
+        raise FailedCheckError(f"the reference {check.reference} cannot be read ({error.strerror})") from error
+    with expected, values.open_plain(path) as file:
+        return _differing(file, expected)
+
+
+def _differing(file: BinaryIO, expected: BinaryIO) -> tuple[float, str]:
+    """Return how many bytes of two files differ, and where the first is."""
+    differing, first, at = 0, -1, 0
+    while any(parts := (file.read(_CHUNK_BYTES), expected.read(_CHUNK_BYTES))):
+        count, begin = _count_differing(*parts)
+        first = at + begin if first < 0 <= begin else first
+        differing, at = differing + count, at + _CHUNK_BYTES
+    return float(differing), f"the first is byte {first}, counted from 0"
+
+
+def _count_differing(content: bytes, expected: bytes) -> tuple[int, int]:
+    """Return the number of bytes that differ, those that only one side has included, and the first; -1: none."""
+    common = min(len(content), len(expected))
+    apart = np.frombuffer(content, np.uint8, common) != np.frombuffer(expected, np.uint8, common)
+    beyond = max(len(content), len(expected)) - common
+    first = int(apart.argmax()) if apart.any() else common if beyond else -1
+    return int(np.count_nonzero(apart)) + beyond, first
+
+
+def _command_check(check: ProgramCheck, number: int, answer: Answer, judged: Judged) -> tuple[float, str]:
+    outputs = answer.end.outputs
+    named = {OUTPUT: outputs.get(STDOUT), ERRORS: outputs.get(STDERR)}
+    launch = next((path.parent for path in outputs.values()), answer.end.folder)
+    environment = {**answer.environment, LAUNCH: str(launch)}
+    environment |= {name: str(path) for name, path in named.items() if path}
+    outcome = answer.command(check.command, answer.end.folder, environment, answer.limit_s)
+    if outcome.errors:
+        judged.files[f"check-{number}.txt"] = outcome.errors.encode()
+    lines = [line.strip() for line in outcome.errors.splitlines() if line.strip()]
+    said = lines[-1][:_SHOWN_CHARS] if lines else ""
+    if outcome.timed_out:
+        raise FailedCheckError(
+            f"it did not end within {answer.limit_s:g} s and was stopped; --timeout sets its time limit"
+        )
+    if outcome.code < 0:
+        raise FailedCheckError(f"it was ended by signal {-outcome.code}")
+    if outcome.code in (126, 127):
+        raise FailedCheckError(f"it cannot be started ({said.removeprefix('octant-bind: ') or 'no such program'})")
+    return float(outcome.code), said

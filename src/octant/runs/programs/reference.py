@@ -1,0 +1,101 @@
+"""The baseline of a run of a program: the launch whose answer the checks compare others with."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from octant.ask import Ask, Launch, comparable_cell
+from octant.record import Point
+from octant.runs.programs import values
+from octant.store import kept
+
+_CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What the baseline gave, read from its record."""
+
+    point: Point
+    folder: Path  # of the run that has it
+
+    def value(self, name: str) -> float | None:
+        """Return the value of this name; `None`: the baseline has none."""
+        return next((one.value for one in self.point.results if one.bound is None and one.name == name), None)
+
+    def file(self, number: int) -> bytes | None:
+        """Return the file that the check of this number compares; `None`: it was too large, and `digest` has it.
+
+        Raises:
+            RecordError: the stored file is damaged or missing.
+        """
+        name = stored_name(number)
+        found = next((one for one in self.point.files if one.name.partition(".")[0] == name), None)
+        return kept.read_kept(self.folder, found) if found and found.stored else None
+
+    def digest(self, number: int) -> str:
+        """Return the SHA-256 of the file that the check of this number compares; "": the baseline has none."""
+        return self.point.notes.get(digest_note(number), "")
+
+
+def stored_name(number: int) -> str:
+    """Return the name, without its ending, under which the file of a check is stored with the baseline."""
+    return f"baseline-{number}"
+
+
+def digest_note(number: int) -> str:
+    """Return the name of the note that has the SHA-256 of the file of a check."""
+    return f"{stored_name(number)} SHA-256"
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    digest = hashlib.sha256()
+    with values.open_plain(path) as file:
+        while block := file.read(_CHUNK_BYTES):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def baseline_of(ask: Ask, asks: Sequence[Ask]) -> Launch:
+    """Return the launch that is the baseline of an ask: of the first cell of the first ask of the same program.
+
+    Args:
+        asks: of the run.
+    """
+    first = next((one for one in asks if one.subject == ask.subject), ask)
+    return Launch(first, 0, first.cells()[0])
+
+
+def is_of_cell(point: Point, launch: Launch) -> bool:
+    """Return whether a point is of the one cell of this launch, of any repeat."""
+    return comparable_cell(point.knobs) == comparable_cell(launch.started_knobs)
+
+
+def is_launch_of(launch: Launch, baseline: Launch) -> bool:
+    """Return whether a start of one cell is one of the baseline."""
+    same_cell = comparable_cell(launch.started_knobs) == comparable_cell(baseline.started_knobs)
+    return launch.ask.key == baseline.ask.key and same_cell
+
+
+def find_reference(baseline: Launch, known: Mapping[str, Iterable[Point]], folder: Path) -> Reference | None:
+    """Return what the baseline gave: in the first of its launches that ended well; `None`: in none so far.
+
+    Args:
+        baseline: as `baseline_of` returns it.
+        known: the points of the run so far, by the key of their launch.
+        folder: of the run.
+    """
+    ask = baseline.ask
+    for repeat in range(max(ask.repeats, 2)):
+        for point in known.get(Launch(ask, repeat).key, ()):
+            if is_of_cell(point, baseline):
+                return Reference(point, folder)
+    return None
