@@ -104,7 +104,7 @@ def unpacked(text: str) -> list[str]:
     for packed in re.findall(r"[A-Za-z0-9+/]{200,}={0,2}", text):
         with contextlib.suppress(ValueError, zlib.error):
             found.append(zlib.decompress(base64.b64decode(packed)).decode())
-    assert len(found) > 3
+    assert len(found) > 1
     return found
 
 
