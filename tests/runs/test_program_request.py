@@ -245,6 +245,14 @@ def test_a_job_of_a_command_with_a_launcher_starts_it_as_it_is() -> None:
     assert line[-5:] == ["--", *words]
 
 
+def test_a_job_of_a_script_that_hides_a_launcher_leaves_the_ranks_to_it() -> None:
+    Path("job.sh").write_text("#!/bin/sh\nsrun ./app\n")
+    job = request.job(("bash", "./job.sh"), [], None, ProgramOptions(), Where(launcher="sbatch"), None, 30, ())
+    assert "--launcher" not in launchers.batch_system("sbatch").script(job)
+    with pytest.raises(Refusal, match=r"cannot use --place .line 2 of job.sh seems to start srun"):
+        request.job(("bash", "./job.sh"), [], None, ProgramOptions(), Where(place="2x1"), None, 30, ())
+
+
 def test_a_mistake_is_no_matter_for_a_queue() -> None:
     for options, where, why in (
         (ProgramOptions(check=("x",)), Where(), "its forms are"),

@@ -143,7 +143,9 @@ def job(
         raise Refusal("cannot use --hosts in a job (the batch system chooses them); leave it out", Exit.WRONG_WORD)
     count = launching.launcher_ranks(started, ranks, Where(where.place), request) if started else ranks
     placed = request or Request(ranks=count or 1)
-    name = launching.program_name(started.program if started else words)
+    own, path = started.program if started else words, subject.environment.get("PATH")
+    launching.check_hidden(own, path, Where(where.place), None if started else ranks)
+    name = launching.program_name(own)
     total = count or placed.ranks
     check_full_nodes(total, placed)
     threads = max((int(word) for word in asked.get("threads", "1").split(",") if word.isdecimal()), default=1)
@@ -160,7 +162,7 @@ def job(
         re.sub(r"[^\w.-]+", "-", f"octant-{name}"),
         directives,
         tuple(words),
-        bool(started),
+        bool(started or launching.hidden_launcher(own, path)),
     )  # fmt: skip
 
 
