@@ -63,21 +63,21 @@ def test_an_argument_is_what_was_written() -> None:
     assert len({ask.key for ask in asks}) == 4
     first = replace(asks[0], knobs={"n": "4k,4KiB"})
     assert [left.started_knobs for left in Launch(first).without([{"n": "4KiB"}])] == [{"n": "4k"}]
-    (point, *_) = fake_run().points
+    point = replace(fake_run().points[0], workload="program/app")
     found = [identity_of(replace(point, knobs=ask.knobs), ask) for ask in asks]
     assert len({one.same_quantity for one in found}) == 4
 
 
 @pytest.mark.parametrize("knob", ["memory", "pages", "precision", "seconds"])
 def test_a_knob_of_a_program_has_no_meaning_of_a_workloads_knob(knob: str) -> None:
-    (point, *_) = fake_run().points
+    point = replace(fake_run().points[0], workload="program/app")
     ask = Ask(replace(PLAIN, command=("./app", f"{{{knob}}}")), {knob: "1,2"})
     found = [identity_of(replace(point, knobs={knob: value}), ask) for value in "12"]
     assert found[0].same_quantity != found[1].same_quantity
 
 
 def test_arguments_and_input_are_a_part_of_what_is_measured() -> None:
-    (point, *_) = fake_run().points
+    point = replace(fake_run().points[0], workload="program/app")
     subjects = (PLAIN, replace(PLAIN, command=("./app", "b")), replace(PLAIN, input="x"))
     assert len({identity_of(point, Ask(subject)).same_quantity for subject in subjects}) == 3
     judged = replace(PLAIN, **JUDGED)  # type: ignore[arg-type]

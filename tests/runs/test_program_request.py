@@ -14,7 +14,7 @@ from octant import launchers
 from octant.ask import Ask
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
-from octant.runs.programs import request
+from octant.runs.programs import launching, request
 from octant.runs.programs.options import ProgramOptions
 from octant.runs.requests import HERE, Where
 
@@ -155,12 +155,12 @@ def test_a_knob_of_ranks_needs_a_launcher_that_takes_it() -> None:
 )
 def test_a_program_that_is_not_there_is_refused_before_there_is_a_run(word: str, why: str) -> None:
     with pytest.raises(Refusal, match=rf"cannot start '{word}' .{why}") as error:
-        request.check_program(asked(words=(word,)))
+        launching.check_program(asked(words=(word,)))
     assert error.value.code == Exit.CANNOT_RUN
-    request.check_program(asked(words=(word,), before=("make x",)))  # which may make it
-    request.check_program(asked(words=("./app",)))
-    request.check_program(asked("n=p", words=("./ap{n}",)))
-    request.check_program(asked(words=("app",), env=(f"PATH={Path.cwd()}",)))
+    launching.check_program(asked(words=(word,), before=("make x",)))  # which may make it
+    launching.check_program(asked(words=("./app",)))
+    launching.check_program(asked("n=p", words=("./ap{n}",)))
+    launching.check_program(asked(words=("app",), env=(f"PATH={Path.cwd()}",)))
 
 
 def test_a_batch_system_starts_no_ranks() -> None:
@@ -178,7 +178,7 @@ def test_a_batch_system_starts_no_ranks() -> None:
     ],
 )
 def test_a_program_has_the_name_of_its_file_or_script(words: tuple[str, ...], name: str) -> None:
-    assert request.program_name(words) == name
+    assert launching.program_name(words) == name
 
 
 WORDS = st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1, max_size=5)
@@ -245,6 +245,14 @@ def test_a_job_of_a_command_with_a_launcher_starts_it_as_it_is() -> None:
     assert line[-5:] == ["--", *words]
 
 
+def test_a_job_of_a_script_that_hides_a_launcher_leaves_the_ranks_to_it() -> None:
+    Path("job.sh").write_text("#!/bin/sh\nsrun ./app\n")
+    job = request.job(("bash", "./job.sh"), [], None, ProgramOptions(), Where(launcher="sbatch"), None, 30, ())
+    assert "--launcher" not in launchers.batch_system("sbatch").script(job)
+    with pytest.raises(Refusal, match=r"cannot use --place .line 2 of job.sh seems to start srun"):
+        request.job(("bash", "./job.sh"), [], None, ProgramOptions(), Where(place="2x1"), None, 30, ())
+
+
 def test_a_mistake_is_no_matter_for_a_queue() -> None:
     for options, where, why in (
         (ProgramOptions(check=("x",)), Where(), "its forms are"),
@@ -255,3 +263,69 @@ def test_a_mistake_is_no_matter_for_a_queue() -> None:
             request.job(("./app",), [], None, options, where, None, 30, ())
     with pytest.raises(Refusal, match="of several lines"):
         request.job(("./app",), [], None, ProgramOptions(), Where(), None, 30, ("a\nb",))
+
+
+@pytest.fixture
+def open_mpi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An mpirun on PATH that says that it is Open MPI 5, which binds by default."""
+    program = tmp_path / "mpirun"
+    program.write_text("#!/bin/sh\necho 'mpirun (Open MPI) 5.0.8'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+
+@pytest.mark.usefixtures("hydra", "open_mpi")
+@pytest.mark.parametrize(
+    ("words", "reason", "off"),
+    [
+        (("mpiexec", "-n", "2", "-bind-to", "core", "./app"), "because of -bind-to", "-bind-to none"),
+        (("env", "A=1", "mpiexec", "-bind-to", "core", "-n", "2", "./app"), "because of -bind-to", "-bind-to none"),
+        (("mpirun", "-n", "2", "./app"), "by default", "--bind-to none"),
+        (("mpirun", "-n", "2", "--bind-to", "core", "./app"), "because of --bind-to", "--bind-to none"),
+    ],
+)
+def test_a_launcher_that_binds_is_reported_and_places_nothing_else(
+    words: tuple[str, ...], reason: str, off: str
+) -> None:
+    (remark,) = request.remarks(asked(words=words))
+    assert f"binds its ranks itself, {reason}; --place needs {off}" in remark
+    refused(f"binds them itself, {reason}.*try .*{off}", Exit.WRONG_WORD, words=words, where=Where(place="2x1"))
+
+
+@pytest.mark.usefixtures("hydra", "open_mpi")
+@pytest.mark.parametrize(
+    "words", [("mpiexec", "-n", "2", "./app"), ("mpirun", "--bind-to", "none", "-n", "2", "./app"), ("./app",)]
+)
+def test_of_ranks_that_nobody_binds_nothing_is_said(words: tuple[str, ...]) -> None:
+    ask = asked(words=words, where=Where(place="2x1"))
+    assert request.remarks(ask) == ()
+    assert ask.shape.ranks == 2
+
+
+@pytest.mark.usefixtures("hydra")
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        (("./job.sh", "x"), "line 3 of job.sh seems to start mpiexec"),
+        (("env", "A=1", "./job.sh"), "line 3 of job.sh seems to start mpiexec"),
+        (("bash", "job.sh"), "line 3 of job.sh seems to start mpiexec"),
+        (("sh", "-c", "mpiexec -n 2 ./app > out"), "the text behind -c seems to start mpiexec"),
+        (("mpiexec", "-n", "2", "./job.sh"), "line 3 of job.sh seems to start mpiexec"),
+    ],
+)
+def test_a_script_that_hides_a_launcher_runs_unchanged_and_is_not_placed(words: tuple[str, ...], where: str) -> None:
+    Path("job.sh").write_text("#!/bin/sh\n# mpirun\nmpiexec -n 2 ./app\n")
+    Path("job.sh").chmod(0o755)
+    ask = asked(words=words)
+    assert ask.subject.command == words
+    assert f"octant: {where}: it runs unchanged" in f"octant: {request.remarks(ask)[-1]}"
+    refused(f"cannot use --place .{where}.*leave --place out", Exit.WRONG_WORD, words=words, where=Where(place="2x1"))
+    if words[0] != "mpiexec":
+        refused(f"cannot use --ranks .{where}.*leave --ranks out", Exit.WRONG_WORD, words=words, ranks=2)
+        assert asked(words=words, ranks=1).shape.ranks == 1
+
+
+def test_a_program_behind_env_or_an_interpreter_has_its_own_name() -> None:
+    assert asked(words=("env", "-u", "B", "A=1", "nice", "-n", "5", "./app")).subject.program == "app"
+    assert asked(words=("timeout", "5", "python3", "-m", "x", "tools/a.py")).subject.name == "program/x"
+    assert asked(words=("env",)).subject.program == "env"

@@ -29,6 +29,7 @@ from octant.launchers._recognise import (
 from octant.launchers._roles import ROLES, entries, has, having, names
 from octant.launchers._start import JobSize, Launcher, chosen, launcher, yielding
 from octant.launchers._translate import Translation, request_text, translate, with_file
+from octant.launchers._unbinding import skip_wrappers, unbinding_option
 
 __all__ = [
     "MOST_RANKS",
@@ -60,10 +61,12 @@ __all__ = [
     "names",
     "recognise",
     "request_text",
+    "skip_wrappers",
     "temporary_variables",
     "to_every_syntax",
     "to_syntax",
     "translate",
+    "unbinding_option",
     "with_file",
     "yielding",
 ]

@@ -12,6 +12,7 @@ TITLE = "Cray (PALS mpiexec, ALPS aprun)"
 NAMES = {"mpiexec": "pals"}
 VERSION = ("PALS",)
 COMMANDS = ("mpiexec", "mpirun", "aprun")
+UNBIND = {"aprun": "-cc none", "": "--cpu-bind none"}
 ANSWER = "PALS|ALPS|aprun"
 PMI = ""
 SPINS = True

@@ -13,6 +13,7 @@ from octant.placement.request import Request
 TITLE = "Flux"
 LAUNCHER = "flux"
 COMMANDS = ("flux",)
+UNBIND = "-o cpu-affinity=off -o mpibind=off"
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:

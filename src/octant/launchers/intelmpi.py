@@ -15,6 +15,7 @@ VERSION = ("Intel(R) MPI",)
 PMI = "pmi2"
 SPINS = True
 COMMANDS = ("mpiexec", "mpirun", "mpiexec.hydra")
+UNBIND = "-genv I_MPI_PIN off"
 ANSWER = r"Intel\(R\) MPI"
 MARK = r"I_MPI_PIN"
 _UNITS = {"core": "core", "numa": "numa", "node": "machine", "socket": "package", "sock": "package",

@@ -11,6 +11,7 @@ from octant.placement.request import Request
 TITLE = "IBM Spectrum LSF"
 LAUNCHER = "mpiexec"
 COMMANDS = ("jsrun",)
+UNBIND = "--bind none"
 _MEMORY = {"bind": ":membind=localonly", "local": ":membind=localprefer", "preferred": ":membind=localprefer"}
 
 

@@ -17,6 +17,7 @@ VERSION = ("HYDRA", "MPICH")
 PMI = "pmi2"
 SPINS = True
 COMMANDS = ("mpiexec", "mpirun", "mpiexec.hydra", "mpirun.mpich", "mpiexec.mpich")
+UNBIND = "-bind-to none"
 ANSWER = "HYDRA|MPICH"
 MARK = r"(?<!-)-bind-to[ =]|HYDRA_BINDING="  # Hydra takes two dashes as well, but they are Open MPI's
 _UNITS = {

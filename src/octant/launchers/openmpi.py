@@ -18,6 +18,7 @@ VERSION = ("Open MPI", "OpenRTE", "prte")
 PMI = "pmix"
 SPINS = False
 COMMANDS = ("mpiexec", "mpirun", "mpiexec.openmpi", "mpirun.openmpi", "orterun", "prterun")
+UNBIND = "--bind-to none"
 ANSWER = r"\(Open MPI\) [5-9]|\(PRRTE\)"
 YIELD = "OMPI_MCA_mpi_yield_when_idle"
 YIELDING = {YIELD: "1"}

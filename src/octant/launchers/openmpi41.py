@@ -11,6 +11,7 @@ from octant.placement.request import Request
 
 TITLE = "Open MPI 4.1"
 COMMANDS = ("mpiexec", "mpirun", "mpiexec.openmpi", "mpirun.openmpi", "orterun")
+UNBIND = "--bind-to none"
 ANSWER = r"\((Open MPI|OpenRTE)\) 4\."
 _UNITS = {"slot": "machine", "l3cache": "l3", "numa": "numa", "socket": "package"}
 

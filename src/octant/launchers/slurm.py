@@ -32,6 +32,7 @@ TITLE = "Slurm (srun)"
 NAMES = {"start": "srun", "job": "sbatch"}
 LAUNCHER = "srun"
 COMMANDS = ("srun",)
+UNBIND = "--cpu-bind=none"
 MARK = r"\bsrun\b|#SBATCH|SLURM_CPU_BIND"
 
 

@@ -1,11 +1,14 @@
 """A report for others of a user's program: no argument that is a path or looks like a secret is in any of its texts."""
 
+import base64
+import contextlib
 import csv
 import datetime
 import io
 import json
 import re
 import string
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -92,7 +95,17 @@ def shared_texts(run: StoredRun, html: bool = False) -> list[str]:
         tidy.write(summary, "csv", what, file, clean)
         texts += [cell for row in csv.reader(io.StringIO(file.getvalue().decode())) for cell in row]
         texts += [text for cell in texts if cell.startswith("{") for text in strings(json.loads(cell))]
-    return [*texts, page.render(report, clean)] if html else texts
+    return [*texts, *unpacked(page.render(report, clean))] if html else texts
+
+
+def unpacked(text: str) -> list[str]:
+    """A page and everything in it that is deflated."""
+    found = [text]
+    for packed in re.findall(r"[A-Za-z0-9+/]{200,}={0,2}", text):
+        with contextlib.suppress(ValueError, zlib.error):
+            found.append(zlib.decompress(base64.b64decode(packed)).decode())
+    assert len(found) > 1
+    return found
 
 
 def strings(value: Any) -> list[str]:
@@ -160,6 +173,12 @@ def test_what_is_neither_stays(tmp_path: Path) -> None:
 )
 def test_a_secret_that_a_program_printed_is_hidden(tmp_path: Path, text: str, shown: str) -> None:
     assert hidden.hider(run_of(tmp_path, ["./app"]))(text) == shown
+
+
+def test_a_drawing_stays_whole_whatever_is_hidden(tmp_path: Path) -> None:
+    clean = sharing.cleaner(run_of(tmp_path, ["./app", "--password=text", "--token=class"]))
+    markup = '<text class="a text" x="1">n017 text</text>'
+    assert sharing.cleaned_markup(markup, clean) == '<text class="a (hidden)" x="1">n017 (hidden)</text>'
 
 
 def test_a_secret_that_was_cut_off_is_hidden(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from octant.failure import Refusal
 from octant.program import STDOUT, shell_text
 from octant.runs.programs.fill import filled_words
 from octant.runs.programs.grammar import read_value
+from octant.runs.programs.launching import program_name
 from octant.runs.programs.options import option_words
-from octant.runs.programs.request import program_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

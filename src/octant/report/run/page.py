@@ -14,7 +14,7 @@ from octant.report.machine import text as machine_text
 from octant.report.run import html, results, table, tidy
 from octant.report.run import samples as packing
 from octant.report.run.answer import DOUBTS
-from octant.report.run.sharing import cleaned
+from octant.report.run.sharing import cleaned, cleaned_markup
 from octant.store import files
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> 
         notes=_notes(report.first),
         failures={(f.workload, *sorted(f.knobs.items()), f.reason): f for f in run.failures}.values(),  # each once
         pictures=drawn,
-        drawing=Markup(clean(drawing.svg(machine))),  # noqa: S704 - drawing.py escapes its texts
+        drawing=Markup(cleaned_markup(drawing.svg(machine), clean)),  # noqa: S704 - drawing.py escapes its texts
         words=drawing.description(machine),
         settings=_machine_settings(summary),
         provenance=_provenance(summary),

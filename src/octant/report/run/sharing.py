@@ -22,6 +22,7 @@ _PUBLIC = "/(?:proc|sys(?!/fs/cgroup/))/"  # the same on every machine; control 
 # Not inside a word (`B/s`), a fraction, an end tag or the address of a page.
 _PATH = re.compile(rf"(?<![\w.)<])(?<!:/)(?!//|{_PUBLIC})(?:~|\.\.?)?/[^\s\"'`,;:()<>|]*\w[^\s\"'`,;:()<>|]*")
 _HOME = re.compile(r"/(?:home|users)/([\w.-]+)", re.IGNORECASE)
+_IN_MARKUP = re.compile(r'(?<=>)[^<]+|(?<==")[^"<]+(?=")')
 _COMMON = frozenset({"", "localhost", "(none)"})
 
 
@@ -49,6 +50,11 @@ def cleaned(value: Any, clean: Callable[[str], str]) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return replace(value, **{field.name: cleaned(getattr(value, field.name), clean) for field in fields(value)})
     return type(value)(cleaned(one, clean) for one in value) if isinstance(value, list | tuple) else value
+
+
+def cleaned_markup(markup: str, clean: Callable[[str], str]) -> str:
+    """A drawing with its texts and the values of its attributes cleaned; names of elements and attributes stay."""
+    return _IN_MARKUP.sub(lambda found: clean(found[0]), markup) if clean is not str else markup
 
 
 def _hosts(run: StoredRun) -> list[str]:

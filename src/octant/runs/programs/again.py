@@ -32,9 +32,8 @@ def check_stated(run: StoredRun, stated: Sequence[Ask], file: str) -> None:
     Raises:
         Refusal: a program of the run is not in the file, or not with these knobs, ranks and options.
     """
-    asks = {id(ask): ask for ask in (*run.asks, *(launch.ask for launch in run.launches))}
     known = [(one.subject, one.knobs, one.shape, one.mpi) for one in stated]
-    for ask in asks.values():
+    for ask in _every_ask(run):
         if ask.subject.command and (ask.subject, ask.knobs, ask.shape, ask.mpi) not in known:
             what = shell_text([*(f"{name}={value}" for name, value in ask.knobs.items()), "--", *ask.subject.command])
             why = f"{file} does not ask for {what!r} here"
@@ -62,11 +61,9 @@ def check_given(
     Raises:
         Refusal: the first difference, or a file that is not allowed.
     """
-    # Not by their keys, which are short enough for somebody to find two asks with the same one.
-    asks = {id(ask): ask for ask in (*run.asks, *(launch.ask for launch in run.launches))}
     subject = options.subject(command, directory=os.getcwd())  # noqa: PTH109 - text
     given = request.read_knobs(knobs, subject)
-    for ask in asks.values():
+    for ask in _every_ask(run):
         if not ask.subject.command:
             why = "it is a run of workloads"
             raise Refusal(f"cannot resume {run.id} with a program ({why}); leave out what follows --", Exit.WRONG_WORD)
@@ -81,11 +78,20 @@ def check_unnamed(run: StoredRun) -> None:
     Raises:
         Refusal: it is one.
     """
-    for launch in run.launches:
-        if command := launch.ask.subject.command:
+    for ask in _every_ask(run):
+        if command := ask.subject.command:
             why = "what a store says is never started"
             text = f"cannot go on with the command line {shell_text(command)!r} ({why}); {_hint(run)}"
             raise Refusal(text, Exit.NOT_SUPPORTED)
+
+
+def _every_ask(run: StoredRun) -> list[Ask]:
+    """What was asked, and what each line of the plan says of it, whether its launch is left or not.
+
+    None is left out for its key, which is short enough for somebody to find two asks with the same one.
+    """
+    asks = (*run.asks, *(launch.ask for launch in run.launches), *(one.launch.ask for one in run.plans.values()))
+    return list({id(ask): ask for ask in asks}.values())
 
 
 def _hint(run: StoredRun) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from octant.failure import Exit, Refusal
 from octant.runs.programs import fill
 from octant.runs.programs.allowed import known_command
-from octant.runs.programs.request import program_name
+from octant.runs.programs.launching import program_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -1,0 +1,256 @@
+"""Who starts the ranks of a user's program: a launcher in its command line, a script that hides one, or Octant."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from octant import launchers
+from octant.ask import cells_of
+from octant.failure import Exit, Refusal
+from octant.launchers import JobSize
+from octant.runs.programs import fill
+from octant.runs.requests import check_full_nodes, host_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octant.ask import Ask, Subject
+    from octant.launchers import LaunchCommand
+    from octant.placement.request import Request
+    from octant.runs.requests import Where
+
+MOST_OF_NAME = 80
+"""Characters of the name of a program."""
+_INTERPRETER = re.compile(r"python[\d.]*|perl|ruby|julia|Rscript|node|bash|sh|dash|zsh|ksh")
+_WORD = re.compile(r"[\w./+-]+")
+
+
+@dataclass(frozen=True)
+class Started:
+    """The command line of a launcher, with the values of the first cell filled in."""
+
+    launcher: str  # the name of its file
+    command: LaunchCommand
+    words: tuple[str, ...]
+    ranks: frozenset[int | None]  # of all cells
+
+    @property
+    def name(self) -> str:
+        """The launcher as the command line names it."""
+        return self.words[self.command.launcher]
+
+    @property
+    def program(self) -> tuple[str, ...]:
+        """The words from the program on."""
+        return self.words[self.command.program :]
+
+
+def recognised(subject: Subject, asked: Mapping[str, str], ranks: int | None) -> Started | None:
+    """Return the launcher in a command line; `None`: there is none that is known.
+
+    Args:
+        asked: the knobs.
+        ranks: what `{ranks}` stands for if no knob has this name.
+
+    Raises:
+        Refusal: its command line cannot be taken apart in some cell.
+    """
+    found: dict[tuple[str, ...], tuple[str, LaunchCommand]] = {}
+    for cell in cells_of(asked):
+        known = {"ranks": str(ranks or 1), **cell}
+        words = tuple(fill.filled_words(subject.command, known))
+        variables = {name: fill.filled(value, known) for name, value in subject.environment.items()}
+        one = launchers.recognise(words, {**os.environ, **variables})
+        if one is None:
+            return None
+        found[words] = one
+        if "{" not in "".join(subject.command[: one[1].program]):
+            break
+    words, (name, command) = next(iter(found.items()))
+    return Started(name, command, words, frozenset(one.ranks for _, one in found.values()))
+
+
+def launcher_ranks(started: Started, ranks: int | None, where: Where, request: Request | None) -> int:
+    """Return how many ranks a command line with a launcher of its own starts.
+
+    Raises:
+        Refusal: an option that says otherwise, or a placement that does not fit.
+    """
+    name = started.name
+    if where.launcher or where.hosts:
+        option = f"--launcher {where.launcher}" if where.launcher else f"--hosts {where.hosts}"
+        why = f"the command line starts its ranks with {name}"
+        raise Refusal(f"cannot use {option} ({why}); leave it out, or give the program without {name}", Exit.WRONG_WORD)
+    stated = sorted(one for one in started.ranks if one is not None)
+    if ranks is not None and started.ranks != {ranks}:
+        said = f"starts {' or '.join(map(str, stated))}" if stated else "states no number"
+        why = f"{name} {said}; its own option decides"
+        raise Refusal(f"cannot use --ranks {ranks} ({why}); leave --ranks out, or change it there", Exit.WRONG_WORD)
+    if request:
+        _check_placement(started, request)
+    return started.command.ranks or 1
+
+
+def _check_placement(started: Started, request: Request) -> None:
+    """Refuse a placement of ranks of an unknown number, of another number, or that their launcher binds itself."""
+    name, command = started.name, started.command
+    if None in started.ranks:
+        why = f"the command line of {name} does not state how many ranks it starts"
+        raise Refusal(f"cannot place the ranks of {name} ({why}); add its option, such as -n 2", Exit.WRONG_WORD)
+    for count in filter(None, started.ranks):
+        if count % request.ranks:
+            why = f"{name} starts {count} ranks, and --place {request.ranks}x{request.threads} is for {request.ranks}"
+            hint = f"try --place {count}x{request.threads}"
+            raise Refusal(f"cannot place these ranks ({why}); {hint}", Exit.WRONG_WORD)
+    if command.binds:
+        why = f"{name} binds them itself, {_bound_by(command)}"
+        raise Refusal(f"cannot place the ranks of {name} ({why}); {_unbinding(started)}", Exit.WRONG_WORD)
+
+
+def _bound_by(command: LaunchCommand) -> str:
+    return command.bound_by if command.bound_by.startswith("by ") else f"because of {command.bound_by}"
+
+
+def _unbinding(started: Started) -> str:
+    option = launchers.unbinding_option(started.launcher, started.name)
+    if not option:
+        return "leave --place out, or use another launcher"
+    return f"try {started.name} {option} …" if started.command.bound_by.startswith("by ") else f"try {option} instead"
+
+
+def check_start(
+    count: int, where: Where, hosts: Sequence[str], request: Request | None, asked: Mapping[str, str]
+) -> None:
+    """Refuse a start of ranks that Octant cannot make.
+
+    Raises:
+        Refusal: a batch system as a launcher, a launcher that is not there, or ranks that do not fill nodes.
+    """
+    if "ranks" in asked:
+        why = "Octant starts the ranks of this program"
+        raise Refusal(f"cannot use a knob ranks ({why}); try --ranks N, or mpiexec -n {{ranks}}", Exit.WRONG_WORD)
+    if where.launcher in launchers.names("job") and where.launcher not in launchers.names("start"):
+        why = "it is a batch system, which starts a job script"
+        raise Refusal(f"cannot launch with {where.launcher!r} ({why}); try --script FILE or --submit", Exit.WRONG_WORD)
+    launchers.chosen(where.launcher, JobSize(count, hosts=tuple(hosts)))
+    if request:
+        check_full_nodes(count, request)
+
+
+def own_ranks(ranks: int | None, where: Where, request: Request | None, asked: Mapping[str, str]) -> int:
+    """Return how many ranks of a program Octant starts.
+
+    Raises:
+        Refusal: as `check_start`.
+    """
+    hosts = host_names(where.hosts)
+    count = ranks or (request.ranks * max(1, len(hosts)) if request else 1)
+    check_start(count, where, hosts, request, asked)
+    return count
+
+
+def check_hidden(words: Sequence[str], path: str | None, where: Where, ranks: int | None) -> None:
+    """Refuse to place or to multiply the ranks of a script that starts them itself.
+
+    Args:
+        words: of the program, without its launcher.
+        path: the folders that are searched for it; `None`: those of PATH.
+        ranks: that are asked for.
+
+    Raises:
+        Refusal: a placement, ranks, hosts or a launcher are asked for, and the script starts a launcher.
+    """
+    asked = {"--place": where.place, "--ranks": (ranks or 1) > 1, "--launcher": where.launcher, "--hosts": where.hosts}
+    option = next((name for name, given in asked.items() if given), "")
+    if option and (hidden := hidden_launcher(words, path)):
+        why = f"{hidden}, and nothing can be put in front of the ranks that it starts"
+        hint = f"leave {option} out, or give the command line of the launcher instead of the script"
+        raise Refusal(f"cannot use {option} ({why}); {hint}", Exit.WRONG_WORD)
+
+
+def hidden_launcher(words: Sequence[str], path: str | None = None) -> str:
+    """Return where a script starts a launcher: `line 12 of run.sh seems to start mpiexec`; "" if none does.
+
+    Args:
+        words: of the program, without its launcher.
+        path: the folders that are searched for it; `None`: those of PATH.
+    """
+    words = behind_wrappers(words)
+    if _is_interpreter(words[0]):
+        if "-c" in words[1:2]:
+            names = {os.path.basename(word) for word in _WORD.findall(" ".join(words[2:3]))}  # noqa: PTH119 - text
+            found = sorted(names & launchers.command_names())
+            return f"the text behind -c seems to start {found[0]}" if found else ""
+        script = _script(words)
+    else:
+        script = shutil.which(words[0], path=path) or ""
+    line, _, name = launchers.hidden_launcher(Path(script)).partition(": ") if script else ("", "", "")
+    return f"{line} of {os.path.basename(script)} seems to start {name}" if name else ""  # noqa: PTH119 - text
+
+
+def program_name(words: Sequence[str]) -> str:
+    """Return the name of a program: of its file, or of the script that an interpreter is given."""
+    words = behind_wrappers(words)
+    name = os.path.basename(words[0])  # noqa: PTH119 - text
+    if _is_interpreter(words[0]) and "-c" not in words[1:2]:
+        name = os.path.basename(_script(words)) or name  # noqa: PTH119 - text
+    return re.sub(r"[\x00-\x1f\x7f]", "?", name)[:MOST_OF_NAME] or "program"
+
+
+def behind_wrappers(words: Sequence[str]) -> Sequence[str]:
+    """Return the words without `env A=1`, `nice`, `timeout` and such in front."""
+    return words[launchers.skip_wrappers(words) :] or words
+
+
+def _is_interpreter(word: str) -> bool:
+    return _INTERPRETER.fullmatch(os.path.basename(word)) is not None  # noqa: PTH119 - text
+
+
+def _script(words: Sequence[str]) -> str:
+    """The script that an interpreter is given; "": none."""
+    return next((word for word in words[1:] if not word.startswith("-")), "")
+
+
+def check_program(ask: Ask) -> None:
+    """Refuse a program that is not there; a command before the launch, another host or a launcher's node may have it.
+
+    Raises:
+        Refusal: there is none.
+    """
+    subject, known = ask.subject, {"ranks": str(ask.shape.ranks), **cells_of(ask.knobs)[0]}
+    if subject.before or ask.shape.hosts or recognised(subject, ask.knobs, ask.shape.ranks):
+        return
+    word = fill.filled(subject.command[0], known)
+    path = subject.environment.get("PATH")
+    if shutil.which(word, path=None if path is None else fill.filled(path, known)):
+        return
+    if not os.path.dirname(word):  # noqa: PTH120 - text
+        why = "no such program on PATH"
+        hint = f"did you mean ./{word}?" if os.access(word, os.X_OK) else "check the name, or give its path"
+    else:
+        why = "it may not be executed" if Path(word).exists() else "no such file"
+        hint = "check its path and mode"
+    raise Refusal(f"cannot start {word!r} ({why}); {hint}")
+
+
+def remarks(ask: Ask) -> tuple[str, ...]:
+    """Return what the user has to know about who starts and binds the ranks, before the program starts."""
+    started = recognised(ask.subject, ask.knobs, ask.shape.ranks)
+    found = []
+    if started and started.command.binds:
+        option = launchers.unbinding_option(started.launcher, started.name)
+        needs = f"; --place needs {option}" if option else ""
+        found.append(f"{started.name} binds its ranks itself, {_bound_by(started.command)}{needs}")
+    elif started and started.command.binds is None and ask.shape.place:
+        option = launchers.unbinding_option(started.launcher, started.name)
+        found.append(f"the configuration of {started.name} decides whether it binds ranks too; {option} prevents it")
+    known = {"ranks": str(ask.shape.ranks), **cells_of(ask.knobs)[0]}
+    words = started.program if started else fill.filled_words(ask.subject.command, known)
+    if hidden := hidden_launcher(words, ask.subject.environment.get("PATH")):
+        found.append(f"{hidden}: it runs unchanged, and what is recorded is of the whole script, not of each rank")
+    return tuple(found)
