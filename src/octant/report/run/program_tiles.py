@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from octant.analysis.causes import causes_of_run
-from octant.analysis.doubts import cpu_pressure
+from octant.analysis.causes import causes_of_run, is_bound
+from octant.analysis.lost import cpu_pressure
 from octant.analysis.names import knob_of, place_text
 from octant.analysis.occupancy import most_occupied
 from octant.analysis.program import CORES_USED, IMBALANCE, MEMORY, PREEMPTIONS, SYSTEM, USER, UTILISATION, WALL
@@ -204,21 +204,22 @@ class _Screen:
         doubts = graded("lost time", lost.lost, f"{claims.percent(lost.lost)} of the time was lost")
         parts = " · ".join(f"{claims.percent(share)} {cause}" for cause, share in lost.named)
         return Tile(
-            name, what, number=texts.number, unit="% of time", interval=f"sum over {self._launches_text()}",
+            name, what, number=texts.number, unit="% of time", interval=self._launches_text(),
             grade=DOUBTS[max((one.grade for one in doubts), default=0)], reasons=tuple(one.text for one in doubts),
             bar=Bar("parts", lost.named) if lost.named else None,
-            of=parts or "no quota and no hypervisor took time", also=also,
+            of=parts or "nothing was lost, as far as the system says it", also=also,
         )  # fmt: skip
 
     def _launches_text(self) -> str:
-        return counted(len({point.launch for point in self.summary.run.points}), "launch")
+        launches = counted(len({point.launch for point in self.summary.run.points}), "launch")
+        return f"{'at most; ' * is_bound(self.summary)}sum over {launches}"
 
     def _lost_evidence(self) -> tuple[str, ...]:
         """What says something of lost time without being a share of it."""
         found = []
         shares = [share for point in self.summary.run.points if (share := cpu_pressure(point)) is not None]
         if shares:
-            found.append(f"tasks waited for a CPU in at most {claims.percent(max(shares))} of a launch")
+            found.append(f"tasks waited for a CPU in up to {claims.percent(max(shares))} of a launch")
         preempted = self._worst(PREEMPTIONS)
         if preempted and preempted.value:
             found.append(f"{counted(round(preempted.value.middle), 'involuntary switch')} in a launch")
