@@ -15,7 +15,7 @@ STARTED = {
     "command": ("./app", "b"),
     "environment": {"OMP_SCHEDULE": "static"},
     "input": "in.dat",
-    "directory": "/tmp/elsewhere",
+    "directory": "/srv/elsewhere",
     "fresh": True,
     "before": (("rm", "x"),),
     "after": (("rm", "x"),),

@@ -8,6 +8,7 @@ import pytest
 from fake_kernel import Kernel, ask, planned
 from fake_run import machine
 from octant import workloads
+from octant.ask import Ask, Presentation, Subject
 from octant.cli._progress import Clock, progress_of
 from octant.runs import rounds
 from octant.runs.carry_out import Step, carry_out, in_turn
@@ -41,6 +42,30 @@ def test_the_time_left_is_learnt_in_the_first_round(run: StoredRun) -> None:
         now[0] += takes[number] / 2
         assert clock.left_s(0.5) == pytest.approx(clock.left_s(), rel=0.3) or clock.rounds[launch.key] < 2
         now[0] += takes[number] / 2
+
+
+def test_of_a_program_nothing_is_promised_before_it_has_run_once(tmp_path: Path) -> None:
+    run = Store(tmp_path).create("q", machine(), [Ask(Subject(command=("./app",)), repeats=3)])
+    now = [0.0]
+    clock = Clock(run.remaining(), {}, now=lambda: now[0])
+    assert clock.promise() == "3 launches"
+    told = []
+    for number, launch in enumerate(run.launches):
+        clock.is_new(Step(planned(launch, run.records), number, run.records))
+        told.append((clock.left_text(), clock.done_share(clock.left_s())))
+        now[0] += 100.0
+    assert told == [("", 0.0), ("about 200 s left", pytest.approx(1 / 3)), ("about 100 s left", pytest.approx(2 / 3))]
+
+
+def test_programs_that_print_get_lines_on_a_terminal_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    run = Store(tmp_path).create("q", machine(), [Ask(Subject(command=("./app",)), show=Presentation("app"))])
+    with progress_of(run.remaining(), {}, shown=True) as observe:
+        for elapsed_s in (0.0, 0.1):
+            observe(Step(planned(run.launches[0], run.records), 0, run.records), elapsed_s)
+    assert capsys.readouterr().err == "1 launch\n[1/1] app\n"
 
 
 def test_the_time_left_counts_what_follows_the_last_launch(run: StoredRun) -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 import zlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octant.record import Failure, Point, RecordError, Taken
+from octant.record import Failure, KeptFile, Point, RecordError, Taken
 from octant.record.lines import Reader, read_line
 from octant.record.sketch import Sketch, middle_of, sketch_of_array
 from octant.record.written import failure_line, kept_member, seal
@@ -226,6 +227,17 @@ def test_a_failure_comes_back_as_it_was_written() -> None:
     assert read_line(failure_line(failure).encode()) == failure
     plain = Failure("node/stream", "stream-0", {}, 1, "ended", 3)
     assert read_line(failure_line(plain).encode()) == plain
+    stored = KeptFile("stderr", "output", 7, crc="0123abcd", stored="a-0.1/0.0.stderr")
+    unstored = KeptFile("stdout", "output", 1 << 30, left_out="larger than 16 MiB")
+    kept = Failure("program/app", "app-0", {}, 0, "ended", 1, files=(stored, unstored))
+    assert read_line(failure_line(kept).encode()) == kept
+
+
+@pytest.mark.parametrize("file", [{"rank": 2}, {"crc": ""}, {"stored": "../../asked.json"}, {"name": "a/b"}])
+def test_a_failure_names_no_file_that_a_point_could_not_name(file: dict[str, Any]) -> None:
+    stored = replace(KeptFile("stderr", "output", 7, crc="0123abcd", stored="a-0.1/0.0.stderr"), **file)
+    with pytest.raises(RecordError):
+        read_line(failure_line(Failure("program/app", "app-0", {}, 2, "ended", 1, files=(stored,))).encode())
 
 
 FIRST: dict[str, Any] = {

@@ -30,9 +30,19 @@ CREDENTIALS = {
     "UCX_HEADER": "Authorization: Bearer hunter2",
     "OCTANT_ANYTHING": "hunter2",
     "SLURM_SUBMIT_HOST": "hunter2",
+    "LD_ANYTHING": "hunter2",
     "HOME": "/home/hunter2",
 }
-SETTINGS = {"OMP_PROC_BIND": "close", "UCX_TLS": "sm,self", "SLURM_CPU_BIND": "cores", "OCTANT_BLAS": "/opt/lib.so"}
+SETTINGS = {
+    "OMP_PROC_BIND": "close",
+    "UCX_TLS": "sm,self",
+    "SLURM_CPU_BIND": "cores",
+    "OCTANT_BLAS": "/opt/lib.so",
+    "LD_LIBRARY_PATH": "/opt/lib:/home/me/lib",
+    "LD_BIND_NOW": "1",
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+    "MALLOC_ARENA_MAX": "1",
+}
 
 
 def test_only_settings_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from octant.launch.program import Found
 from octant.record import KeptFile, RecordError
 from octant.store import kept
-from octant.store.kept import offered_folder, read_kept, store_files
+from octant.store.kept import offered_folder, read_kept, store_files, store_outputs
 
 
 @pytest.fixture
@@ -88,6 +89,38 @@ def test_files_beyond_the_limits_are_left_out(run: Path, monkeypatch: pytest.Mon
     assert [one.left_out for one in found if one.left_out] == [
         "larger than 0 MiB", "more than 0 MiB of all files of a launch", "2 files beyond 4 of a launch",
     ]  # fmt: skip
+
+
+def test_what_a_program_printed_comes_first_and_empty_streams_are_not_stored(run: Path, tmp_path: Path) -> None:
+    for name in ("out", "err", "a.log", "b.log"):
+        (tmp_path / name).write_text("" if name == "err" else name)
+    (offered := tmp_path / "offered").mkdir()
+    (offered / "log").write_text("log")
+    (offered / "out_a.log").write_text("offered")
+    found = (
+        Found("out/a.log", tmp_path / "a.log"),
+        Found("out_a.log", tmp_path / "b.log"),
+        Found("*.dat", tmp_path / "none", "there is no such file after the launch"),
+    )
+    stored = store_outputs(run, "p-0", {"stdout": tmp_path / "out", "stderr": tmp_path / "err"}, found, offered)
+    assert [(one.name, one.left_out) for one in stored] == [
+        ("stdout", ""),
+        ("out_a.log", ""),
+        ("out_a.log", "another file of the launch is stored as out_a.log"),
+        ("L.dat", "there is no such file after the launch"),
+        ("log", ""),
+        ("out_a.log", "another file of the launch is stored as out_a.log"),
+    ]
+    assert [read_kept(run, one) for one in stored if one.stored] == [b"out", b"a.log", b"log"]
+
+
+def test_many_files_are_counted_and_only_the_first_are_stored(run: Path, tmp_path: Path) -> None:
+    for number in range(kept.MOST_FILES + 5):
+        (tmp_path / f"f{number:04}").touch()
+    found = [Found(one.name, one) for one in sorted(tmp_path.glob("f*"))]
+    stored = store_outputs(run, "p-0", {}, found)
+    assert len(stored) == kept.MOST_FILES + 1
+    assert stored[-1].left_out == f"5 files beyond {kept.MOST_FILES} of a launch"
 
 
 def test_a_file_that_cannot_be_written_is_left_out(run: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from octant.workload import Bars, Curve, RankBars, Workload
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from octant.ask import Ask
+    from octant.ask import Ask, Subject
     from octant.record import Point, Samples
     from octant.workload import Picture
 
@@ -62,6 +62,16 @@ def program_workload(ask: Ask, points: Sequence[Point]) -> Workload:
     ordered = tuple(each_once[name] for name in dict.fromkeys(metric.name for metric in metrics))
     name = subject.name.partition("/")[2]
     return Workload(f"The program {name}", ordered, {}, subject.name, pictures=_pictures(ask, points))
+
+
+def declared_workload(subject: Subject) -> Workload:
+    """The workload of a program of which nothing is measured yet, with every metric that a point may give."""
+    metrics = [Metric(value.name, value.unit, value.better, result(value.name)) for value in subject.values]
+    metrics += [Metric(name, unit, "lower", result(name), note=note) for name, unit, note in _ALWAYS]
+    metrics.append(Metric(CORES_USED, "1", "higher", custom(lambda point, _: cores_used(point))))
+    metrics.append(Metric(UTILISATION, "1", "higher", custom(lambda point, _: utilisation(point))))
+    metrics.append(Metric(IMBALANCE, "1", "lower", custom(_imbalance)))
+    return Workload(f"The program {subject.name.partition('/')[2]}", tuple(metrics), {}, subject.name)
 
 
 def _of_processors(points: Iterable[Point]) -> list[Metric]:

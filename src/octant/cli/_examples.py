@@ -72,7 +72,6 @@ _OF_COMMANDS = {
     "resume": (
         Example("octant resume", "goes on with the last run"),
         Example("octant resume last --timeout 60", "and ends a launch that takes a minute"),
-        Example("octant resume last -- ./app input.nml", "with that of a program, given again"),
     ),
     "runs": (
         Example("octant runs", "runs of ./octant-store, oldest first"),

@@ -51,6 +51,9 @@ SvgOption = Annotated[
         "--svg", metavar="FOLDER", help="Write each picture as SVG into this folder, for two columns and for one."
     ),
 ]
+ShowOutputOption = Annotated[
+    bool, typer.Option("--show-output", help="Show what a program prints while it runs; it is stored as well.")
+]
 NotesOption = Annotated[bool, typer.Option("--notes", help="Print the doubts that are only notes too.")]
 TimeoutOption = Annotated[
     float | None,
@@ -58,7 +61,15 @@ TimeoutOption = Annotated[
 ]
 AllowOption = Annotated[
     list[str] | None,
-    starting_option("--allow", help="A host or file that the stored run names and that may be used (repeatable)."),
+    starting_option(
+        "--allow", help="A host, file or program that the stored run names and that may be used (repeatable)."
+    ),
+]
+AllowProgramOption = Annotated[
+    list[str] | None,
+    starting_option(
+        "--allow", metavar="PROGRAM", help="A program that the file names and that may be started (repeatable)."
+    ),
 ]
 LauncherOption = Annotated[
     str, starting_option(help="direct, mpiexec, srun, flux [default: the one available]; see --script.")

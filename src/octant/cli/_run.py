@@ -41,6 +41,7 @@ class RunOptions:
     timeout: float | None
     only_safe: bool
     json: bool
+    show_output: bool = False
 
     @property
     def is_job(self) -> bool:
@@ -67,6 +68,7 @@ def run_workload(workload: str, options: RunOptions) -> None:
     from octant.runs.plan import check_startable
     from octant.store import open_store
 
+    _refuse_program_without_dashes(workload, options)
     if others := requests.namesakes(workload):
         chosen = requests.find_workload(workload).name
         typer.echo(f"octant: {workload} is {chosen}; {' and '.join(others)} has the same name", err=True)
@@ -114,6 +116,7 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     if options.mpi:
         request.check_mpi(ask, linked().library)
         ask = replace(ask, mpi=settings_of(options.mpi).variables)
+    request.check_program(ask)
     check_startable(ask, machine)
     report_remarks(ask)
     to = open_store(options.store)
@@ -124,7 +127,26 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     if options.repeats:  # else the first launch decides
         to.decide_repeats(run, Repeats(options.repeats))
         run = to.read(run.id)
-    finish(to, run, options.timeout, shown(options.json, options.notes, page=False))
+    show = shown(options.json, options.notes, page=False)
+    finish(to, run, options.timeout, show, shown=options.show_output)
+
+
+def _refuse_program_without_dashes(word: str, options: RunOptions) -> None:
+    """Refuse a program in the place of a workload.
+
+    Raises:
+        Refusal: no workload has this name, and a program has it.
+    """
+    import shutil
+
+    from octant import workloads
+    from octant.program import shell_text
+
+    if shutil.which(word) and not workloads.called(word, workloads.workloads()):
+        line = f"octant run -- {shell_text([word, *options.knobs])}"
+        raise Refusal(
+            f"cannot measure {word!r} (no workload has this name, but a program); try {line}", Exit.WRONG_WORD
+        )
 
 
 def report_remarks(ask: Ask) -> None:
@@ -174,6 +196,7 @@ def _program_job(program: ProgramWords, options: RunOptions) -> Job:
     requests.check_options(options.ranks, "", options.repeats)
     further = [f"--repeats={options.repeats}"] if options.repeats else []
     further += [f"--timeout={options.timeout:g}"] if options.timeout else []
+    further += ["--show-output"] if options.show_output else []
     return request.job(
         program.command or (), options.knobs, options.ranks, program.options, options.where, options.store,
         options.minutes, options.directives, [*further, *(f"--mpi={word}" for word in options.mpi)],

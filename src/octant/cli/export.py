@@ -31,7 +31,7 @@ def export(
     to: Annotated[str, typer.Option("--to", help="csv, parquet, json or a benchmark.")] = "csv",
     samples: Annotated[bool, typer.Option("--samples", help="One row per sample of every series.")] = False,
     results: Annotated[bool, typer.Option("--results", help="One row per named result or check.")] = False,
-    share: Annotated[bool, typer.Option("--share", help="Leave out user and host names and paths.")] = False,
+    share: Annotated[bool, typer.Option("--share", help="Leave out user and host names, paths and secrets.")] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The file [default: standard output].")] = None,
     store: StoreOption = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --to json.")] = False,

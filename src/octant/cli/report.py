@@ -13,7 +13,7 @@ from octant.cli._options import NotesOption, StoreOption, SvgOption, files_optio
 from octant.failure import Exit, Refusal
 
 ShareOption = Annotated[
-    bool, files_option("--share", help="Leave out user and host names and paths [default file: shared.html].")
+    bool, files_option("--share", help="Leave out user and host names, paths and secrets [default file: shared.html].")
 ]
 AllSamplesOption = Annotated[
     bool, files_option("--all-samples", help="Keep every sample in the HTML file [default: 1 MB of them].")

@@ -9,6 +9,7 @@ import os
 import shutil
 import stat
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octant.failure import Refusal, remedy_for_writing
@@ -16,7 +17,6 @@ from octant.units import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 MOST_BYTES = 16 << 30
 """Of the files of a directory that is copied for each launch."""
@@ -73,15 +73,21 @@ def remove_tree(folder: Path) -> None:
     What cannot be removed stays.
     """
 
+    tried = set[Path]()
+
     def again(_function: object, name: str, _error: object) -> None:
         path = Path(name)
+        if path in tried:
+            return
+        tried.add(path)
         with contextlib.suppress(OSError):
-            path.parent.chmod(0o700)
+            if folder in path.parents:
+                path.parent.chmod(0o700)
             if path.is_symlink() or not path.is_dir():
                 path.unlink()
             else:
                 path.chmod(0o700)
-                shutil.rmtree(path, ignore_errors=True)
+                shutil.rmtree(path, onerror=again)
 
     shutil.rmtree(folder, onerror=again)
 

@@ -7,10 +7,13 @@ _FAMILIES = (
     "OMP_", "KMP_", "GOMP_", "OPENBLAS_", "MKL_", "BLIS_",  # threads and libraries of mathematics
     "MPIR_CVAR_", "MPICH_", "OMPI_MCA_", "OMPI_MPI_", "I_MPI_", "MV2_", "UCX_", "FI_",  # MPI and its transports
     "MP_", "LAPI_", "DCMF_",
+    "MALLOC_", "MIMALLOC_", "TCMALLOC_",  # allocators
 )  # fmt: skip
 """Each of a library whose variables are settings."""
 _NAMES = frozenset(
     {
+        "LD_LIBRARY_PATH", "LD_PRELOAD", "LD_BIND_NOW", "LD_BIND_NOT", "LD_DYNAMIC_WEAK", "LD_HWCAP_MASK",
+        "GLIBC_TUNABLES",
         "XLSMPOPTS", "OCTANT_BLAS", "OCTANT_FAULT", "OCTANT_FFTW", "OCTANT_KERNELS", "OCTANT_MPIEXEC", "OCTANT_STORE",
         "SLURM_CPUS_ON_NODE", "SLURM_CPUS_PER_TASK", "SLURM_CPU_BIND", "SLURM_CPU_FREQ_REQ",
         "SLURM_DISTRIBUTION", "SLURM_HINT", "SLURM_JOB_CPUS_PER_NODE", "SLURM_JOB_ID", "SLURM_JOB_NUM_NODES",
@@ -35,4 +38,14 @@ def recorded(environment: Mapping[str, str]) -> dict[str, str]:
 def may_be_recorded(name: str, value: str) -> bool:
     """Whether a variable is a setting that we know, and holds no credential."""
     known = name in _NAMES or name.startswith(_FAMILIES)
-    return known and not _SECRET_NAME.search(name) and not _SECRET_VALUE.search(value)
+    return known and not is_secret_name(name) and not is_secret_value(value)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether the name of a variable or an option speaks of a credential."""
+    return _SECRET_NAME.search(name) is not None
+
+
+def is_secret_value(value: str) -> bool:
+    """Whether a text has the form of a credential."""
+    return _SECRET_VALUE.search(value) is not None

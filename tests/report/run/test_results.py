@@ -11,7 +11,7 @@ import pytest
 from fake_run import WORKLOADS, fake_run, point
 from halo_run import KNOWN, halo_run
 from octant.analysis.summary import summarise
-from octant.record import KeptFile, Result
+from octant.record import Failure, KeptFile, Result
 from octant.report.run import page as run_page
 from octant.report.run import results, text, tidy
 from reports import report_of
@@ -99,7 +99,9 @@ def test_the_files_of_each_launch_are_one_row() -> None:
         point(launch="a-0", files=(stored,)), point(launch="b-0"), point(launch="c-0", files=many),
         point(launch="a-0", files=(unstored,)),
     ]  # fmt: skip
-    (first, both), (last, short) = results.kept_file_texts(points)
+    failure = Failure("program/app", "d-0", {}, 1, "ended", 1, files=(stored,))
+    (first, both), (last, short), failed = results.kept_file_texts([*points, failure])
+    assert failed == ("d-0", "field.bin (field, 2 MiB, rank 1)")
     assert (first, last) == ("a-0", "c-0")
     assert both == "field.bin (field, 2 MiB, rank 1); log (output, 20 MiB, rank 0, not stored: larger than 16 MiB)"
     assert short.endswith("f7 (field, 2 MiB, rank 1); and 2 more files")
@@ -116,3 +118,19 @@ def test_table_and_json_list_the_files_of_launches() -> None:
         {"launch": last.launch, "name": "field.bin", "kind": "field", "bytes": 16, "rank": 0, "crc": "0123abcd",
          "stored": "a-0.1/0.0.field.bin", "left_out": ""}
     ]  # fmt: skip
+
+
+def test_files_of_failed_launches_are_listed_with_the_others() -> None:
+    run = fake_run(repeats=1)
+    file = KeptFile("stderr", "output", 16, crc="0123abcd", stored="a-0.1/0.0.stderr")
+    failure = Failure("program/app", "app-0", {}, 1, "ended", 1, files=(file,))
+    report = report_of(summarise(replace(run, failures=(failure,)), WORKLOADS))
+    shown = [line.plain for line in text.lines(report, 200)]
+    assert shown[shown.index("Files") + 1] == "  app-0: stderr (output, 16 B, rank 0)"
+    told = tidy.document(report)
+    assert told["failures"] == [
+        {"workload": "program/app", "launch": "app-0", "knobs": {}, "ranks": 1, "reason": "ended", "exit": 1,
+         "share": None, "phase": ""}
+    ]  # fmt: skip
+    assert told["files"] == [{"launch": "app-0", **dataclasses.asdict(file)}]
+    assert tidy.document(report, files=False)["files"] == []

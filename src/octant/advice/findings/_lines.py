@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from octant.store import StoredRun
 
 DOCTOR = "octant doctor"
-_EVALUATE = re.compile(r"evaluate( --(quick|full)| --suite [\w./-]+| --only [\w/]+)*")
+_EVALUATE = re.compile(r"evaluate( --(quick|full)| --suite [\w./-]+| --only [\w/]+| --allow [\w./=+-]+)*")
 _STUDY = re.compile(r"study [\w-]+")
 _STEPS = 4  # sizes of `larger`
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

@@ -13,6 +13,7 @@ from octant.program import is_program
 from octant.report import claims
 from octant.report.run.answer import DOUBTS, Belief, BeliefRow
 from octant.report.run.sessions import Sessions, sessions
+from octant.runs.programs.options import resume_line
 from octant.stats import Period
 from octant.stats.doubts import BOUNDS
 from octant.stats.launches import LEAST_FOR_NEIGHBOURS
@@ -261,7 +262,5 @@ def _failures(summary: Summary) -> list[BeliefRow]:
         seen = f"{units.counted(len({one.launch for one in failed}), 'launch')}: {failed[0].reason}"
         rows.append(BeliefRow("Failed", seen, "their figures are of fewer launches, or missing"))
     if left:
-        rows.append(
-            BeliefRow("Not complete", f"{units.counted(left, 'launch')} left", f"octant resume {summary.run.id}")
-        )
+        rows.append(BeliefRow("Not complete", f"{units.counted(left, 'launch')} left", resume_line(summary.run)))
     return rows

@@ -11,6 +11,8 @@ import socket
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from octant.report.run import hidden
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -24,14 +26,15 @@ _COMMON = frozenset({"", "localhost", "(none)"})
 
 
 def cleaner(run: StoredRun) -> Callable[[str], str]:
-    """What removes user and host names and paths from a text of this run's report."""
+    """What removes user and host names, paths, and secrets of programs from a text of this run's report."""
+    hide = hidden.hider(run)
     hosts, users = _hosts(run), _users(run)
     words = {**dict.fromkeys(users, "user"), **{name: f"host {n + 1}" for n, name in enumerate(hosts)}}
     every = sorted(words, key=len, reverse=True)  # the full name of a host before its first part
     known = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, every))})(?![\w-])") if every else None
 
     def clean(text: str) -> str:
-        text = _PATH.sub("(path)", text)
+        text = _PATH.sub(hidden.PATH, hide(text))
         return known.sub(lambda found: words[found[0]], text) if known else text
 
     return clean

@@ -21,6 +21,7 @@ from octant.report.plain import clean, clean_lines, in_ascii
 from octant.report.run import results
 from octant.report.run.screen import screen_lines, wrapped
 from octant.report.terminal import screen_columns
+from octant.runs.programs.options import resume_line
 from octant.workload import Choice
 
 if TYPE_CHECKING:
@@ -248,7 +249,7 @@ def _head(summary: Summary, width: int) -> list[Text]:
     )
     facts += [f"measured clock {summary.clock_text}"] if summary.clocks_hz else []
     left = units.counted(len(run.remaining()), "launch")
-    state = "" if run.complete else f"incomplete: {left} left, octant resume {run.id}"
+    state = "" if run.complete else f"incomplete: {left} left, {resume_line(run)}"
     name = clean(machine.name)
     title = wrapped(f"{name}  {run.title}", max(width, 40), hang=2)  # a command line may be long
     title[0].stylize("bold", 0, len(name))

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 from octant.failure import Exit, Refusal, suggestion
+from octant.program import shell_text
 from octant.report.claims import NARROW
 from octant.report.plain import clean_lines, escaped
 from octant.report.run.first_screen import RunReport, first_screen
@@ -226,13 +227,14 @@ def _series_lines(run: StoredRun, figure: Figure, knobs: str, point: Point, seri
         )  # fmt: skip
 
 
-def as_json(report: RunReport, page: Path | None = None, clean: Callable[[str], str] = str) -> str:
+def as_json(report: RunReport, page: Path | None = None, clean: Callable[[str], str] = str, files: bool = True) -> str:
     """The whole report: run, figures, results, failures, disagreements, and the path of a page that was written.
 
     Args:
         clean: what every text goes through (`sharing.cleaner`).
+        files: as in `document`, if nothing is cleaned.
     """
-    found = document(report, page, files=clean is str)
+    found = document(report, page, files=files and clean is str)
     return json.dumps(cleaned(found, clean), indent=2, ensure_ascii=False, allow_nan=False)
 
 
@@ -264,8 +266,27 @@ def document(report: RunReport, page: Path | None = None, files: bool = True) ->
         "disagreements": [asdict(disagreement) for disagreement in machine.disagreements],
         "damaged_lines": list(run.unread),
         "unknown_workloads": list(summary.unknown),
+        **({"programs": programs} if (programs := _programs(run)) else {}),
         **({"report": str(page)} if page else {}),
     }
+
+
+def _programs(run: StoredRun) -> list[dict[str, object]]:
+    """What was started of the user's programs, with the words of each line as in a shell."""
+    return [
+        {
+            "workload": ask.subject.name,
+            "command": shell_text(ask.subject.command),
+            "knobs": dict(ask.knobs),
+            "environment": dict(ask.subject.environment),
+            "input": ask.subject.input,
+            "directory": ask.subject.directory,
+            "values": [value.name for value in ask.subject.values],
+            "checks": [check.name for check in ask.subject.checks],
+        }
+        for ask in run.asks
+        if ask.subject.command
+    ]
 
 
 def _files(run: StoredRun) -> list[dict[str, object]]:
@@ -315,7 +336,9 @@ def write(summary: Summary, form: str, what: What, file: BinaryIO, clean: Callab
     if form not in FORMATS:
         raise Refusal(f"cannot export to {form!r} (no such format); {suggestion(form, FORMATS)}", Exit.WRONG_WORD)
     if form == "json" and what == "figures":
-        file.write(escaped(as_json(RunReport(summary, first_screen(summary)), clean=clean)).encode() + b"\n")
+        own = not any(ask.subject.command for ask in summary.run.asks)  # a program prints whatever it likes
+        text = as_json(RunReport(summary, first_screen(summary)), clean=clean, files=own)
+        file.write(escaped(text).encode() + b"\n")
         return
     kind, lines = _lines(summary, what)
     if clean is not str:

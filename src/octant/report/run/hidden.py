@@ -1,0 +1,202 @@
+"""What of a user's program a report for others leaves out: arguments that are paths, or that look like secrets.
+
+Arguments appear in titles, command lines, reasons of failures, notes and names of checks. They are found where they are
+known word by word, in what was asked, and are then replaced in every text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from octant.program import shell_text
+from octant.store.environment import is_secret_name, is_secret_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from octant.ask import Ask
+    from octant.store import StoredRun
+
+PATH, HIDDEN = "(path)", "(hidden)"
+"""What is shown instead."""
+LEAST_ALONE = 4
+"""Characters of a secret that is replaced wherever it appears, not only behind its name."""
+LEAST_INSIDE = 6
+"""Characters of a text that is replaced inside of words too."""
+LEAST_CUT = 4
+"""Characters of the beginning of a text that is replaced where the rest was cut off."""
+
+_BRACES = re.compile(r"\{(\w+)\}")
+_PARTS = re.compile(r"[\s'\"`;|&()<>$\\]+")
+_ASSIGNED = re.compile(r"(-{0,2}[A-Za-z_][\w.-]*)([=:])(.+)", re.DOTALL)
+_NAMES_A_SECRET = re.compile(
+    r"--?[\w-]*(?:pass(?:word|wd|phrase|code)?|secret|token|credentials?|api-?key|auth|cookie|pin|user|jwt)",
+    re.IGNORECASE,
+)
+_SHORT_NUMBER = re.compile(r"[+-]?\d{0,6}\.?\d{0,6}(?:[eE][+-]?\d{1,3})?|\d+(?:/\d+)+")
+_PLAIN = frozenset({"", "true", "false", "none", "auto", "yes", "no", "on", "off", "default"})
+_HEX = re.compile(r"(?=.*\d)(?=.*[a-fA-F])[0-9a-fA-F-]{16,}")
+_BASE64 = re.compile(r"(?=(?:.*[a-z].*[A-Z]|.*[A-Z].*[a-z]|.*\d.*[A-Za-z]|.*[A-Za-z].*\d))[\w+/=.-]{20,}", re.ASCII)
+_TOKEN = re.compile(r"(?:gh[a-z]|github_pat|glpat|xox[a-z]|sk|pk|hf)[-_]\w{6,}[\w-]*|A[KS]IA[0-9A-Z]{12,}")
+_URL = re.compile(r"\w+://([^/\s@:]*):?([^/\s@]*)@\S*")
+_UNIT = re.compile(r"(?:[kKMGT]i?)?[A-Za-z]{1,6}/(?:s|h|min|op|it|flop|B)")
+_PUBLIC = frozenset({"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml"})
+_IN_TEXT = (
+    re.compile(r"(?i)([\w-]*(?:passw|secret|token|credential|api_?key)[\w-]*\s*[=:]\s*)(?!\(hidden\))[^\s,;]+"),
+    re.compile(r"(?i)(\b(?:bearer|basic)\s+)(?!\(hidden\))[\w+/=.-]{6,}"),
+    re.compile(r"(\w+://)[^/\s@]*:[^/\s@]*(?=@)"),
+)
+"""Secrets that a program itself may have printed; what is before them stays."""
+
+
+def hider(run: StoredRun) -> Callable[[str], str]:
+    """Return what removes arguments of the programs of a run from a text; it changes nothing if there is no program."""
+    asks = {id(ask): ask for ask in (*run.asks, *(launch.ask for launch in run.launches)) if ask.subject.command}
+    if not asks:
+        return str
+    found: dict[str, str] = {}
+    for ask in asks.values():
+        found |= dict(_of_ask(ask))
+    for planned in run.plans.values():
+        if planned.launch.ask.subject.command:
+            found |= dict(_of_words(planned.words)) | dict(_of_members(planned.environment))
+    names = {ask.subject.name for ask in asks.values()}
+    texts = [failure.reason for failure in run.failures]
+    texts += [text for point in run.points for text in point.notes.values()]
+    for text in texts:
+        found |= {token: shown for token, shown in _of_words([text]) if token != text and token not in names}
+    return _replacing({text: shown for text, shown in found.items() if _may_be_replaced(text)})
+
+
+def _of_ask(ask: Ask) -> Iterator[tuple[str, str]]:
+    """Texts of what was asked that are left out, each with what is shown instead."""
+    subject = ask.subject
+    lines = [subject.command, *subject.before, *subject.after, *(check.command for check in subject.checks)]
+    files = [subject.input, subject.directory, *subject.keep, *(value.source for value in subject.values)]
+    files += [name for check in subject.checks for name in (check.file, check.reference)]
+    cells = ask.cells() if any("{" in word for line in (*lines, files) for word in line) else []
+    for known in ({}, *({"ranks": str(ask.shape.ranks), **cell} for cell in cells)):
+        for line in (*lines, files):
+            yield from _of_words([_filled(word, known) for word in line])
+        yield from _of_members({name: _filled(value, known) for name, value in subject.environment.items()})
+    for name, values in ask.knobs.items():
+        for value in (values, *values.split(",")):
+            yield from _of_members({name: value})
+
+
+def _filled(text: str, known: Mapping[str, str]) -> str:
+    return _BRACES.sub(lambda found: known.get(found[1], found[0]), text) if known else text
+
+
+def _of_members(members: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for name, value in members.items():
+        if is_secret_name(name):
+            yield from _secret(name, "=", value)
+        yield from _of_words([value])
+
+
+def _of_words(words: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The words of a command line that are left out, with the parts of those that are a line of a shell."""
+    before = ""
+    for word in words:
+        if before and _NAMES_A_SECRET.fullmatch(before) and not word.startswith("-"):
+            yield from _secret(before, " ", word)
+        yield from _of_word(word)
+        parts = [part for part in _PARTS.split(word) if part and part != word]
+        if parts:
+            yield from _of_words(parts)
+        before = word
+
+
+def _of_word(word: str) -> Iterator[tuple[str, str]]:
+    if assigned := _ASSIGNED.fullmatch(word):
+        name, sign, value = assigned.groups()
+        number, plain = _SHORT_NUMBER.fullmatch(value), value.lower() in _PLAIN
+        if is_secret_name(name) and not plain and (not number or _NAMES_A_SECRET.fullmatch(f"-{name.lstrip('-')}")):
+            yield from _secret(name, sign, value)
+            return
+        if sign == "=" and (shown := _instead(value)):
+            yield value, shown
+            return
+    if shown := _instead(word):
+        yield word, shown
+    if url := _URL.search(word):
+        for part in url.groups():
+            if len(part) >= LEAST_ALONE:
+                yield part, HIDDEN
+
+
+def _instead(word: str) -> str:
+    """What is shown instead of a word; "": the word itself."""
+    if is_secret_value(word) or _URL.search(word) or any(
+        pattern.fullmatch(word) for pattern in (_HEX, _BASE64, _TOKEN)
+    ):  # fmt: skip
+        return HIDDEN
+    is_path = "/" in word and not _SHORT_NUMBER.fullmatch(word) and not _UNIT.fullmatch(word)
+    return PATH if is_path or word.startswith("~") else ""
+
+
+def _secret(name: str, sign: str, value: str) -> Iterator[tuple[str, str]]:
+    yield f"{name}{sign}{value}", f"{name}{sign}{HIDDEN}"
+    yield shell_text([f"{name}{sign}{value}"]), f"{name}{sign}{HIDDEN}"
+    if sign == " ":
+        yield shell_text([name, value]), f"{name} {HIDDEN}"
+    if len(value) >= LEAST_ALONE and value.lower() not in _PLAIN and not _SHORT_NUMBER.fullmatch(value):
+        yield value, HIDDEN
+
+
+def _may_be_replaced(text: str) -> bool:
+    return bool(re.search(r"\w", text)) and text not in _PUBLIC
+
+
+def _replacing(found: Mapping[str, str]) -> Callable[[str], str]:
+    """Return what replaces texts, however they are quoted, the longest first; and what is left of one that was cut."""
+    every: dict[str, str] = {}
+    for text, shown in found.items():
+        every |= dict.fromkeys(_spellings(text), shown)
+    longest = sorted(every, key=len, reverse=True)
+    pattern = re.compile("|".join(map(_bounded, longest))) if longest else None
+
+    def hide(text: str) -> str:
+        if pattern:
+            text = pattern.sub(lambda one: every[one[0]], text)
+            text = _without_cut(text, longest, every)
+        for secret in _IN_TEXT:
+            text = secret.sub(lambda one: f"{one[1]}{HIDDEN}", text)
+        return text
+
+    return hide
+
+
+def _spellings(text: str) -> Sequence[str]:
+    """The text as it is, and as JSON, Python and shells quote it."""
+    quoted = shell_text([text])
+    spelled = (
+        text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1],
+        quoted.removeprefix("$")[1:-1] if quoted.endswith("'") else quoted, " ".join(text.split()),
+    )  # fmt: skip
+    twice = tuple(json.dumps(one, ensure_ascii=False)[1:-1] for one in spelled)
+    return tuple(one for one in dict.fromkeys((*spelled, *twice)) if one)
+
+
+def _bounded(text: str) -> str:
+    """A pattern of a text; a short one is not replaced inside of a longer word."""
+    inside = len(text) >= LEAST_INSIDE
+    before = "" if inside or not re.match(r"\w", text) else r"(?<![\w-])"
+    after = "" if inside or not re.search(r"\w\Z", text) else r"(?![\w-])"
+    return f"{before}{re.escape(text)}{after}"
+
+
+def _without_cut(text: str, longest: Sequence[str], shown: Mapping[str, str]) -> str:
+    """The text without the beginning of a text that is left out, before `…`."""
+    pieces = text.split("…")
+    for number, piece in enumerate(pieces[:-1]):
+        for one in longest:
+            most = min(len(one), len(piece))
+            cut = next((n for n in range(most, LEAST_CUT - 1, -1) if piece.endswith(one[:n])), 0)
+            if cut:
+                pieces[number] = piece[:-cut] + shown[one]
+                break
+    return "…".join(pieces)

@@ -1,0 +1,56 @@
+"""Programs measured from the command line: what is stored and said of one that fails, and what is kept of its files."""
+
+import json
+from pathlib import Path
+
+from octant.store import Store, StoredRun
+from octant.store.kept import read_kept
+from paths import Octant
+
+WORDS = ("run", "--repeats", "1", "--")
+
+
+def measured(store: Path) -> StoredRun:
+    return Store(store).newest()[0]
+
+
+def test_a_program_that_fails_shows_its_last_lines_and_keeps_all(octant: Octant, tmp_path: Path) -> None:
+    script = r"for i in $(seq 30); do printf 'line %s\033[31m\tx\n' $i >&2; done; kill -SEGV $$"
+    done = octant(*WORDS, "sh", "-c", script, cwd=tmp_path)
+    assert done.returncode == 1
+    run = measured(tmp_path / "store")
+    (failure,) = run.failures
+    assert failure.reason == "sh ended by SIGSEGV; its output is in the folder files of the run"
+    (file,) = failure.files
+    lines = read_kept(run.folder, file).decode().splitlines()
+    assert len(lines) == 30
+    told = done.stderr.splitlines()
+    at = next(n for n, line in enumerate(told) if "the last 20 of 30 lines of the standard error" in line)
+    assert str(run.folder / "files" / file.stored) in told[at]
+    assert told[at + 1 : at + 21] == [f"  line {number}�[31m    x" for number in range(11, 31)]
+    assert told[at + 21] == (
+        f"octant: nothing could be measured ({failure.reason}); correct that and try octant resume {run.id}"
+    )
+    shown = octant("report", cwd=tmp_path)
+    assert f"{failure.launch}: stderr (output, {file.bytes} B, rank 0)" in " ".join(shown.stdout.split())
+    shared = json.loads(octant("report", "--share", "--json", cwd=tmp_path).stdout)
+    assert shared["files"] == []
+
+
+def test_what_succeeds_keeps_its_output_and_prints_none_of_it(octant: Octant, tmp_path: Path) -> None:
+    (tmp_path / "script").write_text("echo some text\necho more >&2\n")
+    done = octant(*WORDS, "sh", "script", cwd=tmp_path)
+    assert (done.returncode, "some text" in done.stdout, "more" in done.stderr.split()) == (0, False, False)
+    run = measured(tmp_path / "store")
+    (point,) = run.points
+    assert [(file.name, read_kept(run.folder, file)) for file in point.files] == [
+        ("stdout", b"some text\n"),
+        ("stderr", b"more\n"),
+    ]
+    assert not list(run.folder.glob("records.jsonl.*"))
+
+
+def test_a_program_that_is_missing_is_a_failed_launch(octant: Octant, tmp_path: Path) -> None:
+    done = octant(*WORDS, "./missing", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "./missing cannot be started (No such file or directory); check its path and mode" in done.stderr
