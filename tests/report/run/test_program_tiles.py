@@ -128,6 +128,13 @@ def test_what_the_system_took_is_shown_by_cause(tmp_path: Path) -> None:
     assert dict(found.bar.shares).keys() == {"other processes", "a CPU quota", "the host"}
 
 
+def test_what_is_lost_at_most_makes_time_doubtful_and_memory_not(tmp_path: Path) -> None:
+    found = shown(of_one(tmp_path, replace(ONE, ranks=[replace(TWO, user=0.2)], pressure=0.99)))
+    assert found["Time lost"].grade == "doubtful"
+    assert found["Wall time"].grade == "doubtful"
+    assert found["Memory"].grade == "sound"
+
+
 def test_a_program_that_nothing_looked_at_says_so(tmp_path: Path) -> None:
     short = replace(ONE, wall=0.01, ranks=[RankSeen(0.009, 0.001, (), ((0, 1),), stolen=None)])
     found = shown(of_one(tmp_path, short))

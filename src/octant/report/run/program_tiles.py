@@ -16,7 +16,7 @@ from octant.program import is_program
 from octant.report import claims
 from octant.report.run.answer import DOUBTS, Bar, Tile
 from octant.report.run.last_run import last_run
-from octant.stats import graded
+from octant.stats import Grade, graded
 from octant.tile import DeclaredTile
 from octant.units import capital, counted, unbroken
 
@@ -202,10 +202,13 @@ class _Screen:
             return Tile(name, "; ".join((what, *also)), missing="not recorded")
         texts = claims.number_texts(lost.lost, "1", share=True)
         doubts = graded("lost time", lost.lost, f"{claims.percent(lost.lost)} of the time was lost")
+        worst = max((one.grade for one in doubts), default=0)
+        if is_bound(self.summary) and lost.main == "other processes":  # as for the figures
+            worst = min(worst, Grade.DOUBTFUL)
         parts = " · ".join(f"{claims.percent(share)} {cause}" for cause, share in lost.named)
         return Tile(
             name, what, number=texts.number, unit="% of time", interval=self._launches_text(),
-            grade=DOUBTS[max((one.grade for one in doubts), default=0)], reasons=tuple(one.text for one in doubts),
+            grade=DOUBTS[worst], reasons=tuple(one.text for one in doubts),
             bar=Bar("parts", lost.named) if lost.named else None,
             of=parts or "nothing was lost, as far as the system says it", also=also,
         )  # fmt: skip
