@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import stats
-from octant.analysis.lost import cpu_pressure, lost_time_of, oversubscription
+from octant.analysis.lost import lost_time_of, oversubscription
 from octant.placement import set_text
 from octant.program import is_program
 from octant.stats import Doubt, doubt, graded
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from octant.record import Point, Samples, Series
 
 LEAST_BURSTS = 4
-LEAST_PRESSURE = 0.05
-"""CPU pressure up to this share is no doubt: short waits are usual."""
 _NOTED = {
     "outlived": ("processes outlived", "processes outlived the program and were ended: {}"),
     "ranks missing": ("ranks missing", "ranks without a report, so times and memory are of the others: {}"),
@@ -65,15 +63,11 @@ def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = (
 
 
 def _program_doubts(point: Point) -> list[Doubt]:
-    """What the guard of a user's program noted, and how long tasks waited for a CPU."""
+    """What the guard of a user's program noted."""
     noted = ((point.notes.get(note), kind, text) for note, (kind, text) in _NOTED.items())
     found = [doubt(kind, text.format(said)) for said, kind, text in noted if said]
     if len(found) > 1:  # problems name what outlived and which ranks are missing once more
         found = [one for one in found if one.kind != "launch problems"]
-    share = cpu_pressure(point)
-    if share is not None and share > LEAST_PRESSURE:
-        text = f"tasks waited for a CPU in {100 * share:.0f} % of the time (pressure-stall information)"
-        found.append(doubt("CPU pressure", text, share))
     return found
 
 
