@@ -21,6 +21,7 @@ from octant.machine import CpuSet
 from octant.placement import RankPlace
 from octant.program import ProgramValue
 from octant.record import Point
+from octant.report.charts.pictures import pictures
 from octant.report.run import tidy
 from octant.stats import Grade
 from program_run import RankSeen, Seen, ask_of, launches, program_summary, stored_program
@@ -94,11 +95,20 @@ def test_ranks_have_an_imbalance_and_readings_of_their_own(tmp_path: Path) -> No
 def test_a_knob_means_what_the_command_line_makes_of_it(tmp_path: Path, knob: str) -> None:
     """Kernels have knobs of these names, which say how long they measure, or where their data are."""
     ask = ask_of(("./app", f"{{{knob}}}"), knobs={knob: "1,bind:7"})
-    summary = program_summary(tmp_path, ask, [launches(Seen(wall=1.0)), launches(Seen(wall=2.0))])
+    held = [RankSeen(nodes={"0": 1 << 20})]
+    summary = program_summary(tmp_path, ask, [launches(Seen(wall=wall, ranks=held)) for wall in (1.0, 2.0)])
     assert [round(figure.value.middle, 3) for figure in summary.figures if figure.value] == [1.0, 2.0]
     assert [dict(figure.identity.knobs) for figure in summary.figures] == [{knob: "1"}, {knob: "bind:7"}]
     assert not any(figure.mismatches for figure in summary.figures)
     assert len({short_name(figure) for figure in summary.figures}) == 2
+
+
+def test_two_knobs_with_names_of_effort_make_two_curves(tmp_path: Path) -> None:
+    ask = ask_of(("./app", "{seconds}", "{samples}"), knobs={"seconds": "1,2,3", "samples": "1,2"})
+    cells = [launches(Seen(wall=1.0 + number)) for number in range(6)]
+    first, second = pictures(program_summary(tmp_path, ask, cells))
+    assert {row[0] for row in first.rows} == {"samples 1", "samples 2"}
+    assert {row[0] for row in second.rows} == {"seconds 1", "seconds 2", "seconds 3"}
 
 
 def test_cells_stay_in_the_order_of_the_command_though_their_ranks_differ(tmp_path: Path) -> None:
