@@ -59,8 +59,21 @@ def test_one_cell_has_time_memory_processors_lost_time_and_placement(tmp_path: P
 def test_a_value_of_the_user_is_the_headline_and_the_wall_time_follows(tmp_path: Path) -> None:
     ask = ask_of(values=(ProgramValue("rate", "flop/s", "higher", pattern="(.*)"),))
     found = shown(of_one(tmp_path, replace(ONE, values={"rate": (2.5e9, "flop/s")}), ask=ask))
-    assert list(found)[:2] == ["Rate", "Wall time"]
-    assert (found["Rate"].number, found["Rate"].unit) == ("2.50", "Gflop/s")
+    assert list(found)[:2] == ["rate", "Wall time"]
+    assert (found["rate"].number, found["rate"].unit) == ("2.50", "Gflop/s")
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "number"),
+    [
+        ("Mop/s", 1234.5, "1234"), ("Gflop/s", 0.000451, "0.000451"), ("%", 0.25, "0.250"), ("ms", 2500, "2500"),
+        ("min", 0.5, "0.500"), ("keV", 1e6, "1000000"),
+    ],
+)  # fmt: skip
+def test_a_unit_that_has_a_prefix_gets_no_second_one(tmp_path: Path, unit: str, value: float, number: str) -> None:
+    ask = ask_of(values=(ProgramValue("rate", unit, "higher", pattern="(.*)"),))
+    found = shown(program_summary(tmp_path, ask, [[replace(ONE, values={"rate": (value, unit)})]]))
+    assert (found["rate"].number, found["rate"].unit) == (number, unit)
 
 
 def test_the_answer_is_a_sentence(tmp_path: Path) -> None:

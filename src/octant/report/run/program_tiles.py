@@ -117,7 +117,8 @@ class _Screen:
         tiles = []
         for figure in self.shown:
             where = place_text(figure)
-            name = _cell(figure) if several else capital(figure.metric.name)
+            own = figure.metric.name  # a value of the user is spelled as the user does
+            name = _cell(figure) if several else capital(own) if own == WALL else own
             what = ", ".join(filter(None, (figure.label, where, figure.metric.name * several)))
             tile = self.tile_of(DeclaredTile(name, what, ()), figure)
             compared = last.text(figure) if last else ""
