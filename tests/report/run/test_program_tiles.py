@@ -1,6 +1,7 @@
 """The first screen of a run of a user's program: what it took, beside the last run, and where it was."""
 
 import datetime
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,11 @@ from typing import Any
 import pytest
 
 from fake_run import GIB, machine
+from octant.analysis.compare import compare
 from octant.analysis.summary import Summary
 from octant.program import ProgramValue
 from octant.report.charts.pictures import pictures
-from octant.report.run import page, text
+from octant.report.run import compared, page, text
 from octant.report.run.answer import Tile
 from octant.report.run.first_screen import RunReport, first_screen
 from octant.report.run.tiles import answer_text, tiles
@@ -175,3 +177,13 @@ def test_a_program_of_any_name_has_a_page(tmp_path: Path, name: str) -> None:
         for line in text.lines(report, width):
             assert len(line.plain) <= width or line.plain.strip().startswith(("octant", "sudo", "run 2026"))
     assert not first_screen(summary).absent
+
+
+def test_a_comparison_of_stored_programs_advises_a_line_that_names_them_again(tmp_path: Path) -> None:
+    """`octant compare --rounds A B` would start what only the store names, and is refused."""
+    ask = ask_of(("./solve", "{n}", "a b"), knobs={"n": "1,2"}, environment={"OMP_SCHEDULE": "static"})
+    before, after = (program_summary(tmp_path, ask, [launches(ONE)] * 2, begun=begun) for begun in (BEGUN, LATER))
+    (step,) = compared.steps(compare(before, after))
+    (line,) = step.lines
+    words = ["octant", "compare", "n=1,2", "--env", "OMP_SCHEDULE=static", "--", "./solve", "{n}", "a b"]
+    assert shlex.split(line) == [*words, "--", "./solve", "{n}", "a b"]
