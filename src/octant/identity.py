@@ -92,8 +92,9 @@ def identity_of(point: Point, ask: Ask | None = None, planned: Planned | None = 
         ask: what asked for it; without one, neither a placement nor settings are known.
         planned: how it was started.
     """
-    own = dict(comparable_cell(point.knobs, point.workload))
-    means, shape_knobs = _means(point, own), _shape_knobs(point)
+    named = ask.subject.name if ask and ask.subject.command else point.workload
+    own = dict(comparable_cell(point.knobs, named))
+    means, shape_knobs = _means(named, own), _shape_knobs(named, own)
     dealt = {name: value for name, value in own.items() if name in shape_knobs - {"threads"}}
     dealt |= {"ranks": str(point.ranks)}
     shape = ask.shape if ask else None
@@ -114,18 +115,18 @@ def identity_of(point: Point, ask: Ask | None = None, planned: Planned | None = 
     )
 
 
-def _means(point: Point, knobs: Iterable[str]) -> set[str]:
+def _means(subject: str, knobs: Iterable[str]) -> set[str]:
     """The knobs that do not change what is measured; a user's program gives its own meaning to every name."""
-    if is_program(point.workload):
+    if is_program(subject):
         return set()
-    return {name for name in knobs if name in MEANS or name in workloads.apart_knobs(point.workload)}
+    return {name for name in knobs if name in MEANS or name in workloads.apart_knobs(subject)}
 
 
-def _shape_knobs(point: Point) -> frozenset[str]:
+def _shape_knobs(subject: str, knobs: Mapping[str, str]) -> frozenset[str]:
     """The knobs that are parts of a shape: of a program its threads alone, where they are a number."""
-    if not is_program(point.workload):
+    if not is_program(subject):
         return SHAPE
-    return frozenset({"threads"}) if point.knobs.get("threads", "").isdecimal() else frozenset()
+    return frozenset({"threads"}) if knobs.get("threads", "").isdecimal() else frozenset()
 
 
 def works_alone(point: Point) -> bool:

@@ -108,8 +108,8 @@ def test_nothing_is_found_of_a_program_that_uses_what_it_may(tmp_path: Path) -> 
         ("idle cores", "One of 8 hardware threads was busy", "octant run threads=1,2,4,8 -- ./solve input"),
         ("outlived", "Processes outlived the program in 6 of 6 launches", "octant run -- ./solve input"),
         ("system time", "75 % of the CPU time went to the system, much of it for 2,000,000 page faults",
-         "octant run --env GLIBC_TUNABLES=glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=4294967296"
-         " -- ./solve input"),
+         "octant run --env GLIBC_TUNABLES=glibc.malloc.mmap_threshold=33554432:"
+         "glibc.malloc.trim_threshold=4294967296:glibc.malloc.hugetlb=1 -- ./solve input"),
         ("waiting", "The program waited in 80 % of its time", "strace -f -c -w -S time ./solve input"),
     ],
 )  # fmt: skip
@@ -137,6 +137,7 @@ THRESHOLDS: list[tuple[str, dict[str, Any], bool]] = [
     ("idle cores", {"ranks": [rank(1, (0, 1, 2))]}, False),
     ("idle cores", {"ranks": [rank(1, EIGHT, user=1.21)]}, False),
     ("system time", {"ranks": [rank(2, user=1.0, system=1.0)]}, False),
+    ("system time", {"ranks": [rank(2, user=0.9, system=1.0)]}, True),
     ("system time", {"ranks": [rank(2, user=0.04, system=0.05)], "wall": 0.05}, False),
     ("waiting", {"ranks": [rank(1, user=0.51)]}, False),
     ("waiting", {"ranks": [rank(1, user=0.0)], "wall": 0.09}, False),
@@ -164,6 +165,13 @@ def test_system_calls_are_looked_at_where_page_faults_do_not_explain_the_time(tm
     found = only(summary(PLANTED["system time"], tmp_path, minor_faults=1000))
     assert found.title == "75 % of the CPU time went to the system"
     assert found.lines == ("strace -f -c -S time ./solve input",)
+    (line,) = only(summary(PLANTED["system time"], tmp_path / "faults", minor_faults=375_001)).lines
+    assert "GLIBC_TUNABLES" in line
+    (line,) = only(summary(PLANTED["system time"], tmp_path / "few", minor_faults=374_999)).lines
+    assert line.startswith("strace")
+    (line,) = only(summary(replace(PLANTED["system time"], on=host(thp="never")), tmp_path / "base")).lines
+    assert "mmap_threshold" in line
+    assert "hugetlb" not in line
 
 
 def test_a_line_measures_the_cell_that_was_found(tmp_path: Path) -> None:

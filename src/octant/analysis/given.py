@@ -54,7 +54,8 @@ def mismatches(places: Sequence[RankPlace], point: Point, ranks: int) -> tuple[s
         if number >= len(places):
             found.append(f"rank {rank}: number {number + 1} on {given.host}, which was to hold {len(places)}")
             continue
-        found += [f"rank {rank}: {text}" for text in _rank(places[number], given)]
+        differences = _rank_of_program if is_program(point.workload) else _rank
+        found += [f"rank {rank}: {text}" for text in differences(places[number], given)]
     return tuple(found)
 
 
@@ -114,6 +115,14 @@ def _on(asked: str, buffer: Buffer) -> bool:
     return buffer.huge_share <= 1 - _HUGE_SHARE if asked == "base" else buffer.huge_share >= _HUGE_SHARE
 
 
+def _rank_of_program(place: RankPlace, given: Given) -> list[str]:
+    """Threads of a user's program that may run elsewhere: how many it has, and where within its place, is its own."""
+    asked = frozenset().union(*place.threads)
+    outside = [mask for mask in given.thread_masks if not asked.issuperset(mask)]
+    found = [f"asked for hardware threads {set_text(asked)}, a thread may use {set_text(mask)}" for mask in outside[:1]]
+    return found + _memory_differences(place, given)
+
+
 def _rank(place: RankPlace, given: Given) -> list[str]:
     found = []
     if len(given.thread_masks) != len(place.threads):
@@ -124,6 +133,11 @@ def _rank(place: RankPlace, given: Given) -> list[str]:
             found.append(f"{name}asked for hardware threads {set_text(asked)}, may use {set_text(mask)}")
         elif thread < len(given.cpus) and given.cpus[thread] not in asked:
             found.append(f"{name}asked for hardware threads {set_text(asked)}, ran on {given.cpus[thread]}")
+    return found + _memory_differences(place, given)
+
+
+def _memory_differences(place: RankPlace, given: Given) -> list[str]:
+    found = []
     pages: Counter[int] = Counter()
     for buffer in given.buffers:
         pages.update({int(node): count for node, count in buffer.pages_on_node.items()})

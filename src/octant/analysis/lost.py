@@ -55,21 +55,23 @@ def lost_time_of(point: Point) -> LostTime | None:
 def _lost_time_of_program(point: Point, ranks: Sequence[Taken]) -> LostTime | None:
     """Lost time of a user's program, whose whole run is one burst; `None` where the record has none of its causes.
 
-    A program may wait as it likes, so that CPU time that it lacks is no loss. What its quota, the hypervisor and, where
-    it is recorded, the run queue took is a share of the time of the threads that were seen busy; where none was seen,
-    of one for each rank.
+    A program may wait as it likes, so that CPU time that it lacks is no loss by itself. What its quota and the
+    hypervisor took is a share of the time of the threads that were seen busy; if none was seen, of one for each rank.
+    On the run queue they lost at most the CPU time that they lack, and at most the time in which the kernel says that
+    tasks waited for a CPU.
     """
-    if not any(one.wait_ns or one.throttled_group or one.stolen_ns is not None for one in ranks):
+    pressure = cpu_pressure(point)
+    if pressure is None and not any(one.wait_ns or one.throttled_group or one.stolen_ns is not None for one in ranks):
         return None
     whole = _column(ns for one in ranks for ns in one.wall_ns)
-    wait = _column(ns for one in ranks for ns in one.wait_ns or (0,) * len(one.wall_ns))
     cpus = {(given.host, cpu) for given in point.given for mask in given.thread_masks for cpu in mask}
     seen = min(sum(len(given.cpus) for given in point.given), len(cpus))  # some may have run one after the other
     threads = max(len(ranks), seen)
     at_work = float(whole.mean()) * threads
     steal = sum(_stolen_share(point, one) for one in ranks) / len(ranks)
     throttled = _throttled_share(point, ranks, False, threads / len(ranks))
-    found = lost_time(whole, None, wait, throttled * at_work, steal * at_work, threads)
+    queued = min(pressure or 0.0, _lacking_share(point, at_work))
+    found = lost_time(whole, None, queued * whole, throttled * at_work, steal * at_work, threads)
     if steal <= found.share:
         return found
     return replace(
@@ -78,6 +80,23 @@ def _lost_time_of_program(point: Point, ranks: Sequence[Taken]) -> LostTime | No
         by_thread=tuple(max(share, steal) for share in found.by_thread),
         cause="the hypervisor" if steal >= 2 * found.share else found.cause,
     )
+
+
+def _lacking_share(point: Point, at_work_s: float) -> float:
+    """The share of the time of a program's busy threads in which they did not run."""
+    used = [one.value for one in point.results if one.name in ("user time", "system time") and one.bound is None]
+    return max(0.0, 1 - sum(used) / at_work_s) if used else 0.0
+
+
+def cpu_pressure(point: Point) -> float | None:
+    """The share of the time of a program in which at least one task waited for a CPU, 0 to 1; of ranks the greatest.
+
+    It is the `some` line of the kernel's pressure-stall information, of the program's control group or of the system;
+    `None` where the record does not have it.
+    """
+    during = point.noise.get("during", {})
+    stalled_s, elapsed_s = during.get("stalled_cpu_s"), during.get("time_s", 0.0)
+    return None if stalled_s is None or elapsed_s <= 0 else min(1.0, max(0.0, stalled_s / elapsed_s))
 
 
 def cpu_time_counts(point: Point) -> bool:
@@ -183,9 +202,18 @@ def doubts_about_lost(point: Point, metric: Metric, value: float, times: Sketch)
     if metric.of_lost_time:
         return _disagreement(value, lost)
     found = tuple(_with_both_values(one, metric, value, times) for one in doubts_about_lost_time(lost))
+    if is_program(point.workload):  # what it lost on the run queue is a bound
+        found = tuple(_as_bound(one, lost) for one in found)
     if point.share_cores:  # its own threads take the time from each other, as was asked
         found = tuple(replace(one, grade=min(one.grade, Grade.DOUBTFUL)) for one in found)
     return (*found, *_unexplained(point, metric, lost, times))
+
+
+def _as_bound(one: Doubt, lost: LostTime) -> Doubt:
+    """Lost time of a program on the run queue, of which the record has the most that it can be."""
+    if one.kind != "lost time" or lost.wait < lost.share:
+        return one
+    return replace(one, grade=min(one.grade, Grade.DOUBTFUL), text=f"up to {one.text.partition(':')[0]}")
 
 
 def _disagreement(share: float, lost: LostTime) -> tuple[Doubt, ...]:

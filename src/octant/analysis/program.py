@@ -54,10 +54,13 @@ def program_workload(ask: Ask, points: Sequence[Point]) -> Workload:
         for value in subject.values
     ]
     known = [one for one in _ALWAYS if one[0] in units_of]
-    metrics += [Metric(name, unit, "lower", result(name), note=note) for name, unit, note in known]
+    metrics += [
+        Metric(name, unit, "lower", result(name), note=note, of_system=name != WALL) for name, unit, note in known
+    ]
     metrics += _of_processors(points)
     named = {metric.name for metric in metrics}
-    metrics += [Metric(name, unit, "lower", result(name)) for name, unit in units_of.items() if name not in named]
+    further = [(name, unit) for name, unit in units_of.items() if name not in named]
+    metrics += [Metric(name, unit, "lower", result(name), of_system=True) for name, unit in further]
     each_once = {metric.name: metric for metric in reversed(metrics)}  # a value hides what is always measured
     ordered = tuple(each_once[name] for name in dict.fromkeys(metric.name for metric in metrics))
     name = subject.name.partition("/")[2]

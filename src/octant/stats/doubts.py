@@ -47,7 +47,6 @@ GRADES: Mapping[str, Grade] = {
     "precision not reached": Grade.NOTE,
     "preempted": Grade.NOTE,
     "foreign load": Grade.NOTE,
-    "CPU pressure": Grade.NOTE,
     "output cut": Grade.NOTE,
     "launcher binds": Grade.NOTE,
     "outliers": Grade.NOTE,

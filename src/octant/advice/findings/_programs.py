@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from octant.advice.findings._program_lines import plain_line, program_line
 from octant.advice.findings._thresholds import PREEMPTIONS_A_SECOND, PRESSURE
-from octant.analysis.doubts import cpu_pressure
+from octant.analysis.lost import cpu_pressure
 from octant.analysis.occupancy import most_occupied
 from octant.analysis.program import CORES_USED, PREEMPTIONS, WALL
 from octant.program import is_program

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import Finding, Judged
 from octant.advice.findings._programs import glibc_tunables, program_cells
 from octant.advice.findings._thresholds import FAULT_S, OF_FAULTS, ORDER, SHORT_S
+from octant.advice.findings.base_pages import HEAP
+from octant.advice.findings.pages import heap_may_ask
 from octant.analysis.program import MAJOR_FAULTS, MINOR_FAULTS, SYSTEM, USER
 from octant.units import percent_text, si_text
 
@@ -29,9 +31,14 @@ def judge(summary: Summary) -> Judged:
     by_faults = faults * FAULT_S >= OF_FAULTS * cell.middle(SYSTEM)
     if by_faults:
         title = f"{percent_text(share)} of the CPU time went to the system, much of it for {faults:,.0f} page faults"
+        asks = heap_may_ask(summary.run.machine)
         body = "Memory that is given back and taken again has to be filled with zeros each time. The line keeps freed "
-        body += "memory of malloc with the program."
-        lines = cell.line(glibc_tunables(cell.ask.subject.environment, *TUNABLES))
+        body += (
+            "blocks of malloc of up to 32 MiB with the program" + " and asks for huge pages, which are larger" * asks
+        )
+        body += "."
+        settings = (*TUNABLES, f"{HEAP}=1") if asks else TUNABLES
+        lines = cell.line(glibc_tunables(cell.ask.subject.environment, *settings))
     else:
         title = f"{percent_text(share)} of the CPU time went to the system"
         body = f"It had {faults:,.0f} page faults, which do not explain it: system calls do. The line lists them by "

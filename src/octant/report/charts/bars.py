@@ -44,7 +44,7 @@ def bars(cells: MeasuredCells, shown: Bars) -> Picture | None:
         tuple(value.low for value in values), tuple(value.high for value in values), tuple(labels),
         role="grey", open=tuple(figure.invalid for figure in kept),
     )  # fmt: skip
-    most = max((*series.x, *series.high))
+    most = max((*series.x, *series.high)) or 1.0  # all may be 0
     return Picture(
         "bars",
         shown.title or picture_title(figures, f"{metric.name} by {shown.x}"),

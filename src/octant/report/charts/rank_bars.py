@@ -55,7 +55,7 @@ def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:
         + thinned_text(len(kept), len(ranks), "bars"),
         (
             Panel(
-                Axis("CPU time", False, even_ticks(most, si_ticks("s")), "s"),
+                Axis("CPU time", False, even_ticks(most or 1.0, si_ticks("s")), "s"),
                 places_axis("rank", [str(rank) for rank in kept]),
                 series,
             ),

@@ -221,10 +221,27 @@ def steps(found: Comparisons) -> tuple[Finding, ...]:
         return ()
     if not found.compared:
         return _same_shape(found)
+    if not found.pair and any(ask.subject.command for run in found.runs for ask in run.asks):
+        return _programs_in_turn(found)
     if not found.pair:
         body = f"A and B in turn, so that what differs between two sessions is in no ratio. {GATE_OR_ROUNDS}"
         return (Finding("rounds", "Measure both again", body, (f"octant compare --rounds 6 {before.id} {after.id}",)),)
     return (*_more_rounds(found), _gate(found))
+
+
+def _programs_in_turn(found: Comparisons) -> tuple[Finding, ...]:
+    """How the programs of two stored runs are measured in turn: by commands that are given again.
+
+    Nothing where the runs have several requests in common.
+    """
+    couples = found.couples()
+    if len(couples) != 1 or any(ask.mpi for ask in couples[0]):
+        return ()
+    body = (
+        "What differs between two sessions is then in no ratio. If the program was changed, keep both versions under "
+    )
+    body += "two names and use these names in the line: its first command is A, its second one is B."
+    return (Finding("rounds", "Measure both again, in turn", body, (comparison_line(couples),)),)
 
 
 def _same_shape(found: Comparisons) -> tuple[Finding, ...]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from octant.analysis.causes import causes_of_run
-from octant.analysis.doubts import cpu_pressure
+from octant.analysis.causes import causes_of_run, is_bound
+from octant.analysis.lost import cpu_pressure
 from octant.analysis.names import knob_of, place_text
 from octant.analysis.occupancy import most_occupied
 from octant.analysis.program import CORES_USED, IMBALANCE, MEMORY, PREEMPTIONS, SYSTEM, USER, UTILISATION, WALL
@@ -16,7 +16,7 @@ from octant.program import is_program
 from octant.report import claims
 from octant.report.run.answer import DOUBTS, Bar, Tile
 from octant.report.run.last_run import last_run
-from octant.stats import graded
+from octant.stats import Grade, graded
 from octant.tile import DeclaredTile
 from octant.units import capital, counted, unbroken
 
@@ -117,7 +117,8 @@ class _Screen:
         tiles = []
         for figure in self.shown:
             where = place_text(figure)
-            name = _cell(figure) if several else capital(figure.metric.name)
+            own = figure.metric.name  # a value of the user is spelled as the user does
+            name = _cell(figure) if several else capital(own) if own == WALL else own
             what = ", ".join(filter(None, (figure.label, where, figure.metric.name * several)))
             tile = self.tile_of(DeclaredTile(name, what, ()), figure)
             compared = last.text(figure) if last else ""
@@ -202,23 +203,27 @@ class _Screen:
             return Tile(name, "; ".join((what, *also)), missing="not recorded")
         texts = claims.number_texts(lost.lost, "1", share=True)
         doubts = graded("lost time", lost.lost, f"{claims.percent(lost.lost)} of the time was lost")
+        worst = max((one.grade for one in doubts), default=0)
+        if is_bound(self.summary) and lost.main == "other processes":  # as for the figures
+            worst = min(worst, Grade.DOUBTFUL)
         parts = " · ".join(f"{claims.percent(share)} {cause}" for cause, share in lost.named)
         return Tile(
-            name, what, number=texts.number, unit="% of time", interval=f"sum over {self._launches_text()}",
-            grade=DOUBTS[max((one.grade for one in doubts), default=0)], reasons=tuple(one.text for one in doubts),
+            name, what, number=texts.number, unit="% of time", interval=self._launches_text(),
+            grade=DOUBTS[worst], reasons=tuple(one.text for one in doubts),
             bar=Bar("parts", lost.named) if lost.named else None,
-            of=parts or "no quota and no hypervisor took time", also=also,
+            of=parts or "nothing was lost, as far as the system says it", also=also,
         )  # fmt: skip
 
     def _launches_text(self) -> str:
-        return counted(len({point.launch for point in self.summary.run.points}), "launch")
+        launches = counted(len({point.launch for point in self.summary.run.points}), "launch")
+        return f"{'at most; ' * is_bound(self.summary)}sum over {launches}"
 
     def _lost_evidence(self) -> tuple[str, ...]:
         """What says something of lost time without being a share of it."""
         found = []
         shares = [share for point in self.summary.run.points if (share := cpu_pressure(point)) is not None]
         if shares:
-            found.append(f"tasks waited for a CPU in at most {claims.percent(max(shares))} of a launch")
+            found.append(f"tasks waited for a CPU in up to {claims.percent(max(shares))} of a launch")
         preempted = self._worst(PREEMPTIONS)
         if preempted and preempted.value:
             found.append(f"{counted(round(preempted.value.middle), 'involuntary switch')} in a launch")

@@ -165,7 +165,7 @@ def _table(summary: Summary, width: int, notes: bool) -> list[Text]:
     for workload, rows in groups:
         metric = workload.metrics[0]
         of = metric.name if metric.unit == "1" else f"{metric.name}, {metric.unit}"
-        found += [Text(), Text.assemble((workload.name, "bold"), (f" · {of}", "dim"))]
+        found += [Text(), Text.assemble((_cut(clean(workload.name), width - len(of) - 3), "bold"), (f" · {of}", "dim"))]
         for row in rows:
             found += _row_lines(row, wide, width, beside, limits)
             found += wrapped(f"    note: {'; '.join(row.notes)}", width, "dim", 6) if notes and row.notes else []
@@ -176,6 +176,12 @@ def _table(summary: Summary, width: int, notes: bool) -> list[Text]:
     found += [line for text in below for line in wrapped(text, width, "dim", 3)]
     hidden = 0 if notes else sum(len(row.notes) for row in every)
     return [*found, *wrapped(f"{units.counted(hidden, 'note')}; --notes shows them" * bool(hidden), width, "dim", 0)]
+
+
+def _cut(name: str, most: int) -> str:
+    """A name in at most so many characters, or in 20."""
+    most = max(most, 20)
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def titles(figures: Sequence[Figure]) -> dict[int, str]:
@@ -244,8 +250,11 @@ def _head(summary: Summary, width: int) -> list[Text]:
     facts += [f"measured clock {summary.clock_text}"] if summary.clocks_hz else []
     left = units.counted(len(run.remaining()), "launch")
     state = "" if run.complete else f"incomplete: {left} left, {resume_line(run)}"
+    name = clean(machine.name)
+    title = wrapped(f"{name}  {run.title}", max(width, 40), hang=2)  # a command line may be long
+    title[0].stylize("bold", 0, len(name))
     return [
-        Text.assemble((clean(machine.name), "bold"), f"  {clean(run.title)}"),
+        *title,
         *wrapped(" · ".join(facts), width, "dim", 2),
         Text(f"run {run.id}, {run.started}", style="dim"),
         *wrapped(state, width, "yellow", 2),

@@ -67,6 +67,7 @@ def record_lines(
         **({"notes": notes} if notes else {}),
         "results": [_member(one) for one in (*measured, *answered.results)],
         "series": list(_readings(reports)),
+        **({"noise": {"during": pressed}} if (pressed := _pressure(reports.values())) else {}),
         "share_cores": _shares_cores(reports.values()),
         "given": _given(reports, ranks),
         "lost": [{**msgspec.to_builtins(report.lost), "rank": rank} for rank, report in reports.items()],
@@ -128,6 +129,15 @@ def _readings(reports: Mapping[int, GuardReport]) -> Iterable[dict[str, object]]
         for rank, report in reports.items():
             if (value := getattr(report, member)) is not None:
                 yield {"name": f"reading/{name}", "rank": rank, "unit": unit, "values": [value]}
+
+
+def _pressure(reports: Iterable[GuardReport]) -> dict[str, float]:
+    """Return for how long tasks waited for a CPU during the run of the rank where they did so for most of it."""
+    known = [one for one in reports if one.pressure_s is not None and one.wall_s > 0]
+    if not known:
+        return {}
+    most = max(known, key=lambda one: (one.pressure_s or 0.0) / one.wall_s)
+    return {"time_s": most.wall_s, "stalled_cpu_s": most.pressure_s or 0.0}
 
 
 def _given(reports: Mapping[int, GuardReport], ranks: int) -> list[object]:
