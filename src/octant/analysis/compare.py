@@ -109,7 +109,8 @@ class Comparisons:
     @property
     def of_programs(self) -> bool:
         """Whether two programs of the user were measured in turn."""
-        return bool(self.pair) and all(ask.subject.command for run in self.runs for ask in run.asks)
+        asks = [ask for run in self.runs for ask in run.asks]
+        return bool(self.pair and asks) and all(ask.subject.command for ask in asks)
 
     @property
     def runs(self) -> tuple[StoredRun, StoredRun]:

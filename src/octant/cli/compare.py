@@ -103,7 +103,7 @@ def compare(
     """Show what is faster and slower in run B than in run A, and what is not decided.
 
     A gate decides on runs that were measured in turn: it measures both again where they were not. Two programs are
-    measured in turn at once: octant compare [KNOB=VALUE]... -- A... -- B...
+    measured in turn at once: octant compare [KNOB=VALUE]... -- A -- B, each a whole command line.
     """
     from octant.cli import _pair, _rounds
     from octant.cli._stored import find_run
