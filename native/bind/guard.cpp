@@ -33,10 +33,11 @@ namespace {
 constexpr int cannot_run = static_cast<int>(Exit::cannot_run);
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t grace_ns = 2 * second_ns;       // for the program, when this process is told to end
-constexpr std::int64_t own_end_ns = second_ns / 10;    // for helpers that end when they see the program's end
+constexpr std::int64_t own_end_ns = second_ns / 4;     // for helpers that end when they see the program's end
 constexpr std::int64_t polite_end_ns = second_ns / 2;  // between SIGTERM and SIGKILL of what outlives the program
 constexpr std::int64_t forced_end_ns =
-    10 * second_ns;                        // a process that waits for a disk does not end before it is there
+    10 * second_ns;  // a process that waits for a disk does not end before it is there
+constexpr std::int64_t longest_pause_ns = second_ns / 10;
 constexpr std::size_t most_outlived = 64;  // that are named
 
 // Seconds after the epoch, to the microsecond.
@@ -152,13 +153,19 @@ class Children {
     }
     [[nodiscard]] std::int64_t begin_ns() const { return begin_ns_; }
 
-    // Waits for the program's end. If this process is told to end first, the program has a while to do so.
-    void wait_for_program() {
+    // Waits for the program's end. If this process is told to end first, the program has a while to do so. The looker
+    // is started when its first look is due.
+    void wait_for_program(Looker& looker) {
+        bool looks = false;
         for (std::int64_t deadline = -1; !program_ended();) {
             siginfo_t info{};
-            std::int64_t const left = deadline < 0 ? -1 : std::max<std::int64_t>(deadline - now_ns(), 0);
-            int const number = signals_.next(left, info);
-            if (number == 0 && left == 0) return kill_all();
+            std::int64_t const now = now_ns(), due = looks ? deadline : looker.first_look_ns();
+            int const number = signals_.next(due < 0 ? -1 : std::max<std::int64_t>(due - now, 0), info);
+            if (!looks && now_ns() >= looker.first_look_ns()) {
+                looker.start();
+                looks = true;
+            }
+            if (number == 0 && deadline >= 0 && now_ns() >= deadline) return kill_all();
             if (number == 0 || number == SIGCHLD) continue;
             if (!program_has_it(info, ended_.pid)) kill(ended_.pid, number);
             if (!ends(number) || deadline >= 0) continue;
@@ -226,7 +233,7 @@ class Children {
     void kill_all() {
         std::int64_t const deadline = now_ns() + forced_end_ns;
         for (std::int64_t pause_ns = second_ns / 1000; now_ns() < deadline;
-             pause_ns = std::min(2 * pause_ns, own_end_ns)) {
+             pause_ns = std::min(2 * pause_ns, longest_pause_ns)) {
             for (auto const& process : descendants(getpid())) kill(process.id, SIGKILL);
             if (all_waited_for(pause_ns)) return;
         }
@@ -292,8 +299,7 @@ void guard(Plan const& plan) {
     children.begin(plan);
     report = close_inherited(report);
     Looker looker(children.begin_ns(), energy);
-    looker.start();
-    children.wait_for_program();
+    children.wait_for_program(looker);
     Lost const lost = lost_time.end();
     Seen seen = looker.end();
     energy.sample();
