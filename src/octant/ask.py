@@ -17,10 +17,20 @@ from typing import Annotated
 from msgspec import Meta
 
 from octant import units
-from octant.program import ProgramCheck, ProgramValue
+from octant.program import FAMILY, ProgramCheck, ProgramValue, is_program
 
 EFFORT = frozenset({"seconds", "samples", "least", "precision"})
-"""Knobs that say how long to measure, not what."""
+"""Knobs of kernels that say how long to measure, not what."""
+
+
+def effort_knobs(subject: str) -> frozenset[str]:
+    """Return the knobs of a subject, `family/name`, that say how long to measure: none of a user's program.
+
+    A program has the knobs that its user chose for its command line, whatever they are called.
+    """
+    return frozenset() if is_program(subject) else EFFORT
+
+
 _OLD_SPELLINGS = {"4k": "4KiB", "64k": "64KiB", "2m": "2MiB", "16m": "16MiB", "1g": "1GiB", "prefer": "preferred"}
 """Values, up to a colon, that are read and no longer written."""
 _NODES = re.compile("(?:bind|interleave):[0-9-]+(?:[,+][0-9-]+)*")
@@ -30,6 +40,8 @@ _NODES = re.compile("(?:bind|interleave):[0-9-]+(?:[,+][0-9-]+)*")
 Count = Annotated[int, Meta(ge=1, le=10_000_000)]
 Name = Annotated[str, Meta(pattern=r"^([a-z0-9_]+/[a-z0-9_]+)?\Z")]
 """Of a workload; it becomes a part of a file's name."""
+ProgramName = Annotated[str, Meta(pattern=r"^[^/\x00-\x1f\x7f]{0,80}\Z")]
+"""Of a user's program; it becomes a part of a file's name."""
 Host = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@-]*\Z")]
 """As `runs.requests` takes it: ssh takes `-o…` for an option."""
 
@@ -44,7 +56,7 @@ class Subject:
 
     workload: Name = ""  # family/name
     command: tuple[str, ...] = ()  # as the user wrote it, the launcher's words included
-    program: str = ""  # the name of the program behind the launcher; "": the first word's
+    program: ProgramName = ""  # the name of the program behind the launcher; "": the first word's
     environment: Mapping[str, str] = field(default_factory=dict)  # set for the launches
     input: str = ""  # file for standard input; "": it is empty
     directory: str = ""  # in which the program works; "": that of Octant
@@ -59,7 +71,7 @@ class Subject:
     @property
     def name(self) -> str:
         """The workload's name, or `program/` and the program's."""
-        return self.workload or f"program/{self.program or self.command[0].rpartition('/')[2]}"
+        return self.workload or f"{FAMILY}/{self.program or self.command[0].rpartition('/')[2]}"
 
     @property
     def started(self) -> list[object]:
@@ -233,8 +245,14 @@ def _bytes(value: str) -> int | None:
         return None
 
 
-def comparable_cell(knobs: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """The values of knobs that tell the cells of an ask apart, in the spelling that all of the same meaning share."""
+def comparable_cell(knobs: Mapping[str, str], subject: str = "") -> tuple[tuple[str, str], ...]:
+    """The values of knobs that tell the cells of an ask apart, in the spelling that all of the same meaning share.
+
+    Args:
+        subject: whose knobs these are, `family/name`; "": any kernel's.
+    """
+    if is_program(subject):  # its knobs are arguments, as they were written
+        return tuple(sorted(knobs.items()))
     return tuple(sorted((name, comparable(value)) for name, value in knobs.items() if name not in EFFORT))
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from octant import workloads
-from octant.ask import EFFORT, comparable
+from octant.ask import comparable, comparable_cell
+from octant.program import is_program
 
 if TYPE_CHECKING:
     from octant.ask import Ask
@@ -91,17 +92,16 @@ def identity_of(point: Point, ask: Ask | None = None, planned: Planned | None = 
         ask: what asked for it; without one, neither a placement nor settings are known.
         planned: how it was started.
     """
-    own = {name: comparable(value) for name, value in point.knobs.items() if name not in EFFORT}
-    means = {name for name in own if name in MEANS or name in workloads.apart_knobs(point.workload)}
-    if ask and ask.subject.command:  # its knobs are arguments of the program, as they were written
-        own, means = dict(point.knobs), set()
-    dealt = {name: value for name, value in own.items() if name == "groups"} | {"ranks": str(point.ranks)}
+    own = dict(comparable_cell(point.knobs, point.workload))
+    means, shape_knobs = _means(point, own), _shape_knobs(point)
+    dealt = {name: value for name, value in own.items() if name in shape_knobs - {"threads"}}
+    dealt |= {"ranks": str(point.ranks)}
     shape = ask.shape if ask else None
     subject = ask.subject if ask else None
     return Identity(
         point.workload,
         subject.command if subject else (),
-        _sorted((name, value) for name, value in own.items() if name not in means | SHAPE),
+        _sorted((name, value) for name, value in own.items() if name not in means | shape_knobs),
         _size(point),
         point.process.link,
         _sorted([*((name, own[name]) for name in means), *dealt.items()]),
@@ -114,8 +114,24 @@ def identity_of(point: Point, ask: Ask | None = None, planned: Planned | None = 
     )
 
 
+def _means(point: Point, knobs: Iterable[str]) -> set[str]:
+    """The knobs that do not change what is measured; a user's program gives its own meaning to every name."""
+    if is_program(point.workload):
+        return set()
+    return {name for name in knobs if name in MEANS or name in workloads.apart_knobs(point.workload)}
+
+
+def _shape_knobs(point: Point) -> frozenset[str]:
+    """The knobs that are parts of a shape: of a program its threads alone, where they are a number."""
+    if not is_program(point.workload):
+        return SHAPE
+    return frozenset({"threads"}) if point.knobs.get("threads", "").isdecimal() else frozenset()
+
+
 def works_alone(point: Point) -> bool:
     """Whether each of several ranks works alone, on data of its own."""
+    if is_program(point.workload):
+        return False
     each = point.pace == "chunks" or (len(point.groups) > 1 and all(len(group) == 1 for group in point.groups))
     return each and point.working_ranks > 1
 

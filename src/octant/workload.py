@@ -128,8 +128,15 @@ class Matrix:
     title: str = ""  # "": what is measured, by pairs of ranks
 
 
+@dataclass(frozen=True)
+class RankBars:
+    """User and system time of each rank of a user's program as bars, of the cell with most ranks."""
+
+    title: str = ""
+
+
 Picture: TypeAlias = (
-    Curve | Ladder | Messages | Histogram | LostTime | Bars | Spread | Choice | Stacked | Timeline | Matrix
+    Curve | Ladder | Messages | Histogram | LostTime | Bars | Spread | Choice | Stacked | Timeline | Matrix | RankBars
 )
 
 

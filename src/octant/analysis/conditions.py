@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.ask import EFFORT
+from octant.ask import effort_knobs
 from octant.identity import identity_of
 from octant.machine.modes import numa_mode
 from octant.mpi.proof import READ_BACK
@@ -132,7 +132,8 @@ def _of_launch(point: Point, ask: Ask | None, planned: Planned | None) -> dict[s
     if ask:
         found |= _of_program(ask.subject)
         found["MPI settings"] = _assigned(ask.mpi) or "none"
-        found["placement"] = ask.shape.place or "a hardware thread for each thread"
+        unplaced = "none requested" if ask.subject.command else "a hardware thread for each thread"
+        found["placement"] = ask.shape.place or unplaced
         found["emulated link"] = ask.shape.link or "none"
     if planned:
         found["launcher"] = planned.launcher
@@ -149,7 +150,8 @@ def _of_launch(point: Point, ask: Ask | None, planned: Planned | None) -> dict[s
     if scheduling := _scheduling(point):
         found["scheduling"] = scheduling
     means = dict(identity_of(point).means)
-    return found | {f"knob {name}": value for name, value in point.knobs.items() if name in EFFORT or name in means}
+    shown = {*means, *effort_knobs(point.workload)}
+    return found | {f"knob {name}": value for name, value in point.knobs.items() if name in shown}
 
 
 def _files_of_program(subject: Subject, builds: Mapping[str, object]) -> dict[str, str]:

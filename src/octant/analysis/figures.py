@@ -18,9 +18,10 @@ from octant.analysis.balance import lane_speeds
 from octant.analysis.doubts import doubts_about, doubts_about_samples, doubts_about_seats, doubts_about_togetherness
 from octant.analysis.lost import cpu_time_of_chunk, doubts_about_lost, slowed_by_loss
 from octant.analysis.reduce import Measured, NoSamplesError, measure, steady_values
-from octant.ask import EFFORT, Presentation, comparable
+from octant.ask import Presentation, comparable, effort_knobs
 from octant.identity import Identity, identity_of, works_alone
 from octant.limit import Best, Known, Limit
+from octant.program import is_program
 from octant.record import RecordError
 from octant.record.sketch import Sketch, sketch_of_array
 from octant.stats import Doubt, Grade, Period, doubt
@@ -120,8 +121,9 @@ class Figure:
 
     @property
     def name(self) -> str:
-        """The title, with the mode unless the title says it."""
-        name = self.title if self.mode in self.title else f"{self.title} ({self.mode})"
+        """The title, with the mode unless the title says it, or it is of a user's program, whose mode is not known."""
+        says_all = self.mode in self.title or is_program(self.workload.name)
+        name = self.title if says_all else f"{self.title} ({self.mode})"
         return f"{name}, emulated link {self.link}" if self.link else name
 
     @property
@@ -263,7 +265,8 @@ def includes(failure: Failure, figure: Figure) -> bool:
     """Whether what failed includes a figure's cell: lists of values do, and knobs that the figure does not know may."""
     if (failure.workload, failure.ranks) != (figure.workload.name, figure.point.ranks):
         return False
-    asked = {name: values for name, values in failure.knobs.items() if name in figure.knobs and name not in EFFORT}
+    effort = effort_knobs(failure.workload)
+    asked = {name: values for name, values in failure.knobs.items() if name in figure.knobs and name not in effort}
     return all(comparable(figure.knobs[name]) in map(comparable, values.split(",")) for name, values in asked.items())
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from octant.machine.tree import parse_cpus
 from octant.mpi.inventory import agrees
 from octant.placement import RankPlace, set_text
+from octant.program import is_program
 from octant.record import SMALL_PAGES, Buffer, Given, Point
 from octant.store import StoredRun
 
@@ -74,7 +75,7 @@ def setting_mismatches(run: StoredRun, asked: Mapping[str, str], point: Point) -
 def page_mismatches(point: Point) -> tuple[str, ...]:
     """Sentences on buffers that are not on pages of the kind that the knob `pages` asked for."""
     asked = point.knobs.get("pages", "default")
-    if asked in ("default", "try-thp"):
+    if asked in ("default", "try-thp") or is_program(point.workload):
         return ()
     found = []
     for rank, given in enumerate(point.given):
@@ -91,7 +92,7 @@ def page_mismatches(point: Point) -> tuple[str, ...]:
 def node_mismatches(point: Point) -> tuple[str, ...]:
     """Sentences on buffers that are not on the memory nodes that the knob `memory` binds them to."""
     policy, _, nodes = point.knobs.get("memory", "default").partition(":")
-    if policy != "bind":
+    if policy != "bind" or is_program(point.workload):
         return ()
     try:
         bound = parse_cpus(nodes.replace("+", ","))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from octant.metric import Rate, Seconds
+from octant.program import is_program
 from octant.stats.doubts import Doubt, Grade, doubt
 from octant.stats.lost import LostTime, doubts_about_lost_time, lost_time
 from octant.units import counted, si_text
@@ -33,6 +34,8 @@ def lost_time_of(point: Point) -> LostTime | None:
     quota's throttling is shared by the threads of all ranks in its group.
     """
     ranks = timed_ranks(point)
+    if ranks and is_program(point.workload):
+        return _lost_time_of_program(point, ranks)
     by_clock = cpu_time_counts(point)
     alone = by_clock and point.pace == "chunks"
     if not ranks or not (by_clock or any(one.wait_ns or one.throttled_group for one in ranks)):
@@ -47,6 +50,34 @@ def lost_time_of(point: Point) -> LostTime | None:
     crowd = oversubscription(point)
     crowded = 1 - crowd.cpus / crowd.threads if crowd else 0.0
     return lost_time(whole, cpu, wait, throttled, stolen, threads, by_clock and not alone, crowded)
+
+
+def _lost_time_of_program(point: Point, ranks: Sequence[Taken]) -> LostTime | None:
+    """Lost time of a user's program, whose whole run is one burst; `None` where the record has none of its causes.
+
+    A program may wait as it likes, so that CPU time that it lacks is no loss. What its quota, the hypervisor and, where
+    it is recorded, the run queue took is a share of the time of the threads that were seen busy; where none was seen,
+    of one for each rank.
+    """
+    if not any(one.wait_ns or one.throttled_group or one.stolen_ns is not None for one in ranks):
+        return None
+    whole = _column(ns for one in ranks for ns in one.wall_ns)
+    wait = _column(ns for one in ranks for ns in one.wait_ns or (0,) * len(one.wall_ns))
+    cpus = {(given.host, cpu) for given in point.given for mask in given.thread_masks for cpu in mask}
+    seen = min(sum(len(given.cpus) for given in point.given), len(cpus))  # some may have run one after the other
+    threads = max(len(ranks), seen)
+    at_work = float(whole.mean()) * threads
+    steal = sum(_stolen_share(point, one) for one in ranks) / len(ranks)
+    throttled = _throttled_share(point, ranks, False, threads / len(ranks))
+    found = lost_time(whole, None, wait, throttled * at_work, steal * at_work, threads)
+    if steal <= found.share:
+        return found
+    return replace(
+        found,
+        share=steal,
+        by_thread=tuple(max(share, steal) for share in found.by_thread),
+        cause="the hypervisor" if steal >= 2 * found.share else found.cause,
+    )
 
 
 def cpu_time_counts(point: Point) -> bool:
@@ -96,8 +127,13 @@ def _column(nanoseconds: Iterable[int]) -> NDArray[np.float64]:
     return np.asarray(list(nanoseconds), np.float64)[:, None] * 1e-9
 
 
-def _throttled_share(point: Point, ranks: Sequence[Taken], alone: bool) -> float:
-    """Of the time of the threads that share a quota; over several groups the mean of lanes, else the greatest."""
+def _throttled_share(point: Point, ranks: Sequence[Taken], alone: bool, threads: float | None = None) -> float:
+    """Of the time of the threads that share a quota; over several groups the mean of lanes, else the greatest.
+
+    Args:
+        threads: of each rank; `None`: as many as its shape says.
+    """
+    each = threads or point.threads
     groups: dict[tuple[str, str], list[Taken]] = {}
     for one in ranks:
         host = point.given[one.rank].host if one.rank < len(point.given) else ""
@@ -105,7 +141,7 @@ def _throttled_share(point: Point, ranks: Sequence[Taken], alone: bool) -> float
     shares, members = [], []
     for (_, group), those in groups.items():
         # Every rank reads the same file: the longest of these readings, over the time of all their threads.
-        time = float(np.mean([ns for one in those for ns in one.wall_ns])) * point.threads * len(those)
+        time = float(np.mean([ns for one in those for ns in one.wall_ns])) * each * len(those)
         shares.append(min(1.0, max(one.throttled_ns for one in those) / time) if group else 0.0)
         members.append(len(those))
     return float(np.average(shares, weights=members)) if alone else max(shares)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from octant import units
 from octant.ask import comparable
+from octant.program import is_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,8 @@ _WORDS = {
 }
 """Values of knobs that read better in other words than `value name`."""
 _BARE = frozenset({"element", "kernel"})  # the value says what it is
+_SWITCHES = frozenset({"on", "off", "yes", "no", "true", "false", "none"})
+"""Words that do not say what they are a value of."""
 _CORES = re.compile(r"\bcores?\b")
 _PLACES = {"one": "core", "threads": "thread", "star": "copy", "all": "rank"}
 
@@ -39,12 +42,15 @@ def short_name(figure: Figure, with_place: bool = True) -> str:
         with_place: whether it says on how many cores; pictures of one layout say that in their title.
     """
     knobs = _swept(figure)
-    what, where = _what(figure, whole=True), [place_text(figure)] * with_place
+    what, where = _what(figure, whole=True), _nonempty(place_text(figure)) * with_place
     link = ["emulated link"] * bool(figure.link)
     metric = [figure.metric.name] * (figure.metric is not figure.workload.metrics[0])
-    long = [what, *(knob_text(name, value) for name, value in knobs.items()), *where, *link, *metric]
+    long = [what, *(knob_of(figure, name) for name in knobs), *where, *link, *metric]
     name = ", ".join(long)
-    if len(name) > LONGEST:  # then values stand alone: what they are of, the details say
+    if len(name) > LONGEST and is_program(figure.workload.name):  # its name is what is least missed
+        most = max(LONGEST - len(", ".join(long[1:])) - 2, 8)
+        name = ", ".join([_cut(what, most), *long[1:]])
+    elif len(name) > LONGEST:  # then values stand alone: what they are of, the details say
         what = _what(figure)
         rest = [
             *(knob_text(name, value, bare=True) for name, value in knobs.items()),
@@ -60,8 +66,13 @@ def short_name(figure: Figure, with_place: bool = True) -> str:
 def name_and_rest(figure: Figure) -> tuple[str, str]:
     """What is measured, and apart from it, in words, what its ask varied and on how many cores: for a tile."""
     what, *more = _what(figure, whole=True).split(", ")
-    knobs = [knob_text(name, value) for name, value in _swept(figure).items()]
-    return _cut(what, LONGEST), ", ".join([*more, *knobs, place_text(figure), *["emulated link"] * bool(figure.link)])
+    knobs = [knob_of(figure, name) for name in _swept(figure)]
+    where = [*_nonempty(place_text(figure)), *["emulated link"] * bool(figure.link)]
+    return _cut(what, LONGEST), ", ".join([*more, *knobs, *where])
+
+
+def _nonempty(text: str) -> list[str]:
+    return [text] if text else []
 
 
 def _swept(figure: Figure) -> dict[str, str]:
@@ -82,6 +93,8 @@ def _cut(text: str, most: int) -> str:
 
 def _what(figure: Figure, whole: bool = False) -> str:
     """What its ask calls it, without its cores, which `place_text` says; not `whole`: up to the first comma."""
+    if is_program(figure.workload.name):  # the name of a file, as it is spelled
+        return figure.show.short or figure.label
     parts = [part for part in figure.label.split(", ") if not _CORES.search(part)]
     words = figure.show.short or ", ".join(parts if whole else parts[:1]) or figure.workload.name.rpartition("/")[2]
     return units.capital(words)
@@ -95,9 +108,13 @@ def picture_title(figures: Sequence[Figure], rest: str) -> str:
 def place_text(figure: Figure) -> str:
     """`1 core`, `2 threads`, `4 copies`, `2 ranks`; where a kernel places threads itself `120 pairs`, `2 threads`.
 
-    Of a value of one of them `each of 4`.
+    Of a value of one of them `each of 4`. Of a user's program its ranks and, where it was given a number, its threads;
+    nothing is known of the cores that one rank uses.
     """
     point = figure.point
+    if is_program(figure.workload.name):
+        known = ((point.ranks, "rank"), (point.threads, "thread"))
+        return " × ".join(units.counted(number, noun) for number, noun in known if number > 1)
     for note, what in (("pairs", "pair"), ("own threads", "thread")):
         if (own := point.notes.get(note, "")).isdecimal():
             return units.counted(int(own), what)
@@ -123,3 +140,15 @@ def knob_text(name: str, value: str, bare: bool = False) -> str:
     if bare or name in _BARE:
         return value
     return f"{name} {value}" if value[:1].isdigit() else f"{value} {name}"
+
+
+def knob_of(figure: Figure, name: str) -> str:
+    """The value of a knob of a figure in words.
+
+    Of a user's program, whose knobs are its user's: `n 4`, `flag on`, and a word that explains itself alone, `static`.
+    """
+    value = figure.knobs.get(name, "")
+    if not is_program(figure.workload.name):
+        return knob_text(name, value)
+    alone = len(value) > 1 and not value[:1].isdigit() and value.lower() not in _SWITCHES
+    return value if alone else f"{name} {value}"

@@ -2,38 +2,183 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from octant.metric import Metric, result
-from octant.workload import Workload
+import numpy as np
+
+from octant import units
+from octant.analysis.occupancy import occupancy
+from octant.metric import Metric, custom, result
+from octant.workload import Bars, Curve, RankBars, Workload
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from octant.ask import Subject
-    from octant.record import Point
+    from octant.ask import Ask, Subject
+    from octant.record import Point, Samples
+    from octant.workload import Picture
 
+WALL, USER, SYSTEM, MEMORY = "wall time", "user time", "system time", "memory"
+MINOR_FAULTS, MAJOR_FAULTS = "minor page faults", "major page faults"
+WAITS, PREEMPTIONS = "voluntary context switches", "involuntary context switches"
+OF_THE_SYSTEM = frozenset({MINOR_FAULTS, MAJOR_FAULTS, WAITS, PREEMPTIONS})
+"""Counters that tables for people leave to the details of a figure."""
 _ALWAYS = (
-    ("wall time", "s", "of the whole command line, the launcher included"),
-    ("user time", "s", "of all processes"),
-    ("system time", "s", "of all processes"),
-    ("memory", "B", "the most that one process had resident"),
-    ("minor page faults", "1", "of all processes"),
-    ("major page faults", "1", "of all processes"),
-    ("voluntary context switches", "1", "of all processes"),
-    ("involuntary context switches", "1", "of all processes"),
+    (WALL, "s", "of the whole command line, the launcher included"),
+    (USER, "s", "of all processes"),
+    (SYSTEM, "s", "of all processes"),
+    (MEMORY, "B", "the most that one process had resident"),
+    (MINOR_FAULTS, "1", "of all processes"),
+    (MAJOR_FAULTS, "1", "of all processes"),
+    (WAITS, "1", "of all processes"),
+    (PREEMPTIONS, "1", "of all processes"),
 )
+UTILISATION, CORES_USED, IMBALANCE = "CPU utilisation", "cores used", "load imbalance"
+_RANK_TIMES = (f"reading/{USER}", f"reading/{SYSTEM}")
 
 
-def program_workload(subject: Subject, points: Sequence[Point]) -> Workload:
+def program_workload(ask: Ask, points: Sequence[Point]) -> Workload:
     """The workload of a program, whose headline is the first value that was asked for, else the wall time.
 
     It bounds nothing and has no limit.
+
+    Args:
+        ask: with a command line.
+        points: of one of its cells.
     """
-    known = {one.name for point in points for one in point.results if one.bound is None}
+    subject = ask.subject
+    units_of = {one.name: one.unit for point in points for one in point.results if one.bound is None}
     metrics = [
         Metric(value.name, value.unit, value.better, result(value.name), note="as the program states it")
         for value in subject.values
     ]
-    metrics += [Metric(name, unit, "lower", result(name), note=note) for name, unit, note in _ALWAYS if name in known]
+    known = [one for one in _ALWAYS if one[0] in units_of]
+    metrics += [Metric(name, unit, "lower", result(name), note=note) for name, unit, note in known]
+    metrics += _of_processors(points)
+    named = {metric.name for metric in metrics}
+    metrics += [Metric(name, unit, "lower", result(name)) for name, unit in units_of.items() if name not in named]
+    each_once = {metric.name: metric for metric in reversed(metrics)}  # a value hides what is always measured
+    ordered = tuple(each_once[name] for name in dict.fromkeys(metric.name for metric in metrics))
+    name = subject.name.partition("/")[2]
+    return Workload(f"The program {name}", ordered, {}, subject.name, pictures=_pictures(ask, points))
+
+
+def declared_workload(subject: Subject) -> Workload:
+    """The workload of a program of which nothing is measured yet, with every metric that a point may give."""
+    metrics = [Metric(value.name, value.unit, value.better, result(value.name)) for value in subject.values]
+    metrics += [Metric(name, unit, "lower", result(name), note=note) for name, unit, note in _ALWAYS]
+    metrics.append(Metric(CORES_USED, "1", "higher", custom(lambda point, _: cores_used(point))))
+    metrics.append(Metric(UTILISATION, "1", "higher", custom(lambda point, _: utilisation(point))))
+    metrics.append(Metric(IMBALANCE, "1", "lower", custom(_imbalance)))
     return Workload(f"The program {subject.name.partition('/')[2]}", tuple(metrics), {}, subject.name)
+
+
+def _of_processors(points: Iterable[Point]) -> list[Metric]:
+    """How well the processors were used, as far as the points say it."""
+    found = []
+    known = {one.name for point in points for one in point.results}
+    if {WALL, USER, SYSTEM} <= known:
+        note = "user and system time over wall time"
+        found.append(Metric(CORES_USED, "1", "higher", custom(lambda point, _: cores_used(point)), note))
+        if any(occupancy(point) for point in points):
+            note = "user and system time over wall time and the hardware threads that the program may use"
+            found.append(Metric(UTILISATION, "1", "higher", custom(lambda point, _: utilisation(point)), note))
+    if any(_is_by_rank(point) for point in points):
+        note = "CPU time of the busiest rank over the mean of all ranks, less 1"
+        found.append(Metric(IMBALANCE, "1", "lower", custom(_imbalance), note))
+    return found
+
+
+def named(point: Point, name: str) -> float:
+    """The result of that name.
+
+    Raises:
+        LookupError: the point does not have it.
+    """
+    for one in point.results:
+        if one.name == name and one.bound is None:
+            return one.value
+    raise LookupError(f"there is no result {name!r}")
+
+
+def cores_used(point: Point) -> float:
+    """CPU time over wall time: how many hardware threads were busy on average.
+
+    Raises:
+        LookupError: the point lacks one of the times, or took no time.
+    """
+    wall_s = named(point, WALL)
+    if not wall_s > 0:
+        raise LookupError("the program took no time")
+    return (named(point, USER) + named(point, SYSTEM)) / wall_s
+
+
+def utilisation(point: Point) -> float:
+    """The share of the time of the hardware threads that the program may use in which it was running, 0 to about 1.
+
+    Raises:
+        LookupError: as `cores_used`, or the hardware threads are not known.
+    """
+    occupied = occupancy(point)
+    if occupied is None:
+        raise LookupError("the hardware threads that it may use are not known")
+    return cores_used(point) / len(occupied.hardware_threads)
+
+
+def _is_by_rank(point: Point) -> bool:
+    """Whether CPU times of several ranks are recorded."""
+    return len({head.rank for head in point.heads if head.name == _RANK_TIMES[0]}) > 1
+
+
+def values_of_ranks(samples: Samples, *names: str) -> Mapping[int, float]:
+    """By rank, the sum of the last values of these series."""
+    found: dict[int, float] = {}
+    for series in samples.series:
+        if series.head.name in names and len(series.values):
+            found[series.head.rank] = found.get(series.head.rank, 0.0) + float(series.values[-1])
+    return found
+
+
+def cpu_time_of_ranks(samples: Samples) -> Mapping[int, float]:
+    """By rank, user and system time in seconds."""
+    return values_of_ranks(samples, *_RANK_TIMES)
+
+
+def _imbalance(_point: Point, samples: Samples) -> float:
+    times = list(cpu_time_of_ranks(samples).values())
+    mean = float(np.mean(times)) if times else 0.0
+    if len(times) < 2 or not mean:
+        raise LookupError("no CPU time of several ranks")
+    return max(times) / mean - 1
+
+
+def _pictures(ask: Ask, points: Sequence[Point]) -> tuple[Picture, ...]:
+    """A curve along each knob that was swept over numbers or sizes, bars for one of words, and bars for ranks."""
+    swept = [(name, values.split(",")) for name, values in ask.knobs.items() if "," in values]
+    title = ask.show.title or ask.subject.name.partition("/")[2]
+    metric = ask.subject.values[0].name if ask.subject.values else WALL
+    found: list[Picture] = []
+    for name, values in swept:
+        if _are_numbers(values):
+            found.append(Curve(name, title=f"{title}: {metric} against {name}"))
+        else:
+            found.append(Bars(name, title=f"{title}: {metric} by {name}"))
+    ranks = (RankBars(title=f"{title}: CPU time by rank"),) if any(map(_is_by_rank, points)) else ()
+    return (*found, *ranks)
+
+
+def _are_numbers(values: Sequence[str]) -> bool:
+    """Whether the values have places along an axis: numbers from 0 up, or sizes of which one is in bytes."""
+    try:
+        return all(0 <= float(value) < math.inf for value in values)
+    except ValueError:
+        return any(value.endswith("B") for value in values) and all(map(_is_size, values))
+
+
+def _is_size(value: str) -> bool:
+    try:
+        units.parse_bytes(value)
+    except ValueError:
+        return False
+    return True

@@ -18,6 +18,7 @@ from octant.analysis.series import series_metrics
 from octant.ask import comparable_cell
 from octant.limit import Known
 from octant.machine.crosscheck import with_measured
+from octant.program import is_program
 from octant.workload import Stacked
 
 if TYPE_CHECKING:
@@ -65,10 +66,11 @@ class Summary:
         return " to ".join(ends) + ", by the work" * (len(ends) > 1)
 
     def by_workload(self) -> list[tuple[Workload, list[Figure]]]:
-        """The figures grouped by workload."""
-        groups: dict[str, tuple[Workload, list[Figure]]] = {}
+        """The figures grouped by workload; those of a user's program also by their headline, which requests choose."""
+        groups: dict[tuple[str, str], tuple[Workload, list[Figure]]] = {}
         for figure in self.figures:
-            groups.setdefault(figure.workload.name, (figure.workload, []))[1].append(figure)
+            headline = figure.metric.name if is_program(figure.workload.name) else ""
+            groups.setdefault((figure.workload.name, headline), (figure.workload, []))[1].append(figure)
         return list(groups.values())
 
     @property
@@ -102,14 +104,14 @@ def summarise(
     for ask, points in _cells(run):
         known_one = installed.get(points[0].workload)
         if ask and ask.subject.command:
-            workload = program_workload(ask.subject, points)
+            workload = program_workload(ask, points)
         else:
             workload = imported_workload(points, known_one) if run.imported else known_one or recorded_workload(points)
         if ask and workload.probe and ask.show.title == workload.probe.title:
             continue  # a look at the machine is no figure of the run
         wanted = (
             (*workload.metrics, *series_metrics(points))
-            if all_metrics
+            if all_metrics or is_program(workload.name)  # made of results, so that all cost little
             else _needed_metrics(workload, points, {metric for name, metric in further if name == workload.name})
         )
         given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
@@ -127,8 +129,8 @@ def summarise(
     figures = tuple(figure for figure in every if figure.metric is figure.workload.metrics[0])
     rest = (figure for figure in every if figure.metric is not figure.workload.metrics[0])
     others = {_place(figure, figure.metric.name): figure for figure in rest}
-    programs = {ask.subject.name for ask in run.asks if ask.subject.command}
-    unknown = sorted(() if run.imported else {point.workload for point in run.points} - set(installed) - programs)
+    subjects = {point.workload for point in run.points if not is_program(point.workload)}
+    unknown = sorted(() if run.imported else subjects - set(installed))
     clocks = [(clock, len(one.point.hardware_threads)) for one in figures if (clock := clock_hz(one))]
     return Summary(run, figures, limits, tuple(sorted(clock for clock, _ in clocks)), tuple(unknown), others)
 
@@ -161,10 +163,12 @@ def _cells(run: StoredRun) -> list[tuple[Ask | None, list[Point]]]:
         ask = run.ask_of(point.launch)
         # What was not asked may be missing in a launch of an older version.
         known = {name: point.knobs.get(name, "") for name in ask.knobs} if ask else point.knobs
-        key = (ask.key if ask else point.launch, point.workload, point.ranks, comparable_cell(known))
+        ranks = 0 if is_program(point.workload) else point.ranks  # the command line of a cell says how many
+        key = (ask.key if ask else point.launch, point.workload, ranks, comparable_cell(known, point.workload))
         if ask and ask.key not in asks:
             asks.add(ask.key)
-            asked = ((ask.key, point.workload, point.ranks, comparable_cell(cell)) for cell in ask.cells())
+            cells_asked = [comparable_cell(cell, point.workload) for cell in ask.cells()]
+            asked = ((ask.key, point.workload, ranks, cell) for cell in cells_asked)
             places.update({cell: len(places) + i for i, cell in enumerate(asked)})
         by_launch = cells.setdefault(key, (ask, {}))[1]
         if point.launch not in by_launch or by_launch[point.launch].passed:  # a wrong answer is not outdone

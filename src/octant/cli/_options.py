@@ -61,7 +61,15 @@ TimeoutOption = Annotated[
 ]
 AllowOption = Annotated[
     list[str] | None,
-    starting_option("--allow", help="A host or file that the stored run names and that may be used (repeatable)."),
+    starting_option(
+        "--allow", help="A host, file or program that the stored run names and that may be used (repeatable)."
+    ),
+]
+AllowProgramOption = Annotated[
+    list[str] | None,
+    starting_option(
+        "--allow", metavar="PROGRAM", help="A program that the file names and that may be started (repeatable)."
+    ),
 ]
 LauncherOption = Annotated[
     str, starting_option(help="direct, mpiexec, srun, flux [default: the one available]; see --script.")

@@ -68,6 +68,7 @@ def run_workload(workload: str, options: RunOptions) -> None:
     from octant.runs.plan import check_startable
     from octant.store import open_store
 
+    _refuse_program_without_dashes(workload, options)
     if others := requests.namesakes(workload):
         chosen = requests.find_workload(workload).name
         typer.echo(f"octant: {workload} is {chosen}; {' and '.join(others)} has the same name", err=True)
@@ -115,6 +116,7 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     if options.mpi:
         request.check_mpi(ask, linked().library)
         ask = replace(ask, mpi=settings_of(options.mpi).variables)
+    request.check_program(ask)
     check_startable(ask, machine)
     report_remarks(ask)
     to = open_store(options.store)
@@ -127,6 +129,24 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
         run = to.read(run.id)
     show = shown(options.json, options.notes, page=False)
     finish(to, run, options.timeout, show, shown=options.show_output)
+
+
+def _refuse_program_without_dashes(word: str, options: RunOptions) -> None:
+    """Refuse a program in the place of a workload.
+
+    Raises:
+        Refusal: no workload has this name, and a program has it.
+    """
+    import shutil
+
+    from octant import workloads
+    from octant.program import shell_text
+
+    if shutil.which(word) and not workloads.called(word, workloads.workloads()):
+        line = f"octant run -- {shell_text([word, *options.knobs])}"
+        raise Refusal(
+            f"cannot measure {word!r} (no workload has this name, but a program); try {line}", Exit.WRONG_WORD
+        )
 
 
 def report_remarks(ask: Ask) -> None:

@@ -95,8 +95,8 @@ def measure(
     from octant.runs.carry_out import carry_out
     from octant.runs.declared import step_mistakes
     from octant.runs.plan import planner_of
-    from octant.runs.programs.again import resume_line
     from octant.runs.programs.decide import decide, needs_decision, repeats_text
+    from octant.runs.programs.options import resume_line
     from octant.runs.rounds import rounds_of
     from octant.units import counted
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +14,7 @@ from octant.cli._help import MEASURE
 from octant.cli._measure import create, finish
 from octant.cli._options import (
     AllowOption,
+    AllowProgramOption,
     HostsOption,
     JsonOption,
     LauncherOption,
@@ -34,8 +36,9 @@ from octant.cli._run import shown
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from octant.ask import Ask
     from octant.store import StoredRun
 
 job_option = options_under("As a job of a batch system")
@@ -125,6 +128,7 @@ def evaluate(
     only: Annotated[
         list[str] | None, typer.Option(help="Only this workload (repeatable).", autocompletion=_complete.workloads)
     ] = None,
+    allow: AllowProgramOption = None,
     notes: NotesOption = False,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
@@ -132,11 +136,13 @@ def evaluate(
 ) -> None:
     """Measure this machine, compare with its limits, and write a report."""
     from octant import suites
+    from octant.cli._stored import warn
     from octant.machine.discover import discover
     from octant.runs import requests
     from octant.runs.declared import nothing_fits
     from octant.runs.durations import learned
     from octant.runs.knobs import check_asks
+    from octant.runs.programs.allowed import check_allowed
     from octant.store import open_store
 
     if listed:
@@ -150,7 +156,8 @@ def evaluate(
     chosen = suites.load(name)
     for why in suites.absent(chosen, name).values():
         typer.echo(f"octant: {why}; what the suite {name} asks of it is left out", err=True)
-    asks = suites.asks(chosen, machine, kept, name)
+    asks = suites.asks(chosen, machine, kept, name, allow or (), warn)
+    check_allowed(asks, allow or (), name, f"octant evaluate --suite {shlex.quote(name)}")
     for ask, why in ((ask, nothing_fits(ask, machine)) for ask in asks):
         if why:
             typer.echo(f"octant: {ask.show.title} is left out: {why}", err=True)
@@ -163,7 +170,7 @@ def evaluate(
         raise Refusal(f"cannot evaluate ({why}); try octant workloads", Exit.NOT_SUPPORTED)
     check_asks(asks)
     words = [f"--suite {suite}" if suite else f"--{name}", *(f"--only {one}" for one in only or [])]
-    title = " ".join(["evaluate", *words])
+    title = " ".join(["evaluate", *words, *(f"--allow {shlex.quote(one)}" for one in allow or [])])
     screen = suites.first_screen(chosen, machine, only or ())
     run = create(to, title, machine, asks, "evaluate", screen=screen, benchmark="evaluate")
     finish(to, run, timeout, shown(json, notes, page=True), _report_s(run), learned(to, machine, run.id))
@@ -181,6 +188,9 @@ def resume(
     knobs: Annotated[
         list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Of a program: its knobs, given again.")
     ] = None,
+    from_file: Annotated[
+        str, typer.Option("--from", metavar="FILE", help="Of a study or suite with programs: its file, given again.")
+    ] = "",
     allow: AllowOption = None,
     notes: NotesOption = False,
     store: StoreOption = None,
@@ -210,7 +220,9 @@ def resume(
         of_program = any(ask.subject.command for ask in run.asks)
         more = line_of(run) if of_program else command(run.pair, run.id, run.pair.rounds)
         raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {more}")
-    if program.command is None:
+    if from_file:
+        again.check_stated(run, _stated(run, from_file, allow or ()), from_file)
+    elif program.command is None:
         again.check_unnamed(run)
         program.refuse_alone(f"octant resume {run.id}", show_output)
         if knobs:
@@ -218,7 +230,7 @@ def resume(
             raise Refusal(f"cannot set {knobs[0]} ({why}); try octant resume {run.id}", Exit.WRONG_WORD)
     else:
         again.check_given(run, program.command, knobs or (), program.options, allow or ())
-    check_stored(run.launches, allow or (), given=program.command is not None)
+    check_stored(run.launches, allow or (), given=bool(from_file) or program.command is not None)
     check_asks({launch.ask.key: launch.ask for launch in run.remaining()}.values())
     for ask in run.asks if program.command else ():
         report_remarks(ask)
@@ -226,6 +238,19 @@ def resume(
     show = _of_study(json) if run.study else shown(json, notes, page)
     show_s = _report_s(run) if page else 0.0
     finish(Store(run.folder.parent.parent), run, timeout, show, show_s, shown=show_output)
+
+
+def _stated(run: StoredRun, name: str, allowed: Sequence[str]) -> Sequence[Ask]:
+    """What the study or suite of a stored run asks by its file, whose programs are all allowed."""
+    from octant import suites
+    from octant.runs.programs.allowed import check_allowed
+    from octant.study import outcome
+
+    if run.study:
+        return outcome.asks_again(run, name, allowed)
+    asks = suites.asks(suites.load(name), run.machine, (), name, allowed)
+    check_allowed(asks, allowed, name, f"octant resume {run.id} --from {shlex.quote(name)}")
+    return asks
 
 
 def _of_study(json: bool) -> Callable[[StoredRun], None]:

@@ -7,7 +7,15 @@ from typing import Annotated
 import typer
 
 from octant.cli._help import STUDY
-from octant.cli._options import LARGEST_SEED, JsonOption, PageOption, StoreOption, SvgOption, TimeoutOption
+from octant.cli._options import (
+    LARGEST_SEED,
+    AllowProgramOption,
+    JsonOption,
+    PageOption,
+    StoreOption,
+    SvgOption,
+    TimeoutOption,
+)
 from octant.failure import Exit
 
 NameArgument = Annotated[str, typer.Argument(help="A study that `octant study list` names, or a study file.")]
@@ -50,6 +58,7 @@ def run(
         int | None,
         typer.Option(min=0, max=LARGEST_SEED, help="Seed of the random order of the launches [default: random]."),
     ] = None,
+    allow: AllowProgramOption = None,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
     json: JsonOption = False,
@@ -65,7 +74,9 @@ def run(
     from octant.study.stored import study_run
 
     where = open_store(store)
-    begun = measure(where, outcome.begin(where, name, discover(), seed, repeats, probes=True), timeout)
+    begun = measure(
+        where, outcome.begin(where, name, discover(), seed, repeats, probes=True, allowed=allow or ()), timeout
+    )
     found = outcome.outcome_of_run(study_run(begun))
     show_run(found, json)
     ends = ends_of(begun)

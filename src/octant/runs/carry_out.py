@@ -278,8 +278,10 @@ class _Session:
             if end.failed or refusal:
                 self._append_failed(launch, end, refusal)
             else:
-                files = kept.store_outputs(self.run.folder, launch.key, end.outputs, end.found, offered)
-                self._append(records.record_lines(planned, end, begun, files, self._judging(launch, scratch)))
+                with _writing(self.run):
+                    files = kept.store_outputs(self.run.folder, launch.key, end.outputs, end.found, offered)
+                    lines = records.record_lines(planned, end, begun, files, self._judging(launch, scratch))
+                self._append(lines)
         return end.outcome
 
     def _judging(self, launch: Launch, scratch: Path) -> Judging:
@@ -297,7 +299,8 @@ class _Session:
         Args:
             refusal: why octant-bind did not start it.
         """
-        files = kept.store_outputs(self.run.folder, launch.key, end.outputs)
+        with _writing(self.run):
+            files = kept.store_outputs(self.run.folder, launch.key, end.outputs)
         if refusal:
             failure = _failure(launch, str(refusal), refusal.code)
         else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from octant.failure import Exit
 from octant.record import MISSING
+from octant.runs.programs.options import resume_line
 from octant.units import counted
 from octant.workloads import alone_knobs
 
@@ -47,15 +48,16 @@ def _missing(run: StoredRun) -> Iterator[End]:
     if left := run.remaining():
         reasons = [failure.reason for failure in run.failures if failure.exit == Exit.CANNOT_RUN]
         why = reasons[-1] if reasons else "no record of them came"
-        hint = "" if run.pair else f"; correct that and try octant resume {run.id}"
+        hint = "" if run.pair else f"; correct that and try {resume_line(run)}"
         said = f"{counted(len(left), 'launch')} failed" if run.points else "nothing could be measured"
         yield End(Exit.CANNOT_RUN, f"{said} ({why}){hint}")
 
 
-def _missing_values(run: StoredRun) -> list[End]:
+def _missing_values(run: StoredRun) -> Iterator[End]:
     """Values that a program was to print and that were not found; its times are kept."""
     texts = [point.notes[MISSING] for point in run.points if MISSING in point.notes]
-    return [End(Exit.WRONG_WORD, f"no value: {text}") for text in dict.fromkeys(texts)]
+    if texts:
+        yield End(Exit.WRONG_WORD, f"no value in {len(texts)} of {counted(len(run.points), 'point')}: {texts[0]}")
 
 
 def _refused(run: StoredRun) -> Iterator[End]:

@@ -31,6 +31,9 @@ GRADES: Mapping[str, Grade] = {
     "sources disagree": Grade.DOUBTFUL,
     "unexplained loss": Grade.DOUBTFUL,
     "not verified": Grade.DOUBTFUL,
+    "processes outlived": Grade.DOUBTFUL,
+    "ranks missing": Grade.DOUBTFUL,
+    "launch problems": Grade.DOUBTFUL,
     "imported": Grade.NOTE,
     "emulated link": Grade.NOTE,
     "memory copy": Grade.NOTE,
@@ -44,6 +47,9 @@ GRADES: Mapping[str, Grade] = {
     "precision not reached": Grade.NOTE,
     "preempted": Grade.NOTE,
     "foreign load": Grade.NOTE,
+    "CPU pressure": Grade.NOTE,
+    "output cut": Grade.NOTE,
+    "launcher binds": Grade.NOTE,
     "outliers": Grade.NOTE,
 }
 """The grade of each kind that does not depend on a size."""

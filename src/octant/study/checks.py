@@ -14,7 +14,10 @@ from octant import catalogue, workloads
 from octant.failure import suggestion
 from octant.placement.expressions import LOCATION
 from octant.placement.request import parse_request
+from octant.runs.programs import table as program_table
+from octant.runs.programs.table import ValueTable
 from octant.study.cells import cells
+from octant.study.measures import metric_of
 from octant.study.parts import (
     OF_A_LAUNCH,
     Axis,
@@ -53,16 +56,22 @@ def problems(study: Study) -> Iterator[Problem]:
         yield from _with_prefix(f"measures.{name}", _measure_problems(study, measure))
         if study.picture == "curve" and not (measure.axis.has_numbers if measure.axis else drawn):
             yield "picture", f"a curve needs an axis of numbers, and {name} has none; try 'bars'"
+    yield from _value_problems(study)
     yield from _knob_problems(study)
     yield from _size_problems(study)
     yield from _level_problems(study)
     for n, published in enumerate(study.published):
         yield from _with_prefix(f"published.{n}", _published_problems(study, published))
     for n, finding in enumerate(study.findings):
-        if finding.id not in catalogue.findings():
+        if not finding.statement and finding.id not in catalogue.findings():
             yield (
                 f"findings.{n}.id",
                 f"no finding {finding.id!r}; {suggestion(finding.id, catalogue.findings(), _FINDINGS)}",
+            )
+        if finding.statement and finding.id in catalogue.findings():
+            yield (
+                f"findings.{n}.statement",
+                f"the catalogue has the statement of {finding.id}; remove it, or use another id",
             )
         if finding.there:
             there = _row_problems(finding.there.table, finding.there.metric, finding.there.where)
@@ -149,25 +158,62 @@ def on_axis_problems(study: Study, measure: str, values: Sequence[str]) -> Itera
 
 
 def _measure_problems(study: Study, measure: Measure) -> Iterator[Problem]:
-    if bool(measure.model) == bool(measure.workload) or bool(measure.model) != (study.source == "model"):
-        wanted = "a model" if study.source == "model" else "a workload"
+    named = [measure.model, measure.workload, measure.command]
+    if sum(map(bool, named)) != 1 or bool(measure.model) != (study.source == "model"):
+        wanted = "a model" if study.source == "model" else "a workload or a command"
         yield "", f"with source = {study.source!r} it must name {wanted}, and nothing else"
-    elif measure.workload:
+        return
+    yield from program_table.problems(measure)
+    if measure.workload:
         try:
             workload = workloads.workload(measure.workload)
         except LookupError as error:
             yield "workload", str(error.args[0])
             return
-        try:
-            workload.metric(measure.metric)
-        except LookupError as error:
-            yield "metric", str(error.args[0])
         if measure.predicted and not (workload.step and workload.scaling):
             yield "predicted", f"{workload.name} does not declare a step and how it grows; remove it"
-    if measure.predicted and (measure.axis or measure.model):
+    if not measure.model:
+        try:
+            metric_of(measure)
+        except LookupError as error:
+            yield "metric", str(error.args[0])
+    if measure.command:
+        yield from _program_problems(study, measure)
+    if measure.predicted and (measure.axis or not measure.workload):
         yield "predicted", "only values of a workload without an axis have a prediction; remove it"
     if measure.axis:
-        yield from _with_prefix("axis.values", _axis_problems(measure.axis, ladders=bool(measure.workload)))
+        yield from _with_prefix("axis.values", _axis_problems(measure.axis, ladders=not measure.model))
+
+
+def _program_problems(study: Study, measure: Measure) -> Iterator[Problem]:
+    """What a measure or a level says that does not apply to a program."""
+    if measure.mode:
+        yield "mode", "a program has no mode; remove it, and see `ranks`"
+    if measure.link:
+        yield "link", "ranks of a program are not started on emulated hosts; remove it"
+    turned = {**study.knobs, **measure.knobs, **({measure.axis.knob: ""} if measure.axis else {})}
+    name = next(name for name, one in study.measures.items() if one is measure)
+    for factor, levels in study.factors.items():
+        for title, level in levels.items():
+            turned |= {**level.knobs, **level.measures.get(name, {})}
+            if level.link:
+                yield "command", f"{factor} {title} has a link, which ranks of a program do not have; remove it"
+    for knob in turned:
+        if why := program_table.knob_problem(measure, knob):
+            yield "command", why
+
+
+def _value_problems(study: Study) -> Iterator[Problem]:
+    """Values of one name that are read differently: measures of the same command share its launches."""
+    known: dict[str, tuple[str, ValueTable]] = {}
+    for name, measure in study.measures.items():
+        for value in measure.values:
+            other, first = known.setdefault(value.name, (name, value))
+            if first != value:
+                yield (
+                    f"measures.{name}.values",
+                    f"{other} reads {value.name!r} in another way; give the two different names",
+                )
 
 
 def _axis_problems(axis: Axis, ladders: bool) -> Iterator[Problem]:

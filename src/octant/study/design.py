@@ -1,13 +1,15 @@
 """From a study and a machine to what is asked: every combination, repeated, in a random order that is written down."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from octant.ask import Ask, Presentation, Shape, Subject
+from octant.failure import Refusal
 from octant.machine import Machine, facts
 from octant.placement import planner
 from octant.placement.expressions import LOCATION, parse_place
 from octant.placement.request import parse_request
+from octant.runs.programs import fill, in_file
 from octant.runs.rounds import drawn_order
 from octant.study.cells import Cell, combinations
 from octant.study.file import Study, StudyError
@@ -44,6 +46,7 @@ def design(
     library: Library = NO_LIBRARY,
     why_no_link: Callable[[str], str] = lambda _link: "",
     why_no_memory: Callable[[Ask, Machine], str] = lambda _ask, _machine: "",
+    allowed: Collection[str] = (),
 ) -> Design:
     """What a study asks: in each round every combination once, shuffled, so that drift hits all alike.
 
@@ -54,6 +57,7 @@ def design(
         library: the MPI library in use.
         why_no_link: says why an emulated link cannot be had here; "" where it can.
         why_no_memory: says why no cell of an ask fits into memory (`runs.declared.nothing_fits`); "" where one does.
+        allowed: programs of the file that the user allows (`runs.programs.allowed`).
 
     Raises:
         StudyError: ranks or threads that are no count, or a knob whose expression has no value here.
@@ -71,8 +75,13 @@ def design(
             crowd, why = _crowd(measure, chosen, known, str(cell))
             try:
                 asked[cell] = _located(_ask(study, measure, chosen, {**known, **crowd}, library, str(cell)), machine)
+                if measure.command:
+                    states_ranks = measure.ranks != "1" or any(level.ranks is not None for level in chosen)
+                    asked[cell] = in_file.named(asked[cell], states_ranks, allowed)
             except ValueError as error:
                 raise StudyError(f"cannot plan {cell} ({error}); try 4*llc/ranks") from error
+            except Refusal as refusal:  # no such launcher or program here
+                why = why or str(refusal)
             why = reasons[0] if reasons else why or _does_not_fit(asked[cell], machine, why_no_link)
             why = why or why_no_memory(asked[cell], machine)
             if why:
@@ -80,7 +89,7 @@ def design(
     possible: dict[str, Ask] = {}  # two cells may have the same ask here: it is asked once
     for cell, ask in asked.items():
         if cell not in absent:
-            possible.setdefault(ask.key, ask)
+            possible[ask.key] = in_file.joined(possible.get(ask.key, ask), ask)
     return Design(
         tuple(possible.values()),
         drawn_order([study.repeats] * len(possible), seed),
@@ -164,13 +173,14 @@ def _ask(
     if measure.axis:
         written[measure.axis.knob] = ",".join(measure.axis.values)
     knobs = {name: ",".join(facts.value(part, known) for part in text.split(",")) for name, text in written.items()}
-    if known["threads"] > 1:
+    if known["threads"] > 1 or (measure.command and "threads" in fill.named(measure.subject)):
         knobs["threads"] = str(known["threads"])
     mpi = {name: value for level in levels for name, value in _own(level, library.name).items()}
     place = place_text(_last(["", *(level.place for level in levels if level.place)]), known)
     link = _last([measure.link, *(level.link for level in levels)])
     shape = Shape(known["ranks"], place, link=link)
-    return Ask(Subject(measure.workload), knobs, shape, mpi, Presentation(title), study.repeats)
+    subject = measure.subject if measure.command else Subject(measure.workload)
+    return Ask(subject, knobs, shape, mpi, Presentation(title), study.repeats)
 
 
 def _last(texts: list[str | None]) -> str:

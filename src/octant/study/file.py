@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
 
 from msgspec import Meta
 
-from octant import registry, untrusted
+from octant import catalogue, registry, untrusted
 from octant.failure import Exit, Refusal, suggestion
 from octant.machine.facts import Need
 from octant.registry import Broken, Entries
@@ -53,12 +53,20 @@ class StudyError(Refusal):
 
 
 class FindingTest(untrusted.InputTable, frozen=True):
-    """A finding of the catalogue and the test that it must pass here."""
+    """A finding of the catalogue, or a statement of the author's own, and the test that it must pass here."""
 
     id: str
     test: _Test
+    statement: str = ""  # of the author's own: what the test is about; the id is none of the catalogue
     there: PublishedRange | None = None
     needs: tuple[Need, ...] = ()
+
+    @property
+    def finding(self) -> catalogue.Finding:
+        """The finding of the catalogue, or one without a document."""
+        if not self.statement:
+            return catalogue.findings()[self.id]
+        return catalogue.Finding(self.id, "", "", "", "suggested", self.statement, "", "", ())
 
 
 class Study(untrusted.InputTable, frozen=True, kw_only=True):

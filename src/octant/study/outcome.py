@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,11 +21,12 @@ from octant.registry import Broken
 from octant.runs.declared import nothing_fits
 from octant.runs.knobs import check_asks
 from octant.runs.probes import with_probes
+from octant.runs.programs.allowed import check_allowed
 from octant.runs.rounds import new_seed
 from octant.store import Store, StoredRun, StudyAsked
 from octant.study import file
 from octant.study.cells import Cell, axis_values, combinations, with_axis_values
-from octant.study.design import NO_LIBRARY, Library, design
+from octant.study.design import NO_LIBRARY, Design, Library, design
 from octant.study.design import mpi_settings as settings_of
 from octant.study.file import Study, StudyError
 from octant.study.measured import NOTHING_ASKED, CellsAsked, measured_values
@@ -38,6 +40,7 @@ from octant.study.verdict import Verdict, verdicts
 from octant.untrusted import is_file
 
 if TYPE_CHECKING:
+    from octant.ask import Ask
     from octant.stats.verdicts import Verdict as Told
     from octant.study.published_values import Place
     from octant.study.stored import StudyRun
@@ -95,6 +98,7 @@ def begin(
     repeats: int | None = None,
     *,
     probes: bool = False,
+    allowed: Collection[str] = (),
 ) -> StoredRun:
     """A new run of the store that asks what the study asks; nothing is measured yet.
 
@@ -104,10 +108,11 @@ def begin(
         seed: of the order; `None`: a new one.
         repeats: of each combination; `None`: the study's.
         probes: looks at the machine come first and last.
+        allowed: programs of the study that may be started.
 
     Raises:
         StudyError: no such study, or one that asks a model.
-        Refusal: an unknown knob or workload, or a store that cannot be written.
+        Refusal: an unknown knob or workload, a program that is not allowed, or a store that cannot be written.
     """
     found, text = file.source_text(name)
     study = file.parse(text, name)
@@ -116,10 +121,8 @@ def begin(
     if repeats is not None:
         study = replace_repeats(study, repeats)
     seed = new_seed() if seed is None else seed
-    axes = _axes_on(study, machine, found)
-    study = with_axis_values(study, axes)
-    library = library_of(study)
-    plan = design(study, machine, seed, library, why_no_link, nothing_fits)
+    axes, library, plan = _planned(study, machine, found, seed, allowed)
+    check_allowed(plan.asks, allowed, found, f"octant study run {shlex.quote(name)}")
     asked = {cell.measure for cell in plan.questions}
     if not asked:
         reasons = "; ".join(dict.fromkeys(plan.absent.values()))
@@ -141,6 +144,27 @@ def begin(
     if failures:
         where.append(run, *failures)
     return where.read(run.id)
+
+
+def asks_again(run: StoredRun, name: str, allowed: Collection[str]) -> tuple[Ask, ...]:
+    """What a study asks of the machine of a run, to compare the programs of the run with those of its file.
+
+    Raises:
+        StudyError: no such study.
+        Refusal: a program is not allowed.
+    """
+    found, text = file.source_text(name)
+    _, _, plan = _planned(file.parse(text, name), run.machine, found, run.seed, allowed)
+    check_allowed(plan.asks, allowed, found, f"octant resume {run.id} --from {shlex.quote(name)}")
+    return plan.asks
+
+
+def _planned(
+    study: Study, machine: Machine, name: str, seed: int, allowed: Collection[str]
+) -> tuple[dict[str, dict[str, str]], Library, Design]:
+    axes, library = _axes_on(study, machine, name), library_of(study)
+    here = with_axis_values(study, axes)
+    return axes, library, design(here, machine, seed, library, why_no_link, nothing_fits, allowed)
 
 
 def _axes_on(study: Study, machine: Machine, name: str) -> dict[str, dict[str, str]]:

@@ -13,6 +13,7 @@ from octant.failure import suggestion
 from octant.launch.link import parse_link
 from octant.machine import facts
 from octant.machine.facts import Need
+from octant.runs.programs.table import ProgramTable
 from octant.untrusted import InputTable, TaggedTable, read_with
 
 if TYPE_CHECKING:
@@ -80,11 +81,14 @@ class Axis(InputTable, frozen=True):
             return False
 
 
-class Measure(InputTable, frozen=True):
-    """What is measured, or computed by a model, in every combination of levels."""
+class Measure(ProgramTable, frozen=True):
+    """What is measured, or computed by a model, in every combination of levels: a workload, a model or a program.
+
+    `{knob}` in the command line of a program stands for the value of that knob.
+    """
 
     workload: WorkloadName = ""
-    metric: str = ""  # "": the headline
+    metric: str = ""  # "": the headline; of a program one of its values, or what is measured of every program
     model: str = ""  # one that `octant.simulate.studied` offers, for source = "model"
     kind: Literal["rate", "time"] = "rate"  # of a model's value: of a rate more is better, of a time less
     unit: str = ""  # of a model's value; a workload's metric declares its own, and what is better

@@ -104,6 +104,6 @@ def published_range(study: Study, asked: FindingTest) -> tuple[float, float] | N
             longer = [o.value for o in table.find(asked.there.metric, asked.there.to) if o.value is not None]
             factors = [a / b for a in longer for b in values if b > 0]
         return (min(factors), max(factors)) if factors else None
-    evidence = catalogue.findings()[asked.id].evidence
+    evidence = asked.finding.evidence
     known = [value for one in study.published if one.table in evidence for value in _values_of(study, one)]
     return asked.test.published_range(study, known)

@@ -6,7 +6,6 @@ Whatever the run's format lacks is derived here, once: `study.outcome` works on 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from octant import workloads
 from octant.analysis.figures import Figure
 from octant.analysis.summary import summarise
 from octant.failure import Exit, Refusal
@@ -16,6 +15,7 @@ from octant.study.cells import cells, with_axis_values
 from octant.study.design import Library, design
 from octant.study.file import Study, StudyError
 from octant.study.measured import CellsAsked
+from octant.study.measures import metric_of
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,11 @@ def study_run(run: StoredRun) -> StudyRun:
         why = f"the study {run.study.name} that it stored cannot be read here, {error.reason}"
         raise StudyError(f"cannot report on {run.id} as a study ({why}); try octant report {run.id}") from error
     asked = _cells_asked(study, run, run.study)
-    metrics = {name: _metric(study, name) for name in dict.fromkeys(cell.measure for cell in asked.asks)}
-    figures = summarise(run, further=set(metrics.values())).every
-    names = {measure: name for measure, (_, name) in metrics.items()}
-    return StudyRun(run, run.study.name, with_axis_values(study, asked.axes), asked, names, figures)
+    asked_of = {ask.key: ask.subject.name for ask in run.asks}
+    metrics = {cell.measure: metric_of(study.measures[cell.measure]).name for cell in asked.asks}
+    wanted = {(asked_of[key], metrics[cell.measure]) for cell, key in asked.asks.items() if key in asked_of}
+    figures = summarise(run, further=wanted).every
+    return StudyRun(run, run.study.name, with_axis_values(study, asked.axes), asked, metrics, figures)
 
 
 def _cells_asked(study: Study, run: StoredRun, stored: StudyAsked) -> CellsAsked:
@@ -62,9 +63,3 @@ def _cells_asked(study: Study, run: StoredRun, stored: StudyAsked) -> CellsAsked
     asks = {every[text]: ask for text, ask in stored.cells.items() if text in every}
     absent = {every[text]: why for text, why in stored.absent.items() if text in every}
     return CellsAsked(asks, absent, {name: axis for name, axis in stored.axes.items() if name in study.measures})
-
-
-def _metric(study: Study, measure: str) -> tuple[str, str]:
-    """The workload and the metric of a measure, by their full names."""
-    workload = workloads.workload(study.measures[measure].workload)
-    return workload.name, workload.metric(study.measures[measure].metric).name

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from octant import catalogue, registry, stats, workloads
+from octant import catalogue, registry, stats
 from octant.machine import Machine, facts
 from octant.registry import Broken
 from octant.runs.declared import nothing_fits
@@ -14,6 +14,7 @@ from octant.study import file
 from octant.study.cells import Cell, axis_values, with_axis_values
 from octant.study.design import NO_LIBRARY, Design, Library, design
 from octant.study.file import FindingTest, Study
+from octant.study.measures import metric_of
 from octant.study.values import SAME_LAUNCH, CannotTest, StudyValue, StudyValues, quantities
 
 _ANY = stats.Interval(1.0, 1.0, 1.0)  # stands for a value that a launch would give
@@ -127,7 +128,7 @@ def _planned(study: Study, plan: Design, axes: Mapping[str, Mapping[str, str]]) 
     same: dict[Cell, Cell] = {}
     for cell, ask in plan.questions.items():
         measure = study.measures[cell.measure]
-        first = firsts.setdefault((ask, workloads.workload(measure.workload).metric(measure.metric).name), cell)
+        first = firsts.setdefault((ask, metric_of(measure).name), cell)
         if first is not cell:
             same[cell] = first
         by_cell[cell] = {at: StudyValue(modelled=_ANY) for at in (measure.axis.values if measure.axis else ("",))}

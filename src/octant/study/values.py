@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from octant import stats, workloads
+from octant import stats
 from octant.analysis.clusters import values_of_pairs
 from octant.stats import Grade, Period
+from octant.study.measures import metric_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -153,7 +154,7 @@ def quantity_of(measure: Measure) -> Quantity:
     """The unit of what is measured or modelled, and whether a higher value is better."""
     if measure.model:
         return Quantity(measure.unit, "higher" if measure.kind == "rate" else "lower")
-    metric = workloads.workload(measure.workload).metric(measure.metric)
+    metric = metric_of(measure)
     return Quantity(metric.unit, metric.better)
 
 

@@ -114,7 +114,7 @@ def verdicts(study: Study, values: StudyValues, machine: Machine | None) -> list
 
 
 def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: FindingTest) -> Verdict:
-    finding = catalogue.findings()[asked.id]
+    finding = asked.finding
     there, unit = published_range(study, asked), asked.test.unit(study)
     needs = asked.needs if machine is not None else ()
     reasons = [why for need in needs if machine is not None and (why := facts.missing(need, machine))]

@@ -5,7 +5,7 @@ What an ask's values say in facts of the machine (`4*cached/ranks`) is worked ou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -15,16 +15,21 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from octant import registry, tile, untrusted, workloads
+from octant.analysis.program import declared_workload
 from octant.ask import Ask, Presentation, Shape, Subject, each_once
 from octant.failure import Exit, Refusal, suggestion
 from octant.machine import facts
 from octant.machine.facts import Need
 from octant.runs.modes import ranks_and_knobs
+from octant.runs.programs import fill, in_file
+from octant.runs.programs import table as program_table
+from octant.runs.programs.table import ProgramTable, knob_problem
 from octant.runs.rounds import CURVE_LAUNCHES, LAUNCHES
 from octant.suites.screen import SuiteAnswer, SuiteTile, check, declared, figures_of
 
 if TYPE_CHECKING:
     from octant.machine import Machine
+    from octant.metric import Metric
     from octant.registry import Entries
 
 MOST_BYTES = 1 << 20
@@ -39,10 +44,10 @@ class SuiteError(Refusal):
         super().__init__(text, Exit.WRONG_WORD)
 
 
-class SuiteAsk(untrusted.InputTable, frozen=True):
-    """One ask of a suite's file."""
+class SuiteAsk(ProgramTable, frozen=True):
+    """One ask of a suite's file: of a workload, or of a program, in whose command line `{knob}` is a knob's value."""
 
-    workload: str  # family/name
+    workload: str = ""  # family/name
     title: str = ""
     short: str = ""  # what is measured, in a word or two, for the rows of tables
     mode: Literal["one", "star", "threads", "all"] = "one"
@@ -51,6 +56,17 @@ class SuiteAsk(untrusted.InputTable, frozen=True):
     needs: tuple[Need, ...] = ()  # left out where the machine lacks one of these
     table: bool = True  # a row of the terminal's table; else a curve of the report
     repeats: Repeats | None = None  # launches; `None`: the suite's
+
+    def __post_init__(self) -> None:
+        if bool(self.workload) == bool(self.command):
+            raise ValueError("an ask names either a workload or a command; give one of the two")
+        if self.command and self.mode != "one":
+            raise ValueError("mode: a program has no mode; remove it, and see `ranks`")
+        for key, why in program_table.problems(self):
+            raise ValueError(f"{key}: {why}")
+        for why in (knob_problem(self, knob) for knob in self.knobs if self.command):
+            if why:
+                raise ValueError(f"knobs: {why}")
 
 
 class Suite(untrusted.InputTable, frozen=True, kw_only=True):
@@ -109,15 +125,24 @@ def _text(name: str) -> str:
     return untrusted.read_text(path, "suite", MOST_BYTES)
 
 
-def asks(suite: Suite, machine: Machine, only: Sequence[str] = (), name: str = "suite") -> tuple[Ask, ...]:
+def asks(
+    suite: Suite,
+    machine: Machine,
+    only: Sequence[str] = (),
+    name: str = "suite",
+    allowed: Collection[str] = (),
+    report: Callable[[str], None] = lambda _text: None,
+) -> tuple[Ask, ...]:
     """What the suite asks of a machine, in the order of its file.
 
     What the machine lacks is left out; on one core so are `star` and `threads`, which would repeat `one`. So is what
-    `absent` names.
+    `absent` names, and a program that is not there.
 
     Args:
         only: workloads to keep; none: all.
         name: of the suite.
+        allowed: programs of the file that the user allows (`runs.programs.allowed`).
+        report: is given the reason why an ask of a program is left out.
 
     Raises:
         SuiteError: an unknown workload or metric, or a value that cannot be worked out.
@@ -132,15 +157,20 @@ def asks(suite: Suite, machine: Machine, only: Sequence[str] = (), name: str = "
         if one.workload in left_out:
             continue
         try:
-            workload = workloads.workload(one.workload)
-            if kept and workload.name not in kept:
+            workload = workloads.workload(one.workload) if one.workload else None
+            if kept and (workload is None or workload.name not in kept):
                 continue
             if any(facts.missing(need, machine) for need in one.needs):
                 continue
             if known["cores"] == 1 and one.mode in ("star", "threads"):
                 continue
             repeats = one.repeats or (suite.repeats if one.table else suite.curve_repeats)
-            found.append(_ask(one, workload.name, known, not workload.messages, repeats))
+            if workload:
+                found.append(_ask(one, workload.name, known, not workload.messages, repeats))
+            else:
+                found.append(in_file.named(_program_ask(one, known, repeats), bool(one.ranks), allowed))
+        except Refusal as refusal:
+            report(f"{one.title or f'ask {number}'} is left out: {refusal}")
         except (LookupError, ValueError) as error:
             reason = error.args[0] if error.args else error
             raise SuiteError(
@@ -154,7 +184,7 @@ def absent(suite: Suite, name: str) -> dict[str, str]:
 
     Of a suite of the user's there are none: it may have misspelt a name, which is refused.
     """
-    asked = dict.fromkeys(one.workload for one in suite.asks) if name in names() else ()
+    asked = dict.fromkeys(one.workload for one in suite.asks if one.workload) if name in names() else ()
     return {one: why for one in asked if (why := workloads.why_absent(one))}
 
 
@@ -163,15 +193,17 @@ def problems(suite: Suite) -> list[str]:
 
     Of workloads that this installation cannot use nothing is known.
     """
-    asked: dict[str, list[str]] = {}
-    for ask in suite.asks:
-        asked.setdefault(ask.title, []).append(_full_name(ask.workload))
+    asked: dict[str, dict[str, tuple[Metric, ...]]] = {}  # the metrics of an ask by its title and what it is of
     known = workloads.workloads()
+    for ask in suite.asks:
+        workload = declared_workload(ask.subject) if ask.command else known.get(_full_name(ask.workload))
+        of = workload.name if workload else _full_name(ask.workload)
+        asked.setdefault(ask.title, {})[of] = workload.metrics if workload else ()
     found = []
     for one in suite.tiles:
         for figure in filter(lambda figure: figure.metric, figures_of(one)):
-            names = asked.get(figure.title, [])
-            metrics = [metric.name for name in names if name in known for metric in known[name].metrics]
+            names = asked.get(figure.title, {})
+            metrics = [metric.name for metrics in names.values() for metric in metrics]
             if metrics and figure.metric not in metrics:
                 said = suggestion(figure.metric, metrics)
                 found.append(f"the tile {one.name}: no metric {figure.metric!r} in {' or '.join(names)}, {said}")
@@ -197,6 +229,17 @@ def _full_name(workload: str) -> str:
         return workloads.workload(workload).name
     except LookupError:  # of `absent`
         return workload
+
+
+def _program_ask(one: SuiteAsk, known: Mapping[str, int], repeats: int) -> Ask:
+    ranks = facts.count(one.ranks, known) if one.ranks else 1
+    if ranks < 1:
+        raise ValueError(f"{one.ranks!r} comes to no rank here")
+    here = {**known, "ranks": ranks}
+    knobs = {name: facts.values(text, here) for name, text in one.knobs.items()}
+    if "threads" in fill.named(one.subject):
+        knobs.setdefault("threads", "1")
+    return Ask(one.subject, knobs, Shape(ranks), show=Presentation(one.title, one.table, one.short), repeats=repeats)
 
 
 def _ask(one: SuiteAsk, workload: str, known: Mapping[str, int], alone: bool, repeats: int) -> Ask:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.ask import EFFORT, comparable
+from octant.ask import comparable, effort_knobs
 from octant.workload import Curve, Ladder, Messages
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def groups(figures: Iterable[Figure], *knobs: str) -> list[list[Figure]]:
     """Figures that differ in these knobs alone (and in effort), each cell once, in the order of the run."""
     found: dict[object, dict[object, Figure]] = {}
     for figure in figures:
-        rest = sorted((k, comparable(v)) for k, v in figure.knobs.items() if k not in {*knobs, *EFFORT})
+        left_out = {*knobs, *effort_knobs(figure.workload.name)}
+        rest = sorted((k, comparable(v)) for k, v in figure.knobs.items() if k not in left_out)
         alike = (figure.workload.name, figure.metric.name, figure.point.ranks, *rest)
         cell = tuple(comparable(figure.knobs.get(knob, "")) for knob in knobs)
         found.setdefault(alike, {}).setdefault(cell, figure)

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.analysis.names import knob_text, picture_title, place_text
+from octant.analysis.names import knob_of, picture_title, place_text
 from octant.analysis.series import STEP
 from octant.report import claims
 from octant.report.charts.curve import share_text, value_cells, value_columns
@@ -160,8 +160,8 @@ def bar_labels(figures: Sequence[Figure], knob: str) -> list[str]:
     several = len(set(places)) > 1
     others = [name for name in other_knobs(figures, knob) if name != "threads"]  # the place says how many
     return [
-        ", ".join([figure.knobs.get(knob, ""), *(knob_text(name, figure.knobs.get(name, "")) for name in others)])
-        + f", {place}" * several
+        ", ".join([figure.knobs.get(knob, ""), *(knob_of(figure, name) for name in others)])
+        + f", {place}" * (several and bool(place))
         for figure, place in zip(figures, places, strict=True)
     ]
 

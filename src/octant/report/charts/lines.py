@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from octant import units
-from octant.analysis.names import knob_text, place_text
+from octant.analysis.names import knob_of, place_text
 from octant.analysis.segments import half_length
-from octant.ask import EFFORT
+from octant.ask import effort_knobs
 from octant.report.charts.layout.series import MOST_MARKS
 from octant.report.charts.picture import Role, Series
 
@@ -144,12 +144,13 @@ def lead_somewhere(lines: Iterable[Line]) -> bool:
 
 def other_knobs(figures: Sequence[Figure], but: str) -> list[str]:
     """Names of the knobs that differ among the figures, without `but` and without effort."""
-    names = dict.fromkeys(name for figure in figures for name in figure.knobs)
-    return [
+    names = dict.fromkeys(
         name
-        for name in names
-        if name != but and name not in EFFORT and len({figure.knobs.get(name) for figure in figures}) > 1
-    ]
+        for figure in figures
+        for name in figure.knobs
+        if name != but and name not in effort_knobs(figure.workload.name)
+    )
+    return [name for name in names if len({figure.knobs.get(name) for figure in figures}) > 1]
 
 
 def is_sized(knob: str, values: Iterable[str]) -> bool:
@@ -217,8 +218,8 @@ def _key(x: Along, figure: Figure, each: Sequence[str]) -> tuple[object, ...]:
     elif x.metric:
         apart = (figure.label,)
     else:
-        knobs = figure.knobs.items()
-        apart = tuple(sorted((k, v) for k, v in knobs if k not in EFFORT and k != x.name))
+        effort = effort_knobs(figure.workload.name)
+        apart = tuple(sorted((k, v) for k, v in figure.knobs.items() if k not in effort and k != x.name))
     return figure.mode, figure.point.ranks, apart
 
 
@@ -230,7 +231,7 @@ def _names(groups: Sequence[Sequence[Figure]], but: str, each: Sequence[str]) ->
     where = [place_text(one) for one in firsts]
     apart = len(set(where)) > 1
     names = [
-        ", ".join([knob_text(knob, one.knobs[knob]) for knob in knobs if knob in one.knobs] + [place] * apart)
+        ", ".join([knob_of(one, knob) for knob in knobs if knob in one.knobs] + [place] * (apart and bool(place)))
         for one, place in zip(firsts, where, strict=True)
     ]
     if len(groups) == 1 or not all(names):

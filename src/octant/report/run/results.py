@@ -38,11 +38,13 @@ class NamedValue:
     @property
     def text(self) -> str:
         """The value with its unit; where values differ the median, and the least and the greatest of how many."""
-        middle = units.si_text(self.middle, self.unit, 4)
+        least, middle, greatest = map(self._written, (self.least, self.middle, self.greatest))
         if self.least == self.greatest or self.count == 1:
             return middle
-        least, greatest = (units.si_text(value, self.unit, 4) for value in (self.least, self.greatest))
         return f"{middle} ({self.count} values: {least} … {greatest})"
+
+    def _written(self, value: float) -> str:
+        return units.bytes_text(value) if self.unit == "B" else units.si_text(value, self.unit, 4)
 
 
 def named_results(figure: Figure) -> list[NamedValue]:

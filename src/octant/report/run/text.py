@@ -13,6 +13,7 @@ from rich.text import Text
 
 from octant import stats, units
 from octant.analysis.names import short_name
+from octant.analysis.program import OF_THE_SYSTEM
 from octant.report import claims
 from octant.report.charts.choice import choice_texts
 from octant.report.charts.terminal import bar, picture_lines
@@ -20,6 +21,7 @@ from octant.report.plain import clean, clean_lines, in_ascii
 from octant.report.run import results
 from octant.report.run.screen import screen_lines, wrapped
 from octant.report.terminal import screen_columns
+from octant.runs.programs.options import resume_line
 from octant.workload import Choice
 
 if TYPE_CHECKING:
@@ -123,7 +125,7 @@ def _cells(figure: Figure, title: str) -> _Cells:
     warnings = stats.warnings(figure.doubts)
     warnings += [f"WRONG ANSWER: {text}" for text in results.failed_texts(figure)]
     warnings += [f"no value: {figure.missing}"] if figure.missing and not figure.value and not figure.wrong else []
-    values = [f"{one.name} {one.text}" for one in results.named_results(figure)]
+    values = [f"{one.name} {one.text}" for one in results.named_results(figure) if one.name not in OF_THE_SYSTEM]
     beside = "; ".join(filter(None, [*values, results.group_text(figure)]))
     source = figure.limit.source if figure.limit and not figure.is_limit else ""
     return _Cells(
@@ -241,7 +243,7 @@ def _head(summary: Summary, width: int) -> list[Text]:
     )
     facts += [f"measured clock {summary.clock_text}"] if summary.clocks_hz else []
     left = units.counted(len(run.remaining()), "launch")
-    state = "" if run.complete else f"incomplete: {left} left, octant resume {run.id}"
+    state = "" if run.complete else f"incomplete: {left} left, {resume_line(run)}"
     return [
         Text.assemble((clean(machine.name), "bold"), f"  {clean(run.title)}"),
         *wrapped(" · ".join(facts), width, "dim", 2),

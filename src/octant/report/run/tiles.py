@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from octant.analysis.names import knob_text, name_and_rest, short_name
@@ -16,6 +17,7 @@ from octant.report import claims
 from octant.report.run import results
 from octant.report.run.answer import Bar, Tile
 from octant.report.run.chosen import find, first, launch_strip, place_of
+from octant.report.run.program_tiles import is_of_programs, program_answer, program_tiles
 from octant.report.run.tile_curves import half_length_text, levels_text
 from octant.report.run.tile_kinds import balance_tile, time_lost_tile
 from octant.tile import MOST, DeclaredTile
@@ -36,6 +38,8 @@ _UNTOLD = ("not measurable", "wrong")
 def tiles(summary: Summary) -> tuple[Tile, ...]:
     """The tiles in the order in which they are declared."""
     declared = summary.run.screen.tiles
+    if not declared and is_of_programs(summary):
+        return program_tiles(summary, partial(_of_figure, summary))
     if not declared:
         shown = _headlines(summary)
         several = Counter(name_and_rest(figure)[0] for figure in shown)
@@ -52,6 +56,8 @@ def answer_text(summary: Summary, shown: Sequence[Tile]) -> str:
         last = f" and {says[-1]}" if len(says) > 1 else says[-1]
         besides = _filled(summary, declared.besides, by_name)
         return f"{declared.subject} {', '.join(says[:-1])}{last}{'; ' * bool(besides)}{besides}."
+    if is_of_programs(summary) and (text := program_answer(summary)):
+        return text
     found = [f"{tile.name} {_headline(tile)}" for tile in list(by_name.values())[:3]]
     if found:
         return f"{'; '.join(found)}."

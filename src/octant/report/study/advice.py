@@ -10,6 +10,7 @@ from octant.advice.findings import Finding
 from octant.analysis.causes import causes_of_points
 from octant.machine import facts
 from octant.placement.request import PAGE_BYTES
+from octant.program import shell_text
 from octant.report.study.answer import (
     adopted_settings,
     baseline,
@@ -22,6 +23,7 @@ from octant.report.study.answer import (
     times,
 )
 from octant.report.study.near import near
+from octant.runs.programs.options import option_words, resume_line, started_words, value_words
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
 from octant.study import file
@@ -60,7 +62,7 @@ def _spoiled(outcome: Outcome) -> Iterator[Finding]:
         yield Finding("wrong answer", title, outcome.values.wrong[0], ("octant doctor",))
     if outcome.run is not None and not outcome.run.complete:
         left = units.counted(len(outcome.run.remaining()), "launch")
-        yield Finding("incomplete", "Finish the run", f"{left} left.", (f"octant resume {outcome.run.id}",))
+        yield Finding("incomplete", "Finish the run", f"{left} left.", (resume_line(outcome.run),))
 
 
 def _adopt(outcome: Outcome) -> Iterator[Finding]:
@@ -199,8 +201,8 @@ def _model_steps(outcome: Outcome) -> Iterator[Finding]:
             several = len(those) > 1
             auxiliary = ("do" if several else "does") if rule == "model misses" else ("are" if several else "is")
             title = f"{units.counted(len(those), 'finding')} {auxiliary} not {verb}"
-            line = f"octant catalogue findings {those[0].finding.id}"
-            yield Finding(rule, title, f"{begin}{those[0].why}.", (line,))
+            lines = (f"octant catalogue findings {those[0].finding.id}",) if those[0].finding.document else ()
+            yield Finding(rule, title, f"{begin}{those[0].why}.", lines)
 
 
 def lines_for(outcome: Outcome, place: Place) -> tuple[str, ...]:
@@ -215,6 +217,11 @@ def lines_for(outcome: Outcome, place: Place) -> tuple[str, ...]:
     axis = outcome.study.measures[place[0].measure].axis
     if axis and place[1]:
         knobs[axis.knob] = place[1]
+    if ask.subject.command:
+        words = ["octant", "run", *(f"{name}={value}" for name, value in knobs.items())]
+        words += option_words("--place", [ask.shape.place] if ask.shape.place else [])
+        words += [*started_words(ask.subject), *value_words(ask.subject), "--", *ask.subject.command]
+        return (*own, shell_text(words))
     words = ["octant run", ask.subject.workload, *(shlex.quote(f"{name}={value}") for name, value in knobs.items())]
     if ask.shape.place:
         words.append(f"--place {shlex.quote(ask.shape.place)}")
@@ -238,8 +245,11 @@ def _place_line(outcome: Outcome, ask: Ask) -> list[str]:
 
 
 def _ask_of(outcome: Outcome, cell: Cell) -> Ask | None:
-    owner = str(outcome.values.same.get(cell, cell))
-    return next((ask for ask in outcome.run.asks if ask.show.title == owner), None) if outcome.run else None
+    if outcome.run is None:
+        return None
+    owner = outcome.values.same.get(cell, cell)
+    of_key = (ask for ask in outcome.run.asks if ask.subject.command and ask.key == outcome.asked.asks.get(owner))
+    return next((ask for ask in outcome.run.asks if ask.show.title == str(owner)), next(of_key, None))
 
 
 def _word(outcome: Outcome) -> str:

@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from octant import stats
+from octant.ask import Ask
 from octant.launch.link import why_no_link
 from octant.machine import Machine, facts
 from octant.report.charts.terminal import bar
@@ -29,6 +30,8 @@ from octant.report.study.rows import (
 )
 from octant.report.terminal import console, render, screen_columns
 from octant.runs.declared import nothing_fits
+from octant.runs.programs.allowed import command_lines, permissions, quoted
+from octant.runs.programs.options import resume_line
 from octant.study import file, kinds
 from octant.study.cells import combinations
 from octant.study.design import design
@@ -108,11 +111,25 @@ def show_text(name: str, machine: Machine) -> str:
     for reason in plan.absent.values():
         reasons[reason] = reasons.get(reason, 0) + 1
     lines += [f"  {count} cannot be asked: {reason}" for reason, count in reasons.items()]
+    lines += _programs_lines(plan.asks)
     lines += ["", "Findings:" if study.findings else "It tests no published finding."]
     for asked in study.findings:
         why = [text for need in asked.needs if (text := facts.missing(need, machine))]
         lines.append(f"  {asked.id}" + (f" (cannot be tested here: {why[0]})" if why else ""))
     return "\n".join(lines)
+
+
+def _programs_lines(asks: Sequence[Ask]) -> list[str]:
+    """The command lines of a study's programs, and what the user has to allow; empty where it names none."""
+    if not (lines := command_lines(asks)):
+        return []
+    found = ["", "Programs:", *(f"  {line}" for line in lines)]
+    needed = permissions(asks)
+    return [
+        *found,
+        "  Allowed by:" * bool(needed),
+        *(f"    --allow {quoted(one.word)}: {quoted(one.what)}" for one in needed),
+    ]
 
 
 def show_json(name: str) -> str:
@@ -131,7 +148,8 @@ def _measured_text(study: Study, name: str) -> str:
     axis = f", along {measure.axis.knob}" if measure.axis else ""
     every = [measure.link, *(level.link for levels in study.factors.values() for level in levels.values())]
     links = "".join(f", over an emulated link of {link}" for link in dict.fromkeys(filter(None, every)))
-    return f"{measure.workload or measure.model} {said}{axis}{links}"
+    command = " ".join(map(quoted, measure.command))
+    return f"{measure.workload or measure.model or command} {said}{axis}{links}"
 
 
 def report_text(outcome: Outcome) -> str:
@@ -177,7 +195,7 @@ def about(outcome: Outcome) -> str:
         own = f"; this machine: {outcome.own.machine}, run {outcome.own.id}" if outcome.own.id else ""
         values = "published values" if outcome.study.is_published else "values of a model; nothing was measured"
         return f"{values}{own}"
-    state = "" if run.complete else f", INCOMPLETE (octant resume {run.id})"
+    state = "" if run.complete else f", INCOMPLETE ({resume_line(run)})"
     return (
         f"run {run.id} on {run.machine.name}: {outcome.repeats} launches of each combination, "
         f"in random order (seed {run.study.seed}){state}"

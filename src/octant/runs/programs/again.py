@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
 from octant.runs.programs import grammar, request
-from octant.runs.programs.options import started_words
+from octant.runs.programs.options import resume_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,14 +22,24 @@ if TYPE_CHECKING:
     from octant.store import StoredRun
 
 
-def resume_line(run: StoredRun) -> str:
-    """Return the command line that goes on with a run: of a program with all that has to be given again."""
-    line = ["octant", "resume", run.id]
-    ask = next((ask for ask in run.asks if ask.subject.command), None)
-    if ask is None:
-        return shell_text(line)
-    knobs = [f"{name}={value}" for name, value in ask.knobs.items()]
-    return shell_text([*line, *knobs, *started_words(ask.subject), "--", *ask.subject.command])
+def check_stated(run: StoredRun, stated: Sequence[Ask], file: str) -> None:
+    """Compare the programs of a stored run with those of the file that is given again: each has to be in it, as it is.
+
+    Args:
+        stated: what the file asks of the machine of the run.
+        file: its name.
+
+    Raises:
+        Refusal: a program of the run is not in the file, or not with these knobs, ranks and options.
+    """
+    asks = {id(ask): ask for ask in (*run.asks, *(launch.ask for launch in run.launches))}
+    known = [(one.subject, one.knobs, one.shape, one.mpi) for one in stated]
+    for ask in asks.values():
+        if ask.subject.command and (ask.subject, ask.knobs, ask.shape, ask.mpi) not in known:
+            what = shell_text([*(f"{name}={value}" for name, value in ask.knobs.items()), "--", *ask.subject.command])
+            why = f"{file} does not ask for {what!r} here"
+            hint = "give the file with which the run began, in the same folder, or begin again"
+            raise Refusal(f"cannot resume {run.id} ({why}); {hint}", Exit.WRONG_WORD)
 
 
 def check_given(

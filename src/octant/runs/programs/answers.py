@@ -55,7 +55,7 @@ def judge_launch(
     known = known_values(planned.launch)
     sources = Sources(end.outputs, end.folder, started.timestamp(), end.cut)
     found = {one.name: one.value for one in measured}
-    read, missing = _read(_wanted(subject, known, found), sources)
+    read, missing = _read(_wanted(subject, known), _implied(subject, found), sources)
     answer = Answer(
         end, sources, {**found, **{one.name: one.value for one in read}}, missing, planned.environment,
         Path(subject.directory or "."), judging.reference, judging.is_baseline, judging.command,
@@ -69,20 +69,26 @@ def judge_launch(
     return Answered((*read, *judged.results), notes, files, time.monotonic() - begun_s)
 
 
-def _wanted(subject: Subject, known: Mapping[str, str], measured: Mapping[str, float]) -> list[ProgramValue]:
-    """Return the values to read: those that were asked for, then those that only a check names."""
-    named = [replace(one, source=filled(one.source, known)) for one in subject.values]
-    names = {*(one.name for one in named), *measured}
-    implied = dict.fromkeys(check.value for check in subject.checks if check.kind == "value")
-    return named + [implied_value(name) for name in implied if name not in names]
+def _wanted(subject: Subject, known: Mapping[str, str]) -> list[ProgramValue]:
+    return [replace(one, source=filled(one.source, known)) for one in subject.values]
 
 
-def _read(wanted: Sequence[ProgramValue], sources: Sources) -> tuple[list[Result], dict[str, str]]:
+def _implied(subject: Subject, measured: Mapping[str, float]) -> list[ProgramValue]:
+    """Return the values that only a check names."""
+    names = {*(one.name for one in subject.values), *measured}
+    checked = dict.fromkeys(check.value for check in subject.checks if check.kind == "value")
+    return [implied_value(name) for name in checked if name not in names]
+
+
+def _read(
+    wanted: Sequence[ProgramValue], implied: Sequence[ProgramValue], sources: Sources
+) -> tuple[list[Result], dict[str, str]]:
     """Return the values that a launch has, and why it lacks the others."""
     found, missing = [], {}
-    for value in wanted:
+    for value in (*wanted, *implied):
         try:
-            found.append(Result(value.name, values.read_value(value, sources), value.unit))
+            number = values.read_value(value, sources, value in implied)
+            found.append(Result(value.name, number, value.unit))
         except MissingValueError as error:
             missing[value.name] = str(error)
     return found, missing

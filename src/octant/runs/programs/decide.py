@@ -131,7 +131,9 @@ def _check_equal(checks: Sequence[ProgramCheck], points: Sequence[Point]) -> Non
         found = [value for point in points for value in _values(point, check.value)]
         if not first.passed or (check.kind == "value" and len(found) < 2):
             why = first.where or second.where
-            raise Refusal(f"cannot check {what} (the baseline has none: {why})", Exit.WRONG_ANSWER)
+            reason, _, hint = why.rpartition("; ")
+            text = f"cannot check {what} of the baseline ({reason or why})"
+            raise Refusal(f"{text}; {hint}" if reason else text, Exit.WRONG_ANSWER)
         if check.kind == "file":
             hint = "try --value with a number in it, and --check with a tolerance"
             raise Refusal(

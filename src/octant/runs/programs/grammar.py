@@ -8,10 +8,9 @@ import shlex
 import warnings
 from typing import TYPE_CHECKING, NoReturn
 
-import regex
-
 from octant.failure import Exit, Refusal, suggestion
 from octant.program import STDERR, STDOUT, ProgramCheck, ProgramValue
+from octant.runs.programs import values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -213,12 +212,16 @@ def _check_pattern(text: str, pattern: str) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compiled = regex.compile(pattern, regex.MULTILINE)
-    except (regex.error, OverflowError, RecursionError) as error:
-        where = f" at character {error.pos + 1}" if isinstance(error, regex.error) and error.pos is not None else ""
-        said = error.msg if isinstance(error, regex.error) else str(error) or "too deep"
+            compiled = re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        where = f" at character {error.pos + 1}" if isinstance(error, re.error) and error.pos is not None else ""
+        said = error.msg if isinstance(error, re.error) else str(error) or "too deep"
         hint = r"write \( \[ \* and so on for the characters themselves"
         _refuse(text, "value", f"{said}{where} of the regular expression", f"{_VALUE_EXAMPLE}; {hint}")
+    try:
+        values.compile_pattern(pattern)
+    except ValueError as error:
+        _refuse(text, "value", f"{error} of the regular expression", _VALUE_EXAMPLE)
     if not compiled.groups and compiled.fullmatch(""):
         _refuse(text, "value", "the regular expression matches an empty text", _VALUE_EXAMPLE)
 

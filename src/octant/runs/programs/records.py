@@ -88,7 +88,7 @@ def record_lines(
 def _rank_count(planned: Planned, end: ProgramEnd) -> int:
     """Return the ranks that were asked for; of a launcher that does not say, those that a guard reports."""
     known = planned.ranks or planned.launch.ask.shape.ranks
-    return known if planned.ranks or known > 1 else max([known, *((one.rank or 0) + 1 for one in end.ranks)])
+    return known if planned.ranks or known > 1 else max(known, len({one.rank or 0 for one in end.ranks}))
 
 
 def _reports(end: ProgramEnd, ranks: int) -> dict[int, GuardReport]:
@@ -150,13 +150,16 @@ def _memory(report: GuardReport) -> tuple[Buffer, ...]:
 
 
 def _shares_cores(reports: Iterable[GuardReport]) -> bool:
-    """Return whether a host has more threads at work than hardware threads that they may use."""
-    threads: dict[str, int] = {}
+    """Return whether a host has more ranks than hardware threads that they may use.
+
+    Threads of one rank may have run one after the other, as processes of a script do.
+    """
+    ranks: dict[str, int] = {}
     cpus: dict[str, set[int]] = {}
     for report in reports:
-        threads[report.host] = threads.get(report.host, 0) + len(report.given.thread_masks)
+        ranks[report.host] = ranks.get(report.host, 0) + 1
         cpus.setdefault(report.host, set()).update(cpu for mask in report.given.thread_masks for cpu in mask)
-    return any(threads[host] > len(cpus[host]) > 0 for host in threads)
+    return any(ranks[host] > len(cpus[host]) > 0 for host in ranks)
 
 
 def _notes(planned: Planned, end: ProgramEnd, reports: Mapping[int, GuardReport], ranks: int) -> dict[str, str]:
@@ -169,7 +172,7 @@ def _notes(planned: Planned, end: ProgramEnd, reports: Mapping[int, GuardReport]
         "cut output": "; ".join(end.cut),
         "outlived": ", ".join(dict.fromkeys(f"{one.name} ({one.pid})" for one in outlived)),
         "binds itself": planned.program.binding if planned.program else "",
-        "ranks missing": ", ".join(map(str, missing)) if end.whole or end.ranks else "",
+        "ranks missing": set_text(missing) if end.whole or end.ranks else "",
         "threads": "; ".join(_threads_text(rank, one) for rank, one in list(reports.items())[:_SHOWN_RANKS]),
         "problems": "; ".join(end.problems),
     }

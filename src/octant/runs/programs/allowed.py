@@ -1,0 +1,188 @@
+"""Files of requests are data: the programs that one would start, and whether the user allows each of them.
+
+A file may be anybody's. What it would start is therefore worked out without starting anything: the first word of every
+command, with the values of its knobs, the program behind a launcher, and the commands around a launch and of checks.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from octant import launchers
+from octant.failure import Exit, Refusal
+from octant.program import shell_text
+from octant.runs.programs import fill
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from octant.ask import Ask, Subject
+    from octant.launchers import LaunchCommand
+
+HARMLESS = frozenset(
+    {
+        "BLIS_NUM_THREADS", "GOMP_CPU_AFFINITY", "GOMP_SPINCOUNT", "KMP_AFFINITY", "KMP_BLOCKTIME", "MKL_DYNAMIC",
+        "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "OMP_CANCELLATION", "OMP_DISPLAY_AFFINITY", "OMP_DISPLAY_ENV",
+        "OMP_DYNAMIC", "OMP_MAX_ACTIVE_LEVELS", "OMP_NESTED", "OMP_NUM_THREADS", "OMP_PLACES", "OMP_PROC_BIND",
+        "OMP_SCHEDULE", "OMP_STACKSIZE", "OMP_THREAD_LIMIT", "OMP_WAIT_POLICY", "OPENBLAS_NUM_THREADS",
+    }
+)  # fmt: skip
+"""Variables that a file may set without permission: they choose threads. Others can make a program load code."""
+_RANKS = re.compile(r"-n|-np|--np|--ntasks|-n\d+|--ntasks=\d+|\d+")
+"""Options of a launcher that state the number of ranks."""
+
+
+@dataclass(frozen=True)
+class Permission:
+    """What the user has to allow before a file may start its programs."""
+
+    word: str  # of --allow
+    what: str  # what it resolves to: a path, or what kind of thing it is
+
+
+def permissions(asks: Sequence[Ask], allowed: Collection[str] = ()) -> tuple[Permission, ...]:
+    """Everything that these requests need permission for, each once, in the order of the requests.
+
+    The program behind a launcher that is named by its path, or that another program starts, is known only once that
+    word is allowed: to recognise the launcher, Octant has to start it.
+
+    Args:
+        allowed: what is allowed already.
+    """
+    found: dict[str, str] = {}
+    for ask in asks:
+        for cell in ask.cells() if ask.subject.command else ():
+            for word, what in _of_cell(ask.subject, fill.known_of(ask, cell), allowed):
+                found.setdefault(word, what)
+    return tuple(Permission(word, what) for word, what in found.items())
+
+
+def check_allowed(asks: Sequence[Ask], allowed: Collection[str], name: str, command: str) -> None:
+    """Refuse requests of a file whose programs are not all allowed.
+
+    Args:
+        allowed: the words of `--allow`.
+        name: of the file.
+        command: that the user gave, without its `--allow`, to be repeated with them.
+
+    Raises:
+        Refusal: one is not; the text lists all command lines, and the line that allows them.
+    """
+    every = permissions(asks, allowed)
+    missing = [one for one in every if one.word not in allowed]
+    if not missing:
+        return
+    lines = [f"  {quoted(one.word)}: {quoted(one.what)}" for one in missing]
+    words = " ".join(f"--allow {quoted(one.word)}" for one in every)
+    said = "\n".join(
+        [
+            f"cannot start the programs of {name} (a file starts only what you allow). Its command lines:",
+            *(f"  {line}" for line in command_lines(asks)),
+            "Not allowed so far:",
+            *lines,
+            f"If you know them, try {command} {words}",
+        ]
+    )
+    raise Refusal(said, Exit.NOT_SUPPORTED)
+
+
+def command_lines(asks: Sequence[Ask]) -> list[str]:
+    """The command lines of requests as their file writes them, each once, with its variables and input.
+
+    The values that stand for names in braces follow.
+    """
+    lines: dict[str, dict[str, dict[str, None]]] = {}
+    for ask in asks:
+        if not ask.subject.command:
+            continue
+        values = lines.setdefault(_line(ask.subject), {})
+        named = fill.named(ask.subject)
+        for cell in ask.cells():
+            for knob, value in fill.known_of(ask, cell).items():
+                if knob in named:
+                    values.setdefault(knob, {})[value] = None
+        for words in _around(ask.subject):
+            lines.setdefault(" ".join(map(quoted, words)), {})
+    return [line + _values_text(values) for line, values in lines.items()]
+
+
+def known_command(words: Sequence[str], allowed: Collection[str] = ()) -> tuple[str, LaunchCommand] | None:
+    """The launcher of a command line that a file says, and what it is told, as `launchers.recognise`.
+
+    To recognise a launcher, Octant starts it with `--version`. Only one that is on the user's own PATH is, or one that
+    is allowed.
+
+    Raises:
+        Refusal: as `launchers.recognise`.
+    """
+    if "/" in words[0] or not _is_launcher(words[0]):
+        return launchers.recognise(words) if words[0] in allowed else None
+    return launchers.recognise(words)
+
+
+def _of_cell(subject: Subject, known: Mapping[str, str], allowed: Collection[str]) -> Iterator[tuple[str, str]]:
+    variables = {name: fill.filled(value, known) for name, value in subject.environment.items()}
+    path = variables.get("PATH") or os.environ.get("PATH")
+    words = fill.filled_words(subject.command, known)
+    found = known_command(words, allowed)
+    if found is None or not _states_ranks_only(words[0], found[1]):
+        yield words[0], _resolved(words[0], subject.directory, path)
+    if found is not None:
+        program = words[found[1].program]
+        yield program, _resolved(program, subject.directory, path)
+    for around in _around(subject):
+        first = fill.filled(around[0], known)
+        yield first, _resolved(first, subject.directory, path)
+    for name, value in subject.environment.items():
+        if name not in HARMLESS:
+            yield f"{name}={value}", "a variable, which may make the program load other code"
+
+
+def _states_ranks_only(program: str, found: LaunchCommand) -> bool:
+    """Whether a launcher needs no permission: one on PATH whose options say nothing but the number of ranks."""
+    return _is_launcher(program) and all(_RANKS.fullmatch(word) for word in found.options)
+
+
+def _is_launcher(word: str) -> bool:
+    """Whether a word is the bare name of a launcher."""
+    return any(word in module.COMMANDS for module in launchers.having("recognise").values())
+
+
+def _around(subject: Subject) -> list[tuple[str, ...]]:
+    """The other commands that a launch starts."""
+    return [*subject.before, *subject.after, *(check.command for check in subject.checks if check.command)]
+
+
+def _resolved(word: str, directory: str, path: str | None) -> str:
+    if "/" in word:
+        return os.path.abspath(os.path.join(directory, word))  # noqa: PTH100, PTH118 - text
+    return shutil.which(word, path=path) or "not on PATH"
+
+
+def _line(subject: Subject) -> str:
+    variables = [f"{name}={quoted(value)}" for name, value in subject.environment.items()]
+    read = [f"< {quoted(subject.input)}"] if subject.input else []
+    return " ".join([*variables, *map(quoted, subject.command), *read])
+
+
+def _values_text(values: Mapping[str, Collection[str]]) -> str:
+    said = " ".join(f"{name}={','.join(map(quoted, several))}" for name, several in values.items())
+    return f"  with {said}" if said else ""
+
+
+def quoted(word: str) -> str:
+    """A word for a shell. Characters that could steer a terminal, or end the line, are written as their codes."""
+    if not word.isprintable():
+        return f"$'{''.join(map(_escaped, word))}'"
+    return shell_text([word])
+
+
+def _escaped(character: str) -> str:
+    if character.isprintable():
+        return f"\\{character}" if character in "\\'" else character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 128 else f"\\U{code:08x}"

@@ -1,0 +1,144 @@
+"""Files of requests are data: nothing that one names is started, or even asked its version, without permission."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from octant.ask import Ask, Subject
+from octant.cli import application
+from octant.failure import Exit, Refusal
+from octant.program import ProgramCheck
+from octant.runs.programs.allowed import check_allowed, command_lines, permissions, quoted
+
+PLANTED = "#!/bin/sh\ntouch {mark}\necho 'HYDRA build details:'\n"
+
+
+def words(ask: Ask, *allowed: str) -> list[str]:
+    """The words that need permission."""
+    return [one.word for one in permissions([ask], allowed)]
+
+
+def ask(*command: str, **others: object) -> Ask:
+    """A request of a program."""
+    subject = Subject(command=command, directory=os.getcwd(), **others)  # type: ignore[arg-type]  # noqa: PTH109
+    return Ask(subject, {"n": "1,2"})
+
+
+def test_every_program_that_a_launch_starts_needs_permission() -> None:
+    checks = (ProgramCheck("command", command=("./verify", "x")), ProgramCheck("file", file="out"))
+    one = ask("./app", "{n}", before=(("cp", "a", "b"),), after=(("rm", "b"),), checks=checks)
+    assert words(one) == ["./app", "cp", "rm", "./verify"]
+
+
+def test_a_program_that_a_knob_names_needs_permission_for_each() -> None:
+    assert words(ask("./app-{n}")) == ["./app-1", "./app-2"]
+
+
+def test_variables_that_only_choose_threads_need_no_permission() -> None:
+    one = ask("./app", environment={"OMP_NUM_THREADS": "{n}", "LD_PRELOAD": "./x.so", "OMP_TOOL_LIBRARIES": "./y.so"})
+    assert words(one) == ["./app", "LD_PRELOAD=./x.so", "OMP_TOOL_LIBRARIES=./y.so"]
+
+
+def test_what_a_word_resolves_to_follows_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sleep").write_text("#!/bin/sh\n")
+    (tmp_path / "sleep").chmod(0o755)
+    (app, _) = permissions([ask("sleep", environment={"PATH": str(tmp_path)})])
+    assert app.what == str(tmp_path / "sleep")
+    assert permissions([ask("./app")])[0].what == str(tmp_path / "app")
+    assert permissions([ask("no-such-program")])[0].what == "not on PATH"
+
+
+@pytest.mark.mpi
+def test_a_launcher_needs_permission_only_for_more_than_ranks() -> None:
+    assert words(ask("mpiexec", "-n", "2", "./app")) == ["./app"]
+    assert words(ask("mpiexec", "-np", "{n}", "./app")) == ["./app"]
+    assert words(ask("mpiexec", "-n", "2", "-genv", "LD_PRELOAD", "x.so", "./app")) == ["mpiexec", "./app"]
+    assert words(ask("mpiexec", "-launcher-exec", "./rsh", "-n", "2", "./app")) == ["mpiexec", "./app"]
+
+
+def test_another_word_in_front_of_a_launcher_needs_permission() -> None:
+    assert words(ask("env", "A=1", "./app"))[0] == "env"
+    assert words(ask("sh", "-c", "./app")) == ["sh"]
+
+
+def test_the_refusal_lists_all_words_and_the_line_that_allows_them() -> None:
+    asks = [ask("./my app", "{n}", "x;y", environment={"A": "{n}"}, input="in.txt", before=(("cp", "a", "b"),))]
+    assert command_lines(asks) == ["A={n} './my app' {n} 'x;y' < in.txt  with n=1,2", "cp a b"]
+    with pytest.raises(Refusal) as refused:
+        check_allowed(asks, ["cp"], "mine", "octant study run mine.toml")
+    assert refused.value.code == Exit.NOT_SUPPORTED
+    assert str(refused.value).splitlines()[-1] == (
+        "If you know them, try octant study run mine.toml --allow './my app' --allow cp --allow A={n}"
+    )
+    check_allowed(asks, ["cp", "./my app", "A={n}"], "mine", "octant study run mine.toml")
+
+
+@pytest.mark.parametrize("word", ["a\x1b[8mb", "a\nb", "a\u202eb", "a'\\\x07", "é\x00"[:1] + "\x7f", "plain", "{n}"])
+def test_a_listed_word_steers_no_terminal_and_is_that_word_in_a_shell(word: str) -> None:
+    shown = quoted(word)
+    assert shown.isprintable()
+    printed = subprocess.run(["bash", "-c", f"printf %s {shown}"], capture_output=True, check=True, text=True).stdout
+    assert printed == word
+
+
+STUDY = """
+question = "?"
+repeats = 1
+baseline = {{ f = "a" }}
+[measures.m]
+{program}
+[factors.f]
+a = {{}}
+b = {{ ranks = "1" }}
+"""
+SUITE = 'title = "t"\nrepeats = 1\n[[asks]]\ntitle = "a"\n{program}\n'
+EVIL = [
+    'command = ["./evil"]',
+    'command = ["./mpiexec", "-n", "1", "./evil"]',
+    'command = ["bin/mpiexec", "-n", "1", "./evil"]',
+    'command = ["env", "./mpiexec", "-n", "1", "./evil"]',
+    'command = ["mpiexec", "-n", "1", "./evil"]',
+    'command = ["mpiexec", "-n", "1", "./evil"]\nenvironment = { PATH = "." }',
+    'command = ["sleep", "0"]\nenvironment = { PATH = "." }',
+    'command = ["true"]\nbefore = [["./evil"]]',
+    'command = ["true"]\nafter = [["./evil"]]',
+    'command = ["true"]\nchecks = ["command ./evil"]',
+]
+
+
+@pytest.mark.parametrize("allowed", [(), ("--allow", "true", "--allow", "sleep", "--allow", "mpiexec")])
+@pytest.mark.parametrize("program", EVIL)
+def test_nothing_is_started_that_is_not_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kernels: Path, program: str, allowed: tuple[str, ...]
+) -> None:
+    mark = tmp_path / "started"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OCTANT_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    (tmp_path / "bin").mkdir()
+    for name in ("evil", "mpiexec", "bin/mpiexec", "sleep"):
+        (tmp_path / name).write_text(PLANTED.format(mark=shlex.quote(str(mark))))
+        (tmp_path / name).chmod(0o755)
+    Path("mine.toml").write_text(STUDY.format(program=program))
+    Path("suite.toml").write_text(SUITE.format(program=program))
+    for line in (
+        ["study", "show", "mine.toml"],
+        ["study", "show", "mine.toml", "--json"],
+        ["study", "run", "mine.toml", *allowed],
+        ["evaluate", "--suite", "suite.toml", *allowed],
+    ):
+        result = CliRunner().invoke(application(), line)
+        if line[1] == "show":
+            assert result.exit_code == 0, result.output
+        else:
+            assert isinstance(result.exception, Refusal), (line, result.output)
+            assert result.exception.code == Exit.NOT_SUPPORTED
+        assert not mark.exists(), line
+    assert not (tmp_path / "store/runs").exists()

@@ -1,0 +1,285 @@
+"""Measures that name a program: what a study file may say, what is started, and the verdicts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fake_run import machine
+from octant import suites
+from octant.cli import application
+from octant.failure import Exit, Refusal
+from octant.program import ProgramValue
+from octant.study import file
+from octant.study.design import design
+from octant.study.file import Study, StudyError
+from octant.study.measures import metric_of
+
+STUDY = """
+question = "Is b faster?"
+repeats = 4
+baseline = { way = "a" }
+[measures.rate]
+command = ["./app", "--way", "{way}"]
+environment = { OMP_NUM_THREADS = "{threads}" }
+values = [{ name = "rate", unit = "Mop/s", pattern = 'rate ([0-9.]+)' }]
+[measures.memory]
+command = ["./app", "--way", "{way}"]
+environment = { OMP_NUM_THREADS = "{threads}" }
+metric = "memory"
+[factors.way]
+a = { knobs = { way = "1" } }
+b = { knobs = { way = "2" } }
+[[findings]]
+id = "b-is-faster"
+statement = "The second way is twice as fast."
+test = { kind = "ratio", measure = "rate", of = { way = "b" }, bar = { above = 1.5 } }
+"""
+
+APP = """#!/bin/sh
+touch started
+echo "rate $(($2 * 10))"
+"""
+
+
+def program(folder: Path, name: str = "app", text: str = APP) -> Path:
+    """A program in a folder."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def parsed(old: str = "", new: str = "") -> Study:
+    """The study with a part replaced, in every place."""
+    assert old in STUDY
+    return file.parse(STUDY.replace(old, new) if old else STUDY, "mine")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kernels: Path) -> Path:
+    """A folder with the study and its program, in which commands are given."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OCTANT_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    monkeypatch.setenv("COLUMNS", "100")
+    program(tmp_path)
+    (tmp_path / "mine.toml").write_text(STUDY, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_program_has_its_values_and_what_is_measured_of_every_program() -> None:
+    study = parsed()
+    rate, memory = (metric_of(study.measures[name]) for name in ("rate", "memory"))
+    assert (rate.name, rate.unit, rate.better) == ("rate", "Mop/s", "higher")
+    assert (memory.name, memory.unit, memory.better) == ("memory", "B", "lower")
+    assert metric_of(parsed('metric = "memory"\n', "").measures["memory"]).name == "wall time"
+
+
+def test_measures_of_one_command_share_its_launches(here: Path) -> None:
+    plan = design(parsed(), machine(), 1)
+    assert [ask.knobs for ask in plan.asks] == [{"way": "1", "threads": "1"}, {"way": "2", "threads": "1"}]
+    for ask in plan.asks:
+        assert ask.subject.values == (ProgramValue("rate", "Mop/s", "higher", pattern="rate ([0-9.]+)"),)
+        assert ask.subject.directory == str(here)
+        assert ask.subject.name == "program/app"
+    assert len(plan.questions) == 4
+    assert set(plan.questions.values()) == {ask.key for ask in plan.asks}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('["./app", "--way", "{way}"]', "[]", "with source = 'measure' it must name a workload or a command"),
+        ("[measures.memory]", '[measures.memory]\nworkload = "stream"', "it must name a workload or a command, and no"),
+        (
+            'metric = "memory"',
+            'metric = "memori"',
+            "measures.memory.metric: no metric 'memori' in program/app); did you mean memory",
+        ),
+        ('knobs = { way = "1" }', 'knobs = { wayy = "1" }', "no {wayy} stands in the command line); did you mean way?"),
+        ('knobs = { way = "1" }', 'link = "1Gbit/s"', "way a has a link, which ranks of a program do not have"),
+        ('metric = "memory"', 'mode = "all"', "measures.memory.mode: a program has no mode"),
+        ('metric = "memory"', "predicted = true", "measures.memory.predicted: only values of a workload"),
+        ("'rate ([0-9.]+)'", "'rate (['", "measures.rate.values.0: cannot read --value"),
+        ("pattern = ", "patern = ", "measures.rate.values.0.patern: there is no such key); did you mean pattern?"),
+        (", pattern = 'rate ([0-9.]+)'", "", "a value has either a regular expression or a path in JSON"),
+        ('name = "rate"', 'name = "wall time"', "wall time is measured of every program"),
+        ('name = "rate"', 'name = "a[b"', "measures.rate.values.0: cannot read --value"),
+        ('unit = "Mop/s"', 'source = "../x"', "it leads out of the folder in which the program works"),
+        ('metric = "memory"', 'checks = ["rate within x"]', "measures.memory.checks.0: cannot read --check"),
+        ('OMP_NUM_THREADS = "{threads}"', 'A-B = "1"', "measures.rate.command: cannot read --env"),
+        (
+            'metric = "memory"',
+            "values = [{ name = 'rate', unit = 'Mop/s', pattern = 'total ([0-9.]+)' }]",
+            "measures.memory.values: rate reads 'rate' in another way",
+        ),
+        ('id = "b-is-faster"', 'id = "p6-locality-best"', "the catalogue has the statement of p6-locality-best"),
+        ('statement = "The second way is twice as fast."', "", "no finding 'b-is-faster'"),
+    ],
+)
+def test_mistakes_are_refused_with_their_key(old: str, new: str, message: str) -> None:
+    with pytest.raises(StudyError) as refused:
+        parsed(old, new)
+    assert message in str(refused.value)
+
+
+def test_only_a_program_has_values() -> None:
+    text = STUDY.replace('command = ["./app", "--way", "{way}"]\nenvironment', 'workload = "stream"\nenvironment')
+    with pytest.raises(StudyError, match=r"measures\.rate\.environment: only a program has this key"):
+        file.parse(text, "mine")
+
+
+@pytest.mark.usefixtures("here")
+def test_a_program_that_is_not_there_cannot_be_asked() -> None:
+    plan = design(parsed('"./app"', '"no-such-program"'), machine(), 1)
+    assert plan.asks == ()
+    assert set(plan.absent.values()) == {"no program no-such-program on PATH"}
+
+
+@pytest.mark.mpi
+@pytest.mark.usefixtures("here")
+def test_a_launcher_of_the_command_line_says_how_many_ranks() -> None:
+    launched = parsed('["./app",', '["mpiexec", "-n", "2", "./app",')
+    assert {(ask.shape.ranks, ask.subject.name) for ask in design(launched, machine(), 1).asks} == {(2, "program/app")}
+    text = STUDY.replace('["./app",', '["mpiexec", "-n", "{ranks}", "./app",')
+    counted = file.parse(text.replace('metric = "memory"', 'metric = "memory"\nranks = "cores"'), "mine")
+    assert {ask.shape.ranks for ask in design(counted, machine(cores=4), 1).asks} == {1, 4}
+    wrong = file.parse(text.replace("{ranks}", "3").replace("metric", 'ranks = "2"\nmetric', 1), "mine")
+    with pytest.raises(StudyError, match="its launcher starts 3 ranks, and `ranks` comes to 2"):
+        design(wrong, machine(), 1)
+
+
+def run(*words: str, code: int = 0) -> str:
+    """What a command prints; a refusal is its text."""
+    result = CliRunner().invoke(application(), list(words))
+    if isinstance(result.exception, Refusal):
+        assert result.exception.code == code
+        return str(result.exception)
+    assert result.exit_code == code, (words, result.output, result.exception)
+    return result.output
+
+
+@pytest.mark.alone
+def test_a_study_of_a_program_has_verdicts_and_a_page(here: Path) -> None:
+    told = run("study", "run", "mine.toml", code=Exit.NOT_SUPPORTED)
+    assert "./app --way {way}" in told
+    assert told.endswith("try octant study run mine.toml --allow ./app")
+    assert not (here / "started").exists()
+    out = run("study", "run", "mine.toml", "--allow", "./app")
+    assert (here / "started").exists()
+    assert "holds: ×2.00" in out
+    run("study", "report", "mine", "-o", "page.html")
+    found = json.loads(run("study", "report", "mine", "--json"))
+    assert found["findings"][0]["statement"] == "The second way is twice as fast."
+    assert found["findings"][0]["status"] == "holds"
+    page = (here / "page.html").read_text(encoding="utf-8")
+    assert "The second way is twice as fast." in page
+    assert "b-is-faster" in run("study", "show", "mine.toml")
+    assert [row["name"] for row in json.loads(run("study", "list", "--json"))] == file.names()
+
+
+SUITE = """
+title = "Two ways"
+repeats = 3
+[[asks]]
+command = ["./app", "--way", "{way}"]
+title = "ways"
+short = "Way"
+knobs = { way = "1,2" }
+values = [{ name = "rate", unit = "Mop/s", pattern = 'rate ([0-9.]+)' }]
+[[asks]]
+command = ["no-such-program"]
+title = "absent"
+[[tiles]]
+name = "Rate"
+what = "second way"
+figures = [{ title = "ways", knobs = { way = "2" }, metric = "rate" }]
+"""
+
+
+@pytest.mark.alone
+def test_a_suite_measures_a_program(here: Path) -> None:
+    (here / "suite.toml").write_text(SUITE, encoding="utf-8")
+    told = run("evaluate", "--suite", "suite.toml", code=Exit.NOT_SUPPORTED)
+    assert told.endswith("try octant evaluate --suite suite.toml --allow ./app")
+    assert not (here / "started").exists()
+    out = run("evaluate", "--suite", "suite.toml", "--allow", "./app")
+    assert "absent is left out: no program no-such-program on PATH" in out
+    assert "20.0 Mop/s" in out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('short = "Way"', 'short = "Way"\nworkload = "stream"', "an ask names either a workload or a command"),
+        ('short = "Way"', 'short = "Way"\nmode = "all"', "a program has no mode"),
+        ('way = "1,2"', 'wayy = "1,2"', "no {wayy} stands in the command line); did you mean way?"),
+        ("'rate (", "'rate ((", "asks.0: values.0: cannot read --value"),
+        ('metric = "rate"', 'metric = "rat"', "no metric 'rat' in program/app, did you mean rate?"),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_mistakes_of_a_suite_are_refused(old: str, new: str, message: str) -> None:
+    assert old in SUITE
+    Path("suite.toml").write_text(SUITE.replace(old, new), encoding="utf-8")
+    with pytest.raises(Refusal) as refused:
+        suites.asks(suites.load("suite.toml"), machine())
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_no_shipped_suite_names_a_program(name: str) -> None:
+    assert not any(ask.command for ask in suites.load(name).asks)
+
+
+@pytest.mark.parametrize("name", file.names())
+def test_no_shipped_study_names_a_program(name: str) -> None:
+    study = file.load(name)
+    assert not any(measure.command for measure in study.measures.values())
+    assert not any(finding.statement for finding in study.findings)
+
+
+def stopped(here: Path, command: tuple[str, ...]) -> str:
+    """The id of a run of the command that is stopped before its first launch, with two launches left out."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("octant.cli._stored.measure", lambda _store, run, *_, **__: run)
+        CliRunner().invoke(application(), list(command))
+    (run,) = (here / "store/runs").iterdir()
+    return run.name
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("name", ["mine.toml", "suite.toml"])
+def test_a_run_of_a_file_goes_on_with_its_file_alone(here: Path, name: str) -> None:
+    (here / "suite.toml").write_text(SUITE, encoding="utf-8")
+    first = ("study", "run", name) if name == "mine.toml" else ("evaluate", "--suite", name)
+    run_id = stopped(here, (*first, "--allow", "./app"))
+    assert f"octant resume {run_id} --from {name}" in run("report", run_id)
+    told = run("resume", run_id, code=Exit.NOT_SUPPORTED)
+    assert told.endswith(f"try octant resume {run_id} --from {name}")
+    told = run("resume", run_id, "--from", name, code=Exit.NOT_SUPPORTED)
+    assert told.endswith(f"try octant resume {run_id} --from {name} --allow ./app")
+    assert not (here / "started").exists()
+    run("resume", run_id, "--from", name, "--allow", "./app")
+    assert (here / "started").exists()
+    assert "left" not in run("report", run_id).partition("Sources")[0]
+
+
+def test_a_planted_store_starts_nothing_that_its_file_does_not_say(here: Path) -> None:
+    run_id = stopped(here, ("study", "run", "mine.toml", "--allow", "./app"))
+    asked = here / "store/runs" / run_id / "asked.json"
+    for old, new in (("--way", "--evil"), ('"way": "2"', '"way": "3"'), ('"OMP_NUM_THREADS":', '"LD_PRELOAD":')):
+        text = asked.read_text(encoding="utf-8")
+        assert old in text
+        asked.write_text(text.replace(old, new), encoding="utf-8")
+        result = CliRunner().invoke(application(), ["resume", run_id, "--from", "mine.toml", "--allow", "./app"])
+        assert isinstance(result.exception, Refusal), result.output
+        assert not (here / "started").exists()
+        asked.write_text(text, encoding="utf-8")
+    (here / "other.toml").write_text(STUDY.replace("--way", "--other"), encoding="utf-8")
+    told = run("resume", run_id, "--from", "other.toml", "--allow", "./app", code=Exit.WRONG_WORD)
+    assert "other.toml does not ask for 'way=" in told
