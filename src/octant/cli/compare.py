@@ -142,7 +142,10 @@ def _judged(
 
     history = occasions_in(partial(_others, where, before, after))
     imported = bool(before.imported or after.imported)  # what another tool states is not always our headline
-    sides = summarise(before, all_metrics=imported), summarise(after, all_metrics=imported)
+    sides = (
+        summarise(before, all_metrics=imported, headlines=True),
+        summarise(after, all_metrics=imported, headlines=True),
+    )
     return comparing.compare(*sides, threshold, curves, default_knobs, gate, history)
 
 
