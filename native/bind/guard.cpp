@@ -152,13 +152,19 @@ class Children {
     }
     [[nodiscard]] std::int64_t begin_ns() const { return begin_ns_; }
 
-    // Waits for the program's end. If this process is told to end first, the program has a while to do so.
-    void wait_for_program() {
+    // Waits for the program's end. If this process is told to end first, the program has a while to do so. The looker
+    // is started when its first look is due.
+    void wait_for_program(Looker& looker) {
+        bool looks = false;
         for (std::int64_t deadline = -1; !program_ended();) {
             siginfo_t info{};
-            std::int64_t const left = deadline < 0 ? -1 : std::max<std::int64_t>(deadline - now_ns(), 0);
-            int const number = signals_.next(left, info);
-            if (number == 0 && left == 0) return kill_all();
+            std::int64_t const now = now_ns(), due = looks ? deadline : looker.first_look_ns();
+            int const number = signals_.next(due < 0 ? -1 : std::max<std::int64_t>(due - now, 0), info);
+            if (!looks && now_ns() >= looker.first_look_ns()) {
+                looker.start();
+                looks = true;
+            }
+            if (number == 0 && deadline >= 0 && now_ns() >= deadline) return kill_all();
             if (number == 0 || number == SIGCHLD) continue;
             if (!program_has_it(info, ended_.pid)) kill(ended_.pid, number);
             if (!ends(number) || deadline >= 0) continue;
@@ -292,8 +298,7 @@ void guard(Plan const& plan) {
     children.begin(plan);
     report = close_inherited(report);
     Looker looker(children.begin_ns(), energy);
-    looker.start();
-    children.wait_for_program();
+    children.wait_for_program(looker);
     Lost const lost = lost_time.end();
     Seen seen = looker.end();
     energy.sample();

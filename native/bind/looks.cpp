@@ -15,10 +15,17 @@
 namespace octant::bind {
 namespace {
 
-constexpr std::int64_t first_look_ns = 20'000'000, longest_interval_ns = 2'000'000'000;
+constexpr std::int64_t first_interval_ns = 20'000'000, longest_interval_ns = 2'000'000'000;
 constexpr std::int64_t cost_factor = 100;  // a look is 1 % of the time since the last one at most
 constexpr std::size_t most_threads = 1024;
 constexpr std::int64_t process_memory_ns = 100'000;  // to read the memory of a process that has little
+
+// What a look costs: time in which this thread is preempted or waits for a lock costs the program nothing.
+std::int64_t own_cpu_ns() {
+    std::timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
 
 class Lock {
   public:
@@ -80,13 +87,14 @@ std::int64_t huge_bytes_in(std::string_view rollup) {
     return bytes;
 }
 
+std::int64_t Looker::first_look_ns() const { return begin_ns_ + first_interval_ns; }
+
 void Looker::start() {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&ends_, &attributes);
     pthread_condattr_destroy(&attributes);
-    newest_ = getpid();
     pthread_attr_t small;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, std::size_t{256} << 10);
@@ -116,13 +124,11 @@ bool Looker::wait_until(std::int64_t time_ns) {
 }
 
 void Looker::go_on() {
-    std::int64_t interval_ns = first_look_ns;
-    for (std::int64_t next = begin_ns_ + interval_ns; wait_until(next);) {
-        std::int64_t const begin = now_ns();
+    for (std::int64_t next = first_look_ns(); wait_until(next);) {
+        std::int64_t const before = own_cpu_ns();
         look();
-        std::int64_t const end = now_ns(), so_far = end - begin_ns_;
-        interval_ns = std::max(std::min(so_far, longest_interval_ns), cost_factor * (end - begin));
-        next = end + interval_ns;
+        std::int64_t const cost = own_cpu_ns() - before, end = now_ns();
+        next = end + std::max(std::min(end - begin_ns_, longest_interval_ns), cost_factor * cost);
     }
 }
 
@@ -131,7 +137,7 @@ pid_t Looker::least_number() {
     std::string const load = file_text("/proc/loadavg");
     auto const last = load.rfind(' ');
     pid_t const newest = last == std::string::npos ? 0 : leading_number<pid_t>(load.substr(last)).value_or(0);
-    wrapped_ = wrapped_ || newest < newest_;
+    wrapped_ = wrapped_ || newest < std::max(newest_, getpid());
     newest_ = newest;
     return wrapped_ ? 1 : getpid();
 }
@@ -173,9 +179,9 @@ void Looker::see_thread(pid_t process, pid_t thread, int look) {
 void Looker::read_memory(std::vector<Stat> const& processes) {
     std::int64_t pages = 0;
     for (auto const& process : processes) pages += process.resident_pages;
-    std::int64_t const begin = now_ns(), few = process_memory_ns * static_cast<std::int64_t>(processes.size());
+    std::int64_t const before = own_cpu_ns(), few = process_memory_ns * static_cast<std::int64_t>(processes.size());
     auto const expected = static_cast<std::int64_t>(memory_ns_per_page_ * static_cast<double>(pages)) + few;
-    if (processes.empty() || cost_factor * (memory_ns_ + expected) > begin - begin_ns_) return;
+    if (processes.empty() || cost_factor * (memory_ns_ + expected) > now_ns() - begin_ns_) return;
     std::map<int, std::int64_t> nodes;
     std::int64_t huge = 0;
     bool readable = false;  // the processes of another user are not
@@ -186,7 +192,7 @@ void Looker::read_memory(std::vector<Stat> const& processes) {
         huge += huge_bytes_in(rollup);
         readable = readable || !rollup.empty();
     }
-    std::int64_t const taken = now_ns() - begin;
+    std::int64_t const taken = own_cpu_ns() - before;
     memory_ns_ += taken;
     if (pages > 0)
         memory_ns_per_page_ =

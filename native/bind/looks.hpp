@@ -45,6 +45,7 @@ class Looker {
     Looker(std::int64_t begin_ns, Energy& energy) : begin_ns_(begin_ns), energy_(energy) {}
     Looker(Looker const&) = delete;
     Looker& operator=(Looker const&) = delete;
+    [[nodiscard]] std::int64_t first_look_ns() const;
     void start();              // without it nothing is seen: a thread that cannot be started is no reason to fail
     [[nodiscard]] Seen end();  // what was seen; a look that is not finished does not count, and is not waited for
 

@@ -40,6 +40,8 @@ _NODES = re.compile("(?:bind|interleave):[0-9-]+(?:[,+][0-9-]+)*")
 Count = Annotated[int, Meta(ge=1, le=10_000_000)]
 Name = Annotated[str, Meta(pattern=r"^([a-z0-9_]+/[a-z0-9_]+)?\Z")]
 """Of a workload; it becomes a part of a file's name."""
+ProgramName = Annotated[str, Meta(pattern=r"^[^/\x00-\x1f\x7f]{0,80}\Z")]
+"""Of a user's program; it becomes a part of a file's name."""
 Host = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@-]*\Z")]
 """As `runs.requests` takes it: ssh takes `-o…` for an option."""
 
@@ -54,7 +56,7 @@ class Subject:
 
     workload: Name = ""  # family/name
     command: tuple[str, ...] = ()  # as the user wrote it, the launcher's words included
-    program: str = ""  # the name of the program behind the launcher; "": the first word's
+    program: ProgramName = ""  # the name of the program behind the launcher; "": the first word's
     environment: Mapping[str, str] = field(default_factory=dict)  # set for the launches
     input: str = ""  # file for standard input; "": it is empty
     directory: str = ""  # in which the program works; "": that of Octant

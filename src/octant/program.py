@@ -20,9 +20,24 @@ _NEEDS_NO_QUOTES = re.compile(r"(?:[\w@%+=:,./-]|\{\w+\})+", re.ASCII)
 """Words that a shell leaves as they are: it expands braces only around a comma or two points."""
 
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
 def shell_text(words: Iterable[str]) -> str:
-    """Return the words of a command line as a user types them in a shell: as `shlex.join`, with `{knob}` unquoted."""
-    return " ".join(word if _NEEDS_NO_QUOTES.fullmatch(word) else shlex.quote(word) for word in words)
+    """Return the words of a command line as a user types them in a shell, on one line.
+
+    As `shlex.join`, but `{knob}` needs no quotes, and a word with control characters is in those of `$'\\n'`.
+    """
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    if _NEEDS_NO_QUOTES.fullmatch(word):
+        return word
+    if not _CONTROL.search(word):
+        return shlex.quote(word)
+    escaped = word.replace("\\", "\\\\").replace("'", "\\'")
+    return "$'" + _CONTROL.sub(lambda one: f"\\u{ord(one[0]):04x}".replace("\\u000a", "\\n"), escaped) + "'"
 
 
 def is_program(subject: str) -> bool:

@@ -247,6 +247,11 @@ def duration_text(seconds: float) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def brief_text(seconds: float) -> str:
+    """As `duration_text`, and with an SI prefix below a second: `24 ms`."""
+    return si_text(seconds, "s", 2) if seconds < 1 else duration_text(seconds)
+
+
 def percent_text(fraction: float) -> str:
     """A fraction as a percentage: `93 %`, `0.4 %`."""
     return f"{100 * fraction:.0f} %" if abs(fraction) >= 0.0995 else f"{100 * fraction:.1f} %"

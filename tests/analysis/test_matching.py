@@ -6,19 +6,21 @@ from typing import Any
 
 import pytest
 
-from fake_run import MIB, WORKLOADS, fake_run, machine
+from fake_run import MIB, WORKLOADS, fake_run, machine, point
 from foreign_outputs import FOLDER
 from octant import foreign
 from octant.analysis.compare import compare
 from octant.analysis.figures import MeasuredCell, figures_of
 from octant.analysis.matching import matched, share_figures
 from octant.analysis.summary import Summary, summarise
+from octant.ask import Ask, Subject
 from octant.identity import Identity, identity_of
-from octant.record import Point
-from octant.store import Store
+from octant.record import Point, Result
+from octant.store import Pair, Store, StoredRun
 from octant.store.imported import create
 
 RUN = fake_run(repeats=4)
+RESULTS = (Result("wall time", 1.0, "s"),)
 GEMM, PINGPONG, TRIAD = "node/gemm", "mpi/p2p", "node/stream"
 
 
@@ -160,3 +162,40 @@ def test_of_an_imported_result_the_knobs_count_that_both_tell(store: Store) -> N
     assert dict(new.knobs) == {"pattern": "pingpong", "bytes": "1024"}
     assert not pairs(summary(points(PINGPONG, {**told, "pattern": "duplex"}, ranks=4, groups=((0, 1),))), theirs)
     assert not pairs(summary(points(PINGPONG, told, ranks=4, groups=())), theirs), "four ranks are not two"
+
+
+def side(name: str, partner: str, *asks: Ask) -> StoredRun:
+    """A run of programs with one launch of each ask, which was measured in turn with another run."""
+    made = [
+        point(workload=one.subject.name, launch=f"{one.key}-0", knobs=dict(one.knobs), results=RESULTS) for one in asks
+    ]
+    pair = Pair(partner, "", 4) if partner else None
+    return replace(RUN, id=name, asks=asks, order=(), points=tuple(made), failures=(), plans={}, pair=pair)
+
+
+def program(command: str, n: str = "") -> Ask:
+    return Ask(Subject(command=tuple(command.split())), {"n": n} if n else {}, repeats=4)
+
+
+def programs_matched(before: StoredRun, after: StoredRun) -> list[tuple[str, str]]:
+    """The subjects of the figures side by side, with the values of their knobs."""
+    rows = matched(summarise(before), summarise(after), False, lambda _name: {})
+    names = [tuple(" ".join([one.identity.subject, *one.knobs.values()]) if one else "" for one in row) for row in rows]
+    assert share_figures(before, after) == share_figures(after, before) == any(all(row) for row in names)
+    return [(old, new) for old, new in names]
+
+
+def test_figures_of_two_programs_that_were_measured_in_turn_are_matched_by_their_asks() -> None:
+    olds, news = ([program(f"./{name} {{n}}", n) for n in ("1", "2")] for name in ("old", "new"))
+    assert programs_matched(side("a", "b", *olds), side("b", "a", *news)) == [
+        ("program/old 1", "program/new 1"),
+        ("program/old 2", "program/new 2"),
+    ]
+    apart = [("program/old 1", ""), ("program/old 2", ""), ("", "program/new 1"), ("", "program/new 2")]
+    assert programs_matched(side("a", "", *olds), side("b", "", *news)) == apart
+    assert programs_matched(side("a", "b", *olds), side("b", "c", *news)) == apart, "of other pairs"
+
+
+def test_couples_of_asks_say_nothing_of_other_cells_of_theirs() -> None:
+    before, after = side("a", "b", program("./old {n}", "1")), side("b", "a", program("./new {n}", "2"))
+    assert programs_matched(before, after) == [("program/old 1", ""), ("", "program/new 2")]

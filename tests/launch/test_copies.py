@@ -1,5 +1,6 @@
 """A directory is copied for a launch as it is, without what links lead to and without the store, and removed again."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -48,7 +49,7 @@ def test_a_copy_has_the_same_files_modes_times_and_links(
         raise OSError(95, "Operation not supported")
 
     for name in missing:
-        monkeypatch.setattr(copies.fcntl if name == "ioctl" else copies.os, name, refuse)
+        monkeypatch.setattr(fcntl if name == "ioctl" else os, name, refuse)
     copy_directory(source, tmp_path / "copy")
     assert content(tmp_path / "copy") == content(source)
     (tmp_path / "copy" / "deep" / "empty").write_text("x")

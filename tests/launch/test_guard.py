@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -373,7 +374,7 @@ def test_looks_see_threads_masks_and_memory(guarded: Guarded) -> None:
     for worker in workers.values():
         assert 0 < worker.cpu_s < 5
         assert sum(worker.looks_by_cpu.values()) <= report.looks
-    assert sorted(map(sorted, report.given.thread_masks))[:4] == sorted(map(sorted, masks))
+    assert Counter(masks) <= Counter(map(frozenset, report.given.thread_masks))
     assert report.processes == 1
     if report.node_bytes:  # a kernel without NUMA shows none
         assert 30 * MIB <= sum(report.node_bytes.values()) <= 34 * MIB
@@ -401,7 +402,7 @@ def test_lines_of_ranks_below_mpiexec(kernels: Path, tmp_path: Path, guarded: Gu
     found = guard.load(guarded.file)
     assert found.problems == ()
     assert [report.whole for report in found.reports] == [False, False, True]
-    assert sorted((report.rank, report.local_rank) for report in found.reports[:2]) == [(0, 0), (1, 1)]  # type: ignore[type-var]
+    assert sorted((report.rank, report.local_rank) for report in found.reports[:2]) == [(0, 0), (1, 1)]
     assert all(report.status == 0 and not report.outlived for report in found.reports)
     whole = found.reports[2]
     assert whole.user_s + whole.system_s >= sum(report.user_s + report.system_s for report in found.reports[:2])
@@ -411,7 +412,7 @@ def test_lines_of_ranks_below_mpiexec(kernels: Path, tmp_path: Path, guarded: Gu
     ("words", "said"),
     [
         (("--whole",), "cannot use --whole or --remove"),
-        (("--remove", "/tmp/x"), "cannot use --whole or --remove"),
+        (("--remove", "/x"), "cannot use --whole or --remove"),
         (("--report",), "its value is missing"),
         (("--report", ""), "its value is empty"),
         (("--report", "/x", "--remove", "x"), "--remove needs the full path of a folder"),

@@ -15,7 +15,7 @@ from octant.failure import Exit, Refusal
 from octant.launch.execute import Outcome
 from octant.record import Failure
 from octant.runs.carry_out import carry_out, in_turn
-from octant.runs.interleaved import Interleaved, begin, measure
+from octant.runs.interleaved import Interleaved, RoundEnd, begin, measure
 from octant.runs.plan import planner_of
 from octant.store import Store, StoredRun
 
@@ -46,7 +46,7 @@ def go_on(
     sides: Interleaved,
     rounds: int,
     kernel: Kernel | None = None,
-    is_enough: Callable[[int, Interleaved], bool] = lambda _rounds, _sides: False,
+    is_enough: Callable[[RoundEnd], bool] = lambda _end: False,
 ) -> Interleaved:
     plans = [functools.partial(planned, records=run.records) for run in (sides.before, sides.after)]
     return measure(store, sides, (plans[0], plans[1]), rounds, is_enough, start=kernel or Kernel())
@@ -122,9 +122,11 @@ def test_a_stop_keeps_both_runs_and_going_on_measures_what_is_missing(store: Sto
 def test_who_decides_is_asked_after_each_new_round_but_the_last(store: Store) -> None:
     asked: list[tuple[int, int]] = []
 
-    def is_enough(rounds: int, sides: Interleaved) -> bool:
-        asked.append((rounds, len(sides.after.points) // 3))
-        return rounds == 5
+    def is_enough(end: RoundEnd) -> bool:
+        asked.append((end.number, len(end.read().after.points) // 3))
+        assert sorted(side for side, _ in end.batches) == [0, 0, 1, 1]
+        assert {batch.launch.repeat for _, batch in end.batches} == {end.number - 1}
+        return end.number == 5
 
     sides = go_on(store, begun(store), 3, is_enough=is_enough)
     assert asked == [(1, 1), (2, 2)]

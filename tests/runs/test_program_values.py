@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from octant.program import ProgramValue
 from octant.runs.programs import values
+from octant.runs.programs.grammar import implied_value
 from octant.runs.programs.values import MissingValueError, Sources, parse_number, read_value
 
 
@@ -186,5 +187,5 @@ def test_a_missing_file_and_a_pipe_are_named_and_do_not_block(tmp_path: Path) ->
 )
 def test_a_check_finds_its_value_without_an_expression(tmp_path: Path, line: str) -> None:
     where = sources(tmp_path, f"max_residual = 9\nresidual = 7\n{line}\n")
-    assert read_value(values.implied_value("residual"), where) == 1.5
-    assert not math.isnan(read_value(values.implied_value("max_residual"), where))
+    assert read_value(implied_value("residual"), where) == 1.5
+    assert not math.isnan(read_value(implied_value("max_residual"), where))

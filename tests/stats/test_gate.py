@@ -1,6 +1,7 @@
 """Gates: false alarms in all figures and at all looks together, early stops, and refusals."""
 
 import math
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import numpy as np
@@ -9,10 +10,12 @@ import pytest
 from launch_shapes import SHAPES, simulated_launches
 from octant.stats.gate import (
     RISING,
+    RISING_FURTHER,
     e_value,
     gate_is_decided,
     gate_verdicts,
     least_rounds,
+    planned_looks,
     until_sure_verdicts,
 )
 from octant.stats.intervals import Period
@@ -24,14 +27,42 @@ PERIOD = Period(NOW, NOW)
 NOISE = np.array([-0.002, 0.001, 0.002, -0.001, 0.0015, -0.0015, 0.0005, -0.0005])
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_rising_thresholds_keep_five_percent_over_all_looks(shape: str) -> None:
-    x = simulated_launches(shape, (20_000, 12, 2), np.random.default_rng(51)) @ [1, -1]
-    looks = np.array([paired_p(x[:, :rounds]) for rounds in RISING])
-    thresholds = np.array(list(RISING.values()))[:, None]
-    assert np.mean((looks <= thresholds).any(axis=0)) <= 0.055
+@pytest.mark.parametrize(
+    ("shape", "planned", "series"),
+    [*((shape, RISING, 20_000) for shape in SHAPES), *((shape, RISING_FURTHER, 3000) for shape in SHAPES)],
+)
+def test_rising_thresholds_keep_five_percent_over_all_looks(
+    shape: str, planned: Mapping[int, float], series: int
+) -> None:
+    x = simulated_launches(shape, (series, max(planned), 2), np.random.default_rng(51)) @ [1, -1]
+    looks = np.array([paired_p(x[:, :rounds]) for rounds in planned])
+    thresholds = np.array(list(planned.values()))[:, None]
+    assert np.mean((looks <= thresholds).any(axis=0)) <= 0.05 + 1.4 * math.sqrt(0.05 * 0.95 / series) + 0.003
     if shape == "normal":
         assert np.mean((looks <= 0.05).any(axis=0)) > 0.11  # each look at 5 %
+
+
+@pytest.mark.parametrize("planned", [RISING, RISING_FURTHER])
+@pytest.mark.parametrize("difference", [0.0, 0.04])
+def test_intervals_of_rounds_that_end_at_a_look_hold(planned: Mapping[int, float], difference: float) -> None:
+    x = np.random.default_rng(57).normal(difference, 0.04, (400, max(planned)))
+    ends = []
+    for row in x:
+        for rounds, threshold in planned.items():
+            (verdict,) = gate_verdicts([row[:rounds]], PERIOD, threshold=threshold)
+            if verdict.is_decided:
+                break
+        ends.append(verdict)
+    held = [one.speed.low <= math.exp(difference) <= one.speed.high for one in ends if one.speed]
+    assert np.mean(held) > 0.95 - 2.9 * math.sqrt(0.95 * 0.05 / len(x))
+    wrong = {"slower", "same"} if difference else {"slower", "faster"}
+    assert np.mean([one.word in wrong for one in ends]) < 0.05
+
+
+def test_the_looks_of_a_gate_are_those_up_to_its_rounds() -> None:
+    assert planned_looks(12) is RISING
+    assert planned_looks(13) is planned_looks(96) is RISING_FURTHER
+    assert list(RISING_FURTHER) == [4, 6, 8, 12, 24, 48, 96]
 
 
 def test_rising_thresholds_find_a_clear_difference_early() -> None:

@@ -82,7 +82,7 @@ def lines_of(launch: Launch, cell: Mapping[str, str], seen: Seen, begun: datetim
     ]
     results += [{"name": name, "value": value, "bound": bound} for name, (value, bound) in seen.checks.items()]
     threads = cell.get("threads", "1")
-    pressure = {} if seen.pressure is None else {"stalled_cpu_s": seen.pressure}
+    pressure = [] if seen.pressure is None else [("pressure", seen.pressure, "s")]
     point = {
         "knobs": dict(cell),
         "shape": {"ranks": len(seen.ranks), "threads": int(threads) if threads.isdecimal() else 1},
@@ -92,12 +92,11 @@ def lines_of(launch: Launch, cell: Mapping[str, str], seen: Seen, begun: datetim
             for rank, one in enumerate(seen.ranks)
             for name, value, unit in (
                 ("wall time", seen.wall, "s"), ("user time", one.user, "s"), ("system time", one.system, "s"),
-                ("memory", seen.memory, "B"),
+                ("memory", seen.memory, "B"), *pressure,
             )
         ],
         "given": [_given(rank) for rank in seen.ranks],
         "lost": [_lost(number, rank, seen.wall) for number, rank in enumerate(seen.ranks)],
-        **({"noise": {"during": {"time_s": seen.wall, **pressure}}} if pressure else {}),
     }  # fmt: skip
     started = begun.isoformat(timespec="seconds")
     return [

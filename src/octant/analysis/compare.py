@@ -11,7 +11,7 @@ from octant import units
 from octant.analysis.conditions import differences, differing_shapes
 from octant.analysis.evidence import invalid_doubts, no_history, of_rounds, of_two_runs, values_behind
 from octant.analysis.figures import includes
-from octant.analysis.matching import Defaults, matched
+from octant.analysis.matching import Defaults, in_turn, matched
 from octant.stats import Grade, verdicts
 from octant.stats.intervals import MEANS
 from octant.stats.verdicts import MARGIN, Verdict
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
     from octant.ask import Ask
     from octant.identity import Size
-    from octant.record import Point
-    from octant.store import Pair
+    from octant.record import Failure, Point
+    from octant.store import Pair, StoredRun
 
 Word = Literal[verdicts.Word, "not comparable"]
 
@@ -107,6 +107,16 @@ class Comparisons:
         return pair if pair and pair.partner == self.before.run.id else None
 
     @property
+    def of_programs(self) -> bool:
+        """Whether two programs of the user were measured in turn."""
+        return bool(self.pair) and all(ask.subject.command for run in self.runs for ask in run.asks)
+
+    @property
+    def runs(self) -> tuple[StoredRun, StoredRun]:
+        """A and B as they are stored."""
+        return self.before.run, self.after.run
+
+    @property
     def rounds(self) -> int:
         """Paired rounds of the figure that has most of them; 0 for runs that were not measured in turn."""
         return max((verdict.number for verdict in self.verdicts), default=0) if self.pair else 0
@@ -163,7 +173,7 @@ class Comparisons:
         for one in self.figures:
             before, after = _ask_of(self.before, one.before), _ask_of(self.after, one.after)
             if one.lost and one.before and after is None:
-                failed = [f for f in self.after.run.failures if includes(f, one.before)]
+                failed = _failures_of(self.before.run, self.after.run, one.before)
                 after = next((ask for f in failed if (ask := self.after.run.ask_of(f.launch))), None)
             if before and after:
                 found.setdefault((before.key, after.key), (before, after))
@@ -206,26 +216,38 @@ def compare(
     else:
         judged = of_two_runs(both, (before.run, after.run), margin, history)
     by_row = {id(old): verdict for (old, _), verdict in zip(both, judged, strict=True)}
-    figures = tuple(_comparison(after, old, new, by_row.get(id(old))) for old, new in rows)
+    figures = tuple(_comparison((before, after), old, new, by_row.get(id(old))) for old, new in rows)
     found = replace(found, figures=figures)
     return replace(found, differences=(*differing_shapes(found.shapes), *found.differences))
 
 
-def _comparison(after: Summary, old: Figure | None, new: Figure | None, verdict: Verdict | None) -> Comparison:
+def _comparison(
+    sides: tuple[Summary, Summary], old: Figure | None, new: Figure | None, verdict: Verdict | None
+) -> Comparison:
     if old is None or new is None:
-        return _alone(after, old, new)
+        return _alone(sides, old, new)
     if verdict is None:
         lost = old.value is not None and new.value is None
         return Comparison(old, new, None, tuple(_obstacles(old, new)), lost)
     return Comparison(old, new, verdict, tuple(_remarks(old, new)))
 
 
-def _alone(after: Summary, old: Figure | None, new: Figure | None) -> Comparison:
+def _alone(sides: tuple[Summary, Summary], old: Figure | None, new: Figure | None) -> Comparison:
     if old is None:
         return Comparison(old, new, None, ("only in B",))
-    tried = [failure for failure in after.run.failures if includes(failure, old)]
+    tried = _failures_of(sides[0].run, sides[1].run, old)
     why = f"failed in B: {tried[0].reason}" if tried else "only in A"
     return Comparison(old, new, None, (why,), lost=bool(tried))
+
+
+def _failures_of(before: StoredRun, after: StoredRun, old: Figure) -> list[Failure]:
+    """What failed in B of what a figure of A is of: where they were measured in turn, launches of the same couple."""
+    numbers = [number for number, ask in enumerate(before.asks) if ask.key == old.ask]
+    if in_turn(before, after) and numbers and numbers[0] < len(after.asks):
+        partner = after.asks[numbers[0]]
+        if partner.subject.command:
+            return [failure for failure in after.failures if after.ask_of(failure.launch) == partner]
+    return [failure for failure in after.failures if includes(failure, old)]
 
 
 def _obstacles(old: Figure, new: Figure) -> list[str]:

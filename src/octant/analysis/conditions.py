@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
-    from octant.ask import Ask
+    from octant.ask import Ask, Subject
     from octant.identity import Size
     from octant.launch import Planned
     from octant.record import Point
@@ -122,8 +123,9 @@ def _of_launch(point: Point, ask: Ask | None, planned: Planned | None) -> dict[s
 
     What an older or an imported run does not record is left out.
     """
-    found = {}
+    found: dict[str, str] = {}
     if ask:
+        found |= _of_program(ask.subject)
         found["MPI settings"] = _assigned(ask.mpi) or "none"
         unplaced = "none requested" if ask.subject.command else "a hardware thread for each thread"
         found["placement"] = ask.shape.place or unplaced
@@ -142,6 +144,17 @@ def _of_launch(point: Point, ask: Ask | None, planned: Planned | None) -> dict[s
     means = dict(identity_of(point).means)
     shown = {*means, *effort_knobs(point.workload)}
     return found | {f"knob {name}": value for name, value in point.knobs.items() if name in shown}
+
+
+def _of_program(subject: Subject) -> dict[str, str]:
+    """How a user's program was started; nothing of a workload."""
+    if not subject.command:
+        return {}
+    return {
+        "command": shlex.join(subject.command),
+        "standard input": subject.input or "empty",
+        "directory": subject.directory + ", a fresh copy for each launch" * subject.fresh,
+    }
 
 
 def _assigned(variables: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from octant import stats
 from octant.analysis.lost import lost_time_of, oversubscription
 from octant.placement import set_text
 from octant.program import is_program
+from octant.record import RecordError
 from octant.stats import Doubt, doubt, graded
 from octant.units import counted
 
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
 LEAST_BURSTS = 4
 LEAST_PRESSURE = 0.05
 """CPU pressure up to this share is no doubt: short waits are usual."""
+_PRESSURE, _RANK_WALL = "reading/pressure", "reading/wall time"
 _NOTED = {
     "outlived": ("processes outlived", "processes outlived the program and were ended: {}"),
     "ranks missing": ("ranks missing", "ranks without a report, so times and memory are of the others: {}"),
     "cut output": ("output cut", "not all of the output was stored: {}"),
+    "problems": ("launch problems", "{}"),
     "binds itself": ("launcher binds", "the launcher binds the ranks itself: {}"),
 }
 """Notes of a program's point: the kind of doubt that each is, and its sentence."""
@@ -59,30 +62,45 @@ def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = (
     if rounded := point.notes.get("rounded"):
         found.append(doubt("sizes rounded", f"rounded: {rounded}"))
     if is_program(point.workload):
-        found += _program_doubts(point)
+        found += _program_doubts(point, samples)
     return (*found, *_interrupted(point, samples))
 
 
-def _program_doubts(point: Point) -> list[Doubt]:
+def _program_doubts(point: Point, samples: Samples) -> list[Doubt]:
     """What the guard of a user's program noted, and how long tasks waited for a CPU."""
     noted = ((point.notes.get(note), kind, text) for note, (kind, text) in _NOTED.items())
     found = [doubt(kind, text.format(said)) for said, kind, text in noted if said]
-    share = cpu_pressure(point)
+    if len(found) > 1:  # problems name what outlived and which ranks are missing once more
+        found = [one for one in found if one.kind != "launch problems"]
+    share = cpu_pressure(point, samples)
     if share is not None and share > LEAST_PRESSURE:
         text = f"tasks waited for a CPU in {100 * share:.0f} % of the time (pressure-stall information)"
         found.append(doubt("CPU pressure", text, share))
     return found
 
 
-def cpu_pressure(point: Point) -> float | None:
-    """The share of the time of a program in which at least one task waited for a CPU, 0 to 1.
+def cpu_pressure(point: Point, samples: Samples | None = None) -> float | None:
+    """The share of the time of a program in which at least one task waited for a CPU, 0 to 1; of ranks the greatest.
 
     It is the `some` line of the kernel's pressure-stall information, of the program's control group or of the system;
     `None` where the record does not have it.
+
+    Args:
+        samples: of the point, if they were read already.
     """
-    during = point.noise.get("during", {})
-    stalled_s, elapsed_s = during.get("stalled_cpu_s"), during.get("time_s", 0.0)
-    return None if stalled_s is None or elapsed_s <= 0 else min(1.0, max(0.0, stalled_s / elapsed_s))
+    if not any(head.name == _PRESSURE for head in point.heads):
+        return None
+    try:
+        known = samples or point.read()
+    except RecordError:
+        return None
+    times = {series.head.rank: series.values[-1] for series in known.series if series.head.name == _RANK_WALL}
+    shares = [
+        float(series.values[-1] / times[series.head.rank])
+        for series in known.series
+        if series.head.name == _PRESSURE and times.get(series.head.rank, 0.0) > 0
+    ]
+    return min(1.0, max(shares)) if shares else None
 
 
 def _interrupted(point: Point, samples: Samples) -> list[Doubt]:

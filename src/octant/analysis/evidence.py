@@ -15,7 +15,7 @@ from octant.analysis.figures import Figure, LaunchFigure, MeasuredCell, figures_
 from octant.analysis.given import mismatches_of
 from octant.failure import Refusal
 from octant.stats import Doubt, Grade
-from octant.stats.gate import RISING, gate_verdicts, least_rounds, until_sure_verdicts
+from octant.stats.gate import gate_verdicts, least_rounds, planned_looks, until_sure_verdicts
 from octant.stats.intervals import Period
 from octant.stats.occasions import LEAST_LAUNCHES, TwoRuns, occasion_verdicts
 from octant.stats.paired import LEAST_ROUNDS, paired_levels, paired_verdicts
@@ -74,7 +74,8 @@ def of_rounds(both: Both, runs: Runs, pair: Pair, margin: float, gate: bool) -> 
     if pair.looks == "any time":
         return until_sure_verdicts(ratios, period, margin)
     if pair.looks == "rising":
-        threshold = max(level for look, level in RISING.items() if look <= max(rounds, LEAST_ROUNDS))
+        looks = planned_looks(pair.rounds)
+        threshold = max(level for look, level in looks.items() if look <= max(rounds, LEAST_ROUNDS))
         return gate_verdicts(ratios, period, margin, threshold)
     return (gate_verdicts if gate else paired_verdicts)(ratios, period, margin)
 

@@ -63,7 +63,9 @@ def _lost_time_of_program(point: Point, ranks: Sequence[Taken]) -> LostTime | No
         return None
     whole = _column(ns for one in ranks for ns in one.wall_ns)
     wait = _column(ns for one in ranks for ns in one.wait_ns or (0,) * len(one.wall_ns))
-    threads = max(len(ranks), sum(len(given.cpus) for given in point.given))
+    cpus = {(given.host, cpu) for given in point.given for mask in given.thread_masks for cpu in mask}
+    seen = min(sum(len(given.cpus) for given in point.given), len(cpus))  # some may have run one after the other
+    threads = max(len(ranks), seen)
     at_work = float(whole.mean()) * threads
     steal = sum(_stolen_share(point, one) for one in ranks) / len(ranks)
     throttled = _throttled_share(point, ranks, False, threads / len(ranks))

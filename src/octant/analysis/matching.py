@@ -1,8 +1,9 @@
 """Which figure of one run is which of another.
 
-Figures of the same cell belong together. What is left is matched by the quantity that was measured: then placement,
-pages, libraries or other means differ, which a comparison lists. Outputs of other tools tell fewer knobs and have
-problem sizes of their own, so that the rest of an imported run is matched by the knobs that both sides tell.
+Figures of the n-th asks of two runs that were measured in turn belong together: they may be of two programs. Of other
+runs, figures of the same cell belong together. What is left is matched by the quantity that was measured: then
+placement, pages, libraries or other means differ, which a comparison lists. Outputs of other tools tell fewer knobs
+and have problem sizes of their own, so that the rest of an imported run is matched by the knobs that both sides tell.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class _Row:
     identity: Identity
     metric: str = ""
     figure: Figure | None = None
+    couple: Hashable = None  # the ask's number and the values of its knobs; `None`: it is of no couple of asks
 
 
 Key: TypeAlias = Callable[[_Row], Hashable]
@@ -51,7 +53,12 @@ def matched(
     if before.run.imported or after.run.imported:
         shown = [_with_metrics_of(before, *shown), _with_metrics_of(after, *reversed(shown))]
     identities = _without_new_knobs([row.identity for side in shown for row in side], defaults)
-    rows = [_Row(one, row.metric.name, row) for one, row in zip(identities, (*shown[0], *shown[1]), strict=True)]
+    turned = in_turn(before.run, after.run)
+    runs = [*[before.run] * len(shown[0]), *[after.run] * len(shown[1])]
+    rows = [
+        _Row(one, row.metric.name, row, _couple(run, row.point) if turned else None)
+        for one, row, run in zip(identities, (*shown[0], *shown[1]), runs, strict=True)
+    ]
     olds, news = (
         list({(row.identity.cell, row.metric): row for row in reversed(side)}.values())[::-1]
         for side in (rows[: len(shown[0])], rows[len(shown[0]) :])
@@ -68,11 +75,27 @@ def matched(
 def share_figures(run: StoredRun, other: StoredRun, defaults: Defaults = lambda _workload: {}) -> bool:
     """Whether two runs have a figure in common, as `compare` matches them."""
     points = [[point for point in one.points if _is_shown(one, point)] for one in (run, other)]
+    if in_turn(run, other):
+        cells = [{_couple(one, point) for point in side} for one, side in zip((run, other), points, strict=True)]
+        if (cells[0] & cells[1]) - {None}:
+            return True
     common = {point.workload for point in points[0]} & {point.workload for point in points[1]}
     sides = [list(dict.fromkeys(identity_of(point) for point in side if point.workload in common)) for side in points]
     identities = _without_new_knobs([*sides[0], *sides[1]], defaults)
     rows = [list(map(_Row, identities[: len(sides[0])])), list(map(_Row, identities[len(sides[0]) :]))]
     return any(_pairs(rows[0], rows[1], [way]) for way in _ways(run, other))
+
+
+def in_turn(run: StoredRun, other: StoredRun) -> bool:
+    """Whether the two were measured in turn, so that their n-th asks are a couple."""
+    return bool(run.pair and other.pair and run.pair.partner == other.id and other.pair.partner == run.id)
+
+
+def _couple(run: StoredRun, point: Point) -> Hashable:
+    """Which cell of which ask a point is of, by the number of the ask; `None` where none of the run asked for it."""
+    numbers = (number for number, ask in enumerate(run.asks) if ask.key == point.launch.rpartition("-")[0])
+    number = next(numbers, None)
+    return None if number is None else (number, tuple(sorted(point.knobs.items())))
 
 
 def _is_shown(run: StoredRun, point: Point) -> bool:
@@ -125,6 +148,7 @@ def _without_new_knobs(identities: Sequence[Identity], defaults: Defaults) -> li
 def _ways(run: StoredRun, other: StoredRun) -> list[tuple[Key, Distance]]:
     """How rows are matched, the strictest first."""
     ways: list[tuple[Key, Distance]] = [
+        (lambda row: (row.couple, row.metric), lambda old, _new: None if old.couple is None else 0),
         (lambda row: (row.identity.cell, row.metric), lambda _old, _new: 0),
         (
             lambda row: (row.identity.same_quantity, row.metric),

@@ -47,7 +47,10 @@ def short_name(figure: Figure, with_place: bool = True) -> str:
     metric = [figure.metric.name] * (figure.metric is not figure.workload.metrics[0])
     long = [what, *(knob_of(figure, name) for name in knobs), *where, *link, *metric]
     name = ", ".join(long)
-    if len(name) > LONGEST:  # then values stand alone: what they are of, the details say
+    if len(name) > LONGEST and is_program(figure.workload.name):  # its name is what is least missed
+        most = max(LONGEST - len(", ".join(long[1:])) - 2, 8)
+        name = ", ".join([_cut(what, most), *long[1:]])
+    elif len(name) > LONGEST:  # then values stand alone: what they are of, the details say
         what = _what(figure)
         rest = [
             *(knob_text(name, value, bare=True) for name, value in knobs.items()),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "A program of yours (behind --)"
 """Heading of options."""
-_WORDS = "octant.program"
+_WORDS, _OWN = "octant.program", "octant.program.own"
 
 program_option = options_under(PROGRAM)
 _OPTIONS: dict[str, tuple[Any, object]] = {
@@ -94,6 +94,8 @@ class ProgramWords:
 
     command: tuple[str, ...] | None  # `None`: there is no `--`
     given: typing.Mapping[str, Any]  # by the names of the options
+    own: tuple[str, ...] = ()  # the words in front of `--`, as they were typed
+    typed: frozenset[str] = frozenset()  # names of the other parameters that stand among them
 
     @property
     def options(self) -> ProgramOptions:
@@ -130,7 +132,7 @@ class ProgramCommand(PageCommand):
         """Keeps what stands behind the first `--` for `program_words`."""
         if "--" in args:
             at = args.index("--")
-            ctx.meta[_WORDS] = tuple(args[at + 1 :])
+            ctx.meta[_WORDS], ctx.meta[_OWN] = tuple(args[at + 1 :]), tuple(args[:at])
             args = args[:at]
         return super().parse_args(ctx, args)
 
@@ -139,6 +141,18 @@ def program_words(context: Any) -> tuple[str, ...] | None:
     """The words behind `--` of a command, from its context; `None` if there is no `--`."""
     found: tuple[str, ...] | None = context.meta.get(_WORDS)
     return found
+
+
+def own_words(context: Any) -> tuple[str, ...]:
+    """The words between the name of a command and the first `--`, as they were typed."""
+    found: tuple[str, ...] = context.meta.get(_OWN, ())
+    return found
+
+
+def _is_typed(context: Any, name: str) -> bool:
+    """Whether a parameter stands in the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def takes_program(function: Callable[..., None]) -> Callable[..., None]:
@@ -153,7 +167,8 @@ def takes_program(function: Callable[..., None]) -> Callable[..., None]:
 
     def command(context: typer.Context, **given: Any) -> None:
         options = {name: given.pop(name) for name in _OPTIONS}
-        function(program=ProgramWords(program_words(context), options), **given)
+        typed = frozenset(name for name in given if _is_typed(context, name))
+        function(program=ProgramWords(program_words(context), options, own_words(context), typed), **given)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__
     command.__annotations__ = {"context": typer.Context, **{name: kind for name, (kind, _) in parameters.items()}}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import typer
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from octant.analysis.compare import Comparisons
-    from octant.runs.interleaved import Interleaved
+    from octant.runs.interleaved import Interleaved, RoundEnd
     from octant.store import Pair, Store, StoredRun
     from octant.store.asked import Looks
 
@@ -34,19 +34,20 @@ class Asked:
     timeout_s: float | None = None
     allowed: tuple[str, ...] = ()  # hosts and files of the stored runs
 
-    def plan(self, pair: Pair | None) -> tuple[int, Looks, bool]:
+    def plan(self, pair: Pair | None, usual: int, early: bool) -> tuple[int, Looks, bool]:
         """Rounds at most, when they are judged, and whether they are those of the pair, be they complete or not.
 
-        A gate looks early where it may go to the last of the planned looks; with another number it looks once.
+        Args:
+            usual: rounds where no number is given: the last of the planned looks.
+            early: whether it looks early where it may go to the last of the planned looks, as a gate does. With another
+                number of rounds it looks once.
         """
-        from octant.stats.gate import RISING
-
         if pair and self.rounds is None and not self.until_sure:
             return pair.rounds, pair.looks, True
         looks: Looks = "any time" if self.until_sure else "once"
-        if self.gate and not self.until_sure and self.rounds in (None, max(RISING)):
+        if early and not self.until_sure and self.rounds in (None, usual):
             looks = "rising"
-        rounds = self.rounds or (UNTIL_SURE if self.until_sure else max(RISING))
+        rounds = self.rounds or (UNTIL_SURE if self.until_sure else usual)
         return rounds, looks, bool(pair and pair.looks == looks and (self.until_sure or pair.rounds == rounds))
 
 
@@ -77,43 +78,66 @@ def measured(where: Store, found: Comparisons, asked: Asked, judge: Judge) -> Co
     from octant.analysis.evidence import too_few_rounds
     from octant.machine.discover import discover
     from octant.runs import interleaved
-    from octant.stats.gate import least_rounds
+    from octant.stats.gate import RISING, least_rounds
     from octant.store import Store
 
-    rounds, looks, goes_on = asked.plan(found.pair)
+    rounds, looks, goes_on = asked.plan(found.pair, max(RISING), asked.gate)
     if asked.gate and rounds < least_rounds(found.compared):
         raise Refusal(too_few_rounds(found.compared, rounds), Exit.WRONG_WORD)
-    before, after = found.before.run, found.after.run
-    is_decided = functools.partial(_is_decided, looks, judge)
+    before, after = found.runs
+    if goes_on and found.of_programs and asked.rounds is None:
+        return judge(before, after)  # a gate on what is stored: nothing that a store says is started
     if goes_on:
         where = Store(after.folder.parent.parent)  # both may be named by their folders
         sides = interleaved.Interleaved(before, after)
-        if sides.rounds >= rounds or is_decided(sides.rounds, sides):
+    else:
+        sides = interleaved.begin(where, before, after, found.couples(), discover(), rounds, looks, asked.allowed)
+    decided = functools.partial(is_decided, replace(sides.pair, rounds=rounds, looks=looks), judge, True)
+    if goes_on:
+        if sides.rounds >= rounds or decided(interleaved.RoundEnd(sides.rounds, (), lambda: sides)):
             return judge(before, after)
         for name, run in (("A", before), ("B", after)):
             interleaved.check_again(name, run, run.asks, discover(), asked.allowed)
-    else:
-        sides = interleaved.begin(where, before, after, found.couples(), discover(), rounds, looks, asked.allowed)
-    sides = _measure(where, sides, rounds, is_decided, asked)
+    sides = _measure(where, sides, rounds, decided, asked)
     return judge(sides.before, sides.after)
 
 
-def _is_decided(looks: Looks, judge: Judge, rounds: int, sides: Interleaved) -> bool:
-    """Whether a gate may look after so many rounds, and has its answer then."""
-    from octant.stats.gate import RISING, gate_is_decided
+def may_look(looks: Looks, rounds: int, most: int) -> bool:
+    """Whether so many rounds may be judged before all are there.
+
+    Args:
+        most: rounds that were planned.
+    """
+    from octant.stats.gate import planned_looks
     from octant.stats.paired import LEAST_ROUNDS
 
-    if rounds < LEAST_ROUNDS or looks == "once" or (looks == "rising" and rounds not in RISING):
+    planned = looks == "rising" and rounds in planned_looks(most)
+    return rounds >= LEAST_ROUNDS and (looks == "any time" or planned)
+
+
+def is_decided(pair: Pair, judge: Judge, is_gate: bool, end: RoundEnd) -> bool:
+    """Whether the verdicts may be looked at after so many rounds, and more rounds would change nothing.
+
+    Args:
+        pair: when its rounds may be judged.
+        is_gate: one regression is an answer; else every figure needs a verdict.
+    """
+    from octant.stats.gate import gate_is_decided
+
+    if not may_look(pair.looks, end.number, pair.rounds):
         return False
+    sides = end.read()
     try:
         found = judge(sides.before, sides.after)
     except Refusal:  # too few rounds for so many figures
         return False
-    return bool(found.regressions) or gate_is_decided(found.verdicts)
+    if is_gate:
+        return bool(found.regressions) or gate_is_decided(found.verdicts)
+    return bool(found.verdicts) and not found.undecided
 
 
 def _measure(
-    where: Store, sides: Interleaved, rounds: int, is_enough: Callable[[int, Interleaved], bool], asked: Asked
+    where: Store, sides: Interleaved, rounds: int, is_enough: Callable[[RoundEnd], bool], asked: Asked
 ) -> Interleaved:
     from octant.cli._progress import progress_of
     from octant.cli._stored import report_damage, warn

@@ -68,6 +68,7 @@ def run_workload(workload: str, options: RunOptions) -> None:
     from octant.runs.plan import check_startable
     from octant.store import open_store
 
+    _refuse_program_without_dashes(workload, options)
     if others := requests.namesakes(workload):
         chosen = requests.find_workload(workload).name
         typer.echo(f"octant: {workload} is {chosen}; {' and '.join(others)} has the same name", err=True)
@@ -102,7 +103,7 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     from octant.mpi.inventory import linked
     from octant.runs.plan import check_startable
     from octant.runs.programs import request
-    from octant.store import open_store
+    from octant.store import Repeats, open_store
 
     command = program.command or ()
     _refuse_options_of_workloads(options)
@@ -115,6 +116,7 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     if options.mpi:
         request.check_mpi(ask, linked().library)
         ask = replace(ask, mpi=settings_of(options.mpi).variables)
+    request.check_program(ask)
     check_startable(ask, machine)
     report_remarks(ask)
     to = open_store(options.store)
@@ -122,8 +124,29 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     words += [word for setting in options.mpi for word in ("--mpi", setting)]
     title = request.title(command, options.knobs, [*words, *program.options.shown_words])
     run = create(to, title, machine, [ask], "run")
+    if options.repeats:  # else the first launch decides
+        to.decide_repeats(run, Repeats(options.repeats))
+        run = to.read(run.id)
     show = shown(options.json, options.notes, page=False)
     finish(to, run, options.timeout, show, shown=options.show_output)
+
+
+def _refuse_program_without_dashes(word: str, options: RunOptions) -> None:
+    """Refuse a program in the place of a workload.
+
+    Raises:
+        Refusal: no workload has this name, and a program has it.
+    """
+    import shutil
+
+    from octant import workloads
+    from octant.program import shell_text
+
+    if shutil.which(word) and not workloads.called(word, workloads.workloads()):
+        line = f"octant run -- {shell_text([word, *options.knobs])}"
+        raise Refusal(
+            f"cannot measure {word!r} (no workload has this name, but a program); try {line}", Exit.WRONG_WORD
+        )
 
 
 def report_remarks(ask: Ask) -> None:

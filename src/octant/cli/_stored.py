@@ -95,8 +95,8 @@ def measure(
     from octant.runs.carry_out import carry_out
     from octant.runs.declared import step_mistakes
     from octant.runs.plan import planner_of
-    from octant.runs.programs.again import resume_line
     from octant.runs.programs.decide import decide, needs_decision, repeats_text
+    from octant.runs.programs.options import resume_line
     from octant.runs.rounds import rounds_of
     from octant.units import counted
 
@@ -112,7 +112,7 @@ def measure(
 
     try:
         with progress_by(clock, shown) as observe:
-            plan, launches = planner_of(run, timeout, known), decide(run, decided)
+            plan, launches = planner_of(run, timeout, known), decide(run, decided, warn)
             run = carry_out(where, run, launches, plan, observe, report=warn, shown=shown)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)

@@ -10,17 +10,32 @@ import typer
 
 from octant.cli import _complete
 from octant.cli._help import SEE
-from octant.cli._options import AllowOption, JsonOption, PageOption, StoreOption, TimeoutOption, finite, options_under
+from octant.cli._options import (
+    AllowOption,
+    HostsOption,
+    JsonOption,
+    LauncherOption,
+    PageOption,
+    PlaceOption,
+    RanksOption,
+    StoreOption,
+    TimeoutOption,
+    finite,
+    options_under,
+)
+from octant.cli._program import ProgramCommand, ProgramWords, takes_program
 from octant.failure import Exit, Refusal, worst
 from octant.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from octant.analysis.compare import Comparisons
     from octant.runs.ends import End
     from octant.store import Store, StoredRun
 
+_TWO_PROGRAMS = "octant compare -- ./old input -- ./new input"
 MOST_OTHERS = 200
 """Stored runs that are searched for other occasions, the newest first."""
 
@@ -32,6 +47,9 @@ BeforeArgument = Annotated[
         help="The run to compare with: its id, its folder, last, or previous (the last comparable one).",
         autocompletion=_complete.runs,
     ),
+]
+MoreArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Of two programs: values for {KNOB} in both.")
 ]
 AfterArgument = Annotated[str, typer.Argument(help="The run to judge.", autocompletion=_complete.runs)]
 RoundsOption = Annotated[
@@ -57,12 +75,15 @@ UntilSureOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
-    app.command("compare", rich_help_panel=SEE)(compare)
+    app.command("compare", cls=ProgramCommand, rich_help_panel=SEE)(compare)
 
 
+@takes_program
 def compare(
+    program: ProgramWords,
     a: BeforeArgument = "previous",
     b: AfterArgument = "last",
+    more: MoreArgument = None,
     threshold: ThresholdOption = 0.03,
     curves: CurvesOption = False,
     every: EveryOption = False,
@@ -70,6 +91,10 @@ def compare(
     gate: GateOption = False,
     until_sure: UntilSureOption = False,
     allow: AllowOption = None,
+    ranks: RanksOption = None,
+    place: PlaceOption = "",
+    launcher: LauncherOption = "",
+    hosts: HostsOption = "",
     output: PageOption = None,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
@@ -77,44 +102,85 @@ def compare(
 ) -> None:
     """Show what is faster and slower in run B than in run A, and what is not decided.
 
-    A gate decides on runs that were measured in turn: it measures both again where they were not.
+    A gate decides on runs that were measured in turn: it measures both again where they were not. Two programs are
+    measured in turn at once: octant compare [KNOB=VALUE]... -- A... -- B...
     """
-    from octant.analysis import compare as comparing
-    from octant.analysis.evidence import occasions_in
-    from octant.analysis.summary import summarise
-    from octant.build.describe import default_knobs
-    from octant.cli import _rounds
-    from octant.cli._measure import end_command
+    from octant.cli import _pair, _rounds
     from octant.cli._stored import find_run
-    from octant.report.run import comparison, comparison_page
+    from octant.runs.requests import Where
     from octant.store import open_store
 
+    where = open_store(store)
+    judge = partial(_judged, where, threshold, curves)
+    asked = _rounds.Asked(rounds, gate, until_sure, timeout, tuple(allow or ()))
+    if program.command is not None:
+        given = [word for name, word in (("a", a), ("b", b)) if name in program.typed]
+        programs = _pair.Programs(program, (*given, *(more or ())), ranks, Where(place, launcher, hosts))
+        _show(_pair.measured(where, programs, asked, partial(judge, gate=gate)), every, json, output, True, gate)
+        return
+    program.refuse_alone("octant compare")
+    _refuse_options_of_programs(
+        more or [], {"--ranks": ranks, "--place": place, "--launcher": launcher, "--hosts": hosts}
+    )
     if until_sure and not gate:
         raise Refusal("cannot look after every round (only a gate stops early); try --gate", Exit.WRONG_WORD)
-    where = open_store(store)
-
-    def judge(before: StoredRun, after: StoredRun, gate: bool) -> Comparisons:
-        history = occasions_in(partial(_others, where, before, after))
-        imported = bool(before.imported or after.imported)  # what another tool states is not always our headline
-        sides = summarise(before, all_metrics=imported), summarise(after, all_metrics=imported)
-        return comparing.compare(*sides, threshold, curves, default_knobs, gate, history)
-
     found = judge(find_run(store, a), find_run(store, b), gate=False)
     if (gate or rounds) and not found.pair and not found.compared and not found.regressions:
         raise _not_comparable(found, Exit.NOT_DECIDED if gate else Exit.CANNOT_RUN)
     if gate or rounds:
-        asked = _rounds.Asked(rounds, gate, until_sure, timeout, tuple(allow or ()))
         found = _rounds.measured(where, found, asked, partial(judge, gate=gate))
+    _show(found, every, json, output, bool(gate or rounds), gate)
+
+
+def _judged(
+    where: Store, threshold: float, curves: bool, before: StoredRun, after: StoredRun, gate: bool
+) -> Comparisons:
+    from octant.analysis import compare as comparing
+    from octant.analysis.evidence import occasions_in
+    from octant.analysis.summary import summarise
+    from octant.build.describe import default_knobs
+
+    history = occasions_in(partial(_others, where, before, after))
+    imported = bool(before.imported or after.imported)  # what another tool states is not always our headline
+    sides = summarise(before, all_metrics=imported), summarise(after, all_metrics=imported)
+    return comparing.compare(*sides, threshold, curves, default_knobs, gate, history)
+
+
+def _show(found: Comparisons, every: bool, json: bool, output: Path | None, is_measured: bool, gate: bool) -> None:
+    """Prints a comparison, writes its page, and ends the command with the exit code of what was measured.
+
+    Args:
+        is_measured: both runs are of this command: the page stands with them, unless a file is named.
+    """
+    from octant.cli._measure import end_command
+    from octant.report.run import comparison, comparison_page
+
     if json:
         print(comparison.as_json(found))
     else:
         comparison.show(found, every)
-    stored = found.after.run.folder / "comparison.html"  # where both were just measured, the page stands with them
-    page = output or (stored if (gate or rounds) and not json else None)
+    stored = found.after.run.folder / "comparison.html"
+    page = output or (stored if is_measured and not json else None)
     if page is not None:
         typer.echo(comparison_page.write(found, page), err=json)
-    if gate or rounds:
+    if is_measured:
         end_command(_ends(found, gate))
+
+
+def _refuse_options_of_programs(more: Sequence[str], options: Mapping[str, object]) -> None:
+    """Refuses what only two programs have.
+
+    Raises:
+        Refusal: more than two arguments, or an option with a value.
+    """
+    given = [name for name, value in options.items() if value]
+    if more:
+        what, why = f"compare {len(more) + 2} runs", "a comparison is of two"
+    elif given:
+        what, why = f"use {given[0]}", "runs that are stored say how they were started"
+    else:
+        return
+    raise Refusal(f"cannot {what} ({why}); for two programs try {_TWO_PROGRAMS}", Exit.WRONG_WORD)
 
 
 def _ends(found: Comparisons, gate: bool) -> list[End]:

@@ -202,6 +202,7 @@ def resume(
 
     Nothing that only a store says is started: the command line and all that changes it are given again, and compared.
     """
+    from octant.cli._pair import line_of
     from octant.cli._rounds import command
     from octant.cli._run import report_remarks
     from octant.cli._stored import find_run
@@ -216,7 +217,8 @@ def resume(
         why = f"it was imported, {run.source}"
         raise Refusal(f"cannot resume {run.id} ({why}); try octant import with a longer output", Exit.WRONG_WORD)
     if run.pair:
-        more = command(run.pair, run.id, run.pair.rounds)
+        of_program = any(ask.subject.command for ask in run.asks)
+        more = line_of(run) if of_program else command(run.pair, run.id, run.pair.rounds)
         raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {more}")
     if from_file:
         again.check_stated(run, _stated(run, from_file, allow or ()), from_file)

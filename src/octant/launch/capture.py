@@ -11,6 +11,7 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 HEAD_BYTES = 8 << 20
@@ -22,41 +23,72 @@ _LINE_BYTES = 64 << 10
 """An output that is cut is cut at the end of a line, if there is one within so many bytes."""
 
 
-class Capture:
-    """A pipe that takes one stream of a program, and the thread that drains it.
+class Captures:
+    """The captured streams of one program, and the thread that drains them."""
 
-    The beginning and the end are in memory; what is between them is counted.
-    """
-
-    def __init__(self, name: str, shown: int | None = None) -> None:
-        """Open the pipe.
+    def __init__(self, streams: Mapping[str, int | None]) -> None:
+        """Open the pipes.
 
         Args:
-            name: of the stream, for people.
-            shown: file descriptor to which the bytes are passed through as they come.
+            streams: their names, each with a file descriptor to which the bytes are passed through as they come.
 
         Raises:
             OSError: no descriptor is left.
         """
+        self._wake, self._thread = os.pipe(), threading.Thread(target=self._drain, daemon=True)
+        self.streams = [Capture(name, shown) for name, shown in streams.items()]
+
+    def begin(self) -> None:
+        """Drain the pipes from now on, if that has not begun; until then a program can fill them."""
+        if self._thread.ident is None:
+            self._thread.start()
+
+    def finish(self) -> None:
+        """Take what is still in the pipes, without waiting for who holds their other ends, and close them."""
+        if self._thread.ident is not None:
+            os.write(self._wake[1], b"x")
+            self._thread.join()
+        for one in self.streams:
+            one.finish()
+        for descriptor in self._wake:
+            os.close(descriptor)
+
+    def _drain(self) -> None:
+        poll, streams = select.poll(), {one.read_end: one for one in self.streams}
+        for descriptor in (self._wake[0], *streams):
+            poll.register(descriptor, select.POLLIN)
+        while True:
+            ready = {descriptor for descriptor, _ in poll.poll()}
+            if self._wake[0] in ready:
+                return
+            for descriptor in ready:
+                streams[descriptor].take()
+
+
+class Capture:
+    """A pipe that takes one stream of a program.
+
+    The beginning and the end are in memory; what is between them is counted.
+    """
+
+    def __init__(self, name: str, shown: int | None) -> None:
         self.name, self._shown = name, shown
         self.total = 0
         self._head = mmap.mmap(-1, HEAD_BYTES)  # takes memory page by page, as it is written to
         self._tail = mmap.mmap(-1, TAIL_BYTES)
         self._last = b"\n"
-        self._wake, self._output = os.pipe(), os.pipe()
-        self._read_end, self.write_end = self._output
-        os.set_blocking(self._read_end, False)
+        self.read_end, self.write_end = os.pipe()
+        os.set_blocking(self.read_end, False)
         with contextlib.suppress(OSError):  # more than this user may have in pipes
             fcntl.fcntl(self.write_end, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-        self._thread = threading.Thread(target=self._drain, daemon=True)
-        self._thread.start()
 
     def finish(self) -> None:
-        """Take what is still in the pipe, without waiting for who holds its other end, and close it."""
-        os.write(self._wake[1], b"x")
-        self._thread.join()
-        for descriptor in (*self._wake, *self._output):
-            os.close(descriptor)
+        """Take what is still in the pipe, and close it."""
+        left = 2 * _PIPE_BYTES  # a process that still writes must not hold us up
+        while left > 0 and (taken := self.take()):
+            left -= taken
+        os.close(self.read_end)
+        os.close(self.write_end)
         if self._shown is not None and self._last != b"\n" and os.isatty(self._shown):
             self._pass_on(memoryview(b"\n"))
 
@@ -91,22 +123,11 @@ class Capture:
         at = behind % TAIL_BYTES
         return head, b"".join((tail[at:], tail[:at]))
 
-    def _drain(self) -> None:
-        poll = select.poll()
-        for descriptor in (self._wake[0], self._read_end):
-            poll.register(descriptor, select.POLLIN)
-        while self._wake[0] not in {descriptor for descriptor, _ in poll.poll()}:
-            if self._take() == 0:  # the program closed it, and so did we
-                return
-        left = 2 * _PIPE_BYTES  # a process that still writes must not hold us up
-        while left > 0 and (taken := self._take()):
-            left -= taken
-
-    def _take(self) -> int | None:
+    def take(self) -> int | None:
         """Read once; return the number of bytes, 0 at the end of the stream, `None` if there is nothing to read yet."""
         room = self._room()
         try:
-            count = os.readv(self._read_end, [room])
+            count = os.readv(self.read_end, [room])
         except BlockingIOError:
             return None
         self.total += count

@@ -20,6 +20,7 @@ FILE_LIMIT = 16 * 2**20
 """Bytes of a report that are read; a line has less than a kilobyte, and 100 bytes more for each thread seen."""
 MOST_PROBLEMS = 10
 """Lines of one file that are reported as unreadable."""
+_LONGEST = 200  # characters of a reason
 _Name = Annotated[str, Meta(max_length=256)]
 _Text = Annotated[str, Meta(max_length=4096)]
 _Signal = Annotated[int, Meta(ge=1, le=64)]
@@ -186,7 +187,7 @@ def load(path: Path) -> GuardFile:
         try:
             reports.append(_report(line))
         except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
-            problems.append(f"line {number} of {path.name} is no report of a guard ({error})")
+            problems.append(f"line {number} of {path.name} is no report of a guard ({str(error)[:_LONGEST]})")
     return GuardFile(tuple(reports), tuple(problems[:MOST_PROBLEMS]))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from octant.failure import Refusal, remedy_for_writing
 from octant.launch import Planned, ProgramStart, guard, leftovers
-from octant.launch.capture import Capture
+from octant.launch.capture import Captures
 from octant.launch.copies import copy_directory
 from octant.launch.execute import Observer, Outcome, Streams, execute, new_mark, run, waited_text
 from octant.launch.guard import GuardReport
@@ -78,7 +78,7 @@ def run_program(
 
     Args:
         planned: with a `ProgramStart`.
-        scratch: a folder, which the caller removes: of what is captured, and of the copy of the directory.
+        scratch: a folder, which the caller removes: of what is captured, and of `copy`, that of the directory.
         observe: called a few times a second with the seconds since the start.
         start: what starts a command (tests pass one that answers without starting anything).
         shown: pass standard output and error through while the program runs.
@@ -88,20 +88,17 @@ def run_program(
         KeyboardInterrupt: passed on, after the program was ended.
     """
     asked = planned.program or ProgramStart()
-    launch = scratch / "launch"
     directory = Path(asked.directory or Path.cwd())
     if start is not execute:
         outcome = start(planned.words, planned.environment, planned.timeout_s, observe)
         return _judged(planned, ProgramEnd(outcome, directory))
     try:
-        with _writing(scratch):
-            launch.mkdir(0o700)
         folder = directory
         if asked.fresh:
             folder = scratch / "copy"
             copy_directory(directory, folder, store)
         with contextlib.ExitStack() as stack:
-            return _Launch(planned, asked, folder, launch, shown).run(_input(asked.input, folder, stack), observe)
+            return _Launch(planned, asked, folder, scratch, shown).run(_input(asked.input, folder, stack), observe)
     except Refusal as refusal:
         return ProgramEnd(_not_started(str(refusal)), directory, reason=str(refusal))
 
@@ -168,12 +165,17 @@ class _Launch:
             names: of the files for standard output and error in the folder of the launch.
         """
         to = [_flushed(stream) if self._shown else None for stream in (sys.stdout, sys.stderr)]
-        captures = [Capture(name, descriptor) for name, descriptor in zip((STDOUT, STDERR), to, strict=True)]
+        captures = Captures(dict(zip((STDOUT, STDERR), to, strict=True)))
+
+        def watch(elapsed_s: float) -> None:
+            captures.begin()  # after the start of the program, which then does not wait for it
+            observe(elapsed_s)
+
         outcome = None
         try:
-            streams = Streams(source, *(one.write_end for one in captures))
+            streams = Streams(source, *(one.write_end for one in captures.streams))
             outcome = run(
-                words, observe, self._mark, self._environment, timeout_s, streams,
+                words, watch, self._mark, self._environment, timeout_s, streams,
                 lambda elapsed_s: _EARLY_POLL_S if elapsed_s < _EARLY_S else _POLL_S,
                 self._folder, guard.words(report, whole=True),
             )  # fmt: skip
@@ -181,17 +183,16 @@ class _Launch:
             why = f"cannot start {words[0]} in {self._folder} ({error.strerror}); check the working directory"
             raise Refusal(why) from error
         finally:
-            for one in captures:
-                one.finish()
+            captures.finish()
             if outcome is None or outcome.code != 0:
                 leftovers.remove()
-        paths = {one.name: self._launch / name for one, name in zip(captures, names, strict=True)}
+        paths = {one.name: self._launch / name for one, name in zip(captures.streams, names, strict=True)}
         with _writing(self._launch):
-            cut = [one.write(path) for one, path in zip(captures, paths.values(), strict=True)]
+            cut = [one.write(path) for one, path in zip(captures.streams, paths.values(), strict=True)]
         read = guard.load(report)
         report.unlink(missing_ok=True)
         whole = next((one for one in read.reports if one.whole), None)
-        errors = b"".join(one.end_of_it(_ERRORS_BYTES) for one in captures).decode(errors="replace")
+        errors = b"".join(one.end_of_it(_ERRORS_BYTES) for one in captures.streams).decode(errors="replace")
         outcome = _measured(replace(outcome, errors=errors), whole)
         ranks = sorted((one for one in read.reports if not one.whole), key=lambda one: one.rank or 0)
         return ProgramEnd(outcome, self._folder, paths, tuple(filter(None, cut)), read.problems, whole, tuple(ranks))

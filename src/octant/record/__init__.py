@@ -19,6 +19,8 @@ from octant.record.sketch import Sketch
 FORMAT = 2
 SMALL_PAGES = "small pages"
 """The note of what of a program is not on the large pages that were asked for."""
+MISSING = "missing values"
+"""The note of why values of a program have no result."""
 
 Natural = Annotated[int, Meta(ge=0, le=2**62)]
 Positive = Annotated[int, Meta(ge=1, le=2**62)]

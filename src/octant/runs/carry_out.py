@@ -278,15 +278,17 @@ class _Session:
             if end.failed or refusal:
                 self._append_failed(launch, end, refusal)
             else:
-                files = kept.store_outputs(self.run.folder, launch.key, end.outputs, end.found, offered)
-                self._append(records.record_lines(planned, end, begun, files, self._judging(launch, scratch)))
+                with _writing(self.run):
+                    files = kept.store_outputs(self.run.folder, launch.key, end.outputs, end.found, offered)
+                    lines = records.record_lines(planned, end, begun, files, self._judging(launch, scratch))
+                self._append(lines)
         return end.outcome
 
     def _judging(self, launch: Launch, scratch: Path) -> Judging:
         """With what the answer of a launch of a program is judged."""
         of = self.baseline
         ask = launch.ask if of is self else of.run.asks[self.run.asks.index(launch.ask)]
-        baseline = baseline_of(ask, of.run.asks)
+        baseline = baseline_of(ask, [ask] if self.run.pair else of.run.asks)  # of two programs: A's launch of the cell
         points = {key: points for key, (points, _) in of.known.items()}
         is_baseline = of is self and is_launch_of(launch, baseline)
         return Judging(self.run.folder, scratch, find_reference(baseline, points, of.run.folder), is_baseline)
@@ -297,7 +299,8 @@ class _Session:
         Args:
             refusal: why octant-bind did not start it.
         """
-        files = kept.store_outputs(self.run.folder, launch.key, end.outputs)
+        with _writing(self.run):
+            files = kept.store_outputs(self.run.folder, launch.key, end.outputs)
         if refusal:
             failure = _failure(launch, str(refusal), refusal.code)
         else:

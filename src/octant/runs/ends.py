@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant.failure import Exit
-from octant.runs.programs.again import resume_line
+from octant.record import MISSING
+from octant.runs.programs.options import resume_line
 from octant.units import counted
 from octant.workloads import alone_knobs
 
@@ -34,7 +35,7 @@ def ends_of(run: StoredRun) -> list[End]:
     lack; theirs counts where nothing could be measured, and of a suite where a pattern of the MPI library does not
     work.
     """
-    return [*_wrong_answers(run), *_missing(run), *_refused(run)]
+    return [*_wrong_answers(run), *_missing(run), *_missing_values(run), *_refused(run)]
 
 
 def _wrong_answers(run: StoredRun) -> list[End]:
@@ -50,6 +51,13 @@ def _missing(run: StoredRun) -> Iterator[End]:
         hint = "" if run.pair else f"; correct that and try {resume_line(run)}"
         said = f"{counted(len(left), 'launch')} failed" if run.points else "nothing could be measured"
         yield End(Exit.CANNOT_RUN, f"{said} ({why}){hint}")
+
+
+def _missing_values(run: StoredRun) -> Iterator[End]:
+    """Values that a program was to print and that were not found; its times are kept."""
+    texts = [point.notes[MISSING] for point in run.points if MISSING in point.notes]
+    if texts:
+        yield End(Exit.WRONG_WORD, f"no value in {len(texts)} of {counted(len(run.points), 'point')}: {texts[0]}")
 
 
 def _refused(run: StoredRun) -> Iterator[End]:

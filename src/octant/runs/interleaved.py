@@ -1,12 +1,14 @@
-"""Two stored runs measured again in turn: paired rounds whose order is drawn, so that a drift meets both sides alike.
+"""Two sides measured in turn: paired rounds whose order is drawn, so that a drift meets both sides alike.
 
-What differed between the two when they were stored is measured again as it was asked then; what was set around them
-has to be as it is now, or the new runs would say nothing of the old ones.
+The sides are two stored runs or two programs. What differed between two runs when they were stored is measured again
+as it was asked then; what was set around them has to be as it is now, or the new runs would say nothing of the old
+ones.
 """
 
 import itertools
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from octant import build
@@ -16,13 +18,16 @@ from octant.launch.execute import Outcome, execute
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.machine.system import VOLATILE
-from octant.runs.carry_out import DecideSides, Observe, Report, Side, carry_out_sides
+from octant.runs.carry_out import Batch, DecideSides, Observe, Report, Side, carry_out_sides
 from octant.runs.knobs import check_asks
 from octant.runs.plan import Planner, check_startable, check_stored
+from octant.runs.programs.decide import settle_baseline
 from octant.runs.rounds import new_seed, seed_within
-from octant.store import Pair, Store, StoredRun, finished_cells, new_ids, recorded_environment
+from octant.store import Pair, ProvenSetting, Store, StoredRun, finished_cells, new_ids, recorded_environment
 from octant.store.asked import Looks
 
+BASELINE_LAUNCHES = 2
+"""Launches of A in front of the rounds where a check compares with it: what differs between them cannot be checked."""
 Couples = tuple[tuple[Ask, Ask], ...]
 """What A and B are asked in each round: their asks that have a figure in common."""
 
@@ -50,6 +55,11 @@ class Interleaved:
         return tuple(zip(self.before.asks, self.after.asks, strict=True))
 
     @property
+    def baselines(self) -> tuple[Ask, ...]:
+        """The asks of A whose answers are compared with those of all later launches, of A and of B."""
+        return tuple(ask for ask in self.before.asks if any(check.needs_baseline for check in ask.subject.checks))
+
+    @property
     def rounds(self) -> int:
         """How many are there: each of their launches has failed, or answered in all its cells."""
         runs = (self.before, self.after)
@@ -65,8 +75,18 @@ class Interleaved:
         """The launches of one round, each with the number of its side, in an order that is drawn once for all."""
         draw = random.Random(seed_within(self.before.seed, f"round {number}"))
         couples = draw.sample(self.couples, len(self.couples))
-        drawn = [(side, Launch(couple[side], number)) for couple in couples for side in draw.sample((0, 1), 2)]
+        repeat = number + BASELINE_LAUNCHES * bool(self.baselines)  # those are no part of a round
+        drawn = [(side, Launch(couple[side], repeat)) for couple in couples for side in draw.sample((0, 1), 2)]
         return list({(side, launch.key): (side, launch) for side, launch in drawn}.values())
+
+
+@dataclass(frozen=True)
+class RoundEnd:
+    """A round that was just measured, for whoever decides whether it was the last."""
+
+    number: int  # of the rounds so far, this one included
+    batches: tuple[tuple[int, Batch], ...]  # what came of its launches, each with the number of its side
+    read: Callable[[], Interleaved]  # both runs as they are now; it reads all of their files
 
 
 def begin(
@@ -94,18 +114,64 @@ def begin(
         raise Refusal("cannot measure A and B again (nothing says what was asked for the figures in common)")
     for number, (name, run) in enumerate((("A", before), ("B", after))):
         check_again(name, run, [couple[number] for couple in couples], machine, allowed)
+    sides: list[_NewSide] = []
+    for number, (name, run) in enumerate((("A", before), ("B", after))):
+        title = f"{name} again: {run.title.removeprefix(f'{name} again: ')}"
+        sides.append(_NewSide(title, [couple[number] for couple in couples], run.id, run.settings, run.benchmark))
+    return _create(where, (sides[0], sides[1]), machine, rounds, looks)
+
+
+def begin_programs(
+    where: Store,
+    couples: Couples,
+    words: tuple[Sequence[str], Sequence[str]],
+    machine: Machine,
+    rounds: int,
+    looks: Looks,
+) -> Interleaved:
+    """Two new runs of two programs, `A: COMMAND` and `B: COMMAND`, that name each other; nothing is measured yet.
+
+    Args:
+        couples: what A and B are asked in each round.
+        words: the command lines of A and of B.
+        machine: this one, as it is now.
+        rounds: at most.
+        looks: when the rounds will be judged.
+
+    Raises:
+        Refusal: the store cannot be written.
+    """
+    sides = [
+        _NewSide(f"{name}: {shlex.join(words[number])}", [couple[number] for couple in couples])
+        for number, name in enumerate(("A", "B"))
+    ]
+    return _create(where, (sides[0], sides[1]), machine, rounds, looks)
+
+
+@dataclass(frozen=True)
+class _NewSide:
+    """What a new run of one side is made of."""
+
+    title: str
+    asks: Sequence[Ask]
+    of: str = ""  # id of the run that is measured again; "": none is
+    settings: Sequence[ProvenSetting] = ()
+    benchmark: str = ""
+
+
+def _create(where: Store, sides: tuple[_NewSide, _NewSide], machine: Machine, rounds: int, looks: Looks) -> Interleaved:
     ids, seed = new_ids(), new_seed()
     made = []
-    for number, (name, run) in enumerate((("A", before), ("B", after))):
-        asks = [replace(couple[number], repeats=rounds) for couple in couples]
-        title = f"{name} again: {run.title.removeprefix(f'{name} again: ')}"
-        pair = Pair(ids[1 - number], run.id, rounds, looks)
-        proven, sided = run.settings, (ids[number], pair)
+    for number, side in enumerate(sides):
+        first = BASELINE_LAUNCHES * any(check.needs_baseline for ask in side.asks for check in ask.subject.checks)
+        asks = [replace(ask, repeats=rounds + first) for ask in side.asks]
+        pair = (ids[number], Pair(ids[1 - number], side.of, rounds, looks))
         made.append(
             where.create(
-                title, machine, asks, (), "compare", settings=proven, seed=seed, pair=sided, benchmark=run.benchmark
+                side.title, machine, asks, (), "compare", settings=side.settings, seed=seed, pair=pair,
+                benchmark=side.benchmark,
             )
-        )
+        )  # fmt: skip
     return Interleaved(*made)
 
 
@@ -183,7 +249,7 @@ def measure(
     sides: Interleaved,
     planners: tuple[Planner, Planner],
     rounds: int,
-    is_enough: Callable[[int, Interleaved], bool] = lambda _rounds, _sides: False,
+    is_enough: Callable[[RoundEnd], bool] = lambda _end: False,
     observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., Outcome] = execute,
     report: Report = lambda _text: None,
@@ -193,7 +259,7 @@ def measure(
     Args:
         planners: work out the launches of each side.
         rounds: at most, those that are there included.
-        is_enough: asked after each round that was not there, with the number of rounds and both runs as they are then.
+        is_enough: asked after each round that was not there, except the last.
         observe, start, report: as for `carry_out`.
 
     Raises:
@@ -206,7 +272,7 @@ def measure(
 
     carry_out_sides(
         [Side(run, plan) for run, plan in zip((sides.before, sides.after), planners, strict=True)],
-        _decide(sides, rounds, lambda number: is_enough(number, read())),
+        _decide(sides, rounds, is_enough, read),
         observe,
         start,
         report,
@@ -214,9 +280,34 @@ def measure(
     return read()
 
 
-def _decide(sides: Interleaved, rounds: int, is_enough: Callable[[int], bool]) -> DecideSides:
+def _decide(
+    sides: Interleaved, rounds: int, is_enough: Callable[[RoundEnd], bool], read: Callable[[], Interleaved]
+) -> DecideSides:
+    settled = yield from _settle_baselines(sides)
+    if not settled:
+        return
     for number in range(sides.rounds, rounds):  # what failed before would be measured at another time than its partner
-        for one in sides.round(number):  # noqa: UP028 - what is sent is not for this list
-            yield one
-        if number + 1 < rounds and is_enough(number + 1):
+        batches = []
+        for side, launch in sides.round(number):
+            batch = yield side, launch
+            batches.append((side, batch))
+        if number + 1 < rounds and is_enough(RoundEnd(number + 1, tuple(batches), read)):
             return
+
+
+def _settle_baselines(sides: Interleaved) -> Generator[tuple[int, Launch], Batch, bool]:
+    """Yield the launches of A with whose answers others are compared; return whether they ended well.
+
+    Raises:
+        Refusal: two equal runs differ by more than a tolerance, or A lacks what a check compares.
+    """
+    for ask in sides.baselines:
+        deciding = settle_baseline([ask])
+        try:
+            launch = next(deciding)
+            while True:
+                launch = deciding.send((yield 0, launch))
+        except StopIteration as end:
+            if not end.value:
+                return False
+    return True

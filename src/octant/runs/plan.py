@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from octant import build, launchers, units, workloads
@@ -24,6 +24,7 @@ from octant.runs import rounds
 from octant.runs.declared import check_memory, declared
 from octant.runs.durations import BUDGET_S, Durations
 from octant.runs.programs import fill
+from octant.runs.programs.checks import check_commands
 from octant.runs.programs.limits import NO_LIMIT_S, TimeLimits
 from octant.store import StoredRun
 from octant.store.lines import Records
@@ -130,15 +131,19 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
     threads = len(run.machine.topology.usable())
     limits = TimeLimits()
 
+    resolved: dict[tuple[str, str], Planned] = {}  # launches of a program, which are alike for each cell
+
     def planned(launch: Launch) -> Planned:
         nonlocal taken
         points, _ = tail.read_new()
-        taken = taken.add(points)
-        limits.add(points)
-        here = threads * max(1, len(launch.ask.shape.hosts))
         if launch.ask.subject.command:
-            limit_s = timeout_s or limits.limit_s(launch)
-            return resolve_program(launch, run.records.resolve(), placed_once, limit_s, timeout_s)
+            limits.add(points)
+            cell = (launch.ask.key, repr(sorted(launch.started_knobs.items())))
+            if cell not in resolved:
+                resolved[cell] = resolve_program(launch, run.records.resolve(), placed_once, timeout_s, timeout_s)
+            return replace(resolved[cell], launch=launch, timeout_s=timeout_s or limits.limit_s(launch))
+        taken = taken.add(points)
+        here = threads * max(1, len(launch.ask.shape.hosts))
         limit_s = timeout_s or timeout_seconds(launch, here, taken)
         return resolve(launch, run.records.resolve(), placed_once, own, limit_s, run.seed)
 
@@ -309,6 +314,7 @@ def check_startable(ask: Ask, machine: Machine) -> None:
     """
     settings.check_environment(os.environ)
     check_memory(ask, machine)
+    check_commands(ask.subject, fill.known_values(Launch(ask, knobs=ask.cells()[0])))
     resolve(Launch(ask), Path(), functools.partial(placed, machine=machine), environment())
 
 

@@ -104,6 +104,9 @@ def store_outputs(
         outputs: files with what it printed, by the names under which they are stored.
         found: files that the user asked for.
         offered: the folder into which the program may have put further files; `None`: they are not stored.
+
+    Raises:
+        OSError: what a program printed cannot be read, or the folder of its files is not safely on the disk.
     """
     wanted = [(path, name, "") for name, path in outputs.items() if path.stat().st_size]
     wanted += [(one.path, one.place.replace("/", "_"), one.left_out) for one in found]
@@ -120,6 +123,7 @@ def store_outputs(
                 stored.append(KeptFile(_plain(name, 64), _KIND, 0, left_out=why or other))
             else:
                 stored.append(writer.store(path, name))
+        writer.finish()
     return (*stored, *_further(len(wanted)))
 
 
@@ -144,6 +148,7 @@ class _Writer:
         self._run, self._stack = run, stack
         self._attempt = f"{_plain(launch, 80)}.{secrets.token_hex(8)}"
         self._folder = -1  # opened with the first file
+        self._above: list[int] = []  # folders above it in which something is new
         self._bytes = 0
 
     def store(self, path: Path, name: str) -> KeptFile:
@@ -185,20 +190,28 @@ class _Writer:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            os.fsync(self._folder)
         except OSError:
             os.unlink(name, dir_fd=self._folder)
             raise
         return f"{self._attempt}/{name}"
 
+    def finish(self) -> None:
+        """Have the folders on the disk, too: a record must not survive a power cut that they do not survive.
+
+        Raises:
+            OSError: the disk refuses it.
+        """
+        for folder in (self._folder, *self._above) if self._folder >= 0 else ():
+            os.fsync(folder)
+
     def _made(self) -> int:
         run = _opened(self._stack, str(self._run), _READ_FOLDER & ~os.O_NOFOLLOW)
         with contextlib.suppress(FileExistsError):
             os.mkdir(FOLDER, FOLDER_MODE, dir_fd=run)
+            self._above.append(run)
         every = _opened(self._stack, FOLDER, _READ_FOLDER, run)
         os.mkdir(self._attempt, FOLDER_MODE, dir_fd=every)
-        for folder in (every, run):  # the record must not survive a power cut that the folder does not survive
-            os.fsync(folder)
+        self._above.append(every)
         return _opened(self._stack, self._attempt, _READ_FOLDER, every)
 
 

@@ -132,5 +132,5 @@ def test_files_of_failed_launches_are_listed_with_the_others() -> None:
         {"workload": "program/app", "launch": "app-0", "knobs": {}, "ranks": 1, "reason": "ended", "exit": 1,
          "share": None, "phase": ""}
     ]  # fmt: skip
-    assert [(one["launch"], one["name"]) for one in told["files"]] == [("app-0", "stderr")]
+    assert told["files"] == [{"launch": "app-0", **dataclasses.asdict(file)}]
     assert tidy.document(report, files=False)["files"] == []

@@ -8,6 +8,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from octant.advice.findings._curves import size_knob, size_of
+from octant.advice.findings._program_lines import program_line
 from octant.ask import effort_knobs
 from octant.runs.rounds import usual_launches
 from octant.units import bytes_text, parse_bytes
@@ -35,6 +36,8 @@ def again(run: StoredRun) -> tuple[str, ...]:
         return (f"octant study run {run.who.partition(' ')[2]}",)
     if run.who == "run" and len(run.asks) == 1:
         ask = run.asks[0]
+        if ask.subject.command:  # without --repeats the first launch decides how many there are
+            return program_line(ask, ask.knobs)
         often = ask.repeats if ask.repeats != usual_launches(ask.knobs) else 0
         return tuple(f"{line} --repeats={often}" if often else line for line in asked(ask, ask.knobs))
     return ()
@@ -80,6 +83,8 @@ def page_of(figure: Figure) -> str:
 
 def asked(ask: Ask, knobs: Mapping[str, str]) -> tuple[str, ...]:
     """`octant run` of an ask with these knobs; none where its words cannot be typed."""
+    if ask.subject.command:
+        return program_line(ask, knobs)
     words = ["octant", "run", ask.subject.workload, *(f"{name}={value}" for name, value in knobs.items())]
     words += [f"--ranks={ask.shape.ranks}"] if ask.shape.ranks > 1 else []
     words += [f"--place={ask.shape.place}"] if ask.shape.place else []

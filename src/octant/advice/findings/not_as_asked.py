@@ -10,6 +10,7 @@ from octant.analysis.names import short_name
 
 if TYPE_CHECKING:
     from octant.analysis.summary import Summary
+    from octant.ask import Ask
 
 
 def judge(summary: Summary) -> Judged:
@@ -17,6 +18,8 @@ def judge(summary: Summary) -> Judged:
     if not summary.figures:
         return Judged()
     given = [figure for figure in summary.figures if figure.mismatches]
+    if not given and not any(map(_was_asked, summary.run.asks)):
+        return Judged()
     if not given:
         return Judged(passed=("threads, memory, pages and settings were given as asked",))
     texts = tuple(dict.fromkeys(text for figure in given for text in figure.mismatches))
@@ -34,3 +37,8 @@ def judge(summary: Summary) -> Judged:
             ),
         )
     )
+
+
+def _was_asked(ask: Ask) -> bool:
+    """Whether something could have been given otherwise: kernels always ask for a place, programs where it is said."""
+    return not ask.subject.command or bool(ask.shape.place or ask.mpi)

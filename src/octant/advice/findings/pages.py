@@ -10,6 +10,7 @@ from octant.advice.findings import Finding, Judged
 from octant.advice.findings._curves import groups, size_knob, size_of, size_text, subject
 from octant.advice.findings._evidence import gain_of, is_beyond, paired_ratio
 from octant.advice.findings._thresholds import HEAP_ASKS, HEAP_TAKES, WORTH
+from octant.program import is_program
 from octant.units import si_text
 
 if TYPE_CHECKING:
@@ -48,10 +49,12 @@ class _Pair:
 
 def judge(summary: Summary) -> Judged:
     """Fires where figures that differ in `pages` alone show a gain, and programs of the system get base pages."""
-    if not _would_help(summary.run.machine):
+    if not heap_may_ask(summary.run.machine):
         return Judged()
     found, passed = [], []
     for workload, figures in summary.by_workload():
+        if is_program(workload.name):  # its knobs mean what its user says
+            continue
         pairs = sorted(_pairs(figures), key=lambda pair: pair.size)
         judged = [(pair, ratio) for pair in pairs if (ratio := paired_ratio(pair.base, pair.huge))]
         gains = [(pair, ratio) for pair, ratio in judged if _is_gain(pair, len(judged))]
@@ -69,7 +72,7 @@ def _is_gain(pair: _Pair, of: int) -> bool:
     return certain is not None and is_beyond(certain)
 
 
-def _would_help(machine: Machine) -> bool:
+def heap_may_ask(machine: Machine) -> bool:
     """Whether programs get base pages unless they ask, and the C library asks only if it is told to."""
     version = re.match(r"(\d{1,4})\.(\d{1,4})", machine.software.get("glibc", ""))
     asks = version is not None and HEAP_ASKS <= (int(version[1]), int(version[2])) < HEAP_TAKES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -30,21 +31,25 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Modelled, Summary
     from octant.report.charts.picture import Picture
 
+_NO_ID = re.compile(r"[^A-Za-z0-9.-]+")
+"""What identifiers of pictures do not hold; names of programs may."""
+
 
 def pictures(summary: Summary) -> list[Picture]:
     """All pictures for which the run has the points, with the lines of the model that the summary has, or the run."""
     modelled = summary.modelled or _modelled(summary)
     ladders = Ladders(rungs(summary), summary.run.machine)
     found = [one for one in (roofline(summary.known, summary.figures, ladders), ladder(ladders)) if one]
+    kinds: Counter[str] = Counter()
     for one, figures in summary.by_workload():
-        kinds: Counter[str] = Counter()
         cells = MeasuredCells(one, figures, summary.figure, ladders, modelled)
         for declared in cells.workload.pictures:
             picture = _picture(cells, declared)
             if picture is not None:
-                kinds[picture.id] += 1
-                number = f"-{kinds[picture.id]}" if kinds[picture.id] > 1 else ""
-                found.append(replace(picture, id=f"{one.name.replace('/', '-')}-{picture.id}{number}"))
+                name = f"{_NO_ID.sub('-', one.name)}-{picture.id}"  # of an element of the page, and of a file
+                kinds[name] += 1
+                number = f"-{kinds[name]}" if kinds[name] > 1 else ""
+                found.append(replace(picture, id=f"{name}{number}"))
     even = balance(Balances(places.balance(summary)))
     return [*found, even] if even else found
 

@@ -9,10 +9,11 @@ from octant import units
 from octant.analysis.causes import causes_of_run, halved
 from octant.analysis.lost import lost_time_of
 from octant.analysis.names import short_name
+from octant.program import is_program
 from octant.report import claims
 from octant.report.run.answer import DOUBTS, Belief, BeliefRow
 from octant.report.run.sessions import Sessions, sessions
-from octant.runs.programs.again import resume_line
+from octant.runs.programs.options import resume_line
 from octant.stats import Period
 from octant.stats.doubts import BOUNDS
 from octant.stats.launches import LEAST_FOR_NEIGHBOURS
@@ -51,7 +52,7 @@ def belief(summary: Summary, tiles: Sequence[Tile]) -> Belief:
         _sessions(known),
         _as_asked(summary),
         _answers(summary),
-        _precision(summary),
+        *_precision(summary),
         *_disagreements(summary),
         *_failures(summary),
     )
@@ -208,6 +209,8 @@ def _as_asked(summary: Summary) -> BeliefRow:
     other = [figure for figure in summary.figures if figure.mismatches]
     if not any(point.given for point in summary.run.points):
         return BeliefRow(what, "not read back", "what was asked is taken for what was given")
+    if not other and all(ask.subject.command and not ask.shape.place for ask in summary.run.asks):
+        return BeliefRow(what, "read back; nothing was asked", "the system chose the places")
     if not other:
         return BeliefRow(what, "read back as asked", "every figure is of what it names")
     more = f" (and {len(other) - 1} more)" if len(other) > 1 else ""
@@ -217,7 +220,9 @@ def _as_asked(summary: Summary) -> BeliefRow:
 def _answers(summary: Summary) -> BeliefRow:
     checks = [check.passed for point in summary.run.points for check in point.checks]
     if not checks:
-        return BeliefRow("Answers", "nothing was checked", "figures are of work that may be wrong")
+        of_program = any(is_program(point.workload) for point in summary.run.points)
+        how = "; --check says what is right" * of_program
+        return BeliefRow("Answers", "nothing was checked", f"figures are of work that may be wrong{how}")
     if all(checks):
         return BeliefRow("Answers", f"all {len(checks)} checks passed", "no figure is wrong")
     wrong = [figure for figure in summary.figures if figure.wrong]
@@ -225,13 +230,16 @@ def _answers(summary: Summary) -> BeliefRow:
     return BeliefRow("Answers", seen, f"no speed: {_named(wrong)}")
 
 
-def _precision(summary: Summary) -> BeliefRow:
-    rows = _rows(summary)
+def _precision(summary: Summary) -> list[BeliefRow]:
+    """Whether launches reached the precision that was asked; of programs none is asked."""
+    rows = [figure for figure in _rows(summary) if not is_program(figure.workload.name)]
+    if not rows and summary.figures:
+        return []
     short = [f for f in rows if any(one.kind == "precision not reached" for one in f.doubts)]
     if not short:
-        return BeliefRow("Precision", "every launch reached what was asked", "no launch was cut short")
+        return [BeliefRow("Precision", "every launch reached what was asked", "no launch was cut short")]
     seen = f"not reached in {len(short)} of {len(rows)} figures: the time was up"
-    return BeliefRow("Precision", seen, f"their intervals are as wide as they say: {_named(short)}")
+    return [BeliefRow("Precision", seen, f"their intervals are as wide as they say: {_named(short)}")]
 
 
 def _disagreements(summary: Summary) -> list[BeliefRow]:

@@ -12,9 +12,12 @@ from octant.analysis.names import short_name
 from octant.report.charts.ratios import Row, ratios
 from octant.report.claims import claims, grade_of_verdicts
 from octant.report.plain import clean
+from octant.report.run import two_programs
 from octant.report.run.answer import DOUBTS, Belief
 from octant.report.run.lost_time import LOST_LITTLE, grade_of, share_lost
-from octant.stats.gate import RISING, least_rounds
+from octant.runs.programs.pair import SENSIBLE_S
+from octant.runs.programs.typed import comparison_line
+from octant.stats.gate import RISING, RISING_FURTHER, least_rounds
 from octant.stats.verdicts import percent
 from octant.units import counted
 
@@ -38,6 +41,10 @@ ORDER: dict[Word, str] = {
 
 MOST_ROUNDS = 24
 """Rounds that are proposed at once: more are seldom worth their time on a machine that others use."""
+MOST_IN_ANSWER = 3
+"""Sentences on cells of two programs that make the answer; of more cells it counts the verdicts."""
+MOST_OF_PROGRAMS = 1000
+"""Rounds of two programs that are proposed at once."""
 GATES_ROUNDS = max(RISING)
 ALIKE = 0.05
 """Shares of lost time of the two sides that differ by no more than this are said to be alike."""
@@ -96,6 +103,8 @@ def answer(found: Comparisons) -> str:
     """The comparison in two sentences: what is faster and slower, and what could not have been detected."""
     if found.before.run.id == found.after.run.id:
         return SAME_RUN
+    if 0 < len(programs := two_programs.sentences(found)) <= MOST_IN_ANSWER:
+        return " ".join(programs)
     if not found.compared:
         return "The two runs have no figure that can be compared."
     lost = [one for one in found.figures if one.lost]
@@ -237,20 +246,33 @@ def _more_rounds(found: Comparisons) -> tuple[Finding, ...]:
     if not open_ones:
         return ()
     most = max(verdict.needed or 0 for verdict in open_ones)
-    rounds = min(max(most, found.rounds + 1), max(MOST_ROUNDS, 2 * found.rounds))
+    rounds = min(max(most, found.rounds + 1), max(_most_rounds(found), 2 * found.rounds))
     plural = len(open_ones) > 1
     title = f"{counted(len(open_ones), 'figure')} need{'' if plural else 's'} more rounds"
     which = "The most spread one" if plural else "It"
     body = f"{which} needs about {most} for {percent(found.margin)}; a quiet machine needs far fewer."
-    line = f"octant compare --rounds {rounds} {found.before.run.id} {found.after.run.id}"
-    return (Finding("rounds", title, body, (line,)),)
+    return (Finding("rounds", title, body, (_again(found, "--rounds", str(rounds)),)),)
+
+
+def _most_rounds(found: Comparisons) -> int:
+    """How many rounds are proposed at once: of programs as many as take a sensible time."""
+    round_s = two_programs.round_seconds(found) if found.of_programs else None
+    return max(MOST_ROUNDS, min(MOST_OF_PROGRAMS, int(SENSIBLE_S / round_s))) if round_s else MOST_ROUNDS
 
 
 def _gate(found: Comparisons) -> Finding:
-    looks = [str(rounds) for rounds in RISING if rounds >= least_rounds(found.compared)]
+    planned = RISING_FURTHER if found.of_programs else RISING
+    looks = [str(rounds) for rounds in planned if rounds >= least_rounds(found.compared)]
     body = f"Stops early at {in_words(looks)} rounds; Holm over {counted(found.compared, 'figure')}."
-    line = f"octant compare --gate --rounds {GATES_ROUNDS} {found.before.run.id} {found.after.run.id}"
-    return Finding("gate", "As a gate", body, (line,))
+    options = ["--gate"] if found.of_programs else ["--gate", "--rounds", str(GATES_ROUNDS)]
+    return Finding("gate", "As a gate", body, (_again(found, *options),))
+
+
+def _again(found: Comparisons, *options: str) -> str:
+    """The command that measures both sides again; programs are given again, since a store starts none."""
+    if found.of_programs:
+        return comparison_line(tuple(zip(found.before.run.asks, found.after.run.asks, strict=True)), *options)
+    return " ".join(["octant compare", *options, found.before.run.id, found.after.run.id])
 
 
 def picture(found: Comparisons) -> Picture | None:

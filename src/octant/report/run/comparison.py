@@ -13,7 +13,7 @@ from rich.text import Text
 from octant import units
 from octant.report import claims
 from octant.report.plain import clean
-from octant.report.run import compared, text
+from octant.report.run import compared, text, two_programs
 from octant.report.run.answer import SIGNS
 from octant.report.run.first_screen import absent_workloads
 from octant.report.run.text import mark
@@ -45,10 +45,12 @@ def lines(found: Comparisons, width: int = 100, every: bool = False) -> list[Tex
     """The comparison as styled lines of at most `width` columns, in the order and the words of its page."""
     before, after = found.before.run, found.after.run
     believed = compared.belief(found)
+    first = two_programs.sentences(found)
     page = [
+        *(line for sentence in first for line in _wrap(sentence, width, "bold")),
         _run_line("A", before.id, before.title, before.machine.name),
         _run_line("B", after.id, after.title, after.machine.name),
-        *_wrap(compared.answer(found), width, "bold"),
+        *([] if first else _wrap(compared.answer(found), width, "bold")),
         *_wrap(" · ".join(f"{number} {words}" for number, words in compared.counts(found)), width, ""),
     ]
     if found.compared and before.id != after.id:
@@ -175,6 +177,7 @@ def document(found: Comparisons) -> dict[str, object]:
     return {
         "a": found.before.run.id,
         "b": found.after.run.id,
+        **({"answer": answer} if (answer := two_programs.sentences(found)) else {}),
         "threshold": found.margin,
         "rounds": found.rounds,
         "regressions": len(found.regressions),

@@ -175,7 +175,7 @@ def _spellings(text: str) -> Sequence[str]:
     quoted = shell_text([text])
     spelled = (
         text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1],
-        quoted[1:-1] if quoted.startswith("'") else quoted, " ".join(text.split()),
+        quoted.removeprefix("$")[1:-1] if quoted.endswith("'") else quoted, " ".join(text.split()),
     )  # fmt: skip
     twice = tuple(json.dumps(one, ensure_ascii=False)[1:-1] for one in spelled)
     return tuple(one for one in dict.fromkeys((*spelled, *twice)) if one)

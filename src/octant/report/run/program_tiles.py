@@ -53,10 +53,9 @@ def program_answer(summary: Summary) -> str:
         return ""
     metric, name = values[0].metric, values[0].label
     if len(shown) > 1:
-        parts = [f"{_cell(one)} has {claims.numbered(claims.figure_texts(one))}" for one in values]
-        which = "best" if len(summary.figures) > 2 else "better"
-        text = f"{name}, {metric.name} of {counted(len(summary.figures), 'combination')}: {parts[0]}, the {which}"
-        return f"{text}; {parts[1]}, the {'worst' if which == 'best' else 'worse'}." if len(parts) > 1 else f"{text}."
+        ends = [f"{claims.numbered(claims.figure_texts(one))} ({_cell(one)})" for one in values]
+        text = f"{name}: the best {metric.name} of {counted(len(summary.figures), 'combination')} is {ends[0]}"
+        return f"{text}, the worst {ends[1]}." if len(ends) > 1 else f"{text}."
     took = claims.numbered(claims.figure_texts(values[0]))
     begin = f"{name} took {took}" if metric.name == WALL else f"{name} reached {took} ({metric.name})"
     return f"{begin}{_used_text(summary, values[0])}."
@@ -69,7 +68,7 @@ def _used_text(summary: Summary, headline: Figure) -> str:
     parts = []
     if cores and cores.value:
         of = f" of {counted(len(occupied.hardware_threads), 'hardware thread')}" if occupied else " cores"
-        parts.append(f"kept {cores.value.middle:.2g}{of} busy")
+        parts.append(f"kept {cores.value.middle:.3g}{of} busy")
     if memory and memory.value:
         parts.append(f"used at most {claims.quantity(memory.value.middle, 'B')} in a process")
     return f", {' and '.join(parts)}" if parts else ""
@@ -149,7 +148,8 @@ class _Screen:
             also.append(f"private memory {claims.quantity(occupied.resident_bytes, 'B')}")
         if occupied and occupied.huge_share is not None:
             also.append(f"{claims.percent(occupied.huge_share)} of it on huge pages")
-        return replace(tile, also=tuple(also))
+        even = tile.strip is not None and len(set(tile.strip.ends)) == 1  # dots would show errors of rounding
+        return replace(tile, also=tuple(also), strip=None if even else tile.strip)
 
     def _processors(self) -> Tile:
         name, figure = capital(UTILISATION), self._worst(UTILISATION, lowest=True)
@@ -158,7 +158,7 @@ class _Screen:
             known = cores.value if cores else None
             if known is None:
                 return Tile(name, "of the hardware threads that it may use", missing="not recorded")
-            used = f"{known.middle:.2g} cores were busy on average"
+            used = f"{known.middle:.3g} cores were busy on average"
             return Tile(name, used, missing="the hardware threads that it may use were not read back")
         occupied = most_occupied(figure.points)
         number = len(occupied.hardware_threads) if occupied else 0
@@ -183,7 +183,7 @@ class _Screen:
 
     def _cores_text(self, headline: Figure) -> str:
         cores = self._middle(headline, CORES_USED)
-        return "" if cores is None else f"{cores:.2g} cores used"
+        return "" if cores is None else f"{cores:.3g} cores used"
 
     def _system_text(self, headline: Figure) -> str:
         user, system = self._middle(headline, USER), self._middle(headline, SYSTEM)
@@ -230,7 +230,9 @@ class _Screen:
         if occupied is None:
             return Tile(name, "threads and memory", missing="nothing was read back")
         ranks = len(occupied.ranks)
-        what = f"{counted(ranks, 'rank')} {occupied.place_text}" if ranks > 1 else occupied.place_text
+        what = f"seen busy {occupied.place_text}"
+        if ranks > 1:
+            what = f"of {counted(ranks, 'rank')} {what}"
         masks = list(dict.fromkeys(_mask(rank.cpus) for rank in occupied.ranks))
         also = [occupied.memory_text]
         if occupied.huge_share is not None:
@@ -240,7 +242,7 @@ class _Screen:
             also.append(f"bound to {', '.join(masks[:_MOST_RANKS])}{more}")
         if not occupied.threads:
             return Tile(name, what, missing="it ended before its threads were looked at")
-        threads = counted(occupied.threads, "busy thread")
+        threads = counted(occupied.threads, "thread")
         number, unit = threads.split(" ", 1)
         return Tile(name, what, number=number, unit=unit, also=tuple(filter(None, also)))
 

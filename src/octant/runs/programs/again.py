@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import os
 import shlex
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
 from octant.runs.programs import grammar, request
-from octant.runs.programs.options import started_words
+from octant.runs.programs.options import resume_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,18 +20,6 @@ if TYPE_CHECKING:
     from octant.ask import Ask, Subject
     from octant.runs.programs.options import ProgramOptions
     from octant.store import StoredRun
-
-
-def resume_line(run: StoredRun) -> str:
-    """Return the command line that goes on with a run: of a program with all that has to be given again."""
-    line = ["octant", "resume", run.id]
-    ask = next((ask for ask in run.asks if ask.subject.command), None)
-    if ask is None:
-        return shell_text(line)
-    if file := _file_of(run):
-        return shell_text([*line, "--from", file])
-    knobs = [f"{name}={value}" for name, value in ask.knobs.items()]
-    return shell_text([*line, *knobs, *started_words(ask.subject), "--", *ask.subject.command])
 
 
 def check_stated(run: StoredRun, stated: Sequence[Ask], file: str) -> None:
@@ -53,14 +40,6 @@ def check_stated(run: StoredRun, stated: Sequence[Ask], file: str) -> None:
             why = f"{file} does not ask for {what!r} here"
             hint = "give the file with which the run began, in the same folder, or begin again"
             raise Refusal(f"cannot resume {run.id} ({why}); {hint}", Exit.WRONG_WORD)
-
-
-def _file_of(run: StoredRun) -> str:
-    """The file that asked for the programs of a run, by what is stored of its name; "" if there was none."""
-    if run.study:
-        return f"{run.study.name}.toml"
-    words = run.title.split() if run.benchmark == "evaluate" else []
-    return next((word for option, word in pairwise(words) if option == "--suite"), "")
 
 
 def check_given(

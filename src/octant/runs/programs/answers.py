@@ -12,16 +12,14 @@ from octant.ask import Subject
 from octant.launch import Planned
 from octant.launch.program import ProgramEnd
 from octant.program import ProgramCheck, ProgramValue
-from octant.record import KeptFile, Result
+from octant.record import MISSING, KeptFile, Result
 from octant.runs.programs import checks, values
 from octant.runs.programs.checks import Answer
 from octant.runs.programs.fill import filled, filled_words, known_values
+from octant.runs.programs.grammar import implied_value
 from octant.runs.programs.reference import Reference
 from octant.runs.programs.values import MissingValueError, Sources
 from octant.store import kept
-
-MISSING = "missing values"
-"""The note that says why values have no result."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ def judge_launch(
     known = known_values(planned.launch)
     sources = Sources(end.outputs, end.folder, started.timestamp(), end.cut)
     found = {one.name: one.value for one in measured}
-    read, missing = _read(_wanted(subject, known, found), sources)
+    read, missing = _read(_wanted(subject, known), _implied(subject, found), sources)
     answer = Answer(
         end, sources, {**found, **{one.name: one.value for one in read}}, missing, planned.environment,
         Path(subject.directory or "."), judging.reference, judging.is_baseline, judging.command,
@@ -71,20 +69,26 @@ def judge_launch(
     return Answered((*read, *judged.results), notes, files, time.monotonic() - begun_s)
 
 
-def _wanted(subject: Subject, known: Mapping[str, str], measured: Mapping[str, float]) -> list[ProgramValue]:
-    """Return the values to read: those that were asked for, then those that only a check names."""
-    named = [replace(one, source=filled(one.source, known)) for one in subject.values]
-    names = {*(one.name for one in named), *measured}
-    implied = dict.fromkeys(check.value for check in subject.checks if check.kind == "value")
-    return named + [values.implied_value(name) for name in implied if name not in names]
+def _wanted(subject: Subject, known: Mapping[str, str]) -> list[ProgramValue]:
+    return [replace(one, source=filled(one.source, known)) for one in subject.values]
 
 
-def _read(wanted: Sequence[ProgramValue], sources: Sources) -> tuple[list[Result], dict[str, str]]:
+def _implied(subject: Subject, measured: Mapping[str, float]) -> list[ProgramValue]:
+    """Return the values that only a check names."""
+    names = {*(one.name for one in subject.values), *measured}
+    checked = dict.fromkeys(check.value for check in subject.checks if check.kind == "value")
+    return [implied_value(name) for name in checked if name not in names]
+
+
+def _read(
+    wanted: Sequence[ProgramValue], implied: Sequence[ProgramValue], sources: Sources
+) -> tuple[list[Result], dict[str, str]]:
     """Return the values that a launch has, and why it lacks the others."""
     found, missing = [], {}
-    for value in wanted:
+    for value in (*wanted, *implied):
         try:
-            found.append(Result(value.name, values.read_value(value, sources), value.unit))
+            number = values.read_value(value, sources, value in implied)
+            found.append(Result(value.name, number, value.unit))
         except MissingValueError as error:
             missing[value.name] = str(error)
     return found, missing

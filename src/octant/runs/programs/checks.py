@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,8 @@ from typing import BinaryIO
 
 import numpy as np
 
+from octant.ask import Subject
+from octant.failure import Exit, Refusal
 from octant.launch import guard
 from octant.launch.execute import Outcome, Streams, new_mark, run
 from octant.launch.program import VARIABLE as LAUNCH
@@ -21,6 +24,7 @@ from octant.launch.program import ProgramEnd
 from octant.program import STDERR, STDOUT, ProgramCheck
 from octant.record import RecordError, Result
 from octant.runs.programs import values
+from octant.runs.programs.fill import filled
 from octant.runs.programs.reference import Reference, digest_note, digest_of, stored_name
 from octant.runs.programs.values import MissingValueError, Sources
 from octant.store import kept
@@ -78,6 +82,25 @@ class Judged:
     results: list[Result] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)  # to be stored with the launch, by name
+
+
+def check_commands(subject: Subject, known: Mapping[str, str]) -> None:
+    """Look for the programs of check commands before anything is launched.
+
+    Args:
+        subject: has the checks.
+        known: the values of knobs that their words may name.
+
+    Raises:
+        Refusal: one is not there.
+    """
+    for check in subject.checks:
+        word = filled(check.command[0], known) if check.command else ""
+        there = Path(subject.directory or ".") / word if "/" in word else word
+        if word and not shutil.which(there):
+            why = "it is no executable file" if "/" in word else "PATH has no such program"
+            hint = "try its full path, or a path relative to the folder in which the program works"
+            raise Refusal(f"cannot check with {word!r} ({why}); {hint}", Exit.WRONG_WORD)
 
 
 def judge(checks: Sequence[ProgramCheck], answer: Answer) -> Judged:
@@ -222,5 +245,5 @@ def _command_check(check: ProgramCheck, number: int, answer: Answer, judged: Jud
     if outcome.code < 0:
         raise FailedCheckError(f"it was ended by signal {-outcome.code}")
     if outcome.code in (126, 127):
-        raise FailedCheckError(f"it cannot be started ({said or 'no such program'})")
+        raise FailedCheckError(f"it cannot be started ({said.removeprefix('octant-bind: ') or 'no such program'})")
     return float(outcome.code), said

@@ -12,7 +12,7 @@ from dataclasses import replace
 from octant.ask import Ask, Launch
 from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
-from octant.record import Point
+from octant.record import MISSING, Point
 from octant.runs.carry_out import Batch, Decide
 from octant.runs.programs.reference import baseline_of, is_of_cell
 from octant.store import Repeats, StoredRun
@@ -20,6 +20,7 @@ from octant.units import counted, duration_text, si_text
 
 BUDGET_S = 600.0
 """Time into which the launches of a program have to fit, the first included."""
+_LONG_S = 10.0
 _SPREAD = 2.0  # times the difference of two equal runs that a suggested tolerance allows
 
 Decided = Callable[[Repeats], None]
@@ -31,7 +32,7 @@ def needs_decision(run: StoredRun) -> bool:
     return run.repeats is None and run.who == "run" and any(ask.subject.command for ask in run.asks)
 
 
-def decide(run: StoredRun, decided: Decided = lambda _: None) -> Decide:
+def decide(run: StoredRun, decided: Decided = lambda _: None, report: Callable[[str], None] = lambda _: None) -> Decide:
     """Yield the launches of a run: the baseline twice if a check needs it, the first launch of each cell, the rest.
 
     If the baseline or every first launch fails, nothing else is launched.
@@ -39,6 +40,7 @@ def decide(run: StoredRun, decided: Decided = lambda _: None) -> Decide:
     Args:
         run: as it is stored; of a run without programs, its launches are yielded in their order.
         decided: records the number of launches, and reports it.
+        report: called with what the first launches lack, if the others take long.
 
     Raises:
         Refusal: a check cannot be carried out, because two equal runs differ by more than its tolerance, or the
@@ -47,17 +49,20 @@ def decide(run: StoredRun, decided: Decided = lambda _: None) -> Decide:
     if not (yield from settle_baseline(run.asks)):
         return
     programs = [launch for launch in run.launches if launch.ask.subject.command]
-    first, taken_s, answered = [launch for launch in programs if launch.repeat == 0], 0.0, not programs
+    first, points = [launch for launch in programs if launch.repeat == 0], list[Point]()
     for launch in first:
         batch = yield launch
-        taken_s += sum(sum(point.spent_s.values()) for point in batch.points)
-        answered = answered or bool(batch.points)
-    if not answered:
+        points += batch.points
+    if programs and not points:
         return
+    taken_s = sum(sum(point.spent_s.values()) for point in points)
     repeats = run.repeats
     if needs_decision(run):
         repeats = Repeats(launches_within(BUDGET_S, taken_s, max(launch.ask.repeats for launch in first)), taken_s)
         decided(repeats)
+        if taken_s * (repeats.repeats - 1) > _LONG_S:
+            for text in dict.fromkeys(point.notes[MISSING] for point in points if MISSING in point.notes):
+                report(f"no value: {text}")
     for launch in run.launches:
         is_left = not repeats or launch.repeat < repeats.repeats
         if not launch.ask.subject.command or (launch.repeat and is_left):
@@ -126,7 +131,9 @@ def _check_equal(checks: Sequence[ProgramCheck], points: Sequence[Point]) -> Non
         found = [value for point in points for value in _values(point, check.value)]
         if not first.passed or (check.kind == "value" and len(found) < 2):
             why = first.where or second.where
-            raise Refusal(f"cannot check {what} (the baseline has none: {why})", Exit.WRONG_ANSWER)
+            reason, _, hint = why.rpartition("; ")
+            text = f"cannot check {what} of the baseline ({reason or why})"
+            raise Refusal(f"{text}; {hint}" if reason else text, Exit.WRONG_ANSWER)
         if check.kind == "file":
             hint = "try --value with a number in it, and --check with a tolerance"
             raise Refusal(

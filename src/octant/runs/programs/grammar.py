@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from octant.failure import Exit, Refusal, suggestion
 from octant.program import STDERR, STDOUT, ProgramCheck, ProgramValue
+from octant.runs.programs import values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -217,6 +218,10 @@ def _check_pattern(text: str, pattern: str) -> None:
         said = error.msg if isinstance(error, re.error) else str(error) or "too deep"
         hint = r"write \( \[ \* and so on for the characters themselves"
         _refuse(text, "value", f"{said}{where} of the regular expression", f"{_VALUE_EXAMPLE}; {hint}")
+    try:
+        values.compile_pattern(pattern)
+    except ValueError as error:
+        _refuse(text, "value", f"{error} of the regular expression", _VALUE_EXAMPLE)
     if not compiled.groups and compiled.fullmatch(""):
         _refuse(text, "value", "the regular expression matches an empty text", _VALUE_EXAMPLE)
 

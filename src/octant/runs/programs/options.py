@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from octant.ask import Subject
 from octant.failure import Exit, Refusal
+from octant.program import shell_text
 from octant.runs.programs import grammar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from octant.store import StoredRun
 
 MOST_WORDS = 100_000
 """Of a command line."""
@@ -94,10 +98,24 @@ def started_words(subject: Subject) -> list[str]:
     ]
 
 
-def value_words(subject: Subject) -> list[str]:
-    """Return the values of a subject as words of `--value`."""
-    places = [(one, f"json:{one.path}" if one.path else one.pattern) for one in subject.values]
-    return option_words("--value", [f"{one.name}[{one.unit},{one.better},{one.source}]={at}" for one, at in places])
+def resume_line(run: StoredRun) -> str:
+    """Return the command line that goes on with a run: of a program with all that has to be given again."""
+    line = ["octant", "resume", run.id]
+    if not any(ask.subject.command for ask in run.asks):
+        return shell_text(line)
+    if file := _file_of(run):
+        return shell_text([*line, "--from", file])
+    ask = next(ask for ask in run.asks if ask.subject.command)
+    knobs = [f"{name}={value}" for name, value in ask.knobs.items()]
+    return shell_text([*line, *knobs, *started_words(ask.subject), "--", *ask.subject.command])
+
+
+def _file_of(run: StoredRun) -> str:
+    """The file that asked for the programs of a run, by what is stored of its name; "" if there was none."""
+    if run.study:
+        return f"{run.study.name}.toml"
+    words = run.title.split() if run.benchmark == "evaluate" else []
+    return next((word for option, word in pairwise(words) if option == "--suite"), "")
 
 
 def option_words(name: str, values: Iterable[str]) -> list[str]:

@@ -150,13 +150,16 @@ def _memory(report: GuardReport) -> tuple[Buffer, ...]:
 
 
 def _shares_cores(reports: Iterable[GuardReport]) -> bool:
-    """Return whether a host has more threads at work than hardware threads that they may use."""
-    threads: dict[str, int] = {}
+    """Return whether a host has more ranks than hardware threads that they may use.
+
+    Threads of one rank may have run one after the other, as processes of a script do.
+    """
+    ranks: dict[str, int] = {}
     cpus: dict[str, set[int]] = {}
     for report in reports:
-        threads[report.host] = threads.get(report.host, 0) + len(report.given.thread_masks)
+        ranks[report.host] = ranks.get(report.host, 0) + 1
         cpus.setdefault(report.host, set()).update(cpu for mask in report.given.thread_masks for cpu in mask)
-    return any(threads[host] > len(cpus[host]) > 0 for host in threads)
+    return any(ranks[host] > len(cpus[host]) > 0 for host in ranks)
 
 
 def _notes(planned: Planned, end: ProgramEnd, reports: Mapping[int, GuardReport], ranks: int) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +36,8 @@ MOST_CELLS = 10_000
 """Combinations of the values of a program's knobs."""
 RESERVED = frozenset({"seconds", "samples", "least", "precision", "groups"})
 """Names of knobs that have another meaning for the analysis of workloads: how long to measure, and groups of ranks."""
+MOST_OF_NAME = 80
+"""Characters of the name of a program."""
 _INTERPRETER = re.compile(r"python[\d.]*|perl|ruby|julia|Rscript|node|bash|sh|dash|zsh|ksh")
 _KNOB = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -80,6 +83,28 @@ def program(
     shape = Shape(count, str(request) if request else "", host_names(where.hosts), where.launcher)
     subject = replace(subject, program=name)
     return Ask(subject, asked, shape, dict(mpi or {}), Presentation(name), repeats or LAUNCHES), machine
+
+
+def check_program(ask: Ask) -> None:
+    """Refuse a program that is not there; a command before the launch, another host or a launcher's node may have it.
+
+    Raises:
+        Refusal: there is none.
+    """
+    subject, known = ask.subject, {"ranks": str(ask.shape.ranks), **cells_of(ask.knobs)[0]}
+    if subject.before or ask.shape.hosts or _recognised(subject, ask.knobs, ask.shape.ranks):
+        return
+    word = fill.filled(subject.command[0], known)
+    path = subject.environment.get("PATH")
+    if shutil.which(word, path=None if path is None else fill.filled(path, known)):
+        return
+    if not os.path.dirname(word):  # noqa: PTH120 - text
+        why = "no such program on PATH"
+        hint = f"did you mean ./{word}?" if os.access(word, os.X_OK) else "check the name, or give its path"
+    else:
+        why = "it may not be executed" if Path(word).exists() else "no such file"
+        hint = "check its path and mode"
+    raise Refusal(f"cannot start {word!r} ({why}); {hint}")
 
 
 def remarks(ask: Ask) -> tuple[str, ...]:
@@ -178,7 +203,7 @@ def program_name(words: Sequence[str]) -> str:
     if _INTERPRETER.fullmatch(name):
         script = "" if "-c" in words[1:2] else next((word for word in words[1:] if not word.startswith("-")), "")
         name = os.path.basename(script) or name  # noqa: PTH119 - text
-    return name
+    return re.sub(r"[\x00-\x1f\x7f]", "?", name)[:MOST_OF_NAME] or "program"
 
 
 def read_knobs(words: Sequence[str], subject: Subject) -> dict[str, str]:
@@ -196,12 +221,14 @@ def read_knobs(words: Sequence[str], subject: Subject) -> dict[str, str]:
             why = f"cannot read {word[:60]!r} (not of the form knob=value); try n=1,2,4, or -- in front of the program"
         elif name in RESERVED:
             why = f"cannot name a knob {name} (workloads have a knob of this name with another meaning); try my_{name}"
+        elif name == "threads" and not all(re.fullmatch("[1-9][0-9]{0,6}", one) for one in values):
+            why = f"cannot use {word[:60]!r} (threads is a number, which OMP_NUM_THREADS gets too); try threads=1,2,4"
         elif name in found:
             why = f"cannot set {name} twice; give several values as {name}=a,b"
         elif not all(values):
             why = f"cannot use an empty value in {word[:60]!r}; remove the comma, or give the argument a value"
         elif len(set(map(comparable, values))) < len(values):
-            why = f"cannot measure {word[:60]} (two values are the same amount); try --repeats 2 to measure each twice"
+            why = f"cannot measure {word[:60]} (two values are the same amount); try --repeats 12 for more launches"
         if why:
             raise Refusal(why, Exit.WRONG_WORD)
         found[name] = value

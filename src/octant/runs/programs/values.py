@@ -68,13 +68,13 @@ def compile_pattern(pattern: str) -> regex.Pattern[str]:
         raise ValueError(str(error) or type(error).__name__) from error
 
 
-def implied_value(name: str) -> ProgramValue:
-    """Return where a value is looked for that a check names and no `--value` describes: `name = 1.5` in stdout."""
-    return ProgramValue(name, pattern=rf"(?<![\w]){regex.escape(name, special_only=True)}\s*[=:]?\s*([^\s,;]+)")
-
-
-def read_value(value: ProgramValue, sources: Sources) -> float:
+def read_value(value: ProgramValue, sources: Sources, implied: bool = False) -> float:
     """Return the number that a value has in a launch: in its last match.
+
+    Args:
+        value: where it is.
+        sources: of the launch.
+        implied: no `--value` of the user describes it, so that messages do not show its expression.
 
     Raises:
         MissingValueError: there is no match, the match is no finite number, or the search takes too long.
@@ -85,7 +85,7 @@ def read_value(value: ProgramValue, sources: Sources) -> float:
             raise MissingValueError(f"{value.source} is larger than {MOST_BYTES >> 20} MiB; try a regular expression")
         found = _found_in_json(value.path, value.source, text)
     else:
-        found = _last_match(value, text, sources)
+        found = _last_match(value, text, sources, implied)
     try:
         return parse_number(found)
     except ValueError as error:
@@ -169,7 +169,7 @@ def _is_output(source: str) -> bool:
     return source in (STDOUT, STDERR)
 
 
-def _last_match(value: ProgramValue, text: str, sources: Sources) -> str:
+def _last_match(value: ProgramValue, text: str, sources: Sources, implied: bool = False) -> str:
     """Return the first group, else the whole, of the last match of a regular expression."""
     last: regex.Match[str] | None = None
     try:
@@ -183,23 +183,25 @@ def _last_match(value: ProgramValue, text: str, sources: Sources) -> str:
     except ValueError as error:
         raise MissingValueError(f"cannot read the regular expression {_quoted(value.pattern)} ({error})") from error
     if last is None:
-        raise MissingValueError(_no_match_text(value, text, sources))
+        raise MissingValueError(_no_match_text(value, text, sources, implied))
     found = last[1] if pattern.groups else last[0]
     if found is None:
         raise MissingValueError(f"the first group of {_quoted(value.pattern)} matches nothing in {_quoted(last[0])}")
     return str(found)
 
 
-def _no_match_text(value: ProgramValue, text: str, sources: Sources) -> str:
+def _no_match_text(value: ProgramValue, text: str, sources: Sources, implied: bool) -> str:
     """Return that nothing matches, with the line that is most like the expression, and what to try."""
-    said = f"{_quoted(value.pattern)} matches nothing in {value.source}"
+    what = f"no number follows {_quoted(value.name)}" if implied else f"{_quoted(value.pattern)} matches nothing"
+    said = f"{what} in {value.source}"
     if not text.strip():
         said += ", which is empty"
-    elif nearest := nearest_line(value.pattern, text):
+    elif nearest := nearest_line(re.escape(value.name) if implied else value.pattern, text):
         said += f"; the most similar line is {_quoted(nearest)}"
     if _is_output(value.source) and sources.cut:
         said += f"; {'; '.join(sources.cut)}"
-    return f"{said}; {_next_step(value, text, sources)}"
+    step = f"describe it with --value {_quoted(f'{value.name}=REGEX')}" if implied else _next_step(value, text, sources)
+    return f"{said}; {step}"
 
 
 def _next_step(value: ProgramValue, text: str, sources: Sources) -> str:

@@ -1,0 +1,84 @@
+"""What rules on users' programs look at: each cell with what its launches occupied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from octant.advice.findings._program_lines import plain_line, program_line
+from octant.advice.findings._thresholds import PREEMPTIONS_A_SECOND, PRESSURE
+from octant.analysis.doubts import cpu_pressure
+from octant.analysis.occupancy import most_occupied
+from octant.analysis.program import CORES_USED, PREEMPTIONS, WALL
+from octant.program import is_program
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octant.analysis.figures import Figure
+    from octant.analysis.occupancy import Occupancy
+    from octant.analysis.summary import Summary
+    from octant.ask import Ask
+
+
+@dataclass(frozen=True)
+class ProgramCell:
+    """One cell of a program with a right answer."""
+
+    summary: Summary
+    figure: Figure
+    ask: Ask
+    occupied: Occupancy | None  # of the launch in which most was seen; `None`: nothing was read back
+
+    def middle(self, metric: str) -> float:
+        """The median of a metric; 0 where it has no value."""
+        figure = self.summary.figure(self.figure, metric)
+        return figure.value.middle if figure and figure.value else 0.0
+
+    @property
+    def cores_used(self) -> float:
+        """CPU time over wall time."""
+        return self.middle(CORES_USED)
+
+    @property
+    def shares_cpus(self) -> bool:
+        """Whether threads that had work waited for a hardware thread.
+
+        By the kernel's pressure-stall information, else by how often threads were preempted. Threads that were seen
+        may have run one after the other, so that their number alone does not say it.
+        """
+        shares = [share for point in self.figure.points if (share := cpu_pressure(point)) is not None]
+        if shares:
+            return sum(shares) / len(shares) >= PRESSURE
+        wall_s = self.middle(WALL)
+        return bool(wall_s) and self.middle(PREEMPTIONS) / wall_s >= PREEMPTIONS_A_SECOND
+
+    def line(self, environment: Mapping[str, str] | None = None, place: str = "", **changed: str) -> tuple[str, ...]:
+        """The command that measures this cell alone, with other variables, placement or values of knobs."""
+        return program_line(self.ask, {**self._knobs, **changed}, environment, place)
+
+    def under(self, *tool: str) -> tuple[str, ...]:
+        """The command line of this cell behind the words of another tool."""
+        return plain_line(self.ask, self._knobs, tool)
+
+    @property
+    def _knobs(self) -> dict[str, str]:
+        return {name: self.figure.knobs.get(name, value) for name, value in self.ask.knobs.items()}
+
+
+def program_cells(summary: Summary) -> list[ProgramCell]:
+    """The cells of users' programs with a value, in the order of the run; none of a run of kernels."""
+    found = []
+    for figure in summary.figures:
+        ask = summary.run.ask_of(figure.point.launch) if is_program(figure.workload.name) else None
+        if ask is not None and ask.subject.command and figure.value is not None:
+            found.append(ProgramCell(summary, figure, ask, most_occupied(figure.points)))
+    return found
+
+
+def glibc_tunables(known: Mapping[str, str], *settings: str) -> dict[str, str]:
+    """The variable of glibc's tunables with these added to those that are set: one variable carries all."""
+    name = "GLIBC_TUNABLES"
+    names = {one.partition("=")[0] for one in settings}
+    kept: Sequence[str] = [one for one in known.get(name, "").split(":") if one and one.partition("=")[0] not in names]
+    return {name: ":".join([*kept, *settings])}

@@ -1,0 +1,49 @@
+"""One thread of a program was busy on a machine that has many hardware threads for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octant.advice.findings import Finding, Judged
+from octant.advice.findings._programs import program_cells
+from octant.advice.findings._thresholds import LEAST_IDLE, ONE_BUSY, ORDER
+
+if TYPE_CHECKING:
+    from octant.advice.findings._programs import ProgramCell
+    from octant.analysis.summary import Summary
+
+
+def judge(summary: Summary) -> Judged:
+    """Fires where a program of one rank used about one core of at least `LEAST_IDLE` hardware threads."""
+    cells = [cell for cell in program_cells(summary) if cell.occupied and len(cell.occupied.ranks) == 1]
+    idle = [
+        (_allowed(cell), cell)
+        for cell in cells
+        if _allowed(cell) >= LEAST_IDLE and ONE_BUSY[0] <= cell.cores_used <= ONE_BUSY[1] and not _was_swept(cell)
+    ]
+    if not idle:
+        return Judged()
+    number, cell = max(idle, key=lambda one: one[0])
+    counts = [str(2**power) for power in range(number.bit_length()) if 2**power <= number]
+    return Judged(
+        (
+            Finding(
+                rule="idle cores",
+                title=f"One of {number} hardware threads was busy",
+                body=f"The program used {cell.cores_used:.2g} cores on average. The line shows whether it is faster "
+                "with more OpenMP threads; other programs have an option of their own.",
+                lines=cell.line(threads=",".join(counts)),
+                family="threads",
+                gain=ORDER["idle cores"],
+            ),
+        )
+    )
+
+
+def _allowed(cell: ProgramCell) -> int:
+    return len(cell.occupied.hardware_threads) if cell.occupied else 0
+
+
+def _was_swept(cell: ProgramCell) -> bool:
+    """Whether the number of threads was chosen by the user."""
+    return "threads" in cell.ask.knobs or "OMP_NUM_THREADS" in cell.ask.subject.environment

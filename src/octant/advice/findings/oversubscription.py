@@ -1,0 +1,73 @@
+"""A program has more busy threads than the hardware threads that it may use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octant.advice.findings import Finding, Judged
+from octant.advice.findings._programs import program_cells
+from octant.advice.findings._thresholds import ORDER
+from octant.advice.findings.shared_cores import crowd
+from octant.units import counted
+
+if TYPE_CHECKING:
+    from octant.advice.findings._programs import ProgramCell
+    from octant.analysis.summary import Summary
+
+
+def judge(summary: Summary) -> Judged:
+    """Fires for the cell with most busy threads for each hardware thread of a host, if threads waited for one."""
+    cells = [cell for cell in program_cells(summary) if cell.occupied and cell.occupied.threads]
+    crowded = [
+        (threads, cpus, ranks, cell)
+        for cell in cells
+        for threads, cpus, ranks in [_most_crowded(cell)]
+        if threads > cpus and cell.shares_cpus and not crowd(cell)[0]
+    ]
+    if not crowded:
+        return Judged(passed=("threads did not share hardware threads",) if cells else ())
+    threads, cpus, ranks, cell = max(crowded, key=lambda one: one[0] / one[1])
+    each = max(1, cpus // ranks)
+    too_many_ranks = ranks > cpus
+    what = (
+        f"{counted(ranks, 'rank')} on {counted(cpus, 'hardware thread')}"
+        if too_many_ranks
+        else (f"{counted(threads, 'busy thread')} on {counted(cpus, 'hardware thread')}")
+    )
+    fewer = (
+        "fewer ranks"
+        if too_many_ranks
+        else f"{counted(each, 'thread')} in each rank"
+        if ranks > 1
+        else (f"{counted(each, 'thread')}")
+    )
+    return Judged(
+        (
+            Finding(
+                rule="oversubscription",
+                title=f"{what}: oversubscribed",
+                body=f"Threads that have work wait for each other. Start {fewer}, or allow more hardware threads; "
+                "the line sets the number of OpenMP threads.",
+                lines=_lines(cell, each),
+                family="threads",
+                gain=ORDER["oversubscription"],
+                details=(f"{counted(threads, 'thread')} used CPU time; they may use {cpus} hardware threads",),
+            ),
+        )
+    )
+
+
+def _lines(cell: ProgramCell, threads: int) -> tuple[str, ...]:
+    if "threads" in cell.ask.knobs:
+        return cell.line(threads=str(threads))
+    return cell.line({"OMP_NUM_THREADS": str(threads)})
+
+
+def _most_crowded(cell: ProgramCell) -> tuple[int, int, int]:
+    """Busy threads, hardware threads and ranks of the host with most of the first for each of the second."""
+    hosts = cell.occupied.by_host.values() if cell.occupied else ()
+    found = [
+        (sum(rank.threads for rank in ranks), len(frozenset().union(*(rank.cpus for rank in ranks))), len(ranks))
+        for ranks in hosts
+    ]
+    return max((one for one in found if one[1]), key=lambda one: one[0] / one[1], default=(0, 1, 1))

@@ -1,0 +1,55 @@
+"""Ranks of a program share hardware threads because each is bound to the same ones, and others are free."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octant.advice.findings import Finding, Judged
+from octant.advice.findings._programs import program_cells
+from octant.advice.findings._thresholds import ORDER
+from octant.placement import set_text
+from octant.units import counted
+
+if TYPE_CHECKING:
+    from octant.advice.findings._programs import ProgramCell
+    from octant.analysis.summary import Summary
+
+
+def judge(summary: Summary) -> Judged:
+    """Fires for the cell in which most ranks of a host are bound to fewer hardware threads than there are ranks."""
+    cells = [cell for cell in program_cells(summary) if cell.occupied and len(cell.occupied.ranks) > 1]
+    found = [(ranks, cpus, cell) for cell in cells for ranks, cpus in [crowd(cell)] if ranks]
+    if not found:
+        return Judged(passed=("no ranks are bound to the same hardware threads",) if cells else ())
+    ranks, cpus, cell = max(found, key=lambda one: one[0] / len(one[1]))
+    local = max(len(those) for those in cell.occupied.by_host.values()) if cell.occupied else ranks
+    free = len(summary.run.machine.topology.usable())
+    return Judged(
+        (
+            Finding(
+                rule="shared cores",
+                title=f"{counted(ranks, 'rank')} share {counted(len(cpus), 'hardware thread')}",
+                body=f"Each of them is bound to {set_text(sorted(cpus))}, and this machine has "
+                f"{counted(free, 'hardware thread')}. The placement gives each rank its own.",
+                lines=cell.line(place=f"{local}x1"),
+                family="binding",
+                gain=ORDER["shared cores"],
+            ),
+        )
+    )
+
+
+def crowd(cell: ProgramCell) -> tuple[int, frozenset[int]]:
+    """How many ranks of a host are bound to the same hardware threads, of which there are fewer, and to which.
+
+    No rank where all hardware threads of the machine are allowed, or where too few are free for all ranks.
+    """
+    usable = {cpu.os for cpu in cell.summary.run.machine.topology.usable()}
+    found: tuple[int, frozenset[int]] = (0, frozenset())
+    for ranks in cell.occupied.by_host.values() if cell.occupied else ():
+        masks = [rank.cpus for rank in ranks if rank.cpus]
+        for mask in set(masks):
+            number = masks.count(mask)
+            if mask != usable and number > len(mask) and number > found[0] and len(ranks) <= len(usable):
+                found = (number, mask)
+    return found

@@ -1,0 +1,57 @@
+"""A program spent more CPU time in the system than in its own code: page faults or system calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octant.advice.findings import Finding, Judged
+from octant.advice.findings._programs import glibc_tunables, program_cells
+from octant.advice.findings._thresholds import FAULT_S, OF_FAULTS, ORDER, SHORT_S
+from octant.analysis.program import MAJOR_FAULTS, MINOR_FAULTS, SYSTEM, USER
+from octant.units import percent_text, si_text
+
+if TYPE_CHECKING:
+    from octant.advice.findings._programs import ProgramCell
+    from octant.analysis.summary import Summary
+
+TUNABLES = ("glibc.malloc.mmap_threshold=33554432", "glibc.malloc.trim_threshold=4294967296")
+"""With these, memory that is freed stays with the program instead of being given back and faulted in again."""
+
+
+def judge(summary: Summary) -> Judged:
+    """Fires for the cell with the greatest share of system time, where that is more than the user time."""
+    cells = [cell for cell in program_cells(summary) if cell.middle(USER) + cell.middle(SYSTEM) >= SHORT_S]
+    found = [(_share(cell), cell) for cell in cells if cell.middle(SYSTEM) > cell.middle(USER)]
+    if not found:
+        return Judged(passed=("less CPU time went to the system than to the program itself",) if cells else ())
+    share, cell = max(found, key=lambda one: one[0])
+    faults = cell.middle(MINOR_FAULTS) + cell.middle(MAJOR_FAULTS)
+    by_faults = faults * FAULT_S >= OF_FAULTS * cell.middle(SYSTEM)
+    if by_faults:
+        title = f"{percent_text(share)} of the CPU time went to the system, much of it for {faults:,.0f} page faults"
+        body = "Memory that is given back and taken again has to be filled with zeros each time. The line keeps freed "
+        body += "memory of malloc with the program."
+        lines = cell.line(glibc_tunables(cell.ask.subject.environment, *TUNABLES))
+    else:
+        title = f"{percent_text(share)} of the CPU time went to the system"
+        body = f"It had {faults:,.0f} page faults, which do not explain it: system calls do. The line lists them by "
+        body += "the time that they took."
+        lines = cell.under("strace", "-f", "-c", "-S", "time")
+    system, user = (si_text(cell.middle(name), "s") for name in (SYSTEM, USER))
+    return Judged(
+        (
+            Finding(
+                rule="system time",
+                title=title,
+                body=body,
+                lines=lines,
+                family="system",
+                gain=ORDER["system time"],
+                details=(f"system time {system}, user time {user}",),
+            ),
+        )
+    )
+
+
+def _share(cell: ProgramCell) -> float:
+    return cell.middle(SYSTEM) / (cell.middle(SYSTEM) + cell.middle(USER))

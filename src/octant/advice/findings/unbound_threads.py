@@ -1,0 +1,65 @@
+"""Threads of a program may move between NUMA domains, away from their memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octant.advice.findings import Finding, Judged
+from octant.advice.findings._programs import program_cells
+from octant.advice.findings._thresholds import OFF_NODE, ORDER
+from octant.units import counted, percent_text
+
+if TYPE_CHECKING:
+    from octant.advice.findings._programs import ProgramCell
+    from octant.analysis.summary import Summary
+    from octant.machine import Topology
+
+
+def judge(summary: Summary) -> Judged:
+    """Fires for the cell with most threads that may run in several domains, if it has several or uses their memory."""
+    topology = summary.run.machine.topology
+    if len(topology.groups("numa")) < 2:
+        return Judged()
+    cells = [cell for cell in program_cells(summary) if cell.occupied and cell.occupied.threads]
+    counts = [(_unbound(cell, topology), cell) for cell in cells]
+    loose = [(number, cell) for number, cell in counts if number > 1 or (number and _off_node(cell) >= OFF_NODE)]
+    if not loose:
+        return Judged(passed=("threads stay within a NUMA domain",) if cells else ())
+    number, cell = max(loose, key=lambda one: one[0])
+    assert cell.occupied is not None  # noqa: S101 - `cells` have it
+    domains = len(topology.groups("numa"))
+    ranks = max(len(those) for those in cell.occupied.by_host.values())
+    most = max(rank.threads for rank in cell.occupied.ranks)
+    cores = len(topology.groups("core"))
+    away = _off_node(cell)
+    held = f" {percent_text(away)} of its memory lies on a second domain." if away >= OFF_NODE else ""
+    return Judged(
+        (
+            Finding(
+                rule="unbound threads",
+                title=f"{counted(number, 'thread')} may move between {domains} NUMA domains",
+                body=f"A thread that the system moves leaves its memory behind, and launches differ.{held} "
+                "The placement binds each thread to a core.",
+                lines=cell.line(place=f"{ranks}x{max(1, min(most, cores // ranks))}"),
+                family="binding",
+                gain=ORDER["unbound threads"],
+            ),
+        )
+    )
+
+
+def _unbound(cell: ProgramCell, topology: Topology) -> int:
+    """Busy threads that may run in more than one NUMA domain."""
+    domains = [set(group) for group in topology.groups("numa")]
+    masks = [mask for rank in (cell.occupied.ranks if cell.occupied else ()) for mask in rank.masks]
+    return sum(sum(bool(mask & domain) for domain in domains) > 1 for mask in masks)
+
+
+def _off_node(cell: ProgramCell) -> float:
+    """Of the private memory of the rank that is spread most, the share outside the domain with most of it."""
+    shares = [
+        1 - max(rank.bytes_on_node.values()) / sum(rank.bytes_on_node.values())
+        for rank in (cell.occupied.ranks if cell.occupied else ())
+        if sum(rank.bytes_on_node.values())
+    ]
+    return max(shares, default=0.0)

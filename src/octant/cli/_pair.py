@@ -1,0 +1,229 @@
+"""`octant compare -- A -- B`: two programs measured in paired rounds, until there is a verdict."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import typer
+
+from octant.failure import Exit, Refusal, worst
+from octant.units import brief_text, counted, duration_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from octant.analysis.compare import Comparisons
+    from octant.cli._program import ProgramWords
+    from octant.cli._rounds import Asked, Judge
+    from octant.runs.carry_out import Step
+    from octant.runs.interleaved import Interleaved, RoundEnd
+    from octant.runs.requests import Where
+    from octant.store import Pair, Store, StoredRun
+
+_REDRAW_S = 0.1
+_EVERY_LOOK = 16
+"""Rounds up to which each of them may be looked at; later looks become rarer, since they read all rounds."""
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What the command line says of two programs."""
+
+    typed: ProgramWords  # both command lines, and the options of both programs
+    given: tuple[str, ...] = ()  # the arguments: knobs, and the two runs whose rounds go on
+    ranks: int | None = None
+    where: Where | None = None
+
+    @property
+    def knobs(self) -> list[str]:
+        """The arguments that set knobs."""
+        return [word for word in self.given if "=" in word]
+
+    @property
+    def runs(self) -> list[str]:
+        """The arguments that name runs: none or two.
+
+        Raises:
+            Refusal: another number.
+        """
+        named = [word for word in self.given if "=" not in word]
+        if len(named) not in (0, 2):
+            why = f"{named[0]!r} is neither knob=value nor one of two runs whose rounds go on"
+            raise Refusal(f"cannot compare two programs ({why}); try n=1,2 with {{n}} in both", Exit.WRONG_WORD)
+        return named
+
+    def again(self, sides: Interleaved) -> str:
+        """The command that goes on with the rounds of two runs: a store starts no program, so all is given again."""
+        own = [word for word in self.typed.own if word not in self.runs]
+        behind = self.typed.command or ()
+        return shlex.join(["octant", "compare", *own, sides.before.id, sides.after.id, "--", *behind])
+
+
+def line_of(run: StoredRun) -> str:
+    """The command that goes on with the rounds of one of two programs and of the other, which lies in the same store.
+
+    Raises:
+        Refusal: the run of the other program cannot be read.
+    """
+    from octant.runs.programs.typed import comparison_line
+    from octant.store import Store
+
+    assert run.pair is not None  # noqa: S101 - the caller asks for one of two
+    runs = sorted((run, Store(run.folder.parent.parent).read(run.pair.partner)), key=lambda one: one.id)
+    options = ["--until-sure"] if run.pair.looks == "any time" else []
+    options += [] if run.pair.looks == "rising" else ["--rounds", str(run.pair.rounds)]
+    couples = tuple(zip(runs[0].asks, runs[1].asks, strict=True))
+    return comparison_line(couples, *options, runs=[one.id for one in runs])
+
+
+@dataclass
+class _Rounds:
+    """What is decided and shown while rounds are measured."""
+
+    asked: Asked
+    pair: Pair  # rounds that were planned, and when they may be judged
+    is_decided: Callable[[RoundEnd], bool]
+    figures: int
+    names: Mapping[str, str]  # A or B, by the path of the records
+    most: int  # rounds, at most those that were planned
+    begun_s: float = 0.0  # of the first launch; 0: none has begun
+    failed: bool = False  # in the first round
+    drawn_s: float = 0.0
+    number: int = 0  # rounds so far
+    round_s: float = 0.0  # 0: not known yet
+
+    def is_enough(self, end: RoundEnd) -> bool:
+        """Whether a round was the last: for a verdict, for a wrong answer, or for the time that rounds may take."""
+        batches = [batch for _, batch in end.batches]
+        self.number = end.number
+        self.failed = end.number == 1 and any(batch.failures or not batch.points for batch in batches)
+        if self.failed or any(point.failed_checks for batch in batches for point in batch.points):
+            return True
+        if not self.round_s:
+            self.round_s = time.monotonic() - self.begun_s
+            self._announce()
+        if end.number >= self.most:
+            return True
+        return end.number % max(1, end.number // _EVERY_LOOK) == 0 and self.is_decided(end)
+
+    def _announce(self) -> None:
+        """How many rounds there will be and how long they take, before the second of them."""
+        from octant.cli._rounds import may_look
+        from octant.runs.programs.pair import sensible_rounds
+
+        all_of_them = self.pair.rounds
+        if self.asked.rounds is None:
+            self.most = sensible_rounds(self.pair, self.round_s, self.figures)
+        early = any(may_look(self.pair.looks, number, self.pair.rounds) for number in range(1, self.most))
+        most = "at most " * early + counted(self.most, "round")
+        text = f"a round takes {brief_text(self.round_s)}: {most}, about {brief_text(self.most * self.round_s)}"
+        more = f"--rounds {all_of_them} takes {brief_text(all_of_them * self.round_s)}"
+        hint = "--rounds N changes that" if self.most == all_of_them else more
+        self.clear()
+        typer.echo(f"octant: {text}" + f"; {hint}" * (self.asked.rounds is None), err=True)
+
+    def observe(self, step: Step, elapsed_s: float) -> None:
+        """One line on a terminal: which program runs, since when, and what is left."""
+        self.begun_s = self.begun_s or time.monotonic()
+        if not sys.stderr.isatty() or time.monotonic() - self.drawn_s < _REDRAW_S:
+            return
+        self.drawn_s = time.monotonic()
+        launch = step.planned.launch
+        left_s = max(0.0, (self.most - self.number) * self.round_s)
+        left = f", at most {duration_text(left_s)} left" if self.round_s else ""
+        name = self.names.get(str(step.records), "")
+        text = f"round {launch.repeat + 1}/{self.most}, {name} {elapsed_s:.0f} s{left}"
+        sys.stderr.write(f"\r\033[K{text}")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Removes the line."""
+        if self.drawn_s and sys.stderr.isatty():
+            sys.stderr.write("\r\033[K")
+
+
+def measured(to: Store, programs: Programs, asked: Asked, judge: Judge) -> Comparisons:
+    """The verdict on two programs, which are measured now; Ctrl-C keeps both runs, and prints how to go on.
+
+    Args:
+        judge: compares two runs, for a gate where one is asked for.
+
+    Raises:
+        Refusal: not two programs, one that cannot be started, too few rounds for a gate over so many figures, or a
+            program failed in the first round.
+        typer.Exit: it was stopped.
+    """
+    from octant.analysis.evidence import too_few_rounds
+    from octant.runs import interleaved
+    from octant.runs.plan import check_startable
+    from octant.runs.programs import pair
+    from octant.runs.requests import HERE
+    from octant.stats.gate import RISING_FURTHER, least_rounds
+
+    commands = pair.two_commands(programs.typed.command or ())
+    options = programs.typed.options
+    couples, machine = pair.couples_of(commands, programs.knobs, programs.ranks, programs.where or HERE, options)
+    for ask in (ask for couple in couples for ask in couple):
+        check_startable(ask, machine)
+    kept = pair.continued([to.find(name) for name in programs.runs], couples) if programs.runs else None
+    rounds, looks, goes_on = asked.plan(kept.pair if kept else None, max(RISING_FURTHER), early=True)
+    if asked.gate and rounds < least_rounds(len(couples)):
+        raise Refusal(too_few_rounds(len(couples), rounds), Exit.WRONG_WORD)
+    if kept and goes_on:
+        return _measure(to, kept, programs, replace(kept.pair, rounds=rounds, looks=looks), asked, judge)
+    sides = interleaved.begin_programs(to, couples, commands, machine, rounds, looks)
+    return _measure(to, sides, programs, sides.pair, asked, judge)
+
+
+def _measure(
+    to: Store, sides: Interleaved, programs: Programs, planned: Pair, asked: Asked, judge: Judge
+) -> Comparisons:
+    from functools import partial
+
+    from octant.cli._measure import warn_of_output
+    from octant.cli._progress import ended_like_ctrl_c
+    from octant.cli._rounds import is_decided
+    from octant.cli._stored import report_damage, warn
+    from octant.runs import interleaved
+    from octant.runs.plan import planner_of
+
+    runs = (sides.before, sides.after)
+    names = {str(run.records): name for name, run in zip("AB", runs, strict=True)}
+    decided = partial(is_decided, planned, judge, asked.gate)
+    going = _Rounds(asked, planned, decided, len(sides.couples), names, planned.rounds)
+    if sides.rounds < planned.rounds and not decided(interleaved.RoundEnd(sides.rounds, (), lambda: sides)):
+        planners = planner_of(sides.before, asked.timeout_s), planner_of(sides.after, asked.timeout_s)
+        try:
+            with ended_like_ctrl_c():
+                sides = interleaved.measure(
+                    to, sides, planners, planned.rounds, going.is_enough, going.observe, report=warn
+                )
+        except KeyboardInterrupt:
+            going.clear()
+            typer.echo(f"\nStopped; all is kept. Go on with: {programs.again(sides)}", err=True)
+            raise typer.Exit(int(Exit.INTERRUPTED)) from None
+        going.clear()
+    for run in (sides.before, sides.after):
+        report_damage(run.id, run.unread)
+    found = judge(sides.before, sides.after)
+    for run in found.runs:
+        warn_of_output(run)
+    if going.failed or (not sides.rounds and found.before.run.failures):
+        raise _failed(found, asked.gate)
+    return found
+
+
+def _failed(found: Comparisons, gate: bool) -> Refusal:
+    """Why there is nothing to compare: a program failed in the first round, and would fail in the others."""
+    texts = []
+    for name, run in zip("AB", found.runs, strict=True):
+        texts += [f"{name} failed: {reason}" for reason in dict.fromkeys(one.reason for one in run.failures)]
+    codes = [failure.exit for run in found.runs for failure in run.failures] or [Exit.CANNOT_RUN]
+    codes += [Exit.REGRESSION] * (gate and bool(found.regressions))
+    kept = " and ".join(run.id for run in found.runs)
+    why = "; ".join(texts) or "no record of the first round came"
+    return Refusal(f"cannot compare the programs ({why}); correct that and try again (kept: {kept})", worst(codes))

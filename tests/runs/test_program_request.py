@@ -1,0 +1,257 @@
+"""What `octant run … -- COMMAND` asks: knobs, ranks, placement, its job and its title, and what is refused."""
+
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fake_run import machine
+from octant import launchers
+from octant.ask import Ask
+from octant.failure import Exit, Refusal
+from octant.program import shell_text
+from octant.runs.programs import request
+from octant.runs.programs.options import ProgramOptions
+from octant.runs.requests import HERE, Where
+
+APP = ("./app", "{n}")
+
+
+def asked(
+    *knobs: str, words: tuple[str, ...] = APP, ranks: int | None = None, where: Where = HERE, **options: Any
+) -> Ask:
+    return request.program(words, knobs, ranks, None, where, options=ProgramOptions(**options))[0]
+
+
+def refused(why: str, code: Exit, *knobs: str, **given: Any) -> str:
+    with pytest.raises(Refusal, match=why) as error:
+        asked(*knobs, **given)
+    assert error.value.code == code
+    assert str(error.value).startswith("cannot ")
+    assert "; " in str(error.value), "it says what to do"
+    return str(error.value)
+
+
+@pytest.fixture(autouse=True)
+def four_cores(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine, and a directory with a program."""
+    monkeypatch.setattr(request, "discover", lambda: machine(cores=4))
+    monkeypatch.chdir(tmp_path_factory.mktemp("work"))
+    Path("app").write_text("#!/bin/sh\n")
+    Path("app").chmod(0o755)
+    Path("data").write_text("no program")
+
+
+@pytest.fixture
+def hydra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An mpiexec on PATH that says that it is Hydra, which is all that is asked of it."""
+    program = tmp_path / "mpiexec"
+    program.write_text("#!/bin/sh\necho 'HYDRA build details:'; echo '    Version: 4.0'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+
+def test_values_are_passed_as_they_are_written() -> None:
+    ask = asked("n=4k,64K,007,prefer:0", "m=1 2", words=("./app", "{n}", "{m}", "{x}", "{ranks}"))
+    assert ask.knobs == {"n": "4k,64K,007,prefer:0", "m": "1 2"}
+    assert ask.subject.command == ("./app", "{n}", "{m}", "{x}", "{ranks}"), "braces without a knob stay"
+
+
+@pytest.mark.parametrize(
+    ("knobs", "why"),
+    [
+        (["n"], "not of the form knob=value"),
+        (["n="], "not of the form knob=value"),
+        (["1n=1"], "not of the form knob=value"),
+        (["n=1", "n=2"], "cannot set n twice.*n=a,b"),
+        (["n=1,,2"], "an empty value"),
+        (["n=1,"], "an empty value"),
+        (["n=1k,1024"], "two values are the same amount"),
+        (["n=1", "nn=1"], "names {nn}.*write {nn} where its value belongs"),
+        (["m=1"], "names {m}.*did you mean {n}"),
+        (["precision=1"], "another meaning"),
+        (["n=1", "threads=x"], "threads is a number"),
+        ([f"n={','.join(map(str, range(20_000)))}"], "20000 combinations"),
+    ],
+)
+def test_a_mistake_in_a_knob_is_named(knobs: list[str], why: str) -> None:
+    with pytest.raises(Refusal, match=why):
+        asked(*knobs)
+
+
+def test_a_knob_may_be_named_in_any_part(tmp_path: Path) -> None:
+    parts: dict[str, Any] = {
+        "env": ("A={a}",), "input": "{b}.in", "before": ("cp {c} x",), "after": ("rm {d}",), "keep": ("{e}.out",),
+        "check": ("command ./verify {f}", "file {g}", "file x = {h}"), "value": ("v[1,lower,{i}.txt]=(.)",),
+    }  # fmt: skip
+    names = "abcdefghi"
+    ask = asked(*(f"{name}=1" for name in names), words=("./app",), **parts)
+    assert set(ask.knobs) == set(names)
+
+
+def test_the_parts_of_a_subject_come_from_the_options() -> None:
+    ask = asked("n=1", env=("A=b",), input="in", fresh_dir=True, keep=("*.x",), before=("a b",), after=("c",),
+                value=("r=(.)",), check=("exit=1", "r within 1"))  # fmt: skip
+    subject = ask.subject
+    assert (subject.environment, subject.input, subject.fresh, subject.keep) == ({"A": "b"}, "in", True, ("*.x",))
+    assert (subject.before, subject.after, subject.statuses) == ((("a", "b"),), (("c",),), (1,))
+    assert ([value.name for value in subject.values], len(subject.checks)) == (["r"], 1)
+    assert subject.directory == str(Path.cwd())
+    assert (subject.program, ask.show.title) == ("app", "app")
+
+
+@pytest.mark.usefixtures("hydra")
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"ranks": 3}, "cannot use --ranks 3 .mpiexec starts 2"),
+        (
+            {"where": Where(launcher="srun")},
+            "cannot use --launcher srun .the command line starts its ranks with mpiexec",
+        ),
+        ({"where": Where(hosts="a,b")}, "cannot use --hosts a,b .the command line starts its ranks with mpiexec"),
+        ({"where": Where(place="1x1,unit=hwthread"), "words": ("mpiexec", "./app")}, "does not state how many ranks"),
+    ],
+)
+def test_an_option_that_contradicts_a_launcher_is_refused(given: dict[str, object], why: str) -> None:
+    refused(why, Exit.WRONG_WORD, **{"words": ("mpiexec", "-n", "2", "./app"), **given})
+
+
+@pytest.mark.usefixtures("hydra")
+def test_a_placement_has_to_agree_with_the_ranks_of_the_launcher() -> None:
+    one = Where(place="2x1")
+    words = ("mpiexec", "-n", "{r}", "./app")
+    assert asked("r=2,4", words=words, where=one).shape.ranks == 2
+    refused(
+        "starts 3 ranks, and --place 2x1 is for 2.*try --place 3x1", Exit.WRONG_WORD, "r=2,3", words=words, where=one
+    )
+    assert asked("r=2", words=words, ranks=2).shape.ranks == 2
+
+
+def test_a_placement_sets_the_threads_of_openmp_unless_the_user_does() -> None:
+    where = Where(place="1x2")
+    words = ("./app",)
+    assert asked(words=words, where=where).knobs == {"threads": "2"}
+    assert asked(words=words, where=where, env=("OMP_NUM_THREADS=4",)).knobs == {}
+    assert asked("threads=1", words=words, where=where).knobs == {"threads": "1"}
+
+
+def test_a_knob_of_ranks_needs_a_launcher_that_takes_it() -> None:
+    refused("Octant starts the ranks.*--ranks N", Exit.WRONG_WORD, "ranks=1,2", words=("./app", "{ranks}"))
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        ("./none", "no such file"),
+        ("./data", "it may not be executed"),
+        ("app", "no such program on PATH.*did you mean ./app"),
+        ("no-such-program", "no such program on PATH.*give its path"),
+    ],
+)
+def test_a_program_that_is_not_there_is_refused_before_there_is_a_run(word: str, why: str) -> None:
+    with pytest.raises(Refusal, match=rf"cannot start '{word}' .{why}") as error:
+        request.check_program(asked(words=(word,)))
+    assert error.value.code == Exit.CANNOT_RUN
+    request.check_program(asked(words=(word,), before=("make x",)))  # which may make it
+    request.check_program(asked(words=("./app",)))
+    request.check_program(asked("n=p", words=("./ap{n}",)))
+    request.check_program(asked(words=("app",), env=(f"PATH={Path.cwd()}",)))
+
+
+def test_a_batch_system_starts_no_ranks() -> None:
+    refused("it is a batch system.*--script FILE", Exit.WRONG_WORD, words=("./app",), where=Where(launcher="sbatch"))
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("./bin/solve-2.1", "x"), "solve-2.1"),
+        (("python3", "-u", "tools/run.py"), "run.py"),
+        (("python3", "-c", "print()"), "python3"),
+        (("sh", "-c", "a b"), "sh"),
+        (("bash", "job.sh"), "job.sh"),
+    ],
+)
+def test_a_program_has_the_name_of_its_file_or_script(words: tuple[str, ...], name: str) -> None:
+    assert request.program_name(words) == name
+
+
+WORDS = st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1, max_size=5)
+PRINTED = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]))
+
+
+@given(st.lists(PRINTED, min_size=1, max_size=5))
+def test_a_command_is_shown_as_a_shell_reads_it(words: list[str]) -> None:
+    assert shlex.split(shell_text(words)) == words
+
+
+def test_braces_of_a_knob_need_no_quotes_and_no_line_is_broken() -> None:
+    assert shell_text(["./app", "--n={n}", "{a,b}", "a b"]) == "./app --n={n} '{a,b}' 'a b'"
+    words = ["a\nb'c", "\\n\t", "\x1b[1mé\x85", "$x `y`\n"]
+    assert "\n" not in shell_text(words)
+    done = subprocess.run(
+        ["bash", "-c", f"printf '%s\\0' {shell_text(words)}"],
+        capture_output=True,
+        check=True,
+        env={"LC_ALL": "C.UTF-8"},
+    )
+    assert done.stdout.decode().split("\0")[:-1] == words
+
+
+def test_the_title_is_what_is_typed() -> None:
+    assert request.title(("./app", "a b"), (), ()) == "./app 'a b'"
+    assert request.title(("./app", "{n}"), ("n=1,2",), ("--env", "A=b c")) == "n=1,2 --env 'A=b c' -- ./app {n}"
+
+
+@given(
+    WORDS.filter(lambda words: words[0] not in ("", "mpiexec")),
+    st.text(st.characters(exclude_characters="\0\n"), min_size=1),
+)
+def test_a_job_runs_the_very_command_with_all_its_options(words: list[str], text: str) -> None:
+    options = ProgramOptions(
+        value=("r[s]=time (.*)",), check=("exit=1",), env=(f"A={text}",), input=text, fresh_dir=True, keep=("*.x",),
+        before=(f"cp {shlex.quote(text)} x",), after=("-x",),
+    )  # fmt: skip
+    further = ["--repeats=2", "--timeout=5"]
+    job = request.job(words, ["threads=2"], 4, options, Where(place="2x2"), None, 30, ("-q a",), further)
+    assert (job.ranks_per_node, job.nodes, job.cpus_per_rank, job.directives) == (2, 2, 2, ("-q a",))
+    for system in launchers.names("job"):
+        script = launchers.batch_system(system).script(job)
+        line = shlex.split(script[script.index("\nexec ") + 6 :])
+        at = line.index("--")
+        assert line[at + 1 :] == words
+        own = line[:at]
+        assert own[1:4] == ["-m", "octant.cli", "run"]
+        assert ["threads=2", *options.words, *further] == [
+            word for word in own if word in {"threads=2", *options.words, *further}
+        ]
+        assert own[-2] == "--launcher"
+        assert not {"--submit", "--script"} & set(own)
+
+
+@pytest.mark.usefixtures("hydra")
+def test_a_job_of_a_command_with_a_launcher_starts_it_as_it_is() -> None:
+    words = ("mpiexec", "-n", "8", "./app")
+    job = request.job(words, [], None, ProgramOptions(), Where(), None, 30, ())
+    assert (job.ranks_per_node, job.nodes, job.name) == (8, 1, "octant-app")
+    line = shlex.split(launchers.batch_system("sbatch").script(job).splitlines()[-1])
+    assert "--launcher" not in line
+    assert "--ranks" not in line
+    assert line[-5:] == ["--", *words]
+
+
+def test_a_mistake_is_no_matter_for_a_queue() -> None:
+    for options, where, why in (
+        (ProgramOptions(check=("x",)), Where(), "its forms are"),
+        (ProgramOptions(), Where(hosts="a"), "cannot use --hosts in a job"),
+        (ProgramOptions(), Where(place="x"), "x"),
+    ):
+        with pytest.raises(Refusal, match=why):
+            request.job(("./app",), [], None, options, where, None, 30, ())
+    with pytest.raises(Refusal, match="of several lines"):
+        request.job(("./app",), [], None, ProgramOptions(), Where(), None, 30, ("a\nb",))
