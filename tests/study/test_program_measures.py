@@ -13,6 +13,7 @@ from octant import suites
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.program import ProgramValue
+from octant.runs.programs.reference import baseline_of
 from octant.study import file
 from octant.study.design import design
 from octant.study.file import Study, StudyError
@@ -131,6 +132,22 @@ def test_only_a_program_has_values() -> None:
     text = STUDY.replace('command = ["./app", "--way", "{way}"]\nenvironment', 'workload = "stream"\nenvironment')
     with pytest.raises(StudyError, match=r"measures\.rate\.environment: only a program has this key"):
         file.parse(text, "mine")
+
+
+def test_checks_compare_with_the_baseline_of_the_study(here: Path) -> None:
+    """It is the first request, and programs that a knob names have one subject."""
+    for name in ("app-1", "app-2"):
+        program(here, name)
+    text = STUDY.replace('"./app"', '"./app-{way}"').replace(
+        "[measures.memory]", "checks = ['rate within 1']\n[measures.memory]"
+    )
+    study = file.parse(
+        text.replace('way = "a"', 'way = "b"').replace('of = { way = "b" }', 'of = { way = "a" }'), "mine"
+    )
+    plan = design(study, machine(), 1)
+    assert [ask.knobs["way"] for ask in plan.asks] == ["2", "1"]
+    assert {ask.subject.name for ask in plan.asks} == {"program/app-way"}
+    assert baseline_of(plan.asks[1], plan.asks).ask == plan.asks[0]
 
 
 @pytest.mark.usefixtures("here")

@@ -42,7 +42,9 @@ def named(ask: Ask, states_ranks: bool, allowed: Collection[str]) -> Ask:
             f"its launcher starts {ranks} ranks, and `ranks` comes to {ask.shape.ranks}; write {{ranks}} there"
         )
     shape = replace(ask.shape, ranks=ranks or ask.shape.ranks)
-    return replace(ask, subject=replace(ask.subject, program=program_name(own)), shape=shape)
+    written = ask.subject.command[found[1].program if found else 0 :]
+    name = fill.PLACE.sub(r"\1", program_name(written))  # the same in all combinations: `app` of ./{app}
+    return replace(ask, subject=replace(ask.subject, program=name), shape=shape)
 
 
 def joined(first: Ask, second: Ask) -> Ask:
