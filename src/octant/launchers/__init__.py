@@ -21,6 +21,7 @@ from octant.launchers._recognise import MOST_RANKS, LaunchCommand, Recogniser, c
 from octant.launchers._roles import ROLES, entries, has, having, names
 from octant.launchers._start import JobSize, Launcher, chosen, launcher, yielding
 from octant.launchers._translate import Translation, request_text, translate, with_file
+from octant.launchers._wrappers import skip as skip_wrappers
 
 __all__ = [
     "MOST_RANKS",
@@ -52,6 +53,7 @@ __all__ = [
     "names",
     "recognise",
     "request_text",
+    "skip_wrappers",
     "to_every_syntax",
     "to_syntax",
     "translate",
