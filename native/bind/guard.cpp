@@ -33,10 +33,11 @@ namespace {
 constexpr int cannot_run = static_cast<int>(Exit::cannot_run);
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t grace_ns = 2 * second_ns;       // for the program, when this process is told to end
-constexpr std::int64_t own_end_ns = second_ns / 10;    // for helpers that end when they see the program's end
+constexpr std::int64_t own_end_ns = second_ns / 4;     // for helpers that end when they see the program's end
 constexpr std::int64_t polite_end_ns = second_ns / 2;  // between SIGTERM and SIGKILL of what outlives the program
 constexpr std::int64_t forced_end_ns =
-    10 * second_ns;                        // a process that waits for a disk does not end before it is there
+    10 * second_ns;  // a process that waits for a disk does not end before it is there
+constexpr std::int64_t longest_pause_ns = second_ns / 10;
 constexpr std::size_t most_outlived = 64;  // that are named
 
 // Seconds after the epoch, to the microsecond.
@@ -232,7 +233,7 @@ class Children {
     void kill_all() {
         std::int64_t const deadline = now_ns() + forced_end_ns;
         for (std::int64_t pause_ns = second_ns / 1000; now_ns() < deadline;
-             pause_ns = std::min(2 * pause_ns, own_end_ns)) {
+             pause_ns = std::min(2 * pause_ns, longest_pause_ns)) {
             for (auto const& process : descendants(getpid())) kill(process.id, SIGKILL);
             if (all_waited_for(pause_ns)) return;
         }

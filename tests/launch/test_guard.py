@@ -108,7 +108,21 @@ def test_the_program_gets_its_own_end(guarded: Guarded) -> None:
     for number in (signal.SIGSEGV, signal.SIGKILL, signal.SIGTERM, signal.SIGABRT, signal.SIGPIPE, signal.SIGUSR1):
         report, done = guarded.do(f"raise={int(number)}")
         assert (report.code, done.returncode, report.status) == (-number, -number, None)
-    assert list(guarded.file.parent.iterdir()) == [], "no core dump"
+
+
+def test_the_guard_dumps_no_core_where_its_program_does(guarded: Guarded, tmp_path: Path) -> None:
+    """Launchers see the same signal; a core of the guard would take the place of the program's."""
+
+    def dumps(*words: str) -> tuple[bool, int]:
+        process = subprocess.Popen(["sh", "-c", 'ulimit -c unlimited; exec "$@"', "sh", *words], cwd=tmp_path)
+        _, status = os.waitpid(process.pid, 0)
+        process.returncode = 0  # it was waited for here, where the whole status shows
+        return os.WCOREDUMP(status), os.WTERMSIG(status)
+
+    crash = (str(guarded.planted), f"raise={int(signal.SIGSEGV)}")
+    if not dumps(*crash)[0]:
+        pytest.skip("this system makes no core dumps")
+    assert dumps(*guarded.words(*crash)) == (False, signal.SIGSEGV)
 
 
 def test_output_and_input_are_the_programs(guarded: Guarded) -> None:
@@ -219,7 +233,9 @@ def test_what_outlives_the_program_is_named_and_ended(guarded: Guarded, word: st
 
 def test_a_helper_that_ends_with_the_program_did_not_outlive_it(guarded: Guarded) -> None:
     """A helper that waits for the end of a pipe, as those of Python's multiprocessing do."""
-    done = guarded.run("sh", "-c", "mkfifo $0; cat $0 & exec 3>$0; exit 2", str(guarded.file.parent / "fifo"))
+    done = guarded.run(
+        "sh", "-c", "mkfifo $0; { cat $0; sleep 0.02; } & exec 3>$0; exit 2", str(guarded.file.parent / "fifo")
+    )
     report = guarded.only()
     assert (done.returncode, report.status, report.outlived) == (2, 2, ())
 
@@ -303,6 +319,13 @@ def test_an_ignored_signal_stays_ignored(guarded: Guarded) -> None:
     assert guarded.only().stop_signal is None
 
 
+def test_the_program_finds_its_signals_as_the_guard_found_them(guarded: Guarded) -> None:
+    show = ["grep", "-E", "Sig(Blk|Ign|Cgt)", "/proc/self/status"]
+    ignoring = ["sh", "-c", 'trap "" CHLD HUP; exec "$@"', "sh"]
+    bare = subprocess.run([*ignoring, *show], capture_output=True, text=True, check=True).stdout
+    assert subprocess.run([*ignoring, *guarded.words(*show)], capture_output=True, text=True, check=True).stdout == bare
+
+
 def test_statuses_are_not_lost_where_those_of_children_are_ignored(guarded: Guarded) -> None:
     ignoring = ["sh", "-c", 'trap "" CHLD; exec "$@"', "sh", *guarded.words("sh", "-c", "exit 3")]
     assert subprocess.run(ignoring, check=False).returncode == 3
@@ -323,6 +346,14 @@ def test_nothing_survives_a_parent_that_is_killed_at_any_moment(guarded: Guarded
     reports = guard.read(guarded.file)
     assert reports, "at least one parent was killed while the program ran"
     assert {report.stop_signal for report in reports} == {signal.SIGTERM}
+
+
+def test_a_killed_guard_takes_its_program_along(guarded: Guarded) -> None:
+    process = subprocess.Popen(guarded.words("sleep", "60"))
+    wait_until_started(guarded)
+    process.kill()
+    process.wait()
+    assert guarded.wait_for_end() == []
 
 
 def test_a_killed_guard_takes_its_program_along_and_the_outer_one_the_rest(guarded: Guarded) -> None:
