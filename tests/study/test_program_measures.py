@@ -195,6 +195,8 @@ def test_a_study_of_a_program_has_verdicts_and_a_page(here: Path) -> None:
     assert found["findings"][0]["status"] == "holds"
     page = (here / "page.html").read_text(encoding="utf-8")
     assert "The second way is twice as fast." in page
+    assert "Statements of the author of the study" in page
+    assert ">There<" not in page
     assert "b-is-faster" in run("study", "show", "mine.toml")
     assert [row["name"] for row in json.loads(run("study", "list", "--json"))] == file.names()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -88,12 +87,12 @@ class ProgramOptions:
 
 def started_words(subject: Subject) -> list[str]:
     """Return those options of a subject as words that decide what a launch starts: `started` of `Subject` has them."""
-    checks = (f"command {shlex.join(check.command)}" for check in subject.checks if check.command)
+    checks = (f"command {shell_text(check.command)}" for check in subject.checks if check.command)
     return [
         *option_words("--env", [f"{name}={value}" for name, value in subject.environment.items()]),
         *option_words("--input", [subject.input] if subject.input else []),
-        *option_words("--before", map(shlex.join, subject.before)),
-        *option_words("--after", map(shlex.join, subject.after)),
+        *option_words("--before", map(shell_text, subject.before)),
+        *option_words("--after", map(shell_text, subject.after)),
         *option_words("--check", checks),
     ]
 
