@@ -72,6 +72,17 @@ def test_units_in_the_last_place_have_no_prefix() -> None:
     assert units.si_text(2048.1, "ulp") == "2048 ulp"
 
 
+@pytest.mark.parametrize("unit", ["Mop/s", "Gflop/s", "GFLOPS", "ns/day", "ms", "MiB", "kB/s", "Mcells/s", "%"])
+def test_a_unit_with_a_prefix_of_its_own_gets_no_other(unit: str) -> None:
+    assert units.si_text(0.351, unit) == f"0.351 {unit}"
+    assert units.si_text(12345.6, unit) == f"12346 {unit}"
+
+
+@pytest.mark.parametrize("unit", ["s", "B", "B/s", "flop/s", "op/s", "update/s", "message/s", "Hz", "J", "misses"])
+def test_other_units_get_one(unit: str) -> None:
+    assert units.si_text(12345.6, unit) == f"12.3 k{unit}"
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0.4, "0 s"), (48, "48 s"), (179, "179 s"), (504, "8.4 min"), (1500, "25 min"), (4800, "1 h 20 min")],

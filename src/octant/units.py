@@ -18,6 +18,8 @@ _AMOUNT = re.compile(
 _MOST_DIGITS = 18
 _SIZE = re.compile(r"B?|(?P<prefix>[kKMGT])(?P<rest>i?|i?B)")
 _OF_NUMBER = r"[%×]|(?:[pnµmkMGTPE]?(?:s|Hz|B/s|flop/s|update/s)|B|[KMGT]iB)(?![\w/])"
+_PREFIXED = re.compile(r"[MGT][A-Za-z]|[pnµumkKPE](?:i?B|s|Hz|J|W|bit|flop|op)(?![a-z])")
+"""Units that have a prefix already."""
 _APART = re.compile(rf"(?<=\d) (?={_OF_NUMBER})|(?<=[±×]) (?=\d)")
 _SECOND_UNITS = {
     "": 1.0, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0,
@@ -198,9 +200,9 @@ def si_text(value: float, unit: str, digits: int = 3) -> str:
 def si_scale(value: float, digits: int = 3, unit: str = "") -> tuple[float, str]:
     """The power of 1000 that leaves 1 … 999 of a value once it is rounded to `digits`, and its prefix: `(1e9, "G")`.
 
-    Units in the last place (`ulp`) have no prefix.
+    Units in the last place (`ulp`), percent, and units that users state with a prefix (`Mop/s`) get none.
     """
-    if value == 0 or not math.isfinite(value) or unit == "ulp":
+    if value == 0 or not math.isfinite(value) or unit in ("ulp", "%") or _PREFIXED.match(unit):
         return 1.0, ""
     exponent = min(max(math.floor(math.log10(abs(value)) / 3), -4), 6)
     if abs(float(f"{value / 1000.0**exponent:.{digits}g}")) >= 1000 and exponent < 6:

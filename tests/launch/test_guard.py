@@ -319,6 +319,13 @@ def test_an_ignored_signal_stays_ignored(guarded: Guarded) -> None:
     assert guarded.only().stop_signal is None
 
 
+def test_the_program_finds_its_signals_as_the_guard_found_them(guarded: Guarded) -> None:
+    show = ["grep", "-E", "Sig(Blk|Ign|Cgt)", "/proc/self/status"]
+    ignoring = ["sh", "-c", 'trap "" CHLD HUP; exec "$@"', "sh"]
+    bare = subprocess.run([*ignoring, *show], capture_output=True, text=True, check=True).stdout
+    assert subprocess.run([*ignoring, *guarded.words(*show)], capture_output=True, text=True, check=True).stdout == bare
+
+
 def test_statuses_are_not_lost_where_those_of_children_are_ignored(guarded: Guarded) -> None:
     ignoring = ["sh", "-c", 'trap "" CHLD; exec "$@"', "sh", *guarded.words("sh", "-c", "exit 3")]
     assert subprocess.run(ignoring, check=False).returncode == 3

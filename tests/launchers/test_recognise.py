@@ -12,7 +12,15 @@ from octant.failure import Exit, Refusal
 from octant.launchers import LaunchCommand, mpich, recognise
 
 HYDRA = Path(sys.executable).parent / "mpiexec"
-SAYS = {"mpich": "HYDRA build details:", "openmpi": "mpiexec (Open MPI) 5.0.8", "unknown": "mpiexec 1.0"}
+SAYS = {
+    "mpich": "HYDRA build details:",
+    "openmpi": "mpiexec (Open MPI) 5.0.8",
+    "openmpi41": "mpirun (Open MPI) 4.1.7a1",
+    "orterun": "mpiexec.openmpi (OpenRTE) 4.1.4",
+    "intelmpi": "Intel(R) MPI Library for Linux* OS, Version 2021.18.1",
+    "pals": "mpiexec (PALS) 1.2.3",
+    "unknown": "mpiexec 1.0",
+}
 
 
 @pytest.fixture
@@ -50,7 +58,8 @@ def test_hydras_command_lines_are_taken_apart(
             recognise(words, {})
         return
     at = len(words) - len(program.split())
-    assert recognise(words, {}) == ("mpich", LaunchCommand(ranks, tuple(words[1:at]), at, binds))
+    bound_by = next(word.partition("=")[0] for word in words if "-bind" in word) if binds else ""
+    assert recognise(words, {}) == ("mpich", LaunchCommand(ranks, tuple(words[1:at]), at, binds, bound_by))
 
 
 def test_a_variable_binds_unless_an_option_says_otherwise(mpiexec: str) -> None:
@@ -86,18 +95,32 @@ def test_what_hydra_would_not_run_as_one_program_is_refused_with_the_reason(line
 
 
 def test_a_command_without_a_launcher_is_not_refused(mpiexec: str) -> None:
-    for words in ([], ["./app", "-n", "2"], ["./mpiexec-like", "x"], ["env", "mpiexec", "app"]):
+    for words in ([], ["./app", "-n", "2"], ["./mpiexec-like", "x"], ["env", "A=b"], ["env", "-S", "x"],
+                  ["numactl", "-i", "all", "mpiexec", "app"]):  # fmt: skip
         assert recognise(words, {}) is None
 
 
+@pytest.mark.parametrize("mpiexec", ["unknown"], indirect=True)
+def test_an_mpiexec_of_an_unknown_library_is_refused(mpiexec: str) -> None:
+    with pytest.raises(Refusal, match=r"its --version says 'mpiexec 1.0'"):
+        recognise(["mpiexec", "-n", "2", "app"], {})
+
+
 @pytest.mark.parametrize(
-    ("mpiexec", "why"),
-    [("openmpi", "cannot read the command line of Open MPI 5"), ("unknown", "cannot tell which MPI")],
+    ("mpiexec", "line", "name"),
+    [
+        ("openmpi", "mpiexec --map-by core app", "openmpi"),
+        ("openmpi41", "mpiexec -map-by core app", "openmpi41"),
+        ("orterun", "mpiexec -map-by core app", "openmpi41"),
+        ("intelmpi", "mpiexec -perhost 2 app", "intelmpi"),
+        ("pals", "mpiexec --ppn 2 app", "cray"),
+    ],
     indirect=["mpiexec"],
 )
-def test_an_mpiexec_of_another_library_is_not_read_by_hydras_rules(mpiexec: str, why: str) -> None:
-    with pytest.raises(Refusal, match=why):
-        recognise(["mpiexec", "-n", "2", "app"], {})
+def test_the_version_of_an_mpiexec_decides_whose_options_it_has(mpiexec: str, line: str, name: str) -> None:
+    found = recognise(line.split(), {})
+    assert found is not None
+    assert (found[0], found[1].program) == (name, 3)
 
 
 def test_an_mpiexec_that_is_not_there_is_refused() -> None:

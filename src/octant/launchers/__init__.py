@@ -17,10 +17,11 @@ ranks itself: one process (`"process"`) or the threads inside each rank (`"threa
 from octant.launchers._jobs import BatchSystem, Job, Submission, batch_system, headed
 from octant.launchers._mpi import MpiLauncher, hydra_hosts, implementation, mpi_launcher
 from octant.launchers._placement import Reading, Syntax, from_syntax, to_every_syntax, to_syntax
-from octant.launchers._recognise import MOST_RANKS, LaunchCommand, Recogniser, recognise
+from octant.launchers._recognise import MOST_RANKS, LaunchCommand, Recogniser, command_names, hidden_launcher, recognise
 from octant.launchers._roles import ROLES, entries, has, having, names
 from octant.launchers._start import JobSize, Launcher, chosen, launcher, yielding
 from octant.launchers._translate import Translation, request_text, translate, with_file
+from octant.launchers._wrappers import skip as skip_wrappers
 
 __all__ = [
     "MOST_RANKS",
@@ -38,11 +39,13 @@ __all__ = [
     "Translation",
     "batch_system",
     "chosen",
+    "command_names",
     "entries",
     "from_syntax",
     "has",
     "having",
     "headed",
+    "hidden_launcher",
     "hydra_hosts",
     "implementation",
     "launcher",
@@ -50,6 +53,7 @@ __all__ = [
     "names",
     "recognise",
     "request_text",
+    "skip_wrappers",
     "to_every_syntax",
     "to_syntax",
     "translate",

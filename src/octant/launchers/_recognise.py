@@ -1,16 +1,18 @@
 """The role `recognise`: a command line of a user that starts ranks, taken apart."""
 
 import os
+import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Protocol, cast
 
+from octant.build.mpiexec import version
 from octant.failure import Exit, Refusal
-from octant.launchers._mpi import implementation
-from octant.launchers._roles import find, has, having
+from octant.launchers import _scripts, _wrappers
+from octant.launchers._roles import having
 
 MOST_RANKS = 1 << 24
 """Of a command line, on all its nodes."""
@@ -19,16 +21,24 @@ _INSTEAD = "try the program without its launcher, with --ranks"
 
 @dataclass(frozen=True)
 class LaunchCommand:
-    """A command line that starts ranks: what the launcher is told, and where the program begins."""
+    """A command line that starts ranks: what the launcher is told, and where the program begins.
 
-    ranks: int | None  # `None`: the command states no number, and the launcher decides
+    Words that are put in front of the program are inserted at `program`: `words[:program] + more + words[program:]`.
+    """
+
+    ranks: int | None  # `None`: neither words nor variables state a number, and the launcher decides
     options: tuple[str, ...]  # the launcher's own words, between its name and the program
     program: int  # index of the word that names the program
-    binds: bool  # whether the launcher binds ranks to hardware threads, by an option or a variable
+    binds: bool | None  # whether the launcher binds ranks to hardware threads; `None`: its configuration decides
+    bound_by: str = ""  # the option or the variable that binds, or "by default"; "": `binds` is not true
+    launcher: int = 0  # index of the launcher's word, behind commands such as `env`
 
 
 class Recogniser(Protocol):
-    """What a launcher's file offers."""
+    """What a launcher's file offers; optional: `ANSWER`, a pattern of what the program prints for `--version`.
+
+    Several files may have the same name among their `COMMANDS` if each of them has `ANSWER`.
+    """
 
     COMMANDS: tuple[str, ...]
     """Names of the launcher's program: `mpiexec`."""
@@ -45,8 +55,9 @@ class Recogniser(Protocol):
 def recognise(words: Sequence[str], environment: Mapping[str, str] | None = None) -> tuple[str, LaunchCommand] | None:
     """Return the launcher with which a command line starts ranks, and what it is told; `None`: no known launcher.
 
-    Several MPI libraries call their launcher mpiexec; its `--version` identifies the library. A command line that
-    begins with another command (`env`, `time`) is not recognised.
+    Several MPI libraries call their launcher mpiexec; its `--version` identifies the library. The launcher may be
+    behind the commands in `_wrappers.WRAPPERS` (`env`, `nice`, `timeout`); behind another command (`numactl`, `perf`)
+    it is not recognised.
 
     Args:
         words: the command line.
@@ -55,39 +66,57 @@ def recognise(words: Sequence[str], environment: Mapping[str, str] | None = None
     Raises:
         Refusal: the launcher has a known name, but the command line cannot be taken apart; the text says why.
     """
-    found = _launcher(words[0]) if words else None
+    try:
+        at, environment = _wrappers.skip(words, os.environ if environment is None else environment)
+    except ValueError as error:
+        if not any(Path(word).name in command_names() for word in words):
+            return None
+        raise Refusal(f"cannot read the command line ({error}); {_INSTEAD}", Exit.WRONG_WORD) from error
+    found = _launcher(words[at], environment) if at < len(words) else None
     if found is None:
         return None
     name, module = found
     try:
-        taken = cast("Recogniser", module).recognise(words, os.environ if environment is None else environment)
+        taken = cast("Recogniser", module).recognise(words[at:], environment)
     except ValueError as error:
         raise Refusal(
             f"cannot read the command line of {module.TITLE} ({error}); {_INSTEAD}", Exit.WRONG_WORD
         ) from error
-    return name, taken
+    return name, replace(taken, program=at + taken.program, launcher=at)
 
 
-def _launcher(program: str) -> tuple[str, ModuleType] | None:
+def command_names() -> frozenset[str]:
+    """Return the names of the programs whose command lines are recognised."""
+    return frozenset(name for one in having("recognise").values() for name in one.COMMANDS)
+
+
+def hidden_launcher(path: Path) -> str:
+    """Return where a script seems to start a known launcher, as `line 12: mpiexec`; "" if it does not.
+
+    See `_scripts.hidden_launcher`.
+    """
+    return _scripts.hidden_launcher(path, command_names())
+
+
+def _launcher(program: str, environment: Mapping[str, str]) -> tuple[str, ModuleType] | None:
     """Return the launcher whose program this is.
 
     Raises:
         Refusal: an MPI library's launcher that is not there, does not answer, or whose command lines are not read.
     """
     claims = {name: one for name, one in having("recognise").items() if Path(program).name in one.COMMANDS}
-    if not any(has(one, "mpiexec") for one in claims.values()):
+    if not any(hasattr(one, "ANSWER") for one in claims.values()):
         return next(iter(claims.items()), None)
-    path = shutil.which(program)
+    path = shutil.which(program, path=environment.get("PATH"))
     if path is None:
         raise Refusal(f"cannot find the launcher {program} (it is not on PATH); load its module, or give its path")
-    library = implementation(Path(path))
-    own = find("mpiexec", library)
+    text = version(Path(path).absolute())  # ./mpiexec would be looked up on PATH
     for name, one in claims.items():
-        if one is own:
-            return name, own
+        if hasattr(one, "ANSWER") and re.search(one.ANSWER, text):
+            return name, one
     readable = ", ".join(one.TITLE for one in claims.values())
     raise Refusal(
-        f"cannot read the command line of {own.TITLE} (of programs named {Path(program).name}, only that of {readable} "
-        f"is known); {_INSTEAD}",
+        f"cannot read the command line of {program} (its --version says {text.strip()[:80]!r}; of programs with this "
+        f"name, those of {readable} are known); {_INSTEAD}",
         Exit.WRONG_WORD,
     )

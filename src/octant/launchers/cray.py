@@ -1,6 +1,9 @@
 """Cray: PALS mpiexec and ALPS aprun take one list of hardware threads per rank."""
 
-from octant.launchers import JobSize, Syntax, _shared
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from octant.launchers import MOST_RANKS, JobSize, LaunchCommand, Syntax, _shared, _words
 from octant.machine import Topology
 from octant.placement import Placement, set_text
 from octant.placement.request import Request
@@ -8,6 +11,8 @@ from octant.placement.request import Request
 TITLE = "Cray (PALS mpiexec, ALPS aprun)"
 NAMES = {"mpiexec": "pals"}
 VERSION = ("PALS",)
+COMMANDS = ("mpiexec", "mpirun", "aprun")
+ANSWER = "PALS|ALPS|aprun"
 PMI = ""
 SPINS = True
 
@@ -41,3 +46,44 @@ def unbound(size: JobSize, root: bool) -> list[str]:
     """PALS binds neither ranks nor memory if it is asked for that."""
     where = ["--hosts", ",".join(size.hosts), "--ppn", size.ranks_per_host] if size.hosts else []
     return ["-n", str(size.ranks), *where, "--cpu-bind", "none", "--mem-bind", "none"]
+
+
+_PALS = {
+    **dict.fromkeys(("envall", "envnone", "exclusive", "label", "no-label", "no-transfer", "transfer"), 0),
+    **dict.fromkeys((
+        "cpu-bind", "depth", "env", "envlist", "exclude-tasks", "hostfile", "hosts", "include-tasks", "mem-bind", "np",
+        "ppn",
+    ), 1),
+}  # fmt: skip
+"""Values of the options of PALS 1.2 that its published help lists; no others."""
+_APRUN = {
+    **dict.fromkeys(("B", "C", "T", "b", "q", "ss"), 0),
+    **dict.fromkeys((
+        "D", "F", "L", "N", "R", "S", "a", "cc", "cp", "d", "e", "j", "m", "n", "p", "r", "sl", "sn", "t",
+    ), 1),
+}  # fmt: skip
+"""Values of the options of aprun, from the synopsis in Cray's manual S-2496 (CLE 4.1)."""
+
+
+def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
+    """Read `aprun`, or `mpiexec` of PALS, by their documentation; they were not compared with the launchers.
+
+    Without -n each starts one rank. aprun binds each rank to a CPU by default; PALS binds as its configuration says.
+
+    Raises:
+        ValueError: an option that is not documented, a missing value, several programs, or none.
+    """
+    if Path(words[0]).name == "aprun":
+        given = _words.scan(words, _APRUN, lambda word: (word.removeprefix("-"), None), {})
+        option, default = "cc", True
+    else:
+        refused = {"configfile": _words.PROGRAMS_IN_A_FILE, "help": _words.NO_PROGRAM, "version": _words.NO_PROGRAM}
+        given = _words.getopt(words, {**_PALS, **dict.fromkeys(refused, 0)}, {"d": "depth", "n": "np"}, refused)
+        option, default = "cpu-bind", None
+    at = _words.program_index(words, given)
+    number, binding = given.last("n", "np"), given.last(option)
+    ranks = None if number is None else _shared.whole("-n", number, MOST_RANKS)
+    if binding is None:
+        return LaunchCommand(ranks, tuple(words[1:at]), at, default, "by default" if default else "")
+    bound_by = "" if binding == "none" else given.spelt[option].partition("=")[0]
+    return LaunchCommand(ranks, tuple(words[1:at]), at, binding != "none", bound_by)

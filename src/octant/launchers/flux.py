@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from octant.failure import Exit, Refusal
-from octant.launchers import Job, JobSize, Submission, Syntax, _shared, headed
+from octant.launchers import MOST_RANKS, Job, JobSize, LaunchCommand, Submission, Syntax, _shared, _words, headed
 from octant.machine import Topology
 from octant.placement import Placement, set_text
 from octant.placement.request import Request
 
 TITLE = "Flux"
 LAUNCHER = "flux"
+COMMANDS = ("flux",)
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -82,3 +83,77 @@ def script(job: Job) -> str:
 def submission(path: Path) -> Submission:
     """`flux batch` reads the file that it is given."""
     return Submission(("flux", "batch", str(path)))
+
+
+_COUNTS = {
+    **dict.fromkeys((
+        "debug-emulate", "dry-run", "exclusive", "help", "label-io", "quiet", "unbuffered", "verbose",
+    ), 0),
+    **dict.fromkeys((
+        "add-file", "begin-time", "cores", "cores-per-task", "cwd", "dependency", "env", "env-file", "env-remove",
+        "error", "flags", "gpus-per-node", "gpus-per-task", "input", "job-name", "nodes", "ntasks", "output", "queue",
+        "requires", "rlimit", "setattr", "setopt", "signal", "taskmap", "tasks-per-core", "tasks-per-node",
+        "time-limit", "urgency", "wait-event",
+    ), 1),
+}  # fmt: skip
+"""Values of each option of `flux run`, from the source of flux-core (`flux/cli/base.py`, `run.py`), not from runs."""
+_SHORT = {
+    "N": "nodes", "c": "cores-per-task", "g": "gpus-per-task", "h": "help", "l": "label-io", "n": "ntasks",
+    "o": "setopt", "q": "queue", "t": "time-limit", "u": "unbuffered", "v": "verbose", "x": "exclusive",
+}  # fmt: skip
+_REFUSED = {"help": _words.NO_PROGRAM, "dry-run": "it starts no program"}
+_NOT_RUN = {
+    **dict.fromkeys(("submit", "bulksubmit"), "it returns before the program starts; use flux run"),
+    **dict.fromkeys(("batch", "alloc"), "it starts a script or a shell in an instance of its own"),
+}
+
+
+def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
+    """Read `flux run` and, of older versions, `flux mini run`, whose options Python's argparse reads.
+
+    Without -n Flux starts one rank, or with -N one on each node. It binds the ranks of a node to the cores of the job
+    by default; the shell option cpu-affinity, and the plugin mpibind where it is installed, decide the rest.
+
+    Raises:
+        ValueError: another subcommand, an unknown option, a missing value, or no program.
+    """
+    begin = 3 if tuple(words[1:3]) == ("mini", "run") else 2
+    subcommand = words[begin - 1] if len(words) >= begin else ""
+    if subcommand != "run":
+        reason = _NOT_RUN.get(subcommand, "it does not start a program")
+        raise ValueError(f"{' '.join(['flux', *words[1:2]])}: {reason}")
+    given = _words.getopt(words, _COUNTS, _SHORT, _REFUSED, begin)
+    for word in words[begin : given.end]:
+        if word == "--":
+            raise _words.unknown(word)
+    for name, values in given.all_values:
+        if values and values[0].startswith("-") and given.spelt[name].partition("=")[2] != values[0]:
+            raise ValueError(f"{given.spelt[name]} has no value")
+        values[:] = [value.removeprefix("=") for value in values]  # `-n=4`, in which argparse drops the sign
+    at = _words.program_index(words, given)
+    binds, bound_by = _binding(given)
+    return LaunchCommand(_rank_count(given), tuple(words[1:at]), at, binds, bound_by)
+
+
+def _rank_count(given: _words.Given) -> int | None:
+    """Return the number of ranks that the words state; `None`: Flux decides.
+
+    Raises:
+        ValueError: it is no number.
+    """
+    number, nodes, each = given.last("ntasks"), given.last("nodes"), given.last("tasks-per-node")
+    if number is not None:
+        return _shared.whole("--ntasks", number, MOST_RANKS)
+    if nodes is None or each is None:
+        return None
+    found = _shared.whole("--nodes", nodes, MOST_RANKS)
+    return found * _shared.whole("--tasks-per-node", each, MOST_RANKS)
+
+
+def _binding(given: _words.Given) -> tuple[bool | None, str]:
+    """Return whether shell options bind ranks (`None`: neither says so), and the option that does."""
+    chosen = dict((values[0].partition("=")[::2]) for name, values in given.all_values if name == "setopt")
+    for option in ("cpu-affinity", "mpibind"):
+        if chosen.get(option, "off") not in ("off", "on", "1", ""):
+            return True, f"--setopt={option}"
+    return (False if chosen.get("cpu-affinity") == "off" and chosen.get("mpibind") == "off" else None), ""

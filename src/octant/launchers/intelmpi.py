@@ -1,8 +1,9 @@
 """Intel MPI: I_MPI_PIN_DOMAIN as masks, one per rank, each with the prefix 0x; masks use the system's numbers."""
 
 import re
+from collections.abc import Mapping, Sequence
 
-from octant.launchers import JobSize, Reading, Syntax, _shared, hydra_hosts
+from octant.launchers import MOST_RANKS, JobSize, LaunchCommand, Reading, Syntax, _shared, _words, hydra_hosts
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus, parse_mask
 from octant.placement import Placement, mask_text
@@ -13,6 +14,8 @@ TITLE = "Intel MPI"
 VERSION = ("Intel(R) MPI",)
 PMI = "pmi2"
 SPINS = True
+COMMANDS = ("mpiexec", "mpirun", "mpiexec.hydra")
+ANSWER = r"Intel\(R\) MPI"
 MARK = r"I_MPI_PIN"
 _UNITS = {"core": "core", "numa": "numa", "node": "machine", "socket": "package", "sock": "package",
           "cache": "l4", "cache2": "l2", "cache3": "l3"}  # fmt: skip
@@ -103,3 +106,57 @@ def _domains(domain: str, variables: dict[str, str], topology: Topology, threads
 def unbound(size: JobSize, root: bool) -> list[str]:
     """Hydra's options, with the library's own variable for binding."""
     return ["-n", str(size.ranks), *hydra_hosts(size), "-genv", "I_MPI_PIN", "off"]
+
+
+_COUNTS = {
+    **dict.fromkeys((
+        "aps", "check", "check-mpi", "check_mpi", "cleanup", "dac", "debug", "disable-auto-cleanup", "disable-x",
+        "enable-auto-cleanup", "enable-x", "envall", "envnone", "gdb", "gdb-ia", "genvall", "genvnone", "idb", "ilp64",
+        "l", "mps", "noconf", "nolocal", "ordered-output", "pmi-aggregate", "pmi-noaggregate", "prefork",
+        "prepend-rank", "prepend-timestamp", "print-all-exitcodes", "print-rank-map", "profile", "prot", "rr",
+        "silent-abort", "trace", "trace-collectives", "trace-imbalance", "trace-pt2pt", "trace_imbalance", "tv", "tva",
+        "v", "v6", "verbose",
+    ), 0),
+    **dict.fromkeys((
+        "bind-to", "binding", "bootstrap", "bootstrap-exec", "bootstrap-exec-args", "branch-count", "cpu-bind", "demux",
+        "envexcl", "envlist", "errfile", "errfile-pattern", "f", "file", "gdb-args", "genvexcl", "genvlist", "gpath",
+        "grr", "gtool", "gtoolfile", "gwdir", "host", "hostfile", "hostlist", "hosts", "hosts-group", "iface",
+        "launcher", "launcher-exec", "localhost", "machine", "machinefile", "machinelist", "machines", "map-by",
+        "membind", "n", "nameserver", "np", "outfile", "outfile-pattern", "path", "perhost", "pmi-connect", "ppn",
+        "prepend-pattern", "rmk", "rsh", "s", "tmpdir", "tree-width", "tune", "use-app-topology", "usize", "wdir",
+    ), 1),
+    "env": 2, "genv": 2,
+}  # fmt: skip
+"""How many values follow each option of Intel MPI 2021.18: `mpiexec -help` and the names in its `match_table`."""
+_REFUSED = {
+    **dict.fromkeys(("V", "h", "help", "info", "version"), _words.NO_PROGRAM),
+    "configfile": _words.PROGRAMS_IN_A_FILE,
+    **dict.fromkeys(("gdba", "pmi_args"), "it continues a program that runs already"),
+}
+_OFF = ("0", "off", "no", "disable")
+
+
+def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
+    """Options have any number of dashes, and their value as the next word or after `=`; their case counts.
+
+    Without -n Intel MPI starts as many ranks as the node has cores, or as the batch system allocated. It pins ranks by
+    default: I_MPI_PIN=off prevents it; `-bind-to` is accepted and has no effect.
+
+    Raises:
+        ValueError: an option that Intel MPI does not have, a missing value, or several programs.
+    """
+    given = _words.scan(words, _COUNTS, _split, _REFUSED, ("env", "genv"))
+    at = _words.program_index(words, given)
+    number = given.last("n", "np")
+    ranks = None if number is None else _shared.whole("-n", number, MOST_RANKS)
+    passed = (values for name, values in given.all_values if name in ("env", "genv"))
+    variables = {**environment, **dict("=".join(values).split("=", 1) for values in passed)}
+    if variables.get("I_MPI_PIN", "1") in _OFF:
+        return LaunchCommand(ranks, tuple(words[1:at]), at, binds=False)
+    named = [name for name in ("I_MPI_PIN_DOMAIN", "I_MPI_PIN_PROCESSOR_LIST", "I_MPI_PIN") if name in variables]
+    return LaunchCommand(ranks, tuple(words[1:at]), at, binds=True, bound_by=named[0] if named else "by default")
+
+
+def _split(word: str) -> tuple[str, str | None]:
+    name, equals, value = word.lstrip("-").partition("=")
+    return name, value if equals else None

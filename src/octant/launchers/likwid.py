@@ -1,12 +1,15 @@
 """LIKWID: likwid-pin for one process, likwid-mpirun for ranks."""
 
-from octant.launchers import Reading, Syntax, _shared
+from collections.abc import Mapping, Sequence
+
+from octant.launchers import LaunchCommand, Reading, Syntax, _shared
 from octant.machine import Topology
 from octant.placement import Placement, set_text
 from octant.placement.expressions import parse_place
 from octant.placement.request import Request
 
 TITLE = "LIKWID (likwid-pin, likwid-mpirun)"
+COMMANDS = ("likwid-mpirun",)
 MARK = r"\blikwid-(pin|mpirun)\b"
 
 
@@ -49,3 +52,17 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         request = Request(**{**vars(request), "ranks": ranks, "cpus": lists})
     used = set_text(frozenset(cpu for cpus in request.cpus for cpu in cpus))
     return _shared.reading_of_request(request, topology, (*notes, f"pinned one thread each to {used}"))
+
+
+def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
+    """Refuse `likwid-mpirun`: nothing can be put in front of its program.
+
+    By its source (`likwid-mpirun.lua`) it passes every word behind `--`, wherever that is, to the MPI library, joins
+    the words of the program without quotation marks, and puts likwid-pin in front of them.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError(
+        "it starts the program in a script of its own, with likwid-pin, and reads -- in the program's words"
+    )

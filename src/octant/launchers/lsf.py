@@ -1,14 +1,16 @@
-"""IBM Spectrum LSF: affinity[] resource requirements (the scheduler chooses the cores), and `bsub`."""
+"""IBM Spectrum LSF: affinity[] resource requirements (the scheduler chooses the cores), `bsub`, and JSM's `jsrun`."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from octant.launchers import Job, Submission, Syntax, _shared, headed
+from octant.launchers import MOST_RANKS, Job, LaunchCommand, Submission, Syntax, _shared, _words, headed
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import Request
 
 TITLE = "IBM Spectrum LSF"
 LAUNCHER = "mpiexec"
+COMMANDS = ("jsrun",)
 _MEMORY = {"bind": ":membind=localonly", "local": ":membind=localprefer", "preferred": ":membind=localprefer"}
 
 
@@ -53,3 +55,34 @@ def submission(path: Path) -> Submission:
     """`bsub` finds the directives only in what it reads from its input."""
     del path
     return Submission(("bsub",), from_input=True)
+
+
+_SHORT = {
+    "a": "tasks_per_rs", "b": "bind", "c": "cpu_per_rs", "d": "launch_distribution", "g": "gpu_per_rs",
+    "l": "latency_priority", "n": "nrs", "p": "np", "r": "rs_per_host",
+}  # fmt: skip
+"""Options of jsrun, each with a value: those that the user guide of Summit explains, no others."""
+
+
+def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
+    """Read `jsrun` by its documentation; it was not compared with jsrun itself.
+
+    The number of ranks is that of --np, else --nrs times --tasks_per_rs; otherwise jsrun uses all of the allocation. It
+    binds each rank to a core by default.
+
+    Raises:
+        ValueError: an option that is not documented, a missing value, several programs, or none.
+    """
+    given = _words.getopt(words, dict.fromkeys(_SHORT.values(), 1), _SHORT, {})
+    at = _words.program_index(words, given)
+    number, sets, each = given.last("np"), given.last("nrs"), given.last("tasks_per_rs")
+    ranks = None
+    if number is not None:
+        ranks = _shared.whole("--np", number, MOST_RANKS)
+    elif sets is not None and sets != "ALL_HOSTS" and each is not None:
+        ranks = _shared.whole("--nrs", sets, MOST_RANKS) * _shared.whole("--tasks_per_rs", each, MOST_RANKS)
+    binding = given.last("bind")
+    if binding == "none":
+        return LaunchCommand(ranks, tuple(words[1:at]), at, binds=False)
+    bound_by = "by default" if binding is None else "--bind"
+    return LaunchCommand(ranks, tuple(words[1:at]), at, binds=True, bound_by=bound_by)

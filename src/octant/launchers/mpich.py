@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from octant.launchers import MOST_RANKS, JobSize, LaunchCommand, Reading, Syntax, _shared, hydra_hosts
+from octant.launchers import MOST_RANKS, JobSize, LaunchCommand, Reading, Syntax, _shared, _words, hydra_hosts
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
@@ -17,6 +17,7 @@ VERSION = ("HYDRA", "MPICH")
 PMI = "pmi2"
 SPINS = True
 COMMANDS = ("mpiexec", "mpirun", "mpiexec.hydra", "mpirun.mpich", "mpiexec.mpich")
+ANSWER = "HYDRA|MPICH"
 MARK = r"(?<!-)-bind-to[ =]|HYDRA_BINDING="  # Hydra takes two dashes as well, but they are Open MPI's
 _UNITS = {
     "hwthread": "thread", "core": "core", "numa": "numa", "numanode": "numa", "socket": "package",
@@ -186,8 +187,8 @@ _ARITY = {
 }  # fmt: skip
 """How many values follow each option of Hydra 4.0 to 5.0 (`HYD_mpiexec_match_table` of its `mpiexec/options.c`)."""
 _NO_PROGRAM = {
-    **dict.fromkeys(("h", "help", "info", "version"), "it prints about the launcher and starts no program"),
-    "configfile": "the programs are in a file",
+    **dict.fromkeys(("h", "help", "info", "version"), _words.NO_PROGRAM),
+    "configfile": _words.PROGRAMS_IN_A_FILE,
     "pmi_args": "it continues a program that runs already",
 }
 
@@ -195,27 +196,21 @@ _NO_PROGRAM = {
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
     """Options have any number of dashes, any case, and their value as the next word or after `=`.
 
+    Without -n Hydra starts one rank for each host, or as many as the batch system allocated.
+
     Raises:
         ValueError: an option that Hydra does not have, a missing value, or several programs.
     """
-    at, given = 1, dict[str, str]()
-    while at < len(words) and words[at].startswith("-"):
-        name, equals, value = words[at].lstrip("-").partition("=")
-        name = name.lower()
-        if name in _NO_PROGRAM:
-            raise ValueError(f"{words[at]}: {_NO_PROGRAM[name]}")
-        if name not in _ARITY or (equals and not _ARITY[name]):
-            raise ValueError(f"{words[at]} is not an option of it")
-        values = [*([value] if equals else []), *words[at + 1 :]]
-        count = _ARITY[name] - (name in ("env", "genv") and "=" in values[0] if values else 0)
-        if len(values) < count:
-            raise ValueError(f"{words[at]} has no value")
-        at += 1 + count - bool(equals)
-        given["n" if name == "np" else "bind-to" if name == "binding" else name] = "".join(values[:1])
-    if at >= len(words):
-        raise ValueError("it names no program")
-    if ":" in words[at:]:
-        raise ValueError("it starts several programs, separated by :")
-    ranks = _shared.whole("-n", given["n"], MOST_RANKS) if "n" in given else None
-    binding = given.get("bind-to", environment.get("HYDRA_BINDING", "none"))
-    return LaunchCommand(ranks, tuple(words[1:at]), at, binding != "none")
+    given = _words.scan(words, _ARITY, _split, _NO_PROGRAM, ("env", "genv"))
+    at = _words.program_index(words, given)
+    number = given.last("n", "np")
+    ranks = None if number is None else _shared.whole("-n", number, MOST_RANKS)
+    binding, name = given.last("bind-to", "binding"), "bind-to" if "bind-to" in given.spelt else "binding"
+    bound_by = given.spelt.get(name, "HYDRA_BINDING").partition("=")[0]
+    binds = (environment.get("HYDRA_BINDING", "none") if binding is None else binding) != "none"
+    return LaunchCommand(ranks, tuple(words[1:at]), at, binds, bound_by if binds else "")
+
+
+def _split(word: str) -> tuple[str, str | None]:
+    name, equals, value = word.lstrip("-").partition("=")
+    return name.lower(), value if equals else None

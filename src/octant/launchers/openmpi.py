@@ -2,9 +2,11 @@
 
 import itertools
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from octant.launchers import JobSize, Reading, Syntax, _rankfile, _shared
+from octant.launchers import JobSize, LaunchCommand, Reading, Syntax, _openmpi, _rankfile, _shared, _words
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement
@@ -15,6 +17,8 @@ TITLE = "Open MPI 5"
 VERSION = ("Open MPI", "OpenRTE", "prte")
 PMI = "pmix"
 SPINS = False
+COMMANDS = ("mpiexec", "mpirun", "mpiexec.openmpi", "mpirun.openmpi", "orterun", "prterun")
+ANSWER = r"\(Open MPI\) [5-9]|\(PRRTE\)"
 YIELD = "OMPI_MCA_mpi_yield_when_idle"
 YIELDING = {YIELD: "1"}
 MARK = (
@@ -342,3 +346,89 @@ def unbound(size: JobSize, root: bool) -> list[str]:
         where += ["-x", name]
     allow = ["--allow-run-as-root"] if root else []
     return [*allow, "-n", str(size.ranks), *where, "--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"]
+
+
+_COUNTS = {
+    "": 0,
+    **dict.fromkeys((
+        "allow-run-as-root", "bind-to-core", "bycore", "bynode", "byslot", "continuous", "debug", "debug-daemons",
+        "debug-daemons-file", "disable-recovery", "display-allocation", "display-comm", "display-comm-finalize",
+        "display-devel-map", "display-map", "enable-recovery", "get-stack-traces", "hetero-nodes",
+        "leave-session-attached", "merge-stderr-to-stdout", "no-aggregate-help", "no-app-prefix", "nolocal",
+        "nooversubscribe", "noprefix", "oversubscribe", "parsable", "parseable", "pernode", "preload-binary",
+        "report-bindings", "report-child-jobs-separately", "report-state-on-timeout", "show-progress", "soft",
+        "stop-in-app", "stop-in-init", "stop-on-exec", "tag-output", "timestamp-output", "use-hwthread-cpus", "verbose",
+        "xml",
+    ), 0),
+    **dict.fromkeys((
+        "N", "am", "app-pmix-prefix", "arch", "bindto", "c", "cpu-list", "cpu-set", "cpus-per-proc", "cpus-per-rank",
+        "default-hostfile", "display", "display-topo", "dvm", "file", "forward-signals", "gpu-support", "host",
+        "hostfile", "initial-errhandler", "launch-agent", "machinefile", "mapby", "max-restarts", "max-vm-size",
+        "memory-alloc-kinds", "n", "np", "npernode", "npersocket", "output", "output-directory", "output-filename",
+        "path", "personality", "ppr", "prefix", "preload-files", "pset", "rankby", "rankfile", "report-pid",
+        "report-uri", "rtos", "spawn-timeout", "stdin", "stream-buffering", "timeout", "tmpdir", "tune", "unset-env",
+        "wd", "wdir", "with-ft", "x", "xterm",
+        "bind-to", "map-by", "rank-by", "runtime-options",
+    ), 1),
+    **dict.fromkeys(("append-env", "gmca", "gomca", "mca", "omca", "pmixmca", "prepend-env", "prtemca"), 2),
+    "fwd-environment": _words.OPTIONAL, "output-proctable": _words.OPTIONAL,
+}  # fmt: skip
+"""How many values follow each option: the tables of `schizo/ompi` and of PRRTE's parser in Open MPI 5.0.11."""
+_HYPHENATED = frozenset({"bind-to", "map-by", "rank-by", "runtime-options"})
+"""Accepted with two dashes and the value as the next word only: Open MPI replaces them by names without a hyphen."""
+_LETTERS = {"H": "host", "p": "parseable", "s": "preload-binary", "v": "verbose"}
+_OMPI_ONLY = frozenset({
+    "am", "arch", "continuous", "debug-daemons-file", "disable-recovery", "display-comm", "display-comm-finalize",
+    "display-topo", "enable-recovery", "file", "gmca", "gomca", "initial-errhandler", "max-restarts", "omca",
+    "parsable", "parseable", "show-progress", "soft", "stream-buffering", "with-ft",
+})  # fmt: skip
+"""Options of mpiexec that prterun of PRRTE 3.0.14 lacks, or reads differently."""
+_REFUSED = {
+    **dict.fromkeys(("V", "h", "help", "version"), _words.NO_PROGRAM),
+    "app": _words.PROGRAMS_IN_A_FILE,
+    "do-not-launch": "it starts no program",
+}
+_BINDING = {"PRTE_MCA_": ("hwloc_default_binding_policy", "bind_to")}
+_MAPPING = "PRTE_MCA_rmaps_default_mapping_policy"
+
+
+def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
+    """Names of several letters have one dash or two, and their value as the next word or after `=`.
+
+    Without -n Open MPI 5 starts as many ranks as there are slots: cores of the node, or what the batch system, --host
+    or a host file state; -N and `ppr` multiply with the number of nodes. It binds to cores by default, except if
+    oversubscription is allowed. Files of MCA parameters (`prte-mca-params.conf`, --tune, --am) are not read here.
+    Abbreviated names, which Open MPI 5 accepts where they are unambiguous, are refused.
+
+    Raises:
+        ValueError: an option that Open MPI 5 does not have, a missing value, or several programs.
+    """
+    prterun = Path(words[0]).name == "prterun"
+    counts = {name: count for name, count in _COUNTS.items() if name not in _OMPI_ONLY} if prterun else _COUNTS
+    given = _words.scan(words, counts, _split, _REFUSED)
+    if "donotlaunch" in (given.last("rtos", "runtime-options") or "").lower():
+        raise ValueError("donotlaunch: it starts no program")
+    at = _words.program_index(words, given)
+    found = _openmpi.binding_option(given, _BINDING, environment) or _default_binding(given, environment)
+    return LaunchCommand(_openmpi.rank_count(given), tuple(words[1:at]), at, *found)
+
+
+def _split(word: str) -> tuple[str, str | None]:
+    name, equals, value = word[2 if word.startswith("--") else 1 :].partition("=")
+    if len(name) == 1 and not word.startswith("--"):
+        if equals and name not in "Nnx":
+            raise _words.unknown(word)
+        return _LETTERS.get(name, name), value if equals else None
+    single = len(name) == 1 and name not in "Nnx"
+    if single or (name in _HYPHENATED and (equals or not word.startswith("--"))):
+        raise _words.unknown(word)
+    return name, value if equals else None
+
+
+def _default_binding(given: _words.Given, environment: Mapping[str, str]) -> tuple[bool, str]:
+    """Return whether Open MPI 5 binds if nothing mentions binding, and the name of the reason."""
+    mapping = given.last("map-by", "mapby", "ppr") or environment.get(_MAPPING, "")
+    qualifiers = mapping.lower().split(":")[1:]
+    if "oversubscribe" in given.spelt or any(word.startswith("oversub") for word in qualifiers):
+        return False, ""
+    return True, _openmpi.BY_DEFAULT

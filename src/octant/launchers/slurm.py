@@ -8,7 +8,20 @@ from pathlib import Path
 
 from octant.build import mpiexec
 from octant.failure import Refusal
-from octant.launchers import Job, JobSize, Reading, Submission, Syntax, _shared, headed, implementation, mpi_launcher
+from octant.launchers import (
+    MOST_RANKS,
+    Job,
+    JobSize,
+    LaunchCommand,
+    Reading,
+    Submission,
+    Syntax,
+    _shared,
+    _words,
+    headed,
+    implementation,
+    mpi_launcher,
+)
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus, parse_mask
 from octant.placement import Placement, mask_text
@@ -18,6 +31,7 @@ from octant.placement.request import MOST_OF_TORUS, Request
 TITLE = "Slurm (srun)"
 NAMES = {"start": "srun", "job": "sbatch"}
 LAUNCHER = "srun"
+COMMANDS = ("srun",)
 MARK = r"\bsrun\b|#SBATCH|SLURM_CPU_BIND"
 
 
@@ -206,3 +220,85 @@ def script(job: Job) -> str:
 def submission(path: Path) -> Submission:
     """`--parsable` answers with the job's number alone."""
     return Submission(("sbatch", "--parsable", str(path)))
+
+
+_COUNTS = {
+    **dict.fromkeys((
+        "contiguous", "debugger-test", "disable-status", "exact", "hold", "interactive", "label", "multi-prog",
+        "no-allocate", "overcommit", "oversubscribe", "preserve-env", "pty", "quiet", "quit-on-interrupt", "reboot",
+        "spread-job", "test-only", "unbuffered", "use-min-nodes", "verbose", "whole",
+    ), 0),
+    **dict.fromkeys((
+        "accel-bind", "account", "acctg-freq", "bb", "bbf", "bcast-exclude", "begin", "chdir", "cluster",
+        "cluster-constraint", "clusters", "comment", "constraint", "container", "context", "core-spec",
+        "cores-per-socket", "cpu-bind", "cpu-freq", "cpu_bind", "cpus-per-gpu", "cpus-per-task", "deadline",
+        "delay-boot", "dependency", "distribution", "epilog", "error", "exclude", "export", "extra-node-info", "gid",
+        "gpu-bind", "gpu-freq", "gpus", "gpus-per-node", "gpus-per-socket", "gpus-per-task", "gres", "gres-flags",
+        "het-group", "hint", "input", "job-name", "jobid", "licenses", "mail-type", "mail-user", "mcs-label", "mem",
+        "mem-bind", "mem-per-cpu", "mem-per-gpu", "mincpus", "mpi", "msg-timeout", "network", "nodefile",
+        "nodelist", "nodes", "ntasks", "ntasks-per-core", "ntasks-per-gpu", "ntasks-per-node", "ntasks-per-socket",
+        "ntasks-per-tres", "open-mode", "output", "pack-group", "partition", "power", "prefer", "priority", "profile",
+        "prolog", "qos", "relative", "reservation", "signal", "slurmd-debug", "sockets-per-node", "switches",
+        "task-epilog", "task-prolog", "tasks-per-node", "thread-spec", "threads", "threads-per-core", "time",
+        "time-min", "tmp", "uid", "wait", "wckey",
+    ), 1),
+    **dict.fromkeys((
+        "bcast", "compress", "exclusive", "immediate", "kill-on-bad-exit", "nice", "no-kill", "overlap", "propagate",
+        "resv-ports", "send-libs", "x11",
+    ), _words.OPTIONAL),
+    **dict.fromkeys(("help", "usage", "version"), 0),
+}  # fmt: skip
+"""Values of each option of srun in Slurm 22.05.8: `srun --help`, and the table of its `libslurmfull`."""
+_SHORT = {
+    "A": "account", "B": "extra-node-info", "b": "begin", "C": "constraint", "c": "cpus-per-task", "D": "chdir",
+    "d": "dependency", "E": "preserve-env", "e": "error", "F": "nodefile", "G": "gpus", "H": "hold", "h": "help",
+    "I": "immediate", "i": "input", "J": "job-name", "K": "kill-on-bad-exit", "k": "no-kill", "L": "licenses",
+    "l": "label", "M": "clusters", "m": "distribution", "N": "nodes", "n": "ntasks", "O": "overcommit", "o": "output",
+    "p": "partition", "Q": "quiet", "q": "qos", "r": "relative", "S": "core-spec", "s": "oversubscribe",
+    "T": "threads", "t": "time", "u": "unbuffered", "V": "version", "v": "verbose", "W": "wait", "w": "nodelist",
+    "X": "disable-status", "x": "exclude", "Z": "no-allocate",
+}  # fmt: skip
+_REFUSED = {
+    **dict.fromkeys(("help", "usage", "version"), _words.NO_PROGRAM),
+    "test-only": "it starts no program",
+    "multi-prog": _words.PROGRAMS_IN_A_FILE,
+    **dict.fromkeys(("het-group", "pack-group"), "it starts several programs"),
+}
+
+
+def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
+    """Read options as srun does, with getopt_long; abbreviated names are refused.
+
+    The number of ranks is that of -n, else of SLURM_NTASKS, else -N times --ntasks-per-node; otherwise srun starts one
+    rank on each node. --cpu-bind or SLURM_CPU_BIND decides about binding, else the task plugin and its configuration:
+    unknown here. A step is confined to the CPUs that it was allocated, bound or not.
+
+    Raises:
+        ValueError: an option that srun does not have, a missing value, or several programs.
+    """
+    given = _words.getopt(words, _COUNTS, _SHORT, _REFUSED)
+    at = _words.program_index(words, given)
+    binds, bound_by = None, ""
+    stated = [(name, given.last(name)) for name in ("cpu-bind", "cpu_bind")]
+    stated += [(name, environment.get(name)) for name in ("SLURM_CPU_BIND",)]
+    for name, value in stated:
+        kinds = [kind for kind in (value or "").lower().split(",") if kind not in ("", "q", "quiet", "v", "verbose")]
+        if kinds and binds is None:
+            binds = kinds[0] not in ("none", "no")
+            bound_by = given.spelt.get(name, name).partition("=")[0] if binds else ""
+    return LaunchCommand(_rank_count(given, environment), tuple(words[1:at]), at, binds, bound_by)
+
+
+def _rank_count(given: _words.Given, environment: Mapping[str, str]) -> int | None:
+    """Return the number of ranks that words and variables state; `None`: none.
+
+    Raises:
+        ValueError: it is no number.
+    """
+    number = given.last("ntasks") or environment.get("SLURM_NTASKS") or environment.get("SLURM_NPROCS")
+    if number is not None:
+        return _shared.whole("-n", number, MOST_RANKS)
+    nodes, each = given.last("nodes"), given.last("ntasks-per-node", "tasks-per-node")
+    if nodes is None or each is None or not re.fullmatch("[0-9]+", nodes):
+        return None
+    return _shared.whole("-N", nodes, MOST_RANKS) * _shared.whole("--ntasks-per-node", each, MOST_RANKS)

@@ -11,12 +11,13 @@ from octant.runs.programs.fill import filled_words
 from octant.runs.programs.grammar import read_value
 from octant.runs.programs.options import option_words
 from octant.runs.programs.request import program_name
+from octant.runs.programs.typed import check_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from octant.ask import Ask
-    from octant.program import ProgramCheck, ProgramValue
+    from octant.program import ProgramValue
 
 
 def program_line(
@@ -49,8 +50,8 @@ def program_line(
     words += option_words("--value", map(value_text, subject.values))
     words += option_words("--check", [*map(check_text, subject.checks), *_status_texts(subject.statuses)])
     words += option_words("--keep", subject.keep)
-    words += option_words("--before", map(shlex.join, subject.before))
-    words += option_words("--after", map(shlex.join, subject.after))
+    words += option_words("--before", map(shell_text, subject.before))
+    words += option_words("--after", map(shell_text, subject.after))
     words += ["--repeats", str(repeats)] if repeats else []
     words += ["--", *subject.command]
     return (shell_text(words),) if not ask.mpi and all(word.isprintable() for word in words) else ()
@@ -84,16 +85,6 @@ def value_text(value: ProgramValue) -> str:
         except Refusal:  # a store may hold what no option says
             continue
     return text
-
-
-def check_text(check: ProgramCheck) -> str:
-    """A check as `--check` takes it: `residual within 1e-09 of 0.5`."""
-    if check.kind == "command":
-        return f"command {shlex.join(check.command)}"
-    if check.kind == "file":
-        return f"file {check.file}" + (f" = {check.reference}" if check.reference else "")
-    of = "" if check.expected is None else f" of {check.expected!r}"
-    return f"{check.value} within {check.tolerance!r}{of}{'' if check.relative else ' absolute'}"
 
 
 def _status_texts(statuses: Sequence[int]) -> list[str]:
