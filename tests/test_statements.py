@@ -11,6 +11,7 @@ from octant.analysis.doubts import LEAST_BURSTS, TIME_SLICE_NS
 from octant.analysis.figures import BEYOND
 from octant.machine.synthetic import read_synthetic
 from octant.placement.expressions import parse_place
+from octant.runs.programs import pair
 from octant.stats import changes, gate, launches, paired, samples
 from octant.stats.doubts import BOUNDS
 from octant.stats.verdicts import MARGIN
@@ -108,6 +109,15 @@ OF_THE_ANALYSIS: Mapping[str, tuple[object, object]] = {
     "It looks after 4, 6, 8 and 12 rounds with thresholds of 0.00042, 0.00401, 0.0127 and 0.0419": (
         gate.RISING,
         {4: 0.00042, 6: 0.00401, 8: 0.0127, 12: 0.0419},
+    ),
+    "it looks after 4, 6, 8, 12, 24, 48 and 96 rounds with thresholds of 0.00041, 0.00124, 0.00383, 0.0122, 0.0150, "
+    "0.0157 and 0.0160": (
+        gate.RISING_FURTHER,
+        {4: 0.00041, 6: 0.00124, 8: 0.00383, 12: 0.0122, 24: 0.0150, 48: 0.0157, 96: 0.0160},
+    ),
+    "up to 12 if they take at most 10 minutes, more if all take at most a minute": (
+        (pair.SENSIBLE_S, pair.SHORT_S),
+        (600.0, 60.0),
     ),
     "so a gate on several figures needs eight rounds": (gate.LEAST_ROUNDS_OF_MANY, 8),
     "began at least an hour from A": (evidence.APART.total_seconds(), 3600),

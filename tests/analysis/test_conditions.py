@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from fake_run import WORKLOADS, fake_run
+from fake_run import WORKLOADS, fake_run, point
 from octant.analysis.compare import Comparisons, compare
 from octant.analysis.conditions import Difference, differences
 from octant.analysis.summary import summarise
-from octant.ask import Ask, Launch
+from octant.ask import Ask, Launch, Subject
 from octant.launch import Planned
 from octant.mpi.proof import READ_BACK
-from octant.record import Point, Scheduling
-from octant.store import StoredRun
+from octant.record import Point, Result, Scheduling
+from octant.store import Pair, StoredRun
 
 BASE = fake_run()
 
@@ -172,3 +172,28 @@ def test_what_an_older_run_does_not_record_is_no_difference() -> None:
     assert differences(BASE, recorded, list(zip(bare, summary.figures, strict=True))) == ()
     variable = differing(planned(), recorded)
     assert ("OMP_DYNAMIC of the launches", "not set", "false") in variable, "both say how they were started"
+
+
+def program_run(name: str, partner: str, command: str, builds: dict[str, str], **subject: Any) -> StoredRun:
+    """A run of a program that was measured in turn with another."""
+    ask = Ask(Subject(command=tuple(command.split()), **subject))
+    results = (Result("wall time", 1.0, "s"),)
+    one = point(workload=ask.subject.name, launch=f"{ask.key}-0", results=results, build=builds)
+    return dataclasses.replace(
+        BASE, id=name, asks=(ask,), order=(), points=(one,), failures=(), plans={}, pair=Pair(partner, "", 4)
+    )
+
+
+def test_what_differs_between_two_programs_is_listed() -> None:
+    before = program_run("a", "b", "./old -n 1", {"old": "aa", "libc.so.6": "cc", "libm.so.6": "dd"}, directory="/y")
+    after = program_run("b", "a", "./new", {"new": "bb", "libc.so.6": "ee"}, input="in.dat", directory="/x", fresh=True)
+    assert set(differing(before, after)) == {
+        ("command", "./old -n 1", "./new"),
+        ("standard input", "empty", "in.dat"),
+        ("directory", "/y", "/x, a fresh copy for each launch"),
+        ("build of the program", "aa", "bb"),
+        ("library libc.so.6", "cc", "ee"),
+        ("library libm.so.6", "dd", "not loaded"),
+    }
+    script = program_run("b", "a", "python3 app.py", {"python3.11": "pp", "app.py": "ss"}, program="app.py")
+    assert ("build of the program", "aa", "ss") in differing(before, script)

@@ -62,6 +62,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
         (kernels / f"octant-{name}").touch(0o755)
     monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
     monkeypatch.setattr(request, "discover", machine)
+    monkeypatch.setattr(interleaved, "new_seed", lambda: 1)
     monkeypatch.setattr(discover, "discover", machine)
     made = Bench(Store(tmp_path / "store"))
     monkeypatch.setattr(interleaved, "measure", functools.partial(interleaved.measure, start=made.start))
@@ -69,7 +70,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
 
 
 def test_the_verdict_comes_first_and_both_runs_are_stored(bench: Bench) -> None:
-    bench.programs = Programs({"./old": 0.1, "./new": 0.12})
+    bench.programs = Programs({"./old": 0.1, "./new": 0.12}, noise=0.002)
     done = bench.compare()
     assert done.exit_code == 0, done.output
     first = done.stdout.splitlines()[0]

@@ -36,6 +36,7 @@ PLACEHOLDERS = {
     "POINTS": "points.txt",
     "SETTING": "MP_EAGER_LIMIT",
     "STUDY": "gups-scaling",
+    "COMMAND": "./app",
     "[RUN]": "last",
     "[A]": "previous",
     "[B]": "last",
@@ -56,7 +57,9 @@ STARTING = re.compile(
 MEASURED = re.compile(r"octant (doctor|machine|export|report|study report stream|model calibrate bgp --run)")
 """What prints something else on another machine."""
 
-ELSEWHERE = ("bytes=2013265920", "my_kernel", "mpi --run last", "export mpi last")
+ELSEWHERE = (
+    "bytes=2013265920", "my_kernel", "mpi --run last", "export mpi last", "resume last -- ./app", "resume last --from",
+)  # fmt: skip
 """What only the run or the tree has that the documentation speaks of."""
 
 
@@ -108,10 +111,13 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("desk")
     for name in ("machines", "examples"):
         (folder / name).symlink_to(ROOT / name)
-    (folder / "program").write_text("#!/bin/sh\n")
-    (folder / "prog").write_text("#!/bin/sh\n")
-    for name in ("program", "prog"):
+    for name in ("program", "prog", "app", "old", "new"):
+        (folder / name).write_text("#!/bin/sh\n")
         (folder / name).chmod(0o755)
+    for name in ("input.nml", "start.dat", "small.txt", "large.txt"):
+        (folder / name).touch()
+    for path in (ROOT / "examples/programs").iterdir():
+        (folder / path.name).symlink_to(path)
     for name, source in (
         ("imb.txt", "imb-2021.11-mpi1.txt"),
         ("osu.txt", "osu-5.8-collective.txt"),
@@ -141,6 +147,7 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (
         "cli._stored.measure",
         "cli._rounds.measured",
+        "cli._pair.measured",
         "launch.watch.watch",
         "simulate.simgrid.second_opinion",
         "simulate.on_model.run",

@@ -64,8 +64,16 @@ def test_a_launcher_needs_permission_only_for_more_than_ranks() -> None:
 
 
 def test_another_word_in_front_of_a_launcher_needs_permission() -> None:
-    assert words(ask("env", "A=1", "./app"))[0] == "env"
+    assert words(ask("env", "OMP_NUM_THREADS=1", "A=1", "./app")) == ["env", "A=1", "./app"]
+    assert words(ask("nice", "-n", "5", "./app", "x")) == ["nice", "./app"]
     assert words(ask("sh", "-c", "./app")) == ["sh"]
+
+
+@pytest.mark.mpi
+def test_a_launcher_behind_another_command_is_recognised_once_that_is_allowed() -> None:
+    one = ask("env", "A=1", "mpiexec", "-n", "{n}", "./app")
+    assert words(one) == ["env", "A=1", "mpiexec"]
+    assert words(one, "env") == ["env", "A=1", "mpiexec", "./app"]
 
 
 def test_the_refusal_lists_all_words_and_the_line_that_allows_them() -> None:
@@ -103,6 +111,8 @@ EVIL = [
     'command = ["./evil"]',
     'command = ["./mpiexec", "-n", "1", "./evil"]',
     'command = ["bin/mpiexec", "-n", "1", "./evil"]',
+    'command = ["env", "bin/mpiexec", "-n", "1", "./evil"]',
+    'command = ["env", "PATH=bin", "mpiexec", "-n", "1", "./evil"]',
     'command = ["env", "./mpiexec", "-n", "1", "./evil"]',
     'command = ["mpiexec", "-n", "1", "./evil"]',
     'command = ["mpiexec", "-n", "1", "./evil"]\nenvironment = { PATH = "." }',
@@ -113,7 +123,9 @@ EVIL = [
 ]
 
 
-@pytest.mark.parametrize("allowed", [(), ("--allow", "true", "--allow", "sleep", "--allow", "mpiexec")])
+@pytest.mark.parametrize(
+    "allowed", [(), ("--allow", "true", "--allow", "sleep", "--allow", "mpiexec", "--allow", "env")]
+)
 @pytest.mark.parametrize("program", EVIL)
 def test_nothing_is_started_that_is_not_allowed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kernels: Path, program: str, allowed: tuple[str, ...]

@@ -17,6 +17,7 @@ from octant.analysis.compare import Comparisons, compare
 from octant.analysis.summary import summarise
 from octant.ask import Subject
 from octant.program import ProgramCheck, ProgramValue
+from octant.runs import interleaved
 from octant.runs.interleaved import Interleaved, RoundEnd, begin_programs, measure
 from octant.runs.plan import planner_of
 from octant.runs.programs import grammar, request
@@ -38,6 +39,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
         (kernels / f"octant-{name}").touch(0o755)
     monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
     monkeypatch.setattr(request, "discover", machine)
+    monkeypatch.setattr(interleaved, "new_seed", lambda: 1)
     monkeypatch.setattr(os, "fsync", lambda _descriptor: None)  # thousands of launches
     return Store(tmp_path / "store")
 

@@ -13,6 +13,7 @@ from octant import suites
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.program import ProgramValue
+from octant.runs.programs.reference import baseline_of
 from octant.study import file
 from octant.study.design import design
 from octant.study.file import Study, StudyError
@@ -133,6 +134,22 @@ def test_only_a_program_has_values() -> None:
         file.parse(text, "mine")
 
 
+def test_checks_compare_with_the_baseline_of_the_study(here: Path) -> None:
+    """It is the first request, and programs that a knob names have one subject."""
+    for name in ("app-1", "app-2"):
+        program(here, name)
+    text = STUDY.replace('"./app"', '"./app-{way}"').replace(
+        "[measures.memory]", "checks = ['rate within 1']\n[measures.memory]"
+    )
+    study = file.parse(
+        text.replace('way = "a"', 'way = "b"').replace('of = { way = "b" }', 'of = { way = "a" }'), "mine"
+    )
+    plan = design(study, machine(), 1)
+    assert [ask.knobs["way"] for ask in plan.asks] == ["2", "1"]
+    assert {ask.subject.name for ask in plan.asks} == {"program/app-way"}
+    assert baseline_of(plan.asks[1], plan.asks).ask == plan.asks[0]
+
+
 @pytest.mark.usefixtures("here")
 def test_a_program_that_is_not_there_cannot_be_asked() -> None:
     plan = design(parsed('"./app"', '"no-such-program"'), machine(), 1)
@@ -178,6 +195,8 @@ def test_a_study_of_a_program_has_verdicts_and_a_page(here: Path) -> None:
     assert found["findings"][0]["status"] == "holds"
     page = (here / "page.html").read_text(encoding="utf-8")
     assert "The second way is twice as fast." in page
+    assert "Statements of the author of the study" in page
+    assert ">There<" not in page
     assert "b-is-faster" in run("study", "show", "mine.toml")
     assert [row["name"] for row in json.loads(run("study", "list", "--json"))] == file.names()
 

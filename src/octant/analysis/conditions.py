@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 MOMENTARY = frozenset({"frequency_now_hz", "steal_fraction", "swap_used_bytes"})
 """Facts that differ between any two runs and say nothing about either."""
-NOT_SET = "not set"
+NOT_SET, NOT_LOADED = "not set", "not loaded"
 _OF_LAUNCHES = " of the launches"
 """After the name of a variable that Octant set for them."""
+
+_PROGRAM, _LIBRARY = "build of the program", "library "
 
 Difference = tuple[str, str, str]
 """What differs, what it is in A, and what in B."""
@@ -97,7 +99,10 @@ def _of_launches(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[Figu
     for old, new in pairs:
         sides = _conditions(before, old), _conditions(after, new)
         started = all("launcher" in side for side in sides)  # of both it is recorded how they were
-        for name, in_a, in_b in _differing(*sides):
+        for name, old_value, new_value in _differing(*sides):
+            in_a, in_b = (
+                NOT_LOADED if one == NOT_SET and name.startswith(_LIBRARY) else one for one in (old_value, new_value)
+            )
             if NOT_SET not in (in_a, in_b) or (started and name.endswith(_OF_LAUNCHES)):
                 found.setdefault(name, []).append((in_a, in_b))
     rows = []
@@ -136,7 +141,10 @@ def _of_launch(point: Point, ask: Ask | None, planned: Planned | None) -> dict[s
         settings = {*(ask.mpi if ask else ()), READ_BACK}
         given = {name: value for name, value in planned.environment.items() if name not in settings}
         found |= {f"{name}{_OF_LAUNCHES}": value for name, value in given.items()}
-    found |= {f"build: {name.replace('_', ' ')}": str(value) for name, value in point.process.build.items()}
+    if ask and ask.subject.command:
+        found |= _files_of_program(ask.subject, point.process.build)
+    else:
+        found |= {f"build: {name.replace('_', ' ')}": str(value) for name, value in point.process.build.items()}
     if hosts := _hosts(point):
         found["hosts"] = hosts
     if scheduling := _scheduling(point):
@@ -144,6 +152,16 @@ def _of_launch(point: Point, ask: Ask | None, planned: Planned | None) -> dict[s
     means = dict(identity_of(point).means)
     shown = {*means, *effort_knobs(point.workload)}
     return found | {f"knob {name}": value for name, value in point.knobs.items() if name in shown}
+
+
+def _files_of_program(subject: Subject, builds: Mapping[str, object]) -> dict[str, str]:
+    """The builds of a user's program and of the libraries that it loads at its start.
+
+    That of the program has the same name for all programs, so that those of two with different names are compared.
+    """
+    own = subject.program if subject.program in builds else next(iter(builds), "")
+    named = {name: f"{_LIBRARY}{name}" if ".so" in name else f"build: {name}" for name in builds} | {own: _PROGRAM}
+    return {named[name]: str(value) for name, value in builds.items()}
 
 
 def _of_program(subject: Subject) -> dict[str, str]:

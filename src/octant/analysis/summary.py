@@ -90,6 +90,7 @@ def summarise(
     known: Mapping[str, Workload] | None = None,
     all_metrics: bool = False,
     further: Collection[tuple[str, str]] = (),
+    headlines: bool = False,
 ) -> Summary:
     """The headline figure of every cell of a run, one cell's samples in memory at a time.
 
@@ -97,6 +98,7 @@ def summarise(
         known: the workloads, by default the installed ones.
         all_metrics: also every other metric, phase and reading; else only what limits and pictures need.
         further: other metrics that are wanted, each as workload and metric.
+        headlines: of user's programs the headline alone, for verdicts that are looked at after many rounds.
 
     """
     installed = workloads.workloads() if known is None else known
@@ -110,7 +112,9 @@ def summarise(
         if ask and workload.probe and ask.show.title == workload.probe.title:
             continue  # a look at the machine is no figure of the run
         wanted = (
-            (*workload.metrics, *series_metrics(points))
+            workload.metrics[:1]
+            if headlines and is_program(workload.name)
+            else (*workload.metrics, *series_metrics(points))
             if all_metrics or is_program(workload.name)  # made of results, so that all cost little
             else _needed_metrics(workload, points, {metric for name, metric in further if name == workload.name})
         )

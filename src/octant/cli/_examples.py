@@ -90,6 +90,7 @@ _OF_COMMANDS = {
         Example("octant compare", "the last run with the one before"),
         Example("octant compare --rounds 6 previous last", "both measured again in turn: sharper"),
         Example("octant compare --gate --until-sure", "exit code 5 on a regression, early if clear"),
+        Example("octant compare -- ./old input -- ./new input", "two programs, in paired rounds"),
     ),
     "export": (
         Example("octant export", "a CSV row per metric of every figure"),

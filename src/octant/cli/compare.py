@@ -103,7 +103,7 @@ def compare(
     """Show what is faster and slower in run B than in run A, and what is not decided.
 
     A gate decides on runs that were measured in turn: it measures both again where they were not. Two programs are
-    measured in turn at once: octant compare [KNOB=VALUE]... -- A... -- B...
+    measured in turn at once: octant compare [KNOB=VALUE]... -- A -- B, each a whole command line.
     """
     from octant.cli import _pair, _rounds
     from octant.cli._stored import find_run
@@ -142,7 +142,10 @@ def _judged(
 
     history = occasions_in(partial(_others, where, before, after))
     imported = bool(before.imported or after.imported)  # what another tool states is not always our headline
-    sides = summarise(before, all_metrics=imported), summarise(after, all_metrics=imported)
+    sides = (
+        summarise(before, all_metrics=imported, headlines=True),
+        summarise(after, all_metrics=imported, headlines=True),
+    )
     return comparing.compare(*sides, threshold, curves, default_knobs, gate, history)
 
 

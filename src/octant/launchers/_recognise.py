@@ -127,7 +127,7 @@ def _launcher(program: str, environment: Mapping[str, str]) -> tuple[str, Module
     path = shutil.which(program, path=environment.get("PATH"))
     if path is None:
         raise Refusal(f"cannot find the launcher {program} (it is not on PATH); load its module, or give its path")
-    text = version(Path(path))
+    text = version(Path(path).absolute())  # ./mpiexec would be looked up on PATH
     for name, one in claims.items():
         if hasattr(one, "ANSWER") and re.search(one.ANSWER, text):
             return name, one

@@ -90,6 +90,9 @@ def design(
     for cell, ask in asked.items():
         if cell not in absent:
             possible[ask.key] = in_file.joined(possible.get(ask.key, ask), ask)
+    if any(check.needs_baseline for ask in possible.values() for check in ask.subject.checks):
+        firsts = {asked[cell].key for cell in asked if cell.levels == study.full({})}
+        possible = dict(sorted(possible.items(), key=lambda item: item[0] not in firsts))  # see `reference.baseline_of`
     return Design(
         tuple(possible.values()),
         drawn_order([study.repeats] * len(possible), seed),

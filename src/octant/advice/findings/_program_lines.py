@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from octant.program import shell_text
 from octant.runs.programs.fill import filled_words
 from octant.runs.programs.launching import program_name
-from octant.runs.programs.typed import option_words
+from octant.runs.programs.typed import subject_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ def program_line(
     for option, text in (("--place", place or shape.place), ("--launcher", shape.launcher), ("--link", shape.link)):
         words += [option, text] if text else []
     words += ["--hosts", ",".join(shape.hosts)] if shape.hosts else []
-    words += option_words(replace(subject, environment=variables))
+    words += subject_words(replace(subject, environment=variables))
     words += ["--repeats", str(repeats)] if repeats else []
     words += ["--", *subject.command]
     return (shell_text(words),) if not ask.mpi and all(word.isprintable() for word in words) else ()

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from octant import units
 from octant.advice.findings import Finding
+from octant.advice.findings._program_lines import program_line
 from octant.analysis.causes import causes_of_points
 from octant.machine import facts
 from octant.placement.request import PAGE_BYTES
-from octant.program import shell_text
 from octant.report.study.answer import (
     adopted_settings,
     baseline,
@@ -23,7 +23,7 @@ from octant.report.study.answer import (
     times,
 )
 from octant.report.study.near import near
-from octant.runs.programs.options import option_words, resume_line, started_words, value_words
+from octant.runs.programs.options import resume_line
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
 from octant.study import file
@@ -218,10 +218,7 @@ def lines_for(outcome: Outcome, place: Place) -> tuple[str, ...]:
     if axis and place[1]:
         knobs[axis.knob] = place[1]
     if ask.subject.command:
-        words = ["octant", "run", *(f"{name}={value}" for name, value in knobs.items())]
-        words += option_words("--place", [ask.shape.place] if ask.shape.place else [])
-        words += [*started_words(ask.subject), *value_words(ask.subject), "--", *ask.subject.command]
-        return (*own, shell_text(words))
+        return (*own, *program_line(ask, knobs))
     words = ["octant run", ask.subject.workload, *(shlex.quote(f"{name}={value}") for name, value in knobs.items())]
     if ask.shape.place:
         words.append(f"--place {shlex.quote(ask.shape.place)}")

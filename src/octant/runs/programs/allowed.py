@@ -18,7 +18,7 @@ from octant.program import shell_text
 from octant.runs.programs import fill
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from octant.ask import Ask, Subject
     from octant.launchers import LaunchCommand
@@ -32,8 +32,8 @@ HARMLESS = frozenset(
     }
 )  # fmt: skip
 """Variables that a file may set without permission: they choose threads. Others can make a program load code."""
-_RANKS = re.compile(r"-n|-np|--np|--ntasks|-n\d+|--ntasks=\d+|\d+")
-"""Options of a launcher that state the number of ranks."""
+_RANKS = re.compile(r"-n|-np|--np|--ntasks|-n\d+|--ntasks=\d+|\d+|run")
+"""Options of a launcher that state the number of ranks, and the word behind `flux`."""
 
 
 @dataclass(frozen=True)
@@ -110,36 +110,61 @@ def command_lines(asks: Sequence[Ask]) -> list[str]:
     return [line + _values_text(values) for line, values in lines.items()]
 
 
-def known_command(words: Sequence[str], allowed: Collection[str] = ()) -> tuple[str, LaunchCommand] | None:
+def known_command(
+    words: Sequence[str], variables: Mapping[str, str], allowed: Collection[str] = ()
+) -> tuple[str, LaunchCommand] | None:
     """The launcher of a command line that a file says, and what it is told, as `launchers.recognise`.
 
     To recognise a launcher, Octant starts it with `--version`. Only one that is on the user's own PATH is, or one that
-    is allowed.
+    is allowed; behind another command, only if that is allowed, too.
+
+    Args:
+        variables: of the file; its PATH does not count.
 
     Raises:
         Refusal: as `launchers.recognise`.
     """
-    if "/" in words[0] or not _is_launcher(words[0]):
-        return launchers.recognise(words) if words[0] in allowed else None
-    return launchers.recognise(words)
+    named = [word for word in words if os.path.basename(word) in launchers.command_names()]  # noqa: PTH119 - text
+    paths = [word for word in words if word.startswith("PATH=")]
+    needed = {*([] if _is_launcher(words[0]) else words[:1]), *(word for word in named if "/" in word), *paths}
+    if not named or not needed <= set(allowed):
+        return None
+    return launchers.recognise(words, {**os.environ, **variables, "PATH": os.environ.get("PATH", os.defpath)})
 
 
 def _of_cell(subject: Subject, known: Mapping[str, str], allowed: Collection[str]) -> Iterator[tuple[str, str]]:
     variables = {name: fill.filled(value, known) for name, value in subject.environment.items()}
     path = variables.get("PATH") or os.environ.get("PATH")
     words = fill.filled_words(subject.command, known)
-    found = known_command(words, allowed)
-    if found is None or not _states_ranks_only(words[0], found[1]):
-        yield words[0], _resolved(words[0], subject.directory, path)
+    found = known_command(words, variables, allowed)
+    if found is None or found[1].launcher:
+        yield from _in_front(words, subject.directory, path)
     if found is not None:
-        program = words[found[1].program]
+        launcher, program = words[found[1].launcher], words[found[1].program]
+        if not _states_ranks_only(launcher, found[1]):
+            yield launcher, _resolved(launcher, subject.directory, path)
         yield program, _resolved(program, subject.directory, path)
     for around in _around(subject):
-        first = fill.filled(around[0], known)
-        yield first, _resolved(first, subject.directory, path)
-    for name, value in subject.environment.items():
-        if name not in HARMLESS:
-            yield f"{name}={value}", "a variable, which may make the program load other code"
+        yield from _in_front(fill.filled_words(around, known), subject.directory, path)
+    yield from _variables(f"{name}={value}" for name, value in subject.environment.items())
+
+
+def _in_front(words: Sequence[str], directory: str, path: str | None) -> Iterator[tuple[str, str]]:
+    """The first word of a command line; of `env`, `nice` and the like also what they set and the command behind."""
+    yield words[0], _resolved(words[0], directory, path)
+    try:
+        at, _ = launchers.skip_wrappers(words, {})
+    except ValueError:  # an option that is not known
+        return
+    yield from _variables(word for word in words[1:at] if "=" in word and not word.startswith("-"))
+    if 0 < at < len(words):
+        yield words[at], _resolved(words[at], directory, path)
+
+
+def _variables(words: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for word in words:
+        if word.partition("=")[0] not in HARMLESS:
+            yield word, "a variable, which may make the program load other code"
 
 
 def _states_ranks_only(program: str, found: LaunchCommand) -> bool:
@@ -149,7 +174,7 @@ def _states_ranks_only(program: str, found: LaunchCommand) -> bool:
 
 def _is_launcher(word: str) -> bool:
     """Whether a word is the bare name of a launcher."""
-    return any(word in module.COMMANDS for module in launchers.having("recognise").values())
+    return word in launchers.command_names()
 
 
 def _around(subject: Subject) -> list[tuple[str, ...]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from octant.ask import Ask, Launch, Subject
 
-_PLACE = re.compile(r"\{(\w+)\}")
+PLACE = re.compile(r"\{(\w+)\}")
 
 
 def known_values(launch: Launch) -> dict[str, str]:
@@ -20,7 +20,7 @@ def known_of(ask: Ask, cell: Mapping[str, str]) -> dict[str, str]:
 
 def filled(text: str, known: Mapping[str, str]) -> str:
     """The text with `{name}` replaced by the value of that name; braces around anything else stay as they are."""
-    return _PLACE.sub(lambda found: known.get(found[1], found[0]), text)
+    return PLACE.sub(lambda found: known.get(found[1], found[0]), text)
 
 
 def filled_words(words: Iterable[str], known: Mapping[str, str]) -> list[str]:
@@ -34,4 +34,4 @@ def named(subject: Subject) -> set[str]:
     texts += [word for words in (*subject.before, *subject.after) for word in words]
     texts += [word for check in subject.checks for word in (*check.command, check.file, check.reference)]
     texts += [*subject.keep, *(value.source for value in subject.values)]
-    return {name for text in texts for name in _PLACE.findall(text)}
+    return {name for text in texts for name in PLACE.findall(text)}

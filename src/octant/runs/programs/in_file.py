@@ -31,9 +31,10 @@ def named(ask: Ask, states_ranks: bool, allowed: Collection[str]) -> Ask:
     """
     known = fill.known_of(ask, ask.cells()[0])
     words = fill.filled_words(ask.subject.command, known)
-    found = known_command(words, allowed)
+    variables = {name: fill.filled(value, known) for name, value in ask.subject.environment.items()}
+    found = known_command(words, variables, allowed)
     own = words[found[1].program :] if found else words
-    path = fill.filled(ask.subject.environment.get("PATH", ""), known) or os.environ.get("PATH")
+    path = variables.get("PATH") or os.environ.get("PATH")
     if "/" not in own[0] and shutil.which(own[0], path=path) is None:
         raise Refusal(f"no program {own[0]} on PATH", Exit.NOT_SUPPORTED)
     ranks = found[1].ranks if found else None
@@ -42,7 +43,9 @@ def named(ask: Ask, states_ranks: bool, allowed: Collection[str]) -> Ask:
             f"its launcher starts {ranks} ranks, and `ranks` comes to {ask.shape.ranks}; write {{ranks}} there"
         )
     shape = replace(ask.shape, ranks=ranks or ask.shape.ranks)
-    return replace(ask, subject=replace(ask.subject, program=program_name(own)), shape=shape)
+    written = ask.subject.command[found[1].program if found else 0 :]
+    name = fill.PLACE.sub(r"\1", program_name(written))  # the same in all combinations: `app` of ./{app}
+    return replace(ask, subject=replace(ask.subject, program=name), shape=shape)
 
 
 def joined(first: Ask, second: Ask) -> Ask:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -88,12 +87,12 @@ class ProgramOptions:
 
 def started_words(subject: Subject) -> list[str]:
     """Return those options of a subject as words that decide what a launch starts: `started` of `Subject` has them."""
-    checks = (f"command {shlex.join(check.command)}" for check in subject.checks if check.command)
+    checks = (f"command {shell_text(check.command)}" for check in subject.checks if check.command)
     return [
         *option_words("--env", [f"{name}={value}" for name, value in subject.environment.items()]),
         *option_words("--input", [subject.input] if subject.input else []),
-        *option_words("--before", map(shlex.join, subject.before)),
-        *option_words("--after", map(shlex.join, subject.after)),
+        *option_words("--before", map(shell_text, subject.before)),
+        *option_words("--after", map(shell_text, subject.after)),
         *option_words("--check", checks),
     ]
 
@@ -101,11 +100,11 @@ def started_words(subject: Subject) -> list[str]:
 def resume_line(run: StoredRun) -> str:
     """Return the command line that goes on with a run: of a program with all that has to be given again."""
     line = ["octant", "resume", run.id]
-    ask = next((ask for ask in run.asks if ask.subject.command), None)
-    if ask is None:
+    if not any(ask.subject.command for ask in run.asks):
         return shell_text(line)
     if file := _file_of(run):
         return shell_text([*line, "--from", file])
+    ask = next(ask for ask in run.asks if ask.subject.command)
     knobs = [f"{name}={value}" for name, value in ask.knobs.items()]
     return shell_text([*line, *knobs, *started_words(ask.subject), "--", *ask.subject.command])
 
@@ -116,12 +115,6 @@ def _file_of(run: StoredRun) -> str:
         return f"{run.study.name}.toml"
     words = run.title.split() if run.benchmark == "evaluate" else []
     return next((word for option, word in pairwise(words) if option == "--suite"), "")
-
-
-def value_words(subject: Subject) -> list[str]:
-    """Return the values of a subject as words of `--value`."""
-    places = [(one, f"json:{one.path}" if one.path else one.pattern) for one in subject.values]
-    return option_words("--value", [f"{one.name}[{one.unit},{one.better},{one.source}]={at}" for one, at in places])
 
 
 def option_words(name: str, values: Iterable[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from octant.program import STDOUT
+from octant.program import STDOUT, shell_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ def comparison_line(couples: Couples, *options: str, runs: Sequence[str] = ()) -
     """
     before, after = couples[0]
     words = ["octant", "compare", *options, *_knobs([ask for ask, _ in couples]), *_shape(before)]
-    words += [*option_words(before.subject), *runs, "--", *before.subject.command, "--", *after.subject.command]
+    words += [*subject_words(before.subject), *runs, "--", *before.subject.command, "--", *after.subject.command]
     return shlex.join(words)
 
 
@@ -43,7 +43,7 @@ def _shape(ask: Ask) -> list[str]:
     return [word for name, value in found.items() if value for word in (name, value)]
 
 
-def option_words(subject: Subject) -> list[str]:
+def subject_words(subject: Subject) -> list[str]:
     """The options of a program that make its values, checks, files and commands what they are."""
     found = list(_options(subject))
     return [word for name, text in found for word in ([name] if text is None else _joined(name, text))]
@@ -77,7 +77,7 @@ def _options(subject: Subject) -> Iterator[tuple[str, str | None]]:
 
 
 def _lines(commands: Sequence[Sequence[str]]) -> list[str]:
-    return [shlex.join(words) for words in commands]
+    return [shell_text(words) for words in commands]
 
 
 def value_text(value: ProgramValue) -> str:
@@ -88,10 +88,14 @@ def value_text(value: ProgramValue) -> str:
 
 
 def check_text(check: ProgramCheck) -> str:
-    """The text of `--check` that describes a check."""
+    """The text of `--check` that describes a check: `residual within 1e-09 of 0.5`."""
     if check.kind == "command":
-        return f"command {shlex.join(check.command)}"
+        return f"command {shell_text(check.command)}"
     if check.kind == "file":
         return f"file {check.file}" + f" = {check.reference}" * bool(check.reference)
-    other = "" if check.expected is None else f" of {check.expected!r}"
-    return f"{check.value} within {check.tolerance!r}{other}" + " absolute" * (not check.relative)
+    other = "" if check.expected is None else f" of {_number(check.expected)}"
+    return f"{check.value} within {_number(check.tolerance)}{other}" + " absolute" * (not check.relative)
+
+
+def _number(value: float) -> str:
+    return repr(value).removesuffix(".0")
