@@ -23,7 +23,7 @@ from octant.runs.plan import planner_of
 from octant.runs.programs import grammar, request
 from octant.runs.programs.options import ProgramOptions
 from octant.runs.programs.pair import SENSIBLE_S, couples_of, sensible_rounds
-from octant.runs.programs.typed import check_text, comparison_line, option_words, value_text
+from octant.runs.programs.typed import check_text, comparison_line, subject_words, value_text
 from octant.store import Pair, Store
 
 COMMANDS = (("./old",), ("./new",))
@@ -154,4 +154,4 @@ def test_checks_are_read_as_they_are_typed(name: str, tolerance: float, relative
 
 
 def test_a_value_that_begins_with_a_dash_is_joined_to_its_option() -> None:
-    assert option_words(Subject(command=("a",), input="-x")) == ["--input=-x"]
+    assert subject_words(Subject(command=("a",), input="-x")) == ["--input=-x"]

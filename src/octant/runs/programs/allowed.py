@@ -152,12 +152,9 @@ def _of_cell(subject: Subject, known: Mapping[str, str], allowed: Collection[str
 def _in_front(words: Sequence[str], directory: str, path: str | None) -> Iterator[tuple[str, str]]:
     """The first word of a command line; of `env`, `nice` and the like also what they set and the command behind."""
     yield words[0], _resolved(words[0], directory, path)
-    try:
-        at, _ = launchers.skip_wrappers(words, {})
-    except ValueError:  # an option that is not known
-        return
+    at = launchers.skip_wrappers(words)
     yield from _variables(word for word in words[1:at] if "=" in word and not word.startswith("-"))
-    if 0 < at < len(words):
+    if at:
         yield words[at], _resolved(words[at], directory, path)
 
 
