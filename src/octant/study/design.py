@@ -1,6 +1,6 @@
 """From a study and a machine to what is asked: every combination, repeated, in a random order that is written down."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from octant.ask import Ask, Presentation, Shape, Subject
@@ -90,16 +90,22 @@ def design(
     for cell, ask in asked.items():
         if cell not in absent:
             possible[ask.key] = in_file.joined(possible.get(ask.key, ask), ask)
-    if any(check.needs_baseline for ask in possible.values() for check in ask.subject.checks):
-        firsts = {asked[cell].key for cell in asked if cell.levels == study.full({})}
-        possible = dict(sorted(possible.items(), key=lambda item: item[0] not in firsts))  # see `reference.baseline_of`
+    firsts = {ask.key for cell, ask in asked.items() if cell.levels == study.full({})}
     return Design(
-        tuple(possible.values()),
+        _with_baseline_first(possible.values(), firsts),
         drawn_order([study.repeats] * len(possible), seed),
         {cell: ask.key for cell, ask in asked.items() if cell not in absent},
         absent,
         tuple(asked[cell] for cell in absent),
     )
+
+
+def _with_baseline_first(asks: Iterable[Ask], baselines: Collection[str]) -> tuple[Ask, ...]:
+    """The asks, those with the keys of baselines first if a check compares with one (`programs.reference`)."""
+    asks = tuple(asks)
+    if not any(check.needs_baseline for ask in asks for check in ask.subject.checks):
+        return asks
+    return tuple(sorted(asks, key=lambda ask: ask.key not in baselines))
 
 
 def mpi_settings(study: Study, library: str) -> dict[str, str]:
