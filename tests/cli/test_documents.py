@@ -3,8 +3,10 @@
 What starts programs or measures is carried out up to that; the rest to its end, in a folder with two runs and a study.
 """
 
+import os
 import re
 import struct
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -144,6 +146,7 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(desk)
     monkeypatch.setenv("OCTANT_STORE", str(desk / "store"))
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)  # of mpiexec
     for name in (
         "cli._stored.measure",
         "cli._rounds.measured",

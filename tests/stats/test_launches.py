@@ -114,7 +114,7 @@ def test_every_doubt_whose_text_has_a_number_of_its_launch_can_be_graded_by_it()
     assert without == {
         "wrong answer", "fault-injection build", "cores shared", "emulated link", "imported", "not verified",
         "small load", "memory copy", "sizes rounded", "precision not reached", "foreign load", "one draw of CPUs",
-        "probe.kind",
+        "probe.kind", "kind",
     }  # fmt: skip
 
 
