@@ -86,13 +86,7 @@ def design(
             why = why or why_no_memory(asked[cell], machine)
             if why:
                 absent[cell] = why
-    possible: dict[str, Ask] = {}  # two cells may have the same ask here: it is asked once
-    for cell, ask in asked.items():
-        if cell not in absent:
-            possible[ask.key] = in_file.joined(possible.get(ask.key, ask), ask)
-    if any(check.needs_baseline for ask in possible.values() for check in ask.subject.checks):
-        firsts = {asked[cell].key for cell in asked if cell.levels == study.full({})}
-        possible = dict(sorted(possible.items(), key=lambda item: item[0] not in firsts))  # see `reference.baseline_of`
+    possible = _asked_once(study, {cell: ask for cell, ask in asked.items() if cell not in absent})
     return Design(
         tuple(possible.values()),
         drawn_order([study.repeats] * len(possible), seed),
@@ -100,6 +94,20 @@ def design(
         absent,
         tuple(asked[cell] for cell in absent),
     )
+
+
+def _asked_once(study: Study, asked: Mapping[Cell, Ask]) -> dict[str, Ask]:
+    """The asks by their keys: two cells may have the same ask here, which is asked once.
+
+    Those of the baseline come first if a check compares with it (`runs.programs.reference.baseline_of`).
+    """
+    found: dict[str, Ask] = {}
+    for ask in asked.values():
+        found[ask.key] = in_file.joined(found.get(ask.key, ask), ask)
+    if not any(check.needs_baseline for ask in found.values() for check in ask.subject.checks):
+        return found
+    firsts = {ask.key for cell, ask in asked.items() if cell.levels == study.full({})}
+    return dict(sorted(found.items(), key=lambda item: item[0] not in firsts))
 
 
 def mpi_settings(study: Study, library: str) -> dict[str, str]:
