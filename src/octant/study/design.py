@@ -1,6 +1,6 @@
 """From a study and a machine to what is asked: every combination, repeated, in a random order that is written down."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from octant.ask import Ask, Presentation, Shape, Subject
@@ -86,9 +86,13 @@ def design(
             why = why or why_no_memory(asked[cell], machine)
             if why:
                 absent[cell] = why
-    possible = _asked_once(study, {cell: ask for cell, ask in asked.items() if cell not in absent})
+    possible: dict[str, Ask] = {}  # two cells may have the same ask here: it is asked once
+    for cell, ask in asked.items():
+        if cell not in absent:
+            possible[ask.key] = in_file.joined(possible.get(ask.key, ask), ask)
+    firsts = {ask.key for cell, ask in asked.items() if cell.levels == study.full({})}
     return Design(
-        tuple(possible.values()),
+        _with_baseline_first(possible.values(), firsts),
         drawn_order([study.repeats] * len(possible), seed),
         {cell: ask.key for cell, ask in asked.items() if cell not in absent},
         absent,
@@ -96,18 +100,12 @@ def design(
     )
 
 
-def _asked_once(study: Study, asked: Mapping[Cell, Ask]) -> dict[str, Ask]:
-    """The asks by their keys: two cells may have the same ask here, which is asked once.
-
-    Those of the baseline come first if a check compares with it (`runs.programs.reference.baseline_of`).
-    """
-    found: dict[str, Ask] = {}
-    for ask in asked.values():
-        found[ask.key] = in_file.joined(found.get(ask.key, ask), ask)
-    if not any(check.needs_baseline for ask in found.values() for check in ask.subject.checks):
-        return found
-    firsts = {ask.key for cell, ask in asked.items() if cell.levels == study.full({})}
-    return dict(sorted(found.items(), key=lambda item: item[0] not in firsts))
+def _with_baseline_first(asks: Iterable[Ask], baselines: Collection[str]) -> tuple[Ask, ...]:
+    """The asks, those with the keys of baselines first if a check compares with one (`programs.reference`)."""
+    asks = tuple(asks)
+    if not any(check.needs_baseline for ask in asks for check in ask.subject.checks):
+        return asks
+    return tuple(sorted(asks, key=lambda ask: ask.key not in baselines))
 
 
 def mpi_settings(study: Study, library: str) -> dict[str, str]:

@@ -82,3 +82,19 @@ def glibc_tunables(known: Mapping[str, str], *settings: str) -> dict[str, str]:
     names = {one.partition("=")[0] for one in settings}
     kept: Sequence[str] = [one for one in known.get(name, "").split(":") if one and one.partition("=")[0] not in names]
     return {name: ":".join([*kept, *settings])}
+
+
+def crowd(cell: ProgramCell) -> tuple[int, frozenset[int]]:
+    """How many ranks of a host are bound to the same hardware threads, of which there are fewer, and to which.
+
+    No rank where all hardware threads of the machine are allowed, or where too few are free for all ranks.
+    """
+    usable = {cpu.os for cpu in cell.summary.run.machine.topology.usable()}
+    found: tuple[int, frozenset[int]] = (0, frozenset())
+    for ranks in cell.occupied.by_host.values() if cell.occupied else ():
+        masks = [rank.cpus for rank in ranks if rank.cpus]
+        for mask in set(masks):
+            number = masks.count(mask)
+            if mask != usable and number > len(mask) and number > found[0] and len(ranks) <= len(usable):
+                found = (number, mask)
+    return found

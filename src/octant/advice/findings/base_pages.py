@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding, Judged
+from octant.advice.findings._huge_pages import HEAP, heap_may_ask
 from octant.advice.findings._programs import glibc_tunables, program_cells
 from octant.advice.findings._thresholds import LARGE_MEMORY, ON_HUGE, ORDER
-from octant.advice.findings.pages import heap_may_ask
 from octant.units import bytes_text, percent_text
 
 if TYPE_CHECKING:
     from octant.advice.findings._programs import ProgramCell
     from octant.analysis.summary import Summary
-
-HEAP = "glibc.malloc.hugetlb"
 
 
 def judge(summary: Summary) -> Judged:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding, Judged
-from octant.advice.findings._programs import program_cells
+from octant.advice.findings._programs import crowd, program_cells
 from octant.advice.findings._thresholds import ORDER
-from octant.advice.findings.shared_cores import crowd
 from octant.units import counted
 
 if TYPE_CHECKING:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding, Judged
 from octant.advice.findings._curves import groups, size_knob, size_of, size_text, subject
 from octant.advice.findings._evidence import gain_of, is_beyond, paired_ratio
-from octant.advice.findings._thresholds import HEAP_ASKS, HEAP_TAKES, WORTH
+from octant.advice.findings._huge_pages import heap_may_ask
+from octant.advice.findings._thresholds import WORTH
 from octant.program import is_program
 from octant.units import si_text
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.machine import Machine
     from octant.stats import Estimate
 
 HEAP = "export GLIBC_TUNABLES=glibc.malloc.hugetlb=1"
@@ -70,13 +69,6 @@ def _is_gain(pair: _Pair, of: int) -> bool:
     """Whether a gain beyond the margin is proven, where so many sizes are looked at."""
     certain = paired_ratio(pair.base, pair.huge, of=of)
     return certain is not None and is_beyond(certain)
-
-
-def heap_may_ask(machine: Machine) -> bool:
-    """Whether programs get base pages unless they ask, and the C library asks only if it is told to."""
-    version = re.match(r"(\d{1,4})\.(\d{1,4})", machine.software.get("glibc", ""))
-    asks = version is not None and HEAP_ASKS <= (int(version[1]), int(version[2])) < HEAP_TAKES
-    return asks and machine.system.get("thp") == "madvise"
 
 
 def _pairs(figures: Sequence[Figure]) -> list[_Pair]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding, Judged
-from octant.advice.findings._programs import program_cells
+from octant.advice.findings._programs import crowd, program_cells
 from octant.advice.findings._thresholds import ORDER
 from octant.placement import set_text
 from octant.units import counted
 
 if TYPE_CHECKING:
-    from octant.advice.findings._programs import ProgramCell
     from octant.analysis.summary import Summary
 
 
@@ -37,19 +36,3 @@ def judge(summary: Summary) -> Judged:
             ),
         )
     )
-
-
-def crowd(cell: ProgramCell) -> tuple[int, frozenset[int]]:
-    """How many ranks of a host are bound to the same hardware threads, of which there are fewer, and to which.
-
-    No rank where all hardware threads of the machine are allowed, or where too few are free for all ranks.
-    """
-    usable = {cpu.os for cpu in cell.summary.run.machine.topology.usable()}
-    found: tuple[int, frozenset[int]] = (0, frozenset())
-    for ranks in cell.occupied.by_host.values() if cell.occupied else ():
-        masks = [rank.cpus for rank in ranks if rank.cpus]
-        for mask in set(masks):
-            number = masks.count(mask)
-            if mask != usable and number > len(mask) and number > found[0] and len(ranks) <= len(usable):
-                found = (number, mask)
-    return found

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding, Judged
+from octant.advice.findings._huge_pages import HEAP, heap_may_ask
 from octant.advice.findings._programs import glibc_tunables, program_cells
 from octant.advice.findings._thresholds import FAULT_S, OF_FAULTS, ORDER, SHORT_S
-from octant.advice.findings.base_pages import HEAP
-from octant.advice.findings.pages import heap_may_ask
 from octant.analysis.program import MAJOR_FAULTS, MINOR_FAULTS, SYSTEM, USER
 from octant.units import percent_text, si_text
 
