@@ -1,4 +1,4 @@
-"""Dense linear algebra with NumPy: `dense.py solve|multiply N double|single`; prints its rate and its scaled residual."""
+"""Dense linear algebra with NumPy: `dense.py solve|multiply N double|single` prints its rate and a scaled residual."""
 
 import sys
 import time

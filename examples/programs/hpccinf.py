@@ -1,4 +1,4 @@
-"""Writes hpccinf.txt, the input of hpcc: `hpccinf.py N BLOCK PxQ`, the order of the matrix, its blocks, the grid of ranks."""
+"""Writes hpccinf.txt, the input of hpcc: `hpccinf.py N BLOCK PxQ` (order of the matrix, block size, grid of ranks)."""
 
 import sys
 from pathlib import Path
