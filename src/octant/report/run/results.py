@@ -11,6 +11,7 @@ import numpy as np
 
 from octant import units
 from octant.analysis.series import pair_readings, series_metrics
+from octant.program import is_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,8 +50,21 @@ class NamedValue:
 
 def named_results(figure: Figure) -> list[NamedValue]:
     """The results without a bound, each name once, without the one that is the figure itself."""
-    results = (one for point in figure.points for one in point.results)
+    results = (one for point in figure.points for one in told_results(figure, point))
     return _named_values(one for one in results if one.bound is None and one.name != figure.metric.name)
+
+
+def told_results(figure: Figure, point: Point) -> tuple[Result, ...]:
+    """The results of a launch of a figure that are shown: of a program with a wrong answer only its checks.
+
+    All others are times, memory and values of the user, which may be rates; the failed check states the checked value.
+    """
+    return point.checks if has_no_speed(figure) else point.results
+
+
+def has_no_speed(figure: Figure) -> bool:
+    """Whether it is of a user's program that gave a wrong answer in some launch of the cell."""
+    return bool(figure.wrong) and is_program(figure.workload.name)
 
 
 def checks(figure: Figure) -> list[NamedValue]:
