@@ -106,6 +106,21 @@ def test_a_wrong_answer_has_no_values_beside_it(measure: Runs) -> None:
         assert not re.search(rf"<td>{name}</td><td>[^<]*\d", wrong), name
 
 
+def test_a_wrong_answer_names_the_baseline_and_a_check_that_needs_none(measure: Runs) -> None:
+    for check, other in (
+        ("residual within 1%", "with a number: --check 'residual within 0.01 of NUMBER'"),
+        ("file out.dat", "with a file of yours: --check 'file out.dat = FILE'"),
+    ):
+        done = measure("wrong", "--check", check)
+        assert "; the baseline is n=1)" in done.stderr
+        shown = " ".join(done.stdout.split())
+        assert f"The baseline is n=1; if n changes the answer, compare {other}." in shown
+        assert "octant run n=1,2 --check" in shown, "n=2 alone would be its own baseline"
+    done = measure("wrong", "--check", "residual within 1% of 1e-3")
+    assert done.returncode == Exit.WRONG_ANSWER
+    assert "the baseline" not in (done.stdout + done.stderr).lower()
+
+
 def test_a_check_command_sees_what_the_launch_left_and_decides(measure: Runs) -> None:
     (measure.folder / "verify.py").write_text(
         "import os, sys\n"
