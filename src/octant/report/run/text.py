@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.machine import Disagreement
+    from octant.record import Failure, Point
     from octant.report.charts.picture import Picture
     from octant.report.run.first_screen import RunReport
     from octant.store import StoredRun
@@ -82,7 +83,7 @@ def lines(report: RunReport, width: int = 100, notes: bool = False, sources: Sou
 
 def _file_texts(run: StoredRun) -> list[str]:
     """Where the files of programs are, and one line for each launch of a kernel that left some."""
-    records = [*run.points, *run.failures]
+    records: list[Point | Failure] = [*run.points, *run.failures]
     kernels = results.kept_file_texts(one for one in records if not is_program(one.workload))
     return [*results.program_file_texts(records, run.folder), *(f"{launch}: {text}" for launch, text in kernels)]
 
