@@ -56,23 +56,24 @@ _PALS = {
         "ppn",
     ), 1),
 }  # fmt: skip
-"""Values of the options of PALS 1.2 that its published help lists; no others."""
+"""How many values options of PALS mpiexec take: from incomplete documentation, not verified against the launcher."""
 _APRUN = {
     **dict.fromkeys(("B", "C", "T", "b", "q", "ss"), 0),
     **dict.fromkeys((
         "D", "F", "L", "N", "R", "S", "a", "cc", "cp", "d", "e", "j", "m", "n", "p", "r", "sl", "sn", "t",
     ), 1),
 }  # fmt: skip
-"""Values of the options of aprun, from the synopsis in Cray's manual S-2496 (CLE 4.1)."""
+"""How many values options of aprun take: from incomplete documentation, not verified against the launcher."""
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
-    """Read `aprun`, or `mpiexec` of PALS, by their documentation; they were not compared with the launchers.
+    """Read `aprun` or PALS `mpiexec`: options from incomplete documentation, not verified against the launcher.
 
-    Without -n each starts one rank. aprun binds each rank to a CPU by default; PALS binds as its configuration says.
+    By the same documentation, each starts one rank without -n, aprun binds each rank to a CPU by default, and PALS
+    binds as its configuration says.
 
     Raises:
-        ValueError: an option that is not documented, a missing value, several programs, or none.
+        ValueError: an option that is not in the table, a missing value, several programs, or none.
     """
     if Path(words[0]).name == "aprun":
         given = _words.scan(words, _APRUN, lambda word: (word.removeprefix("-"), None), {})

@@ -62,17 +62,17 @@ _SHORT = {
     "a": "tasks_per_rs", "b": "bind", "c": "cpu_per_rs", "d": "launch_distribution", "g": "gpu_per_rs",
     "l": "latency_priority", "n": "nrs", "p": "np", "r": "rs_per_host",
 }  # fmt: skip
-"""Options of jsrun, each with a value: those that the user guide of Summit explains, no others."""
+"""Options of jsrun, each with a value: from incomplete documentation, not verified against the launcher."""
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
-    """Read `jsrun` by its documentation; it was not compared with jsrun itself.
+    """Read `jsrun`; its options are from incomplete documentation, not verified against the launcher.
 
-    The number of ranks is that of --np, else --nrs times --tasks_per_rs; otherwise jsrun uses all of the allocation. It
-    binds each rank to a core by default.
+    The number of ranks is that of --np, else --nrs times --tasks_per_rs; otherwise jsrun uses all of the allocation,
+    by the same documentation, and binds each rank to a core by default.
 
     Raises:
-        ValueError: an option that is not documented, a missing value, several programs, or none.
+        ValueError: an option that is not in the table, a missing value, several programs, or none.
     """
     given = _words.getopt(words, dict.fromkeys(_SHORT.values(), 1), _SHORT, {})
     at = _words.program_index(words, given)

@@ -5,6 +5,7 @@ import dataclasses
 import io
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -107,6 +108,32 @@ def test_the_files_of_each_launch_are_one_row() -> None:
     assert short.endswith("f7 (field, 2 MiB, rank 1); and 2 more files")
 
 
+def test_the_files_of_a_program_are_one_row_for_each_combination_of_knobs() -> None:
+    def left(number: int, n: int, *names: str, why: str = "", ask: str = "app-1") -> Failure:
+        files = tuple(
+            KeptFile(name, "output", 5, stored="" if why else f"{ask}-{number}.{n}/0.0.{name}", left_out=why)
+            for name in names
+        )
+        return Failure("program/app", f"{ask}-{number}", {"n": str(n)}, 1, "ended", 1, files=files)
+
+    launches = [left(number, n, "stdout") for number in range(6) for n in (1, 2)]
+    launches += [left(6, 2, "stdout", "stderr"), left(7, 2), left(0, 4), left(7, 3, "big", why="larger than 16 MiB")]
+    kernel = point(launch="a-0", files=(KeptFile("field.bin", "field", 5, stored="a-0.1/0.1.field.bin"),))
+    folder = Path("store/runs/r")
+    assert results.program_file_texts([*launches, kernel], folder) == [
+        "in store/runs/r/files, a folder for each launch",
+        "n=1: 6 launches: stdout; for example app-1-5.1",
+        "n=2: 8 launches: stdout (7 of 8), stderr (1 of 8); for example app-1-6.2",
+        "n=3: 1 launch: big (not stored: larger than 16 MiB)",
+    ]
+    two = [left(0, 1, "stdout"), left(0, 1, "stdout", ask="app-2")]
+    assert results.program_file_texts(two, folder)[1] == "app-1 n=1: 1 launch: stdout; for example app-1-0.1"
+    many = results.program_file_texts([left(0, n, *"abcdefghij") for n in range(20)], folder)
+    assert (len(many), many[-1]) == (18, "and 4 more combinations of knobs")
+    assert many[1] == "n=0: 1 launch: a, b, c, d, e, f, g, h, and 2 more names; for example app-1-0.0"
+    assert results.program_file_texts([kernel], folder) == []
+
+
 def test_table_and_json_list_the_files_of_launches() -> None:
     run = fake_run(repeats=1)
     file = KeptFile("field.bin", "field", 16, crc="0123abcd", stored="a-0.1/0.0.field.bin")
@@ -126,7 +153,10 @@ def test_files_of_failed_launches_are_listed_with_the_others() -> None:
     failure = Failure("program/app", "app-0", {}, 1, "ended", 1, files=(file,))
     report = report_of(summarise(replace(run, failures=(failure,)), WORKLOADS))
     shown = [line.plain for line in text.lines(report, 200)]
-    assert shown[shown.index("Files") + 1] == "  app-0: stderr (output, 16 B, rank 0)"
+    place = shown.index("Files") + 1
+    assert shown[place : place + 2] == [
+        f"  in {run.folder / 'files'}, a folder for each launch", "  1 launch: stderr; for example a-0.1",
+    ]  # fmt: skip
     told = tidy.document(report)
     assert told["failures"] == [
         {"workload": "program/app", "launch": "app-0", "knobs": {}, "ranks": 1, "reason": "ended", "exit": 1,

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding, Judged
 from octant.advice.findings._lines import of_figure
 from octant.analysis.names import short_name
+from octant.runs.programs.reference import baseline_of
+from octant.runs.programs.typed import check_text
 from octant.units import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
+    from octant.program import ProgramCheck
+
+
+@dataclass(frozen=True)
+class _Baseline:
+    """The cell that a failed check of a program compares with, where it is another one than the figure's."""
+
+    check: ProgramCheck
+    values: Mapping[str, str]  # of each knob with another value: the baseline's, then the figure's
 
 
 def judge(summary: Summary) -> Judged:
@@ -22,16 +37,43 @@ def judge(summary: Summary) -> Judged:
         return Judged(passed=(f"{counted(number, 'answer')} checked, all right",) if number else ())
     found = []
     for figure in wrong:
+        baseline = _other_baseline(summary, figure)
         check, failed = figure.wrong[0], sum(not point.passed for point in figure.points)
         found.append(
             Finding(
                 rule="wrong answers",
                 title=f"Wrong answer: {short_name(figure)}",
                 body=f"{check.text}, in {failed} of "
-                f"{counted(len(figure.points), 'launch')}. It has no speed; see whether the answer is wrong again.",
-                lines=of_figure(summary, figure),
+                f"{counted(len(figure.points), 'launch')}. It has no speed; see whether the answer is wrong again."
+                f"{_baseline_hint(baseline)}",
+                lines=of_figure(summary, figure, **(baseline.values if baseline else {})),
                 details=tuple(one.text for one in figure.wrong),
                 kind="wrong",
             )
         )
     return Judged(tuple(found))
+
+
+def _other_baseline(summary: Summary, figure: Figure) -> _Baseline | None:
+    run = summary.run
+    ask = run.ask_of(figure.point.launch)
+    if ask is None or not ask.subject.command or run.pair:  # of two programs, A's launch of the same cell is it
+        return None
+    cell = baseline_of(ask, run.asks).cells()[0]
+    values = {name: f"{cell[name]},{value}" for name, value in figure.knobs.items() if cell.get(name, value) != value}
+    failed = {one.name for one in figure.wrong}
+    checks = [one for one in ask.subject.checks if one.needs_baseline and one.name in failed]
+    return _Baseline(checks[0], values) if checks and values else None
+
+
+def _baseline_hint(baseline: _Baseline | None) -> str:
+    """That knobs may change the answer, and the check that can replace the one that failed."""
+    if baseline is None:
+        return ""
+    names = list(baseline.values)
+    cell = " ".join(f"{name}={values.partition(',')[0]}" for name, values in baseline.values.items())
+    other, what = ("FILE", "a file of yours") if baseline.check.kind == "file" else ("NUMBER", "a number")
+    return (
+        f" The baseline is {cell}; if {' or '.join(names)} changes the answer, compare with {what}: "
+        f"--check '{check_text(baseline.check, other)}'."
+    )

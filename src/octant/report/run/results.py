@@ -11,16 +11,21 @@ import numpy as np
 
 from octant import units
 from octant.analysis.series import pair_readings, series_metrics
+from octant.program import is_program
+from octant.store import kept
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.record import Failure, KeptFile, Point, Result
 
 _MOST_FILES = 8
-"""Files of a launch that a row names."""
+"""Files of a launch, or of all launches of a program's cell, that a row names."""
+_MOST_CELLS = 16
+"""Combinations of knobs of programs that have a row each."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +54,21 @@ class NamedValue:
 
 def named_results(figure: Figure) -> list[NamedValue]:
     """The results without a bound, each name once, without the one that is the figure itself."""
-    results = (one for point in figure.points for one in point.results)
+    results = (one for point in figure.points for one in told_results(figure, point))
     return _named_values(one for one in results if one.bound is None and one.name != figure.metric.name)
+
+
+def told_results(figure: Figure, point: Point) -> tuple[Result, ...]:
+    """The results of a launch of a figure that are shown: of a program with a wrong answer only its checks.
+
+    All others are times, memory and values of the user, which may be rates; the failed check states the checked value.
+    """
+    return point.checks if has_no_speed(figure) else point.results
+
+
+def has_no_speed(figure: Figure) -> bool:
+    """Whether it is of a user's program that gave a wrong answer in some launch of the cell."""
+    return bool(figure.wrong) and is_program(figure.workload.name)
 
 
 def checks(figure: Figure) -> list[NamedValue]:
@@ -129,6 +147,52 @@ def kept_file_texts(records: Iterable[Point | Failure]) -> list[tuple[str, str]]
         more = [f"and {units.counted(len(files) - _MOST_FILES, 'more file')}"] if len(files) > _MOST_FILES else []
         rows.append((launch, "; ".join(texts + more)))
     return rows
+
+
+def program_file_texts(records: Iterable[Point | Failure], folder: Path) -> list[str]:
+    """The folder with the files of users' programs, then for each combination of knobs what its launches left.
+
+    `n=4: 6 launches: stdout, stderr (1 of 6); for example program-app-5c1d85c3a8-5.0123456789abcdef`; empty if
+    no launch of a program left a file.
+
+    Args:
+        records: of the run; those of kernels are ignored.
+        folder: of the run.
+    """
+    cells: dict[tuple[str, str], list[Point | Failure]] = {}
+    for one in records:
+        if is_program(one.workload):
+            knobs = " ".join(f"{name}={value}" for name, value in one.knobs.items())
+            cells.setdefault((one.launch.rpartition("-")[0], knobs), []).append(one)
+    cells = {cell: launches for cell, launches in cells.items() if any(one.files for one in launches)}
+    if not cells:
+        return []
+    several = len({ask for ask, _ in cells}) > 1
+    rows = [f"in {folder / kept.FOLDER}, a folder for each launch"]
+    for (ask, knobs), launches in list(cells.items())[:_MOST_CELLS]:
+        cell = " ".join(filter(None, (ask * several, knobs)))
+        rows.append(f"{cell}: {_left_text(launches)}" if cell else _left_text(launches))
+    more = len(cells) - _MOST_CELLS
+    return [*rows, f"and {units.counted(more, 'more combination')} of knobs"] if more > 0 else rows
+
+
+def _left_text(launches: Sequence[Point | Failure]) -> str:
+    """What launches of one combination left, each name once, and the folder of one of them."""
+    number = len(launches)
+    by_name: dict[str, dict[int, str]] = {}  # of each name the launches that left it, and why they have none stored
+    for place, one in enumerate(launches):
+        for file in one.files:
+            by_name.setdefault(file.name, {})[place] = file.left_out
+    texts = []
+    for name, left in list(by_name.items())[:_MOST_FILES]:
+        why = next(filter(None, left.values()), "")
+        beside = [f"{len(left)} of {number}"] * (len(left) < number) + [f"not stored: {why}"] * bool(why)
+        texts.append(f"{name} ({', '.join(beside)})" if beside else name)
+    more = len(by_name) - _MOST_FILES
+    texts += [f"and {units.counted(more, 'more name')}"] if more > 0 else []
+    stored = [file.stored.partition("/")[0] for one in launches for file in one.files if file.stored]
+    example = f"; for example {stored[-1]}" if stored else ""
+    return f"{units.counted(number, 'launch')}: {', '.join(texts)}{example}"
 
 
 def _kept_file_text(file: KeptFile) -> str:

@@ -14,6 +14,7 @@ from octant.analysis.names import short_name
 from octant.report import claims
 from octant.report.run.answer import Bar
 from octant.report.run.chosen import launch_strip
+from octant.report.run.results import has_no_speed
 from octant.report.run.text import mark
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def quantile_texts(figure: Figure) -> list[tuple[str, str]]:
 
 def launch_rows(figure: Figure) -> list[tuple[str, ...]]:
     """Each launch: when it started, its value, its samples, warm-up and batch, what stopped it, whether it counts."""
-    made = {id(launch.point): launch for launch in figure.launches}
+    made = {} if has_no_speed(figure) else {id(launch.point): launch for launch in figure.launches}
     return [_launch_row(figure, point, made.get(id(point))) for point in figure.points]
 
 
@@ -134,7 +135,7 @@ def _launch_row(figure: Figure, point: Point, launch: LaunchFigure | None) -> tu
     kept = any(one is launch for one in figure.counted)
     counts = "no: lost more than half of its time"
     if launch is None:
-        counts = ""
+        counts = "no: wrong answer" * (has_no_speed(figure) and not point.passed)
     elif kept:
         counts = "yes" if launch.counts else "shown: no launch lost less than half of its time"
     return (

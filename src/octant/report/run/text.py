@@ -14,6 +14,7 @@ from rich.text import Text
 from octant import stats, units
 from octant.analysis.names import short_name
 from octant.analysis.program import OF_THE_SYSTEM
+from octant.program import is_program
 from octant.report import claims
 from octant.report.charts.choice import choice_texts
 from octant.report.charts.terminal import bar, picture_lines
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.machine import Disagreement
+    from octant.record import Failure, Point
     from octant.report.charts.picture import Picture
     from octant.report.run.first_screen import RunReport
+    from octant.store import StoredRun
 
 Sources: TypeAlias = Literal["all", "names", "none"]
 ABSENT = "Missing in this installation"
@@ -74,9 +77,15 @@ def lines(report: RunReport, width: int = 100, notes: bool = False, sources: Sou
     failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
     found += _list("Failed", failed, width, "red")
     found += _list(ABSENT, first.absent, width)
-    kept = results.kept_file_texts([*summary.run.points, *summary.run.failures])
-    found += _list("Files", (f"{launch}: {text}" for launch, text in kept), width)
+    found += _list("Files", _file_texts(summary.run), width)
     return found + _disagreements(summary.run.machine.disagreements, width, sources)
+
+
+def _file_texts(run: StoredRun) -> list[str]:
+    """Where the files of programs are, and one line for each launch of a kernel that left some."""
+    records: list[Point | Failure] = [*run.points, *run.failures]
+    kernels = results.kept_file_texts(one for one in records if not is_program(one.workload))
+    return [*results.program_file_texts(records, run.folder), *(f"{launch}: {text}" for launch, text in kernels)]
 
 
 def _best(summary: Summary, width: int) -> list[Text]:

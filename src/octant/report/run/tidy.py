@@ -15,7 +15,7 @@ from octant.program import shell_text
 from octant.report.claims import NARROW
 from octant.report.plain import clean_lines, escaped
 from octant.report.run.first_screen import RunReport, first_screen
-from octant.report.run.results import further_figures
+from octant.report.run.results import further_figures, told_results
 from octant.report.run.sharing import cleaned
 
 if TYPE_CHECKING:
@@ -180,11 +180,11 @@ def number(value: float) -> float | None:
 
 
 def result_lines(summary: Summary) -> Iterator[ResultLine]:
-    """One line per launch, group and named result or check."""
+    """One line per launch, group and named result or check; of a program's wrong answer only checks."""
     for figure in summary.figures:
         knobs = _knobs_json(figure)
         for point in figure.points:
-            for one in point.results:
+            for one in told_results(figure, point):
                 yield ResultLine(
                     summary.run.id, figure.workload.name, figure.title, figure.mode, point.ranks, knobs, point.launch,
                     one.group, one.name, number(one.value), one.unit, one.bound,

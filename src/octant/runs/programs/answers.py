@@ -58,7 +58,8 @@ def judge_launch(
     read, missing = _read(_wanted(subject, known), _implied(subject, found), sources)
     answer = Answer(
         end, sources, {**found, **{one.name: one.value for one in read}}, missing, planned.environment,
-        Path(subject.directory or "."), judging.reference, judging.is_baseline, judging.command,
+        Path(subject.directory or "."), judging.reference, judging.is_baseline, planned.launch.started_knobs,
+        judging.command,
         planned.program.commands_timeout_s if planned.program else checks.COMMAND_S,
     )  # fmt: skip
     judged = checks.judge([_filled(check, known) for check in subject.checks], answer)

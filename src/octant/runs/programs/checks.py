@@ -53,6 +53,7 @@ class Answer:
     directory: Path  # of the user, to which the names of references are relative
     reference: Reference | None  # of the baseline; `None`: this is its first launch, or it has none that ended well
     is_baseline: bool = False
+    knobs: Mapping[str, str] = field(default_factory=dict)  # of the launch
     command: RunCommand = run_command
     limit_s: float = COMMAND_S  # of a check command
 
@@ -95,11 +96,20 @@ def judge(checks: Sequence[ProgramCheck], answer: Answer) -> Judged:
         kinds = {"value": _value_check, "file": _file_check, "command": _command_check}
         try:
             value, where = kinds[check.kind](check, number, answer, judged)
+            where += _baseline_text(answer) * check.needs_baseline
         except FailedCheckError as failed:
             value, where = float("nan"), str(failed)
         bound = check.tolerance if check.kind == "value" else 0.0
         judged.results.append(Result(check.name, value, "1", bound, where="" if value <= bound else where))
     return judged
+
+
+def _baseline_text(answer: Answer) -> str:
+    """Which cell is the baseline, if the launch is of another one: `; the baseline is n=200 s=static`."""
+    knobs = answer.reference.point.knobs if answer.reference else {}
+    if not knobs or dict(knobs) == dict(answer.knobs):
+        return ""
+    return f"; the baseline is {' '.join(f'{name}={value}' for name, value in knobs.items())}"
 
 
 def difference(check: ProgramCheck, value: float, expected: float) -> float:

@@ -87,14 +87,20 @@ def value_text(value: ProgramValue) -> str:
     return f"{value.name}[{value.unit},{value.better}{source}]={wanted}"
 
 
-def check_text(check: ProgramCheck) -> str:
-    """The text of `--check` that describes a check: `residual within 1e-09 of 0.5`."""
+def check_text(check: ProgramCheck, other: str = "") -> str:
+    """The text of `--check` that describes a check: `residual within 1e-09 of 0.5`.
+
+    Args:
+        other: what stands in place of the baseline, such as `NUMBER` or the name of a file.
+    """
     if check.kind == "command":
         return f"command {shell_text(check.command)}"
     if check.kind == "file":
-        return f"file {check.file}" + f" = {check.reference}" * bool(check.reference)
-    other = "" if check.expected is None else f" of {_number(check.expected)}"
-    return f"{check.value} within {_number(check.tolerance)}{other}" + " absolute" * (not check.relative)
+        reference = check.reference or other
+        return f"file {check.file}" + f" = {reference}" * bool(reference)
+    expected = other if check.expected is None else _number(check.expected)
+    of = f" of {expected}" * bool(expected)
+    return f"{check.value} within {_number(check.tolerance)}{of}" + " absolute" * (not check.relative)
 
 
 def _number(value: float) -> str:
