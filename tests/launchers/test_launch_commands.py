@@ -60,6 +60,11 @@ def test_what_a_launcher_started_is_what_is_recognised(name: str) -> None:
         (openmpi, "mpiexec --bind-to core --map-by :OVERSUBSCRIBE app", None, True, "--bind-to"),
         (openmpi, "mpiexec --map-by slot:pe=1:oversub app", None, False, ""),
         (openmpi, "mpiexec -oversubscribe app", None, False, ""),
+        (openmpi, "mpiexec --map-by pe-list=1,0:ordered:oversubscribe app", None, True, "--map-by"),
+        (openmpi, "mpiexec --oversubscribe --mapby=pe-list=1 app", None, True, "--mapby"),
+        (openmpi, "mpiexec --map-by ppr:2:node:PE=1 app", None, True, "--map-by"),
+        (openmpi, "mpiexec --bind-to none --map-by pe-list=1,0 app", None, False, ""),  # which Open MPI refuses
+        (openmpi, "mpiexec --map-by core --bind-to none app", None, False, ""),
         (openmpi, "mpiexec -cpu-list 1 app", None, True, "-cpu-list"),
         (openmpi, "mpiexec -N 4 app", None, True, "by default"),
         (openmpi, "mpiexec --prtemca hwloc_default_binding_policy none -c 2 app", 2, False, ""),

@@ -427,11 +427,19 @@ def _split(word: str) -> tuple[str, str | None]:
 
 
 def _default_binding(given: _words.Given, environment: Mapping[str, str]) -> tuple[bool, str]:
-    """Return whether Open MPI 5 binds if nothing mentions binding, and the name of the reason."""
-    mapping = given.last("map-by", "mapby", "ppr") or environment.get(_MAPPING, "")
-    qualifiers = mapping.lower().split(":")[1:]
-    if "oversubscribe" in given.spelt or any(word.startswith("oversub") for word in qualifiers):
+    """Return whether Open MPI 5 binds if no binding option is given, and the name of the reason.
+
+    `pe-list=` binds to the listed cores, also if oversubscription is allowed. Open MPI 5 refuses `--bind-to none` with
+    it and with the qualifier PE=, so that the option has to be replaced; the variable gives way. Tried with 5.0.11.
+    """
+    option = next((name for name, _ in reversed(given.all_values) if name in ("map-by", "mapby", "ppr")), "")
+    text = given.values[option][0] if option else environment.get(_MAPPING, "")
+    mapping, *qualifiers = text.lower().split(":")
+    listed = mapping.startswith("pe-list=")
+    if not listed and ("oversubscribe" in given.spelt or any(word.startswith("oversub") for word in qualifiers)):
         return False, ""
+    if option and (listed or any(word.startswith("pe=") for word in qualifiers)):
+        return True, given.spelt[option].partition("=")[0]
     return True, _openmpi.BY_DEFAULT
 
 
