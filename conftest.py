@@ -84,6 +84,12 @@ def run_kernel(kernels: Path, tmp_path: Path) -> KernelRuns:
 
 
 @pytest.fixture
+def mpiexec_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Puts the mpiexec of the installed MPI library on PATH, as an activated virtual environment does."""
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+
+
+@pytest.fixture
 def run_over_openmpi(tmp_path: Path) -> KernelRuns:
     """As `run_kernel`, with Open MPI: for more ranks than cores."""
     if not OPENMPI_KERNELS.exists():

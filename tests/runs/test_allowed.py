@@ -56,6 +56,7 @@ def test_what_a_word_resolves_to_follows_its_path(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.mpi
+@pytest.mark.usefixtures("mpiexec_on_path")
 def test_a_launcher_needs_permission_only_for_more_than_ranks() -> None:
     assert words(ask("mpiexec", "-n", "2", "./app")) == ["./app"]
     assert words(ask("mpiexec", "-np", "{n}", "./app")) == ["./app"]
@@ -70,6 +71,7 @@ def test_another_word_in_front_of_a_launcher_needs_permission() -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.usefixtures("mpiexec_on_path")
 def test_a_launcher_behind_another_command_is_recognised_once_that_is_allowed() -> None:
     one = ask("env", "A=1", "mpiexec", "-n", "{n}", "./app")
     assert words(one) == ["env", "A=1", "mpiexec"]

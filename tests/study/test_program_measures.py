@@ -158,7 +158,7 @@ def test_a_program_that_is_not_there_cannot_be_asked() -> None:
 
 
 @pytest.mark.mpi
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("here", "mpiexec_on_path")
 def test_a_launcher_of_the_command_line_says_how_many_ranks() -> None:
     launched = parsed('["./app",', '["mpiexec", "-n", "2", "./app",')
     assert {(ask.shape.ranks, ask.subject.name) for ask in design(launched, machine(), 1).asks} == {(2, "program/app")}
