@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 MOST_OF_NAME = 80
 """Characters of the name of a program."""
-_INTERPRETER = re.compile(r"python[\d.]*|perl|ruby|julia|Rscript|node|bash|sh|dash|zsh|ksh")
+_INTERPRETER = re.compile(
+    r"(?:python|pypy)[\d.]*|lua[\d.]*|octave|php|perl[\d.]*|ruby|julia|Rscript|node|bash|sh|dash|zsh|ksh"
+)
 _WORD = re.compile(r"[\w./+-]+")
 
 
@@ -181,7 +183,7 @@ def hidden_launcher(words: Sequence[str], path: str | None = None) -> str:
         path: the folders that are searched for it; `None`: those of PATH.
     """
     words = behind_wrappers(words)
-    if _is_interpreter(words[0]):
+    if is_interpreter(words[0]):
         if "-c" in words[1:2]:
             names = {os.path.basename(word) for word in _WORD.findall(" ".join(words[2:3]))}  # noqa: PTH119 - text
             found = sorted(names & launchers.command_names())
@@ -197,7 +199,7 @@ def program_name(words: Sequence[str]) -> str:
     """Return the name of a program: of its file, or of the script that an interpreter is given."""
     words = behind_wrappers(words)
     name = os.path.basename(words[0])  # noqa: PTH119 - text
-    if _is_interpreter(words[0]) and "-c" not in words[1:2]:
+    if is_interpreter(words[0]) and "-c" not in words[1:2]:
         name = os.path.basename(_script(words)) or name  # noqa: PTH119 - text
     return re.sub(r"[\x00-\x1f\x7f]", "?", name)[:MOST_OF_NAME] or "program"
 
@@ -207,7 +209,8 @@ def behind_wrappers(words: Sequence[str]) -> Sequence[str]:
     return words[launchers.skip_wrappers(words) :] or words
 
 
-def _is_interpreter(word: str) -> bool:
+def is_interpreter(word: str) -> bool:
+    """Whether a word names a shell or another program that executes a script."""
     return _INTERPRETER.fullmatch(os.path.basename(word)) is not None  # noqa: PTH119 - text
 
 
