@@ -55,6 +55,20 @@ def hydra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
 
 
+@pytest.mark.parametrize(
+    ("words", "env"),
+    [
+        (("./app",), ("OMP_NUM_THREADS=7",)),
+        (("env", "OMP_NUM_THREADS=7", "./app", "{threads}"), ()),
+        (("./mpi", "-genv", "OMP_NUM_THREADS", "7", "./app"), ()),
+    ],
+)
+def test_the_knob_threads_is_not_overruled_by_a_variable(words: tuple[str, ...], env: tuple[str, ...]) -> None:
+    refused("the knob sets OMP_NUM_THREADS, and .*7 sets it too", Exit.WRONG_WORD, "threads=1,2", words=words, env=env)
+    assert asked("threads=1,2", words=("./app",), env=("OMP_NUM_THREADS={threads}",)).knobs == {"threads": "1,2"}
+    assert asked(words=words, env=env).knobs == {}
+
+
 def test_values_are_passed_as_they_are_written() -> None:
     ask = asked("n=4k,64K,007,prefer:0", "m=1 2", words=("./app", "{n}", "{m}", "{x}", "{ranks}"))
     assert ask.knobs == {"n": "4k,64K,007,prefer:0", "m": "1 2"}

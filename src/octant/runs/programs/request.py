@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from octant.store import open_store
 from octant.store.environment import is_secret_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from octant.ask import Subject
     from octant.machine import Machine
@@ -166,6 +167,16 @@ def job(
     )  # fmt: skip
 
 
+def other_threads(subject: Subject, knobs: Collection[str]) -> str:
+    """Return what gives OMP_NUM_THREADS another value than that of the knob threads; "": nothing does."""
+    name = "OMP_NUM_THREADS"
+    stated = [f"{name}={subject.environment[name]}"] if name in subject.environment else []
+    stated += [word for word in subject.command if word.startswith(f"{name}=")]
+    stated += [f"{name} {value}" for word, value in pairwise(subject.command) if word == name]
+    other = next((one for one in stated if "{threads}" not in one), "")
+    return f"the knob sets {name}, and {other} sets it too" if other and "threads" in knobs else ""
+
+
 def read_knobs(words: Sequence[str], subject: Subject) -> dict[str, str]:
     """Return the knobs of `name=value` words, whose values stay as they are.
 
@@ -199,6 +210,9 @@ def read_knobs(words: Sequence[str], subject: Subject) -> dict[str, str]:
         hint = f"did you mean {{{close[0]}}}?" if close else f"write {{{unused}}} where its value belongs"
         why = f"nothing in the command line or in its options names {{{unused}}}"
         raise Refusal(f"cannot set {unused} ({why}); {hint}", Exit.WRONG_WORD)
+    if why := other_threads(subject, found):
+        hint = "leave one of them out, write OMP_NUM_THREADS={threads}, or call the knob t"
+        raise Refusal(f"cannot set threads ({why}); {hint}", Exit.WRONG_WORD)
     if (cells := cell_count(found)) > MOST_CELLS:
         raise Refusal(f"cannot measure {cells} combinations of values (at most {MOST_CELLS}); use fewer values")
     return found
