@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from fake_run import machine
 from octant import launchers
-from octant.ask import Ask
+from octant.ask import Ask, Launch
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
+from octant.runs import plan
 from octant.runs.programs import launching, request
 from octant.runs.programs.options import ProgramOptions
 from octant.runs.requests import HERE, Where
@@ -53,6 +54,19 @@ def hydra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program.write_text("#!/bin/sh\necho 'HYDRA build details:'; echo '    Version: 4.0'\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+
+@pytest.mark.usefixtures("hydra")
+def test_each_cell_has_the_ranks_that_its_knob_states(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    ask = asked("n=2,1", words=("mpiexec", "-n", "{n}", "./app"))
+    plan.check_startable(ask, machine(cores=4))
+    starts = [plan.resolve(start, Path(), lambda place: pytest.fail(place), {}) for start in Launch(ask).starts()]
+    assert [(start.ranks, start.words[2]) for start in starts] == [(2, "2"), (1, "1")]
+    job = request.job(ask.subject.command, ["n=1,2"], None, ProgramOptions(), HERE, None, 5, ())
+    assert job.ranks_per_node * job.nodes == 2
+    refused("cannot read -n x", Exit.WRONG_WORD, "n=1,x", words=("mpiexec", "-n", "{n}", "./app"))
+    refused("cannot fill in {ranks}", Exit.WRONG_WORD, "n=1,2", words=("mpiexec", "-n", "{n}", "./app", "{ranks}"))
 
 
 @pytest.mark.parametrize(

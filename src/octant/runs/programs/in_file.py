@@ -28,7 +28,7 @@ def named(ask: Ask, states_ranks: bool, allowed: Collection[str]) -> Ask:
 
     Raises:
         Refusal: no such launcher or program is on PATH, or its command line cannot be taken apart.
-        ValueError: the launcher starts another number of ranks than the file says, or the number of threads is set twice.
+        ValueError: the launcher starts another number of ranks than the file says, or a variable states other threads.
     """
     if why := other_threads(ask.subject, ask.knobs):
         raise ValueError(f"{why}; write {{threads}} there, or leave it out")

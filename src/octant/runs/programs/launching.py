@@ -78,7 +78,7 @@ def recognised(subject: Subject, asked: Mapping[str, str], ranks: int | None) ->
 
 
 def launcher_ranks(started: Started, ranks: int | None, where: Where, request: Request | None) -> int:
-    """Return how many ranks a command line with a launcher of its own starts.
+    """Return how many ranks a command line with a launcher of its own starts, in the first cell.
 
     Raises:
         Refusal: an option that says otherwise, or a placement that does not fit.
@@ -96,6 +96,17 @@ def launcher_ranks(started: Started, ranks: int | None, where: Where, request: R
     if request:
         _check_placement(started, request)
     return started.command.ranks or 1
+
+
+def check_named_ranks(subject: Subject, started: Started, asked: Mapping[str, str]) -> None:
+    """Refuse `{ranks}` beside a launcher that starts another number of ranks in each cell.
+
+    Raises:
+        Refusal: no knob is called ranks, and there is no one number.
+    """
+    if len(started.ranks) > 1 and "ranks" in fill.named(subject) and "ranks" not in asked:
+        why = f"{started.name} starts another number of ranks in each combination of the values"
+        raise Refusal(f"cannot fill in {{ranks}} ({why}); write the knob that states it there", Exit.WRONG_WORD)
 
 
 def _check_placement(started: Started, request: Request) -> None:

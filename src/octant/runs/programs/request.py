@@ -68,6 +68,7 @@ def program(
     started = launching.recognised(subject, asked, ranks)
     if started:
         count, own = launching.launcher_ranks(started, ranks, where, request), started.program
+        launching.check_named_ranks(subject, started, asked)
     else:
         count = launching.own_ranks(ranks, where, request, asked)
         own = tuple(fill.filled_words(words, {"ranks": str(count), **cells_of(asked)[0]}))
@@ -143,6 +144,8 @@ def job(
     if where.hosts:
         raise Refusal("cannot use --hosts in a job (the batch system chooses them); leave it out", Exit.WRONG_WORD)
     count = launching.launcher_ranks(started, ranks, Where(where.place), request) if started else ranks
+    if started:  # the job has room for the largest cell
+        count = max(filter(None, started.ranks), default=count)
     placed = request or Request(ranks=count or 1)
     own, path = started.program if started else words, subject.environment.get("PATH")
     launching.check_hidden(own, path, Where(where.place), None if started else ranks)
