@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octant.ask import Ask, Presentation, Shape, cell_count, cells_of, comparable
+from octant.ask import Ask, Presentation, Shape, cell_count, cells_of
 from octant.failure import Exit, Refusal, near
 from octant.launchers import Job
 from octant.machine.discover import discover
@@ -201,8 +201,8 @@ def read_knobs(words: Sequence[str], subject: Subject) -> dict[str, str]:
             why = f"cannot set {name} twice; give several values as {name}=a,b"
         elif not all(values):
             why = f"cannot use an empty value in {word[:60]!r}; remove the comma, or give the argument a value"
-        elif len(set(map(comparable, values))) < len(values):
-            why = f"cannot measure {word[:60]} (two values are the same amount); try --repeats 12 for more launches"
+        elif len(set(values)) < len(values):
+            why = f"cannot measure {word[:60]} (a value is repeated); try --repeats 12 for more launches"
         if why:
             raise Refusal(why, Exit.WRONG_WORD)
         found[name] = value
