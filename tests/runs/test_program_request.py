@@ -15,7 +15,7 @@ from octant.ask import Ask, Launch
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
 from octant.runs import plan
-from octant.runs.programs import launching, request
+from octant.runs.programs import launching, request, there
 from octant.runs.programs.options import ProgramOptions
 from octant.runs.requests import HERE, Where
 
@@ -67,6 +67,24 @@ def test_each_cell_has_the_ranks_that_its_knob_states(kernels: Path, monkeypatch
     assert job.ranks_per_node * job.nodes == 2
     refused("cannot read -n x", Exit.WRONG_WORD, "n=1,x", words=("mpiexec", "-n", "{n}", "./app"))
     refused("cannot fill in {ranks}", Exit.WRONG_WORD, "n=1,2", words=("mpiexec", "-n", "{n}", "./app", "{ranks}"))
+
+
+def test_an_input_file_that_is_missing_in_some_cell_is_refused_before_there_is_a_run() -> None:
+    there.check_there(asked("n=ta", input="da{n}", words=("./app",)))
+    there.check_there(asked(input="made", words=("./app",), before=("true",)))  # which may make it
+    with pytest.raises(Refusal, match=r"cannot read the input file daxx \(no such file\); check --input"):
+        there.check_there(asked("n=ta,xx", input="da{n}", words=("./app",)))
+    with pytest.raises(Refusal, match="it is not a regular file"):
+        there.check_there(asked(input=".", words=("./app",)))
+
+
+@pytest.mark.parametrize("option", ["before", "after"])
+def test_a_command_around_the_launch_that_is_not_there_is_refused_before_there_is_a_run(option: str) -> None:
+    with pytest.raises(Refusal, match=r"cannot start 'no-command' .no such program on PATH"):
+        there.check_there(asked(words=("./app",), **{option: ("true", "no-command x")}))
+    with pytest.raises(Refusal, match=r"cannot start './none' .no such file"):
+        there.check_there(asked(words=("./app",), **{option: ("./none",)}))
+    there.check_there(asked(words=("./app",), before=("true",), after=("./made",)))
 
 
 @pytest.mark.parametrize(
@@ -184,12 +202,14 @@ def test_a_knob_of_ranks_needs_a_launcher_that_takes_it() -> None:
 )
 def test_a_program_that_is_not_there_is_refused_before_there_is_a_run(word: str, why: str) -> None:
     with pytest.raises(Refusal, match=rf"cannot start '{word}' .{why}") as error:
-        launching.check_program(asked(words=(word,)))
+        there.check_there(asked(words=(word,)))
     assert error.value.code == Exit.CANNOT_RUN
-    launching.check_program(asked(words=(word,), before=("make x",)))  # which may make it
-    launching.check_program(asked(words=("./app",)))
-    launching.check_program(asked("n=p", words=("./ap{n}",)))
-    launching.check_program(asked(words=("app",), env=(f"PATH={Path.cwd()}",)))
+    there.check_there(asked(words=(word,), before=("true x",)))  # which may make it
+    there.check_there(asked(words=("./app",)))
+    there.check_there(asked("n=p", words=("./ap{n}",)))
+    with pytest.raises(Refusal, match=r"cannot start './apx' \(no such file\)"):
+        there.check_there(asked("n=p,x", words=("./ap{n}",)))
+    there.check_there(asked(words=("app",), env=(f"PATH={Path.cwd()}",)))
 
 
 def test_a_batch_system_starts_no_ranks() -> None:

@@ -230,28 +230,6 @@ def _script(words: Sequence[str]) -> str:
     return next((word for word in words[1:] if not word.startswith("-")), "")
 
 
-def check_program(ask: Ask) -> None:
-    """Refuse a program that is not there; a command before the launch, another host or a launcher's node may have it.
-
-    Raises:
-        Refusal: there is none.
-    """
-    subject, known = ask.subject, {"ranks": str(ask.shape.ranks), **cells_of(ask.knobs)[0]}
-    if subject.before or ask.shape.hosts or recognised(subject, ask.knobs, ask.shape.ranks):
-        return
-    word = fill.filled(subject.command[0], known)
-    path = subject.environment.get("PATH")
-    if shutil.which(word, path=None if path is None else fill.filled(path, known)):
-        return
-    if not os.path.dirname(word):  # noqa: PTH120 - text
-        why = "no such program on PATH"
-        hint = f"did you mean ./{word}?" if os.access(word, os.X_OK) else "check the name, or give its path"
-    else:
-        why = "it may not be executed" if Path(word).exists() else "no such file"
-        hint = "check its path and mode"
-    raise Refusal(f"cannot start {word!r} ({why}); {hint}")
-
-
 def remarks(ask: Ask) -> tuple[str, ...]:
     """Return what the user has to know about who starts and binds the ranks, before the program starts."""
     started = recognised(ask.subject, ask.knobs, ask.shape.ranks)
