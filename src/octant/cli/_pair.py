@@ -186,7 +186,7 @@ def _measure(
 ) -> Comparisons:
     from functools import partial
 
-    from octant.cli._measure import warn_of_output
+    from octant.cli._measure import warn_of_commands, warn_of_output
     from octant.cli._progress import ended_like_ctrl_c
     from octant.cli._rounds import is_decided
     from octant.cli._stored import report_damage, warn
@@ -214,6 +214,7 @@ def _measure(
     found = judge(sides.before, sides.after)
     for run in found.runs:
         warn_of_output(run)
+        warn_of_commands(run)
     if going.failed or (not sides.rounds and found.before.run.failures):
         raise _failed(found, asked.gate)
     return found
