@@ -80,10 +80,10 @@ def test_an_input_file_that_is_missing_in_some_cell_is_refused_before_there_is_a
 
 @pytest.mark.parametrize("option", ["before", "after"])
 def test_a_command_around_the_launch_that_is_not_there_is_refused_before_there_is_a_run(option: str) -> None:
-    with pytest.raises(Refusal, match=r"cannot start 'no-command' .no such program on PATH"):
-        there.check_there(asked(words=("./app",), **{option: ("true", "no-command x")}))
-    with pytest.raises(Refusal, match=r"cannot start './none' .no such file"):
-        there.check_there(asked(words=("./app",), **{option: ("./none",)}))
+    for word, why in (("no-command", "no such program on PATH"), ("./none", "no such file")):
+        options: dict[str, Any] = {option: (f"{word} x",)}
+        with pytest.raises(Refusal, match=f"cannot start '{word}' .{why}"):
+            there.check_there(asked(words=("./app",), **options))
     there.check_there(asked(words=("./app",), before=("true",), after=("./made",)))
 
 
