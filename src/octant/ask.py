@@ -256,6 +256,15 @@ def comparable_cell(knobs: Mapping[str, str], subject: str = "") -> tuple[tuple[
     return tuple(sorted((name, comparable(value)) for name, value in knobs.items() if name not in EFFORT))
 
 
+def comparable_value(value: str, subject: str = "") -> str:
+    """A knob's value in the spelling that all of the same meaning share; of a user's program it is what was written.
+
+    Args:
+        subject: whose knob it is, `family/name`; "": any kernel's.
+    """
+    return value if is_program(subject) else comparable(value)
+
+
 @functools.lru_cache(maxsize=4096)
 def comparable(value: str) -> str:
     """A knob's value in the spelling that all of the same meaning share: sizes are in bytes."""

@@ -180,6 +180,7 @@ def test_what_a_program_may_have_lost_on_the_run_queue_is_no_reason_to_leave_it_
         ("binds itself", "launcher binds", Grade.NOTE),
         ("outlived", "processes outlived", Grade.DOUBTFUL),
         ("ranks missing", "ranks missing", Grade.DOUBTFUL),
+        ("failed after", "command after failed", Grade.DOUBTFUL),
         ("problems", "launch problems", Grade.DOUBTFUL),
     ],
 )

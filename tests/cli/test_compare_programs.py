@@ -61,12 +61,20 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     for name in ("bind", "pages"):
         (kernels / f"octant-{name}").touch(0o755)
     monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    monkeypatch.chdir(tmp_path)
+    for name in ("old", "new"):
+        Path(name).touch(0o755)
     monkeypatch.setattr(request, "discover", machine)
     monkeypatch.setattr(interleaved, "new_seed", lambda: 1)
     monkeypatch.setattr(discover, "discover", machine)
     made = Bench(Store(tmp_path / "store"))
     monkeypatch.setattr(interleaved, "measure", functools.partial(interleaved.measure, start=made.start))
     return made
+
+
+def test_a_program_or_input_that_is_not_there_is_refused_before_anything_starts(bench: Bench) -> None:
+    assert "cannot start './gone' (no such file)" in str(bench.refused(both=("--", "./old", "--", "./gone")))
+    assert "cannot read the input file gone" in str(bench.refused("--input", "gone"))
 
 
 def test_the_verdict_comes_first_and_both_runs_are_stored(bench: Bench) -> None:
@@ -159,7 +167,7 @@ def test_a_stop_keeps_both_runs_and_says_how_to_go_on(bench: Bench) -> None:
     line = done.stderr.splitlines()[-1].removeprefix("Stopped; all is kept. Go on with: ")
     octant, compare, *words = shlex.split(line)
     assert (octant, compare, words[-6:]) == ("octant", "compare", [*bench.store.ids(), "--", "./old", "--", "./new"])
-    other = ["other" if word == "./new" else word for word in words]
+    other = ["true" if word == "./new" else word for word in words]
     assert "(B was the command './new'); give the same again" in str(bench.refused(*other[2:], both=()))
     without = [word for word in words if word not in ("--env", "A=b c")]
     assert "measured with other options" in str(bench.refused(*without[2:], both=()))

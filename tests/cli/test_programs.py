@@ -50,6 +50,15 @@ def test_what_succeeds_keeps_its_output_and_prints_none_of_it(octant: Octant, tm
     assert not list(run.folder.glob("records.jsonl.*"))
 
 
+def test_a_command_after_the_launch_that_fails_is_in_the_caveat_and_told_last(octant: Octant, tmp_path: Path) -> None:
+    done = octant("run", "--repeats", "2", "--after", "false", "--after", "true", "--", "true", cwd=tmp_path)
+    assert done.returncode == 0
+    told = "the command `false` after the launch ended with exit status 1, in 2 of 2 launches"
+    assert done.stderr.splitlines()[-1] == f"octant: {told}"
+    assert "! Doubtful" in done.stdout
+    assert f"{told.replace('the', 'The', 1)}." in " ".join(done.stdout.partition("\n\n")[2].split())
+
+
 def test_a_program_that_has_gone_when_it_starts_is_a_failed_launch(octant: Octant, tmp_path: Path) -> None:
     (tmp_path / "app").write_text("#!/bin/sh\n")
     (tmp_path / "app").chmod(0o755)

@@ -255,7 +255,7 @@ def test_a_command_before_that_fails_fails_the_launch_and_one_after_is_a_problem
     assert not (programs.work / "after").exists()
     end = programs.script("touch started", after=(bad,))
     assert end.reason == ""
-    assert [text.rpartition("after the launch ")[2] for text in end.problems] == ["ended with exit status 2"]
+    assert [text.rpartition("after the launch ")[2] for text in end.failed_after] == ["ended with exit status 2"]
     end = programs.script("exit 1", after=(("touch", "after"),))
     assert end.reason == "sh ended with exit status 1"
     assert (programs.work / "after").exists()

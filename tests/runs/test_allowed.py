@@ -60,14 +60,43 @@ def test_what_a_word_resolves_to_follows_its_path(tmp_path: Path, monkeypatch: p
 def test_a_launcher_needs_permission_only_for_more_than_ranks() -> None:
     assert words(ask("mpiexec", "-n", "2", "./app")) == ["./app"]
     assert words(ask("mpiexec", "-np", "{n}", "./app")) == ["./app"]
-    assert words(ask("mpiexec", "-n", "2", "-genv", "LD_PRELOAD", "x.so", "./app")) == ["mpiexec", "./app"]
-    assert words(ask("mpiexec", "-launcher-exec", "./rsh", "-n", "2", "./app")) == ["mpiexec", "./app"]
+    assert words(ask("mpiexec", "-n", "2", "-genv", "LD_PRELOAD", "x.so", "./app")) == [
+        "mpiexec -n 2 -genv LD_PRELOAD x.so",
+        "./app",
+    ]
+    told = words(ask("mpiexec", "-launcher-exec", "./rsh", "-n", "{n}", "./app"))
+    assert told == ["mpiexec -launcher-exec ./rsh -n 1", "./app", "mpiexec -launcher-exec ./rsh -n 2"]
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    ("behind", "needed"),
+    [
+        (("env", "LD_PRELOAD=/x.so", "./evil", "{n}"), ["env", "LD_PRELOAD=/x.so", "./evil"]),
+        (("timeout", "5", "./evil"), ["timeout", "./evil"]),
+        (("env", "./timeout", "5", "./app"), ["env", "./timeout", "./app"]),
+        (("env", "-S", "./evil"), ["env -S ./evil"]),
+        (("python3", "./evil.py", "{n}"), ["python3", "./evil.py"]),
+        (("nice", "sh", "-c", "./evil"), ["nice", "sh -c ./evil"]),
+        (("numactl", "-N", "0", "./evil"), ["numactl -N 0 ./evil"]),
+    ],
+)
+def test_a_command_behind_a_launcher_needs_what_it_needs_alone(behind: tuple[str, ...], needed: list[str]) -> None:
+    assert words(ask(*behind)) == needed
+    assert words(ask("mpiexec", "-n", "1", *behind)) == needed
+
+
+def test_an_interpreter_needs_permission_for_what_it_executes() -> None:
+    assert words(ask("python3", "fft.py", "{n}")) == ["python3", "fft.py"]
+    assert words(ask("python3", "-m", "mine", "{n}")) == ["python3 -m mine 1", "python3 -m mine 2"]
+    assert words(ask("bash", input="in.sh")) == ["bash", "in.sh"]
+    assert words(ask("true", before=(("sh", "-c", "./evil {n}"),))) == ["true", "sh -c './evil 1'", "sh -c './evil 2'"]
 
 
 def test_another_word_in_front_of_a_launcher_needs_permission() -> None:
     assert words(ask("env", "OMP_NUM_THREADS=1", "A=1", "./app")) == ["env", "A=1", "./app"]
     assert words(ask("nice", "-n", "5", "./app", "x")) == ["nice", "./app"]
-    assert words(ask("sh", "-c", "./app")) == ["sh"]
+    assert words(ask("sh", "-c", "./app")) == ["sh -c ./app"]
 
 
 @pytest.mark.mpi
@@ -117,6 +146,13 @@ EVIL = [
     'command = ["env", "PATH=bin", "mpiexec", "-n", "1", "./evil"]',
     'command = ["env", "./mpiexec", "-n", "1", "./evil"]',
     'command = ["mpiexec", "-n", "1", "./evil"]',
+    'command = ["mpiexec", "-n", "1", "env", "A=1", "./evil", "x"]',
+    'command = ["mpiexec", "-n", "1", "timeout", "5", "./evil"]',
+    'command = ["mpiexec", "-n", "1", "sh", "-c", "./evil"]',
+    'command = ["env", "-S", "./evil"]',
+    'command = ["sh", "-c", "./evil"]',
+    'command = ["sh", "evil"]',
+    'command = ["sh"]\ninput = "evil"',
     'command = ["mpiexec", "-n", "1", "./evil"]\nenvironment = { PATH = "." }',
     'command = ["sleep", "0"]\nenvironment = { PATH = "." }',
     'command = ["true"]\nbefore = [["./evil"]]',
@@ -126,7 +162,8 @@ EVIL = [
 
 
 @pytest.mark.parametrize(
-    "allowed", [(), ("--allow", "true", "--allow", "sleep", "--allow", "mpiexec", "--allow", "env")]
+    "allowed",
+    [(), tuple(word for name in ("true", "sleep", "mpiexec", "env", "timeout", "sh") for word in ("--allow", name))],
 )
 @pytest.mark.parametrize("program", EVIL)
 def test_nothing_is_started_that_is_not_allowed(

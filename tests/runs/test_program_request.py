@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from fake_run import machine
 from octant import launchers
-from octant.ask import Ask
+from octant.ask import Ask, Launch
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
-from octant.runs.programs import launching, request
+from octant.runs import plan
+from octant.runs.programs import launching, request, there
 from octant.runs.programs.options import ProgramOptions
 from octant.runs.requests import HERE, Where
 
@@ -55,7 +56,53 @@ def hydra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
 
 
+@pytest.mark.usefixtures("hydra")
+def test_each_cell_has_the_ranks_that_its_knob_states(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    ask = asked("n=2,1", words=("mpiexec", "-n", "{n}", "./app"))
+    plan.check_startable(ask, machine(cores=4))
+    starts = [plan.resolve(start, Path(), lambda place: pytest.fail(place), {}) for start in Launch(ask).starts()]
+    assert [(start.ranks, start.words[2]) for start in starts] == [(2, "2"), (1, "1")]
+    job = request.job(ask.subject.command, ["n=1,2"], None, ProgramOptions(), HERE, None, 5, ())
+    assert job.ranks_per_node * job.nodes == 2
+    refused("cannot read -n x", Exit.WRONG_WORD, "n=1,x", words=("mpiexec", "-n", "{n}", "./app"))
+    refused("cannot fill in {ranks}", Exit.WRONG_WORD, "n=1,2", words=("mpiexec", "-n", "{n}", "./app", "{ranks}"))
+
+
+def test_an_input_file_that_is_missing_in_some_cell_is_refused_before_there_is_a_run() -> None:
+    there.check_there(asked("n=ta", input="da{n}", words=("./app",)))
+    there.check_there(asked(input="made", words=("./app",), before=("true",)))  # which may make it
+    with pytest.raises(Refusal, match=r"cannot read the input file daxx \(no such file\); check --input"):
+        there.check_there(asked("n=ta,xx", input="da{n}", words=("./app",)))
+    with pytest.raises(Refusal, match="it is not a regular file"):
+        there.check_there(asked(input=".", words=("./app",)))
+
+
+@pytest.mark.parametrize("option", ["before", "after"])
+def test_a_command_around_the_launch_that_is_not_there_is_refused_before_there_is_a_run(option: str) -> None:
+    for word, why in (("no-command", "no such program on PATH"), ("./none", "no such file")):
+        options: dict[str, Any] = {option: (f"{word} x",)}
+        with pytest.raises(Refusal, match=f"cannot start '{word}' .{why}"):
+            there.check_there(asked(words=("./app",), **options))
+    there.check_there(asked(words=("./app",), before=("true",), after=("./made",)))
+
+
+@pytest.mark.parametrize(
+    ("words", "env"),
+    [
+        (("./app",), ("OMP_NUM_THREADS=7",)),
+        (("env", "OMP_NUM_THREADS=7", "./app", "{threads}"), ()),
+        (("./mpi", "-genv", "OMP_NUM_THREADS", "7", "./app"), ()),
+    ],
+)
+def test_the_knob_threads_is_not_overruled_by_a_variable(words: tuple[str, ...], env: tuple[str, ...]) -> None:
+    refused("the knob sets OMP_NUM_THREADS, and .*7 sets it too", Exit.WRONG_WORD, "threads=1,2", words=words, env=env)
+    assert asked("threads=1,2", words=("./app",), env=("OMP_NUM_THREADS={threads}",)).knobs == {"threads": "1,2"}
+    assert asked(words=words, env=env).knobs == {}
+
+
 def test_values_are_passed_as_they_are_written() -> None:
+    assert asked("n=1,01,1k,1024,1e3,1000,prefer:0,preferred:0").knobs["n"].count(",") == 7
     ask = asked("n=4k,64K,007,prefer:0", "m=1 2", words=("./app", "{n}", "{m}", "{x}", "{ranks}"))
     assert ask.knobs == {"n": "4k,64K,007,prefer:0", "m": "1 2"}
     assert ask.subject.command == ("./app", "{n}", "{m}", "{x}", "{ranks}"), "braces without a knob stay"
@@ -70,7 +117,7 @@ def test_values_are_passed_as_they_are_written() -> None:
         (["n=1", "n=2"], "cannot set n twice.*n=a,b"),
         (["n=1,,2"], "an empty value"),
         (["n=1,"], "an empty value"),
-        (["n=1k,1024"], "two values are the same amount"),
+        (["n=1k,1024,1k"], "a value is repeated"),
         (["n=1", "nn=1"], "names {nn}.*write {nn} where its value belongs"),
         (["m=1"], "names {m}.*did you mean {n}"),
         (["precision=1"], "another meaning"),
@@ -155,12 +202,14 @@ def test_a_knob_of_ranks_needs_a_launcher_that_takes_it() -> None:
 )
 def test_a_program_that_is_not_there_is_refused_before_there_is_a_run(word: str, why: str) -> None:
     with pytest.raises(Refusal, match=rf"cannot start '{word}' .{why}") as error:
-        launching.check_program(asked(words=(word,)))
+        there.check_there(asked(words=(word,)))
     assert error.value.code == Exit.CANNOT_RUN
-    launching.check_program(asked(words=(word,), before=("make x",)))  # which may make it
-    launching.check_program(asked(words=("./app",)))
-    launching.check_program(asked("n=p", words=("./ap{n}",)))
-    launching.check_program(asked(words=("app",), env=(f"PATH={Path.cwd()}",)))
+    there.check_there(asked(words=(word,), before=("true x",)))  # which may make it
+    there.check_there(asked(words=("./app",)))
+    there.check_there(asked("n=p", words=("./ap{n}",)))
+    with pytest.raises(Refusal, match=r"cannot start './apx' \(no such file\)"):
+        there.check_there(asked("n=p,x", words=("./ap{n}",)))
+    there.check_there(asked(words=("app",), env=(f"PATH={Path.cwd()}",)))
 
 
 def test_a_batch_system_starts_no_ranks() -> None:

@@ -39,7 +39,7 @@ def test_the_numpy_script_prints_what_its_study_reads(tmp_path: Path, operation:
     script(tmp_path, "dense.py", operation, "60", precision)
     study = file.load(str(PROGRAMS / "numpy.toml"))
     asks = design(study, machine(), 1).asks
-    assert [one.word for one in permissions(asks)] == ["python3"]
+    assert [one.word for one in permissions(asks)] == ["python3", "dense.py"]
     (rate,) = study.measures[operation].subject.values
     sources = Sources({"stdout": tmp_path / "stdout"}, tmp_path)
     assert read_value(rate, sources) > 0

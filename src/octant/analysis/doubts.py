@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,7 @@ _NOTED = {
     "outlived": ("processes outlived", "processes outlived the program and were ended: {}"),
     "ranks missing": ("ranks missing", "ranks without a report, so times and memory are of the others: {}"),
     "cut output": ("output cut", "not all of the output was stored: {}"),
+    "failed after": ("command after failed", "{}"),
     "problems": ("launch problems", "{}"),
     "binds itself": ("launcher binds", "the launcher binds the ranks itself: {}"),
 }
@@ -62,11 +64,18 @@ def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = (
     return (*found, *_interrupted(point, samples))
 
 
+def failed_commands(points: Sequence[Point]) -> tuple[str, ...]:
+    """Return which commands after launches failed, and in how many launches: a sentence each, without its end."""
+    found = Counter(point.notes["failed after"] for point in points if "failed after" in point.notes)
+    return tuple(f"{text}, in {number} of {counted(len(points), 'launch')}" for text, number in found.items())
+
+
 def _program_doubts(point: Point) -> list[Doubt]:
     """What the guard of a user's program noted."""
     noted = ((point.notes.get(note), kind, text) for note, (kind, text) in _NOTED.items())
     found = [doubt(kind, text.format(said)) for said, kind, text in noted if said]
-    if len(found) > 1:  # problems name what outlived and which ranks are missing once more
+    # Problems name what outlived and which ranks are missing once more.
+    if {"processes outlived", "ranks missing"} & {one.kind for one in found}:
         found = [one for one in found if one.kind != "launch problems"]
     return found
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ from octant.analysis.balance import lane_speeds
 from octant.analysis.doubts import doubts_about, doubts_about_samples, doubts_about_seats, doubts_about_togetherness
 from octant.analysis.lost import cpu_time_of_chunk, doubts_about_lost, slowed_by_loss
 from octant.analysis.reduce import Measured, NoSamplesError, measure, steady_values
-from octant.ask import Presentation, comparable, effort_knobs
+from octant.ask import Presentation, comparable_value, effort_knobs
 from octant.identity import Identity, identity_of, works_alone
 from octant.limit import Best, Known, Limit
 from octant.program import is_program
@@ -263,11 +263,14 @@ class Figure:
 
 def includes(failure: Failure, figure: Figure) -> bool:
     """Whether what failed includes a figure's cell: lists of values do, and knobs that the figure does not know may."""
-    if (failure.workload, failure.ranks) != (figure.workload.name, figure.point.ranks):
+    name = failure.workload
+    same_ranks = is_program(name) or failure.ranks == figure.point.ranks  # the command line of a cell says how many
+    if name != figure.workload.name or not same_ranks:
         return False
-    effort = effort_knobs(failure.workload)
-    asked = {name: values for name, values in failure.knobs.items() if name in figure.knobs and name not in effort}
-    return all(comparable(figure.knobs[name]) in map(comparable, values.split(",")) for name, values in asked.items())
+    effort = effort_knobs(name)
+    spelled = partial(comparable_value, subject=name)
+    asked = {knob: values for knob, values in failure.knobs.items() if knob in figure.knobs and knob not in effort}
+    return all(spelled(figure.knobs[knob]) in map(spelled, values.split(",")) for knob, values in asked.items())
 
 
 def _start(launch: LaunchFigure) -> float:

@@ -131,6 +131,7 @@ def finish(
         typer.echo(f"octant: NOT AS ASKED: {text}", err=True)
     if not shown:
         warn_of_output(run)
+    warn_of_commands(run)
     end_command(ends_of(run))
 
 
@@ -140,6 +141,14 @@ def warn_of_output(run: StoredRun) -> None:
 
     for number, text in enumerate(failed_output(run)):
         typer.echo(text if number else f"octant: {text}", err=True)
+
+
+def warn_of_commands(run: StoredRun) -> None:
+    """Name the commands after launches that failed; they do not change the exit code."""
+    from octant.analysis.doubts import failed_commands
+
+    for text in failed_commands(run.points):
+        typer.echo(f"octant: {text}", err=True)
 
 
 def end_command(ends: Sequence[End]) -> None:

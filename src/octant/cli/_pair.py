@@ -161,6 +161,7 @@ def measured(to: Store, programs: Programs, asked: Asked, judge: Judge) -> Compa
     from octant.runs import interleaved
     from octant.runs.plan import check_startable
     from octant.runs.programs import pair
+    from octant.runs.programs.there import check_there
     from octant.runs.requests import HERE
     from octant.stats.gate import RISING_FURTHER, least_rounds
 
@@ -168,6 +169,7 @@ def measured(to: Store, programs: Programs, asked: Asked, judge: Judge) -> Compa
     options = programs.typed.options
     couples, machine = pair.couples_of(commands, programs.knobs, programs.ranks, programs.where or HERE, options)
     for ask in (ask for couple in couples for ask in couple):
+        check_there(ask)
         check_startable(ask, machine)
     kept = pair.continued([to.find(name) for name in programs.runs], couples) if programs.runs else None
     rounds, looks, goes_on = asked.plan(kept.pair if kept else None, max(RISING_FURTHER), early=True)
@@ -184,7 +186,7 @@ def _measure(
 ) -> Comparisons:
     from functools import partial
 
-    from octant.cli._measure import warn_of_output
+    from octant.cli._measure import warn_of_commands, warn_of_output
     from octant.cli._progress import ended_like_ctrl_c
     from octant.cli._rounds import is_decided
     from octant.cli._stored import report_damage, warn
@@ -212,6 +214,7 @@ def _measure(
     found = judge(sides.before, sides.after)
     for run in found.runs:
         warn_of_output(run)
+        warn_of_commands(run)
     if going.failed or (not sides.rounds and found.before.run.failures):
         raise _failed(found, asked.gate)
     return found

@@ -102,7 +102,7 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     from octant.cli._measure import create, finish, settings_of
     from octant.mpi.inventory import linked
     from octant.runs.plan import check_startable
-    from octant.runs.programs import launching, request
+    from octant.runs.programs import request, there
     from octant.store import Repeats, open_store
 
     command = program.command or ()
@@ -116,7 +116,7 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     if options.mpi:
         request.check_mpi(ask, linked().library)
         ask = replace(ask, mpi=settings_of(options.mpi).variables)
-    launching.check_program(ask)
+    there.check_there(ask)
     check_startable(ask, machine)
     report_remarks(ask)
     to = open_store(options.store)

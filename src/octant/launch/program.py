@@ -58,6 +58,7 @@ class ProgramEnd:
     ranks: tuple[GuardReport, ...] = ()  # by rank
     reason: str = ""  # why the launch failed, a sentence without its end; "": it did not
     found: tuple[Found, ...] = ()  # files that the user asked for
+    failed_after: tuple[str, ...] = ()  # commands after the launch that failed, a sentence each
 
     @property
     def failed(self) -> bool:
@@ -151,13 +152,13 @@ class _Launch:
         report.unlink(missing_ok=True)
         end = self._guarded(self._planned.words, source, self._planned.timeout_s, observe, report, (STDOUT, STDERR))
         end = _judged(self._planned, end)
-        problems = list(end.problems)
+        failed = []
         self._environment[VARIABLE] = str(self._launch)
         for words in self._asked.after:
             after = self._command(words)
             if after.reason:
-                problems.append(f"the command `{shlex.join(words)}` after the launch {after.reason}")
-        return replace(end, problems=tuple(problems), found=tuple(self._found(known)))
+                failed.append(f"the command `{shlex.join(words)}` after the launch {after.reason}")
+        return replace(end, failed_after=tuple(failed), found=tuple(self._found(known)))
 
     def _command(self, words: Sequence[str]) -> ProgramEnd:
         """Run a command around the launch."""

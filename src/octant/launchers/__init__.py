@@ -29,7 +29,7 @@ from octant.launchers._recognise import (
 from octant.launchers._roles import ROLES, entries, has, having, names
 from octant.launchers._start import JobSize, Launcher, chosen, launcher, yielding
 from octant.launchers._translate import Translation, request_text, translate, with_file
-from octant.launchers._unbinding import skip_wrappers, unbinding_option
+from octant.launchers._unbinding import behind_wrapper, skip_wrappers, unbinding_option
 
 __all__ = [
     "MOST_RANKS",
@@ -46,6 +46,7 @@ __all__ = [
     "Syntax",
     "Translation",
     "batch_system",
+    "behind_wrapper",
     "chosen",
     "command_names",
     "entries",

@@ -16,6 +16,20 @@ def skip_wrappers(words: Sequence[str]) -> int:
     return at if at < len(words) else 0
 
 
+def behind_wrapper(words: Sequence[str]) -> int | None:
+    """Return the index of the command that the first word, a wrapper such as `env A=1`, starts.
+
+    `None`: the first word is no wrapper; 0: a wrapper whose words Octant cannot read.
+    """
+    if Path(words[0]).name not in _wrappers.WRAPPERS:
+        return None
+    try:
+        at, _ = _wrappers.skip_one(words, 0, {})
+    except ValueError:
+        return 0
+    return at if at < len(words) else 0
+
+
 def unbinding_option(name: str, program: str) -> str:
     """Return the words with which a launcher does not bind ranks; "": it has none.
 

@@ -55,19 +55,27 @@ def skip(words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, Map
     """
     at = 0
     while at < len(words) and Path(words[at]).name in WRAPPERS:
-        name = Path(words[at]).name
-        wrapper = WRAPPERS[name]
-        begin = at + 1
-        while wrapper.numeric and begin < len(words) and re.fullmatch(r"-[-+]?\d+", words[begin]):
-            begin += 1
-        try:
-            given = _words.getopt(words, wrapper.counts, wrapper.short, {}, begin)
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
-        at = given.end + wrapper.operands
-        if wrapper.assignments:
-            at, environment = _changed(words, given, environment)
+        at, environment = skip_one(words, at, environment)
     return at, environment
+
+
+def skip_one(words: Sequence[str], at: int, environment: Mapping[str, str]) -> tuple[int, Mapping[str, str]]:
+    """Return the index of the first word behind the wrapper at an index, and the environment of that command.
+
+    Raises:
+        ValueError: as `skip`.
+    """
+    name = Path(words[at]).name
+    wrapper = WRAPPERS[name]
+    begin = at + 1
+    while wrapper.numeric and begin < len(words) and re.fullmatch(r"-[-+]?\d+", words[begin]):
+        begin += 1
+    try:
+        given = _words.getopt(words, wrapper.counts, wrapper.short, {}, begin)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    at = given.end + wrapper.operands
+    return _changed(words, given, environment) if wrapper.assignments else (at, environment)
 
 
 def _changed(

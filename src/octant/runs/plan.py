@@ -308,6 +308,8 @@ def placed(text: str, machine: Machine) -> Placed:
 def check_startable(ask: Ask, machine: Machine) -> None:
     """Plans the first launch of an ask, so that what can never start is refused before there is a run of it.
 
+    Of a program each combination of the values of its knobs is planned, since they may be words of a launcher.
+
     Raises:
         Refusal: as `resolve`, a cell does not fit into memory, or the environment has a name that the MPI library would
             ignore.
@@ -315,7 +317,9 @@ def check_startable(ask: Ask, machine: Machine) -> None:
     settings.check_environment(os.environ)
     check_memory(ask, machine)
     check_commands(ask.subject, fill.known_values(Launch(ask, knobs=ask.cells()[0])))
-    resolve(Launch(ask), Path(), functools.partial(placed, machine=machine), environment())
+    placed_once = functools.cache(functools.partial(placed, machine=machine))
+    for start in Launch(ask).starts():
+        resolve(start, Path(), placed_once, environment())
 
 
 def environment() -> dict[str, str]:

@@ -28,10 +28,11 @@ def _in_drawn_order(starts: Iterable[Launch], launch: Launch, seed: int) -> list
     As in `rounds.drawn_order`, the second of two launches has the order of the first backwards, so that a steady drift
     cancels in ratios of cells. The order does not depend on which cells are left.
     """
-    order = list(map(comparable_cell, launch.ask.cells()))
+    name = launch.ask.subject.name
+    order = [comparable_cell(cell, name) for cell in launch.ask.cells()]
     random.Random(seed_within(seed, f"launch {launch.repeat // 2 * 2}")).shuffle(order)
     places = {cell: place for place, cell in enumerate(order if launch.repeat % 2 == 0 else reversed(order))}
-    return sorted(starts, key=lambda start: places.get(comparable_cell(start.started_knobs), 0))
+    return sorted(starts, key=lambda start: places.get(comparable_cell(start.started_knobs, name), 0))
 
 
 def _one_by_one(workload: str) -> tuple[str, ...]:

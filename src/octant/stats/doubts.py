@@ -33,6 +33,7 @@ GRADES: Mapping[str, Grade] = {
     "not verified": Grade.DOUBTFUL,
     "processes outlived": Grade.DOUBTFUL,
     "ranks missing": Grade.DOUBTFUL,
+    "command after failed": Grade.DOUBTFUL,
     "launch problems": Grade.DOUBTFUL,
     "imported": Grade.NOTE,
     "emulated link": Grade.NOTE,

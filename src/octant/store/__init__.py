@@ -17,7 +17,7 @@ read is named by file and line, and hides nothing else.
 import datetime
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +27,7 @@ from octant.failure import Exit, Refusal, remedy_for_writing, suggestion
 from octant.identity import Identity, identity_of
 from octant.launch import Planned
 from octant.machine import Machine, codec
+from octant.program import is_program
 from octant.record import Crossing, Failure, Point, RecordError
 from octant.record.written import failure_line
 from octant.store import asked, environment, files, format1, index
@@ -150,16 +151,18 @@ def separate_repeated(
     sides: tuple[list[Failure], list[Failure]] = ([], [])
     for failure in failures:
         known = done if failure.exit == Exit.CANNOT_RUN else answered
-        sides[_has_all_cells(known.get(failure.launch, ()), failure.knobs)].append(failure)
+        sides[_has_all_cells(known.get(failure.launch, ()), failure)].append(failure)
     return tuple(sides[False]), tuple(sides[True])
 
 
-def _has_all_cells(answered: Sequence[Mapping[str, str]], knobs: Mapping[str, str]) -> bool:
-    """Return whether each combination of these values is among the knobs of finished cells."""
+def _has_all_cells(answered: Sequence[Mapping[str, str]], failure: Failure) -> bool:
+    """Return whether each combination of the values of what failed is among the knobs of finished cells."""
+    knobs = failure.knobs
     if cell_count(knobs) > len(answered):
         return False
-    found = {tuple(canonical(point.get(name, "")) for name in knobs) for point in answered}
-    return all(tuple(map(canonical, cell.values())) in found for cell in cells_of(knobs))
+    spelled: Callable[[str], str] = str if is_program(failure.workload) else canonical
+    found = {tuple(spelled(point.get(name, "")) for name in knobs) for point in answered}
+    return all(tuple(map(spelled, cell.values())) in found for cell in cells_of(knobs))
 
 
 class Store:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.ask import comparable, effort_knobs
+from octant.ask import comparable_value, effort_knobs
 from octant.workload import Curve, Ladder, Messages
 
 if TYPE_CHECKING:
@@ -40,10 +40,11 @@ def groups(figures: Iterable[Figure], *knobs: str) -> list[list[Figure]]:
     """Figures that differ in these knobs alone (and in effort), each cell once, in the order of the run."""
     found: dict[object, dict[object, Figure]] = {}
     for figure in figures:
-        left_out = {*knobs, *effort_knobs(figure.workload.name)}
-        rest = sorted((k, comparable(v)) for k, v in figure.knobs.items() if k not in left_out)
+        name = figure.workload.name
+        left_out = {*knobs, *effort_knobs(name)}
+        rest = sorted((k, comparable_value(v, name)) for k, v in figure.knobs.items() if k not in left_out)
         alike = (figure.workload.name, figure.metric.name, figure.point.ranks, *rest)
-        cell = tuple(comparable(figure.knobs.get(knob, "")) for knob in knobs)
+        cell = tuple(comparable_value(figure.knobs.get(knob, ""), name) for knob in knobs)
         found.setdefault(alike, {}).setdefault(cell, figure)
     return [list(group.values()) for group in found.values()]
 

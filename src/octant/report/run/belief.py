@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from octant import units
 from octant.analysis.causes import causes_of_run, halved, is_bound
+from octant.analysis.doubts import failed_commands
 from octant.analysis.lost import lost_time_of
 from octant.analysis.names import short_name
 from octant.program import is_program
@@ -90,7 +91,9 @@ def _sentence(summary: Summary, tiles: Sequence[Tile], lost: _Lost | None, known
         parts.append(f"{_names(unclear)} could not be measured.")
     if lost is not None:
         parts.append(_took(lost))
-    parts += _why_doubtful(tiles, lost)
+    failed = failed_commands(summary.run.points)
+    parts += [f"{units.capital(text)}." for text in failed]
+    parts += _why_doubtful(tiles, lost, failed)
     values = [figure.value for figure in _rows(summary) if figure.value]
     hours = _differ(known) or _NOT_MEASURED
     if not values:
@@ -106,10 +109,12 @@ def _sentence(summary: Summary, tiles: Sequence[Tile], lost: _Lost | None, known
     return " ".join(parts)
 
 
-def _why_doubtful(tiles: Sequence[Tile], lost: _Lost | None) -> list[str]:
-    """What makes the page doubtful, where it is not the time that the whole run lost."""
+def _why_doubtful(tiles: Sequence[Tile], lost: _Lost | None, said: Sequence[str]) -> list[str]:
+    """What makes the page doubtful, where it is not the time that the whole run lost, nor said already."""
     doubtful = [tile for tile in tiles if tile.grade == "doubtful"]
     if not doubtful or page_grade(tiles) != "doubtful" or (lost and lost.mean > BOUNDS["lost time"][1]):
+        return []
+    if any(text.startswith(doubtful[0].reasons[0]) for text in said):
         return []
     more = f" (and {units.counted(len(doubtful) - 1, 'more tile')})" if len(doubtful) > 1 else ""
     return [f"{doubtful[0].name}: {doubtful[0].reasons[0].partition(':')[0]}{more}."]

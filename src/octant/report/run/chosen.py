@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from octant.ask import comparable
+from octant.ask import comparable_value
 from octant.report import claims
 from octant.report.run.answer import Strip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
@@ -23,15 +24,14 @@ def place_of(summary: Summary, figure: Figure) -> int | None:
     return next((i for i, one in enumerate(summary.figures) if (one.identity.cell, one.title) == cell), None)
 
 
+def _has(figure: Figure, knobs: Mapping[str, str]) -> bool:
+    spelled = partial(comparable_value, subject=figure.workload.name)
+    return all(spelled(figure.knobs.get(name, "")) == spelled(value) for name, value in knobs.items())
+
+
 def matching(summary: Summary, named: Named) -> list[Figure]:
     """The figures that a name may mean, in the order in which they were asked."""
-    wanted = {name: comparable(value) for name, value in named.knobs.items()}
-    cells = [
-        figure
-        for figure in summary.figures
-        if figure.label == named.title
-        and all(comparable(figure.knobs.get(name, "")) == value for name, value in wanted.items())
-    ]
+    cells = [figure for figure in summary.figures if figure.label == named.title and _has(figure, named.knobs)]
     return [figure for cell in cells if (figure := summary.figure(cell, named.metric))]
 
 

@@ -1,7 +1,8 @@
 """Files of requests are data: the programs that one would start, and whether the user allows each of them.
 
 A file may be anybody's. What it would start is therefore worked out without starting anything: the first word of every
-command, with the values of its knobs, the program behind a launcher, and the commands around a launch and of checks.
+command, with the values of its knobs, the program behind a launcher and behind commands such as `env`, and the commands
+around a launch and of checks. What an interpreter executes needs permission as well: its script, or the command line.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from octant import launchers
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
 from octant.runs.programs import fill
+from octant.runs.programs.launching import is_interpreter
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -34,6 +36,19 @@ HARMLESS = frozenset(
 """Variables that a file may set without permission: they choose threads. Others can make a program load code."""
 _RANKS = re.compile(r"-n|-np|--np|--ntasks|-n\d+|--ntasks=\d+|\d+|run")
 """Options of a launcher that state the number of ranks, and the word behind `flux`."""
+
+
+_STARTERS = frozenset(
+    {
+        "awk", "busybox", "chroot", "chrt", "cmake", "cpulimit", "csh", "doas", "expect",
+        "fakeroot", "find", "fish", "flock", "gawk", "gdb", "git", "guile", "hwloc-bind", "hyperfine", "ionice", "java",
+        "likwid-mpirun", "likwid-perfctr", "likwid-pin", "ltrace", "m4", "make", "mawk", "ninja", "nsenter", "numactl",
+        "parallel", "perf", "prlimit", "rr", "rsh", "runuser", "script", "sed", "setarch", "setpriv",
+        "singularity", "apptainer", "docker", "podman", "ssh", "start-stop-daemon", "strace", "su", "sudo",
+        "systemd-run", "tar", "taskset", "tclsh", "tcsh", "unshare", "valgrind", "vim", "watch", "wish", "xargs",
+    }
+)  # fmt: skip
+"""Programs that start what their words say, beside interpreters and `env`, `nice` and the like, which are read."""
 
 
 @dataclass(frozen=True)
@@ -137,36 +152,51 @@ def _of_cell(subject: Subject, known: Mapping[str, str], allowed: Collection[str
     path = variables.get("PATH") or os.environ.get("PATH")
     words = fill.filled_words(subject.command, known)
     found = known_command(words, variables, allowed)
+    read = fill.filled(subject.input, known)
     if found is None or found[1].launcher:
-        yield from _in_front(words, subject.directory, path)
+        yield from _started(words, subject.directory, path, read)
     if found is not None:
-        launcher, program = words[found[1].launcher], words[found[1].program]
-        if not _states_ranks_only(launcher, found[1]):
-            yield launcher, _resolved(launcher, subject.directory, path)
-        yield program, _resolved(program, subject.directory, path)
+        launcher, own = found[1].launcher, words[found[1].launcher : found[1].program]
+        if "/" in own[0]:
+            yield own[0], _resolved(own[0], subject.directory, path)
+        if not all(_RANKS.fullmatch(word) for word in found[1].options):
+            yield shell_text(own), f"options of {_resolved(words[launcher], subject.directory, path)}"
+        yield from _started(words[found[1].program :], subject.directory, path, read)
     for around in _around(subject):
-        yield from _in_front(fill.filled_words(around, known), subject.directory, path)
+        yield from _started(fill.filled_words(around, known), subject.directory, path)
     yield from _variables(f"{name}={value}" for name, value in subject.environment.items())
 
 
-def _in_front(words: Sequence[str], directory: str, path: str | None) -> Iterator[tuple[str, str]]:
-    """The first word of a command line; of `env`, `nice` and the like also what they set and the command behind."""
-    yield words[0], _resolved(words[0], directory, path)
-    at = launchers.skip_wrappers(words)
-    yield from _variables(word for word in words[1:at] if "=" in word and not word.startswith("-"))
-    if at:
-        yield words[at], _resolved(words[at], directory, path)
+def _started(words: Sequence[str], directory: str, path: str | None, read: str = "") -> Iterator[tuple[str, str]]:
+    """What a command line starts, here or behind a launcher.
+
+    That is its first word; of `env`, `nice` and the like also what they set and the command behind; of an interpreter
+    its script. If other words say what is started, the command line as a whole needs permission.
+
+    Args:
+        read: the file for standard input; "": it is empty.
+    """
+    behind = launchers.behind_wrapper(words)
+    script = is_interpreter(words[0]) and len(words) > 1 and not words[1].startswith(("-", "+"))
+    if behind:
+        yield words[0], _resolved(words[0], directory, path)
+        yield from _variables(word for word in words[1:behind] if "=" in word and not word.startswith("-"))
+        yield from _started(words[behind:], directory, path, read)
+    elif script:
+        yield words[0], _resolved(words[0], directory, path)
+        yield words[1], f"a script: {_resolved(os.path.join('.', words[1]), directory, path)}"  # noqa: PTH118 - text
+    elif behind == 0 or is_interpreter(words[0]) or os.path.basename(words[0]) in _STARTERS:  # noqa: PTH119 - text
+        yield shell_text(words), f"what it starts depends on its words: {_resolved(words[0], directory, path)}"
+        if read:
+            yield read, "standard input, which the program may execute"
+    else:
+        yield words[0], _resolved(words[0], directory, path)
 
 
 def _variables(words: Iterable[str]) -> Iterator[tuple[str, str]]:
     for word in words:
         if word.partition("=")[0] not in HARMLESS:
             yield word, "a variable, which may make the program load other code"
-
-
-def _states_ranks_only(program: str, found: LaunchCommand) -> bool:
-    """Whether a launcher needs no permission: one on PATH whose options say nothing but the number of ranks."""
-    return _is_launcher(program) and all(_RANKS.fullmatch(word) for word in found.options)
 
 
 def _is_launcher(word: str) -> bool:

@@ -11,6 +11,7 @@ from octant.failure import Exit, Refusal
 from octant.runs.programs import fill
 from octant.runs.programs.allowed import known_command
 from octant.runs.programs.launching import program_name
+from octant.runs.programs.request import other_threads
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -27,8 +28,10 @@ def named(ask: Ask, states_ranks: bool, allowed: Collection[str]) -> Ask:
 
     Raises:
         Refusal: no such launcher or program is on PATH, or its command line cannot be taken apart.
-        ValueError: the launcher starts another number of ranks than the file says.
+        ValueError: the launcher starts another number of ranks than the file says, or a variable states other threads.
     """
+    if why := other_threads(ask.subject, ask.knobs):
+        raise ValueError(f"{why}; write {{threads}} there, or leave it out")
     known = fill.known_of(ask, ask.cells()[0])
     words = fill.filled_words(ask.subject.command, known)
     variables = {name: fill.filled(value, known) for name, value in ask.subject.environment.items()}

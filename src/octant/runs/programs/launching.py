@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 MOST_OF_NAME = 80
 """Characters of the name of a program."""
-_INTERPRETER = re.compile(r"python[\d.]*|perl|ruby|julia|Rscript|node|bash|sh|dash|zsh|ksh")
+_INTERPRETER = re.compile(
+    r"(?:python|pypy)[\d.]*|lua[\d.]*|octave|php|perl[\d.]*|ruby|julia|Rscript|node|bash|sh|dash|zsh|ksh"
+)
 _WORD = re.compile(r"[\w./+-]+")
 
 
@@ -76,7 +78,7 @@ def recognised(subject: Subject, asked: Mapping[str, str], ranks: int | None) ->
 
 
 def launcher_ranks(started: Started, ranks: int | None, where: Where, request: Request | None) -> int:
-    """Return how many ranks a command line with a launcher of its own starts.
+    """Return how many ranks a command line with a launcher of its own starts, in the first cell.
 
     Raises:
         Refusal: an option that says otherwise, or a placement that does not fit.
@@ -94,6 +96,17 @@ def launcher_ranks(started: Started, ranks: int | None, where: Where, request: R
     if request:
         _check_placement(started, request)
     return started.command.ranks or 1
+
+
+def check_named_ranks(subject: Subject, started: Started, asked: Mapping[str, str]) -> None:
+    """Refuse `{ranks}` beside a launcher that starts another number of ranks in each cell.
+
+    Raises:
+        Refusal: no knob is called ranks, and there is no one number.
+    """
+    if len(started.ranks) > 1 and "ranks" in fill.named(subject) and "ranks" not in asked:
+        why = f"{started.name} starts another number of ranks in each combination of the values"
+        raise Refusal(f"cannot fill in {{ranks}} ({why}); write the knob that states it there", Exit.WRONG_WORD)
 
 
 def _check_placement(started: Started, request: Request) -> None:
@@ -181,7 +194,7 @@ def hidden_launcher(words: Sequence[str], path: str | None = None) -> str:
         path: the folders that are searched for it; `None`: those of PATH.
     """
     words = behind_wrappers(words)
-    if _is_interpreter(words[0]):
+    if is_interpreter(words[0]):
         if "-c" in words[1:2]:
             names = {os.path.basename(word) for word in _WORD.findall(" ".join(words[2:3]))}  # noqa: PTH119 - text
             found = sorted(names & launchers.command_names())
@@ -197,7 +210,7 @@ def program_name(words: Sequence[str]) -> str:
     """Return the name of a program: of its file, or of the script that an interpreter is given."""
     words = behind_wrappers(words)
     name = os.path.basename(words[0])  # noqa: PTH119 - text
-    if _is_interpreter(words[0]) and "-c" not in words[1:2]:
+    if is_interpreter(words[0]) and "-c" not in words[1:2]:
         name = os.path.basename(_script(words)) or name  # noqa: PTH119 - text
     return re.sub(r"[\x00-\x1f\x7f]", "?", name)[:MOST_OF_NAME] or "program"
 
@@ -207,35 +220,14 @@ def behind_wrappers(words: Sequence[str]) -> Sequence[str]:
     return words[launchers.skip_wrappers(words) :] or words
 
 
-def _is_interpreter(word: str) -> bool:
+def is_interpreter(word: str) -> bool:
+    """Whether a word names a shell or another program that executes a script."""
     return _INTERPRETER.fullmatch(os.path.basename(word)) is not None  # noqa: PTH119 - text
 
 
 def _script(words: Sequence[str]) -> str:
     """The script that an interpreter is given; "": none."""
     return next((word for word in words[1:] if not word.startswith("-")), "")
-
-
-def check_program(ask: Ask) -> None:
-    """Refuse a program that is not there; a command before the launch, another host or a launcher's node may have it.
-
-    Raises:
-        Refusal: there is none.
-    """
-    subject, known = ask.subject, {"ranks": str(ask.shape.ranks), **cells_of(ask.knobs)[0]}
-    if subject.before or ask.shape.hosts or recognised(subject, ask.knobs, ask.shape.ranks):
-        return
-    word = fill.filled(subject.command[0], known)
-    path = subject.environment.get("PATH")
-    if shutil.which(word, path=None if path is None else fill.filled(path, known)):
-        return
-    if not os.path.dirname(word):  # noqa: PTH120 - text
-        why = "no such program on PATH"
-        hint = f"did you mean ./{word}?" if os.access(word, os.X_OK) else "check the name, or give its path"
-    else:
-        why = "it may not be executed" if Path(word).exists() else "no such file"
-        hint = "check its path and mode"
-    raise Refusal(f"cannot start {word!r} ({why}); {hint}")
 
 
 def remarks(ask: Ask) -> tuple[str, ...]:

@@ -23,11 +23,12 @@ class TimeLimits:
     def add(self, points: Iterable[Point]) -> None:
         """Take account of further points of the run."""
         for point in points:
-            cell = point.launch.rpartition("-")[0], comparable_cell(point.knobs)
+            cell = point.launch.rpartition("-")[0], comparable_cell(point.knobs, point.workload)
             taken_s = point.spent_s.get("measure_s", 0.0)
             self._slowest_s[cell] = max(taken_s, self._slowest_s.get(cell, 0.0))
 
     def limit_s(self, launch: Launch) -> float:
         """Return the time limit of a start of one cell, s."""
-        slowest_s = self._slowest_s.get((launch.ask.key, comparable_cell(launch.started_knobs)))
+        cell = launch.ask.key, comparable_cell(launch.started_knobs, launch.ask.subject.name)
+        slowest_s = self._slowest_s.get(cell)
         return NO_LIMIT_S if slowest_s is None else max(TIMES * slowest_s, slowest_s + LEAST_S)

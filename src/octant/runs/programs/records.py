@@ -184,6 +184,7 @@ def _notes(planned: Planned, end: ProgramEnd, reports: Mapping[int, GuardReport]
         "binds itself": planned.program.binding if planned.program else "",
         "ranks missing": set_text(missing) if end.whole or end.ranks else "",
         "threads": "; ".join(_threads_text(rank, one) for rank, one in list(reports.items())[:_SHOWN_RANKS]),
+        "failed after": "; ".join(end.failed_after),
         "problems": "; ".join(end.problems),
     }
     return {name: text for name, text in texts.items() if text}

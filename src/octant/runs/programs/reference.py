@@ -76,12 +76,14 @@ def baseline_of(ask: Ask, asks: Sequence[Ask]) -> Launch:
 
 def is_of_cell(point: Point, launch: Launch) -> bool:
     """Return whether a point is of the one cell of this launch, of any repeat."""
-    return comparable_cell(point.knobs) == comparable_cell(launch.started_knobs)
+    name = launch.ask.subject.name
+    return comparable_cell(point.knobs, name) == comparable_cell(launch.started_knobs, name)
 
 
 def is_launch_of(launch: Launch, baseline: Launch) -> bool:
     """Return whether a start of one cell is one of the baseline."""
-    same_cell = comparable_cell(launch.started_knobs) == comparable_cell(baseline.started_knobs)
+    name = launch.ask.subject.name
+    same_cell = comparable_cell(launch.started_knobs, name) == comparable_cell(baseline.started_knobs, name)
     return launch.ask.key == baseline.ask.key and same_cell
 
 

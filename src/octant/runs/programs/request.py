@@ -6,10 +6,11 @@ import os
 import re
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octant.ask import Ask, Presentation, Shape, cell_count, cells_of, comparable
+from octant.ask import Ask, Presentation, Shape, cell_count, cells_of
 from octant.failure import Exit, Refusal, near
 from octant.launchers import Job
 from octant.machine.discover import discover
@@ -24,7 +25,7 @@ from octant.store import open_store
 from octant.store.environment import is_secret_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from octant.ask import Subject
     from octant.machine import Machine
@@ -67,6 +68,7 @@ def program(
     started = launching.recognised(subject, asked, ranks)
     if started:
         count, own = launching.launcher_ranks(started, ranks, where, request), started.program
+        launching.check_named_ranks(subject, started, asked)
     else:
         count = launching.own_ranks(ranks, where, request, asked)
         own = tuple(fill.filled_words(words, {"ranks": str(count), **cells_of(asked)[0]}))
@@ -142,6 +144,8 @@ def job(
     if where.hosts:
         raise Refusal("cannot use --hosts in a job (the batch system chooses them); leave it out", Exit.WRONG_WORD)
     count = launching.launcher_ranks(started, ranks, Where(where.place), request) if started else ranks
+    if started:  # the job has room for the largest cell
+        count = max(filter(None, started.ranks), default=count)
     placed = request or Request(ranks=count or 1)
     own, path = started.program if started else words, subject.environment.get("PATH")
     launching.check_hidden(own, path, Where(where.place), None if started else ranks)
@@ -166,6 +170,16 @@ def job(
     )  # fmt: skip
 
 
+def other_threads(subject: Subject, knobs: Collection[str]) -> str:
+    """Return what gives OMP_NUM_THREADS another value than that of the knob threads; "": nothing does."""
+    name = "OMP_NUM_THREADS"
+    stated = [f"{name}={subject.environment[name]}"] if name in subject.environment else []
+    stated += [word for word in subject.command if word.startswith(f"{name}=")]
+    stated += [f"{name} {value}" for word, value in pairwise(subject.command) if word == name]
+    other = next((one for one in stated if "{threads}" not in one), "")
+    return f"the knob sets {name}, and {other} sets it too" if other and "threads" in knobs else ""
+
+
 def read_knobs(words: Sequence[str], subject: Subject) -> dict[str, str]:
     """Return the knobs of `name=value` words, whose values stay as they are.
 
@@ -187,8 +201,8 @@ def read_knobs(words: Sequence[str], subject: Subject) -> dict[str, str]:
             why = f"cannot set {name} twice; give several values as {name}=a,b"
         elif not all(values):
             why = f"cannot use an empty value in {word[:60]!r}; remove the comma, or give the argument a value"
-        elif len(set(map(comparable, values))) < len(values):
-            why = f"cannot measure {word[:60]} (two values are the same amount); try --repeats 12 for more launches"
+        elif len(set(values)) < len(values):
+            why = f"cannot measure {word[:60]} (a value is repeated); try --repeats 12 for more launches"
         if why:
             raise Refusal(why, Exit.WRONG_WORD)
         found[name] = value
@@ -199,6 +213,9 @@ def read_knobs(words: Sequence[str], subject: Subject) -> dict[str, str]:
         hint = f"did you mean {{{close[0]}}}?" if close else f"write {{{unused}}} where its value belongs"
         why = f"nothing in the command line or in its options names {{{unused}}}"
         raise Refusal(f"cannot set {unused} ({why}); {hint}", Exit.WRONG_WORD)
+    if why := other_threads(subject, found):
+        hint = "leave one of them out, write OMP_NUM_THREADS={threads}, or call the knob t"
+        raise Refusal(f"cannot set threads ({why}); {hint}", Exit.WRONG_WORD)
     if (cells := cell_count(found)) > MOST_CELLS:
         raise Refusal(f"cannot measure {cells} combinations of values (at most {MOST_CELLS}); use fewer values")
     return found

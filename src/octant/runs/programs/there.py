@@ -1,0 +1,74 @@
+"""Whether the programs and the input files of a request are there, before anything is started or stored."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from octant.failure import Refusal
+from octant.runs.programs import fill
+from octant.runs.programs.launching import recognised
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from octant.ask import Ask, Subject
+
+
+def check_there(ask: Ask) -> None:
+    """Refuse a program, a command around the launch or an input file that is missing in some cell.
+
+    What a command before the launch may make is not missing, nor is a program that another host or the node of a
+    launcher may have.
+
+    Raises:
+        Refusal: there is none.
+    """
+    subject, seen = ask.subject, set[tuple[str, str | None]]()
+    elsewhere = bool(ask.shape.hosts or recognised(subject, ask.knobs, ask.shape.ranks))
+    for cell in ask.cells():
+        known = fill.known_of(ask, cell)
+        path = subject.environment.get("PATH")
+        path = None if path is None else fill.filled(path, known)
+        for word in _words(subject, known, elsewhere):
+            if (word, path) not in seen:
+                seen.add((word, path))
+                _check_program(word, subject.directory, path)
+        if subject.input and not subject.before:
+            _check_input(fill.filled(subject.input, known), subject.directory)
+
+
+def _words(subject: Subject, known: Mapping[str, str], elsewhere: bool) -> Iterator[str]:
+    """The first words of the command lines that nothing before them can make."""
+    if not subject.before and not elsewhere:
+        yield fill.filled(subject.command[0], known)
+    for number, words in enumerate((*subject.before, *subject.after)):
+        word = fill.filled(words[0], known)
+        if number == 0 or not subject.before or "/" not in word:
+            yield word
+
+
+def _check_program(word: str, directory: str, path: str | None) -> None:
+    place = os.path.join(directory, word) if "/" in word else word  # noqa: PTH118 - text
+    if shutil.which(place, path=path):
+        return
+    if "/" in word:
+        why = "it may not be executed" if Path(place).exists() else "no such file"
+        hint = "check its path and mode"
+    else:
+        why = "no such program on PATH"
+        hint = f"did you mean ./{word}?" if os.access(word, os.X_OK) else "check the name, or give its path"
+    raise Refusal(f"cannot start {word!r} ({why}); {hint}")
+
+
+def _check_input(name: str, directory: str) -> None:
+    path = Path(directory, name)
+    if path.is_file() and os.access(path, os.R_OK):
+        return
+    why = "no such file"
+    if path.exists():
+        why = "it may not be read" if path.is_file() else "it is not a regular file"
+    hint = "check --input, which is relative to the working directory"
+    raise Refusal(f"cannot read the input file {name} ({why}); {hint}")
