@@ -19,6 +19,8 @@ from octant.record.sketch import Sketch
 FORMAT = 2
 SMALL_PAGES = "small pages"
 """The note of what of a program is not on the large pages that were asked for."""
+THREADS_OF_PROCESS = "busy threads of a process"
+"""The note with how many busy threads the process of a program with most of them had."""
 MISSING = "missing values"
 """The note of why values of a program have no result."""
 
