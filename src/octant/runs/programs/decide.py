@@ -12,7 +12,7 @@ from dataclasses import replace
 from octant.ask import Ask, Launch
 from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
-from octant.record import MISSING, Point
+from octant.record import MISSING, UNCHECKED, Point
 from octant.runs.carry_out import Batch, Decide
 from octant.runs.programs.reference import baseline_of, is_of_cell
 from octant.store import Repeats, StoredRun
@@ -130,7 +130,7 @@ def _check_equal(checks: Sequence[ProgramCheck], points: Sequence[Point]) -> Non
             continue
         found = [value for point in points for value in _values(point, check.value)]
         if not first.passed or (check.kind == "value" and len(found) < 2):
-            why = first.where or second.where
+            why = (first.where or second.where).removeprefix(UNCHECKED)
             reason, _, hint = why.rpartition("; ")
             text = f"cannot check {what} of the baseline ({reason or why})"
             raise Refusal(f"{text}; {hint}" if reason else text, Exit.WRONG_ANSWER)
