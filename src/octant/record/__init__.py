@@ -15,6 +15,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from octant.record.sketch import Sketch
+from octant.units import differing_texts
 
 FORMAT = 2
 SMALL_PAGES = "small pages"
@@ -80,8 +81,11 @@ class Result:
         """What the check found, for people: `bytes that differ is 3 where at most 0 is right (rank 1, byte 17)`."""
         if self.where.startswith(UNCHECKED):
             return f"{self.name} could not be checked ({self.where.removeprefix(UNCHECKED)})"
-        bound = "" if self.bound is None else f" where at most {self.bound:.3g} is right"
-        return f"{self.name} is {self.value:.3g}{bound}{f' ({self.where})' if self.where else ''}"
+        value, bound = f"{self.value:.3g}", ""
+        if self.bound is not None:
+            value, most = differing_texts(self.value, self.bound, 3)
+            bound = f" where at most {most} is right"
+        return f"{self.name} is {value}{bound}{f' ({self.where})' if self.where else ''}"
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from octant.runs.programs.fill import filled
 from octant.runs.programs.reference import Reference, digest_note, digest_of, stored_name
 from octant.runs.programs.values import MissingValueError, Sources
 from octant.store import kept
+from octant.units import differing_texts
 
 COMMAND_S = 600.0
 """Time limit of a check command where none is asked for."""
@@ -154,8 +155,9 @@ def _value_check(check: ProgramCheck, _number: int, answer: Answer, _judged: Jud
         raise FailedCheckError(answer.missing.get(check.value, "the launch has no such value"))
     expected = check.expected if check.expected is not None else _baseline_value(check, answer)
     found = difference(check, value, expected)
-    other = f"two equal runs gave {expected:.6g} and" if answer.is_baseline and check.needs_baseline else ""
-    return found, f"{other} {value:.6g}" if other else f"{value:.6g} in place of {expected:.6g}"
+    first, second = differing_texts(expected, value)
+    is_equal_run = answer.is_baseline and check.needs_baseline
+    return found, f"two equal runs gave {first} and {second}" if is_equal_run else f"{second} in place of {first}"
 
 
 def _baseline_value(check: ProgramCheck, answer: Answer) -> float:

@@ -16,7 +16,7 @@ from octant.record import MISSING, UNCHECKED, Point
 from octant.runs.carry_out import Batch, Decide
 from octant.runs.programs.reference import baseline_of, is_of_cell
 from octant.store import Repeats, StoredRun
-from octant.units import counted, duration_text, si_text
+from octant.units import counted, differing_texts, duration_text, si_text
 
 BUDGET_S = 600.0
 """Time into which the launches of a program have to fit, the first included."""
@@ -141,7 +141,7 @@ def _check_equal(checks: Sequence[ProgramCheck], points: Sequence[Point]) -> Non
             )
         absolute = "" if check.relative else " absolute"
         hint = f"try a tolerance of {_rounded_up(_SPREAD * second.value)}{absolute}"
-        why = f"two equal runs gave {found[0]:.6g} and {found[1]:.6g}"
+        why = f"two equal runs gave {' and '.join(differing_texts(*found))}"
         if not math.isfinite(second.value):
             hint = f"try {second.where.rpartition('; ')[2]}"
         raise Refusal(f"cannot check {what} ({why}); {hint}", Exit.NOT_SUPPORTED)
