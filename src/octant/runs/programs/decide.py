@@ -15,7 +15,7 @@ from octant.program import ProgramCheck
 from octant.record import MISSING, UNCHECKED, Point
 from octant.runs.carry_out import Batch, Decide
 from octant.runs.programs.reference import baseline_of, is_of_cell
-from octant.store import Repeats, StoredRun
+from octant.store import Repeats, StoredRun, finished_cells
 from octant.units import counted, differing_texts, duration_text, si_text
 
 BUDGET_S = 600.0
@@ -96,6 +96,19 @@ def _time_text(seconds: float) -> str:
     return duration_text(seconds) if seconds >= 10 else si_text(seconds, "s", 2)
 
 
+def baseline_starts(run: StoredRun) -> list[Launch]:
+    """Return the starts of baselines that are left and are no launches of the run: the second, if it has only one."""
+    own, done = {launch.key for launch in run.launches}, finished_cells(run.points, run.failures)
+    both = [replace(one, repeat=repeat) for one in _baselines(run.asks) for repeat in (0, 1)]
+    return [rest for one in both if one.key not in own for rest in one.without(done.get(one.key, ()))]
+
+
+def _baselines(asks: Sequence[Ask]) -> Iterable[Launch]:
+    """Return the baseline of each program that a check compares with it."""
+    needing = [ask for ask in asks if any(check.needs_baseline for check in ask.subject.checks)]
+    return {one.key: one for one in (baseline_of(ask, asks) for ask in needing)}.values()
+
+
 def settle_baseline(asks: Sequence[Ask]) -> Generator[Launch, Batch, bool]:
     """Yield the baseline of each program twice if a check needs it; return whether these launches ended well.
 
@@ -105,8 +118,7 @@ def settle_baseline(asks: Sequence[Ask]) -> Generator[Launch, Batch, bool]:
     Raises:
         Refusal: two equal runs differ by more than a tolerance, or the baseline lacks what a check compares.
     """
-    needing = [ask for ask in asks if any(check.needs_baseline for check in ask.subject.checks)]
-    for baseline in {one.key: one for one in (baseline_of(ask, asks) for ask in needing)}.values():
+    for baseline in _baselines(asks):
         points: list[Point] = []
         for repeat in (0, 1):
             batch = yield replace(baseline, repeat=repeat)
