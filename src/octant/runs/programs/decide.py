@@ -153,7 +153,7 @@ def _check_equal(checks: Sequence[ProgramCheck], points: Sequence[Point]) -> Non
             )
         absolute = "" if check.relative else " absolute"
         hint = f"try a tolerance of {_rounded_up(_SPREAD * second.value)}{absolute}"
-        why = f"two equal runs gave {' and '.join(differing_texts(*found))}"
+        why = f"two equal runs gave {' and '.join(differing_texts(found[0], found[1]))}"
         if not math.isfinite(second.value):
             hint = f"try {second.where.rpartition('; ')[2]}"
         raise Refusal(f"cannot check {what} ({why}); {hint}", Exit.NOT_SUPPORTED)
