@@ -1,6 +1,7 @@
 """Sizes, times and numbers mean the same in Python and in kernels, whose test reads the same table."""
 
 import json
+import math
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -35,6 +36,20 @@ def test_what_is_refused_is_not_repeated_whole() -> None:
     with pytest.raises(ValueError, match="…' as a size") as refused:
         units.parse_bytes("9" * 10_000_000)
     assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "texts"),
+    [
+        (0.001, 0.5, ("0.001", "0.5")),
+        (1.6449340668, 1.6449341668, ("1.6449341", "1.6449342")),
+        (1.0, math.nextafter(1.0, 2.0), ("1", "1.0000000000000002")),
+        (2.0, 2.0, ("2", "2")),
+        (math.nan, 1.0, ("nan", "1")),
+    ],
+)
+def test_two_numbers_that_differ_have_texts_that_differ(first: float, second: float, texts: tuple[str, str]) -> None:
+    assert units.differing_texts(first, second) == texts
 
 
 _NUMBERS = st.from_regex(r"[0-9]{1,20}(\.[0-9]{0,20})?([eE][+-]?[0-9]{0,3})?", fullmatch=True)

@@ -67,6 +67,7 @@ void write_threads(JsonText& text, std::vector<SeenThread const*> const& threads
     for (auto const* thread : threads) {
         text.open('{');
         text.key("name").word(thread->name);
+        text.key("process").number(thread->process);
         text.key("cpu_s").number(seconds_of_ticks(thread->cpu_ticks));
         if (!thread->mask.empty()) text.key("mask").word(text_of(thread->mask));
         text.key("seen_on").open('{');

@@ -229,6 +229,18 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "es" if noun.endswith("ch") else "s")
 
 
+def differing_texts(first: float, second: float, digits: int = 6) -> tuple[str, str]:
+    """Two numbers with so many significant digits, or with as many more as their texts need to differ.
+
+    Equal numbers, and those that differ in no digit of a double, have equal texts.
+    """
+    for more in range(digits, 18):
+        texts = f"{first:.{more}g}", f"{second:.{more}g}"
+        if texts[0] != texts[1]:
+            return texts
+    return f"{first:.{digits}g}", f"{second:.{digits}g}"
+
+
 def capital(text: str) -> str:
     """The text with a capital letter first."""
     return text[:1].upper() + text[1:]

@@ -52,7 +52,9 @@ def rank(threads: int = 1, cpus: tuple[int, ...] = (0, 1), **changes: Any) -> Ra
 
 CALM = Planted(Seen(ranks=[rank(2)]))
 PLANTED = {
-    "oversubscription": Planted(Seen(ranks=[rank(4, user=1.9)], pressure=0.9)),
+    "oversubscription": Planted(
+        Seen(ranks=[rank(4, user=1.9)], pressure=0.9, notes={"busy threads of a process": "4"})
+    ),
     "shared cores": Planted(
         Seen(ranks=[rank(1, (3,), user=0.25)] * 4, pressure=0.9), ask_of(("./solve",), ranks=4)
     ),
@@ -148,6 +150,23 @@ THRESHOLDS: list[tuple[str, dict[str, Any], bool]] = [
 @pytest.mark.parametrize(("rule", "changes", "fires"), THRESHOLDS)
 def test_a_rule_holds_to_its_threshold(tmp_path: Path, rule: str, changes: dict[str, Any], fires: bool) -> None:
     assert (rule in rules(summary(PLANTED[rule], tmp_path, **changes))) is fires
+
+
+@pytest.mark.parametrize(
+    ("notes", "title"),
+    [
+        ({"busy threads of a process": "1"}, "4 busy processes on 2 hardware threads: oversubscribed"),
+        ({}, "4 busy threads on 2 hardware threads: oversubscribed"),
+    ],
+)
+def test_threads_of_openmp_are_advised_only_of_a_process_with_several(
+    tmp_path: Path, notes: dict[str, str], title: str
+) -> None:
+    found = only(summary(PLANTED["oversubscription"], tmp_path, notes=notes))
+    assert found.title == title
+    assert found.lines == ("octant run -- ./solve input",)
+    assert "OpenMP" not in found.body
+    assert "processes" in found.body
 
 
 def test_huge_pages_are_advised_only_where_the_line_would_do_something(tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from fake_run import machine
+from octant.advice.findings import findings
 from octant.analysis.causes import causes_of_run
 from octant.analysis.given import mismatches
-from octant.analysis.lost import lost_time_of
+from octant.analysis.lost import lost_time_of, queue_bound
 from octant.analysis.names import short_name
 from octant.analysis.occupancy import most_occupied
 from octant.analysis.program import CORES_USED, IMBALANCE, UTILISATION
@@ -137,20 +138,35 @@ def test_names_are_spelled_as_the_file_and_values_explain_themselves(tmp_path: P
     [
         ({"throttled": 0.3}, None, 0.3, "a CPU quota"),
         ({"stolen": 0.4}, None, 0.2, "the hypervisor"),  # of two hardware threads
-        ({"user": 0.5, "system": 0.0}, 0.9, 0.5, "other work on the same CPUs"),
-        ({"user": 0.5, "system": 0.0}, 0.2, 0.2, "other work on the same CPUs"),
-        ({"user": 1.0, "system": 0.0}, 0.9, 0.0, "stops or other causes"),
+        ({"user": 0.1, "system": 0.0}, 0.9, 0.0, "stops or other causes"),
     ],
 )
-def test_time_is_lost_to_quotas_the_hypervisor_and_the_run_queue(
+def test_time_is_lost_to_quotas_and_the_hypervisor_and_not_to_a_bound(
     tmp_path: Path, rank: dict[str, Any], pressure: float | None, share: float, cause: str
 ) -> None:
-    """On the run queue at most what a thread lacks of CPU time, and at most what the kernel counts."""
     seen = Seen(ranks=[replace(RankSeen(), **rank)], pressure=pressure)
     lost = lost_time_of(one_point(tmp_path, seen))
     assert lost is not None
     assert lost.share == pytest.approx(share)
     assert lost.cause == cause
+
+
+@pytest.mark.parametrize(
+    ("user", "pressure", "waits", "preemptions", "bound"),
+    [
+        (0.5, 0.9, 10, 500, 0.5),  # what it lacks of CPU time
+        (0.5, 0.2, 10, 500, 0.2),  # what the kernel counts
+        (0.002, 0.58, 5, 200, 0.016),  # it slept: others had at most eight times its CPU time
+        (0.3, 0.58, 3, 2, 0.076),  # it worked, then slept: preempted twice, awake three times
+        (1.0, 0.9, 10, 500, 0.0),
+    ],
+)
+def test_the_bound_of_the_run_queue_needs_a_program_that_wants_to_run(
+    tmp_path: Path, user: float, pressure: float, waits: int, preemptions: int, bound: float
+) -> None:
+    rank = RankSeen(user=user, system=0.0)
+    seen = Seen(ranks=[rank], pressure=pressure, waits=waits, preemptions=preemptions)
+    assert queue_bound(one_point(tmp_path, seen)) == pytest.approx(bound)
 
 
 def test_a_quota_of_a_program_with_many_threads_is_a_share_of_all_their_time(tmp_path: Path) -> None:
@@ -161,16 +177,17 @@ def test_a_quota_of_a_program_with_many_threads_is_a_share_of_all_their_time(tmp
 
 
 def test_what_a_program_may_have_lost_on_the_run_queue_is_no_reason_to_leave_it_out(tmp_path: Path) -> None:
-    seen = Seen(ranks=[RankSeen(user=0.1, system=0.0)], pressure=0.95)
+    seen = Seen(ranks=[RankSeen(user=0.2, system=0.0)], pressure=0.95, preemptions=50)
     summary = program_summary(tmp_path, ask_of(), [launches(seen)])
     (headline,) = summary.figures
     assert headline.counting == 6
     (doubt,) = (one for one in headline.doubts if one.kind == "lost time")
     assert doubt.grade == Grade.DOUBTFUL
-    assert doubt.text == "up to 90 % of the time was lost to other work on the same CPUs"
+    assert doubt.text == "up to 80 % of the time may have been lost to other work on the same CPUs"
     causes = causes_of_run(summary)
     assert causes is not None
-    assert causes.other_processes == pytest.approx(0.9, abs=0.01)
+    assert causes.lost == causes.other_processes == 0
+    assert not [one for one in findings(summary) if one.rule == "lost time"]
 
 
 @pytest.mark.parametrize(

@@ -399,6 +399,7 @@ def test_the_mask_and_the_memory_policy_are_read_back(guarded: Guarded) -> None:
 def test_looks_see_threads_masks_and_memory(guarded: Guarded) -> None:
     report, _ = guarded.do("memory=30", "threads=4", "sleep=300")
     workers = {one.name: one for one in report.threads if one.name.startswith("worker")}
+    assert {one.process for one in workers.values()} == {report.pid}
     assert set(workers) == {f'worker "{i}"' for i in range(4)}
     masks = [frozenset({CPUS[i % len(CPUS)]}) for i in range(4)]
     assert [workers[f'worker "{i}"'].mask for i in range(4)] == masks
@@ -514,7 +515,8 @@ LINE = {
     "voluntary_switches": 1, "involuntary_switches": 0, "rank": 3, "status": 0,
     "given": {"host": "n1", "cpus": [1], "thread_masks": [[0, 1]]},
     "lost": {"rank": 3, "wall_ns": [500000000], "elapsed_ns": 500000100, "stolen_ns": 0},
-    "looks": 1, "processes": 1, "threads": [{"name": "x", "cpu_s": 0.4, "mask": "0-1", "seen_on": {"1": 1}}],
+    "looks": 1, "processes": 1,
+    "threads": [{"name": "x", "process": 12, "cpu_s": 0.4, "mask": "0-1", "seen_on": {"1": 1}}],
     "nodes": {"0": 900}, "huge_bytes": 0,
 }  # fmt: skip
 
@@ -524,7 +526,7 @@ def test_lines_are_read_as_they_are_written(tmp_path: Path) -> None:
     file.write_text(json.dumps(LINE) + "\n" + json.dumps({**LINE, "status": None, "signal": 9}) + "\n")
     first, second = guard.read(file)
     assert (first.rank, first.code, second.code) == (3, 0, -9)
-    assert first.threads == (guard.SeenThread("x", 0.4, frozenset({0, 1}), {1: 1}),)
+    assert first.threads == (guard.SeenThread("x", 0.4, frozenset({0, 1}), {1: 1}, 12),)
     assert first.node_bytes == {0: 900}
     assert first.started_s == LINE["started"]
 

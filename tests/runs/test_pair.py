@@ -22,7 +22,7 @@ from octant.runs.interleaved import Interleaved, RoundEnd, begin_programs, measu
 from octant.runs.plan import planner_of
 from octant.runs.programs import grammar, request
 from octant.runs.programs.options import ProgramOptions
-from octant.runs.programs.pair import SENSIBLE_S, couples_of, sensible_rounds
+from octant.runs.programs.pair import SENSIBLE_S, couples_of, sensible_rounds, two_commands
 from octant.runs.programs.typed import check_text, comparison_line, subject_words, value_text
 from octant.store import Pair, Store
 
@@ -128,6 +128,24 @@ def test_a_comparison_is_typed_as_it_was_asked(store: Store) -> None:
     assert again["input"] == ["in put"]
     assert "--fresh-dir" in words[:at]
     assert [again["keep"], again["before"], again["after"]] == [["*.dat"], ["cp 'a b' c"], ["rm c"]]
+
+
+@pytest.mark.parametrize("command", [("./old",), ("mpiexec", "-n", "2", "./old")])
+def test_variables_that_differ_are_set_for_their_own_program(store: Store, command: tuple[str, ...]) -> None:
+    sides = [
+        couples_of((command, command), [], None, options=ProgramOptions(env=env))[0][0][0]
+        for env in (("SAME=0", "A=1"), ("A=2 x", "SAME=0", "B=3"))
+    ]
+    line = shlex.split(comparison_line(((sides[0], sides[1]),)))
+    shape = line[2 : line.index("--env")]
+    assert line == [
+        "octant", "compare", *shape, "--env", "SAME=0", "--", "env", "A=1", *command,
+        "--", "env", "A=2 x", "B=3", *command,
+    ]  # fmt: skip
+    again = two_commands(line[line.index("--") + 1 :])
+    found, _ = couples_of(again, [], None, options=ProgramOptions(env=("SAME=0",)))
+    assert [ask.shape.ranks for ask in found[0]] == [ask.shape.ranks for ask in sides]
+    assert [ask.subject.program for ask in found[0]] == [ask.subject.program for ask in sides]
 
 
 NAMES = st.from_regex(r"[a-z][a-z0-9 ]{0,8}[a-z0-9]", fullmatch=True).filter(lambda name: "  " not in name)

@@ -4,6 +4,7 @@ import math
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import point
+from octant.ask import Subject
+from octant.failure import Refusal
 from octant.launch.execute import Outcome
 from octant.launch.program import ProgramEnd
 from octant.program import ProgramCheck
@@ -77,7 +80,7 @@ def test_a_tolerance_means_the_decimal_numbers_that_were_printed() -> None:
 def test_a_missing_value_is_a_wrong_answer_and_no_pass(tmp_path: Path) -> None:
     check = ProgramCheck("value", "x", 1e9, expected=1.0)
     result = one(check, answer(tmp_path, missing={"x": "nothing matches"}))
-    assert (result.passed, result.where) == (False, "nothing matches")
+    assert (result.passed, result.where) == (False, "not checked: nothing matches")
     assert math.isnan(result.value)
     assert not one(check, answer(tmp_path, {"y": 1.0})).passed
 
@@ -91,7 +94,7 @@ def test_a_value_is_compared_with_the_first_launch_of_the_baseline(tmp_path: Pat
         assert bool(result.where) is not passes
     assert one(check, answer(tmp_path, {"x": 7.0}, is_baseline=True)).value == 0
     lost = one(check, answer(tmp_path, {"x": 7.0}))
-    assert (lost.passed, lost.where) == (False, "no launch of the baseline has ended well")
+    assert (lost.passed, lost.where) == (False, "not checked: no launch of the baseline has ended well")
 
 
 @given(st.binary(max_size=99), st.binary(max_size=300), st.binary(max_size=300), st.integers(1, 50))
@@ -184,9 +187,40 @@ def test_a_command_that_is_missing_hangs_or_crashes_is_a_wrong_answer(tmp_path: 
     for words, why in (
         (("./none",), "cannot be started"),
         (("./no-program",), "cannot be started"),
-        (("sleep", "60"), "did not end within 0.3 s"),
+        (("sleep", "60"), "no end after 0.3 s"),
         (crash, "signal 11"),
     ):
         result = one(ProgramCheck("command", command=words), answer(tmp_path, limit_s=0.3))
         assert (result.passed, why in result.where) == (False, True), result.where
         assert result.text.startswith("exit status of")
+        assert " could not be checked (" in result.text
+        assert "nan" not in result.text
+
+
+@pytest.mark.parametrize(("reference", "why"), [("nope.dat", "No such file"), ("right-{n}.dat", "right-2.dat")])
+def test_a_reference_that_is_missing_is_refused_before_the_first_launch(
+    tmp_path: Path, reference: str, why: str
+) -> None:
+    (tmp_path / "right-1.dat").touch()
+    check = ProgramCheck("file", file="out.dat", reference=reference)
+    subject = Subject(command=("./app",), directory=str(tmp_path), checks=(check,))
+    cells = [{"n": "1"}, {"n": "2"}]
+    with pytest.raises(Refusal, match=why):
+        checks.check_references(subject, cells)
+    checks.check_references(replace(subject, before=(("cp", "a", "b"),)), cells)
+    for name in ("nope.dat", "right-2.dat"):
+        (tmp_path / name).touch()
+    checks.check_references(subject, cells)
+
+
+def test_a_wrong_value_has_the_digits_in_which_it_differs(tmp_path: Path) -> None:
+    check = ProgramCheck("value", "v", 1e-9, expected=1.6449340668)
+    assert one(check, answer(tmp_path, {"v": 1.6449341668})).where == "1.6449342 in place of 1.6449341"
+    assert Result("v", 0.0010000001, bound=0.001).text == "v is 0.0010000001 where at most 0.001 is right"
+
+
+def test_a_file_unlike_that_of_a_baseline_that_was_too_large_is_wrong_and_was_checked(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("other")
+    check = ProgramCheck("file", file="out")
+    known = Reference(point(notes={"baseline-0 SHA-256": "0" * 64}), tmp_path)
+    assert not one(check, answer(tmp_path, reference=known)).where.startswith("not checked")

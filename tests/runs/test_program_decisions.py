@@ -16,7 +16,7 @@ from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
 from octant.record import Point, Result
 from octant.runs.carry_out import Batch
-from octant.runs.programs.decide import decide, launches_within, repeats_text
+from octant.runs.programs.decide import baseline_starts, decide, launches_within, repeats_text
 from octant.runs.programs.limits import LEAST_S, NO_LIMIT_S, TIMES, TimeLimits
 from octant.runs.starts import starts_of
 from octant.store import Repeats, Store, StoredRun
@@ -260,3 +260,24 @@ def test_the_time_limit_follows_the_slowest_launch_of_the_cell(taken: list[tuple
         else:
             assert limit_s >= max(TIMES * slowest, slowest + LEAST_S) - 1e-9
             assert limit_s <= TIMES * slowest + LEAST_S
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+@pytest.mark.parametrize(
+    "checks", [(), (ProgramCheck("value", "v", 0.1),), (ProgramCheck("value", "v", 0.1, expected=1.0),)]
+)
+def test_progress_counts_every_launch_of_the_baseline(
+    tmp_path: Path, repeats: int, checks: tuple[ProgramCheck, ...]
+) -> None:
+    run = Store(tmp_path).create("q", machine(), [program(*checks, repeats=repeats)], who="run")
+    run = replace(run, repeats=Repeats(repeats, 1.0))
+    for stop_after in (0, 1, 2, 3):
+        runner = Runner(
+            run, results=lambda _: [Result("v", 1.0), *(Result(one.name, 0.0, bound=0.1) for one in checks)]
+        )
+        runner.go(stop_after)
+        stopped = replace(run, points=tuple(runner.points.values()))
+        left = starts_of([*baseline_starts(stopped), *stopped.remaining()])
+        begun = len(runner.started)
+        runner.go()
+        assert len(left) == len(runner.started) - begun

@@ -129,12 +129,14 @@ def test_the_whole_command_line_is_measured_by_its_guard(tmp_path: Path) -> None
 
 def test_what_the_guard_saw_of_threads_and_memory_is_in_the_record(tmp_path: Path) -> None:
     threads = (
-        SeenThread("solve", 1.25, frozenset({0, 1, 2}), {0: 1, 2: 9}),
-        SeenThread("io", 0.5, frozenset(), {1: 1}),
+        SeenThread("solve", 1.25, frozenset({0, 1, 2}), {0: 1, 2: 9}, 40),
+        SeenThread("io", 0.5, frozenset(), {1: 1}, 40),
+        SeenThread("idle", 0.01, frozenset(), {1: 1}, 40),
     )
     seen = report(0, threads=threads, node_bytes={0: 8 << 20, 1: 4 << 20}, huge_bytes=6 << 20, pressure_s=0.125)
     point = read_back(tmp_path, ProgramEnd(OUTCOME, tmp_path, whole=report(None, whole=True), ranks=(seen,)), 1)
-    assert point.notes["threads"] == "rank 0: solve 1.25 s on 2 0 of 0-2, io 0.5 s on 1"
+    assert point.notes["threads"] == "rank 0: solve 1.25 s on 2 0 of 0-2, io 0.5 s on 1, idle 0.01 s on 1"
+    assert point.notes["busy threads of a process"] == "2"
     (buffer,) = point.given[0].buffers
     assert (buffer.resident_bytes, buffer.huge_share) == (12 << 20, 0.5)
     assert {node: pages * buffer.page_bytes for node, pages in buffer.pages_on_node.items()} == {

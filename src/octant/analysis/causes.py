@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from octant.analysis.lost import cpu_pressure, lost_time_of, timed_ranks
-from octant.program import is_program
+from octant.analysis.lost import lost_time_of, timed_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -130,11 +129,6 @@ def causes_of_run(summary: Summary) -> Causes | None:
     return causes_of_points(summary.run.points)
 
 
-def is_bound(summary: Summary) -> bool:
-    """Whether what other processes took of a run is a bound: of users' programs nothing closer is known."""
-    return any(is_program(point.workload) and cpu_pressure(point) is not None for point in summary.run.points)
-
-
 def causes_of_points(points: Iterable[Point]) -> Causes | None:
     """What was lost over these points; `None` if no record says it.
 
@@ -159,8 +153,6 @@ def _explained(point: Point) -> tuple[float, float, float, float]:
     ranks = [one for one in timed_ranks(point) if one.wait_ns]
     whole = sum(ns for one in ranks for ns in one.wall_ns)
     wait = min(1.0, sum(ns for one in ranks for ns in one.wait_ns) / whole) if whole else 0.0
-    if is_program(point.workload):  # of its threads there is a bound alone
-        wait = lost.wait
     waited = max(0.0, wait - lost.throttled)
     own = min(waited, lost.oversubscribed)
     return waited - own, own, lost.throttled, lost.steal

@@ -9,7 +9,7 @@ import numpy as np
 
 from octant.metric import Rate, Seconds
 from octant.program import is_program
-from octant.stats.doubts import Doubt, Grade, doubt
+from octant.stats.doubts import Doubt, Grade, doubt, graded
 from octant.stats.lost import LostTime, doubts_about_lost_time, lost_time
 from octant.units import counted, si_text
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from octant.record.sketch import Sketch
 
 DISAGREEING = 0.05  # two shares of lost time may differ by so much
+OTHERS = 8
+"""Other tasks that a CPU of a program has at most, for the bound of its run-queue wait. The scheduler is fair."""
+SLICE_S = 0.004
+"""For which one of them runs before the next: 3 ms by default since Linux 2.6.32, rounded up to a tick of 250 Hz."""
 
 
 def lost_time_of(point: Point) -> LostTime | None:
@@ -57,21 +61,16 @@ def _lost_time_of_program(point: Point, ranks: Sequence[Taken]) -> LostTime | No
 
     A program may wait as it likes, so that CPU time that it lacks is no loss by itself. What its quota and the
     hypervisor took is a share of the time of the threads that were seen busy; if none was seen, of one for each rank.
-    On the run queue they lost at most the CPU time that they lack, and at most the time in which the kernel says that
-    tasks waited for a CPU.
+    What it lost on the run queue is not measured, and no part of it: `queue_bound` has the most that it can be.
     """
-    pressure = cpu_pressure(point)
-    if pressure is None and not any(one.wait_ns or one.throttled_group or one.stolen_ns is not None for one in ranks):
+    if not any(one.throttled_group or one.stolen_ns is not None for one in ranks):
         return None
     whole = _column(ns for one in ranks for ns in one.wall_ns)
-    cpus = {(given.host, cpu) for given in point.given for mask in given.thread_masks for cpu in mask}
-    seen = min(sum(len(given.cpus) for given in point.given), len(cpus))  # some may have run one after the other
-    threads = max(len(ranks), seen)
+    threads = _threads_at_work(point, ranks)
     at_work = float(whole.mean()) * threads
     steal = sum(_stolen_share(point, one) for one in ranks) / len(ranks)
     throttled = _throttled_share(point, ranks, False, threads / len(ranks))
-    queued = min(pressure or 0.0, _lacking_share(point, at_work))
-    found = lost_time(whole, None, queued * whole, throttled * at_work, steal * at_work, threads)
+    found = lost_time(whole, None, 0.0 * whole, throttled * at_work, steal * at_work, threads)
     if steal <= found.share:
         return found
     return replace(
@@ -82,10 +81,34 @@ def _lost_time_of_program(point: Point, ranks: Sequence[Taken]) -> LostTime | No
     )
 
 
-def _lacking_share(point: Point, at_work_s: float) -> float:
-    """The share of the time of a program's busy threads in which they did not run."""
-    used = [one.value for one in point.results if one.name in ("user time", "system time") and one.bound is None]
-    return max(0.0, 1 - sum(used) / at_work_s) if used else 0.0
+def _threads_at_work(point: Point, ranks: Sequence[Taken]) -> int:
+    """The busy threads of a program, at most one for each hardware thread, at least one for each rank."""
+    cpus = {(given.host, cpu) for given in point.given for mask in given.thread_masks for cpu in mask}
+    seen = min(sum(len(given.cpus) for given in point.given), len(cpus))  # some may have run one after the other
+    return max(len(ranks), seen)
+
+
+def queue_bound(point: Point) -> float | None:
+    """The most that a program can have lost on the run queue, as a share of its busy threads' time, 0 to 1.
+
+    It is the least of four bounds: the share of its time in which any task waited for a CPU; the CPU time that its
+    threads lack; `OTHERS` times the CPU time that it used, since a fair scheduler gives as much to each task that wants
+    to run; and what its context switches explain: `OTHERS` slices for a thread that was preempted, one for a thread
+    that wakes up. A program that sleeps therefore has a small bound on a busy machine. `None` where the record lacks
+    pressure-stall information or CPU times, and of kernels.
+    """
+    pressure, ranks = cpu_pressure(point), timed_ranks(point)
+    known = {one.name: one.value for one in point.results if one.bound is None}
+    used = [known[name] for name in ("user time", "system time") if name in known]
+    if pressure is None or not ranks or not used or not is_program(point.workload):
+        return None
+    whole_s = sum(ns for one in ranks for ns in one.wall_ns) * 1e-9
+    at_work_s = whole_s / len(ranks) * _threads_at_work(point, ranks)
+    bounds = [pressure, 1 - sum(used) / at_work_s, OTHERS * sum(used) / at_work_s]
+    preempted, woken = (known.get(f"{kind} context switches") for kind in ("involuntary", "voluntary"))
+    if preempted is not None and woken is not None:
+        bounds.append((OTHERS * preempted + woken) * SLICE_S / at_work_s)
+    return max(0.0, min(bounds))
 
 
 def cpu_pressure(point: Point) -> float | None:
@@ -196,24 +219,23 @@ def doubts_about_lost(point: Point, metric: Metric, value: float, times: Sketch)
         value: of the launch, base units.
         times: of the samples of the step.
     """
-    lost = lost_time_of(point)
+    lost, queued = lost_time_of(point), _queue_doubt(point, metric)
     if lost is None or metric.of_system:
-        return ()
+        return queued
     if metric.of_lost_time:
         return _disagreement(value, lost)
     found = tuple(_with_both_values(one, metric, value, times) for one in doubts_about_lost_time(lost))
-    if is_program(point.workload):  # what it lost on the run queue is a bound
-        found = tuple(_as_bound(one, lost) for one in found)
+    found += () if any(one.kind == "lost time" for one in found) else queued
     if point.share_cores:  # its own threads take the time from each other, as was asked
         found = tuple(replace(one, grade=min(one.grade, Grade.DOUBTFUL)) for one in found)
     return (*found, *_unexplained(point, metric, lost, times))
 
 
-def _as_bound(one: Doubt, lost: LostTime) -> Doubt:
-    """Lost time of a program on the run queue, of which the record has the most that it can be."""
-    if one.kind != "lost time" or lost.wait < lost.share:
-        return one
-    return replace(one, grade=min(one.grade, Grade.DOUBTFUL), text=f"up to {one.text.partition(':')[0]}")
+def _queue_doubt(point: Point, metric: Metric) -> tuple[Doubt, ...]:
+    """What a program may have lost on the run queue; a bound never makes a figure unusable."""
+    bound = 0.0 if metric.of_system else queue_bound(point) or 0.0
+    text = f"up to {100 * bound:.0f} % of the time may have been lost to other work on the same CPUs"
+    return tuple(replace(one, grade=min(one.grade, Grade.DOUBTFUL)) for one in graded("lost time", bound, text))
 
 
 def _disagreement(share: float, lost: LostTime) -> tuple[Doubt, ...]:

@@ -95,7 +95,7 @@ def measure(
     from octant.runs.carry_out import carry_out
     from octant.runs.declared import step_mistakes
     from octant.runs.plan import planner_of
-    from octant.runs.programs.decide import decide, needs_decision, repeats_text
+    from octant.runs.programs.decide import baseline_starts, decide, needs_decision, repeats_text
     from octant.runs.programs.options import resume_line
     from octant.runs.rounds import rounds_of
     from octant.units import counted
@@ -103,7 +103,8 @@ def measure(
     for text in step_mistakes(run.asks):
         warn(text)
     rounds = rounds_of(run) if len(run.asks) > 1 else {}
-    clock = Clock(() if needs_decision(run) else run.remaining(), rounds, after_s, known=known)
+    left = () if needs_decision(run) else (*baseline_starts(run), *run.remaining())
+    clock = Clock(left, rounds, after_s, known=known)
 
     def decided(repeats: Repeats) -> None:
         where.decide_repeats(run, repeats)

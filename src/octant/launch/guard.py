@@ -43,6 +43,7 @@ class SeenThread:
     cpu_s: float  # in ticks of the kernel, usually 10 ms
     mask: frozenset[int]  # hardware threads that it may use, at the last look; empty: not known
     looks_by_cpu: Mapping[int, int]  # looks, by the hardware thread that it ran on last
+    process: int = 0  # its number; 0: not known
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,7 @@ class _Thread(msgspec.Struct, forbid_unknown_fields=True):
     cpu_s: Amount
     seen_on: Annotated[dict[_Number, Natural], Meta(max_length=65536)]
     mask: Annotated[str, Meta(max_length=65536)] = ""
+    process: Natural = 0
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
@@ -204,7 +206,7 @@ def _report(text: bytes) -> GuardReport:
         raise ValueError("two hosts or ranks")
     members = {name: getattr(line, name) for name in GuardReport.__dataclass_fields__ if hasattr(line, name)}
     threads = tuple(
-        SeenThread(thread.name, thread.cpu_s, parse_cpus(thread.mask) if thread.mask else frozenset(), thread.seen_on)
-        for thread in line.threads
+        SeenThread(one.name, one.cpu_s, parse_cpus(one.mask) if one.mask else frozenset(), one.seen_on, one.process)
+        for one in line.threads
     )
     return GuardReport(**{**members, "started_s": line.started, "node_bytes": line.nodes, "threads": threads})

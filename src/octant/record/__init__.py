@@ -15,10 +15,15 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from octant.record.sketch import Sketch
+from octant.units import differing_texts
 
 FORMAT = 2
 SMALL_PAGES = "small pages"
 """The note of what of a program is not on the large pages that were asked for."""
+UNCHECKED = "not checked: "
+"""What `where` of a failed check begins with if there was nothing to compare: then its value says nothing."""
+THREADS_OF_PROCESS = "busy threads of a process"
+"""The note with how many busy threads the process of a program with most of them had."""
 MISSING = "missing values"
 """The note of why values of a program have no result."""
 
@@ -74,8 +79,13 @@ class Result:
     @property
     def text(self) -> str:
         """What the check found, for people: `bytes that differ is 3 where at most 0 is right (rank 1, byte 17)`."""
-        bound = "" if self.bound is None else f" where at most {self.bound:.3g} is right"
-        return f"{self.name} is {self.value:.3g}{bound}{f' ({self.where})' if self.where else ''}"
+        if self.where.startswith(UNCHECKED):
+            return f"{self.name} could not be checked ({self.where.removeprefix(UNCHECKED)})"
+        value, bound = f"{self.value:.3g}", ""
+        if self.bound is not None:
+            value, most = differing_texts(self.value, self.bound, 3)
+            bound = f" where at most {most} is right"
+        return f"{self.name} is {value}{bound}{f' ({self.where})' if self.where else ''}"
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from octant.runs import rounds
 from octant.runs.declared import check_memory, declared
 from octant.runs.durations import BUDGET_S, Durations
 from octant.runs.programs import fill
-from octant.runs.programs.checks import check_commands
+from octant.runs.programs.checks import check_commands, check_references
 from octant.runs.programs.limits import NO_LIMIT_S, TimeLimits
 from octant.store import StoredRun
 from octant.store.lines import Records
@@ -316,7 +316,9 @@ def check_startable(ask: Ask, machine: Machine) -> None:
     """
     settings.check_environment(os.environ)
     check_memory(ask, machine)
-    check_commands(ask.subject, fill.known_values(Launch(ask, knobs=ask.cells()[0])))
+    known = [fill.known_values(Launch(ask, knobs=cell)) for cell in ask.cells()] if ask.subject.command else []
+    check_commands(ask.subject, known[0] if known else {})
+    check_references(ask.subject, known)
     placed_once = functools.cache(functools.partial(placed, machine=machine))
     for start in Launch(ask).starts():
         resolve(start, Path(), placed_once, environment())

@@ -33,6 +33,18 @@ def test_a_check_that_is_no_number_says_so() -> None:
     assert results.failed_texts(figure) == ["residual: no number, where 16 is the most"]
 
 
+@pytest.mark.parametrize(
+    ("check", "said"),
+    [
+        (Result("exit", float("nan"), bound=0.0, where="not checked: no end after 2 s"),
+         "exit: could not be checked (no end after 2 s)"),
+        (Result("error", 0.0010001, bound=0.001, where="byte 3"), "error: 0.0010001 > 0.001 (byte 3)"),
+    ],
+)  # fmt: skip
+def test_a_failed_check_says_what_is_wrong_with_it(check: Result, said: str) -> None:
+    assert results.failed_texts(dataclasses.replace(SUMMARY.figures[0], wrong=(check,))) == [said]
+
+
 def test_further_figures_are_metrics_then_phases_and_readings_without_those_that_a_metric_is() -> None:
     names = [figure.metric.name for figure in results.further_figures(SUMMARY, SUMMARY.figures[0])]
     assert names == [

@@ -9,7 +9,7 @@ from octant.advice.findings import Finding, Judged
 from octant.advice.findings._curves import subject
 from octant.advice.findings._lines import DOCTOR, again
 from octant.advice.findings._thresholds import LOST, SLOWED
-from octant.analysis.causes import causes_of_run, halved, is_bound
+from octant.analysis.causes import causes_of_run, halved
 from octant.analysis.lost import lost_time_of, oversubscription
 from octant.stats import Grade
 from octant.units import capital, percent_text
@@ -37,8 +37,7 @@ def judge(summary: Summary) -> Judged:
         title = f"{measurements.lost} of {measurements.every} measurements lost over half of their time"
         evidence[0] = measurements.so
     elif lost.main == "other processes":
-        most = "up to " * is_bound(summary)
-        title = f"Other processes took {most}{percent_text(lost.other_processes)} of this run's time"
+        title = f"Other processes took {percent_text(lost.other_processes)} of this run's time"
     elif lost.main == "oversubscription":
         title = f"Threads that share hardware threads took {percent_text(lost.oversubscribed)} of this run's time"
         evidence += _oversubscribed(summary)

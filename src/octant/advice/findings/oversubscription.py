@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import Finding, Judged
 from octant.advice.findings._programs import crowd, program_cells
 from octant.advice.findings._thresholds import ORDER
+from octant.record import THREADS_OF_PROCESS
 from octant.units import counted
 
 if TYPE_CHECKING:
@@ -28,26 +29,23 @@ def judge(summary: Summary) -> Judged:
     threads, cpus, ranks, cell = max(crowded, key=lambda one: one[0] / one[1])
     each = max(1, cpus // ranks)
     too_many_ranks = ranks > cpus
-    what = (
-        f"{counted(ranks, 'rank')} on {counted(cpus, 'hardware thread')}"
-        if too_many_ranks
-        else (f"{counted(threads, 'busy thread')} on {counted(cpus, 'hardware thread')}")
-    )
-    fewer = (
-        "fewer ranks"
-        if too_many_ranks
-        else f"{counted(each, 'thread')} in each rank"
-        if ranks > 1
-        else (f"{counted(each, 'thread')}")
-    )
+    of_process = _threads_of_process(cell)
+    if too_many_ranks:
+        what, fewer = counted(ranks, "rank"), "fewer ranks"
+    elif of_process == 1:
+        what, fewer = f"{threads} busy processes", "fewer processes"
+    else:
+        what = counted(threads, "busy thread")
+        fewer = counted(each, "thread") + " in each rank" * (ranks > 1) if of_process else "fewer threads or processes"
+    lines = _lines(cell, each, of_process)
     return Judged(
         (
             Finding(
                 rule="oversubscription",
-                title=f"{what}: oversubscribed",
-                body=f"Threads that have work wait for each other. Start {fewer}, or allow more hardware threads; "
-                "the line sets the number of OpenMP threads.",
-                lines=_lines(cell, each),
+                title=f"{what} on {counted(cpus, 'hardware thread')}: oversubscribed",
+                body=f"Threads that have work wait for each other. Start {fewer}, or allow more hardware threads"
+                + ("; the line sets the number of OpenMP threads." if "OMP_NUM_THREADS" in lines[0] else "."),
+                lines=lines,
                 family="threads",
                 gain=ORDER["oversubscription"],
                 details=(f"{counted(threads, 'thread')} used CPU time; they may use {cpus} hardware threads",),
@@ -56,9 +54,18 @@ def judge(summary: Summary) -> Judged:
     )
 
 
-def _lines(cell: ProgramCell, threads: int) -> tuple[str, ...]:
+def _threads_of_process(cell: ProgramCell) -> int:
+    """Busy threads of the process with most of them; 0: not known."""
+    texts = [point.notes.get(THREADS_OF_PROCESS, "") for point in cell.figure.points]
+    return max((int(text) for text in texts if text.isascii() and text.isdigit()), default=0)
+
+
+def _lines(cell: ProgramCell, threads: int, of_process: int) -> tuple[str, ...]:
+    """With fewer threads where the program has a knob for them, or one of its processes has several."""
     if "threads" in cell.ask.knobs:
         return cell.line(threads=str(threads))
+    if of_process < 2:
+        return cell.line()
     return cell.line({"OMP_NUM_THREADS": str(threads)})
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import Finding, Judged
 from octant.advice.findings._lines import of_figure
 from octant.analysis.names import short_name
+from octant.record import UNCHECKED
 from octant.runs.programs.reference import baseline_of
 from octant.runs.programs.typed import check_text
 from octant.units import counted
@@ -42,7 +43,7 @@ def judge(summary: Summary) -> Judged:
         found.append(
             Finding(
                 rule="wrong answers",
-                title=f"Wrong answer: {short_name(figure)}",
+                title=f"{_kind(figure)}: {short_name(figure)}",
                 body=f"{check.text}, in {failed} of "
                 f"{counted(len(figure.points), 'launch')}. It has no speed; see whether the answer is wrong again."
                 f"{_baseline_hint(baseline)}",
@@ -52,6 +53,11 @@ def judge(summary: Summary) -> Judged:
             )
         )
     return Judged(tuple(found))
+
+
+def _kind(figure: Figure) -> str:
+    """Whether an answer is wrong, or no check could look at it."""
+    return "Answer not checked" if all(one.where.startswith(UNCHECKED) for one in figure.wrong) else "Wrong answer"
 
 
 def _other_baseline(summary: Summary, figure: Figure) -> _Baseline | None:

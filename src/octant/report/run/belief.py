@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.analysis.causes import causes_of_run, halved, is_bound
+from octant.analysis.causes import causes_of_run, halved
 from octant.analysis.doubts import failed_commands
 from octant.analysis.lost import lost_time_of
 from octant.analysis.names import short_name
@@ -37,7 +37,6 @@ class _Lost:
     mean: float
     most: float
     cause: str  # that took at least half of it; "": none did
-    is_bound: bool = False  # it is at most so much
 
 
 def belief(summary: Summary, tiles: Sequence[Tile]) -> Belief:
@@ -129,7 +128,7 @@ def _took(lost: _Lost) -> str:
     share = claims.percent(lost.mean)
     if lost.mean <= BOUNDS["lost time"][0]:
         return f"{share} of the processor time was lost on average."
-    return f"{'Up to ' * lost.is_bound}{share} of the time was lost{_mostly(lost, ', ')}."
+    return f"{share} of the time was lost{_mostly(lost, ', ')}."
 
 
 def _mostly(lost: _Lost, before: str) -> str:
@@ -161,7 +160,7 @@ def _lost(summary: Summary) -> _Lost | None:
     if found is None:
         return None
     most = max((lost.share for point in summary.run.points if (lost := lost_time_of(point))), default=0.0)
-    return _Lost(found.lost, most, found.main, is_bound(summary))
+    return _Lost(found.lost, most, found.main)
 
 
 def _time_lost(summary: Summary, lost: _Lost | None) -> BeliefRow:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from octant.analysis.causes import causes_of_run, is_bound
-from octant.analysis.lost import cpu_pressure
+from octant.analysis.causes import causes_of_run
+from octant.analysis.lost import queue_bound
 from octant.analysis.names import knob_of, place_text
 from octant.analysis.occupancy import most_occupied
 from octant.analysis.program import CORES_USED, IMBALANCE, MEMORY, PREEMPTIONS, SYSTEM, USER, UTILISATION, WALL
@@ -16,7 +16,7 @@ from octant.program import is_program
 from octant.report import claims
 from octant.report.run.answer import DOUBTS, Bar, Tile
 from octant.report.run.last_run import last_run
-from octant.stats import Grade, graded
+from octant.stats import graded
 from octant.tile import DeclaredTile
 from octant.units import capital, counted, unbroken
 
@@ -204,26 +204,24 @@ class _Screen:
         texts = claims.number_texts(lost.lost, "1", share=True)
         doubts = graded("lost time", lost.lost, f"{claims.percent(lost.lost)} of the time was lost")
         worst = max((one.grade for one in doubts), default=0)
-        if is_bound(self.summary) and lost.main == "other processes":  # as for the figures
-            worst = min(worst, Grade.DOUBTFUL)
         parts = " · ".join(f"{claims.percent(share)} {cause}" for cause, share in lost.named)
         return Tile(
             name, what, number=texts.number, unit="% of time", interval=self._launches_text(),
             grade=DOUBTS[worst], reasons=tuple(one.text for one in doubts),
             bar=Bar("parts", lost.named) if lost.named else None,
-            of=parts or "nothing was lost, as far as the system says it", also=also,
+            of=parts or "nothing to a CPU quota or the host", also=also,
         )  # fmt: skip
 
     def _launches_text(self) -> str:
         launches = counted(len({point.launch for point in self.summary.run.points}), "launch")
-        return f"{'at most; ' * is_bound(self.summary)}sum over {launches}"
+        return f"sum over {launches}"
 
     def _lost_evidence(self) -> tuple[str, ...]:
         """What says something of lost time without being a share of it."""
         found = []
-        shares = [share for point in self.summary.run.points if (share := cpu_pressure(point)) is not None]
-        if shares:
-            found.append(f"tasks waited for a CPU in up to {claims.percent(max(shares))} of a launch")
+        bounds = [bound for point in self.summary.run.points if (bound := queue_bound(point)) is not None]
+        if bounds:
+            found.append(f"besides, at most {claims.percent(max(bounds))} of a launch on the run queue")
         preempted = self._worst(PREEMPTIONS)
         if preempted and preempted.value:
             found.append(f"{counted(round(preempted.value.middle), 'involuntary switch')} in a launch")

@@ -12,6 +12,7 @@ import numpy as np
 from octant import units
 from octant.analysis.series import pair_readings, series_metrics
 from octant.program import is_program
+from octant.record import UNCHECKED
 from octant.store import kept
 
 if TYPE_CHECKING:
@@ -91,12 +92,23 @@ def failed_texts(figure: Figure) -> list[str]:
     places = {one.name: one.where for one in reversed(figure.wrong) if one.where}
     texts = []
     for one in _named_values(figure.wrong):
-        bound = units.si_text(one.bound or 0.0, one.unit)
-        said = f"{one.name}: no number, where {bound} is the most"
+        place, most = places.get(one.name, ""), one.bound or 0.0
+        said = f"{one.name}: no number, where {units.si_text(most, one.unit)} is the most"
         if math.isfinite(one.greatest):
-            said = f"{one.name}: {units.si_text(one.greatest, one.unit)} > {bound}"
-        texts.append(f"{said} ({places[one.name]})" if one.name in places else said)
+            found, bound = _differing(one.greatest, most, one.unit)
+            said = f"{one.name}: {found} > {bound}"
+        elif place.startswith(UNCHECKED):
+            said, place = f"{one.name}: could not be checked", place.removeprefix(UNCHECKED)
+        texts.append(f"{said} ({place})" if place else said)
     return texts
+
+
+def _differing(first: float, second: float, unit: str) -> tuple[str, str]:
+    """Two quantities with three significant digits, or as many more as their texts need to differ."""
+    pairs = ((units.si_text(first, unit, digits), units.si_text(second, unit, digits)) for digits in range(3, 18))
+    return next(
+        (pair for pair in pairs if pair[0] != pair[1]), (units.si_text(first, unit), units.si_text(second, unit))
+    )
 
 
 def further_figures(summary: Summary, headline: Figure) -> list[Figure]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -15,16 +15,17 @@ import numpy as np
 
 from octant.ask import Subject
 from octant.failure import Exit, Refusal
-from octant.launch.execute import Outcome
+from octant.launch.execute import Outcome, waited_text
 from octant.launch.program import VARIABLE as LAUNCH
 from octant.launch.program import ProgramEnd, run_command
 from octant.program import STDERR, STDOUT, ProgramCheck
-from octant.record import RecordError, Result
+from octant.record import UNCHECKED, RecordError, Result
 from octant.runs.programs import values
 from octant.runs.programs.fill import filled
 from octant.runs.programs.reference import Reference, digest_note, digest_of, stored_name
 from octant.runs.programs.values import MissingValueError, Sources
 from octant.store import kept
+from octant.units import differing_texts
 
 COMMAND_S = 600.0
 """Time limit of a check command where none is asked for."""
@@ -67,6 +68,28 @@ class Judged:
     files: dict[str, bytes] = field(default_factory=dict)  # to be stored with the launch, by name
 
 
+def check_references(subject: Subject, cells: Iterable[Mapping[str, str]]) -> None:
+    """Look for the files that outputs are compared with before anything is launched.
+
+    A command in front of each launch may make them, so that they are then not looked for.
+
+    Args:
+        subject: has the checks.
+        cells: the values of the knobs of each cell, which the files' names may contain.
+
+    Raises:
+        Refusal: one is not there, or cannot be read.
+    """
+    written = [check.reference for check in subject.checks if check.reference and not subject.before]
+    for name in dict.fromkeys(filled(text, known) for known in cells for text in written):
+        try:
+            values.open_plain(Path(subject.directory or ".") / name).close()
+        except OSError as error:
+            why = error.strerror or str(error)
+            hint = "try its full path, or a path relative to the folder in which Octant was started"
+            raise Refusal(f"cannot compare with the file {name!r} ({why}); {hint}", Exit.WRONG_WORD) from error
+
+
 def check_commands(subject: Subject, known: Mapping[str, str]) -> None:
     """Look for the programs of check commands before anything is launched.
 
@@ -98,7 +121,7 @@ def judge(checks: Sequence[ProgramCheck], answer: Answer) -> Judged:
             value, where = kinds[check.kind](check, number, answer, judged)
             where += _baseline_text(answer) * check.needs_baseline
         except FailedCheckError as failed:
-            value, where = float("nan"), str(failed)
+            value, where = float("nan"), f"{UNCHECKED}{failed}"
         bound = check.tolerance if check.kind == "value" else 0.0
         judged.results.append(Result(check.name, value, "1", bound, where="" if value <= bound else where))
     return judged
@@ -132,8 +155,9 @@ def _value_check(check: ProgramCheck, _number: int, answer: Answer, _judged: Jud
         raise FailedCheckError(answer.missing.get(check.value, "the launch has no such value"))
     expected = check.expected if check.expected is not None else _baseline_value(check, answer)
     found = difference(check, value, expected)
-    other = f"two equal runs gave {expected:.6g} and" if answer.is_baseline and check.needs_baseline else ""
-    return found, f"{other} {value:.6g}" if other else f"{value:.6g} in place of {expected:.6g}"
+    first, second = differing_texts(expected, value)
+    is_equal_run = answer.is_baseline and check.needs_baseline
+    return found, f"two equal runs gave {first} and {second}" if is_equal_run else f"{second} in place of {first}"
 
 
 def _baseline_value(check: ProgramCheck, answer: Answer) -> float:
@@ -186,7 +210,7 @@ def _compared_with_baseline(path: Path, number: int, answer: Answer) -> tuple[fl
         return 0.0, ""
     content = answer.reference.file(number)
     if content is None:
-        raise FailedCheckError("its SHA-256 is not that of the baseline, whose file is too large to be stored")
+        return float("nan"), "its SHA-256 is not that of the baseline, whose file is too large to be stored"
     with values.open_plain(path) as file:
         return _differing(file, io.BytesIO(content))
 
@@ -232,9 +256,7 @@ def _command_check(check: ProgramCheck, number: int, answer: Answer, judged: Jud
     lines = [line.strip() for line in outcome.errors.splitlines() if line.strip()]
     said = lines[-1][:_SHOWN_CHARS] if lines else ""
     if outcome.timed_out:
-        raise FailedCheckError(
-            f"it did not end within {answer.limit_s:g} s and was stopped; --timeout sets its time limit"
-        )
+        raise FailedCheckError(f"no end after {waited_text(answer.limit_s)}; --timeout sets its time limit")
     if outcome.code < 0:
         raise FailedCheckError(f"it was ended by signal {-outcome.code}")
     if outcome.code in (126, 127):

@@ -12,11 +12,11 @@ from dataclasses import replace
 from octant.ask import Ask, Launch
 from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
-from octant.record import MISSING, Point
+from octant.record import MISSING, UNCHECKED, Point
 from octant.runs.carry_out import Batch, Decide
 from octant.runs.programs.reference import baseline_of, is_of_cell
-from octant.store import Repeats, StoredRun
-from octant.units import counted, duration_text, si_text
+from octant.store import Repeats, StoredRun, finished_cells
+from octant.units import counted, differing_texts, duration_text, si_text
 
 BUDGET_S = 600.0
 """Time into which the launches of a program have to fit, the first included."""
@@ -96,6 +96,19 @@ def _time_text(seconds: float) -> str:
     return duration_text(seconds) if seconds >= 10 else si_text(seconds, "s", 2)
 
 
+def baseline_starts(run: StoredRun) -> list[Launch]:
+    """Return the starts of baselines that are left and are no launches of the run: the second, if it has only one."""
+    own, done = {launch.key for launch in run.launches}, finished_cells(run.points, run.failures)
+    both = [replace(one, repeat=repeat) for one in _baselines(run.asks) for repeat in (0, 1)]
+    return [rest for one in both if one.key not in own for rest in one.without(done.get(one.key, ()))]
+
+
+def _baselines(asks: Sequence[Ask]) -> Iterable[Launch]:
+    """Return the baseline of each program that a check compares with it."""
+    needing = [ask for ask in asks if any(check.needs_baseline for check in ask.subject.checks)]
+    return {one.key: one for one in (baseline_of(ask, asks) for ask in needing)}.values()
+
+
 def settle_baseline(asks: Sequence[Ask]) -> Generator[Launch, Batch, bool]:
     """Yield the baseline of each program twice if a check needs it; return whether these launches ended well.
 
@@ -105,8 +118,7 @@ def settle_baseline(asks: Sequence[Ask]) -> Generator[Launch, Batch, bool]:
     Raises:
         Refusal: two equal runs differ by more than a tolerance, or the baseline lacks what a check compares.
     """
-    needing = [ask for ask in asks if any(check.needs_baseline for check in ask.subject.checks)]
-    for baseline in {one.key: one for one in (baseline_of(ask, asks) for ask in needing)}.values():
+    for baseline in _baselines(asks):
         points: list[Point] = []
         for repeat in (0, 1):
             batch = yield replace(baseline, repeat=repeat)
@@ -130,7 +142,7 @@ def _check_equal(checks: Sequence[ProgramCheck], points: Sequence[Point]) -> Non
             continue
         found = [value for point in points for value in _values(point, check.value)]
         if not first.passed or (check.kind == "value" and len(found) < 2):
-            why = first.where or second.where
+            why = (first.where or second.where).removeprefix(UNCHECKED)
             reason, _, hint = why.rpartition("; ")
             text = f"cannot check {what} of the baseline ({reason or why})"
             raise Refusal(f"{text}; {hint}" if reason else text, Exit.WRONG_ANSWER)
@@ -141,7 +153,7 @@ def _check_equal(checks: Sequence[ProgramCheck], points: Sequence[Point]) -> Non
             )
         absolute = "" if check.relative else " absolute"
         hint = f"try a tolerance of {_rounded_up(_SPREAD * second.value)}{absolute}"
-        why = f"two equal runs gave {found[0]:.6g} and {found[1]:.6g}"
+        why = f"two equal runs gave {' and '.join(differing_texts(found[0], found[1]))}"
         if not math.isfinite(second.value):
             hint = f"try {second.where.rpartition('; ')[2]}"
         raise Refusal(f"cannot check {what} ({why}); {hint}", Exit.NOT_SUPPORTED)

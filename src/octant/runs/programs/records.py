@@ -6,6 +6,7 @@ import datetime
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from octant.launch import Planned
 from octant.launch.guard import GuardReport
 from octant.launch.program import ProgramEnd
 from octant.placement import set_text
-from octant.record import FORMAT, SMALL_PAGES, Buffer, KeptFile, Result
+from octant.record import FORMAT, SMALL_PAGES, THREADS_OF_PROCESS, Buffer, KeptFile, Result
 from octant.record.written import kept_member, seal
 from octant.runs.programs.answers import Answered, Judging, judge_launch
 from octant.runs.programs.builds import builds_of
@@ -185,9 +186,21 @@ def _notes(planned: Planned, end: ProgramEnd, reports: Mapping[int, GuardReport]
         "ranks missing": set_text(missing) if end.whole or end.ranks else "",
         "threads": "; ".join(_threads_text(rank, one) for rank, one in list(reports.items())[:_SHOWN_RANKS]),
         "failed after": "; ".join(end.failed_after),
+        THREADS_OF_PROCESS: _threads_of_process(reports.values()),
         "problems": "; ".join(end.problems),
     }
     return {name: text for name, text in texts.items() if text}
+
+
+def _threads_of_process(reports: Iterable[GuardReport]) -> str:
+    """Return how many busy threads the process with most of them had; "": not known."""
+    busy = [
+        (rank, one.process)
+        for rank, report in enumerate(reports)
+        for one in report.threads[: len(report.given.cpus)]
+        if one.process
+    ]
+    return str(max(Counter(busy).values())) if busy else ""
 
 
 def _threads_text(rank: int, report: GuardReport) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant.program import STDOUT, shell_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from octant.ask import Ask, Subject
     from octant.program import ProgramCheck, ProgramValue
@@ -23,10 +24,20 @@ def comparison_line(couples: Couples, *options: str, runs: Sequence[str] = ()) -
         options: of `octant compare`, in front.
         runs: the ids of two runs whose rounds go on.
     """
-    before, after = couples[0]
-    words = ["octant", "compare", *options, *_knobs([ask for ask, _ in couples]), *_shape(before)]
-    words += [*subject_words(before.subject), *runs, "--", *before.subject.command, "--", *after.subject.command]
+    words = ["octant", "compare", *options, *_knobs([ask for ask, _ in couples]), *_shape(couples[0][0])]
+    sides = [ask.subject for ask in couples[0]]
+    alike = dict(sides[0].environment.items() & sides[1].environment.items())
+    both = {name: text for name, text in sides[0].environment.items() if name in alike}
+    words += [*subject_words(replace(sides[0], environment=both)), *runs]
+    for subject in sides:
+        words += ["--", *_own_variables(subject, both), *subject.command]
     return shlex.join(words)
+
+
+def _own_variables(subject: Subject, both: Mapping[str, str]) -> list[str]:
+    """`env NAME=VALUE`, which sets the variables that the other program does not have; empty if there are none."""
+    own = [f"{name}={text}" for name, text in subject.environment.items() if name not in both]
+    return ["env", *own] if own else []
 
 
 def _knobs(asks: Sequence[Ask]) -> list[str]:
