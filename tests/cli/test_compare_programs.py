@@ -126,7 +126,7 @@ def test_a_gate_ends_with_5_as_soon_as_b_is_slower(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     ("name", "words", "code"),
-    [("./new", (), Exit.CANNOT_RUN), ("./new", ("--gate",), Exit.REGRESSION), ("./old", ("--gate",), Exit.CANNOT_RUN)],
+    [("./new", (), Exit.CANNOT_RUN), ("./new", ("--gate",), Exit.CANNOT_RUN), ("./old", ("--gate",), Exit.CANNOT_RUN)],
 )
 def test_a_program_that_fails_in_the_first_round_ends_the_comparison(
     bench: Bench, name: str, words: tuple[str, ...], code: Exit
@@ -150,6 +150,19 @@ def test_a_failure_in_a_later_round_is_kept_and_the_rounds_go_on(bench: Bench) -
     assert done.exit_code == Exit.CANNOT_RUN
     assert ", 5 paired rounds" in done.stdout
     assert len(bench.programs.started) == 12
+
+
+@pytest.mark.parametrize("name", ["./old", "./new"])
+@pytest.mark.parametrize(("noise", "slower"), [(0.2, 1), (0.001, 1), (0.001, 2)], ids=["open", "same", "slower"])
+def test_a_gate_ends_with_1_if_a_program_failed_in_any_round(
+    bench: Bench, name: str, noise: float, slower: float
+) -> None:
+    seconds = {"./old": 0.1, "./new": 0.1 * slower}
+    bench.programs = Programs(seconds, noise, ends={(name, 3): Outcome(7, False, 0.1, "")})
+    done = bench.compare("--gate", "--rounds", "6")
+    assert ", 5 paired rounds" in done.stdout
+    assert done.exit_code == Exit.CANNOT_RUN
+    assert CliRunner().invoke(application(), ["compare", "--gate", "--store", str(bench.store.root)]).exit_code == 1
 
 
 def test_a_stop_keeps_both_runs_and_says_how_to_go_on(bench: Bench) -> None:
