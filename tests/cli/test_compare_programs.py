@@ -112,8 +112,16 @@ def test_equal_programs_are_the_same_and_noisy_ones_not_decided(bench: Bench) ->
     begin = r"Not decided: B is between [\d.]+ % slower and [\d.]+ % faster than A, 8 paired rounds; "
     assert re.match(begin + r"\d+ more rounds, about \d+ s, would detect 3 %\.", said), said
     assert bench.compare("--rounds", "8").exit_code == 0, "without a gate it is an answer"
-    line = next(line for line in done.stdout.splitlines() if line.startswith("  octant compare --rounds"))
+    line = next(line for line in done.stdout.splitlines() if line.startswith("  octant compare --gate --rounds"))
     assert shlex.split(line)[-4:] == ["--", "./old", "--", "./new"], "programs are given again"
+
+
+def test_until_sure_looks_after_every_round_without_a_gate_too(bench: Bench) -> None:
+    bench.programs = Programs({"./old": 0.1, "./new": 0.2})
+    assert bench.compare("--until-sure").exit_code == 0
+    assert len(bench.programs.started) == 10, "five rounds are the least that decide"
+    shown = " ".join(CliRunner().invoke(application(), ["compare", "--help"], env={"COLUMNS": "200"}).stdout.split())
+    assert "Look after every round, at most --rounds [40]; of two runs with --gate only." in shown
 
 
 def test_a_gate_ends_with_5_as_soon_as_b_is_slower(bench: Bench) -> None:

@@ -70,7 +70,8 @@ GateOption = Annotated[
     ),
 ]
 UntilSureOption = Annotated[
-    bool, rounds_option("--until-sure", help="With --gate: look after every round, at most --rounds [40].")
+    bool,
+    rounds_option("--until-sure", help="Look after every round, at most --rounds [40]; of two runs with --gate only."),
 ]
 
 
@@ -124,7 +125,9 @@ def compare(
         more or [], {"--ranks": ranks, "--place": place, "--launcher": launcher, "--hosts": hosts}
     )
     if until_sure and not gate:
-        raise Refusal("cannot look after every round (only a gate stops early); try --gate", Exit.WRONG_WORD)
+        raise Refusal(
+            "cannot look after every round (of two runs only a gate stops early); try --gate", Exit.WRONG_WORD
+        )
     found = judge(find_run(store, a), find_run(store, b), gate=False)
     if (gate or rounds) and not found.pair and not found.compared and not found.regressions:
         raise _not_comparable(found, Exit.NOT_DECIDED if gate else Exit.CANNOT_RUN)
