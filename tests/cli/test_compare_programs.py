@@ -235,6 +235,22 @@ def test_other_words_are_refused(bench: Bench, words: tuple[str, ...], both: tup
     assert why in str(bench.refused(*words, both=both))
 
 
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [(("--gate",), "--gate"), (("--rounds", "6"), "--rounds 6"), (("--gate", "--until-sure"), "--gate --until-sure")],
+)
+def test_programs_of_stored_runs_are_refused_with_the_line_to_type(
+    bench: Bench, words: tuple[str, ...], options: str
+) -> None:
+    bench.compare("--env", "A=b")
+    bench.compare("--env", "A=b")
+    first, _, _, last = bench.store.ids()
+    refusal = bench.refused(*words, first, last, both=())
+    assert refusal.code == Exit.NOT_SUPPORTED
+    line = f"octant compare {options} --env A=b -- ./old -- ./new"
+    assert str(refusal) == f"cannot measure these programs again (what a store says is never started); try {line}"
+
+
 def test_runs_that_were_not_measured_in_turn_cannot_be_gone_on_with(bench: Bench) -> None:
     bench.compare()
     bench.compare()

@@ -129,6 +129,8 @@ def compare(
             "cannot look after every round (of two runs only a gate stops early); try --gate", Exit.WRONG_WORD
         )
     found = judge(find_run(store, a), find_run(store, b), gate=False)
+    if (gate or rounds) and not found.pair and _rounds.are_programs(found):
+        raise _rounds.programs_are_given(found, asked)
     if (gate or rounds) and not found.pair and not found.compared and not found.regressions:
         raise _not_comparable(found, Exit.NOT_DECIDED if gate else Exit.CANNOT_RUN)
     if gate or rounds:
