@@ -120,8 +120,16 @@ def test_equal_programs_are_the_same_and_noisy_ones_not_decided(bench: Bench) ->
     begin = r"Not decided: B is between [\d.]+ % slower and [\d.]+ % faster than A, 8 paired rounds; "
     assert re.match(begin + r"\d+ more rounds, about \d+ s, would detect 3 %\.", said), said
     assert bench.compare("--rounds", "8").exit_code == 0, "without a gate it is an answer"
-    line = next(line for line in done.stdout.splitlines() if line.startswith("  octant compare --rounds"))
+    line = next(line for line in done.stdout.splitlines() if line.startswith("  octant compare --gate --rounds"))
     assert shlex.split(line)[-4:] == ["--", "./old", "--", "./new"], "programs are given again"
+
+
+def test_until_sure_looks_after_every_round_without_a_gate_too(bench: Bench) -> None:
+    bench.programs = Programs({"./old": 0.1, "./new": 0.2})
+    assert bench.compare("--until-sure").exit_code == 0
+    assert len(bench.programs.started) == 10, "five rounds are the least that decide"
+    shown = " ".join(CliRunner().invoke(application(), ["compare", "--help"], env={"COLUMNS": "200"}).stdout.split())
+    assert "Look after every round, at most --rounds [40]; of two runs with --gate only." in shown
 
 
 def test_a_gate_ends_with_5_as_soon_as_b_is_slower(bench: Bench) -> None:
@@ -134,7 +142,7 @@ def test_a_gate_ends_with_5_as_soon_as_b_is_slower(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     ("name", "words", "code"),
-    [("./new", (), Exit.CANNOT_RUN), ("./new", ("--gate",), Exit.REGRESSION), ("./old", ("--gate",), Exit.CANNOT_RUN)],
+    [("./new", (), Exit.CANNOT_RUN), ("./new", ("--gate",), Exit.CANNOT_RUN), ("./old", ("--gate",), Exit.CANNOT_RUN)],
 )
 def test_a_program_that_fails_in_the_first_round_ends_the_comparison(
     bench: Bench, name: str, words: tuple[str, ...], code: Exit
@@ -158,6 +166,19 @@ def test_a_failure_in_a_later_round_is_kept_and_the_rounds_go_on(bench: Bench) -
     assert done.exit_code == Exit.CANNOT_RUN
     assert ", 5 paired rounds" in done.stdout
     assert len(bench.programs.started) == 12
+
+
+@pytest.mark.parametrize("name", ["./old", "./new"])
+@pytest.mark.parametrize(("noise", "slower"), [(0.2, 1), (0.001, 1), (0.001, 2)], ids=["open", "same", "slower"])
+def test_a_gate_ends_with_1_if_a_program_failed_in_any_round(
+    bench: Bench, name: str, noise: float, slower: float
+) -> None:
+    seconds = {"./old": 0.1, "./new": 0.1 * slower}
+    bench.programs = Programs(seconds, noise, ends={(name, 3): Outcome(7, False, 0.1, "")})
+    done = bench.compare("--gate", "--rounds", "6")
+    assert ", 5 paired rounds" in done.stdout
+    assert done.exit_code == Exit.CANNOT_RUN
+    assert CliRunner().invoke(application(), ["compare", "--gate", "--store", str(bench.store.root)]).exit_code == 1
 
 
 def test_a_stop_keeps_both_runs_and_says_how_to_go_on(bench: Bench) -> None:
@@ -220,6 +241,22 @@ def test_other_than_two_programs_are_refused_with_an_example(bench: Bench, both:
 )
 def test_other_words_are_refused(bench: Bench, words: tuple[str, ...], both: tuple[str, ...], why: str) -> None:
     assert why in str(bench.refused(*words, both=both))
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [(("--gate",), "--gate"), (("--rounds", "6"), "--rounds 6"), (("--gate", "--until-sure"), "--gate --until-sure")],
+)
+def test_programs_of_stored_runs_are_refused_with_the_line_to_type(
+    bench: Bench, words: tuple[str, ...], options: str
+) -> None:
+    bench.compare("--env", "A=b")
+    bench.compare("--env", "A=b")
+    first, _, _, last = bench.store.ids()
+    refusal = bench.refused(*words, first, last, both=())
+    assert refusal.code == Exit.NOT_SUPPORTED
+    line = f"octant compare {options} --env A=b -- ./old -- ./new"
+    assert str(refusal) == f"cannot measure these programs again (what a store says is never started); try {line}"
 
 
 def test_runs_that_were_not_measured_in_turn_cannot_be_gone_on_with(bench: Bench) -> None:

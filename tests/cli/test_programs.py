@@ -4,6 +4,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from octant.store import Store, StoredRun
 from octant.store.kept import read_kept
 from paths import Octant
@@ -65,3 +67,19 @@ def test_a_program_that_has_gone_when_it_starts_is_a_failed_launch(octant: Octan
     done = octant("run", "--repeats", "1", "--before", "rm app", "--", "./app", cwd=tmp_path)
     assert done.returncode == 1
     assert "./app cannot be started (No such file or directory); check its path and mode" in done.stderr
+
+
+@pytest.mark.parametrize("words", [(), ("--gate",)])
+@pytest.mark.parametrize("side", ["A", "B"])
+@pytest.mark.parametrize(("script", "why"), [("exit 7", "failed: "), ("echo none", "gave no value: rate: ")])
+def test_a_comparison_with_a_program_that_fails_or_prints_no_value_ends_with_1(
+    octant: Octant, tmp_path: Path, words: tuple[str, ...], side: str, script: str, why: str
+) -> None:
+    both = [("--", "sh", "-c", script), ("--", "sh", "-c", "echo rate=3")]
+    first, second = both if side == "A" else reversed(both)
+    done = octant("compare", *words, "--rounds", "4", "--value", "rate=rate=(.)", *first, *second, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert f"cannot compare the programs ({side} {why}" in done.stderr
+    store = Store(tmp_path / "store")
+    runs = [store.read(name) for name in store.ids()]
+    assert [len(run.points) + len(run.failures) for run in runs] == [1, 1], "no more rounds"

@@ -41,6 +41,7 @@ STUCK_S = 60.0
 MOST_KEPT = 400
 """Inputs of a target that are changed further."""
 FINDINGS = ROOT / "build" / "fuzz"
+os.environ.setdefault("OCTANT_KERNELS", str(FINDINGS / "no-kernels"))  # a reader that asks for one must not build it
 
 
 @dataclass

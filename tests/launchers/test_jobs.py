@@ -10,6 +10,7 @@ from octant import launchers
 from octant.failure import Refusal
 from octant.launch import submit
 from octant.launchers import Job
+from paths import Octant
 
 JOB = Job(("octant", "run", "stream", "bytes=1 MiB"), Path("/home/grüße an"), 4, 2, 3, 90, directives=("-q debug",))
 HEADS = {
@@ -64,6 +65,16 @@ def test_a_script_is_handed_over_and_the_answer_given(tmp_path: Path, monkeypatc
     submit.write("lsf", JOB, script)
     assert script.stat().st_mode & stat.S_IXUSR
     assert submit.submit("lsf", script) == "Job <17> of #!/bin/sh"
+
+
+@pytest.mark.parametrize(
+    ("system", "line"),
+    [("sbatch", "sbatch --parsable 'my job.sh'"), ("pbs", "qsub 'my job.sh'"), ("lsf", "bsub < 'my job.sh'")],
+)
+def test_the_command_that_submits_a_script_is_printed(octant: Octant, tmp_path: Path, system: str, line: str) -> None:
+    done = octant("run", "--launcher", system, "--script", "my job.sh", "--", "true", cwd=tmp_path)
+    assert done.stdout == "my job.sh\n"
+    assert done.stderr.splitlines()[-1] == f"octant: submit it with: {line}"
 
 
 def test_what_cannot_be_submitted_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

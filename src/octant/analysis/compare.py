@@ -99,6 +99,7 @@ class Comparisons:
     margin: float
     figures: tuple[Comparison, ...]
     differences: tuple[tuple[str, str, str], ...]  # what, in A, in B
+    gate: bool = False  # whether the verdicts are those of a gate
 
     @property
     def pair(self) -> Pair | None:
@@ -211,7 +212,7 @@ def compare(
     rows = matched(before, after, curves, defaults)
     pairs = [(old, new) for old, new in rows if old and new]
     both = [(old, new) for old, new in pairs if not _obstacles(old, new)]
-    found = Comparisons(before, after, margin, (), differences(before.run, after.run, pairs))
+    found = Comparisons(before, after, margin, (), differences(before.run, after.run, pairs), gate)
     if found.pair:
         judged = of_rounds(both, (before.run, after.run), found.pair, margin, gate)
     else:

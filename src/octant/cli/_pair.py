@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 import typer
 
 from octant.failure import Exit, Refusal, worst
+from octant.record import MISSING
 from octant.units import brief_text, counted, duration_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from octant.analysis.compare import Comparisons
     from octant.cli._program import ProgramWords
     from octant.cli._rounds import Asked, Judge
+    from octant.record import Point
     from octant.runs.carry_out import Step
     from octant.runs.interleaved import Interleaved, RoundEnd
     from octant.runs.requests import Where
@@ -100,7 +102,9 @@ class _Rounds:
         """Whether a round was the last: for a verdict, for a wrong answer, or for the time that rounds may take."""
         batches = [batch for _, batch in end.batches]
         self.number = end.number
-        self.failed = end.number == 1 and any(batch.failures or not batch.points for batch in batches)
+        self.failed = end.number == 1 and any(
+            batch.failures or not batch.points or _missing(batch.points) for batch in batches
+        )
         if self.failed or any(point.failed_checks for batch in batches for point in batch.points):
             return True
         if not self.round_s:
@@ -216,17 +220,22 @@ def _measure(
         warn_of_output(run)
         warn_of_commands(run)
     if going.failed or (not sides.rounds and found.before.run.failures):
-        raise _failed(found, asked.gate)
+        raise _failed(found)
     return found
 
 
-def _failed(found: Comparisons, gate: bool) -> Refusal:
-    """Why there is nothing to compare: a program failed in the first round, and would fail in the others."""
+def _missing(points: Iterable[Point]) -> list[str]:
+    """Which values a program did not give, and why."""
+    return [point.notes[MISSING] for point in points if MISSING in point.notes]
+
+
+def _failed(found: Comparisons) -> Refusal:
+    """Why there is nothing to compare: a program failed or gave no value in the first round, as it would in others."""
     texts = []
     for name, run in zip("AB", found.runs, strict=True):
         texts += [f"{name} failed: {reason}" for reason in dict.fromkeys(one.reason for one in run.failures)]
+        texts += [f"{name} gave no value: {text}" for text in dict.fromkeys(_missing(run.points))]
     codes = [failure.exit for run in found.runs for failure in run.failures] or [Exit.CANNOT_RUN]
-    codes += [Exit.REGRESSION] * (gate and bool(found.regressions))
     kept = " and ".join(run.id for run in found.runs)
     why = "; ".join(texts) or "no record of the first round came"
     return Refusal(f"cannot compare the programs ({why}); correct that and try again (kept: {kept})", worst(codes))

@@ -87,6 +87,8 @@ def measured(where: Store, found: Comparisons, asked: Asked, judge: Judge) -> Co
     before, after = found.runs
     if goes_on and found.of_programs and asked.rounds is None:
         return judge(before, after)  # a gate on what is stored: nothing that a store says is started
+    if are_programs(found):
+        raise programs_are_given(found, asked)
     if goes_on:
         where = Store(after.folder.parent.parent)  # both may be named by their folders
         sides = interleaved.Interleaved(before, after)
@@ -100,6 +102,29 @@ def measured(where: Store, found: Comparisons, asked: Asked, judge: Judge) -> Co
             interleaved.check_again(name, run, run.asks, discover(), asked.allowed)
     sides = _measure(where, sides, rounds, decided, asked)
     return judge(sides.before, sides.after)
+
+
+def are_programs(found: Comparisons) -> bool:
+    """Whether both runs are of programs of the user."""
+    return all(run.asks and all(ask.subject.command for ask in run.asks) for run in found.runs)
+
+
+def programs_are_given(found: Comparisons, asked: Asked) -> Refusal:
+    """Why programs of stored runs are not started, with the line that measures them, as far as two runs state it."""
+    from octant.runs.programs.pair import EXAMPLE
+    from octant.runs.programs.typed import comparison_line
+
+    options = [*(["--gate"] if asked.gate else []), *(["--until-sure"] if asked.until_sure else [])]
+    options += ["--rounds", str(asked.rounds)] if asked.rounds else []
+    couples = found.couples() or tuple(zip(found.before.run.asks, found.after.run.asks, strict=False))
+    first = tuple(ask.subject for ask in couples[0])
+    is_whole = all(
+        (old.subject, new.subject, old.mpi, new.mpi, old.knobs) == (*first, {}, {}, new.knobs) for old, new in couples
+    )
+    example = EXAMPLE.replace("compare", " ".join(["compare", *options]), 1)
+    line = comparison_line(couples, *options) if is_whole else example
+    why = "what a store says is never started"
+    return Refusal(f"cannot measure these programs again ({why}); try {line}", Exit.NOT_SUPPORTED)
 
 
 def may_look(looks: Looks, rounds: int, most: int) -> bool:

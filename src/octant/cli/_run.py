@@ -215,6 +215,8 @@ def _write_job(job: Job, options: RunOptions) -> None:
         print(codec.dumps({"script": str(script), "submitted": answer}))
     else:
         print(f"{script}: {answer}" if options.submit else script)
+    if not options.submit:
+        typer.echo(f"octant: submit it with: {batch.line(system, script)}", err=True)
 
 
 def _run_on_model(workload: str, options: RunOptions) -> None:

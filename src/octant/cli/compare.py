@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated
@@ -64,12 +65,13 @@ GateOption = Annotated[
     bool,
     rounds_option(
         "--gate",
-        help=f"Exit with {int(Exit.REGRESSION)} on a regression (slower, or attempted without a result), "
-        f"with {int(Exit.NOT_DECIDED)} if a figure is not decided.",
+        help=f"Exit with {int(Exit.REGRESSION)} if B is slower (a workload also if it has a result in A only), with "
+        f"{int(Exit.NOT_DECIDED)} if that is not decided, with {int(Exit.CANNOT_RUN)} if a program failed.",
     ),
 ]
 UntilSureOption = Annotated[
-    bool, rounds_option("--until-sure", help="With --gate: look after every round, at most --rounds [40].")
+    bool,
+    rounds_option("--until-sure", help="Look after every round, at most --rounds [40]; of two runs with --gate only."),
 ]
 
 
@@ -123,8 +125,12 @@ def compare(
         more or [], {"--ranks": ranks, "--place": place, "--launcher": launcher, "--hosts": hosts}
     )
     if until_sure and not gate:
-        raise Refusal("cannot look after every round (only a gate stops early); try --gate", Exit.WRONG_WORD)
+        raise Refusal(
+            "cannot look after every round (of two runs only a gate stops early); try --gate", Exit.WRONG_WORD
+        )
     found = judge(find_run(store, a), find_run(store, b), gate=False)
+    if (gate or rounds) and not found.pair and _rounds.are_programs(found):
+        raise _rounds.programs_are_given(found, asked)
     if (gate or rounds) and not found.pair and not found.compared and not found.regressions:
         raise _not_comparable(found, Exit.NOT_DECIDED if gate else Exit.CANNOT_RUN)
     if gate or rounds:
@@ -191,6 +197,12 @@ def _ends(found: Comparisons, gate: bool) -> list[End]:
     from octant.runs.ends import End, ends_of
 
     ends = [end for side in (found.before, found.after) for end in ends_of(side.run)]
+    if found.of_programs:  # one that failed or gave no value is no slower one, and leaves no verdict to wait for
+        ends = [replace(end, code=Exit.CANNOT_RUN) if end.code == Exit.WRONG_WORD else end for end in ends]
+        if any(one.lost for one in found.figures):
+            ends.append(End(Exit.CANNOT_RUN, ""))
+        if any(end.code == Exit.CANNOT_RUN for end in ends):
+            return ends
     if gate and found.regressions:
         ends.append(End(Exit.REGRESSION, ""))
     elif gate and not found.compared:

@@ -61,7 +61,7 @@ def export(
         if samples or results or (named and (json or to not in ("csv", named))):
             why = "its summary has a form of its own"
             raise Refusal(f"cannot export that as {of} ({why}); try octant export {of} last", Exit.WRONG_WORD)
-        _export_as(of, store, names[0], output)
+        _export_as(of, store, names[0], output, share)
         return
     what: tidy.What = "samples" if samples else "results" if results else "figures"
     if output is None and form == "parquet" and sys.stdout.isatty():
@@ -91,16 +91,18 @@ def _check_run(word: str, store: Path | None) -> None:
         raise Refusal(f"cannot export {word!r} ({why}); {hint}", Exit.WRONG_WORD) from refusal
 
 
-def _export_as(name: str, store: Path | None, run: str, output: Path | None) -> None:
+def _export_as(name: str, store: Path | None, run: str, output: Path | None, share: bool) -> None:
     """Write a run as a benchmark prints its results."""
     from octant.analysis.summary import summarise
     from octant.benchmarks import benchmarks
     from octant.cli._stored import find_run
     from octant.output import opened
     from octant.report import benchmark_table
+    from octant.report.run import sharing
 
-    summary = summarise(find_run(store, run), all_metrics=True)
-    text = benchmark_table.exported(summary, benchmarks()[name])
+    found = find_run(store, run)
+    text = benchmark_table.exported(summarise(found, all_metrics=True), benchmarks()[name])
+    text = sharing.cleaner(found)(text) if share else text
     if output is None:
         print(text, end="")
         return

@@ -52,7 +52,10 @@ def report(
     store: StoreOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON; no HTML file.")] = False,
 ) -> None:
-    """Show a run: the table here, the pictures in one HTML file whose path is the last line."""
+    """Show a run: the table here, the pictures in one HTML file whose path is the last line.
+
+    With --share the HTML file is for others, and only its path is printed.
+    """
     from octant.analysis.summary import summarise
     from octant.cli._stored import find_run
     from octant.report.charts.files import write_svgs
@@ -79,7 +82,8 @@ def report(
         return
     path = output or run.folder / ("shared.html" if share else "report.html")
     page.write(said, path, clean, all_samples)  # first: a file that cannot be written is refused at once
-    text.show(said, notes=notes)
+    if not share:  # the table breaks lines inside of what is to be hidden
+        text.show(said, notes=notes)
     if pictures:
-        text.show_pictures(drawn)
+        text.show_pictures([sharing.cleaned(one, clean) for one in drawn])
     print(path)

@@ -1,5 +1,6 @@
 """Writes a job script and hands it to its batch system."""
 
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -19,6 +20,13 @@ def write(system: str, job: Job, path: Path) -> None:
     """
     text = batch_system(system).script(job)
     save(path, text, "try --script in a folder of yours", mode=0o777)
+
+
+def line(system: str, path: Path) -> str:
+    """The command that hands a script over, for a shell."""
+    submission = batch_system(system).submission(path)
+    script = f" < {shlex.quote(str(path))}" if submission.from_input else ""
+    return shlex.join(submission.words) + script
 
 
 def submit(system: str, path: Path) -> str:

@@ -178,6 +178,19 @@ def test_only_what_is_undecided_asks_for_rounds() -> None:
     assert compared.steps(decided)[0].body == "Stops early at 4, 6, 8 and 12 rounds; Holm over 1 figure."
 
 
+def test_a_line_with_fewer_rounds_than_are_needed_says_so() -> None:
+    (more, _) = compared.steps(comparison_of((1.0, LOUD)))
+    assert int(more.body.split("about ")[1].split()[0]) > compared.MOST_ROUNDS
+    assert more.body.endswith(f" The line measures {compared.MOST_ROUNDS}, the most that are proposed at once.")
+
+
+def test_after_a_gate_no_gate_is_proposed_but_more_rounds_of_it() -> None:
+    runs = comparison_of((1.0, LOUD))
+    (more,) = compared.steps(compare(runs.before, runs.after, gate=True))
+    assert more.rule == "rounds"
+    assert more.lines[0].startswith("octant compare --gate --rounds ")
+
+
 @pytest.mark.parametrize("found", [comparison_of(*MIXED), comparison_of((1.0, LOUD), rounds=30)])
 def test_proposed_lines_are_lines_of_the_command(found: Comparisons) -> None:
     lines = [line for step in compared.steps(found) for line in step.lines]

@@ -31,7 +31,10 @@ from octant.runs.programs.records import record_lines
 from octant.store import Store, StoredRun
 from octant.store.asked import start_line
 
-NAMES = st.sampled_from(["--password", "--api-key", "--auth-token", "token", "-passwd", "--secret", "DB_PASSWORD"])
+NAMES = st.sampled_from(
+    ["--password", "--api-key", "--auth-token", "token", "-passwd", "--secret", "DB_PASSWORD", "--pw", "pwd", "--key"]
+)
+MEMBERS = st.sampled_from(["pw", "pass", "passwd", "pwd", "token", "secret", "key", "credential", "auth", "db_pw"])
 SECRETS = st.text(string.ascii_letters + string.digits + "!$%&*+-.:;=?@^_~'\" äß", min_size=6, max_size=24).map(
     lambda text: f"Zq{text.strip()}9"
 )
@@ -48,7 +51,7 @@ WORDS = st.sampled_from(["-n", "8", "input.nml", "--fast", "B/s", "1/2", "--keys
 def lines(draw: st.DrawFn) -> tuple[list[str], list[str]]:
     """Words of a command line, and what of them is for nobody else."""
     words, secrets = ["./app"], []
-    for kind in draw(st.lists(st.sampled_from("wpaoshbui"), min_size=1, max_size=8)):
+    for kind in draw(st.lists(st.sampled_from("wpaoshbuijJPQUc"), min_size=1, max_size=8)):
         name, secret, path = draw(NAMES), draw(SECRETS), draw(PATHS)
         if kind == "w":
             words.append(draw(WORDS))
@@ -57,9 +60,16 @@ def lines(draw: st.DrawFn) -> tuple[list[str], list[str]]:
             "p": [path], "a": [f"--file={path}"], "i": [f"-I{path}"], "o": [f"{name}={secret}"],
             "s": [f"--{name.lstrip('-')}", secret], "h": [draw(HEX)], "b": [draw(BASE64)],
             "u": [f"https://jane:{draw(HEX)}@example.org/x"],
+            "j": [json.dumps({"n": 1, draw(MEMBERS): secret, "x": "y"})],
+            "J": [json.dumps({"a": {draw(MEMBERS): ["b", secret]}}, separators=(",", ":"))],
+            "P": ["-p", secret], "Q": [f"-p{secret}"], "U": ["-u", f"bob:{secret}"],
+            "c": [f"a=1,{draw(MEMBERS)}={draw(HEX)};b=2"],
         }[kind]  # fmt: skip
         words += new
-        if kind in "os" and secret.startswith("-"):
+        if kind in "jJQUc":
+            secrets.append(new[0].split("=")[2][:-3] if kind == "c" else secret)
+            continue
+        if kind in "osP" and secret.startswith("-"):
             continue
         secrets.append(new[-1].partition("=")[2] if kind in "ao" else new[-1])
         if kind == "u":
@@ -129,6 +139,31 @@ def test_no_secret_and_no_path_of_a_command_line_is_shared(
         assert not leaks, (secret, leaks)
 
 
+SHORT_FORMS = [
+    ["-ptopsecret4"], ["-p", "topsecret4"], ['{"token":"topsecret4"}'], ["-u", "bob:topsecret4"], ["-ubob:topsecret4"],
+    ["echo", "pw=topsecret4"], ["--pwd", "topsecret4"], ["--key", "topsecret4"], ["--user=bob:topsecret4"],
+    ["{'n': 1, 'auth': 'topsecret4'}"], ['{\\"pass\\": \\"topsecret4\\"}'], ["x?a=1&credential=topsecret4"],
+    ['{"tokens": ["a", "topsecret4"]}'], ["sh", "-c", "mysql -u me -ptopsecret4"], ["sh", "-c", "a; pw: topsecret4"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", SHORT_FORMS, ids=" ".join)
+@pytest.mark.parametrize("place", ["command", "before", "after", "checks"])
+def test_a_secret_in_another_form_is_not_shared(tmp_path: Path, place: str, words: list[str]) -> None:
+    check = (ProgramCheck("command", command=tuple(words)),)
+    parts = {} if place == "command" else {place: check if place == "checks" else (tuple(words),)}
+    run = run_of(tmp_path, ["./app", *(words if place == "command" else [])], **parts)
+    reason = f"{shell_text(words)}: status 1; {words!r}; the server refused topsecret4"
+    run = replace(run, failures=(*run.failures, replace(run.failures[0], reason=reason)))
+    assert [text for text in shared_texts(run) if "topsecret4" in text] == []
+
+
+def test_a_folder_and_a_few_digits_are_no_password(tmp_path: Path) -> None:
+    run = run_of(tmp_path, ["./app", "-p", "8", "-p4", "-p", "{n}"], before=(("mkdir", "-p", "results"),))
+    hide = hidden.hider(run)
+    assert hide("mkdir -p results with -p 8 -p4 -p {n}") == "mkdir -p results with -p 8 -p4 -p {n}"
+
+
 PASSWORD, TOKEN, RELATIVE = "hunter2-x", "0123456789abcdef0123456789abcdef", "inputs/secret-project/a.nml"
 PLANTED = {
     "environment": {"API_KEY": PASSWORD, "DATA": RELATIVE},
@@ -167,6 +202,8 @@ def test_what_is_neither_stays(tmp_path: Path) -> None:
     [
         ("my_password=abc, n=3", "my_password=(hidden), n=3"),
         ("API_KEY: abc", "API_KEY: (hidden)"),
+        ('{"pw": "abc", "n": 3}', '{"pw": "(hidden)", "n": 3}'),
+        ("auth=abc; passed: 3", "auth=(hidden); passed: 3"),
         ("Authorization: Bearer abcdef12", "Authorization: Bearer (hidden)"),
         ("from ftp://me:you@host/x", "from ftp://(hidden)@host/x"),
     ],

@@ -1,6 +1,7 @@
 """A report for others: nothing in it, packed or not, says who measured, on which hosts, and where files lie."""
 
 import base64
+import contextlib
 import getpass
 import re
 import socket
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 from fake_run import fake_run, machine, write_run
 from octant.cli import application
 from octant.record import Failure, KeptFile
+from octant.report import benchmark_table
 from octant.report.run import sharing
 from octant.store import StoredRun
 
@@ -79,6 +81,16 @@ def test_nothing_in_a_shared_report_says_who_and_where(run: StoredRun, tmp_path:
     assert "GB/s" in page
 
 
+def test_a_shared_report_prints_its_path_and_no_secret(run: StoredRun, tmp_path: Path) -> None:
+    words = ["report", run.id, "--share", "-o", "shared.html", "--store", str(tmp_path / "store")]
+    with contextlib.chdir(tmp_path):
+        assert CliRunner().invoke(application(), words).stdout == "shared.html\n"
+        drawn = CliRunner().invoke(application(), [*words, "--pictures"]).stdout
+    assert "GB/s" in drawn
+    for secret in (*SECRETS, str(tmp_path)):
+        assert secret not in drawn
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -96,6 +108,14 @@ def test_shared_rows_and_figures_say_neither(run: StoredRun, tmp_path: Path, wor
     assert "node/stream" in done.stdout
     for secret in (*SECRETS, str(tmp_path)):
         assert secret not in done.stdout
+
+
+def test_the_format_of_a_benchmark_is_shared_without_names(
+    run: StoredRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(benchmark_table, "exported", lambda *_: f"HostName={HOST} of {USER} in {LIBRARY}")
+    words = ["export", "hpcc", run.id, "--share", "--store", str(tmp_path / "store")]
+    assert CliRunner().invoke(application(), words).stdout == "HostName=host 1 of user in (path)"
 
 
 def test_what_is_no_name_and_no_path_stays(run: StoredRun) -> None:

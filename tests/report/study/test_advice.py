@@ -12,7 +12,7 @@ import command_lines
 import fake_study
 from fake_run import machine
 from found_run import taken
-from octant.ask import Launch
+from octant.ask import Launch, Subject
 from octant.machine import Machine
 from octant.placement.expressions import parse_place
 from octant.report.run.answer import Belief
@@ -181,7 +181,19 @@ def test_verdicts_that_are_open_ask_for_launches(study: Study) -> None:
     assert verdict.more_launches is not None
     assert f"About {6 + verdict.more_launches} of each" in step.body
     assert step.lines[0].startswith("octant study run mine.toml --repeats ")
-    assert int(step.lines[0].split()[-1]) <= 60
+    assert int(step.lines[0].split()[-1]) == 60 < 6 + verdict.more_launches
+    assert step.body.endswith(" The line measures 60, the most that are proposed at once.")
+
+
+def test_lines_of_a_study_of_programs_allow_them(study: Study) -> None:
+    found = study(1.01, LOUD)
+    assert found.run is not None
+    subject = Subject(command=("./my app", "{pages}"), program="app", environment={"LD_PRELOAD": "./x.so"})
+    asks = tuple(replace(ask, subject=subject) for ask in found.run.asks)
+    step = next(step for step in steps(replace(found, run=replace(found.run, asks=asks))) if step.rule == "launches")
+    line = "octant study run mine.toml --allow './my app' --allow LD_PRELOAD=./x.so --repeats 60"
+    assert step.lines == (line,)
+    command_lines.read(line)
 
 
 def test_findings_that_wait_name_the_machine_that_they_wait_for(study: Study) -> None:

@@ -226,7 +226,7 @@ def steps(found: Comparisons) -> tuple[Finding, ...]:
     if not found.pair:
         body = f"A and B in turn, so that what differs between two sessions is in no ratio. {GATE_OR_ROUNDS}"
         return (Finding("rounds", "Measure both again", body, (f"octant compare --rounds 6 {before.id} {after.id}",)),)
-    return (*_more_rounds(found), _gate(found))
+    return _more_rounds(found) if found.gate else (*_more_rounds(found), _gate(found))
 
 
 def _programs_in_turn(found: Comparisons) -> tuple[Finding, ...]:
@@ -268,7 +268,9 @@ def _more_rounds(found: Comparisons) -> tuple[Finding, ...]:
     title = f"{counted(len(open_ones), 'figure')} need{'' if plural else 's'} more rounds"
     which = "The most spread one" if plural else "It"
     body = f"{which} needs about {most} for {percent(found.margin)}; a quiet machine needs far fewer."
-    return (Finding("rounds", title, body, (_again(found, "--rounds", str(rounds)),)),)
+    body += f" The line measures {rounds}, the most that are proposed at once." if rounds < most else ""
+    options = [*(["--gate"] if found.gate else []), "--rounds", str(rounds)]
+    return (Finding("rounds", title, body, (_again(found, *options),)),)
 
 
 def _most_rounds(found: Comparisons) -> int:

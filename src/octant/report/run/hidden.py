@@ -32,9 +32,21 @@ _BRACES = re.compile(r"\{(\w+)\}")
 _PARTS = re.compile(r"[\s'\"`;|&()<>$\\]+")
 _ASSIGNED = re.compile(r"(-{0,2}[A-Za-z_][\w.-]*)([=:])(.+)", re.DOTALL)
 _NAMES_A_SECRET = re.compile(
-    r"--?[\w-]*(?:pass(?:word|wd|phrase|code)?|secret|token|credentials?|api-?key|auth|cookie|pin|user|jwt)",
+    r"--?[\w-]*(?:pass(?:word|wd|phrase|code)?|pwd?|secret|token|credentials?|key|auth|cookie|pin|user|jwt)",
     re.IGNORECASE,
 )
+_PASSWORD_NAME = re.compile("pw", re.IGNORECASE)
+_MEMBER = re.compile(
+    r"(?<![\w.-])([\w.-]+)(?:\\*[\"'])?\s*[=:]\s*"
+    r"(\[[^\]]*\]?|\\*\"(?:[^\"\\]|\\[^\"]|\\\"(?!\s*[,:}\]]))*|'[^']*|[^\s\"'\[{,;&|()<>}\]][^\s\"',;&|()<>}\]]*)"
+)
+"""Names with values in JSON, YAML, queries of addresses and settings; a list has all its texts."""
+_TEXTS = re.compile(r"[^\s\[\]\"',]+(?:\\[^,\]]|[^\[\]\"',])*")
+_JOINED_PASSWORD = re.compile(r"-[pP]([^-=:].*)", re.DOTALL)
+_USER = re.compile(r"-[uU](.*)", re.DOTALL)
+_PARENTS = frozenset({"mkdir", "cp"})
+"""Commands whose option `-p` takes no password."""
+_FEW_DIGITS = re.compile(r"\d{1,3}")
 _SHORT_NUMBER = re.compile(r"[+-]?\d{0,6}\.?\d{0,6}(?:[eE][+-]?\d{1,3})?|\d+(?:/\d+)+")
 _PLAIN = frozenset({"", "true", "false", "none", "auto", "yes", "no", "on", "off", "default"})
 _HEX = re.compile(r"(?=.*\d)(?=.*[a-fA-F])[0-9a-fA-F-]{16,}")
@@ -44,7 +56,11 @@ _URL = re.compile(r"\w+://([^/\s@:]*):?([^/\s@]*)@\S*")
 _UNIT = re.compile(r"(?:[kKMGT]i?)?[A-Za-z]{1,6}/(?:s|h|min|op|it|flop|B)")
 _PUBLIC = frozenset({"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml"})
 _IN_TEXT = (
-    re.compile(r"(?i)([\w-]*(?:passw|secret|token|credential|api_?key)[\w-]*\s*[=:]\s*)(?!\(hidden\))[^\s,;]+"),
+    re.compile(
+        r"(?i)((?:[\w-]*(?:passw|secret|token|credential|api_?key)[\w-]*|(?<![^\W_])(?:pass|pwd?|auth|key)(?![^\W_]))"
+        r"(?:\\*[\"'])?\s*[=:]\s*(?:\\*[\"'])?)"
+        rf"(?!\(hidden\)|(?:{'|'.join(sorted(_PLAIN - {''}))})\b)[^\s,;\"'}}]+"
+    ),
     re.compile(r"(?i)(\b(?:bearer|basic)\s+)(?!\(hidden\))[\w+/=.-]{6,}"),
     re.compile(r"(\w+://)[^/\s@]*:[^/\s@]*(?=@)"),
 )
@@ -92,29 +108,73 @@ def _filled(text: str, known: Mapping[str, str]) -> str:
 
 def _of_members(members: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for name, value in members.items():
-        if is_secret_name(name):
+        if _is_secret_name(name):
             yield from _secret(name, "=", value)
         yield from _of_words([value])
 
 
 def _of_words(words: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The words of a command line that are left out, with the parts of those that are a line of a shell."""
-    before = ""
+    first, before = "", ""
     for word in words:
         if before and _NAMES_A_SECRET.fullmatch(before) and not word.startswith("-"):
             yield from _secret(before, " ", word)
+        yield from _of_short_option(first, before, word)
         yield from _of_word(word)
+        yield from _of_inside(word)
         parts = [part for part in _PARTS.split(word) if part and part != word]
         if parts:
             yield from _of_words(parts)
-        before = word
+        first, before = before, word
+
+
+def _of_short_option(first: str, before: str, word: str) -> Iterator[tuple[str, str]]:
+    """Passwords of `-p VALUE`, `-pVALUE`, `-u USER:VALUE` and `-uUSER:VALUE`.
+
+    Args:
+        first, before: the two words in front.
+    """
+    is_value = not word.startswith("-") and not _FEW_DIGITS.fullmatch(word) and not _BRACES.fullmatch(word)
+    if before in ("-p", "-P") and is_value and first.rpartition("/")[2] not in _PARENTS:
+        yield from _secret(before, " ", word)
+    elif (joined := _JOINED_PASSWORD.fullmatch(word)) and not _FEW_DIGITS.fullmatch(joined[1]):
+        yield word, f"{word[:2]}{HIDDEN}"
+        if not joined[1].isalpha():  # else it may be a word of the report, as in `-parallel`
+            yield from _alone(joined[1])
+    user = word if before in ("-u", "-U") else joined[1] if (joined := _USER.fullmatch(word)) else ""
+    if ":" in user:
+        yield user, HIDDEN
+        yield from _alone(user)
+
+
+def _of_inside(word: str) -> Iterator[tuple[str, str]]:
+    """Secrets behind their names inside of a word, as in `{"token": "…"}` and `a=1,pw=…`."""
+    for member in _MEMBER.finditer(word):
+        name, value = member[1], member[2].lstrip("\\").lstrip("\"'")
+        for one in _TEXTS.findall(value) if value.startswith("[") else [value]:
+            if _is_hidden(name, one):
+                begin = word.find(one, member.start(2))
+                shown = word[member.start() : begin]
+                yield f"{shown}{one}", f"{shown}{HIDDEN}"
+                yield from _alone(one)
+
+
+def _is_secret_name(name: str) -> bool:
+    return is_secret_name(name) or bool(_PASSWORD_NAME.search(name))
+
+
+def _is_hidden(name: str, value: str) -> bool:
+    """Whether a value behind a name is a secret; small numbers are only behind the name of a secret alone."""
+    is_option = bool(_NAMES_A_SECRET.fullmatch(f"-{name.lstrip('-')}"))
+    if value.lower() in _PLAIN or not (_is_secret_name(name) or (is_option and name.startswith("-"))):
+        return False
+    return is_option or not _SHORT_NUMBER.fullmatch(value)
 
 
 def _of_word(word: str) -> Iterator[tuple[str, str]]:
     if assigned := _ASSIGNED.fullmatch(word):
         name, sign, value = assigned.groups()
-        number, plain = _SHORT_NUMBER.fullmatch(value), value.lower() in _PLAIN
-        if is_secret_name(name) and not plain and (not number or _NAMES_A_SECRET.fullmatch(f"-{name.lstrip('-')}")):
+        if _is_hidden(name, value):
             yield from _secret(name, sign, value)
             return
         if sign == "=" and (shown := _instead(value)):
@@ -143,8 +203,14 @@ def _secret(name: str, sign: str, value: str) -> Iterator[tuple[str, str]]:
     yield shell_text([f"{name}{sign}{value}"]), f"{name}{sign}{HIDDEN}"
     if sign == " ":
         yield shell_text([name, value]), f"{name} {HIDDEN}"
-    if len(value) >= LEAST_ALONE and value.lower() not in _PLAIN and not _SHORT_NUMBER.fullmatch(value):
-        yield value, HIDDEN
+    yield from _alone(value)
+
+
+def _alone(value: str) -> Iterator[tuple[str, str]]:
+    """The value of a secret, and of `USER:VALUE` what is behind the colon, wherever they appear."""
+    for one in (value, value.partition(":")[2]):
+        if len(one) >= LEAST_ALONE and one.lower() not in _PLAIN and not _SHORT_NUMBER.fullmatch(one):
+            yield one, HIDDEN
 
 
 def _may_be_replaced(text: str) -> bool:
@@ -158,6 +224,9 @@ def _replacing(found: Mapping[str, str]) -> Callable[[str], str]:
         every |= dict.fromkeys(_spellings(text), shown)
     longest = sorted(every, key=len, reverse=True)
     pattern = re.compile("|".join(map(_bounded, longest))) if longest else None
+    if pattern:  # a name in front of a secret may be a secret itself
+        names = {text: shown.removesuffix(HIDDEN) for text, shown in every.items() if shown.endswith(HIDDEN)}
+        every |= {text: pattern.sub(lambda one: every[one[0]], name) + HIDDEN for text, name in names.items()}
 
     def hide(text: str) -> str:
         if pattern:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from octant import units
 from octant.advice.findings import Finding
 from octant.advice.findings._program_lines import program_line
 from octant.analysis.causes import causes_of_points
+from octant.failure import Refusal
 from octant.machine import facts
 from octant.placement.request import PAGE_BYTES
 from octant.report.study.answer import (
@@ -23,6 +25,7 @@ from octant.report.study.answer import (
     times,
 )
 from octant.report.study.near import near
+from octant.runs.programs.allowed import permissions, quoted
 from octant.runs.programs.options import resume_line
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
     from octant.ask import Ask
     from octant.report.study.answer import Adopted
+    from octant.runs.programs.allowed import Permission
     from octant.study.cells import Cell
     from octant.study.outcome import Outcome
     from octant.study.published_values import Place
@@ -124,9 +128,10 @@ def _more_launches(outcome: Outcome) -> Iterator[Finding]:
         return
     far = have + max(needed, default=have)
     body = f"About {far} of each combination on this machine, or a quiet one."
+    repeats = min(far, max(MOST_LAUNCHES, 2 * have))
+    body += f" The line measures {repeats}, the most that are proposed at once." if repeats < far else ""
     body = body if needed else "How many is not known: their intervals lie about the bar."
-    line = f"octant study run {_word(outcome)} --repeats {min(far, max(MOST_LAUNCHES, 2 * have))}"
-    yield Finding("launches", title, body, (line,))
+    yield Finding("launches", title, body, (f"{_run_line(outcome)} --repeats {repeats}",))
 
 
 def _quiet_machine(outcome: Outcome) -> Iterator[Finding]:
@@ -145,7 +150,7 @@ def _quiet_machine(outcome: Outcome) -> Iterator[Finding]:
     body = "They rest" if len(spoiled) > 1 else "It rests"
     body += " on launches that lost over half of their time. Find what takes it, then measure again."
     repeats = max(outcome.repeats, outcome.study.repeats, LEAST_ROUNDS)
-    lines = ("octant doctor", f"octant study run {_word(outcome)} --repeats {repeats}")
+    lines = ("octant doctor", f"{_run_line(outcome)} --repeats {repeats}")
     yield Finding("lost time", title, body, lines)
 
 
@@ -158,7 +163,7 @@ def _waiting(outcome: Outcome) -> Iterator[Finding]:
         count = units.counted(len(findings), "finding")
         if machine:
             body = f"{count} wait{'s' * (len(findings) == 1)} for it: {reason}."
-            line = f"octant study run {_word(outcome)}  # there"
+            line = f"{_run_line(outcome)}  # there"
             yield Finding("machine", f"Carry the question to {machine}", body, (line,))
         else:
             line = f"octant study show {_word(outcome)}"
@@ -247,6 +252,14 @@ def _ask_of(outcome: Outcome, cell: Cell) -> Ask | None:
     owner = outcome.values.same.get(cell, cell)
     of_key = (ask for ask in outcome.run.asks if ask.subject.command and ask.key == outcome.asked.asks.get(owner))
     return next((ask for ask in outcome.run.asks if ask.show.title == str(owner)), next(of_key, None))
+
+
+def _run_line(outcome: Outcome) -> str:
+    """The command that runs the study, with what it has to be allowed; nothing that the store names is started."""
+    words: tuple[Permission, ...] = ()
+    with contextlib.suppress(Refusal):  # its launcher cannot be recognised here
+        words = permissions(outcome.run.asks) if outcome.run else ()
+    return " ".join(["octant study run", _word(outcome), *(f"--allow {quoted(one.word)}" for one in words)])
 
 
 def _word(outcome: Outcome) -> str:
