@@ -41,7 +41,6 @@ STUCK_S = 60.0
 MOST_KEPT = 400
 """Inputs of a target that are changed further."""
 FINDINGS = ROOT / "build" / "fuzz"
-os.environ.setdefault("OCTANT_KERNELS", str(FINDINGS / "no-kernels"))  # a reader that asks for one must not build it
 
 
 @dataclass
@@ -207,6 +206,7 @@ def main() -> int:
     if os.access("/dev/shm", os.W_OK):  # noqa: S108 - folders of our own in it; on a disk each costs milliseconds
         tempfile.tempdir = "/dev/shm"  # noqa: S108
     _TARGETS.update(targets())
+    os.environ["OCTANT_KERNELS"] = str(FINDINGS / "no-kernels")  # a reader that asks for a kernel must not build it
     _SECONDS[0] = asked.seconds
     names = asked.only or list(_TARGETS)
     with multiprocessing.get_context("fork").Pool(min(asked.jobs, len(names)), maxtasksperchild=1) as workers:
