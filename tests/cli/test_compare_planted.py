@@ -70,7 +70,7 @@ def test_a_program_that_fails_ends_the_comparison_with_its_reason(
     assert f"octant: cannot compare the programs ({why}" in done.stderr
     assert ("\n  broken\n" in done.stderr) == ("broken" in shlex.join(new)), "the end of what it printed"
     assert "a round takes" not in done.stderr
-    assert octant("compare", "--gate", *words, "--", *OLD, "--", *new, cwd=tmp_path).returncode == Exit.REGRESSION
+    assert octant("compare", "--gate", *words, "--", *OLD, "--", *new, cwd=tmp_path).returncode == Exit.CANNOT_RUN
 
 
 def test_a_check_that_two_equal_runs_of_a_do_not_pass_is_refused(octant: Octant, tmp_path: Path) -> None:

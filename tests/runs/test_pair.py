@@ -130,6 +130,7 @@ def test_a_comparison_is_typed_as_it_was_asked(store: Store) -> None:
     assert [again["keep"], again["before"], again["after"]] == [["*.dat"], ["cp 'a b' c"], ["rm c"]]
 
 
+@pytest.mark.usefixtures("mpiexec_on_path")
 @pytest.mark.parametrize("command", [("./old",), ("mpiexec", "-n", "2", "./old")])
 def test_variables_that_differ_are_set_for_their_own_program(store: Store, command: tuple[str, ...]) -> None:
     sides = [

@@ -36,6 +36,8 @@ _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?|[+-]?(?:nan|inf(?:inity)
 
 _VALUE_EXAMPLE = "--value 'rate[Mop/s]=total *= *([0-9.]+)'"
 _CHECK_EXAMPLE = "--check 'residual within 1e-9 absolute'"
+_SHELL = frozenset({";", "|", "||", "&&", "&", ">", ">>", "<", "2>&1"})
+"""Words that only a shell understands."""
 
 
 def read_value(text: str) -> ProgramValue:
@@ -248,12 +250,20 @@ def _words(text: str, whole: str, option: str) -> tuple[str, ...]:
         _refuse(whole, option, str(error).lower(), f"--{option} {_example(option)}")
     if not words:
         _refuse(whole, option, "it names no command", f"--{option} {_example(option)}")
-    if shell := next((word for word in words if word in (";", "|", "||", "&&", "&", ">", ">>", "<", "2>&1")), ""):
+    if shell := next((word for word in _unquoted(text) if word in _SHELL), ""):
         why = f"{shell} is the syntax of a shell, and no shell runs it"
         command = f"{'command ' * (option == 'check')}sh -c {shlex.quote(text.strip())}"
         plain = not set('"$`\\!') & set(command)
         _refuse(whole, option, why, f'--{option} "{command}"' if plain else f"--{option} {shlex.quote(command)}")
     return words
+
+
+def _unquoted(text: str) -> list[str]:
+    """The words of a command with their quotes, so that a quoted `;` is told from one of a shell."""
+    try:
+        return shlex.split(text, posix=False)
+    except ValueError:  # quotes behind a backslash
+        return []
 
 
 def _example(option: str) -> str:
