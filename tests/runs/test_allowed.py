@@ -69,6 +69,7 @@ def test_a_launcher_needs_permission_only_for_more_than_ranks() -> None:
 
 
 @pytest.mark.mpi
+@pytest.mark.usefixtures("mpiexec_on_path")
 @pytest.mark.parametrize(
     ("behind", "needed"),
     [
