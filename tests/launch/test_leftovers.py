@@ -129,8 +129,10 @@ def test_what_left_the_session_and_minds_no_signal_is_gone_when_a_launch_has_end
 
 
 @pytest.fixture
-def shared() -> Iterator[Path]:
-    """A folder for shared memory that no other test uses."""
+def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for shared memory that no other test uses; nor do others use the one for temporary files."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     with tempfile.TemporaryDirectory(dir=leftovers.FOLDER) as folder:
         yield Path(folder)
 
