@@ -138,6 +138,7 @@ def test_variables_that_differ_are_set_for_their_own_program(store: Store, comma
         for env in (("SAME=0", "A=1"), ("A=2 x", "SAME=0", "B=3"))
     ]
     line = shlex.split(comparison_line(((sides[0], sides[1]),)))
+    assert "--ranks" not in line, "the launcher of the command line states them"
     shape = line[2 : line.index("--env")]
     assert line == [
         "octant", "compare", *shape, "--env", "SAME=0", "--", "env", "A=1", *command,

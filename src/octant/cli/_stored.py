@@ -96,7 +96,7 @@ def measure(
     from octant.runs.declared import step_mistakes
     from octant.runs.plan import planner_of
     from octant.runs.programs.decide import baseline_starts, decide, needs_decision, repeats_text
-    from octant.runs.programs.options import resume_line
+    from octant.runs.programs.typed import resume_line
     from octant.runs.rounds import rounds_of
     from octant.units import counted
 

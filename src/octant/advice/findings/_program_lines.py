@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from octant.program import shell_text
 from octant.runs.programs.fill import filled_words
-from octant.runs.programs.launching import program_name
-from octant.runs.programs.typed import subject_words
+from octant.runs.programs.typed import shape_words, subject_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,14 +32,10 @@ def program_line(
         place: of the ranks; "": as it was asked.
         repeats: launches; 0: as many as are usual.
     """
-    subject, shape = ask.subject, ask.shape
+    subject = ask.subject
     variables = {**subject.environment, **(environment or {})}
     words = ["octant", "run", *(f"{name}={value}" for name, value in knobs.items())]
-    if shape.ranks > 1 and not place and not has_launcher(ask):
-        words += ["--ranks", str(shape.ranks)]
-    for option, text in (("--place", place or shape.place), ("--launcher", shape.launcher), ("--link", shape.link)):
-        words += [option, text] if text else []
-    words += ["--hosts", ",".join(shape.hosts)] if shape.hosts else []
+    words += shape_words(ask, place)
     words += subject_words(replace(subject, environment=variables))
     words += ["--repeats", str(repeats)] if repeats else []
     words += ["--", *subject.command]
@@ -52,9 +47,3 @@ def plain_line(ask: Ask, knobs: Mapping[str, str], before: Sequence[str]) -> tup
     known = {"ranks": str(ask.shape.ranks), **knobs}
     words = [*before, *filled_words(ask.subject.command, known)]
     return (shlex.join(words),) if all(word.isprintable() for word in words) else ()
-
-
-def has_launcher(ask: Ask) -> bool:
-    """Whether the command line begins with a launcher of its own, behind which the program is."""
-    program = ask.subject.program
-    return bool(program) and program_name(ask.subject.command) != program

@@ -14,7 +14,7 @@ from octant.program import is_program
 from octant.report import claims
 from octant.report.run.answer import DOUBTS, Belief, BeliefRow
 from octant.report.run.sessions import Sessions, sessions
-from octant.runs.programs.options import resume_line
+from octant.runs.programs.typed import resume_line
 from octant.stats import Period
 from octant.stats.doubts import BOUNDS
 from octant.stats.launches import LEAST_FOR_NEIGHBOURS

@@ -22,7 +22,7 @@ from octant.report.plain import clean, clean_lines, in_ascii
 from octant.report.run import results
 from octant.report.run.screen import screen_lines, wrapped
 from octant.report.terminal import screen_columns
-from octant.runs.programs.options import resume_line
+from octant.runs.programs.typed import resume_line
 from octant.workload import Choice
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from octant.report.study.answer import (
 )
 from octant.report.study.near import near
 from octant.runs.programs.allowed import permissions, quoted
-from octant.runs.programs.options import resume_line
+from octant.runs.programs.typed import resume_line
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
 from octant.study import file

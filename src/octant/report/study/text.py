@@ -31,7 +31,7 @@ from octant.report.study.rows import (
 from octant.report.terminal import console, render, screen_columns
 from octant.runs.declared import nothing_fits
 from octant.runs.programs.allowed import command_lines, permissions, quoted
-from octant.runs.programs.options import resume_line
+from octant.runs.programs.typed import resume_line
 from octant.study import file, kinds
 from octant.study.cells import combinations
 from octant.study.design import design

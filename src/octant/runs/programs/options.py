@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from octant.ask import Subject
 from octant.failure import Exit, Refusal
-from octant.program import shell_text
 from octant.runs.programs import grammar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from octant.store import StoredRun
 
 MOST_WORDS = 100_000
 """Of a command line."""
@@ -83,38 +79,6 @@ class ProgramOptions:
             before=tuple(grammar.read_command(text, "before") for text in self.before),
             after=tuple(grammar.read_command(text, "after") for text in self.after),
         )
-
-
-def started_words(subject: Subject) -> list[str]:
-    """Return those options of a subject as words that decide what a launch starts: `started` of `Subject` has them."""
-    checks = (f"command {shell_text(check.command)}" for check in subject.checks if check.command)
-    return [
-        *option_words("--env", [f"{name}={value}" for name, value in subject.environment.items()]),
-        *option_words("--input", [subject.input] if subject.input else []),
-        *option_words("--before", map(shell_text, subject.before)),
-        *option_words("--after", map(shell_text, subject.after)),
-        *option_words("--check", checks),
-    ]
-
-
-def resume_line(run: StoredRun) -> str:
-    """Return the command line that goes on with a run: of a program with all that has to be given again."""
-    line = ["octant", "resume", run.id]
-    if not any(ask.subject.command for ask in run.asks):
-        return shell_text(line)
-    if file := _file_of(run):
-        return shell_text([*line, "--from", file])
-    ask = next(ask for ask in run.asks if ask.subject.command)
-    knobs = [f"{name}={value}" for name, value in ask.knobs.items()]
-    return shell_text([*line, *knobs, *started_words(ask.subject), "--", *ask.subject.command])
-
-
-def _file_of(run: StoredRun) -> str:
-    """The file that asked for the programs of a run, by what is stored of its name; "" if there was none."""
-    if run.study:
-        return f"{run.study.name}.toml"
-    words = run.title.split() if run.benchmark == "evaluate" else []
-    return next((word for option, word in pairwise(words) if option == "--suite"), "")
 
 
 def option_words(name: str, values: Iterable[str]) -> list[str]:

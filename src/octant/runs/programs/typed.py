@@ -4,16 +4,40 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from octant.program import STDOUT, shell_text
+from octant.runs.programs.launching import program_name
+from octant.runs.programs.options import option_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from octant.ask import Ask, Subject
     from octant.program import ProgramCheck, ProgramValue
     from octant.runs.interleaved import Couples
+    from octant.store import StoredRun
+
+
+def resume_line(run: StoredRun) -> str:
+    """Return the command line that goes on with a run: of a program with all that has to be given again."""
+    line = ["octant", "resume", run.id]
+    if not any(ask.subject.command for ask in run.asks):
+        return shell_text(line)
+    if file := _file_of(run):
+        return shell_text([*line, "--from", file])
+    ask = next(ask for ask in run.asks if ask.subject.command)
+    knobs = [f"{name}={value}" for name, value in ask.knobs.items()]
+    return shell_text([*line, *knobs, *subject_words(ask.subject, started=True), "--", *ask.subject.command])
+
+
+def _file_of(run: StoredRun) -> str:
+    """The file that asked for the programs of a run, by what is stored of its name; "" if there was none."""
+    if run.study:
+        return f"{run.study.name}.toml"
+    words = run.title.split() if run.benchmark == "evaluate" else []
+    return next((word for option, word in pairwise(words) if option == "--suite"), "")
 
 
 def comparison_line(couples: Couples, *options: str, runs: Sequence[str] = ()) -> str:
@@ -24,7 +48,7 @@ def comparison_line(couples: Couples, *options: str, runs: Sequence[str] = ()) -
         options: of `octant compare`, in front.
         runs: the ids of two runs whose rounds go on.
     """
-    words = ["octant", "compare", *options, *_knobs([ask for ask, _ in couples]), *_shape(couples[0][0])]
+    words = ["octant", "compare", *options, *_knobs([ask for ask, _ in couples]), *shape_words(couples[0][0])]
     sides = [ask.subject for ask in couples[0]]
     alike = dict(sides[0].environment.items() & sides[1].environment.items())
     both = {name: text for name, text in sides[0].environment.items() if name in alike}
@@ -45,50 +69,51 @@ def _knobs(asks: Sequence[Ask]) -> list[str]:
     return [f"{name}={','.join(dict.fromkeys(ask.knobs[name] for ask in asks))}" for name in names]
 
 
-def _shape(ask: Ask) -> list[str]:
-    """The options of `--ranks`, `--place`, `--launcher` and `--hosts`."""
-    shape = ask.shape
-    found = {"--place": shape.place, "--launcher": shape.launcher, "--hosts": ",".join(shape.hosts)}
-    if shape.ranks > 1 and not shape.place:
-        found["--ranks"] = str(shape.ranks)
-    return [word for name, value in found.items() if value for word in (name, value)]
+def shape_words(ask: Ask, place: str = "") -> list[str]:
+    """The options that say how many ranks there are, where they are, and who starts them.
+
+    Args:
+        place: of the ranks; "": as it was asked.
+    """
+    shape, place = ask.shape, place or ask.shape.place
+    ranks = [str(shape.ranks)] if shape.ranks > 1 and not place and not has_launcher(ask) else []
+    return [
+        *option_words("--ranks", ranks),
+        *option_words("--place", [place] if place else []),
+        *option_words("--launcher", [shape.launcher] if shape.launcher else []),
+        *option_words("--hosts", [",".join(shape.hosts)] if shape.hosts else []),
+    ]
 
 
-def subject_words(subject: Subject) -> list[str]:
-    """The options of a program that make its values, checks, files and commands what they are."""
-    found = list(_options(subject))
-    return [word for name, text in found for word in ([name] if text is None else _joined(name, text))]
+def has_launcher(ask: Ask) -> bool:
+    """Whether the command line begins with a launcher of its own, behind which the program is."""
+    program = ask.subject.program
+    return bool(program) and program_name(ask.subject.command) != program
 
 
-def _joined(name: str, text: str) -> list[str]:
-    """An option and its value; joined where the value would be taken for an option."""
-    return [f"{name}={text}"] if text.startswith("-") else [name, text]
+def subject_words(subject: Subject, started: bool = False) -> list[str]:
+    """The options of a program that make its values, checks, files and commands what they are.
 
-
-def _options(subject: Subject) -> Iterator[tuple[str, str | None]]:
-    for value in subject.values:
-        yield "--value", value_text(value)
-    for check in subject.checks:
-        yield "--check", check_text(check)
-    if subject.statuses != (0,):
-        yield "--check", f"exit={','.join(map(str, subject.statuses))}"
-    for name, text in subject.environment.items():
-        yield "--env", f"{name}={text}"
-    if subject.input:
-        yield "--input", subject.input
-    if subject.fresh:
-        yield "--fresh-dir", None
-    for name, texts in (
-        ("--keep", subject.keep),
-        ("--before", _lines(subject.before)),
-        ("--after", _lines(subject.after)),
-    ):
-        for text in texts:
-            yield name, text
-
-
-def _lines(commands: Sequence[Sequence[str]]) -> list[str]:
-    return [shell_text(words) for words in commands]
+    Args:
+        started: only those that decide what a launch starts (`Subject.started`), and commands of checks.
+    """
+    commands = [
+        *option_words("--env", [f"{name}={text}" for name, text in subject.environment.items()]),
+        *option_words("--input", [subject.input] if subject.input else []),
+        *option_words("--before", map(shell_text, subject.before)),
+        *option_words("--after", map(shell_text, subject.after)),
+    ]
+    checks = [check_text(check) for check in subject.checks if check.command or not started]
+    if started:
+        return [*commands, *option_words("--check", checks)]
+    statuses = [] if subject.statuses == (0,) else [f"exit={','.join(map(str, subject.statuses))}"]
+    return [
+        *option_words("--value", map(value_text, subject.values)),
+        *option_words("--check", [*checks, *statuses]),
+        *commands,
+        *["--fresh-dir"] * subject.fresh,
+        *option_words("--keep", subject.keep),
+    ]
 
 
 def value_text(value: ProgramValue) -> str:
