@@ -162,15 +162,29 @@ EVIL = [
 ]
 
 
+HARMLESS_TO_ALLOW = [word for name in ("true", "sleep", "env", "timeout", "sh") for word in ("--allow", name)]
+
+
 @pytest.mark.parametrize(
-    "allowed",
-    [(), tuple(word for name in ("true", "sleep", "mpiexec", "env", "timeout", "sh") for word in ("--allow", name))],
+    ("behind_path", "allowed"),
+    [
+        ("", ()),
+        ("", (*HARMLESS_TO_ALLOW, "--allow", "mpiexec")),
+        (":", HARMLESS_TO_ALLOW),  # the working directory is on PATH: mpiexec is the file's, until the user allows it
+        (":.", HARMLESS_TO_ALLOW),
+    ],
 )
 @pytest.mark.parametrize("program", EVIL)
 def test_nothing_is_started_that_is_not_allowed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kernels: Path, program: str, allowed: tuple[str, ...]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kernels: Path,
+    program: str,
+    allowed: tuple[str, ...],
+    behind_path: str,
 ) -> None:
     mark = tmp_path / "started"
+    monkeypatch.setenv("PATH", f"/usr/bin:/bin{behind_path}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OCTANT_STORE", str(tmp_path / "store"))
     monkeypatch.setenv("OCTANT_KERNELS", str(kernels))

@@ -200,7 +200,10 @@ def test_a_knob_of_ranks_needs_a_launcher_that_takes_it() -> None:
         ("no-such-program", "no such program on PATH.*give its path"),
     ],
 )
-def test_a_program_that_is_not_there_is_refused_before_there_is_a_run(word: str, why: str) -> None:
+def test_a_program_that_is_not_there_is_refused_before_there_is_a_run(
+    word: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
     with pytest.raises(Refusal, match=rf"cannot start '{word}' .{why}") as error:
         there.check_there(asked(words=(word,)))
     assert error.value.code == Exit.CANNOT_RUN

@@ -141,7 +141,11 @@ def known_command(
     """
     named = [word for word in words if os.path.basename(word) in launchers.command_names()]  # noqa: PTH119 - text
     paths = [word for word in words if word.startswith("PATH=")]
-    needed = {*([] if _is_launcher(words[0]) else words[:1]), *(word for word in named if "/" in word), *paths}
+    needed = {
+        *([] if _is_launcher(words[0]) else words[:1]),
+        *(word for word in named if not _is_launcher(word)),
+        *paths,
+    }
     if not named or not needed <= set(allowed):
         return None
     return launchers.recognise(words, {**os.environ, **variables, "PATH": os.environ.get("PATH", os.defpath)})
@@ -157,7 +161,7 @@ def _of_cell(subject: Subject, known: Mapping[str, str], allowed: Collection[str
         yield from _started(words, subject.directory, path, read)
     if found is not None:
         launcher, own = found[1].launcher, words[found[1].launcher : found[1].program]
-        if "/" in own[0]:
+        if not _is_launcher(own[0]):
             yield own[0], _resolved(own[0], subject.directory, path)
         if not all(_RANKS.fullmatch(word) for word in found[1].options):
             yield shell_text(own), f"options of {_resolved(words[launcher], subject.directory, path)}"
@@ -200,8 +204,11 @@ def _variables(words: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _is_launcher(word: str) -> bool:
-    """Whether a word is the bare name of a launcher."""
-    return word in launchers.command_names()
+    """Whether a word is the bare name of a launcher that no working directory can provide.
+
+    An empty or relative element of PATH would let the folder of a downloaded file provide it.
+    """
+    return word in launchers.command_names() and os.path.isabs(shutil.which(word) or os.sep)  # noqa: PTH117 - text
 
 
 def _around(subject: Subject) -> list[tuple[str, ...]]:
