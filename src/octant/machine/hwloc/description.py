@@ -74,8 +74,8 @@ class _Level:
 def parse_description(text: str) -> Description:
     """Return a description's parts: levels `type:count`, outermost first, the last one `pu`; `[numa]` is attached.
 
-    Attributes are hwloc's, such as `size` of caches, `memory` of NUMA nodes, `indexes` of hardware threads. What follows
-    a `#` is a comment; a line `allowed: 2-5,8` restricts what may be used; a line `kinds: performance=0-7
+    Attributes are hwloc's, such as `size` of caches, `memory` of NUMA nodes, `indexes` of hardware threads. What
+    follows a `#` is a comment; a line `allowed: 2-5,8` restricts what may be used; a line `kinds: performance=0-7
     efficiency=8-15` names the cores of a hybrid processor.
 
     Raises:
