@@ -2,7 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from octant.machine import (
@@ -47,17 +47,21 @@ def read_machine(text: str, name: str) -> Machine:
     for info in parse_document(text).iterfind("object//info"):
         infos.setdefault(info.get("name", ""), info.get("value", ""))
     topology = read_xml(text)
-    sizes = [node.memory_bytes for node in topology.numa]
-    known = [size for size in sizes if size is not None]
     model = infos.get("CPUModel") or infos.get("SoCModel") or "unknown"
     return Machine(
         name=infos.get("HostName") or name,
         topology=topology,
         processor=Processor(infos.get("Architecture") or None, infos.get("CPUVendor", ""), model, frozenset(), None),
-        memory_bytes=sum(known) if known and len(known) == len(sizes) else None,
+        memory_bytes=known_sum(topology.numa),
         page_sizes=(),
         system={"kernel": infos["OSRelease"]} if infos.get("OSRelease") else {},
     )
+
+
+def known_sum(nodes: Sequence[NumaNode]) -> int | None:
+    """The memory of all nodes together; `None` where a size is not known."""
+    sizes = [node.memory_bytes for node in nodes if node.memory_bytes is not None]
+    return sum(sizes) if sizes and len(sizes) == len(nodes) else None
 
 
 def read_xml(text: str) -> Topology:
