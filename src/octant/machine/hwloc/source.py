@@ -1,13 +1,21 @@
 """XML of version 2 from the sources of a topology: this machine, a recorded tree, XML, a synthetic description."""
 
 import functools
+import os
+import re
+import tempfile
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 from octant.machine.hwloc.description import parse_description
 from octant.machine.hwloc.document import parse_document
+from octant.machine.hwloc.lists import copy_with_masks, has_cores
 from octant.machine.hwloc.process import Request, export_xml
+from octant.machine.tree import Tree
 
+_CPU = "sys/devices/system/cpu"
+_RECORD_AGAIN = "record it again with `octant machine --record` or hwloc-gather-topology"
+_MEMORY = "/dev/shm"  # noqa: S108 - copies of recordings have thousands of files
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
 
 
@@ -21,8 +29,8 @@ def this_machine() -> str:
     return export_xml(Request("this machine", "system", "continue with a recorded one"))
 
 
-def recorded_tree(root: Path) -> str:
-    """Return the XML of a recording: of the files of `/sys` and `/proc` below `root`.
+def recorded_tree(recording: Path | Tree) -> str:
+    """Return the XML of a recording: of the files of `/sys` and `/proc` below its root.
 
     A CPUID dump in its folder `cpuid` (of hwloc-gather-cpuid) adds what sysfs does not contain.
 
@@ -30,11 +38,39 @@ def recorded_tree(root: Path) -> str:
         NoHwlocError: there is no libhwloc.
         ValueError: the files do not describe the CPUs, or see `export_xml`.
     """
-    environment = {"HWLOC_FSROOT": str(root.resolve()), "HWLOC_THISSYSTEM": "0", "HWLOC_COMPONENTS": "linux,stop"}
-    if (root / "cpuid").is_dir():
-        environment |= {"HWLOC_CPUID_PATH": str((root / "cpuid").resolve()), "HWLOC_COMPONENTS": "linux,x86,stop"}
-    remedy = "record it again with `octant machine --record` or hwloc-gather-topology"
-    return export_xml(Request(f"the recording {str(root)!r}", "system", remedy, environment=environment))
+    tree = recording if isinstance(recording, Tree) else Tree(recording)
+    name = f"the recording {str(tree.root)!r}"
+    _check_inside(tree.root, name)
+    masks = has_cores(tree, "")
+    if not masks and not has_cores(tree, "_list"):
+        files = f"{_CPU}/cpu*/topology/core_cpus or thread_siblings"
+        raise ValueError(f"cannot read {name} (it has no file {files}); {_RECORD_AGAIN}")
+    with tempfile.TemporaryDirectory(prefix="octant-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None) as copy:
+        place = str(tree.root.resolve())
+        if not masks or not tree.root.is_dir():
+            copy_with_masks(tree, Path(copy))
+            place = copy
+        environment = {"HWLOC_FSROOT": place, "HWLOC_THISSYSTEM": "0", "HWLOC_COMPONENTS": "linux,stop"}
+        if (dump := tree.root / "cpuid").is_dir():
+            environment |= {"HWLOC_CPUID_PATH": str(dump.resolve()), "HWLOC_COMPONENTS": "linux,x86,stop"}
+        xml = export_xml(Request(name, "system", _RECORD_AGAIN, environment=environment))
+    _check_recorded(tree, name, xml)
+    return xml
+
+
+def _check_inside(root: Path, name: str) -> None:
+    """Refuse a recording whose folders are links to others, such as those of the live machine."""
+    for folder in ("proc", _CPU, "sys/bus/cpu/devices", "sys/devices/system/node", "cpuid"):
+        if (root / folder).exists() and not (root / folder).resolve().is_relative_to(root.resolve()):
+            raise ValueError(f"cannot read {name} (its folder {folder} is a link to another place); {_RECORD_AGAIN}")
+
+
+def _check_recorded(tree: Tree, name: str, xml: str) -> None:
+    """Refuse hardware threads that no file of the recording describes: hwloc may take those of this machine instead."""
+    recorded = {*tree.numbers(_CPU, "cpu"), *tree.numbers("sys/bus/cpu/devices", "cpu")}
+    found = {int(number) for number in re.findall(r'<object type="PU" os_index="([0-9]+)"', xml)}
+    if not found <= recorded or '<info name="Backend" value="Linux"/>' not in xml:
+        raise ValueError(f"cannot read {name} (it does not describe its CPUs; {_CPU} is incomplete); {_RECORD_AGAIN}")
 
 
 def from_xml(text: str, name: str = "the topology") -> str:
