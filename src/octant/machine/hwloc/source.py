@@ -9,7 +9,7 @@ from pathlib import Path
 
 from octant.machine.hwloc.description import parse_description
 from octant.machine.hwloc.document import parse_document
-from octant.machine.hwloc.lists import copy_with_masks, has_cores
+from octant.machine.hwloc.lists import completed_files, has_cores
 from octant.machine.hwloc.process import Request, export_xml
 from octant.machine.tree import Tree
 
@@ -41,15 +41,15 @@ def recorded_tree(recording: Path | Tree) -> str:
     tree = recording if isinstance(recording, Tree) else Tree(recording)
     name = f"the recording {str(tree.root)!r}"
     _check_inside(tree.root, name)
-    masks = has_cores(tree, "")
-    if not masks and not has_cores(tree, "_list"):
-        files = f"{_CPU}/cpu*/topology/core_cpus or thread_siblings"
-        raise ValueError(f"cannot read {name} (it has no file {files}); {_RECORD_AGAIN}")
+    if not has_cores(tree):
+        wanted = f"{_CPU}/cpu*/topology/core_cpus or thread_siblings"
+        raise ValueError(f"cannot read {name} (it has no file {wanted}); {_RECORD_AGAIN}")
     with tempfile.TemporaryDirectory(prefix="octant-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None) as copy:
-        place = str(tree.root.resolve())
-        if not masks or not tree.root.is_dir():
-            copy_with_masks(tree, Path(copy))
-            place = copy
+        files = completed_files(tree)
+        place = copy if files else str(tree.root.resolve())
+        for path, text in files.items():
+            (Path(copy) / path).parent.mkdir(parents=True, exist_ok=True)
+            (Path(copy) / path).write_text(f"{text}\n", encoding="utf-8")
         environment = {"HWLOC_FSROOT": place, "HWLOC_THISSYSTEM": "0", "HWLOC_COMPONENTS": "linux,stop"}
         if (dump := tree.root / "cpuid").is_dir():
             environment |= {"HWLOC_CPUID_PATH": str(dump.resolve()), "HWLOC_COMPONENTS": "linux,x86,stop"}
