@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from octant.machine import CpuSet, Topology
-from octant.placement import set_text
+from octant.placement import numbers_text
 
 if TYPE_CHECKING:
     from octant.analysis.figures import Figure
@@ -103,7 +103,7 @@ def in_order(topology: Topology, cpus: Collection[int]) -> list[int]:
 def groups_text(groups: Partition, most: int = 4) -> str:
     """`0,4; 1,5; 2,6 and 13 more`."""
     more = f" and {len(groups) - most} more" if len(groups) > most else ""
-    return "; ".join(set_text(group) for group in groups[:most]) + more
+    return "; ".join(numbers_text(group) for group in groups[:most]) + more
 
 
 def _lowest(topology: Topology, unit: str, cpu: int) -> int:

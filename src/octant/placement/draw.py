@@ -7,7 +7,7 @@ from html import escape
 from rich.text import Text
 
 from octant.machine import CpuSet, Topology
-from octant.placement import Placement, RankPlace, set_text
+from octant.placement import Placement, RankPlace, numbers_text
 from octant.placement.expressions import objects
 from octant.units import bytes_text
 
@@ -62,7 +62,7 @@ def _cells(topology: Topology, ranks: Sequence[RankPlace]) -> dict[int, _Cell]:
 
 def _short(numbers: list[int]) -> str:
     """A few numbers in full, many by their ends."""
-    text = set_text(tuple(numbers))
+    text = numbers_text(tuple(numbers))
     return text if len(text) <= 5 else f"{numbers[0]}…{numbers[-1]}"
 
 
@@ -174,7 +174,7 @@ def as_svg(topology: Topology, placement: Placement, title: str = "Placement") -
 
 def describe(placement: Placement) -> str:
     """The placement as text, one clause per rank, for screen readers."""
-    clauses = [f"rank {p.rank} on hardware threads {set_text(p.cpus)}" for p in _one_node(placement)]
+    clauses = [f"rank {p.rank} on hardware threads {numbers_text(p.cpus)}" for p in _one_node(placement)]
     return "; ".join(clauses) + "."
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from octant.machine import Cpu, CpuSet, NumaNode, PageSize, Topology
-from octant.placement import Placement, RankPlace, set_text
+from octant.placement import Placement, RankPlace, numbers_text
 from octant.placement.remarks import remarks
 from octant.placement.request import PAGE_BYTES, SMT_ALL, Request
 from octant.placement.torus import coordinates
@@ -66,9 +66,8 @@ def _finish(
     ranks = []
     home = _homes(topology)
     for rank, sets in enumerate(threads):
-        cpus = frozenset().union(*sets)
-        at = places[rank] if places else ()
-        ranks.append(RankPlace(rank, cpus, sets, _memory(topology, request, cpus, home), at))
+        memory = _memory(topology, request, frozenset().union(*sets), home)
+        ranks.append(RankPlace.of_threads(rank, sets, memory, places[rank] if places else ()))
     notes = remarks(tuple(ranks), topology)
     if request.near == "adapter":
         notes = (
@@ -302,8 +301,8 @@ def _explicit(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
         outside = frozenset(cpus) - topology.allowed
         if outside:
             raise DoesNotFit(
-                f"cannot put rank {rank} on hardware threads {set_text(outside)} (this job may use "
-                f"{set_text(topology.allowed)})",
+                f"cannot put rank {rank} on hardware threads {numbers_text(outside)} (this job may use "
+                f"{numbers_text(topology.allowed)})",
                 None,
             )
         size = len(cpus) // request.threads
@@ -355,12 +354,12 @@ def _check_memory(topology: Topology, request: Request) -> None:
     missing = set(request.memory.nodes) - known
     if missing:
         raise DoesNotFit(
-            f"cannot use memory node {set_text(frozenset(missing))} (this machine has {set_text(frozenset(known))})",
+            f"cannot use memory node {numbers_text(missing)} (this machine has {numbers_text(known)})",
             None,
         )
     empty = set(request.memory.nodes) - {node.os for node in _nodes_with_memory(topology)}
     if empty:
-        raise DoesNotFit(f"cannot use memory node {set_text(frozenset(empty))} (it has no memory)", None)
+        raise DoesNotFit(f"cannot use memory node {numbers_text(empty)} (it has no memory)", None)
 
 
 def _check_cores(topology: Topology, request: Request) -> None:

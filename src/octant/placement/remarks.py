@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from octant.machine import CpuSet, Topology
-from octant.placement import RankPlace, set_text
+from octant.placement import RankPlace, numbers_text
 
 
 def remarks(ranks: Sequence[RankPlace], topology: Topology) -> tuple[str, ...]:
@@ -21,14 +21,14 @@ def remarks(ranks: Sequence[RankPlace], topology: Topology) -> tuple[str, ...]:
 
 
 def _names(numbers: Sequence[int]) -> str:
-    return ("rank " if len(numbers) == 1 else "ranks ") + set_text(tuple(numbers))
+    return ("rank " if len(numbers) == 1 else "ranks ") + numbers_text(tuple(numbers))
 
 
 def _outside(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     bad = [place.rank for place in ranks if place.cpus - topology.allowed]
     if not bad:
         return []
-    allowed = set_text(topology.allowed)
+    allowed = numbers_text(topology.allowed)
     return [f"{_names(bad)}: bound to hardware threads that this job may not use (it may use {allowed})"]
 
 
