@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from octant.failure import Exit, Refusal
 from octant.machine.cpusets import NonEmptySet
 
 
@@ -39,6 +40,12 @@ class RankPlace:
         Raises:
             Refusal: none is known; the message names the rank.
         """
+        if not self.memory:
+            why = f"its hardware threads {numbers_text(self.cpus)} belong to no memory node that is known"
+            raise Refusal(
+                f"cannot bind the memory of rank {self.rank} ({why}); state its nodes, as in memory=bind:0",
+                Exit.NOT_SUPPORTED,
+            )
         return NonEmptySet(self.memory, f"memory nodes of rank {self.rank}")
 
 

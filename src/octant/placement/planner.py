@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from octant.machine import Cpu, CpuSet, NumaNode, PageSize, Topology
 from octant.placement import Placement, RankPlace, numbers_text
 from octant.placement.remarks import remarks
-from octant.placement.request import PAGE_BYTES, SMT_ALL, Request
+from octant.placement.request import PAGE_BYTES, SMT_ALL, Memory, Request
+from octant.placement.sanity import check, may_share
 from octant.placement.torus import coordinates
 from octant.units import bytes_text
 
@@ -66,9 +67,9 @@ def _finish(
     ranks = []
     home = _homes(topology)
     for rank, sets in enumerate(threads):
-        memory = _memory(topology, request, frozenset().union(*sets), home)
+        memory = _memory(topology, request, rank, frozenset().union(*sets), home)
         ranks.append(RankPlace.of_threads(rank, sets, memory, places[rank] if places else ()))
-    notes = remarks(tuple(ranks), topology)
+    notes = (*remarks(tuple(ranks), topology), *_partly_bound(ranks, request, home))
     if request.near == "adapter":
         notes = (
             *notes,
@@ -77,7 +78,7 @@ def _finish(
     level = request.unit[1:] if request.unit in ("l2", "l3") else ""
     if level and not any(cache.level == int(level) for cache in topology.caches):
         notes = (*notes, f"this topology has no L{level} cache: each rank has the next smaller unit to itself")
-    return Placement(tuple(ranks), notes)
+    return check(Placement(tuple(ranks), notes), topology, topology.allowed, shared=may_share(request))
 
 
 @functools.lru_cache(maxsize=64)
@@ -98,7 +99,8 @@ def ordered_cores(topology: Topology, kind: str = "any") -> tuple[tuple[Cpu, ...
 
     def key(core: tuple[Cpu, ...]) -> tuple[int, ...]:
         first = core[0].os
-        return (*(position[unit, first] for unit in ("package", "numa", "l3", "l2")), first)
+        beyond = len(topology.cpus)  # what belongs to no group of a unit follows those that do
+        return (*(position.get((unit, first), beyond) for unit in ("package", "numa", "l3", "l2")), first)
 
     return tuple(sorted((tuple(core) for core in cores.values()), key=key))
 
@@ -149,12 +151,15 @@ def _levels(request: Request) -> tuple[str, ...]:
 
 
 def _paths(topology: Topology, levels: tuple[str, ...]) -> dict[int, tuple[int, ...]]:
-    """For each hardware thread the number of its group at each level, outermost first."""
+    """For each hardware thread the number of its group at each level, outermost first.
+
+    Those that belong to no group of a level are one more group of it.
+    """
     found: dict[int, tuple[int, ...]] = {cpu.os: () for cpu in topology.cpus}
     for level in levels:
-        for index, group in enumerate(topology.groups(level)):
-            for cpu in group:
-                found[cpu] = (*found[cpu], index)
+        groups = topology.groups(level)
+        index_of = {cpu: index for index, group in enumerate(groups) for cpu in group}
+        found = {cpu: (*path, index_of.get(cpu, len(groups))) for cpu, path in found.items()}
     return found
 
 
@@ -402,23 +407,53 @@ def _nodes_with_memory(topology: Topology) -> list[NumaNode]:
     return [node for node in topology.numa if node.memory_bytes] or list(topology.numa)
 
 
-def _memory(topology: Topology, request: Request, cpus: CpuSet, home: Mapping[int, int]) -> tuple[int, ...]:
+def _memory(topology: Topology, request: Request, rank: int, cpus: CpuSet, home: Mapping[int, int]) -> tuple[int, ...]:
+    """The memory nodes of a rank: those that are stated, all of them to interleave over, or those of its threads.
+
+    Raises:
+        DoesNotFit: the policy needs nodes, and none is known.
+    """
     if request.memory.nodes:
         return request.memory.nodes
+    every = tuple(node.os for node in _nodes_with_memory(topology))
+    found = tuple(sorted({home[cpu] for cpu in cpus if cpu in home}))
     if request.memory.policy == "interleave":
-        return tuple(node.os for node in _nodes_with_memory(topology))
-    return tuple(sorted({home[cpu] for cpu in cpus if cpu in home}))
+        found = every
+    if found or request.memory.policy in ("default", "local"):
+        return found
+    stated = Memory("bind", every) if every and request.memory.policy == "bind" else Memory()
+    raise DoesNotFit(
+        f"cannot use memory={request.memory} for rank {rank} (its hardware threads {numbers_text(cpus)} belong to no "
+        "memory node that is known)",
+        replace(request, memory=stated),
+    )
+
+
+def _partly_bound(ranks: Sequence[RankPlace], request: Request, home: Mapping[int, int]) -> list[str]:
+    """The remark on ranks that are bound to the memory of some of their hardware threads, since others have none."""
+    if request.memory != Memory("bind"):
+        return []
+    return [
+        f"rank {place.rank}: bound to memory {numbers_text(place.memory)}, that of its other hardware threads: "
+        f"{numbers_text(without)} belong to no memory node that is known"
+        for place in ranks
+        if (without := place.cpus - home.keys())
+    ]
 
 
 def _homes(topology: Topology) -> dict[int, int]:
-    """For each hardware thread the memory node that its memory comes from: its own, or the nearest with memory."""
+    """For each hardware thread the memory node that its memory comes from: its own, or the nearest with memory.
+
+    A thread is left out where its node is not known, or has no memory and does not state its distances.
+    """
     filled = {node.os: node for node in _nodes_with_memory(topology)}
     nearest = {node.os: node.os if node.os in filled else _nearest(node, filled, topology) for node in topology.numa}
-    return {cpu: nearest[node.os] for node in topology.numa for cpu in node.cpus}
+    of_node = ((cpu, nearest[node.os]) for node in topology.numa for cpu in node.cpus)
+    return {cpu: found for cpu, found in of_node if found is not None}
 
 
-def _nearest(node: NumaNode, filled: Mapping[int, NumaNode], topology: Topology) -> int:
+def _nearest(node: NumaNode, filled: Mapping[int, NumaNode], topology: Topology) -> int | None:
     if len(node.distances) != len(topology.numa):
-        return next(iter(filled))
+        return None
     far = dict(zip((n.os for n in topology.numa), node.distances, strict=True))
     return min(filled, key=lambda other: (far[other], other))

@@ -11,6 +11,7 @@ def remarks(ranks: Sequence[RankPlace], topology: Topology) -> tuple[str, ...]:
     """Sentences on shared cores, ranks across domains, crowding, mixed kinds, forbidden threads."""
     found = [
         *_outside(ranks, topology),
+        *_without_memory(ranks, topology),
         *_crowding(ranks),
         *_shared_cores(ranks, topology),
         *_spanning(ranks, topology),
@@ -30,6 +31,19 @@ def _outside(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
         return []
     allowed = numbers_text(topology.allowed)
     return [f"{_names(bad)}: bound to hardware threads that this job may not use (it may use {allowed})"]
+
+
+def _without_memory(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
+    """Ranks with hardware threads outside of every memory node, where nodes are known at all."""
+    inside = frozenset().union(*(node.cpus for node in topology.numa))
+    bad = [place.rank for place in ranks if place.cpus - inside]
+    if not inside or not bad:
+        return []
+    threads = frozenset().union(*(place.cpus for place in ranks)) - inside
+    return [
+        f"{_names(bad)}: hardware threads {numbers_text(threads)} belong to no memory node that is known, so no "
+        "memory is local to them"
+    ]
 
 
 def _crowding(ranks: Sequence[RankPlace]) -> list[str]:

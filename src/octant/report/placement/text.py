@@ -24,7 +24,7 @@ def as_text(answer: Translation) -> str:
     for place in answer.placement.ranks:
         own = " / ".join(numbers_text(held) for held in place.threads) if len(set(place.threads)) > 1 else ""
         at = [" ".join(str(n) for n in place.coordinates)] if torus else []
-        memory = numbers_text(place.memory)
+        memory = numbers_text(place.memory) or "not known"
         table.add_row(str(place.rank), *at, numbers_text(place.cpus), own, memory)
     width = max(screen_columns(80), 60)
     cpus = len(answer.topology.cpus)
