@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from octant.launchers import Reading
 from octant.machine import CpuSet, Topology
-from octant.machine.cpusets import NonEmptySet
+from octant.machine.nonempty import NonEmptySet
 from octant.placement import Placement, RankPlace
 from octant.placement.planner import DoesNotFit, plan
 from octant.placement.recognise import recognise

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from octant.failure import Exit, Refusal
-from octant.machine.cpusets import NonEmptySet
+from octant.machine.nonempty import NonEmptySet
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class RankPlace:
             Refusal: none is known; the message names the rank.
         """
         if not self.memory:
-            why = f"its hardware threads {numbers_text(self.cpus)} belong to no memory node that is known"
+            why = f"no memory is known to be local to its hardware threads {numbers_text(self.cpus)}"
             raise Refusal(
                 f"cannot bind the memory of rank {self.rank} ({why}); state its nodes, as in memory=bind:0",
                 Exit.NOT_SUPPORTED,

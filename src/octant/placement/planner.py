@@ -423,8 +423,8 @@ def _memory(topology: Topology, request: Request, rank: int, cpus: CpuSet, home:
         return found
     stated = Memory("bind", every) if every and request.memory.policy == "bind" else Memory()
     raise DoesNotFit(
-        f"cannot use memory={request.memory} for rank {rank} (its hardware threads {numbers_text(cpus)} belong to no "
-        "memory node that is known)",
+        f"cannot use memory={request.memory} for rank {rank} (no memory is known to be local to its "
+        f"hardware threads {numbers_text(cpus)})",
         replace(request, memory=stated),
     )
 
@@ -434,8 +434,8 @@ def _partly_bound(ranks: Sequence[RankPlace], request: Request, home: Mapping[in
     if request.memory != Memory("bind"):
         return []
     return [
-        f"rank {place.rank}: bound to memory {numbers_text(place.memory)}, that of its other hardware threads: "
-        f"{numbers_text(without)} belong to no memory node that is known"
+        f"rank {place.rank}: bound to memory {numbers_text(place.memory)}, that of its other hardware threads: no "
+        f"memory is known to be local to {numbers_text(without)}"
         for place in ranks
         if (without := place.cpus - home.keys())
     ]
