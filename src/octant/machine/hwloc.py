@@ -7,7 +7,8 @@ from pathlib import Path
 
 from octant.failure import Refusal
 from octant.machine import Cache, CacheKind, Cpu, CpuSet, NumaNode, Topology
-from octant.machine.synthetic import MOST_CPUS, MOST_HERE, read_synthetic
+from octant.machine.cpusets import MOST_CPUS, MOST_HERE
+from octant.machine.synthetic import read_synthetic
 from octant.untrusted import DEEPEST, exists, read_text
 
 _DOCTYPE = re.compile(r"<!DOCTYPE\s+topology\s+SYSTEM\s+\"hwloc[0-9]*\.dtd\"\s*>")

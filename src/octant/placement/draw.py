@@ -1,7 +1,7 @@
 """Draws a placement: packages, memory domains, cores and hardware threads, for terminals and as SVG."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from rich.text import Text
@@ -74,15 +74,15 @@ def _short(numbers: list[int]) -> str:
 def _domains(topology: Topology, ranks: Sequence[RankPlace]) -> Iterator[tuple[int, list[_Domain]]]:
     """Packages with their domains, all hardware threads included, also those that may not be used."""
     cells = _cells(topology, ranks)
-    full = Topology(topology.cpus, topology.caches, topology.numa, frozenset(cell for cell in cells))
+    full = replace(topology, allowed=frozenset(cell for cell in cells))
     last = {cpu: i for i, group in enumerate(objects(full, "l4")) for cpu in group}
     packages = objects(full, "package")
     home = {cpu: i for i, package in enumerate(packages) for cpu in package}
-    nodes = {cpu: node for node in topology.numa for cpu in node.cpus}
+    nodes = {cpu.os: cpu.numa for cpu in topology.cpus}
     found: list[dict[int | None, list[CpuSet]]] = [{} for _ in packages]  # of each, the cores by node
     for core in objects(full, "core"):
-        node = next((nodes[cpu] for cpu in sorted(core) if cpu in nodes), None)
-        found[home[min(core)]].setdefault(None if node is None else node.os, []).append(core)
+        number = next((nodes[cpu] for cpu in sorted(core) if nodes[cpu] is not None), None)
+        found[home[min(core)]].setdefault(number, []).append(core)
     of_number = {node.os: node for node in topology.numa}
     for index, package in enumerate(packages):
         inside = []
@@ -91,8 +91,9 @@ def _domains(topology: Topology, ranks: Sequence[RankPlace]) -> Iterator[tuple[i
             split = len({last[min(core)] for core in held}) < len(held)
             for core in held:
                 rows.setdefault(last[min(core)] if split else 0, []).append(tuple(cells[c] for c in sorted(core)))
-            node = None if number is None else of_number[number]
-            memory_bytes = node.memory_bytes if node and node.cpus <= package else 0  # where the node is drawn whole
+            node = None if number is None else of_number.get(number)
+            whole = node is not None and node.cpus <= package  # else its memory is not only this package's
+            memory_bytes = node.memory_bytes or 0 if node is not None and whole else 0
             inside.append(_Domain(number, memory_bytes, tuple(tuple(row) for row in rows.values())))
         yield index, inside
 

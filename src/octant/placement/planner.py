@@ -76,7 +76,7 @@ def _finish(
             "near=adapter is for schedulers that know the adapters: this topology has none, so it is ignored",
         )
     level = request.unit[1:] if request.unit in ("l2", "l3") else ""
-    if level and not any(cache.level == int(level) for cache in topology.caches):
+    if level and not any(cache.level == int(level) for cache in topology.caches or ()):
         notes = (*notes, f"this topology has no L{level} cache: each rank has the next smaller unit to itself")
     return check(Placement(tuple(ranks), notes), topology, topology.allowed, shared=may_share(request))
 
@@ -448,8 +448,8 @@ def _homes(topology: Topology) -> dict[int, int]:
     """
     filled = {node.os: node for node in _nodes_with_memory(topology)}
     nearest = {node.os: node.os if node.os in filled else _nearest(node, filled, topology) for node in topology.numa}
-    of_node = ((cpu, nearest[node.os]) for node in topology.numa for cpu in node.cpus)
-    return {cpu: found for cpu, found in of_node if found is not None}
+    of_thread = ((cpu.os, None if cpu.numa is None else nearest.get(cpu.numa)) for cpu in topology.cpus)
+    return {cpu: found for cpu, found in of_thread if found is not None}
 
 
 def _nearest(node: NumaNode, filled: Mapping[int, NumaNode], topology: Topology) -> int | None:

@@ -35,7 +35,7 @@ def _outside(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
 
 def _without_memory(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     """Ranks with hardware threads outside of every memory node, where nodes are known at all."""
-    inside = frozenset().union(*(node.cpus for node in topology.numa))
+    inside = frozenset(cpu.os for cpu in topology.cpus if cpu.numa is not None)
     bad = [place.rank for place in ranks if place.cpus - inside]
     if not inside or not bad:
         return []
