@@ -92,12 +92,19 @@ def told_groups(topology: Topology, cpus: Collection[int]) -> dict[str, Partitio
 
 
 def in_order(topology: Topology, cpus: Collection[int]) -> list[int]:
-    """These hardware threads with those that share most beside each other."""
+    """These hardware threads with those that share most beside each other; what is not known comes last."""
+    last = 1 << 20
+    units = ("core",) if topology.caches is None else ("l3", "l2", "core")
     places = {
-        cpu.os: (cpu.package, cpu.numa, *(_lowest(topology, unit, cpu.os) for unit in ("l3", "l2", "core")), cpu.os)
+        cpu.os: (
+            cpu.package,
+            last if cpu.numa is None else cpu.numa,
+            *(_lowest(topology, unit, cpu.os) for unit in units),
+            cpu.os,
+        )
         for cpu in topology.cpus
     }
-    return sorted(cpus, key=lambda cpu: places.get(cpu, (1 << 20, 0, 0, 0, 0, cpu)))
+    return sorted(cpus, key=lambda cpu: places.get(cpu, (last, cpu)))
 
 
 def groups_text(groups: Partition, most: int = 4) -> str:

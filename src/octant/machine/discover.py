@@ -16,6 +16,7 @@ from octant.machine.hwloc import read_xml
 from octant.machine.layout import affinity, cgroup_cpus, topology
 from octant.machine.prefetcher import prefetch_switch
 from octant.machine.processor import processor
+from octant.machine.sanity import checked
 from octant.machine.software import hwloc_xml, software
 from octant.machine.surroundings import Process, Surroundings
 from octant.machine.system import memory_table, mounts, page_sizes, system
@@ -57,7 +58,7 @@ def from_tree(tree: Tree) -> Machine:
     if tree.live:
         machine = replace(machine, system=machine.system | prefetch_switch(machine))
     machine = replace(machine, disagreements=disagreements(machine, _further(tree)))
-    return _with_disagreements(machine) if tree.live else machine
+    return checked(_with_disagreements(machine) if tree.live else machine)
 
 
 def _with_disagreements(machine: Machine) -> Machine:

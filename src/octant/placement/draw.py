@@ -75,7 +75,9 @@ def _domains(topology: Topology, ranks: Sequence[RankPlace]) -> Iterator[tuple[i
     """Packages with their domains, all hardware threads included, also those that may not be used."""
     cells = _cells(topology, ranks)
     full = replace(topology, allowed=frozenset(cell for cell in cells))
-    last = {cpu: i for i, group in enumerate(objects(full, "l4")) for cpu in group}
+    last = {
+        cpu: i for i, group in enumerate(objects(full, "core" if topology.caches is None else "l4")) for cpu in group
+    }
     packages = objects(full, "package")
     home = {cpu: i for i, package in enumerate(packages) for cpu in package}
     nodes = {cpu.os: cpu.numa for cpu in topology.cpus}

@@ -45,6 +45,7 @@ def plan(topology: Topology, request: Request, page_sizes: Sequence[PageSize] | 
     """
     _check_memory(topology, request)
     _check_cores(topology, request)
+    _check_caches(topology, request)
     if page_sizes is not None:
         _check_pages(request, page_sizes)
     if request.cpus:
@@ -75,6 +76,8 @@ def _finish(
             *notes,
             "near=adapter is for schedulers that know the adapters: this topology has none, so it is ignored",
         )
+    if request.order == "scatter" and topology.caches is None:
+        notes = (*notes, "caches are not known: ranks are scattered over packages and NUMA domains alone")
     level = request.unit[1:] if request.unit in ("l2", "l3") else ""
     if level and not any(cache.level == int(level) for cache in topology.caches or ()):
         notes = (*notes, f"this topology has no L{level} cache: each rank has the next smaller unit to itself")
@@ -89,7 +92,8 @@ def ordered_cores(topology: Topology, kind: str = "any") -> tuple[tuple[Cpu, ...
     domain and caches instead.
     """
     position: dict[tuple[str, int], int] = {}
-    for unit in ("package", "numa", "l3", "l2"):
+    units = ("package", "numa", "l3", "l2") if topology.caches is not None else ("package", "numa")
+    for unit in units:
         for index, group in enumerate(topology.groups(unit)):
             position |= {(unit, cpu): index for cpu in group}
     cores: dict[int, list[Cpu]] = {}
@@ -100,7 +104,7 @@ def ordered_cores(topology: Topology, kind: str = "any") -> tuple[tuple[Cpu, ...
     def key(core: tuple[Cpu, ...]) -> tuple[int, ...]:
         first = core[0].os
         beyond = len(topology.cpus)  # what belongs to no group of a unit follows those that do
-        return (*(position.get((unit, first), beyond) for unit in ("package", "numa", "l3", "l2")), first)
+        return (*(position.get((unit, first), beyond) for unit in units), first)
 
     return tuple(sorted((tuple(core) for core in cores.values()), key=key))
 
@@ -146,8 +150,10 @@ def _largest_slots(request: Request, places: int) -> Request | None:
     return replace(request, ranks=1, threads=places)
 
 
-def _levels(request: Request) -> tuple[str, ...]:
-    return (request.order.partition(":")[2],) if ":" in request.order else _SCATTER
+def _levels(topology: Topology, request: Request) -> tuple[str, ...]:
+    """The levels over which ranks are scattered: those asked for, or all that are known."""
+    known = _SCATTER if topology.caches is not None else tuple(level for level in _SCATTER if level[0] != "l")
+    return (request.order.partition(":")[2],) if ":" in request.order else known
 
 
 def _paths(topology: Topology, levels: tuple[str, ...]) -> dict[int, tuple[int, ...]]:
@@ -212,7 +218,7 @@ class _Balance:
 
 def _scatter(topology: Topology, request: Request, free: list[_Slot]) -> list[tuple[CpuSet, ...]]:
     """Each rank goes, whole, to the least loaded domain that can take it, or else to a wider one."""
-    levels = _levels(request)
+    levels = _levels(topology, request)
     paths = _paths(topology, levels)
     domains: dict[tuple[int, ...], list[_Slot]] = {}
     for slot in free:
@@ -267,7 +273,7 @@ def _by_units(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
     capacity = sum(block.ranks for block in blocks)
     if request.ranks > capacity and not (request.oversubscribe and blocks):
         raise DoesNotFit(_too_few_units(topology, request), _largest_units(topology, request, capacity))
-    paths = _paths(topology, _levels(request)) if request.order != "compact" else {}
+    paths = _paths(topology, _levels(topology, request)) if request.order != "compact" else {}
     order = _dealt(blocks, paths) if paths else [block for block in blocks for _ in range(block.ranks)]
     return [(block.cpus,) * request.threads for block in itertools.islice(itertools.cycle(order), request.ranks)]
 
@@ -381,6 +387,21 @@ def _check_cores(topology: Topology, request: Request) -> None:
         raise DoesNotFit(
             "cannot choose efficiency cores (there are none)", _fitting(topology, replace(request, kind="any"))
         )
+
+
+def _check_caches(topology: Topology, request: Request) -> None:
+    """Refuses what needs to know which hardware threads share a cache, where that is not known."""
+    if topology.caches is not None or request.cpus:
+        return
+    asked = f"unit={request.unit}" if request.unit in ("l2", "l3") else f"order={request.order}"
+    if request.unit in ("l2", "l3") or request.order in ("scatter:l2", "scatter:l3"):
+        plain = replace(
+            request,
+            unit="core" if request.unit in ("l2", "l3") else request.unit,
+            order="scatter" if request.order in ("scatter:l2", "scatter:l3") else request.order,
+        )
+        why = "it is not known which hardware threads share a cache; hwloc tells it where it is installed"
+        raise DoesNotFit(f"cannot use {asked} ({why})", _fitting(topology, plain))
 
 
 def _fitting(topology: Topology, request: Request) -> Request | None:
