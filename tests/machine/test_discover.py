@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,13 +11,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trees
-from octant.machine import Cache, Cpu, Disagreement, Machine, NumaNode, PageSize, Processor, Topology
+from octant.machine import (
+    Cache,
+    Cpu,
+    CpuKind,
+    Disagreement,
+    Machine,
+    MemoryAttribute,
+    NumaNode,
+    PageSize,
+    Processor,
+    Topology,
+)
 from octant.machine.codec import fingerprint, to_json
 from octant.machine.cpusets import cpus_text, parse_cpus
 from octant.machine.crosscheck import disagreements, with_measured
 from octant.machine.discover import discover, record, surroundings
 from octant.machine.hwloc import read_synthetic
 from octant.machine.modes import numa_mode
+from octant.machine.sanity import checked
 from octant.machine.tree import Tree
 
 ALL = [*trees.described(), "kvm-xeon-2cpu"]
@@ -383,6 +396,7 @@ def test_unreadable_files_are_absent(tmp_path: Path) -> None:
 
 
 _NUMBERS = st.integers(0, 2**40)
+_MAYBE = st.none() | _NUMBERS
 _PLACES = st.integers(-1, 10_000_000)
 _TEXT = st.text(max_size=8)
 _CPUS = st.frozensets(st.integers(0, 200), max_size=6)
@@ -391,23 +405,42 @@ _MACHINES = st.builds(
     name=_TEXT,
     topology=st.builds(
         Topology,
-        cpus=st.lists(st.builds(Cpu, _PLACES, _PLACES, _PLACES, _PLACES, _PLACES, _TEXT), min_size=1, max_size=3).map(
-            tuple
-        ),
-        caches=st.lists(
-            st.builds(Cache, st.integers(1, 9), st.sampled_from(["data", "unified"]), _NUMBERS, _NUMBERS, _CPUS),
-            max_size=3,
+        cpus=st.lists(
+            st.builds(Cpu, _PLACES, _PLACES, _PLACES, st.none() | _PLACES, _PLACES, _TEXT), min_size=1, max_size=3
         ).map(tuple),
+        caches=st.lists(
+            st.builds(
+                Cache, st.integers(1, 9), st.sampled_from(["data", "unified"]), _MAYBE, _MAYBE, _CPUS, st.just(8)
+            ),
+            max_size=3,
+        ).map(tuple)
+        | st.none(),
         numa=st.lists(
-            st.builds(NumaNode, _PLACES, _CPUS, _NUMBERS, st.lists(st.integers(0, 2**31), max_size=3).map(tuple)),
+            st.builds(
+                NumaNode,
+                _PLACES,
+                _CPUS,
+                _MAYBE,
+                st.lists(st.integers(0, 2**31), max_size=3).map(tuple),
+                _TEXT,
+                st.lists(_MAYBE, max_size=2).map(tuple),
+            ),
             max_size=3,
         ).map(tuple),
         allowed=_CPUS,
+        complete=st.none() | _CPUS,
+        kinds=st.lists(
+            st.builds(CpuKind, _CPUS, st.none() | st.integers(0, 9), st.lists(st.tuples(_TEXT, _TEXT)).map(tuple)),
+            max_size=2,
+        ).map(tuple),
+        memory_attributes=st.lists(
+            st.builds(MemoryAttribute, _TEXT, _PLACES, st.floats(0, 1e12), _TEXT, st.none() | _CPUS), max_size=2
+        ).map(tuple),
     ),
     processor=st.builds(
-        Processor, _TEXT, _TEXT, _TEXT, st.frozensets(_TEXT, max_size=4), st.none() | st.floats(1e6, 1e11)
+        Processor, st.none() | _TEXT, _TEXT, _TEXT, st.frozensets(_TEXT, max_size=4), st.none() | st.floats(1e6, 1e11)
     ),
-    memory_bytes=_NUMBERS,
+    memory_bytes=_MAYBE,
     page_sizes=st.lists(st.builds(PageSize, _NUMBERS, st.none() | _NUMBERS, st.none() | _NUMBERS), max_size=3).map(
         tuple
     ),
@@ -422,7 +455,7 @@ _MACHINES = st.builds(
 
 @given(_MACHINES)
 def test_json_reads_back(machine: Machine) -> None:
-    assert trees.from_json(json.loads(json.dumps(to_json(machine)))) == machine
+    assert trees.from_json(json.loads(json.dumps(to_json(machine)))) == checked(machine)
 
 
 @pytest.mark.parametrize("data", [{}, {"schema": 2}, {"schema": 1, "name": "x"}])
@@ -437,10 +470,21 @@ def test_garbage_in_any_file_never_stops_discovery(garbage: str, tmp_path: Path)
     for file in sorted(path for path in (tmp_path / "copy").rglob("*") if path.is_file()):
         kept = file.read_bytes()
         file.write_bytes(garbage.encode("latin-1"))
-        machine = discover(tmp_path / "copy")
-        assert machine.topology.allowed, file
-        assert trees.from_json(to_json(machine)) == machine
+        found = discovered(tmp_path / "copy")
+        if isinstance(found, str):
+            assert re.match("cannot (read the recording|discover a machine)", found), file
+        else:
+            assert found.topology.allowed, file
+            assert trees.from_json(to_json(found)) == found
         file.write_bytes(kept)
+
+
+def discovered(root: Path) -> Machine | str:
+    """The machine, or why it is refused."""
+    try:
+        return discover(root)
+    except ValueError as refusal:
+        return str(refusal)
 
 
 def test_a_recording_is_read_from_plain_files(tmp_path: Path) -> None:

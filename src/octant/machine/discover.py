@@ -69,7 +69,7 @@ def _topology(tree: Tree) -> tuple[Topology, dict[str, str]]:
     """
     online, unknown = online_cpus(tree), {}
     try:
-        topology = read_xml(this_machine() if tree.live else recorded_tree(tree.root))
+        topology = read_xml(this_machine() if tree.live else recorded_tree(tree))
     except NoHwlocError as error:
         topology, unknown = topology_without_caches(tree), {"caches_unknown": str(error)}
     except ValueError as error:

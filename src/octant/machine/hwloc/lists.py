@@ -33,7 +33,7 @@ def has_cores(tree: Tree) -> bool:
 
 
 def completed_files(tree: Tree) -> dict[str, str]:
-    """Return what hwloc reads of a tree with the masks that follow from lists and numbers; nothing if it has them all.
+    """Return what hwloc reads of a tree, with masks from lists and numbers; nothing if its folder has them all.
 
     Raises:
         ValueError: a list cannot be read.
@@ -41,7 +41,8 @@ def completed_files(tree: Tree) -> dict[str, str]:
     files = {path: text for path in _paths(tree) if (text := tree.text(path)) is not None}
     masks = {path: text for path, text in _masks(files).items() if path not in files}
     older = {path: _OLDER.sub(lambda match: _OLDER_NAMES[match[0]], path) for path in masks}
-    return {**masks, **files} if any(path not in files for path in older.values()) else {}
+    whole = tree.root.is_dir() and all(path in files for path in older.values())
+    return {} if whole else {**masks, **files}
 
 
 def _paths(tree: Tree) -> Iterator[str]:
@@ -69,7 +70,10 @@ def _masks(files: Mapping[str, str]) -> dict[str, str]:
     found = {path: frozenset(groups[key]) for path, key in keys.items()}
     for path, text in files.items():
         if listed := _LISTS.fullmatch(path):
-            found[f"{listed[1]}{_NAMES.get(listed[2], listed[2])}"] = parse_cpus(text, or_none=True)
+            try:
+                found[f"{listed[1]}{_NAMES.get(listed[2], listed[2])}"] = parse_cpus(text, or_none=True)
+            except ValueError:
+                raise ValueError(f"{path} is no list of CPUs: {text[:40]!r}") from None
     masks = {path: mask_text(cpus) for path, cpus in found.items()}
     for path, text in files.items():
         if path.endswith(("/thread_siblings", "/core_siblings")):

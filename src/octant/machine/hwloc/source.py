@@ -45,7 +45,10 @@ def recorded_tree(recording: Path | Tree) -> str:
         wanted = f"{_CPU}/cpu*/topology/core_cpus or thread_siblings"
         raise ValueError(f"cannot read {name} (it has no file {wanted}); {_RECORD_AGAIN}")
     with tempfile.TemporaryDirectory(prefix="octant-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None) as copy:
-        files = completed_files(tree)
+        try:
+            files = completed_files(tree)
+        except ValueError as error:
+            raise ValueError(f"cannot read {name} ({error}); {_RECORD_AGAIN}") from None
         place = copy if files else str(tree.root.resolve())
         for path, text in files.items():
             (Path(copy) / path).parent.mkdir(parents=True, exist_ok=True)
