@@ -363,6 +363,13 @@ def test_a_recording_holds_nothing_personal(tmp_path: Path) -> None:
     assert discover(tmp_path / "sent").system["file_systems"] == "ext4 gpfs nfs4 tmpfs zfs"
 
 
+def test_the_settings_of_the_live_kernel_are_read() -> None:
+    """Linux refuses to read such files into a buffer of 4 MiB or more."""
+    tree = Tree(Path("/"))
+    assert tree.text("proc/sys/kernel/osrelease") == os.uname().release
+    assert discover().system["kernel"] == os.uname().release
+
+
 def test_the_live_machine() -> None:
     machine = discover()
     assert machine.topology.allowed == os.sched_getaffinity(0)

@@ -4,11 +4,14 @@ import errno
 import os
 import re
 import stat
+from itertools import islice
 from pathlib import Path
 
 from octant.machine import CpuSet
 from octant.machine.cpusets import MOST_CPUS, parse_cpus, parse_mask
 from octant.untrusted import FILE_LIMIT
+
+_PART_BYTES = 1 << 16
 
 
 def _plain_text(path: Path) -> str:
@@ -20,7 +23,9 @@ def _plain_text(path: Path) -> str:
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "no plain file", str(path))
-        return file.read(FILE_LIMIT).decode("utf-8", "replace")
+        # In parts: Linux refuses to read a file of /proc/sys into a buffer of more than 4 MiB.
+        parts = iter(lambda: file.read1(_PART_BYTES), b"")
+        return b"".join(islice(parts, FILE_LIMIT // _PART_BYTES)).decode("utf-8", "replace")
 
 
 class Tree:

@@ -7,6 +7,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+from octant.machine.hwloc.cache import cached
 from octant.machine.hwloc.description import parse_description
 from octant.machine.hwloc.document import parse_document
 from octant.machine.hwloc.lists import completed_files, has_cores
@@ -20,13 +21,15 @@ _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwlo
 
 
 def this_machine() -> str:
-    """Return the XML of the machine that this process runs on.
+    """Return the XML of the machine that this process runs on; from the cache, if nothing changed since then.
+
+    The counts of huge pages in it may be out of date.
 
     Raises:
         NoHwlocError: there is no libhwloc.
         ValueError: see `export_xml`.
     """
-    return export_xml(Request("this machine", "system", "continue with a recorded one"))
+    return cached(lambda: export_xml(Request("this machine", "system", "try a recording of it")))
 
 
 def recorded_tree(recording: Path | Tree) -> str:
