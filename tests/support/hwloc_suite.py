@@ -1,0 +1,137 @@
+"""Download the recorded machines of hwloc's own test suite, and list its cases.
+
+    python tests/support/hwloc_suite.py    (`make field`)
+
+The machines are in Debian's source package of hwloc: trees of files that Linux provides (`tests/hwloc/linux`), XML files
+(`tests/hwloc/xml`), and dumps of the CPUID instruction (`tests/hwloc/x86`, `tests/hwloc/x86+linux`). apt verifies the
+signature of the package; it uses lists and a cache of its own, so that nothing of the system changes and no root is needed.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paths import ROOT
+
+SUITE = ROOT / "build" / "hwloc-suite"
+"""The unpacked suite; `complete` in it is written last."""
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+SOURCE = "http://deb.debian.org/debian bookworm main"
+VERSION = "2.9.0"
+_IN_PACKAGE = f"hwloc-{VERSION}/tests/hwloc"
+_NOT_READ = re.compile(
+    r"/sys/(devices/(pci|LNXSYSTM|system/memory)|bus/(pci|virtio|usb|scsi|pnp|cpu)|class/(?!dmi)|block)"
+    r"|/run/udev|/(cpuidle|power|microcode|thermal_throttle|stats|ondemand|firmware_node|driver)(/|$)"
+    r"|/(uevent|crash_notes|subsystem|number_of_sets|write_policy|memory[0-9]+|scaling_.*|affected_cpus)$"
+)
+"""Files that say nothing about processors, caches and memory; two thirds of all."""
+
+
+class Unreachable(Exception):
+    """The package cannot be downloaded; the text says why."""
+
+
+def _apt(folder: Path, *words: str) -> None:
+    (folder / "lists" / "partial").mkdir(parents=True, exist_ok=True)
+    (folder / "cache" / "archives" / "partial").mkdir(parents=True, exist_ok=True)
+    (folder / "sources.list").write_text(f"deb-src [signed-by={KEYRING}] {SOURCE}\n")
+    options = {
+        "Dir::Etc::sourcelist": folder / "sources.list",
+        "Dir::Etc::sourceparts": "/dev/null",
+        "Dir::State::lists": folder / "lists",
+        "Dir::Cache": folder / "cache",
+        "Acquire::Retries": 1,
+        "Acquire::http::Timeout": 8,
+        "Acquire::Languages": "none",
+        "APT::Sandbox::User": "",
+        "APT::Update::Post-Invoke-Success::": "",
+        "quiet": 2,
+    }
+    command = ["apt-get", *(word for key, value in options.items() for word in ("-o", f"{key}={value}")), *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    if done.returncode:
+        raise Unreachable((done.stderr or done.stdout).strip().splitlines()[-1])
+
+
+def _download(folder: Path) -> Path:
+    """Return the path of the package's archive, downloaded to `folder`.
+
+    Raises:
+        Unreachable: no apt, no keyring of Debian, or no network.
+    """
+    if shutil.which("apt-get") is None:
+        raise Unreachable("apt-get is not installed")
+    if not Path(KEYRING).exists():
+        raise Unreachable(f"{KEYRING} is not installed")
+    folder.mkdir(parents=True, exist_ok=True)
+    archive = folder / f"hwloc_{VERSION}.orig.tar.bz2"
+    if not archive.exists():
+        try:
+            _apt(folder, "update")
+            _apt(folder, "source", "--download-only", "hwloc")
+        except subprocess.TimeoutExpired as error:
+            raise Unreachable("apt-get took more than two minutes") from error
+    if not archive.exists():
+        raise Unreachable(f"Debian has another version than {VERSION}")
+    return archive
+
+
+def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """Yield the files, folders and links to extract; those that lead out of the archive are left out."""
+    for member in archive:
+        target = os.path.normpath(os.path.join(os.path.dirname(member.name), member.linkname))  # noqa: PTH118, PTH120
+        outside = any(name.startswith(("/", "..")) for name in (os.path.normpath(member.name), target))
+        if not outside and not _NOT_READ.search(member.name) and (member.isfile() or member.isdir() or member.issym()):
+            member.mode |= 0o700 if member.isdir() else 0o600
+            yield member
+
+
+@contextlib.contextmanager
+def unpacked(archive: Path) -> Iterator[Path]:
+    """Unpack an archive of one machine for a while; in memory where that is possible. Yield its only folder."""
+    memory = Path("/dev/shm")  # noqa: S108 - a folder of our own in it
+    place = memory if os.access(memory, os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=place) as folder, tarfile.open(archive) as opened:
+        opened.extractall(folder, members=_members(opened), numeric_owner=True)  # noqa: S202 - `_members` checks
+        (root,) = Path(folder).iterdir()
+        yield root
+
+
+def fetch(folder: Path = SUITE) -> None:
+    """Download and unpack the suite to `folder`, unless it is there.
+
+    Raises:
+        Unreachable: the package cannot be downloaded.
+    """
+    if (folder / "complete").exists():
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    archive = _download(folder)
+    with tarfile.open(archive) as package:
+        wanted = [member for member in _members(package) if member.name.startswith(f"{_IN_PACKAGE}/")]
+        package.extractall(folder, members=wanted, numeric_owner=True)  # noqa: S202 - `_members` checks
+    for name in ("lists", "cache"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    (folder / "complete").touch()
+
+
+def main() -> int:
+    """Download the suite for `make field`."""
+    try:
+        fetch()
+    except (Unreachable, OSError, tarfile.TarError) as error:
+        print(f"cannot download hwloc's recorded machines ({error}); their tests will be skipped", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
