@@ -7,10 +7,10 @@ from pathlib import Path
 
 from octant.failure import Refusal
 from octant.machine import Cache, CacheKind, Cpu, CpuSet, NumaNode, Topology
+from octant.machine.hwloc.document import parse_document
 from octant.machine.synthetic import MOST_CPUS, MOST_HERE, read_synthetic
 from octant.untrusted import DEEPEST, exists, read_text
 
-_DOCTYPE = re.compile(r"<!DOCTYPE\s+topology\s+SYSTEM\s+\"hwloc[0-9]*\.dtd\"\s*>")
 _CACHE = re.compile(r"L([1-9])(i?)Cache")
 _WORDS = re.compile(r"(0x)?[0-9a-fA-F]{0,8}(,(0x)?[0-9a-fA-F]{0,8})*")
 _MOST_BYTES = 1 << 60
@@ -61,13 +61,7 @@ def read_xml(text: str) -> Topology:
         ValueError: no such XML, one with entities or a document type of its own, objects nested too deep, or a number
             that is none, out of range, or given to two objects.
     """
-    body = _DOCTYPE.sub("", text, count=1)
-    if "<!DOCTYPE" in body or "<!ENTITY" in body:
-        raise ValueError("cannot read the topology (it declares a document type or entities); remove them")
-    try:
-        root = ET.fromstring(body)  # noqa: S314 (without a document type there are no entities)
-    except ET.ParseError as error:
-        raise ValueError(f"cannot read the topology (no XML: {error}); try 'lstopo --of xml'") from error
+    root = parse_document(text)
     machine = root.find("object")
     if root.tag != "topology" or machine is None or machine.get("type") != "Machine":
         raise ValueError("cannot read the topology (no hwloc machine in it); try 'lstopo --of xml FILE'")

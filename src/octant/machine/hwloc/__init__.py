@@ -1,0 +1,7 @@
+"""Machine topologies through hwloc: the XML of a source, and the topology in such XML."""
+
+from octant.machine.hwloc.library import NoHwlocError
+from octant.machine.hwloc.source import from_synthetic, from_xml, recorded_tree, this_machine
+from octant.machine.hwloc.xml import load, read_xml
+
+__all__ = ["NoHwlocError", "from_synthetic", "from_xml", "load", "read_xml", "recorded_tree", "this_machine"]
