@@ -2,9 +2,10 @@
 
     python tests/support/hwloc_suite.py    (`make field`)
 
-The machines are in Debian's source package of hwloc: trees of files that Linux provides (`tests/hwloc/linux`), XML files
-(`tests/hwloc/xml`), and dumps of the CPUID instruction (`tests/hwloc/x86`, `tests/hwloc/x86+linux`). apt verifies the
-signature of the package; it uses lists and a cache of its own, so that nothing of the system changes and no root is needed.
+The machines are in Debian's source package of hwloc: trees of files that Linux provides (`tests/hwloc/linux`), XML
+files (`tests/hwloc/xml`), and dumps of the CPUID instruction (`tests/hwloc/x86`, `tests/hwloc/x86+linux`). apt verifies
+the package's signature; it uses lists and a cache of its own, so that nothing of the system changes and no root is
+needed.
 """
 
 import contextlib
@@ -30,12 +31,12 @@ _IN_PACKAGE = f"hwloc-{VERSION}/tests/hwloc"
 _NOT_READ = re.compile(
     r"/sys/(devices/(pci|LNXSYSTM|system/memory)|bus/(pci|virtio|usb|scsi|pnp|cpu)|class/(?!dmi)|block)"
     r"|/run/udev|/(cpuidle|power|microcode|thermal_throttle|stats|ondemand|firmware_node|driver)(/|$)"
-    r"|/(uevent|crash_notes|subsystem|number_of_sets|write_policy|memory[0-9]+|scaling_.*|affected_cpus)$"
+    r"|/(uevent|crash_notes|subsystem|write_policy|memory[0-9]+|scaling_.*|affected_cpus)$"
 )
 """Files that say nothing about processors, caches and memory; two thirds of all."""
 
 
-class Unreachable(Exception):
+class UnreachableError(Exception):
     """The package cannot be downloaded; the text says why."""
 
 
@@ -58,19 +59,19 @@ def _apt(folder: Path, *words: str) -> None:
     command = ["apt-get", *(word for key, value in options.items() for word in ("-o", f"{key}={value}")), *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
     if done.returncode:
-        raise Unreachable((done.stderr or done.stdout).strip().splitlines()[-1])
+        raise UnreachableError((done.stderr or done.stdout).strip().splitlines()[-1])
 
 
 def _download(folder: Path) -> Path:
     """Return the path of the package's archive, downloaded to `folder`.
 
     Raises:
-        Unreachable: no apt, no keyring of Debian, or no network.
+        UnreachableError: no apt, no keyring of Debian, or no network.
     """
     if shutil.which("apt-get") is None:
-        raise Unreachable("apt-get is not installed")
+        raise UnreachableError("apt-get is not installed")
     if not Path(KEYRING).exists():
-        raise Unreachable(f"{KEYRING} is not installed")
+        raise UnreachableError(f"{KEYRING} is not installed")
     folder.mkdir(parents=True, exist_ok=True)
     archive = folder / f"hwloc_{VERSION}.orig.tar.bz2"
     if not archive.exists():
@@ -78,9 +79,9 @@ def _download(folder: Path) -> Path:
             _apt(folder, "update")
             _apt(folder, "source", "--download-only", "hwloc")
         except subprocess.TimeoutExpired as error:
-            raise Unreachable("apt-get took more than two minutes") from error
+            raise UnreachableError("apt-get took more than two minutes") from error
     if not archive.exists():
-        raise Unreachable(f"Debian has another version than {VERSION}")
+        raise UnreachableError(f"Debian has another version than {VERSION}")
     return archive
 
 
@@ -109,7 +110,7 @@ def fetch(folder: Path = SUITE) -> None:
     """Download and unpack the suite to `folder`, unless it is there.
 
     Raises:
-        Unreachable: the package cannot be downloaded.
+        UnreachableError: the package cannot be downloaded.
     """
     if (folder / "complete").exists():
         return
@@ -127,7 +128,7 @@ def main() -> int:
     """Download the suite for `make field`."""
     try:
         fetch()
-    except (Unreachable, OSError, tarfile.TarError) as error:
+    except (UnreachableError, OSError, tarfile.TarError) as error:
         print(f"cannot download hwloc's recorded machines ({error}); their tests will be skipped", file=sys.stderr)
         return 1
     return 0
