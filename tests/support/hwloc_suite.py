@@ -16,8 +16,8 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from paths import ROOT
@@ -36,6 +36,17 @@ _NOT_READ = re.compile(
 """Files that say nothing about processors, caches and memory; two thirds of all."""
 
 
+@dataclass(frozen=True)
+class Case:
+    """A source of a machine, and hwloc's output for it."""
+
+    name: str  # folder and stem of the output
+    source: Path  # archive of a tree or of a dump, or XML
+    expected: Path
+    options: tuple[str, ...]  # of lstopo
+    variables: tuple[str, ...]  # names of the variables that are set for hwloc
+
+
 class UnreachableError(Exception):
     """The package cannot be downloaded; the text says why."""
 
@@ -52,6 +63,7 @@ def _apt(folder: Path, *words: str) -> None:
         "Acquire::Retries": 1,
         "Acquire::http::Timeout": 8,
         "Acquire::Languages": "none",
+        "APT::Update::Error-Mode": "any",
         "APT::Sandbox::User": "",
         "APT::Update::Post-Invoke-Success::": "",
         "quiet": 2,
@@ -122,6 +134,41 @@ def fetch(folder: Path = SUITE) -> None:
     for name in ("lists", "cache"):
         shutil.rmtree(folder / name, ignore_errors=True)
     (folder / "complete").touch()
+
+
+def cases(folder: Path = SUITE) -> list[Case]:
+    """Return every case of the suite; none where it has not been downloaded.
+
+    Output in XML of version 1, which Octant does not write, is taken as a source: it is that of another case, or
+    describes the same machine as the source that it was made from.
+    """
+    if not (folder / "complete").exists():
+        return []
+    found = []
+    for path in sorted((folder / _IN_PACKAGE).rglob("*")):
+        if path.suffix == ".output":
+            kind = ".xml" if path.parent.name == "xml" else ".tar.bz2"
+            found.append(_case(path, path.name.removesuffix(".output"), kind))
+        elif path.suffix == ".xml":
+            found.append(_case(path, path.name.removesuffix(".xml"), ".xml"))
+    sources = {case.source for case in found if case.source != case.expected}
+    first = [case for case in found if _is_version_1(case.expected)]
+    turned = [replace(case, source=case.expected, expected=case.source) for case in first]
+    return [*(case for case in found if case not in first), *(case for case in turned if case.source not in sources)]
+
+
+def _is_version_1(path: Path) -> bool:
+    return path.suffix == ".xml" and "<topology>" in path.read_text()
+
+
+def _case(output: Path, stem: str, kind: str) -> Case:
+    def beside(suffix: str) -> str:
+        path = output.with_name(f"{stem}.{suffix}")
+        return path.read_text() if path.exists() else ""
+
+    source = output.with_name(beside("source").strip() or f"{stem}{kind}")
+    variables = sorted(set(re.findall(r"(?m)^(HWLOC_\w+)=", beside("env"))))
+    return Case(f"{output.parent.name}/{stem}", source, output, tuple(beside("options").split()), tuple(variables))
 
 
 def main() -> int:
