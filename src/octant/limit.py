@@ -160,9 +160,9 @@ def cache_capacities(machine: Machine, threads: Threads) -> dict[int, int]:
     """
     used = [number for _, number in threads]
     found: dict[int, int] = {}
-    for cache in machine.topology.caches:
+    for cache in machine.topology.data_caches():
         sharing = sum(cpu in cache.cpus for cpu in used)
-        if sharing and cache.kind != "instruction":
+        if sharing and cache.size_bytes is not None:
             fits = cache.size_bytes * len(used) // sharing
             found[cache.level] = min(fits, found.get(cache.level, fits))
     return dict(sorted(found.items()))
@@ -179,7 +179,7 @@ def level_of(machine: Machine, threads: Threads, footprint: int) -> Level | None
         footprint: bytes of all threads together.
     """
     capacities = cache_capacities(machine, threads)
-    last = max((cache.level for cache in machine.topology.caches if cache.kind != "instruction"), default=0)
+    last = max((cache.level for cache in machine.topology.data_caches()), default=0)
     unseen = machine.measured_cache_bytes is not None
     disputed = unseen or any(one.subject == LAST_CACHE for one in machine.disagreements)
     before = 0

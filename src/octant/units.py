@@ -161,8 +161,10 @@ def _quoted(text: str) -> str:
 _BINARY = {"TiB": 2**40, "GiB": 2**30, "MiB": 2**20, "KiB": 2**10}
 
 
-def bytes_text(value: float) -> str:
-    """A size with a binary prefix: `48 KiB`, `2 MiB`, `1.5 GiB`."""
+def bytes_text(value: float | None) -> str:
+    """Return a size with a binary prefix: `48 KiB`, `2 MiB`, `1.5 GiB`; `not known` for `None`."""
+    if value is None:
+        return "not known"
     for unit, scale in _BINARY.items():
         if value >= scale:
             return f"{value / scale:.4g} {unit}"

@@ -62,8 +62,9 @@ def test_every_published_machine_has_rows(name: str) -> None:
 
 def test_what_a_system_states() -> None:
     here = machine(packages=2, cores=4, smt=2)
-    first = replace(here.topology.caches[0], ways=12)
-    here = replace(here, topology=replace(here.topology, caches=(first, *here.topology.caches[1:])))
+    caches = here.topology.caches or ()
+    first = replace(caches[0], ways=12)
+    here = replace(here, topology=replace(here.topology, caches=(first, *caches[1:])))
     said = texts(of_machine(replace(here, system={"thp_sizes": "64kB=madvise 2048kB=inherit"})))
     assert said["Core, cores of a chip"] == "4"
     assert said["Core, cores of a node"] == "8"

@@ -17,7 +17,7 @@ from registries import added
 DEMO = '''
 """The launcher of a site: `demorun -r RANKS -b CPUS/CPUS PROGRAM`, and its batch system `demosub`."""
 from octant.launchers import Job, LaunchCommand, Reading, Submission, Syntax, _shared, headed
-from octant.machine.synthetic import parse_cpus
+from octant.machine.cpusets import parse_cpus
 from octant.placement import set_text
 
 TITLE = "Demo"

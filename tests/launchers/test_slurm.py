@@ -14,8 +14,8 @@ import pytest
 from octant.analysis.given import all_mismatches
 from octant.launchers import to_syntax
 from octant.machine import Topology
+from octant.machine.cpusets import parse_cpus
 from octant.machine.hwloc import load
-from octant.machine.synthetic import parse_cpus
 from octant.placement.expressions import parse_place
 from octant.placement.planner import plan
 from octant.store import Store, StoredRun

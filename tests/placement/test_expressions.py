@@ -8,7 +8,8 @@ import pytest
 import record_launchers as runs
 from launcher_syntax import REFERENCE
 from octant.machine import Topology
-from octant.machine.synthetic import parse_cpus, read_synthetic
+from octant.machine.cpusets import parse_cpus
+from octant.machine.synthetic import read_synthetic
 from octant.placement import set_text
 from octant.placement.expressions import parse_place
 

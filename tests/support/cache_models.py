@@ -55,7 +55,7 @@ def stated_by_name() -> Mapping[str, Mapping[int, int]]:
     """The undisputed cache sizes of processors, recorded machines, published ones and described ones, by level."""
     found = {name: dict(enumerate(map(parse_bytes, sizes), 1)) for name, sizes in PROCESSORS.items()}
     for path in sorted([*MACHINES.glob("*.xml"), *MACHINES.glob("*.synthetic")]):
-        found[path.name] = _sizes_of(load(path).caches)
+        found[path.name] = _sizes_of(load(path).caches or ())
     for name in trees.described():
         caches = [one for one in trees.description(name).caches if one.type != "Instruction"]
         found[name] = {one.level: parse_bytes(one.size.replace("K", "KiB")) for one in caches}
@@ -73,7 +73,7 @@ def stated_by_name() -> Mapping[str, Mapping[int, int]]:
 def _sizes_of(caches: Iterable[Cache]) -> dict[int, int]:
     sizes: dict[int, int] = {}
     for cache in caches:
-        if cache.kind != "instruction":
+        if cache.kind != "instruction" and cache.size_bytes is not None:
             sizes[cache.level] = max(cache.size_bytes, sizes.get(cache.level, 0))
     return dict(sorted(sizes.items()))
 

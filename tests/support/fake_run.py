@@ -56,7 +56,7 @@ def machine(
     sets: dict[str, dict[int, set[int]]] = {"core": {}, "numa": {}}
     for cpu in cpus:
         sets["core"].setdefault(cpu.core, set()).add(cpu.os)
-        sets["numa"].setdefault(cpu.numa, set()).add(cpu.os)
+        sets["numa"].setdefault(cpu.numa or 0, set()).add(cpu.os)
     kinds: tuple[tuple[str, int, CacheKind, int], ...] = (
         ("core", 1, "data", 48 * KIB),
         ("core", 1, "instruction", 32 * KIB),

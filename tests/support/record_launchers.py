@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from octant.machine import CpuSet
-from octant.machine.synthetic import parse_cpus, read_synthetic
+from octant.machine.cpusets import parse_cpus
+from octant.machine.synthetic import read_synthetic
 from octant.placement import set_text
 from octant.placement.expressions import objects
 from paths import DATA

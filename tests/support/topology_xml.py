@@ -19,7 +19,7 @@ def write_xml(topology: Topology) -> str:
     levels += [(held, _sets("Package", i, held)) for i, held in enumerate(topology.groups("package"))]
     group = {"kind": "1001", "subkind": "0"}
     levels += [(n.cpus, _sets("Group", None, n.cpus) | group) for n in topology.numa if n.cpus]
-    for cache in sorted(topology.caches, key=lambda c: (-c.level, c.kind == "instruction")):
+    for cache in sorted(topology.caches or (), key=lambda c: (-c.level, c.kind == "instruction")):
         name = f"L{cache.level}{'i' if cache.kind == 'instruction' else ''}Cache"
         shape = {"cache_size": str(cache.size_bytes), "depth": str(cache.level), "cache_type": _KINDS[cache.kind]}
         shape |= {"cache_linesize": str(cache.line_bytes), "cache_associativity": "0"}

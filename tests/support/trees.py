@@ -11,8 +11,9 @@ import msgspec
 
 from octant.machine import Machine
 from octant.machine.codec import StoredMachine
+from octant.machine.cpusets import cpus_text, parse_cpus
 from octant.machine.discover import discover, from_tree
-from octant.machine.tree import Tree, cpus_text, parse_cpus
+from octant.machine.tree import Tree
 from octant.untrusted import InputTable, convert
 from paths import ROOT
 
@@ -87,7 +88,7 @@ def _threads(made: Description) -> list[Thread]:
     ]
     if made.siblings == "far":
         slots.sort(key=lambda slot: slot[0])
-    offline = parse_cpus(made.offline)
+    offline = parse_cpus(made.offline, or_none=True)
     return [replace(thread, os=os) for os, (_sibling, thread) in enumerate(slots) if os not in offline]
 
 

@@ -141,8 +141,12 @@ def _kinds(by_launch: Sequence[_Seated], cpus: Mapping[int, Cpu]) -> dict[Kind, 
             return {"rank": lambda lane, _seat: ("", lane[0])}
         return {"thread": lambda lane, _seat: ("", lane[1])}
 
-    def on(unit: Callable[[Cpu], int]) -> Callable[[Lane, _Key | None], _Key]:
-        return lambda _lane, seat: (seat[0], unit(cpus[seat[1]])) if seat else ("", 0)
+    def on(unit: Callable[[Cpu], int | None]) -> Callable[[Lane, _Key | None], _Key]:
+        def key(_lane: Lane, seat: _Key | None) -> _Key:
+            number = unit(cpus[seat[1]]) if seat else 0
+            return (seat[0] if seat else "", -1 if number is None else number)
+
+        return key
 
     return {
         "core": on(lambda cpu: cpu.core),

@@ -82,7 +82,7 @@ def clusters(values: Mapping[Pair, float], topology: Topology) -> Clusters:
 def told_groups(topology: Topology, cpus: Collection[int]) -> dict[str, Partition]:
     """By unit, how the system groups these hardware threads; units that make no or one group are left out."""
     wanted = frozenset(cpus)
-    levels = {f"l{cache.level}" for cache in topology.caches}
+    levels = {f"l{cache.level}" for cache in topology.caches or ()}
     found = {}
     for unit in (unit for unit in UNITS if unit[0] != "l" or unit in levels):
         groups = _ordered([group & wanted for group in topology.groups(unit) if group & wanted])

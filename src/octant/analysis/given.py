@@ -7,7 +7,7 @@ version 0.1, which kept no plan, are compared in their pages alone.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from octant.machine.tree import parse_cpus
+from octant.machine.cpusets import parse_cpus
 from octant.mpi.inventory import agrees
 from octant.placement import RankPlace, set_text
 from octant.program import is_program
@@ -96,7 +96,7 @@ def node_mismatches(point: Point) -> tuple[str, ...]:
     if policy != "bind" or is_program(point.workload):
         return ()
     try:
-        bound = parse_cpus(nodes.replace("+", ","))
+        bound = parse_cpus(nodes.replace("+", ","), or_none=True)
     except ValueError:  # no kernel takes such a list
         return ()
     found = []

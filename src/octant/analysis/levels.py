@@ -147,7 +147,8 @@ def cached_by_ladder(figures: Iterable[Figure], machine: Machine) -> int | None:
         if tail is None or not goes_on or tail.first >= stated[last] or curve.verdict(last) == "unnamed":
             return None
         edges.append(int(tail.first) * cores)
-    return min(max(edges), machine.last_level_cache_bytes()) if edges else None
+    stated_bytes = machine.last_level_cache_bytes()
+    return None if not edges else max(edges) if stated_bytes is None else min(max(edges), stated_bytes)
 
 
 def _ladders(figures: Iterable[Figure]) -> list[list[tuple[float, Figure]]]:

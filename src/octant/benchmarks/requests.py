@@ -118,7 +118,8 @@ def _values(test: BenchmarkTest, knob: str) -> list[str]:
 def _memory(machine: Machine, nodes: int) -> tuple[int, int]:
     """Return the bytes of memory of all nodes together, and what of it others leave."""
     limit = machine.system.get("cgroup_memory_bytes", "")
-    memory = min(machine.memory_bytes, int(limit) if limit.isdigit() else machine.memory_bytes) * nodes
+    memory_bytes = machine.memory_bytes or 0
+    memory = min(memory_bytes, int(limit) if limit.isdigit() else memory_bytes) * nodes
     return memory, int(machine.system.get("available_memory_bytes", memory)) * nodes
 
 

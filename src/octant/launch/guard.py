@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from octant.machine.synthetic import parse_cpus
+from octant.machine.cpusets import parse_cpus
 from octant.record import Amount, Given, Natural, Taken
 
 FILE_LIMIT = 16 * 2**20

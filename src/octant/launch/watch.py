@@ -15,7 +15,7 @@ from octant.failure import Exit, Refusal
 from octant.launch import execute
 from octant.launch.bind import LOCAL_RANK_VARIABLES
 from octant.launch.pages import PageSizes, access_refusal, page_sizes
-from octant.machine.synthetic import parse_cpus
+from octant.machine.cpusets import parse_cpus
 
 RANK_VARIABLES = (
     "PMI_RANK",

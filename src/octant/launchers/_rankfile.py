@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_cpus
+from octant.machine.cpusets import parse_cpus
 from octant.placement import set_text
 from octant.placement.expressions import objects
 

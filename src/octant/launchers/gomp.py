@@ -4,7 +4,7 @@ import re
 
 from octant.launchers import Reading, Syntax, _openmp, _shared
 from octant.machine import Topology
-from octant.machine.synthetic import parse_cpus
+from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, set_text
 from octant.placement.request import Request
 

@@ -2,7 +2,7 @@
 
 from octant.launchers import Reading, Syntax, _shared
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_mask
+from octant.machine.cpusets import parse_mask
 from octant.placement import Placement, mask_text, set_text
 from octant.placement.expressions import LOCATION, objects
 from octant.placement.expressions import hwloc as expand
@@ -33,7 +33,7 @@ def expression(held: CpuSet, topology: Topology) -> str:
     """Objects, by logical number, whose threads are exactly these."""
     for unit, name in (("package", "package"), ("numa", "numa"), ("l3", "l3"), ("core", "core"), ("thread", "pu")):
         groups = objects(topology, unit)
-        if unit == "l3" and not any(cache.level == 3 for cache in topology.caches):
+        if unit == "l3" and not any(cache.level == 3 for cache in topology.caches or ()):
             continue
         inside = [index for index, group in enumerate(groups) if group <= held]
         if inside and frozenset().union(*(groups[i] for i in inside)) == held:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from octant.launchers import MOST_RANKS, JobSize, LaunchCommand, Reading, Syntax, _shared, _words, hydra_hosts
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_cpus, parse_mask
+from octant.machine.cpusets import parse_cpus, parse_mask
 from octant.placement import Placement, mask_text
 from octant.placement.expressions import objects
 from octant.placement.request import Request

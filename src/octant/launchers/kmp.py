@@ -4,7 +4,7 @@ import re
 
 from octant.launchers import Reading, Syntax, _openmp, _shared
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_cpus
+from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement
 from octant.placement.expressions import objects
 from octant.placement.planner import ordered_cores

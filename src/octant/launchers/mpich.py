@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from octant.launchers import MOST_RANKS, JobSize, LaunchCommand, Reading, Syntax, _shared, _words, hydra_hosts
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_cpus
+from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, set_text
 from octant.placement.expressions import objects
 from octant.placement.request import Request
@@ -58,7 +58,7 @@ def _options(sets: list[CpuSet], topology: Topology, unit: str) -> list[str]:
 
 def _has(topology: Topology, unit: str) -> bool:
     level = re.match(r"l(\d)", unit)
-    return level is None or any(cache.level == int(level[1]) for cache in topology.caches)
+    return level is None or any(cache.level == int(level[1]) for cache in topology.caches or ())
 
 
 def _same(option: str, sets: list[CpuSet], topology: Topology) -> bool:

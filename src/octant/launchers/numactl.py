@@ -2,7 +2,7 @@
 
 from octant.launchers import Reading, Syntax, _shared
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_cpus
+from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, set_text
 from octant.placement.request import Memory, Request
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from octant.launchers import Reading, Syntax, _openmp, _shared
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_cpus
+from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement
 from octant.placement.expressions import objects
 from octant.placement.request import MOST, Request

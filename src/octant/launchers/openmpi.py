@@ -8,7 +8,7 @@ from pathlib import Path
 
 from octant.launchers import JobSize, LaunchCommand, Reading, Syntax, _openmpi, _rankfile, _shared, _words
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_cpus
+from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement
 from octant.placement.expressions import objects
 from octant.placement.request import Request
@@ -92,7 +92,7 @@ def _options(sets: list[CpuSet], topology: Topology, unit: str) -> list[str]:
 
 
 def _has(topology: Topology, unit: str) -> bool:
-    return not unit.startswith("l") or any(cache.level == int(unit[1]) for cache in topology.caches)
+    return not unit.startswith("l") or any(cache.level == int(unit[1]) for cache in topology.caches or ())
 
 
 def _same(option: str, sets: list[CpuSet], topology: Topology) -> bool:

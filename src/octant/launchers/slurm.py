@@ -23,7 +23,7 @@ from octant.launchers import (
     mpi_launcher,
 )
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_cpus, parse_mask
+from octant.machine.cpusets import parse_cpus, parse_mask
 from octant.placement import Placement, mask_text
 from octant.placement.expressions import objects
 from octant.placement.request import MOST_OF_TORUS, Request

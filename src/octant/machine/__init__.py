@@ -1,4 +1,7 @@
-"""What a computer is, as data. `discover` is the only probe; everything here is pure."""
+"""What a computer is, as data. `discover` is the only probe; everything here is pure.
+
+`None` means that the fact is not known. It never means zero, "none" or "not shared".
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -21,9 +24,9 @@ class Cpu:
     os: int
     core: int
     package: int
-    numa: int
+    numa: int | None  # the node with this thread's nearest memory; `None`: no node holds the thread
     die: int = 0
-    kind: str = ""  # "performance", "efficiency", or "" where all cores are alike
+    kind: str = ""  # "performance", "efficiency", or "" where all cores are alike: see `classify`
 
 
 @dataclass(frozen=True)
@@ -32,10 +35,10 @@ class Cache:
 
     level: int
     kind: CacheKind
-    size_bytes: int
-    line_bytes: int
-    cpus: CpuSet
-    ways: int | None = None  # places that a line may take; `None`: not told
+    size_bytes: int | None
+    line_bytes: int | None
+    cpus: CpuSet  # never empty; a cache whose sharing is not known is left out
+    ways: int | None = None  # places that a line may take
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,30 @@ class NumaNode:
 
     os: int
     cpus: CpuSet
-    memory_bytes: int
-    distances: tuple[int, ...] = ()  # to each node in order, 10 = local
+    memory_bytes: int | None
+    distances: tuple[int, ...] = ()  # to each node in order, 10 = local; empty: not known
+    kind: str = ""  # hwloc's subtype: "DRAM", "HBM", "MCDRAM", "GPUMemory", …; empty: not stated
+    side_caches: tuple[int | None, ...] = ()  # bytes of the memory-side caches in front of it, nearest the cores first
+
+
+@dataclass(frozen=True)
+class MemoryAttribute:
+    """A stated property of the memory of a node, as the threads of `initiators` see it."""
+
+    name: str  # hwloc's: "Bandwidth", "ReadBandwidth", "Latency", …
+    node: int
+    value: float
+    unit: str  # "B/s", "s", or "" for attributes that hwloc does not define
+    initiators: CpuSet | None = None  # `None`: the value is the same for every thread
+
+
+@dataclass(frozen=True)
+class CpuKind:
+    """Hardware threads whose cores are alike."""
+
+    cpus: CpuSet
+    rank: int | None  # ascending performance from 0, as hwloc ranks kinds; `None`: the system does not rank them
+    infos: tuple[tuple[str, str], ...] = ()  # hwloc's: "CoreType", "LinuxCapacity", "FrequencyBaseMHz", …
 
 
 @dataclass(frozen=True)
@@ -61,13 +86,21 @@ class PageSize:
 class Topology:
     """Packages, NUMA domains, caches, cores and hardware threads.
 
-    `allowed` is what this process may use (affinity mask and cgroup); `cpus` holds all that are online.
+    `allowed` is what this process may use (affinity mask and cgroup); `cpus` holds all that are online; `complete`
+    also those that are offline.
     """
 
     cpus: tuple[Cpu, ...]  # sorted by `os`
-    caches: tuple[Cache, ...]
+    caches: tuple[Cache, ...] | None  # `None`: not known, as without libhwloc; empty: the system describes none
     numa: tuple[NumaNode, ...]
     allowed: CpuSet
+    complete: CpuSet | None = None
+    kinds: tuple[CpuKind, ...] = ()  # ascending rank; empty where all cores are alike
+    memory_attributes: tuple[MemoryAttribute, ...] = ()
+
+    def data_caches(self, level: int | None = None) -> tuple[Cache, ...]:
+        """The known data and unified caches, of one level or of all; none where caches are not known."""
+        return tuple(c for c in self.caches or () if c.kind != "instruction" and level in (None, c.level))
 
     def usable(self) -> tuple[Cpu, ...]:
         """The hardware threads that this process may use, sorted by number."""
@@ -81,10 +114,11 @@ class Topology:
         """All instances of `unit` as sets of hardware threads, ordered by their lowest thread.
 
         Units: `thread`, `core`, `l1` … `l4` (data or unified caches), `numa`, `die`, `package`, `machine`. A cache
-        level that the machine lacks gives the next smaller unit that exists (at least a core).
+        level that the machine lacks gives the next smaller unit that exists (at least a core). Hardware threads that
+        no NUMA node holds are in no group of `numa`.
 
         Raises:
-            ValueError: unknown unit.
+            ValueError: unknown unit, or a cache level where caches are not known.
         """
         keys: dict[str, Callable[[Cpu], object]] = {
             "thread": lambda cpu: cpu.os,
@@ -95,10 +129,12 @@ class Topology:
             "machine": lambda _cpu: 0,
         }
         if unit in keys:
-            return _group(self.cpus, keys[unit])
+            return _group((cpu for cpu in self.cpus if unit != "numa" or cpu.numa is not None), keys[unit])
         if unit[:1] == "l" and unit[1:].isdigit():
+            if self.caches is None:
+                raise ValueError(f"cannot group hardware threads by {unit} (caches are not known); install hwloc")
             for level in range(int(unit[1:]), 0, -1):
-                sets = [c.cpus for c in self.caches if c.level == level and c.kind != "instruction"]
+                sets = [c.cpus for c in self.data_caches(level)]
                 if sets and frozenset().union(*sets) >= {cpu.os for cpu in self.cpus}:
                     return tuple(sorted(sets, key=min))
             return self.groups("core")
@@ -120,7 +156,7 @@ def _group(cpus: Iterable[Cpu], key: Callable[[Cpu], object]) -> tuple[CpuSet, .
 class Processor:
     """What the processor calls itself and what it can do. Trust `flags` over `model`: hypervisors mask the latter."""
 
-    architecture: str  # "x86_64", "aarch64", "ppc64le"
+    architecture: str | None  # "x86_64", "aarch64", "ppc64le"
     vendor: str
     model: str
     flags: frozenset[str]
@@ -143,23 +179,23 @@ class Machine:
     name: str
     topology: Topology
     processor: Processor
-    memory_bytes: int
-    page_sizes: tuple[PageSize, ...]
+    memory_bytes: int | None
+    page_sizes: tuple[PageSize, ...]  # without a base page where its size is not known
     system: dict[str, str] = field(default_factory=dict)  # kernel, thp, governor, virtualisation, clock source, …
     software: dict[str, str] = field(default_factory=dict)  # MPI and library versions
     disagreements: tuple[Disagreement, ...] = ()
     measured_cache_bytes: int | None = None  # of all caches together, where a ladder of a run contradicts the system
 
     def cache_bytes(self, level: int) -> int | None:
-        """Size of one data or unified cache of that level; `None` if there is none."""
-        sizes = [c.size_bytes for c in self.topology.caches if c.level == level and c.kind != "instruction"]
-        return max(sizes, default=None)
+        """Size of one data or unified cache of that level; `None` if there is none or no size is known."""
+        return max((c.size_bytes for c in self.topology.data_caches(level) if c.size_bytes is not None), default=None)
 
-    def last_level_cache_bytes(self) -> int:
-        """Size of all last-level caches together."""
-        data = [c for c in self.topology.caches if c.kind != "instruction"]
-        last = max((c.level for c in data), default=0)
-        return sum(c.size_bytes for c in data if c.level == last)
+    def last_level_cache_bytes(self) -> int | None:
+        """Size of all last-level caches together; `None` if there is none or a size is not known."""
+        last = max((c.level for c in self.topology.data_caches()), default=0)
+        sizes = [c.size_bytes for c in self.topology.data_caches(last)]
+        known = [size for size in sizes if size is not None]
+        return sum(known) if sizes and len(known) == len(sizes) else None
 
     def may_be_cached_bytes(self) -> int:
         """What caches may hold: as a ladder showed, else the last-level ones together; 128 MiB where none is known."""

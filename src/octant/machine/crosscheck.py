@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from octant.machine import LAST_CACHE, Cache, Disagreement, Machine, Topology
+from octant.machine import LAST_CACHE, Disagreement, Machine, Topology
 from octant.units import bytes_text, si_text
 
 _INTEL_FAMILY_6 = {  # CPUID model numbers, as the Linux kernel's intel-family.h lists them
@@ -67,7 +67,7 @@ def _host_cache(machine: Machine) -> Iterator[Disagreement]:
     if machine.system.get("virtualisation", "none") == "none":
         return
     cores = len(machine.topology.groups("core"))
-    l3_bytes = sum(c.size_bytes for c in machine.topology.caches if c.level == 3)
+    l3_bytes = sum(c.size_bytes or 0 for c in machine.topology.data_caches(3))
     if l3_bytes > _PLAUSIBLE_L3_BYTES * cores:
         yield Disagreement(
             LAST_CACHE,
@@ -86,8 +86,8 @@ def _host_cache(machine: Machine) -> Iterator[Disagreement]:
 
 
 def _node_sizes(machine: Machine) -> Iterator[Disagreement]:
-    nodes_bytes = sum(node.memory_bytes for node in machine.topology.numa)
-    if nodes_bytes and abs(nodes_bytes - machine.memory_bytes) > 0.02 * machine.memory_bytes:
+    nodes_bytes, memory_bytes = sum(node.memory_bytes or 0 for node in machine.topology.numa), machine.memory_bytes
+    if nodes_bytes and memory_bytes and abs(nodes_bytes - memory_bytes) > 0.02 * memory_bytes:
         yield Disagreement(
             "memory size",
             (
@@ -145,7 +145,7 @@ def with_hwloc(machine: Machine, seen: Topology) -> Machine:
     pairs = {f"number of {name}": (len(ours.groups(unit)), len(seen.groups(unit))) for unit, name in names.items()}
     pairs["number of usable threads"] = (len(ours.allowed), len(seen.allowed))
     for level in (1, 2, 3):
-        both = [sum(c.size_bytes for c in top.caches if _is_data(c, level)) for top in (ours, seen)]
+        both = [sum(c.size_bytes or 0 for c in top.data_caches(level)) for top in (ours, seen)]
         if all(both):
             pairs[f"level-{level} cache bytes"] = (both[0], both[1])
     found = tuple(
@@ -158,10 +158,6 @@ def with_hwloc(machine: Machine, seen: Topology) -> Machine:
         if read != reported
     )
     return replace(machine, disagreements=machine.disagreements + found)
-
-
-def _is_data(cache: Cache, level: int) -> bool:
-    return cache.level == level and cache.kind != "instruction"
 
 
 def with_measured(machine: Machine, clock_hz: float, cache_bytes: float | None = None) -> Machine:

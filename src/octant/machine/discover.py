@@ -46,7 +46,7 @@ def from_tree(tree: Tree) -> Machine:
         name=tree.text("proc/sys/kernel/hostname") or (platform.node() if tree.live else tree.root.name),
         topology=cores,
         processor=processor(tree),
-        memory_bytes=memory_bytes or sum(node.memory_bytes for node in cores.numa),
+        memory_bytes=memory_bytes or sum(node.memory_bytes or 0 for node in cores.numa) or None,
         page_sizes=page_sizes(tree, os.sysconf("SC_PAGE_SIZE") if tree.live else None),
         system=system(tree),
         software=software() if tree.live else {},

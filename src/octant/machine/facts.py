@@ -71,13 +71,13 @@ def facts(machine: Machine) -> dict[str, int]:
         "cores": cores,
         "hwthreads": len(usable),
         "smt": max((len(group & allowed) for group in machine.topology.groups("core")), default=1),
-        "numa": len({cpu.numa for cpu in usable}),
+        "numa": len({cpu.numa for cpu in usable} - {None}),
         "packages": len({cpu.package for cpu in usable}),
         "l1": machine.cache_bytes(1) or 32 * 1024,
         "l2": machine.cache_bytes(2) or 1024 * 1024,
         "llc": machine.last_level_cache_bytes() or 32 * 1024 * 1024,
         "cached": machine.may_be_cached_bytes(),
-        "memory": machine.memory_bytes,
+        "memory": machine.memory_bytes or 0,
         "vector_bits": next((bits for flag, bits in _VECTORS if flag in machine.processor.flags), 128),
     }
 

@@ -3,8 +3,8 @@
 import re
 
 from octant.machine import Cache, CacheKind, Cpu, CpuSet, NumaNode, Topology
-from octant.machine.synthetic import MOST_HERE
-from octant.machine.tree import Tree, parse_cpus
+from octant.machine.cpusets import MOST_HERE, parse_cpus
+from octant.machine.tree import Tree
 
 CPU = "sys/devices/system/cpu"
 NODE = "sys/devices/system/node"

@@ -18,10 +18,10 @@ def numa_mode(machine: Machine) -> str:
         where = f"1 NUMA domain over {len(packages)} packages (interleaved)"
     else:
         where = f"{_counted(per_package, 'NUMA domain')} a package{_name(machine, per_package)}"
-    last = max((cache.level for cache in top.caches if cache.kind != "instruction"), default=0)
+    last = max((cache.level for cache in top.data_caches()), default=0)
     if last < 3:
         return where
-    caches = [cache.cpus for cache in top.caches if cache.level == last and cache.kind != "instruction"]
+    caches = [cache.cpus for cache in top.data_caches(last)]
     if any(sum(bool(cache & node) for node in nodes) > 1 for cache in caches):
         return f"{where}, one L{last} cache for several"
     inside = Counter(sum(cache <= node for cache in caches) for node in nodes)

@@ -21,7 +21,7 @@ def prefetch_switch(machine: Machine, root: Path = Path("/")) -> dict[str, str]:
 
     Registers are read once on every core that may be used: a hypervisor refuses them one by one.
     """
-    if machine.processor.architecture.startswith("ppc64"):
+    if (machine.processor.architecture or "").startswith("ppc64"):
         path = "sys/devices/system/cpu/dscr_default"
         found = "" if (root / path).exists() else f"there is no /{path}"
         return {"hwprefetch_why": found} if found else {"hwprefetch": "dscr"}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from octant.failure import suggestion
 from octant.machine import Cache, CacheKind, Cpu, CpuSet, NumaNode, Topology
+from octant.machine.cpusets import MOST_CPUS, MOST_HERE, parse_cpus
 from octant.units import parse_bytes
 from octant.untrusted import DEEPEST
 
@@ -19,12 +20,7 @@ _TYPES = {
 }  # fmt: skip
 _SIZES = {"l1": 32 << 10, "l1i": 32 << 10, "l2": 256 << 10, "l3": 16 << 20, "l4": 64 << 20, "l5": 256 << 20}
 _LEVEL = re.compile(r"(\[?)\s*([A-Za-z0-9]+)(?::([0-9]{1,9}))?\s*(?:\(([^)]*)\))?\s*(\]?)")
-_RANGE = re.compile(r"\s*([0-9]{1,18})(?:-([0-9]{1,18})(?::([0-9]{1,18}))?)?\s*")
 _LONGEST = 1 << 16
-MOST_CPUS = 1 << 16
-"""Their numbers, and those of memory nodes, are below."""
-MOST_HERE = 1 << 13
-"""Hardware threads of one machine: as many as Linux counts."""
 
 
 @dataclass(frozen=True)
@@ -65,42 +61,6 @@ def read_synthetic(text: str) -> Topology:
     if not allowed <= set(numbers):
         raise ValueError(f"cannot allow hardware threads {extra['allowed'].strip()}: some do not exist")
     return _build(levels, numbers, allowed, kinds)
-
-
-def parse_cpus(text: str) -> CpuSet:
-    """A set of numbers from `0-3,8` or, with a stride, `0-14:2`.
-
-    Raises:
-        ValueError: no such list, or one that names more numbers than there are.
-    """
-    found: set[int] = set()
-    named = 0
-    for part in text.strip().split(","):
-        match = _RANGE.fullmatch(part)
-        if match is None or int(match[3] or 1) == 0 or int(match[2] or match[1]) < int(match[1]):
-            raise ValueError(f"cannot read {part.strip()[:60]!r} as numbers; try 0-3,8 or 0-14:2")
-        if int(match[2] or match[1]) >= MOST_CPUS:
-            raise ValueError(f"cannot use {part.strip()!r}: numbers end at {MOST_CPUS - 1}")
-        numbers = range(int(match[1]), int(match[2] or match[1]) + 1, int(match[3] or 1))
-        named += len(numbers)
-        if named > MOST_CPUS:
-            raise ValueError(f"cannot use {text.strip()[:60]!r}: it names over {MOST_CPUS} numbers")
-        found.update(numbers)
-    return frozenset(found)
-
-
-def parse_mask(text: str) -> CpuSet:
-    """A set of numbers from hexadecimal digits: `f0` or `0xf0`, which may be parted by commas.
-
-    Raises:
-        ValueError: no such mask.
-    """
-    digits = text.replace("0x", "").replace("0X", "").replace(",", "").strip()
-    if not re.fullmatch("[0-9a-fA-F]+", digits):
-        raise ValueError(f"cannot read {text[:60]!r} as a mask; try 0xf0")
-    if len(digits) > MOST_CPUS // 4:
-        raise ValueError(f"cannot use a mask of {len(digits)} digits (at most {MOST_CPUS // 4}); try 0xf0")
-    return frozenset(place for place, bit in enumerate(reversed(f"{int(digits, 16):b}")) if bit == "1")
 
 
 def _kinds(text: str) -> Iterator[tuple[str, CpuSet]]:

@@ -33,10 +33,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from octant.machine import PageSize
+from octant.machine.cpusets import cpus_text
 from octant.machine.facts import FILE_SYSTEMS
 from octant.machine.layout import CPU, cgroup_folders
 from octant.machine.processor import model_numbers
-from octant.machine.tree import Tree, cpus_text
+from octant.machine.tree import Tree
 
 THP = "sys/kernel/mm/transparent_hugepage"
 VOLATILE = frozenset(

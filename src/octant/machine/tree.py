@@ -4,33 +4,11 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterable
 from pathlib import Path
 
 from octant.machine import CpuSet
-from octant.machine.synthetic import MOST_CPUS
-from octant.machine.synthetic import parse_cpus as parse_numbers
+from octant.machine.cpusets import MOST_CPUS, parse_cpus
 from octant.untrusted import FILE_LIMIT
-
-
-def parse_cpus(text: str) -> CpuSet:
-    """Hardware threads from the kernel's list form, `0-3,8,10-14:2`; the empty text is the empty set.
-
-    Raises:
-        ValueError: the text is no such list.
-    """
-    return parse_numbers(text) if text.strip() else frozenset()
-
-
-def cpus_text(cpus: Iterable[int]) -> str:
-    """The kernel's list form of a set of hardware threads: `0-3,8`."""
-    runs: list[list[int]] = []
-    for cpu in sorted(cpus):
-        if runs and runs[-1][1] == cpu - 1:
-            runs[-1][1] = cpu
-        else:
-            runs.append([cpu, cpu])
-    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
 
 
 def _plain_text(path: Path) -> str:
@@ -83,7 +61,7 @@ class Tree:
         """The file's list of hardware threads, or `None` where it has none."""
         text = self.text(path)
         try:
-            return None if text is None else parse_cpus(text)
+            return None if text is None else parse_cpus(text, or_none=True)
         except ValueError:
             return None
 

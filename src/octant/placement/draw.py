@@ -1,7 +1,7 @@
 """Draws a placement: packages, memory domains, cores and hardware threads, for terminals and as SVG."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from rich.text import Text
@@ -69,7 +69,7 @@ def _short(numbers: list[int]) -> str:
 def _domains(topology: Topology, ranks: Sequence[RankPlace]) -> Iterator[tuple[int, list[_Domain]]]:
     """Packages with their domains, all hardware threads included, also those that may not be used."""
     cells = _cells(topology, ranks)
-    full = Topology(topology.cpus, topology.caches, topology.numa, frozenset(cell for cell in cells))
+    full = replace(topology, allowed=frozenset(cell for cell in cells))
     last = {cpu: i for i, group in enumerate(objects(full, "l4")) for cpu in group}
     packages = objects(full, "package")
     home = {cpu: i for i, package in enumerate(packages) for cpu in package}
@@ -88,7 +88,8 @@ def _domains(topology: Topology, ranks: Sequence[RankPlace]) -> Iterator[tuple[i
             split = len({last[min(core)] for core in held}) < len(held)
             for core in held:
                 rows.setdefault(last[min(core)] if split else 0, []).append(tuple(cells[c] for c in sorted(core)))
-            memory_bytes = node.memory_bytes if node.cpus <= package else 0  # shown where the node is drawn whole
+            whole = node.cpus <= package  # else its memory is not only this package's
+            memory_bytes = (node.memory_bytes or 0) if whole else 0
             inside.append(_Domain(node.os, memory_bytes, tuple(tuple(row) for row in rows.values())))
         yield index, inside
 

@@ -5,7 +5,7 @@ import re
 
 from octant.failure import suggestion
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_cpus, parse_mask
+from octant.machine.cpusets import parse_cpus, parse_mask
 from octant.placement.planner import ordered_cores
 from octant.placement.request import LONGEST, Request, explicit, parse_request
 

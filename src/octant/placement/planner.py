@@ -76,7 +76,7 @@ def _finish(
             "near=adapter is for schedulers that know the adapters: this topology has none, so it is ignored",
         )
     level = request.unit[1:] if request.unit in ("l2", "l3") else ""
-    if level and not any(cache.level == int(level) for cache in topology.caches):
+    if level and not any(cache.level == int(level) for cache in topology.caches or ()):
         notes = (*notes, f"this topology has no L{level} cache: each rank has the next smaller unit to itself")
     return Placement(tuple(ranks), notes)
 

@@ -38,7 +38,7 @@ def _candidates(sets: Sequence[CpuSet], topology: Topology, threads: int | None)
     smt = sorted({1, topology.smt(), 2, 4} & set(range(1, topology.smt() + 1)))
     all_cores = topology.groups("core")
     cores = min(_cores(held, all_cores) for held in set(sets))
-    orders = [o for o in _ORDERS if o != "scatter:l3" or any(cache.level == 3 for cache in topology.caches)]
+    orders = [o for o in _ORDERS if o != "scatter:l3" or any(cache.level == 3 for cache in topology.caches or ())]
     counts = [threads] if threads else sorted({cores, min(len(held) for held in sets), 1}, reverse=True)
     if threads is None and cores > 0:
         counts.sort(key=lambda count: count != cores)

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from octant.failure import suggestion
 from octant.machine import CpuSet
-from octant.machine.synthetic import parse_cpus
+from octant.machine.cpusets import parse_cpus
 from octant.placement import set_text
 from octant.placement.torus import read_map
 from octant.untrusted import read_text

@@ -178,5 +178,7 @@ def _available_bytes(ask: Ask, cell: Mapping[str, str], machine: Machine) -> int
     policy, _, nodes = cell.get("memory", "").partition(":")
     if policy == "bind":
         bound = {int(node) for node in nodes.split("+") if node.isdecimal()}
-        available = min(available, sum(one.memory_bytes for one in machine.topology.numa if one.os in bound))
-    return available * max(1, len(shape.hosts))
+        sizes = [one.memory_bytes for one in machine.topology.numa if one.os in bound]
+        known = [size for size in [available, sum(size or 0 for size in sizes)] if size is not None]
+        available = available if None in sizes else min(known)
+    return None if available is None else available * max(1, len(shape.hosts))

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from fake_run import machine
-from octant.machine import facts, tree
-from octant.machine.synthetic import parse_cpus
+from octant.machine import facts
+from octant.machine.cpusets import cpus_text, parse_cpus
 from octant.network.inputs import read_seconds, read_sizes
 from octant.runs.requests import host_names
 from octant.units import parse_bytes, parse_seconds
@@ -33,7 +33,7 @@ _READERS: dict[bytes, Callable[[str], object]] = {
     b"network-seconds": read_seconds,
     b"sizes": read_sizes,
     b"cpus": parse_cpus,
-    b"kernel-cpus": lambda text: tree.cpus_text(tree.parse_cpus(text)),
+    b"kernel-cpus": lambda text: cpus_text(parse_cpus(text, or_none=True)),
     b"hosts": host_names,
     b"value": lambda text: facts.value(text, _KNOWN),
     b"values": lambda text: facts.values(text, _KNOWN),

@@ -172,7 +172,7 @@ def test_a_cache_of_disputed_size_explains_no_knee(monkeypatch: pytest.MonkeyPat
     doubts = (Disagreement("last-level cache", (("stated", "4 MiB"),), "neither"),) * doubted
     here, sizes = machine(), {2: 256 * KIB, 3: 4 * MIB}
     caches = tuple(
-        dataclasses.replace(one, size_bytes=sizes.get(one.level, one.size_bytes)) for one in here.topology.caches
+        dataclasses.replace(one, size_bytes=sizes.get(one.level, one.size_bytes)) for one in here.topology.caches or ()
     )
     on = dataclasses.replace(here, topology=dataclasses.replace(here.topology, caches=caches), disagreements=doubts)
     run = fake_run.fake_run(on=on)

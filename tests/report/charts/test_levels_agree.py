@@ -41,7 +41,7 @@ SCREEN = DeclaredScreen(
 def on(stated: dict[int, int]) -> Machine:
     """A machine with two cores and these caches, the last one shared."""
     here = machine()
-    caches = tuple(replace(one, size_bytes=stated.get(one.level, one.size_bytes)) for one in here.topology.caches)
+    caches = tuple(replace(one, size_bytes=stated.get(one.level, one.size_bytes)) for one in here.topology.caches or ())
     return replace(here, topology=replace(here.topology, caches=caches))
 
 

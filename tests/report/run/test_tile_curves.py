@@ -27,7 +27,7 @@ def ladder(times: dict[int, float], l3: int = 32 * MIB, disputed: bool = False) 
     here = machine()
     topology = replace(
         here.topology,
-        caches=tuple(replace(one, size_bytes=l3) if one.level == 3 else one for one in here.topology.caches),
+        caches=tuple(replace(one, size_bytes=l3) if one.level == 3 else one for one in here.topology.caches or ()),
     )
     doubts = (Disagreement("last-level cache", (("stated", "32 MiB"),), "neither"),) if disputed else ()
     on = replace(here, topology=topology, disagreements=doubts)

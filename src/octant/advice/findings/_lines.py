@@ -65,7 +65,8 @@ def larger(summary: Summary, figure: Figure) -> tuple[str, ...]:
     size = size_of(figure, knob) if knob else math.nan
     if math.isnan(size) or size < 1:
         return ()
-    most = summary.run.machine.memory_bytes // 8 if knob == "bytes" else math.inf
+    memory_bytes = summary.run.machine.memory_bytes
+    most = memory_bytes // 8 if knob == "bytes" and memory_bytes is not None else math.inf
     sizes = [int(size) << step for step in range(_STEPS) if int(size) << step <= most]
     return of_figure(summary, figure, **{knob: sizes_text(knob, sizes)}) if len(sizes) > 1 else ()
 

@@ -129,7 +129,7 @@ def _others(summary: Summary, figure: Figure, knob: str) -> dict[str, str]:
 
 def _left(machine: Machine, best: _Length, longest: _Length) -> str:
     """Caches of a core, of undisputed size, that hold the one and not the other."""
-    sizes = {(cache.level, cache.size_bytes) for cache in machine.topology.caches if cache.kind != "instruction"}
+    sizes = {(one.level, one.size_bytes) for one in machine.topology.data_caches() if one.size_bytes is not None}
     known = sorted(one for one in sizes if one[0] not in doubted_levels(machine))
     between = [(level, size) for level, size in known if best.bytes <= size < longest.bytes]
     names = ", ".join(f"L{level} has {bytes_text(size)}" for level, size in between)

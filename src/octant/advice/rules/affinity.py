@@ -4,7 +4,7 @@ A launcher, a batch system or a container has bound it. Figures of "the whole ma
 """
 
 from octant.advice import Advice, Facts
-from octant.machine.tree import cpus_text
+from octant.machine.cpusets import cpus_text
 
 
 def advise(facts: Facts) -> Advice | None:

@@ -11,7 +11,7 @@ from octant.units import bytes_text
 def advise(facts: Facts) -> Advice | None:
     """Fires below an eighth of the memory."""
     limit = facts.system("limit_memlock_bytes")
-    if not limit.isdigit() or int(limit) * 8 >= facts.machine.memory_bytes:
+    if not limit.isdigit() or int(limit) * 8 >= (facts.machine.memory_bytes or 0):
         return None
     return Advice(
         title=f"only {bytes_text(int(limit))} of memory may be locked",

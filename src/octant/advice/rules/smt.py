@@ -6,7 +6,7 @@ separately.
 """
 
 from octant.advice import Advice, Facts
-from octant.machine.tree import cpus_text
+from octant.machine.cpusets import cpus_text
 from octant.machine.trials import BINDING
 
 

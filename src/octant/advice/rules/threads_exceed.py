@@ -5,7 +5,7 @@ the launcher or a container's cpuset is easily overlooked when the number of thr
 """
 
 from octant.advice import Advice, Facts
-from octant.machine.tree import cpus_text
+from octant.machine.cpusets import cpus_text
 
 
 def advise(facts: Facts) -> Advice | None:

@@ -26,7 +26,7 @@ def of_machine(machine: Machine, name: str = "") -> Side:
 def _cache(level: int, kind: CacheKind) -> Callable[[Machine], str]:
     def text(machine: Machine) -> str:
         kinds = (kind, "unified") if kind == "data" else (kind,)
-        caches = [one for one in machine.topology.caches if one.level == level and one.kind in kinds]
+        caches = [one for one in machine.topology.caches or () if one.level == level and one.kind in kinds]
         if not caches:
             return ""
         one, cores = caches[0], machine.topology.groups("core")

@@ -1,8 +1,10 @@
 """XML of version 2 from the sources of a topology: this machine, a recorded tree, XML, a synthetic description."""
 
+import functools
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+from octant.machine.hwloc.description import parse_description
 from octant.machine.hwloc.document import parse_document
 from octant.machine.hwloc.process import Request, export_xml
 
@@ -50,11 +52,14 @@ def from_xml(text: str, name: str = "the topology") -> str:
     return export_xml(Request(name, "xml", "try 'lstopo --of xml FILE' on its machine", f"{_HEAD}{plain}\n"))
 
 
+@functools.lru_cache(maxsize=256)
 def from_synthetic(description: str) -> str:
-    """Return the XML of a synthetic description such as `pack:2 core:4 pu:2`.
+    """Return the XML of a synthetic description; see `parse_description`.
 
     Raises:
         NoHwlocError: there is no libhwloc.
-        ValueError: see `export_xml`.
+        ValueError: no such description (the message names the wrong part), or see `export_xml`.
     """
-    return export_xml(Request(f"the description {description!r}", "synthetic", "try 'pack:2 core:4 pu:2'", description))
+    parsed = parse_description(description)
+    name = f"the description {description.strip()[:200]!r}"
+    return parsed.complete(export_xml(Request(name, "synthetic", "try 'pack:2 core:4 pu:2'", parsed.levels)))

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from octant.failure import Refusal
 from octant.machine import Cache, CacheKind, Cpu, CpuSet, NumaNode, Topology
+from octant.machine.cpusets import MOST_CPUS, MOST_HERE
 from octant.machine.hwloc.document import parse_document
-from octant.machine.synthetic import MOST_CPUS, MOST_HERE, read_synthetic
+from octant.machine.synthetic import read_synthetic
 from octant.untrusted import DEEPEST, exists, read_text
 
 _CACHE = re.compile(r"L([1-9])(i?)Cache")

@@ -60,7 +60,7 @@ def description(machine: Machine) -> str:
     caches = [
         f"{_count(len({cache.cpus for cache in found}), f'L{level} cache')} of {units.bytes_text(found[0].size_bytes)}"
         for level in range(1, 5)
-        if (found := [c for c in topology.caches if c.level == level and c.kind != "instruction"])
+        if (found := topology.data_caches(level))
     ]
     idle = len(topology.cpus) - len(topology.usable())
     barred = f"; {_count(idle, 'hardware thread')} not allowed to this process" if idle else ""
@@ -105,7 +105,7 @@ def _domain(machine: Machine, cpus: CpuSet) -> _Block:
 def _shared_caches(machine: Machine, cpus: CpuSet) -> list[Cache]:
     """Data caches that serve more than one core of the domain."""
     cores = [core & cpus for core in machine.topology.groups("core") if core & cpus]
-    data = [c for c in machine.topology.caches if c.kind != "instruction" and c.cpus & cpus]
+    data = [c for c in machine.topology.data_caches() if c.cpus & cpus]
     many = [c for c in data if sum(bool(core & c.cpus) for core in cores) > 1]
     return sorted(many, key=lambda c: (c.level, min(c.cpus)))
 
@@ -122,7 +122,7 @@ def _core(machine: Machine, core: CpuSet, detailed: bool) -> _Block:
     y = 28.0
     if detailed:
         shared = _shared_caches(machine, frozenset(cpu.os for cpu in machine.topology.cpus))
-        data = [c for c in machine.topology.caches if c.kind != "instruction" and c.cpus & core]
+        data = [c for c in machine.topology.data_caches() if c.cpus & core]
         for cache in sorted((c for c in data if c not in shared), key=lambda c: c.level):
             parts.append(_box(4, y, width - 8, 16, "cache", f"L{cache.level} {units.bytes_text(cache.size_bytes)}"))
             y += 20

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from octant.machine import LAST_CACHE, Cache, CpuSet, Disagreement, Machine, PageSize, Topology
 from octant.machine.codec import to_json
+from octant.machine.cpusets import cpus_text
 from octant.machine.modes import numa_mode
-from octant.machine.tree import cpus_text
 from octant.report.terminal import render
 from octant.units import bytes_text, counted, si_text
 
@@ -77,7 +77,7 @@ def _headline(machine: Machine) -> RenderableType:
 
 
 def _last_level(top: Topology) -> list[Cache]:
-    data = [cache for cache in top.caches if cache.kind != "instruction"]
+    data = top.data_caches()
     return [cache for cache in data if cache.level == max(c.level for c in data)]
 
 
@@ -154,13 +154,14 @@ def _caches(top: Topology) -> RenderableType:
         table.add_column(column, justify="right" if justify == "right" else "left")
     cores = top.groups("core")
     kinds = Counter(
-        (c.level, c.kind, c.size_bytes, c.line_bytes, sum(1 for core in cores if core & c.cpus)) for c in top.caches
+        (c.level, c.kind, c.size_bytes or 0, c.line_bytes or 0, sum(1 for core in cores if core & c.cpus))
+        for c in top.caches or ()
     )
     for (level, kind, size, line, sharing), count in sorted(kinds.items()):
         letter = {"data": "d", "instruction": "i", "unified": ""}[kind]
         of = "each core" if sharing == 1 else f"{sharing} cores"
-        table.add_row(f"L{level}{letter}", bytes_text(size), bytes_text(line), str(count), of)
-    return table if top.caches else Text("No cache is described.")
+        table.add_row(f"L{level}{letter}", bytes_text(size or None), bytes_text(line or None), str(count), of)
+    return table if top.caches else Text("No cache is described." if top.caches == () else "Caches are not known.")
 
 
 def _distances(top: Topology) -> RenderableType:

@@ -98,7 +98,7 @@ def listed_figures(summary: Summary) -> list[Figure]:
 
 def about_text(machine: Machine) -> str:
     """What the machine is: `Intel Xeon, Sapphire Rapids or later · 2 cores · 23.5 GiB · KVM guest`."""
-    name = machine.processor.model if machine.processor.model != "unknown" else machine.processor.architecture
+    name = machine.processor.model if machine.processor.model != "unknown" else machine.processor.architecture or ""
     for mark in ("(R)", "(TM)", "(r)", "(tm)"):
         name = name.replace(mark, "")
     name = " ".join(word for word in name.partition("@")[0].split() if word not in ("CPU", "Processor"))

@@ -251,7 +251,7 @@ def _head(summary: Summary, width: int) -> list[Text]:
         [f"imported {clean(run.source)}: nothing was measured here"]
         if run.imported
         else [
-            clean(machine.processor.model or machine.processor.architecture),
+            clean(machine.processor.model or machine.processor.architecture or ""),
             ", ".join(f"{count} {unit}{'s'[: count > 1]}" for unit, count in counts.items()),
             units.bytes_text(machine.memory_bytes),
         ]

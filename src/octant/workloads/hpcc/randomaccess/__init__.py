@@ -12,7 +12,7 @@ from octant.workloads.hpcc.randomaccess.step import step
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
     """Beyond the caches each update brings one line from memory and sends one back, whoever makes it."""
-    line = max((cache.line_bytes for cache in machine.topology.caches), default=64)
+    line = max((cache.line_bytes or 64 for cache in machine.topology.caches or ()), default=64)
     footprint = int(point.notes["table_bytes"]) * max(1, len(point.groups))
     if _hosts(point) > 1:
         return None

@@ -11,7 +11,7 @@ from octant.workloads.node.randomaccess.step import step
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
     """Beyond the caches each update brings one line from memory and sends one back."""
-    line = max((cache.line_bytes for cache in machine.topology.caches), default=64)
+    line = max((cache.line_bytes or 64 for cache in machine.topology.caches or ()), default=64)
     footprint = int(point.notes["table_bytes"]) * point.threads * point.working_ranks
     moved = 2 * line * point.count("updates")
     return memory_limit(known, machine, point, footprint, moved, f"{2 * line} bytes per update")
