@@ -25,6 +25,7 @@ _HWLOC_FILES = (  # topology-linux.c of hwloc 2.11, without I/O devices
     f"{_CPU}/cpu*/cache/index*/[!u]*", f"{_CPU}/cpu*/cpufreq/cpuinfo_max_freq", f"{_CPU}/cpu*/cpufreq/base_frequency",
     f"{_CPU}/cpu*/acpi_cppc/nominal_freq", f"{_CPU}/cpu*/cpu_capacity",
     "sys/devices/cpu_*/cpus", "sys/bus/soc/devices/soc*/*",
+    "sys/bus/event_source/devices/*/type",
     f"{_NODE}/online", f"{_NODE}/possible", f"{_NODE}/node*/cpulist", f"{_NODE}/node*/cpumap",
     f"{_NODE}/node*/meminfo", f"{_NODE}/node*/distance", f"{_NODE}/node*/hugepages/*/nr_hugepages",
     f"{_NODE}/node*/access*/initiators/*", f"{_NODE}/node*/memory_side_cache/index*/[!u]*",
@@ -105,7 +106,7 @@ def _link(tree: Tree, path: str) -> str | None:
     except OSError:
         return None
     place = os.path.normpath(f"{os.path.dirname(path)}/{aim}")  # noqa: PTH120
-    return None if place.startswith(("/", "..")) else aim
+    return None if aim.startswith("/") or place.startswith("..") else aim
 
 
 def _control_groups(tree: Tree) -> list[tuple[str, str]]:
