@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 Cpus = frozenset[int]
 _CACHES = {"": "unified", "d": "data", "i": "instruction"}
 _XML_CACHES = {"0": "unified", "1": "data", "2": "instruction"}
-_TEXT = re.compile(r"([A-Za-z]\w*?)(?:\([\w ]+\))? ?(?:L#\d+ ?)?\(?(?:P#(\d+))?(.*)")
+_TEXT = re.compile(r"([A-Za-z]\w*)(?:\([\w ]+\))?(?: L#\d+)?(?: \(?(?:P#(\d+))?(.*))?")
 _CACHE = re.compile(r"L(\d)([di]?)(?:Cache)?")
 
 
@@ -84,7 +84,8 @@ def _text_item(part: str, depth: int) -> _Item | None:
     parts = _TEXT.fullmatch(part)
     if parts is None:
         return None
-    size = re.search(r"\b(?:local|size)=(\d+)KB", parts[3]) or re.search(r"^ ?\(?(\d+)KB\)", parts[3])
+    rest = parts[3] or ""
+    size = re.search(r"\b(?:local|size)=(\d+)KB", rest) or re.match(r"(\d+)KB\)", rest)
     return _Item(depth, parts[1], int(parts[2]) if parts[2] else None, int(size[1]) * 1024 if size else 0)
 
 
