@@ -15,10 +15,9 @@ from octant.machine.codec import fingerprint, to_json
 from octant.machine.cpusets import cpus_text, parse_cpus
 from octant.machine.crosscheck import disagreements, with_hwloc, with_measured
 from octant.machine.discover import discover, surroundings
-from octant.machine.hwloc import read_xml
+from octant.machine.hwloc import read_synthetic, read_xml
 from octant.machine.modes import numa_mode
 from octant.machine.recording import record
-from octant.machine.synthetic import read_synthetic
 from octant.machine.tree import Tree
 from topology_xml import write_xml
 

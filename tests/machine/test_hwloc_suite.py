@@ -3,6 +3,7 @@
 `make field` downloads the suite, and so does `make test`; without it the tests are skipped.
 """
 
+import shutil
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -55,11 +56,9 @@ def _source(case: Case) -> Iterator[Path]:
         if case.name.startswith("linux/"):
             yield root
         elif case.name.startswith("x86/"):
-            (Path(name) / "cpuid").symlink_to(root)
-            yield Path(name)
+            yield shutil.move(root, Path(name) / "cpuid").parent
         else:
-            (root / "cpuid").rename(root / "fsroot" / "cpuid")
-            yield root / "fsroot"
+            yield shutil.move(root / "cpuid", root / "fsroot" / "cpuid").parent
 
 
 def _read(path: Path) -> Topology:

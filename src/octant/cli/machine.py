@@ -29,7 +29,9 @@ def machine(
     record: Annotated[
         Path | None, typer.Option(help="Copy the files that discovery reads to this new folder, to be sent to others.")
     ] = None,
-    source: Annotated[Path, typer.Option("--from", help="Show the machine recorded in this folder.")] = Path("/"),
+    source: Annotated[
+        Path, typer.Option("--from", help="Show the machine recorded in this folder, or of this hwloc XML.")
+    ] = Path("/"),
     other: Annotated[
         str,
         typer.Option(
@@ -40,6 +42,7 @@ def machine(
 ) -> None:
     """Show packages, memory, caches, cores, page sizes, settings, and where their sources disagree."""
     from octant.machine import discover, recording
+    from octant.machine.load import load_machine
     from octant.report.machine import text as writer
 
     if record is not None:
@@ -48,7 +51,7 @@ def machine(
         print(f"{len(files)} files of this machine are in {record}")
         return
     with _refusing():
-        found = discover.discover(source)
+        found = load_machine("here" if source == Path("/") else str(source))
     if other:
         print(_beside(found, other, store, json))
     else:

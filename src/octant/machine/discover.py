@@ -8,16 +8,17 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from octant.machine import CpuSet, Machine
+from octant.machine import CpuSet, Machine, Topology
 from octant.machine.blas import VARIABLE, openblas, openblas_path, with_trials
-from octant.machine.crosscheck import disagreements, with_hwloc
-from octant.machine.hwloc import read_xml
-from octant.machine.layout import affinity, cgroup_cpus, topology
+from octant.machine.cpus import affinity, cgroup_cpus, online_cpus, topology_without_caches, total_bytes
+from octant.machine.crosscheck import disagreements, disagreements_with_kernel, kernel_statements
+from octant.machine.hwloc import NoHwlocError, read_xml, recorded_tree, this_machine
+from octant.machine.hwloc.xml import known_sum
 from octant.machine.prefetcher import prefetch_switch
 from octant.machine.processor import processor
-from octant.machine.software import hwloc_xml, software
+from octant.machine.software import software
 from octant.machine.surroundings import Process, Surroundings
-from octant.machine.system import memory_table, page_sizes, system
+from octant.machine.system import page_sizes, system
 from octant.machine.tree import Tree
 from octant.machine.trials import tried
 
@@ -39,33 +40,41 @@ def discover(root: Path = Path("/")) -> Machine:
 
 def from_tree(tree: Tree) -> Machine:
     """`discover` on an open tree, so that a recorder can see which files were read."""
-    memory_bytes = memory_table(tree).get("MemTotal", 0)
-    mask = _allowed_cpus(tree)
-    cores = topology(tree, mask, memory_bytes)
+    topology, unknown = _topology(tree)
     machine = Machine(
         name=tree.text("proc/sys/kernel/hostname") or (platform.node() if tree.live else tree.root.name),
-        topology=cores,
+        topology=topology,
         processor=processor(tree),
-        memory_bytes=memory_bytes or sum(node.memory_bytes or 0 for node in cores.numa) or None,
+        memory_bytes=total_bytes(tree) or known_sum(topology.numa),
         page_sizes=page_sizes(tree, os.sysconf("SC_PAGE_SIZE") if tree.live else None),
-        system=system(tree),
+        system=system(tree) | unknown,
         software=software() if tree.live else {},
     )
     if tree.live and not machine.processor.architecture:
-        machine = replace(machine, processor=replace(machine.processor, architecture=platform.machine()))
+        machine = replace(machine, processor=replace(machine.processor, architecture=platform.machine() or None))
     if tree.live:
         machine = replace(machine, system=machine.system | prefetch_switch(machine))
-    machine = replace(machine, disagreements=disagreements(machine, _further(tree)))
-    return _with_disagreements(machine) if tree.live else machine
+    found = disagreements(machine, _further(tree))
+    return replace(machine, disagreements=found + disagreements_with_kernel(topology, kernel_statements(tree)))
 
 
-def _with_disagreements(machine: Machine) -> Machine:
-    """The machine with its differences to hwloc's view, where hwloc is installed and can be read."""
-    xml = hwloc_xml()
+def _topology(tree: Tree) -> tuple[Topology, dict[str, str]]:
+    """The topology, and why its caches are not known if they are not.
+
+    Raises:
+        ValueError: hwloc cannot read the recording, or nothing below the root describes a machine.
+    """
+    online, unknown = online_cpus(tree), {}
     try:
-        return with_hwloc(machine, read_xml(xml)) if xml else machine
-    except ValueError:
-        return machine
+        topology = read_xml(this_machine() if tree.live else recorded_tree(tree.root))
+    except NoHwlocError as error:
+        topology, unknown = topology_without_caches(tree), {"caches_unknown": str(error)}
+    except ValueError as error:
+        if not tree.live:
+            raise
+        topology, unknown = topology_without_caches(tree), {"caches_unknown": str(error)}
+    usable = topology.allowed & (_allowed_cpus(tree) & online or online)
+    return replace(topology, allowed=usable or topology.allowed), unknown
 
 
 def _allowed_cpus(tree: Tree) -> CpuSet:

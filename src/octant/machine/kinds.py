@@ -1,5 +1,6 @@
 """What `performance` and `efficiency` mean on a machine whose cores are not all alike."""
 
+import itertools
 from collections.abc import Sequence
 
 from octant.machine import CpuKind
@@ -16,8 +17,8 @@ def classify(kinds: Sequence[CpuKind]) -> dict[int, str]:
 
     Intel's core types decide if every kind states one. Otherwise the kinds are divided into two classes at one place of
     hwloc's ranking: where the stated performance rises by the largest factor, provided that this is at least
-    `LEAST_STEP`. So of three or five tiers the upper ones are `performance` and the lower ones `efficiency`. If only the
-    ranking is known, the highest kind is `performance`.
+    `LEAST_STEP`. So of three or five tiers the upper ones are `performance` and the lower ones `efficiency`. If no
+    performance is stated, the highest kind of the ranking is `performance`.
     """
     ranked = sorted((kind for kind in kinds if kind.rank is not None), key=lambda kind: kind.rank or 0)
     types = [_CORE_TYPES.get(dict(kind.infos).get("CoreType", ""), "") for kind in ranked]
@@ -37,6 +38,6 @@ def _first_fast(ranked: Sequence[CpuKind]) -> int:
         stated = [dict(kind.infos).get(name, "") for kind in ranked]
         values = [int(text) for text in stated if text.isdecimal() and len(text) < 10 and int(text)]
         if len(values) == len(ranked):
-            steps = [later / earlier for earlier, later in zip(values, values[1:], strict=False)]
+            steps = [later / earlier for earlier, later in itertools.pairwise(values)]
             return steps.index(max(steps)) + 1 if max(steps) >= LEAST_STEP else 0
     return len(ranked) - 1

@@ -64,7 +64,7 @@ class _Level:
     attached: bool  # memory in brackets: beside the levels below, not above them
 
     def text(self) -> str:
-        attributes = {"size": _SIZES[self.kind]} | self.attributes if self.kind in _SIZES else dict(self.attributes)
+        attributes = {"size": _SIZES[self.kind], **self.attributes} if self.kind in _SIZES else dict(self.attributes)
         for name in {"size", "memory", "memorysidecachesize"} & attributes.keys():
             attributes[name] = str(parse_bytes(attributes[name]))
         words = f"({' '.join(f'{name}={value}' for name, value in attributes.items())})" if attributes else ""
@@ -106,16 +106,17 @@ def _levels(text: str) -> Iterator[_Level]:
         match = _LEVEL.match(text, position)
         if match is None or match[2].lower() not in _TYPES or bool(match[1]) != bool(match[5]):
             word = text[position:].split()[0]
-            kind, colon, count = word.partition(":")
-            hint = suggestion(kind.lower(), _TYPES) if colon and count.isdigit() else "try core:4"
+            name, colon, number = word.partition(":")
+            hint = suggestion(name.lower(), _TYPES) if colon and number.isdigit() else "try core:4"
             raise ValueError(f"cannot read the level {word!r} (not TYPE:COUNT of a known type); {hint}")
         position = match.end()
         count = int(match[3] or 1)
         if count == 0:
             raise ValueError(f"cannot have no {match[2]}: counts start at 1")
         attributes = dict(part.split("=", 1) for part in (match[4] or "").split() if "=" in part)
-        if (kind := _TYPES[match[2].lower()]) != "machine" or count > 1:  # there is one, and hwloc adds it
-            yield _Level(kind, count, attributes, bool(match[1]))
+        level = _Level(_TYPES[match[2].lower()], count, attributes, bool(match[1]))
+        if level.kind != "machine" or count > 1:  # there is one, and hwloc adds it
+            yield level
 
 
 def _check_indexes(tree: list[_Level], total: int) -> None:

@@ -1,13 +1,21 @@
 """XML of version 2 from the sources of a topology: this machine, a recorded tree, XML, a synthetic description."""
 
 import functools
+import os
+import re
+import tempfile
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 from octant.machine.hwloc.description import parse_description
 from octant.machine.hwloc.document import parse_document
+from octant.machine.hwloc.lists import copy_with_masks, states_cpus
 from octant.machine.hwloc.process import Request, export_xml
+from octant.machine.tree import Tree
 
+_CPU = "sys/devices/system/cpu"
+_RECORD_AGAIN = "record it again with `octant machine --record` or hwloc-gather-topology"
+_MEMORY = "/dev/shm"  # noqa: S108 - copies of recordings have thousands of files
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
 
 
@@ -21,20 +29,53 @@ def this_machine() -> str:
     return export_xml(Request("this machine", "system", "continue with a recorded one"))
 
 
-def recorded_tree(root: Path) -> str:
-    """Return the XML of a recording: of the files of `/sys` and `/proc` below `root`.
+def recorded_tree(recording: Path | Tree) -> str:
+    """Return the XML of a recording: of the files of `/sys` and `/proc` below its root.
 
-    A CPUID dump in its folder `cpuid` (of hwloc-gather-cpuid) adds what sysfs does not contain.
+    A CPUID dump in its folder `cpuid` (of hwloc-gather-cpuid) adds what sysfs does not contain, and may be all there is.
 
     Raises:
         NoHwlocError: there is no libhwloc.
         ValueError: the files do not describe the CPUs, or see `export_xml`.
     """
-    environment = {"HWLOC_FSROOT": str(root.resolve()), "HWLOC_THISSYSTEM": "0", "HWLOC_COMPONENTS": "linux,stop"}
-    if (root / "cpuid").is_dir():
-        environment |= {"HWLOC_CPUID_PATH": str((root / "cpuid").resolve()), "HWLOC_COMPONENTS": "linux,x86,stop"}
-    remedy = "record it again with `octant machine --record` or hwloc-gather-topology"
-    return export_xml(Request(f"the recording {str(root)!r}", "system", remedy, environment=environment))
+    tree = recording if isinstance(recording, Tree) else Tree(recording)
+    name, dump = f"the recording {str(tree.root)!r}", tree.root / "cpuid"
+    _check_inside(tree.root, name)
+    environment = {"HWLOC_CPUID_PATH": str(dump.resolve())} if dump.is_dir() else {}
+    masks = states_cpus(tree, "")
+    with tempfile.TemporaryDirectory(prefix="octant-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None) as copy:
+        if masks and tree.root.is_dir():
+            environment["HWLOC_FSROOT"] = str(tree.root.resolve())
+        elif masks or states_cpus(tree, "_list"):
+            copy_with_masks(tree, Path(copy))
+            environment["HWLOC_FSROOT"] = copy
+        if not environment:
+            files = f"{_CPU}/cpu*/topology/core_cpus or thread_siblings"
+            raise ValueError(f"cannot read {name} (it has no file {files}); {_RECORD_AGAIN}")
+        sources = {"HWLOC_FSROOT": "linux", "HWLOC_CPUID_PATH": "x86"}
+        components = [component for variable, component in sources.items() if variable in environment]
+        environment |= {"HWLOC_THISSYSTEM": "0", "HWLOC_COMPONENTS": ",".join([*components, "stop"])}
+        xml = export_xml(Request(name, "system", _RECORD_AGAIN, environment=environment))
+    _check_recorded(tree, name, xml, {"linux": "Linux"}.get(components[0], components[0]))
+    return xml
+
+
+def _check_inside(root: Path, name: str) -> None:
+    """Refuse a recording whose folders are links to others, such as those of the live machine."""
+    for folder in ("proc", _CPU, "sys/bus/cpu/devices", "sys/devices/system/node", "cpuid"):
+        if (root / folder).exists() and not (root / folder).resolve().is_relative_to(root.resolve()):
+            raise ValueError(f"cannot read {name} (its folder {folder} is a link to another place); {_RECORD_AGAIN}")
+
+
+def _check_recorded(tree: Tree, name: str, xml: str, backend: str) -> None:
+    """Refuse hardware threads that no file of the recording describes: hwloc may take those of this machine instead."""
+    folders = {_CPU: "cpu", "sys/bus/cpu/devices": "cpu"} if backend == "Linux" else {"cpuid": "pu"}
+    recorded = {number for folder, prefix in folders.items() for number in tree.numbers(folder, prefix)}
+    found = {int(number) for number in re.findall(r'<object type="PU" os_index="([0-9]+)"', xml)}
+    if not found <= recorded or f'<info name="Backend" value="{backend}"/>' not in xml:
+        raise ValueError(
+            f"cannot read {name} (it does not describe its CPUs; {next(iter(folders))} is incomplete); {_RECORD_AGAIN}"
+        )
 
 
 def from_xml(text: str, name: str = "the topology") -> str:

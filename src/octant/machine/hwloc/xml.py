@@ -2,7 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from octant.machine import (
@@ -47,17 +47,21 @@ def read_machine(text: str, name: str) -> Machine:
     for info in parse_document(text).iterfind("object//info"):
         infos.setdefault(info.get("name", ""), info.get("value", ""))
     topology = read_xml(text)
-    sizes = [node.memory_bytes for node in topology.numa]
-    known = [size for size in sizes if size is not None]
     model = infos.get("CPUModel") or infos.get("SoCModel") or "unknown"
     return Machine(
         name=infos.get("HostName") or name,
         topology=topology,
         processor=Processor(infos.get("Architecture") or None, infos.get("CPUVendor", ""), model, frozenset(), None),
-        memory_bytes=sum(known) if known and len(known) == len(sizes) else None,
+        memory_bytes=known_sum(topology.numa),
         page_sizes=(),
         system={"kernel": infos["OSRelease"]} if infos.get("OSRelease") else {},
     )
+
+
+def known_sum(nodes: Sequence[NumaNode]) -> int | None:
+    """The memory of all nodes together; `None` where a size is not known."""
+    sizes = [node.memory_bytes for node in nodes if node.memory_bytes is not None]
+    return sum(sizes) if sizes and len(sizes) == len(nodes) else None
 
 
 def read_xml(text: str) -> Topology:
@@ -146,7 +150,8 @@ class _Reader:
 
     def topology(self, root: ET.Element, machine: ET.Element) -> Topology:
         online = frozenset(number for number, _ in self.places)
-        home = {number: self._home(number) for number in online}
+        allowed_nodes = _numbers(machine.get("allowed_nodeset"))
+        home = {number: self._home(number, allowed_nodes) for number in online}
         distances = _distances(root, sorted(node.os for node in self.nodes))
         kinds = tuple(_cpu_kinds(root, online))
         return Topology(
@@ -167,10 +172,17 @@ class _Reader:
             memory_attributes=tuple(self._attributes(root)),
         )
 
-    def _home(self, cpu: int) -> int | None:
-        """The node with the nearest memory of a hardware thread: the smallest one that contains it, DRAM first."""
+    def _home(self, cpu: int, allowed: CpuSet) -> int | None:
+        """The node with the nearest memory of a hardware thread: the smallest one that contains it, DRAM first.
+
+        One that may be used comes before all others: the system allows no node without memory.
+        """
         holding = [node for node in self.nodes if cpu in node.cpus]
-        best = min(holding, key=lambda node: (node.kind not in ("", "DRAM"), len(node.cpus), node.os), default=None)
+        best = min(
+            holding,
+            key=lambda node: (node.os not in allowed, node.kind not in ("", "DRAM"), len(node.cpus), node.os),
+            default=None,
+        )
         return best.os if best else None
 
     def _cpus(self, home: Mapping[int, int | None], classes: Mapping[int, str]) -> Iterator[Cpu]:
