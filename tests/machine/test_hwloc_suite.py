@@ -24,6 +24,8 @@ from placement_checks import all_faults
 
 TABLE = tomllib.loads((DATA / "hwloc-suite.toml").read_text())
 CASES = [case for case in cases() if TABLE["cases"].get(case.name, {}).get("not_compared") != "all"]
+FIRST = list({case.source: case for case in reversed(CASES)}.values())
+"""A case of each machine, on which placements are planned."""
 MISSING = pytest.param(None, marks=pytest.mark.skip("hwloc's test suite is not downloaded; run `make field`"))
 FACTS = ("threads", "cores", "packages", "caches", "memory_side", "nodes", "kinds")
 
@@ -126,4 +128,5 @@ def test_a_machine_is_read_as_hwloc_says(case: Case, tmp_path: Path) -> None:
         if source.is_dir():
             record(tmp_path / "copy", source)
             assert discover(tmp_path / "copy").topology == topology
-    assert all_faults(topology, case.name) == []
+    if case in FIRST:
+        assert all_faults(topology, case.name) == []

@@ -59,8 +59,11 @@ def faults(topology: Topology, request: Request, placement: Placement) -> Iterat
             yield f"{where} has memory nodes {place.memory}, which the machine has not"
         if len(place.threads) != request.threads:
             yield f"{where} has {len(place.threads)} threads instead of {request.threads}"
+    two_on_a_core = request.unit == "core" and request.smt != 1
+    if request.share or request.oversubscribe or two_on_a_core:
+        return
     for one, other in itertools.combinations(placement.ranks, 2):
-        if one.cpus & other.cpus and not request.share and not request.oversubscribe:
+        if one.cpus & other.cpus:
             yield f"ranks {one.rank} and {other.rank} share {sorted(one.cpus & other.cpus)}"
             return
 
