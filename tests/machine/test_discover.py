@@ -13,13 +13,12 @@ import trees
 from octant.machine import Cache, Cpu, Disagreement, Machine, NumaNode, PageSize, Processor, Topology
 from octant.machine.codec import fingerprint, to_json
 from octant.machine.cpusets import cpus_text, parse_cpus
-from octant.machine.crosscheck import disagreements, with_hwloc, with_measured
+from octant.machine.crosscheck import disagreements, with_measured
 from octant.machine.discover import discover, surroundings
-from octant.machine.hwloc import read_synthetic, read_xml
+from octant.machine.hwloc import read_synthetic
 from octant.machine.modes import numa_mode
 from octant.machine.recording import record
 from octant.machine.tree import Tree
-from topology_xml import write_xml
 
 ALL = [*trees.described(), "kvm-xeon-2cpu"]
 SIZES = {  # hardware threads, cores, level-3 domains, NUMA domains, packages, threads of a core, allowed
@@ -295,16 +294,6 @@ def test_measurements_are_set_against_what_is_stated() -> None:
     assert [entry.subject for entry in with_measured(turbo, 1.5e9).disagreements] == ["measured clock"]
     with pytest.raises(ValueError, match="not positive"):
         with_measured(machine, 0.0)
-
-
-def test_hwloc_is_a_second_witness() -> None:
-    machine = trees.machine("xeon-2s-smt2-snc4")
-    assert with_hwloc(machine, read_xml(write_xml(machine.topology))) == machine
-    other = with_hwloc(machine, trees.machine("epyc-2s-nps4").topology)
-    found = {entry.subject: dict(entry.statements) for entry in other.disagreements}
-    assert found["number of hardware threads"] == {"/sys/devices/system": "208", "hwloc": "128"}
-    assert "number of NUMA domains" not in found
-    assert "level-3 cache bytes" in found
 
 
 def test_hwloc_is_not_led_astray_by_its_variables(monkeypatch: pytest.MonkeyPatch) -> None:

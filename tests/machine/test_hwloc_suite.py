@@ -44,7 +44,7 @@ def _not_compared(case: Case) -> set[str]:
     entries.append(TABLE["cases"].get(case.name, {}).get("not_compared", ""))
     entries.append(TABLE["folders"].get(case.name.partition("/")[0], {}).get("not_compared", ""))
     words = " ".join(entry for entry in entries if not entry.startswith("instruction")).split()
-    assert {*words} <= {*FACTS, "none", "whole"}
+    assert {*words} <= {*FACTS, "none", "whole", "group"}
     return {*words} | ({"instruction"} if "instruction caches" in entries else set())
 
 
@@ -84,7 +84,8 @@ def _compare(case: Case, topology: Topology) -> list[str]:
     expected, found = read_expected(case.expected), _facts(topology)
     if "whole" not in left_out:
         nodes = frozenset(expected.nodes)  # those that may be used; the output has no others
-        found = restricted(found, topology.allowed, nodes)
+        threads = frozenset(expected.threads) if "group" in left_out else topology.allowed
+        found = restricted(found, threads, nodes)
         expected = restricted(expected, topology.allowed | expected.threads, nodes)
     if "instruction" in left_out:
         found.caches = Counter({key: count for key, count in found.caches.items() if key[1] != "instruction"})

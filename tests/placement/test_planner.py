@@ -318,7 +318,9 @@ def test_memory_comes_from_nodes_that_have_some() -> None:
     with pytest.raises(DoesNotFit, match=r"memory node 1 .it has no memory"):
         plan(topology, parse_request("1x1,memory=bind:1"))
     nearest = replace(topology, numa=tuple(replace(node, distances=()) for node in numa))
-    assert plan(nearest, parse_request("4x1,unit=numa,memory=bind")).ranks[1].memory == (0,)
+    with pytest.raises(DoesNotFit, match=r"rank 1 .no memory is known to be local .* 8-15.; .*memory=bind:0\+2-3"):
+        plan(nearest, parse_request("4x1,unit=numa,memory=bind"))
+    assert [place.memory for place in plan(nearest, parse_request("4x1,unit=numa")).ranks] == [(0,), (), (2,), (3,)]
 
 
 def test_maps_of_nodes_that_hold_fewer_are_refused() -> None:

@@ -39,7 +39,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(lines, True, tuple(cannot), files)
 
 
-def _options(sets: list[CpuSet], topology: Topology, unit: str) -> list[tuple[str, list[CpuSet]]]:
+def _options(sets: Sequence[CpuSet], topology: Topology, unit: str) -> list[tuple[str, list[CpuSet]]]:
     cores = max(sum(1 for core in topology.groups("core") if core & held) for held in sets)
     threads = max(map(len, sets))
     units = {name: of for name, of in _UNITS.items() if of != "l3" or any(c.level == 3 for c in topology.caches or ())}

@@ -17,6 +17,10 @@ LAST_CACHE = "last-level cache"
 CacheKind = Literal["data", "instruction", "unified"]
 
 
+class NotKnownError(ValueError):
+    """A question that needs a fact of the machine which is not known."""
+
+
 @dataclass(frozen=True)
 class Cpu:
     """One hardware thread. Numbers are the operating system's; `core`, `package` and `numa` are machine-wide unique."""
@@ -118,7 +122,8 @@ class Topology:
         no NUMA node holds are in no group of `numa`.
 
         Raises:
-            ValueError: unknown unit, or a cache level where caches are not known.
+            ValueError: unknown unit.
+            NotKnownError: a cache level where caches are not known.
         """
         keys: dict[str, Callable[[Cpu], object]] = {
             "thread": lambda cpu: cpu.os,
@@ -132,7 +137,7 @@ class Topology:
             return _group((cpu for cpu in self.cpus if unit != "numa" or cpu.numa is not None), keys[unit])
         if unit[:1] == "l" and unit[1:].isdigit():
             if self.caches is None:
-                raise ValueError(f"cannot group hardware threads by {unit} (caches are not known); install hwloc")
+                raise NotKnownError(f"cannot group hardware threads by {unit} (caches are not known); install hwloc")
             for level in range(int(unit[1:]), 0, -1):
                 sets = [c.cpus for c in self.data_caches(level)]
                 if sets and frozenset().union(*sets) >= {cpu.os for cpu in self.cpus}:

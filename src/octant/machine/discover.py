@@ -16,6 +16,7 @@ from octant.machine.hwloc import NoHwlocError, read_xml, recorded_tree, this_mac
 from octant.machine.hwloc.xml import known_sum
 from octant.machine.prefetcher import prefetch_switch
 from octant.machine.processor import processor
+from octant.machine.sanity import checked
 from octant.machine.software import software
 from octant.machine.surroundings import Process, Surroundings
 from octant.machine.system import page_sizes, system
@@ -55,7 +56,8 @@ def from_tree(tree: Tree) -> Machine:
     if tree.live:
         machine = replace(machine, system=machine.system | prefetch_switch(machine))
     found = disagreements(machine, _further(tree))
-    return replace(machine, disagreements=found + disagreements_with_kernel(topology, kernel_statements(tree)))
+    found += disagreements_with_kernel(topology, kernel_statements(tree))
+    return checked(replace(machine, disagreements=found))
 
 
 def _topology(tree: Tree) -> tuple[Topology, dict[str, str]]:

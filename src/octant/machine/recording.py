@@ -4,39 +4,17 @@ import os
 import platform
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from octant.machine.command import output, tool
 from octant.machine.discover import from_tree
 from octant.machine.hwloc._helper import pci_stub
+from octant.machine.hwloc.inputs import control_groups, group_mounts, input_files, input_links, is_group_mount
 from octant.machine.hwloc.library import wheel_library
 from octant.machine.system import mounts, page_sizes
 from octant.machine.tree import Tree
-
-_CPU = "sys/devices/system/cpu"
-_NODE = "sys/devices/system/node"
-_HWLOC_FILES = (  # topology-linux.c of hwloc 2.11, without I/O devices
-    "proc/cpuinfo", "proc/meminfo", "proc/mounts", "proc/self/cgroup", "proc/self/cpuset", "proc/hwloc-nofile-info",
-    "proc/driver/nvidia/gpus/*/numa_status",
-    f"{_CPU}/online", f"{_CPU}/possible", f"{_CPU}/present", f"{_CPU}/cpu*/online", f"{_CPU}/cpu*/topology/*",
-    f"{_CPU}/cpu*/cache/index*/[!u]*", f"{_CPU}/cpu*/cpufreq/cpuinfo_max_freq", f"{_CPU}/cpu*/cpufreq/base_frequency",
-    f"{_CPU}/cpu*/acpi_cppc/nominal_freq", f"{_CPU}/cpu*/cpu_capacity",
-    "sys/devices/cpu_*/cpus", "sys/bus/soc/devices/soc*/*",
-    "sys/bus/event_source/devices/*/type",
-    f"{_NODE}/online", f"{_NODE}/possible", f"{_NODE}/node*/cpulist", f"{_NODE}/node*/cpumap",
-    f"{_NODE}/node*/meminfo", f"{_NODE}/node*/distance", f"{_NODE}/node*/hugepages/*/nr_hugepages",
-    f"{_NODE}/node*/access*/initiators/*", f"{_NODE}/node*/memory_side_cache/index*/[!u]*",
-    "sys/kernel/mm/hugepages/*/nr_hugepages", "sys/devices/virtual/memory_tiering/*/nodelist",
-    "var/run/hwloc/knl_memoryside_cache", "cpuid/*",
-)  # fmt: skip
-"""Where hwloc looks for processors, caches and memory; `*` stands for part of a name."""
-_HWLOC_LINKS = (f"{_NODE}/node*/access*/initiators/node*", "sys/bus/dax/devices/*", "sys/bus/dax/drivers/kmem/*")
-_GROUP_FILES = tuple(f"{kind}{name}" for name in ("cpus", "mems") for kind in ("", "cpuset.", "cpuset.effective_"))
-_GROUP_FILES += ("cpuset.cpus.effective", "cpuset.mems.effective")
-_GROUP_TYPES = ("cgroup2", "cgroup", "cpuset")
 
 
 def record(folder: Path, root: Path = Path("/")) -> list[Path]:
@@ -56,7 +34,8 @@ def record(folder: Path, root: Path = Path("/")) -> list[Path]:
     tree = Tree(root)
     from_tree(tree)
     page_sizes(tree)  # from the files alone, as the reader of the recording has to
-    links = dict(_read_for_hwloc(tree))
+    input_files(tree)
+    links = input_links(tree)
     groups = _Groups.of(tree)
     files = {groups.path(path): _impersonal(path, text, folder.name, groups) for path, text in tree.read.items()}
     files["proc/hwloc-nofile-info"] = _facts_without_file(tree)
@@ -72,55 +51,6 @@ def record(folder: Path, root: Path = Path("/")) -> list[Path]:
     return sorted(folder / path for path in (*files, *links))
 
 
-def _read_for_hwloc(tree: Tree) -> Iterator[tuple[str, str]]:
-    """Read every file that hwloc reads; yield the links whose name or target is what it reads."""
-    for pattern in _HWLOC_FILES:
-        for path in _expand(tree, pattern):
-            tree.text(path)
-    for pattern in _HWLOC_LINKS:
-        for path in _expand(tree, pattern):
-            if aim := _link(tree, path):
-                yield path, aim
-                tree.text(f"{os.path.normpath(f'{os.path.dirname(path)}/{aim}')}/target_node")  # noqa: PTH120
-    paths = {path for _, path in _control_groups(tree)}
-    for _, place, _ in _group_mounts(tree):
-        for name in ("cgroup.controllers", *(f"{path}/{name}" for path in paths for name in _GROUP_FILES)):
-            tree.text(os.path.normpath(f"{place}/{name}"))
-
-
-def _expand(tree: Tree, pattern: str, folder: str = "") -> Iterator[str]:
-    """Yield the paths that match a pattern; `*` matches within one name."""
-    head, _, rest = pattern.partition("/")
-    names = [name for name in tree.names(folder) if fnmatchcase(name, head)] if "*" in head else [head]
-    for path in (f"{folder}/{name}" if folder else name for name in names):
-        if rest:
-            yield from _expand(tree, rest, path)
-        else:
-            yield path
-
-
-def _link(tree: Tree, path: str) -> str | None:
-    """Return the target of a link that stays in the tree."""
-    try:
-        aim = os.readlink(tree.root / path)  # noqa: PTH115 - pathlib drops a slash at the end
-    except OSError:
-        return None
-    place = os.path.normpath(f"{os.path.dirname(path)}/{aim}")  # noqa: PTH120
-    return None if aim.startswith("/") or place.startswith("..") else aim
-
-
-def _control_groups(tree: Tree) -> list[tuple[str, str]]:
-    """Return controllers and path of each control group of this process; that of its cpuset has none."""
-    lines = re.findall(r"(?m)^\d+:([^:]*):(.*)$", tree.text("proc/self/cgroup") or "")
-    return [*lines, ("", (tree.text("proc/self/cpuset") or "").partition("\n")[0])]
-
-
-def _group_mounts(tree: Tree) -> list[tuple[str, str, str]]:
-    """Return type, place below the root and options of each mount of control groups."""
-    lines = [line.split(" ") for line in (tree.text("proc/mounts") or "").splitlines()]
-    return [(line[2], line[1].lstrip("/"), line[3]) for line in lines if len(line) > 3 and line[2] in _GROUP_TYPES]
-
-
 @dataclass(frozen=True)
 class _Groups:
     """Numbers in place of the names of control groups, which often contain a user's."""
@@ -130,10 +60,9 @@ class _Groups:
 
     @classmethod
     def of(cls, tree: Tree) -> "_Groups":
-        names = dict.fromkeys(part for _, path in _control_groups(tree) for part in path.split("/"))
+        names = dict.fromkeys(part for _, path in control_groups(tree) for part in path.split("/"))
         numbered = enumerate((name for name in names if name not in ("", "..")), 1)
-        places = (place for _, place, _ in _group_mounts(tree))
-        return cls({name: f"group{number}" for number, name in numbered}, ("sys/fs/cgroup", *places))
+        return cls({name: f"group{number}" for number, name in numbered}, ("sys/fs/cgroup", *group_mounts(tree)))
 
     def renamed(self, path: str) -> str:
         """Return a path of names of groups with numbers."""
@@ -174,7 +103,7 @@ def _impersonal(path: str, text: str, name: str, groups: _Groups) -> str:
 
 def _mount_line(words: list[str]) -> str:
     """Return the line of `/proc/mounts` of a mount of control groups; of others nothing."""
-    if len(words) < 4 or words[2] not in _GROUP_TYPES:
+    if not is_group_mount(words):
         return ""
     options = [option for option in words[3].split(",") if option in ("rw", "cpuset", "noprefix")]
     return f"{words[2]} {words[1]} {words[2]} {','.join(options)} 0 0\n"

@@ -39,11 +39,12 @@ def _candidates(sets: Sequence[CpuSet], topology: Topology, threads: int | None)
     all_cores = topology.groups("core")
     cores = min(_cores(held, all_cores) for held in set(sets))
     orders = [o for o in _ORDERS if o != "scatter:l3" or any(cache.level == 3 for cache in topology.caches or ())]
+    units = [unit for unit in get_args(Unit) if unit not in ("l2", "l3") or topology.caches is not None]
     counts = [threads] if threads else sorted({cores, min(len(held) for held in sets), 1}, reverse=True)
     if threads is None and cores > 0:
         counts.sort(key=lambda count: count != cores)
     for count in counts:
-        for unit in get_args(Unit):
+        for unit in units:
             for order in orders:
                 for used in smt:
                     for share in (False, True) if unit not in ("hwthread", "core") else (False,):

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from octant.machine.hwloc.description import parse_description
 from octant.machine.hwloc.document import parse_document
-from octant.machine.hwloc.lists import copy_with_masks, states_cpus
+from octant.machine.hwloc.inputs import input_links
+from octant.machine.hwloc.lists import completed_files, states_cpus
 from octant.machine.hwloc.process import Request, export_xml
 from octant.machine.tree import Tree
 
@@ -32,7 +33,7 @@ def this_machine() -> str:
 def recorded_tree(recording: Path | Tree) -> str:
     """Return the XML of a recording: of the files of `/sys` and `/proc` below its root.
 
-    A CPUID dump in its folder `cpuid` (of hwloc-gather-cpuid) adds what sysfs does not contain, and may be all there is.
+    A CPUID dump in its folder `cpuid` (of hwloc-gather-cpuid) adds what sysfs does not contain, or is all there is.
 
     Raises:
         NoHwlocError: there is no libhwloc.
@@ -42,22 +43,33 @@ def recorded_tree(recording: Path | Tree) -> str:
     name, dump = f"the recording {str(tree.root)!r}", tree.root / "cpuid"
     _check_inside(tree.root, name)
     environment = {"HWLOC_CPUID_PATH": str(dump.resolve())} if dump.is_dir() else {}
-    masks = states_cpus(tree, "")
     with tempfile.TemporaryDirectory(prefix="octant-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None) as copy:
-        if masks and tree.root.is_dir():
-            environment["HWLOC_FSROOT"] = str(tree.root.resolve())
-        elif masks or states_cpus(tree, "_list"):
-            copy_with_masks(tree, Path(copy))
-            environment["HWLOC_FSROOT"] = copy
+        if states_cpus(tree):
+            environment["HWLOC_FSROOT"] = _completed(tree, Path(copy))
         if not environment:
-            files = f"{_CPU}/cpu*/topology/core_cpus or thread_siblings"
-            raise ValueError(f"cannot read {name} (it has no file {files}); {_RECORD_AGAIN}")
+            wanted = f"{_CPU}/cpu*/topology/core_cpus or thread_siblings"
+            raise ValueError(f"cannot read {name} (it has no file {wanted}); {_RECORD_AGAIN}")
         sources = {"HWLOC_FSROOT": "linux", "HWLOC_CPUID_PATH": "x86"}
         components = [component for variable, component in sources.items() if variable in environment]
         environment |= {"HWLOC_THISSYSTEM": "0", "HWLOC_COMPONENTS": ",".join([*components, "stop"])}
         xml = export_xml(Request(name, "system", _RECORD_AGAIN, environment=environment))
     _check_recorded(tree, name, xml, {"linux": "Linux"}.get(components[0], components[0]))
     return xml
+
+
+def _completed(tree: Tree, copy: Path) -> str:
+    """Return the root that hwloc can read: that of the tree, or of a copy with the masks that the tree lacks."""
+    files = completed_files(tree)
+    if not files:
+        return str(tree.root.resolve())
+    links = input_links(tree)
+    for path in (*files, *links):
+        (copy / path).parent.mkdir(parents=True, exist_ok=True)
+    for path, text in files.items():
+        (copy / path).write_text(f"{text}\n", encoding="utf-8")
+    for path, aim in links.items():
+        (copy / path).symlink_to(aim)
+    return str(copy)
 
 
 def _check_inside(root: Path, name: str) -> None:
