@@ -26,9 +26,10 @@ from octant.machine import (
 from octant.machine.codec import fingerprint, to_json
 from octant.machine.cpusets import cpus_text, parse_cpus
 from octant.machine.crosscheck import disagreements, with_measured
-from octant.machine.discover import discover, record, surroundings
+from octant.machine.discover import discover, surroundings
 from octant.machine.hwloc import read_synthetic
 from octant.machine.modes import numa_mode
+from octant.machine.recording import record
 from octant.machine.sanity import checked
 from octant.machine.tree import Tree
 

@@ -41,13 +41,13 @@ def machine(
     store: StoreOption = None,
 ) -> None:
     """Show packages, memory, caches, cores, page sizes, settings, and where their sources disagree."""
-    from octant.machine import discover
+    from octant.machine import recording
     from octant.machine.load import load_machine
     from octant.report.machine import text as writer
 
     if record is not None:
         with _refusing():
-            files = discover.record(record, source)
+            files = recording.record(record, source)
         print(f"{len(files)} files of this machine are in {record}")
         return
     with _refusing():

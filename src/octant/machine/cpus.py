@@ -70,7 +70,7 @@ def total_bytes(tree: Tree) -> int | None:
 
 
 def online_cpus(tree: Tree) -> CpuSet:
-    """The hardware threads that are online; from `/proc/cpuinfo` where there is no list.
+    """The hardware threads that are online; from `/proc/cpuinfo` or a CPUID dump where no list is.
 
     Raises:
         ValueError: no hardware thread is described, or more than a machine has.
@@ -82,7 +82,7 @@ def online_cpus(tree: Tree) -> CpuSet:
         online = frozenset(switched)
     else:
         found = re.findall(r"(?m)^processor\s*:\s*([0-9]{1,4})\s*$", tree.text("proc/cpuinfo") or "")
-        online = frozenset(map(int, found))
+        online = frozenset(map(int, found)) or frozenset(tree.numbers("cpuid", "pu"))
     if not online:
         raise ValueError(
             f"cannot discover a machine below {str(tree.root)!r} (no CPU is described); try a recorded one"

@@ -5,7 +5,6 @@ import platform
 import re
 import sysconfig
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from octant.machine.processor import processor
 from octant.machine.sanity import checked
 from octant.machine.software import software
 from octant.machine.surroundings import Process, Surroundings
-from octant.machine.system import mounts, page_sizes, system
+from octant.machine.system import page_sizes, system
 from octant.machine.tree import Tree
 from octant.machine.trials import tried
 
@@ -95,57 +94,6 @@ def _further(tree: Tree) -> dict[str, int]:
     clock = re.search(r"(?m)^cpu MHz\s*:\s*(\d{1,9}(?:\.\d{1,9})?)", text)
     facts = {"cpuinfo_cpus": len(re.findall(r"(?m)^processor\s*:\s*\d+", text))}
     return facts | ({"cpuinfo_hz": int(float(clock[1]) * 1e6)} if clock else {})
-
-
-def record(folder: Path, root: Path = Path("/")) -> list[Path]:
-    """Copies the files that discovery reads below `root` to `folder`, to be sent to others.
-
-    The host's name becomes the folder's; of `smaps` only the page size is kept, of process 1's environment
-    only the container's kind, of mounts only the kinds, of `status` only the masks,
-    and control groups are numbered. Returns the paths written, sorted.
-
-    Raises:
-        FileExistsError: `folder` holds something already.
-    """
-    if folder.exists() and any(folder.iterdir()):
-        raise FileExistsError(f"cannot record to {str(folder)!r} (it is not empty); try a new folder")
-    tree = Tree(root)
-    from_tree(tree)
-    page_sizes(tree)  # from the files alone, as the reader of the recording has to
-    ways = re.findall(r"(?m)^\d+:[^:]*:(.*)$", tree.read.get("proc/self/cgroup", ""))
-    groups = dict.fromkeys(part for way in ways for part in way.split("/") if part)
-    names = {name: f"group{number}" for number, name in enumerate(groups, 1)}
-    written = []
-    for path, text in sorted(tree.read.items()):
-        parts = path.split("/")
-        if path.startswith("sys/fs/cgroup/"):
-            parts[3:-1] = [names.get(part, part) for part in parts[3:-1]]
-        target = folder.joinpath(*parts)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(_impersonal(path, text, folder.name, names), encoding="utf-8")
-        written.append(target)
-    return sorted(written)
-
-
-def _impersonal(path: str, text: str, name: str, groups: Mapping[str, str]) -> str:
-    if path == "proc/sys/kernel/hostname":
-        return name + "\n"
-    if path == "proc/1/environ":
-        return "".join(word + "\0" for word in text.split("\0") if word.startswith("container="))
-    if path == "proc/self/smaps":
-        return "".join(re.findall(r"(?m)^(?:Size|KernelPageSize|MMUPageSize):.*\n", text)[:3])
-    if path == "proc/self/status":
-        return "".join(re.findall(r"(?m)^(?:Cpus|Mems)_allowed_list:.*\n", text))
-    if path == "proc/self/mountinfo":
-        return "".join(f"1 1 0:1 / / rw - {kind} / rw\n" for kind, _ in mounts(text))
-    if path == "proc/self/cgroup":
-        heads = (line.rpartition(":") for line in text.splitlines())
-        return "".join(
-            f"{head}:{'/'.join(groups.get(part, part) for part in way.split('/'))}\n" for head, _, way in heads
-        )
-    if path == "proc/stat":
-        return text.partition("\n")[0] + "\n"
-    return text
 
 
 def surroundings(machine: Machine, watch_s: float = 0.25) -> Surroundings:

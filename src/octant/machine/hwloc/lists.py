@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from octant.machine.cpusets import parse_cpus
 from octant.machine.hwloc.description import mask_text
+from octant.machine.hwloc.inputs import input_files
 from octant.machine.tree import Tree
 
 _CPU = "sys/devices/system/cpu"
@@ -25,10 +26,13 @@ _OLDER_NAMES = {"core_cpus": "thread_siblings", "package_cpus": "core_siblings"}
 _ID = re.compile(rf"({_CPU}/cpu([0-9]{{1,5}})/topology)/physical_package_id")
 
 
-def has_cores(tree: Tree) -> bool:
-    """Whether a CPU states the siblings of its core."""
-    places = (f"{folder}/cpu{number}/topology" for folder in (_CPU, _BUS) for number in tree.numbers(folder, "cpu"))
-    names = [f"{name}{suffix}" for name in ("core_cpus", "thread_siblings") for suffix in ("", "_list")]
+_SIBLINGS = ("core_cpus", "thread_siblings", "package_cpus", "core_siblings")
+
+
+def states_cpus(tree: Tree) -> bool:
+    """Whether a CPU states the siblings of its core, or as on IBM Z without SMT of its package."""
+    places = [f"{folder}/cpu{number}/topology" for folder in (_CPU, _BUS) for number in tree.numbers(folder, "cpu")]
+    names = [f"{name}{suffix}" for name in _SIBLINGS for suffix in ("", "_list")]
     return any(tree.text(f"{place}/{name}") for place in places for name in names)
 
 
@@ -38,23 +42,11 @@ def completed_files(tree: Tree) -> dict[str, str]:
     Raises:
         ValueError: a list cannot be read.
     """
-    files = {path: text for path in _paths(tree) if (text := tree.text(path)) is not None}
+    files = input_files(tree)
     masks = {path: text for path, text in _masks(files).items() if path not in files}
     older = {path: _OLDER.sub(lambda match: _OLDER_NAMES[match[0]], path) for path in masks}
     whole = tree.root.is_dir() and all(path in files for path in older.values())
     return {} if whole else {**masks, **files}
-
-
-def _paths(tree: Tree) -> Iterator[str]:
-    """Where hwloc looks for CPUs, their kinds and caches, and for memory."""
-    yield from ("proc/cpuinfo", "proc/meminfo", "sys/devices/cpu_core/cpus", "sys/devices/cpu_atom/cpus")
-    yield from (f"{folder}/{name}" for folder in (_CPU, _NODE) for name in ("online", "possible", "present"))
-    for cpu in (f"{_CPU}/cpu{number}" for number in tree.numbers(_CPU, "cpu")):
-        yield from (f"{cpu}/{name}" for name in ("online", "cpu_capacity", "cpufreq/cpuinfo_max_freq"))
-        indexes = (f"{cpu}/cache/index{number}" for number in tree.numbers(f"{cpu}/cache", "index"))
-        yield from (f"{folder}/{name}" for folder in (f"{cpu}/topology", *indexes) for name in tree.names(folder))
-    for number in tree.numbers(_NODE, "node"):
-        yield from (f"{_NODE}/node{number}/{name}" for name in ("cpulist", "cpumap", "meminfo", "distance"))
 
 
 def _masks(files: Mapping[str, str]) -> dict[str, str]:

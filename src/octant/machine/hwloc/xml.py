@@ -150,7 +150,8 @@ class _Reader:
 
     def topology(self, root: ET.Element, machine: ET.Element) -> Topology:
         online = frozenset(number for number, _ in self.places)
-        home = {number: self._home(number) for number in online}
+        allowed_nodes = _numbers(machine.get("allowed_nodeset"))
+        home = {number: self._home(number, allowed_nodes) for number in online}
         distances = _distances(root, sorted(node.os for node in self.nodes))
         kinds = tuple(_cpu_kinds(root, online))
         return Topology(
@@ -171,10 +172,17 @@ class _Reader:
             memory_attributes=tuple(self._attributes(root)),
         )
 
-    def _home(self, cpu: int) -> int | None:
-        """The node with the nearest memory of a hardware thread: the smallest one that contains it, DRAM first."""
+    def _home(self, cpu: int, allowed: CpuSet) -> int | None:
+        """The node with the nearest memory of a hardware thread: the smallest one that contains it, DRAM first.
+
+        One that may be used comes before all others: the system allows no node without memory.
+        """
         holding = [node for node in self.nodes if cpu in node.cpus]
-        best = min(holding, key=lambda node: (node.kind not in ("", "DRAM"), len(node.cpus), node.os), default=None)
+        best = min(
+            holding,
+            key=lambda node: (node.os not in allowed, node.kind not in ("", "DRAM"), len(node.cpus), node.os),
+            default=None,
+        )
         return best.os if best else None
 
     def _cpus(self, home: Mapping[int, int | None], classes: Mapping[int, str]) -> Iterator[Cpu]:
