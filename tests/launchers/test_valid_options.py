@@ -15,7 +15,7 @@ from octant.machine import Cpu, NumaNode, Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
 from octant.machine.nonempty import NonEmptySet
 from octant.machine.sanity import checked_topology
-from octant.placement import Placement, RankPlace, mask_text, set_text
+from octant.placement import Placement, RankPlace, mask_text, planner, set_text
 from octant.placement.draw import as_svg, as_text
 from octant.placement.planner import DoesNotFit, plan
 from octant.placement.request import Memory, Policy, Request, Unit
@@ -50,7 +50,6 @@ def planned(topology: Topology, request: Request) -> tuple[Placement, Request] |
     try:
         return plan(topology, request), request
     except DoesNotFit as refusal:
-        assert "(" in str(refusal)
         if refusal.largest is None:
             return None
         return plan(topology, refusal.largest), refusal.largest
@@ -135,8 +134,7 @@ def test_what_is_read_back_is_valid_or_refused(described: Topology, name: str, r
         here = frozenset(cpu.os for cpu in machine.cpus)
         try:
             _, reading = from_syntax(text, machine)
-        except (ValueError, Refusal) as refusal:
-            assert re.search(r"cannot|refuses|names|try", str(refusal))
+        except (ValueError, Refusal):
             continue
         for place in reading.placement.ranks:
             assert place.cpus <= here
@@ -204,7 +202,7 @@ def test_a_placement_that_is_not_valid_is_refused_by_rank() -> None:
 
 
 def test_lines_for_another_machine_are_refused() -> None:
-    with pytest.raises(Refusal, match="rank 1 .there is no hardware thread 8-9"):
+    with pytest.raises(Refusal, match=r"rank 1 .there is no hardware thread 8-9"):
         from_syntax("taskset -c 0-1 p\ntaskset -c 8-9 p", seventeen())
     _, reading = from_syntax("taskset -c 0-3 p", replace(seventeen(), allowed=frozenset({0, 1})))
     assert any("may not use" in text for text in reading.remarks)
@@ -226,3 +224,13 @@ def test_caches_that_are_not_known_are_not_asked_for() -> None:
         plan(topology, Request(2, order="scatter:l3"))
     with pytest.raises(ValueError, match="caches are not known"):
         from_syntax("OMP_NUM_THREADS=2 OMP_PLACES=ll_caches p", topology)
+
+
+@pytest.mark.parametrize(
+    ("sets", "why"), [([{0}, {0, 1}], "rank 1 .ranks before it"), ([{0}, {7}], "rank 1 .there is")]
+)
+def test_every_plan_passes_the_check(monkeypatch: pytest.MonkeyPatch, sets: list[set[int]], why: str) -> None:
+    """A planner with a defect, as the check is there for."""
+    monkeypatch.setattr(planner, "_by_slots", lambda _topology, _request: [(frozenset(one),) for one in sets])
+    with pytest.raises(Refusal, match=why):
+        plan(seventeen(), Request(2))
