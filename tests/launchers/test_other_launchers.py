@@ -13,8 +13,7 @@ import pytest
 from octant.launchers import from_syntax, to_syntax
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
-from octant.machine.hwloc import load
-from octant.machine.synthetic import read_synthetic
+from octant.machine.hwloc import load, read_synthetic
 from octant.placement import numbers_text
 from octant.placement.expressions import parse_place
 from octant.placement.planner import plan

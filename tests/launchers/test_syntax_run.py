@@ -15,8 +15,7 @@ import record_launchers as runs
 from launcher_syntax import GOALS, REFERENCE, read, syntax_of
 from octant.launchers import from_syntax
 from octant.machine import CpuSet, Topology
-from octant.machine.hwloc import load
-from octant.machine.synthetic import read_synthetic
+from octant.machine.hwloc import load, read_synthetic
 from octant.placement import numbers_text
 from octant.placement.expressions import parse_place
 from octant.placement.planner import DoesNotFit, plan

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from octant.machine.cpusets import parse_cpus, parse_mask
-from octant.machine.hwloc import load, read_xml
+from octant.machine.hwloc import load, read_synthetic, read_xml
 from octant.machine.load import load as load_machine
-from octant.machine.synthetic import read_synthetic
 from octant.placement import numbers_text
 from paths import MACHINES
 from topology_xml import write_xml

@@ -9,7 +9,7 @@ import record_launchers as runs
 from launcher_syntax import REFERENCE
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
-from octant.machine.synthetic import read_synthetic
+from octant.machine.hwloc import read_synthetic
 from octant.placement import numbers_text
 from octant.placement.expressions import parse_place
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from octant.machine import CpuSet
 from octant.machine.cpusets import parse_cpus
-from octant.machine.synthetic import read_synthetic
+from octant.machine.hwloc import read_synthetic
 from octant.placement import numbers_text
 from octant.placement.expressions import objects
 from paths import DATA

@@ -95,6 +95,6 @@ def assert_consistent(topology: Topology) -> None:
         assert all(sets)
         assert sum(map(len, sets)) == len(frozenset().union(*sets)), "disjoint"
         assert len(sets) <= sum(1 for core in cores if any(core & held for held in sets)) or max(map(len, sets)) > 1
-        for other in (*cores, *topology.groups("package"), *(one.cpus for one in topology.data_caches())):
+        for group in (*cores, *topology.groups("package"), *(one.cpus for one in topology.data_caches())):
             for held in sets:
-                assert not held & other or held & other in (held, other)
+                assert not held & group or held & group in (held, group)

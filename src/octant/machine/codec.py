@@ -192,7 +192,7 @@ def _topology_json(topology: Topology) -> _Json:
             for n in topology.numa
         ],
         "allowed": cpus_text(topology.allowed),
-        **{key: value for key, value in further.items() if value},
+        **{key: value for key, value in further.items() if value not in (None, [])},
     }
 
 

@@ -26,17 +26,18 @@ The names of these facts are the keys of `Machine.system`; a fact that the syste
 | `swap_bytes`, `swap_used_bytes`, `load_1min` | from /proc, when looked at |
 | `available_memory_bytes` | what processes could still take when looked at: of the system and of each control group |
 | `hwprefetch`, `hwprefetch_why` | what switches the hardware prefetcher here: `msr`, `dscr`; else why nothing does |
+| `caches_unknown` | why the topology was read without hwloc, and what to install |
 | `family`, `model`, `stepping` | the processor's numbers on x86 |
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from octant.machine import PageSize
+from octant.machine.cpus import CPU, cgroup_folders
 from octant.machine.cpusets import cpus_text
 from octant.machine.facts import FILE_SYSTEMS
-from octant.machine.layout import CPU, cgroup_folders
-from octant.machine.processor import model_numbers
+from octant.machine.processor import architecture, model_numbers
 from octant.machine.tree import Tree
 
 THP = "sys/kernel/mm/transparent_hugepage"
@@ -46,6 +47,7 @@ VOLATILE = frozenset(
         "steal_fraction",
         "swap_used_bytes",
         "available_memory_bytes",
+        "caches_unknown",
         "file_systems",
         "hwprefetch",
         "hwprefetch_why",
@@ -55,6 +57,8 @@ VOLATILE = frozenset(
     }
 )
 """Facts that may change while the machine stays the same."""
+_ONLY_PAGE: Mapping[str | None, int] = {"x86_64": 4096, "s390x": 4096}
+"""Bytes of the base page where the architecture has only one."""
 _LIMITS = ("memory.max", "memory.limit_in_bytes")
 _BOUNDS = (
     (("memory.max", "memory.high"), "memory.current"),
@@ -87,7 +91,7 @@ def chosen(text: str | None) -> str:
 
 
 def page_sizes(tree: Tree, base_bytes: int | None = None) -> tuple[PageSize, ...]:
-    """The base page (as given, else from `/proc/self/smaps`, else 4 KiB), then each huge-page pool."""
+    """The base page (as given, stated, or the architecture's only one; else left out), then each huge-page pool."""
     pools = []
     for kib in _pool_sizes(tree):
         folder = f"sys/kernel/mm/hugepages/hugepages-{kib}kB"
@@ -96,8 +100,10 @@ def page_sizes(tree: Tree, base_bytes: int | None = None) -> tuple[PageSize, ...
         )
     if base_bytes is None:
         shown = re.search(r"KernelPageSize:\s*([0-9]{1,12}) kB", tree.text("proc/self/smaps") or "")
-        base_bytes = int(shown[1]) * 1024 if shown else 4096
-    return (PageSize(base_bytes), *sorted(pools, key=lambda page: page.size_bytes))
+        stated = re.fullmatch("[1-9][0-9]{0,9}", tree.table("proc/hwloc-nofile-info").get("PageSize", ""))
+        base_bytes = int(shown[1]) * 1024 if shown else int(stated[0]) if stated else _ONLY_PAGE.get(architecture(tree))
+    base = () if base_bytes is None else (PageSize(base_bytes),)
+    return (*base, *sorted(pools, key=lambda page: page.size_bytes))
 
 
 def _pool_sizes(tree: Tree) -> list[int]:

@@ -4,11 +4,14 @@ import errno
 import os
 import re
 import stat
+from itertools import islice
 from pathlib import Path
 
 from octant.machine import CpuSet
-from octant.machine.cpusets import MOST_CPUS, parse_cpus
+from octant.machine.cpusets import MOST_CPUS, parse_cpus, parse_mask
 from octant.untrusted import FILE_LIMIT
+
+_PART_BYTES = 1 << 16
 
 
 def _plain_text(path: Path) -> str:
@@ -20,7 +23,9 @@ def _plain_text(path: Path) -> str:
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "no plain file", str(path))
-        return file.read(FILE_LIMIT).decode("utf-8", "replace")
+        # In parts: Linux refuses to read a file of /proc/sys into a buffer of more than 4 MiB.
+        parts = iter(lambda: file.read1(_PART_BYTES), b"")
+        return b"".join(islice(parts, FILE_LIMIT // _PART_BYTES)).decode("utf-8", "replace")
 
 
 class Tree:
@@ -62,6 +67,14 @@ class Tree:
         text = self.text(path)
         try:
             return None if text is None else parse_cpus(text, or_none=True)
+        except ValueError:
+            return None
+
+    def cpu_set(self, listed: str, mask: str) -> CpuSet | None:
+        """The set of hardware threads in the first file as a list, else in the second as a mask; `None`: in neither."""
+        found, text = self.cpus(listed), self.text(mask)
+        try:
+            return found if found is not None or text is None else parse_mask(text)
         except ValueError:
             return None
 

@@ -56,7 +56,7 @@ def as_json(machine: Machine) -> str:
 def as_text(machine: Machine) -> str:
     """The machine for the terminal."""
     parts: list[RenderableType] = [_headline(machine), Text(), *_drawing(machine), Text(), _caches(machine.topology)]
-    if len(machine.topology.numa) > 1:
+    if any(node.distances for node in machine.topology.numa[1:]):
         parts += [Text(), _distances(machine.topology)]
     parts += [Text(), _facts(machine)]
     if machine.disagreements:
@@ -71,7 +71,7 @@ def _headline(machine: Machine) -> RenderableType:
     counts = ", ".join(counted(len(top.groups(unit)), name) for unit, name in units)
     part = "" if len(top.allowed) == len(top.cpus) else f"; {len(top.allowed)} usable here"
     text = Text(machine.name, style="bold")
-    text.append(f"  {processor.model} ({processor.architecture}{clock})", style="not bold")
+    text.append(f"  {processor.model} ({processor.architecture or 'architecture not known'}{clock})", style="not bold")
     text.append(f"\n{counts}{part}; {bytes_text(machine.memory_bytes)} of memory", style="not bold")
     return text
 
@@ -97,9 +97,10 @@ def _drawing(machine: Machine) -> Iterator[RenderableType]:
                 continue
             if not here and package != top.groups("package")[0]:
                 continue  # memory without cores is drawn once
-            shared = [cache for cache in last if cache.cpus >= here and not cache.cpus >= package]
+            shared = [cache for cache in last if here and cache.cpus >= here and not cache.cpus >= package]
             size = f"  {bytes_text(node.memory_bytes)}" if node.memory_bytes else ""
-            size += doubt * (bool(size) and "memory size" in disputed)
+            size += f" {node.kind}" * bool(node.kind) + doubt * (bool(size) and "memory size" in disputed)
+            size += "".join(f"  memory-side cache {bytes_text(cache)}" for cache in node.side_caches)
             yield Padding(Text(f"NUMA {node.os}{size}" + _cache_text(shared)), (0, 0, 0, 2))
             within = [cache for cache in last if cache.cpus < here]
             split = (
@@ -109,6 +110,9 @@ def _drawing(machine: Machine) -> Iterator[RenderableType]:
                 yield _line(f"L{cache.level} {bytes_text(cache.size_bytes)} ", _boxes(top, cores, cache.cpus))
             if here and not split:
                 yield _line("", _boxes(top, cores, here))
+        if outside := frozenset(cpu.os for cpu in top.cpus if cpu.numa is None) & package:
+            yield Padding(Text("no NUMA node"), (0, 0, 0, 2))
+            yield _line("", _boxes(top, cores, outside))
     if top.allowed != frozenset(cpu.os for cpu in top.cpus):
         yield Text("  [ ] may be used by this process, ( ) may not", style="dim")
 
@@ -191,12 +195,34 @@ def _facts(machine: Machine) -> RenderableType:
     table.add_column(overflow="fold")
     table.add_row("instruction sets", instructions(machine.processor.flags) or "not stated")
     table.add_row("NUMA mode", numa_mode(machine))
-    table.add_row("page sizes", pages_text(machine.page_sizes))
+    for label, value in _topology_facts(machine):
+        table.add_row(label, value)
+    table.add_row("page sizes", pages_text(machine.page_sizes) or "not known")
     for label, value in setting_texts(machine.system):
         table.add_row(label, value)
     for name, version in machine.software.items():
         table.add_row(name, version)
     return table
+
+
+def _topology_facts(machine: Machine) -> Iterator[tuple[str, str]]:
+    """Kinds of cores, memory attributes and hardware threads that are not online, where there are such."""
+    top = machine.topology
+    names = {cpu.os: cpu.kind for cpu in top.cpus}
+    for kind in top.kinds:
+        of = names.get(min(kind.cpus), "")
+        infos = ", ".join(f"{name} {value}" for name, value in kind.infos)
+        rank = "not ranked" if kind.rank is None else f"rank {kind.rank}"
+        yield "core kind", "; ".join(filter(None, [cpus_text(kind.cpus), rank, of, infos]))
+    for one in top.memory_attributes:
+        value = si_text(one.value, one.unit) if one.unit else f"{one.value:g}"
+        where = "" if one.initiators is None else f" from hardware threads {cpus_text(one.initiators)}"
+        yield "memory attribute", f"{one.name} of NUMA {one.node}{where}: {value}"
+    offline = (top.complete or frozenset()) - {cpu.os for cpu in top.cpus}
+    if offline and "cpus_offline" not in machine.system:
+        yield "not online", cpus_text(offline)
+    if top.caches is None:
+        yield "caches", f"not known: {machine.system.get('caches_unknown', 'the description does not state them')}"
 
 
 def pages_text(sizes: Iterable[PageSize]) -> str:

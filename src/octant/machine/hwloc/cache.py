@@ -1,0 +1,109 @@
+"""The XML of this machine, kept in the user's cache for as long as nothing changes on which it depends.
+
+A file is used only if this user owns it, nobody else may write it, and its content has the digest in its first line.
+"""
+
+import hashlib
+import os
+import re
+import stat
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from octant.machine.hwloc import _helper
+from octant.machine.hwloc.library import wheel_library
+from octant.machine.tree import Tree
+
+_FACTS = (
+    "proc/sys/kernel/random/boot_id",
+    "sys/devices/system/cpu/online",
+    "sys/devices/system/cpu/present",
+    "sys/devices/system/cpu/cpufreq/boost",
+    "sys/devices/system/cpu/intel_pstate/no_turbo",
+    "sys/devices/system/node/online",
+    "sys/devices/system/node/has_memory",
+    "proc/self/cgroup",
+)
+"""What may change between boots or within one: CPUs, their clock frequencies and memory that are switched on or off."""
+_PLACES = ("/sys/devices/system/cpu", "/sys/devices/system/node", "/proc", "/etc/ld.so.cache", _helper.__file__)
+"""Other files in their place, as in a container, may give another answer; so may other libraries or another helper."""
+_KEPT_S = 30 * 86400
+
+
+def cached(produce: Callable[[], str]) -> str:
+    """Return the XML of this machine from the cache, or what `produce` returns, which is kept."""
+    key = _key()
+    if key is None:
+        return produce()
+    file = _folder() / f"{key}.xml"
+    with suppress(OSError, ValueError):
+        return _read(file)
+    text = produce()
+    with suppress(OSError):
+        _write(file, text)
+    return text
+
+
+def _folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "octant" / "topology"
+
+
+def _key() -> str | None:
+    """A digest of all that decides the answer; `None` if boots cannot be told apart."""
+    tree = Tree(Path("/"))
+    facts = [tree.text(path) for path in _FACTS]
+    if not facts[0]:
+        return None
+    facts += re.findall(r"(?m)^(?:Cpus|Mems)_allowed:.*", tree.text("proc/self/status") or "")
+    facts += re.findall(r"(?m)^MemTotal:.*", tree.text("proc/meminfo") or "")
+    facts += [os.environ.get("LD_LIBRARY_PATH"), *map(_state, (*_PLACES, str(wheel_library())))]
+    return hashlib.sha256("\n".join(map(str, facts)).encode()).hexdigest()[:32]
+
+
+def _state(path: str) -> str:
+    try:
+        status = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return f"{path}: none"
+    changed = (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else ()
+    return f"{path}: {status.st_dev} {status.st_ino} {changed}"
+
+
+def _read(file: Path) -> str:
+    """Return the content of a file that can be trusted.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is not ours, or damaged.
+    """
+    with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
+        status = os.fstat(opened.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
+            raise ValueError("another user may have written it")
+        data = opened.read(_helper.OUTPUT_BYTES)
+    digest, _, body = data.partition(b"\n")
+    if hashlib.sha256(body).hexdigest().encode() != digest:
+        raise ValueError("it is damaged")
+    return body.decode()
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a file whole or not at all, and remove those that have not been written for long."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for other in file.parent.iterdir():
+        with suppress(OSError):
+            if time.time() - other.stat().st_mtime > _KEPT_S:
+                other.unlink()
+    body = text.encode()
+    descriptor, partial = tempfile.mkstemp(dir=file.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+        Path(partial).replace(file)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,152 @@
+"""Synthetic descriptions: hwloc's, with more names of levels, default counts, comments, and two kinds of further lines.
+
+What hwloc would ignore or take for something else is refused here, with the part that is wrong. The levels themselves
+are hwloc's to build.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from octant.failure import suggestion
+from octant.machine import CpuSet
+from octant.machine.cpusets import MOST_CPUS, MOST_HERE, cpus_text, parse_cpus
+from octant.units import parse_bytes
+from octant.untrusted import DEEPEST
+
+_TYPES = {
+    "pack": "package", "package": "package", "socket": "package",
+    "numa": "numa", "numanode": "numa", "node": "numa",
+    "die": "die", "group": "group", "core": "core", "pu": "pu", "thread": "pu", "machine": "machine",
+    **{f"{name}{cache}": name for name in ("l1", "l2", "l3", "l4", "l5", "l1i") for cache in ("", "cache")},
+}  # fmt: skip
+_SIZES = {"l1": "32KiB", "l1i": "32KiB", "l2": "256KiB", "l3": "16MiB", "l4": "64MiB", "l5": "256MiB"}
+_LEVEL = re.compile(r"(\[?)\s*([A-Za-z0-9]+)(?::([0-9]{1,9}))?\s*(?:\(([^)]*)\))?\s*(\]?)\s*")
+_CORE_TYPES = {"efficiency": "IntelAtom", "performance": "IntelCore"}
+"""Kinds of cores, the slower first, and what hwloc calls them."""
+_LONGEST = 1 << 16
+
+
+@dataclass(frozen=True)
+class Description:
+    """A description, parted into what hwloc reads and what is ours."""
+
+    levels: str
+    allowed: CpuSet | None = None  # `None`: all hardware threads
+    kinds: Mapping[str, CpuSet] = field(default_factory=dict)
+
+    def complete(self, xml: str) -> str:
+        """Return hwloc's XML of the levels with what is ours.
+
+        Raises:
+            ValueError: hardware threads are allowed that do not exist.
+        """
+        if self.allowed is not None:
+            numbers = {int(number) for number in re.findall(r'<object type="PU" os_index="([0-9]+)"', xml)}
+            if not self.allowed <= numbers:
+                raise ValueError(f"cannot allow hardware threads {cpus_text(self.allowed)}: some do not exist")
+            xml = re.sub(r'allowed_cpuset="[^"]*"', f'allowed_cpuset="{mask_text(self.allowed)}"', xml, count=1)
+        kinds = (
+            f'<cpukind cpuset="{mask_text(self.kinds[name])}" forced_efficiency="{rank}">'
+            f'<info name="CoreType" value="{core_type}"/></cpukind>\n'
+            for rank, (name, core_type) in enumerate(_CORE_TYPES.items())
+            if name in self.kinds
+        )
+        return xml.replace("</topology>", f"{''.join(kinds)}</topology>")
+
+
+@dataclass(frozen=True)
+class _Level:
+    kind: str
+    count: int  # per object of the level above
+    attributes: Mapping[str, str]
+    attached: bool  # memory in brackets: beside the levels below, not above them
+
+    def text(self) -> str:
+        attributes = {"size": _SIZES[self.kind], **self.attributes} if self.kind in _SIZES else dict(self.attributes)
+        for name in {"size", "memory", "memorysidecachesize"} & attributes.keys():
+            attributes[name] = str(parse_bytes(attributes[name]))
+        words = f"({' '.join(f'{name}={value}' for name, value in attributes.items())})" if attributes else ""
+        return f"[{self.kind}{words}] " * self.count if self.attached else f"{self.kind}:{self.count}{words} "
+
+
+def parse_description(text: str) -> Description:
+    """Return a description's parts: levels `type:count`, outermost first, the last one `pu`; `[numa]` is attached.
+
+    Attributes are hwloc's, such as `size` of caches, `memory` of NUMA nodes, `indexes` of hardware threads. What
+    follows a `#` is a comment; a line `allowed: 2-5,8` restricts what may be used; a line `kinds: performance=0-7
+    efficiency=8-15` names the cores of a hybrid processor.
+
+    Raises:
+        ValueError: no such description; the message names the wrong part.
+    """
+    if len(text) > _LONGEST:
+        raise ValueError(f"cannot read a description of {len(text)} characters (at most {_LONGEST}); try 'core:4 pu:2'")
+    lines = [line.split("#", 1)[0].strip() for line in text.splitlines()]
+    extra = dict(line.split(":", 1) for line in lines if line.startswith(("allowed:", "kinds:")))
+    levels = list(_levels(" ".join(line for line in lines if not line.startswith(("allowed:", "kinds:")))))
+    tree = [level for level in levels if not level.attached]
+    if len(levels) > DEEPEST:
+        raise ValueError(f"cannot use {len(levels)} levels (at most {DEEPEST}); try 'pack:2 core:4 pu:2'")
+    if not tree or tree[-1].kind != "pu":
+        raise ValueError(f"cannot read {text.strip()!r} as a topology (it must end in pu); try 'core:4 pu:2'")
+    total = math.prod(level.count for level in tree)
+    nodes = math.prod(max(level.count, 1) for level in levels)
+    if not 0 < total <= MOST_HERE or nodes > MOST_CPUS:
+        raise ValueError(f"cannot use a topology of {total} hardware threads; try 1 to {MOST_HERE}")
+    _check_indexes(tree, total)
+    allowed = parse_cpus(extra["allowed"]) if "allowed" in extra else None
+    return Description("".join(level.text() for level in levels), allowed, dict(_kinds(extra.get("kinds", ""))))
+
+
+def _levels(text: str) -> Iterator[_Level]:
+    position, text = 0, text.strip()
+    while position < len(text):
+        match = _LEVEL.match(text, position)
+        if match is None or match[2].lower() not in _TYPES or bool(match[1]) != bool(match[5]):
+            word = text[position:].split()[0]
+            name, colon, number = word.partition(":")
+            hint = suggestion(name.lower(), _TYPES) if colon and number.isdigit() else "try core:4"
+            raise ValueError(f"cannot read the level {word!r} (not TYPE:COUNT of a known type); {hint}")
+        position = match.end()
+        count = int(match[3] or 1)
+        if count == 0:
+            raise ValueError(f"cannot have no {match[2]}: counts start at 1")
+        attributes = dict(part.split("=", 1) for part in (match[4] or "").split() if "=" in part)
+        level = _Level(_TYPES[match[2].lower()], count, attributes, bool(match[1]))
+        if level.kind != "machine" or count > 1:  # there is one, and hwloc adds it
+            yield level
+
+
+def _check_indexes(tree: list[_Level], total: int) -> None:
+    """Refuse numbers of hardware threads for which hwloc would count upwards instead, with a warning at most."""
+    text = tree[-1].attributes.get("indexes", "")
+    if re.fullmatch("[0-9]{1,5}(,[0-9]{1,5})*", text):
+        numbers = [int(number) for number in text.split(",")]
+        right = len(numbers) == len(set(numbers)) == total and max(numbers) < MOST_CPUS
+    elif "*" in text:
+        pairs = [re.fullmatch(r"[0-9]{1,9}\*([0-9]{1,9})", part) for part in text.split(":")]
+        right = all(pairs) and math.prod(int(pair[1]) for pair in pairs if pair) == total
+    else:
+        for word in text.split(":") if text else ():
+            if not any(level.kind == _TYPES.get(word.lower()) for level in tree[:-1]):
+                raise ValueError(f"cannot number by {word!r}: the description has no such level above pu")
+        right = True
+    if not right:
+        raise ValueError(f"cannot number {total} hardware threads by indexes={text[:60]}")
+
+
+def _kinds(text: str) -> Iterator[tuple[str, CpuSet]]:
+    for word in text.split():
+        name, _, listed = word.partition("=")
+        if name not in _CORE_TYPES:
+            raise ValueError(f"cannot use the kind {name[:60]!r} of cores; {suggestion(name, _CORE_TYPES)}")
+        yield name, parse_cpus(listed)
+
+
+def mask_text(cpus: CpuSet) -> str:
+    """Return a set as hwloc writes it: hexadecimal words of 32 bits, the highest first."""
+    bits = sum(1 << cpu for cpu in cpus)
+    words = range(max(bits.bit_length() - 1, 0) // 32, -1, -1)
+    return ",".join(f"0x{bits >> 32 * word & 0xFFFFFFFF:08x}" for word in words)

