@@ -171,7 +171,7 @@ def test_pages_without_a_pool_may_be_granted_transparently() -> None:
     sizes = {"thp": "madvise", "thp_sizes": "16kB=inherit 64kB=madvise"}
     here = dataclasses.replace(machine(), system=sizes)
     assert facts.missing("pages=64KiB", here) == facts.missing("pages=16KiB", here) == ""
-    off = dataclasses.replace(here, system=sizes | {"thp": "never"})
+    off = dataclasses.dataclasses.replace(here, system=sizes | {"thp": "never"})
     assert facts.missing("pages=64KiB", off) == ""
     assert facts.missing("pages=16KiB", off) == (
         "needs 16 KiB pages; this system has 4 KiB, 2 MiB; transparent ones of that size are switched off (never)"
@@ -181,8 +181,10 @@ def test_pages_without_a_pool_may_be_granted_transparently() -> None:
 def test_a_default_is_no_fact() -> None:
     """What is not known of a machine is no fact; expressions take an assumption, and results on it say so."""
     here = machine()
-    caches, memory = replace(here.topology, caches=None), replace(here, memory_bytes=None)
-    blank = replace(memory, topology=caches, processor=replace(here.processor, flags=frozenset()))
+    caches, memory = dataclasses.replace(here.topology, caches=None), dataclasses.replace(here, memory_bytes=None)
+    blank = dataclasses.replace(
+        memory, topology=caches, processor=dataclasses.replace(here.processor, flags=frozenset())
+    )
     known = facts.facts(blank)
     assert not {"l1", "l2", "llc", "cached", "memory", "vector_bits"} & known.keys()
     assert facts.assumed(blank) == {"l1": 2**15, "l2": 2**20, "llc": 2**25, "cached": 2**27, "vector_bits": 128}
@@ -198,7 +200,7 @@ def test_a_default_is_no_fact() -> None:
 
 def test_domains_that_are_not_known_are_not_counted() -> None:
     here = machine()
-    alone = tuple(replace(cpu, numa=None) for cpu in here.topology.cpus)
-    blank = replace(here, topology=replace(here.topology, cpus=alone, numa=()))
+    alone = tuple(dataclasses.replace(cpu, numa=None) for cpu in here.topology.cpus)
+    blank = dataclasses.replace(here, topology=dataclasses.replace(here.topology, cpus=alone, numa=()))
     assert "numa" not in facts.facts(blank)
     assert facts.missing("numa>=2", blank).endswith("how many there are is not known here")
