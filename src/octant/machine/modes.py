@@ -14,6 +14,11 @@ def numa_mode(machine: Machine) -> str:
     """`4 NUMA domains a package (NPS4), 2 L3 caches in each`; of memory nodes without cores nothing is said."""
     top = machine.topology
     packages, nodes = top.groups("package"), [node.cpus for node in top.numa if node.cpus]
+    without = frozenset(cpu.os for cpu in top.cpus if cpu.numa is None)
+    if without or not nodes:
+        if not nodes:
+            return "not known"
+        return f"{_counted(len(nodes), 'NUMA domain')} known; hardware threads {cpus_text(without)} are in none"
     per_package = max((sum(bool(node & package) for node in nodes) for package in packages), default=1)
     spanned = max((sum(bool(node & package) for package in packages) for node in nodes), default=0)
     if per_package == 1 and spanned > 1:
