@@ -123,7 +123,9 @@ def _by_slots(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
     free, size = slots(topology, request), request.threads
     need = request.ranks * size
     if need > len(free) and not (request.oversubscribe and free):
-        raise DoesNotFit(_too_many(topology, request, len(free)), _largest_slots(request, len(free)))
+        raise DoesNotFit(
+            _too_many(topology, request, len(free)), _fitting(topology, _largest_slots(request, len(free)))
+        )
     if request.order == "compact" or size > len(free):  # a rank that has more threads than there are places is anywhere
         free = free * -(-need // len(free))
         return [tuple(s.bound for s in free[r * size : (r + 1) * size]) for r in range(request.ranks)]
@@ -272,7 +274,8 @@ def _by_units(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
     blocks = _blocks(topology, request)
     capacity = sum(block.ranks for block in blocks)
     if request.ranks > capacity and not (request.oversubscribe and blocks):
-        raise DoesNotFit(_too_few_units(topology, request), _largest_units(topology, request, capacity))
+        largest = _fitting(topology, _largest_units(topology, request, capacity))
+        raise DoesNotFit(_too_few_units(topology, request), largest)
     paths = _paths(topology, _levels(topology, request)) if request.order != "compact" else {}
     order = _dealt(blocks, paths) if paths else [block for block in blocks for _ in range(block.ranks)]
     return [(block.cpus,) * request.threads for block in itertools.islice(itertools.cycle(order), request.ranks)]
@@ -404,8 +407,10 @@ def _check_caches(topology: Topology, request: Request) -> None:
         raise DoesNotFit(f"cannot use {asked} ({why})", _fitting(topology, plain))
 
 
-def _fitting(topology: Topology, request: Request) -> Request | None:
+def _fitting(topology: Topology, request: Request | None) -> Request | None:
     """The request itself where it fits, else the largest like it that does."""
+    if request is None:
+        return None
     try:
         plan(topology, request)
     except DoesNotFit as refusal:
