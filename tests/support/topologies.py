@@ -28,7 +28,7 @@ def any_topology(draw: st.DrawFn) -> Topology:
             _NAMES[min(core % kinds, 2)] if kinds > 1 else "")
         for number, (core, package) in zip(numbers, rows, strict=True)
     ]  # fmt: skip
-    allowed = draw(st.just(here) | st.frozensets(st.sampled_from(sorted(here) + [max(here) + 1])))
+    allowed = draw(st.just(here) | st.frozensets(st.sampled_from([*sorted(here), max(here) + 1])))
     return Topology(
         tuple(sorted(cpus, key=lambda cpu: cpu.os)), draw(_caches(cpus)), nodes, allowed, kinds=_kinds(cpus, kinds)
     )

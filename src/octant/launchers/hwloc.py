@@ -32,9 +32,9 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
 def expression(held: CpuSet, topology: Topology) -> str:
     """Objects, by logical number, whose threads are exactly these."""
     for unit, name in (("package", "package"), ("numa", "numa"), ("l3", "l3"), ("core", "core"), ("thread", "pu")):
-        groups = objects(topology, unit)
         if unit == "l3" and not any(cache.level == 3 for cache in topology.caches or ()):
             continue
+        groups = objects(topology, unit, partial=True)
         inside = [index for index, group in enumerate(groups) if group <= held]
         if inside and frozenset().union(*(groups[i] for i in inside)) == held:
             return " ".join(f"{name}:{part}" for part in numbers_text(inside).split(","))

@@ -23,7 +23,7 @@ class DoesNotFit(ValueError):  # noqa: N818 (a refusal with an answer, not a fau
     """A request that the machine cannot hold. `largest` is the nearest that it can, or `None`."""
 
     def __init__(self, reason: str, largest: Request | None) -> None:
-        self.largest = largest
+        self.reason, self.largest = reason, largest
         super().__init__(f"{reason}; " + (f"the largest that fits: {largest}" if largest else "nothing like it fits"))
 
 
@@ -41,8 +41,20 @@ def plan(topology: Topology, request: Request, page_sizes: Sequence[PageSize] | 
     `page_sizes` are the machine's; without them pages are not checked.
 
     Raises:
-        DoesNotFit: too many ranks or threads, or a unit, memory node or page size that the machine lacks.
+        DoesNotFit: too many ranks or threads, or a unit, memory node or page size that the machine lacks. What it names
+            as the largest that fits does fit.
     """
+    try:
+        return plan_or_suggest(topology, request, page_sizes)
+    except DoesNotFit as refusal:
+        fits = _fitting(topology, refusal.largest, page_sizes) if refusal.largest else None
+        if fits == refusal.largest:
+            raise
+        raise DoesNotFit(refusal.reason, fits) from None
+
+
+def plan_or_suggest(topology: Topology, request: Request, page_sizes: Sequence[PageSize] | None = None) -> Placement:
+    """As `plan`, but what a refusal suggests is not tried: for those who ask whether a request is possible."""
     _check_memory(topology, request)
     _check_cores(topology, request)
     _check_caches(topology, request)
@@ -123,9 +135,7 @@ def _by_slots(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
     free, size = slots(topology, request), request.threads
     need = request.ranks * size
     if need > len(free) and not (request.oversubscribe and free):
-        raise DoesNotFit(
-            _too_many(topology, request, len(free)), _fitting(topology, _largest_slots(request, len(free)))
-        )
+        raise DoesNotFit(_too_many(topology, request, len(free)), _largest_slots(request, len(free)))
     if request.order == "compact" or size > len(free):  # a rank that has more threads than there are places is anywhere
         free = free * -(-need // len(free))
         return [tuple(s.bound for s in free[r * size : (r + 1) * size]) for r in range(request.ranks)]
@@ -274,8 +284,7 @@ def _by_units(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
     blocks = _blocks(topology, request)
     capacity = sum(block.ranks for block in blocks)
     if request.ranks > capacity and not (request.oversubscribe and blocks):
-        largest = _fitting(topology, _largest_units(topology, request, capacity))
-        raise DoesNotFit(_too_few_units(topology, request), largest)
+        raise DoesNotFit(_too_few_units(topology, request), _largest_units(topology, request, capacity))
     paths = _paths(topology, _levels(topology, request)) if request.order != "compact" else {}
     order = _dealt(blocks, paths) if paths else [block for block in blocks for _ in range(block.ranks)]
     return [(block.cpus,) * request.threads for block in itertools.islice(itertools.cycle(order), request.ranks)]
@@ -384,12 +393,10 @@ def _check_cores(topology: Topology, request: Request) -> None:
         have = "1 hardware thread" if topology.smt() == 1 else f"{topology.smt()} hardware threads at most"
         raise DoesNotFit(
             f"cannot use {request.smt} hardware threads per core (a core has {have})",
-            _fitting(topology, replace(request, smt=topology.smt())),
+            replace(request, smt=topology.smt()),
         )
     if request.kind == "efficiency" and not any(cpu.kind == "efficiency" for cpu in topology.cpus):
-        raise DoesNotFit(
-            "cannot choose efficiency cores (there are none)", _fitting(topology, replace(request, kind="any"))
-        )
+        raise DoesNotFit("cannot choose efficiency cores (there are none)", replace(request, kind="any"))
 
 
 def _check_caches(topology: Topology, request: Request) -> None:
@@ -404,18 +411,23 @@ def _check_caches(topology: Topology, request: Request) -> None:
             order="scatter" if request.order in ("scatter:l2", "scatter:l3") else request.order,
         )
         why = "it is not known which hardware threads share a cache; hwloc tells it where it is installed"
-        raise DoesNotFit(f"cannot use {asked} ({why})", _fitting(topology, plain))
+        raise DoesNotFit(f"cannot use {asked} ({why})", plain)
 
 
-def _fitting(topology: Topology, request: Request | None) -> Request | None:
+def _fitting(topology: Topology, request: Request, page_sizes: Sequence[PageSize] | None = None) -> Request | None:
     """The request itself where it fits, else the largest like it that does."""
-    if request is None:
-        return None
-    try:
-        plan(topology, request)
-    except DoesNotFit as refusal:
-        return refusal.largest
-    return request
+    tried: list[Request] = []
+    while request not in tried:
+        tried.append(request)
+        try:
+            plan_or_suggest(topology, request, page_sizes)
+        except DoesNotFit as refusal:
+            if refusal.largest is None:
+                return None
+            request = refusal.largest
+        else:
+            return request
+    return None
 
 
 def _check_pages(request: Request, page_sizes: Sequence[PageSize]) -> None:

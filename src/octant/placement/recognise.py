@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from octant.machine import CpuSet, Topology
-from octant.placement.planner import DoesNotFit, ordered_cores, plan
+from octant.placement.planner import DoesNotFit, ordered_cores, plan_or_suggest
 from octant.placement.request import Request, Unit, explicit
 
 _ORDERS = ("compact", "scatter:numa", "scatter:package", "scatter:l3", "scatter")
@@ -18,7 +18,7 @@ def recognise(sets: Sequence[CpuSet], topology: Topology, threads: int | None = 
     """
     for request in _candidates(sets, topology, threads):
         try:
-            placement = plan(topology, request)
+            placement = plan_or_suggest(topology, request)
         except (DoesNotFit, ValueError):
             continue
         if [place.cpus for place in placement.ranks] == list(sets):
