@@ -119,13 +119,14 @@ class _Reader:
         if depth > DEEPEST:
             raise ValueError(f"cannot read the topology (nested deeper than {DEEPEST} levels); {_REMEDY}")
         kind, cpus, index = item.get("type", ""), _numbers(item.get("cpuset")), item.get("gp_index", "")
-        self.cpusets[index] = cpus
+        if index:
+            self.cpusets[index] = cpus
         if kind in ("Package", "Die"):
             identity = f"{kind}{len(self.numbers)}"
             self.numbers[identity] = item.get("os_index", "")
             place = replace(place, package=identity, die="") if kind == "Package" else replace(place, die=identity)
         elif kind == "Core":
-            place = replace(place, core=f"{len(self.cpusets)}.{len(self.places)}")
+            place = replace(place, core=f"core before thread {len(self.places)}")
         elif kind == "MemCache":
             size = _number(item, "cache_size", _MOST_BYTES) or None
             place = replace(place, side_caches=(*place.side_caches, size))
