@@ -13,7 +13,7 @@ export PIP_DEFAULT_TIMEOUT ?= 8
 STEP := $(PYTHON) src/octant/build/steps.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup evaluate test test-root quick check format bench constraints docs picture new-workload dev dev-openmpi openmpi intel sanitize fuzz mutants browser slurm sshd simgrid clean
+.PHONY: help setup evaluate test test-root quick check format bench constraints docs picture new-workload dev dev-openmpi openmpi intel sanitize fuzz field hwloc-suite mutants browser slurm sshd simgrid clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,7 +39,7 @@ $(STAMP): $(RUNS)
 evaluate: $(RUNS)  ## measure this machine (about three minutes with the set-up) and print the path of the report
 	$(BIN)/octant evaluate --quick
 
-test: sanitize dev dev-openmpi  ## run all tests: native, Python, and those of more ranks than cores with Open MPI
+test: sanitize dev dev-openmpi hwloc-suite  ## run all tests: native, Python, and those of more ranks than cores with Open MPI
 	$(BIN)/python -u -m pytest -q --together -n 2
 	$(BIN)/python -u -m pytest -q --alone  # one after the other: they start processes on every core
 
@@ -84,6 +84,12 @@ fuzz: $(STAMP)  ## put changed inputs to every reader of foreign text, the netwo
 	compiler=$${CXX:-c++}; LD_PRELOAD="$$($$compiler -print-file-name=libasan.so) $$($$compiler -print-file-name=libstdc++.so.6)" \
 		ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=4:hard_rss_limit_mb=3000 \
 		$(BIN)/python tests/fuzz/run.py --network build/asan/bin --inputs $(N)
+
+# Recorded machines of hwloc's test suite, in build/hwloc-suite; without them their tests are skipped.
+hwloc-suite: $(STAMP)
+	-@$(BIN)/python tests/support/hwloc_suite.py
+field: hwloc-suite  ## read the machines of hwloc's test suite (Debian's source package), and compare them with hwloc's own output
+	$(BIN)/pytest -q -n 2 tests/machine/test_hwloc_suite.py
 
 quick: $(STAMP)  ## run the tests that start no native program, in a minute (the network model is built once)
 	@mkdir -p build

@@ -9,7 +9,7 @@ from octant import catalogue
 from octant.analysis import evidence
 from octant.analysis.doubts import LEAST_BURSTS, TIME_SLICE_NS
 from octant.analysis.figures import BEYOND
-from octant.machine.synthetic import read_synthetic
+from octant.machine.hwloc import read_synthetic
 from octant.placement.expressions import parse_place
 from octant.runs.programs import pair
 from octant.stats import changes, gate, launches, paired, samples

@@ -8,7 +8,7 @@ from octant.advice.findings.groups_untold import judge
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Subject
 from octant.machine import Topology
-from octant.machine.synthetic import read_synthetic
+from octant.machine.hwloc import read_synthetic
 from octant.record import Point
 from pair_times import TWO_SOCKETS, launch
 

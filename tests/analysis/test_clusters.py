@@ -5,7 +5,7 @@ import random
 import pytest
 
 from octant.analysis.clusters import clusters, groups_text, in_order, told_groups
-from octant.machine.synthetic import read_synthetic
+from octant.machine.hwloc import read_synthetic
 from pair_times import TWO_SOCKETS, distance_ns, flat, values
 
 CORES = tuple(frozenset({n, n + 1}) for n in range(0, 16, 2))

@@ -16,7 +16,7 @@ from octant import catalogue
 from octant.catalogue.lookup import nearest, search
 from octant.cli import application
 from octant.failure import Refusal
-from octant.machine.synthetic import read_synthetic
+from octant.machine.hwloc import read_synthetic
 from octant.mpi import neutral, settings
 from octant.mpi.inventory import Inventory, linked, parse_mpivars, parse_ompi_info
 from octant.placement.expressions import parse_place

@@ -15,8 +15,8 @@ from octant.failure import Exit, Refusal
 from octant.machine import discover as probe
 from octant.machine.cpusets import cpus_text
 from octant.machine.discover import discover
+from octant.machine.hwloc import read_synthetic
 from octant.machine.surroundings import Surroundings
-from octant.machine.synthetic import read_synthetic
 from octant.report.machine import advice as advice_writer
 from octant.report.machine import text as machine_writer
 from octant.report.machine.text import instructions

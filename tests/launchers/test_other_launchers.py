@@ -13,9 +13,8 @@ import pytest
 from octant.launchers import from_syntax, to_syntax
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
-from octant.machine.hwloc import load
-from octant.machine.synthetic import read_synthetic
-from octant.placement import set_text
+from octant.machine.hwloc import load, read_synthetic
+from octant.placement import numbers_text
 from octant.placement.expressions import parse_place
 from octant.placement.planner import plan
 from paths import DATA, MACHINES
@@ -45,7 +44,7 @@ INTEL_MPI = [  # masks of the ranks as Intel MPI 2021.18.1 (wheel impi-rt) gave 
 @pytest.mark.parametrize(("line", "expected"), INTEL_MPI)
 def test_intel_mpi_as_recorded(line: str, expected: list[str]) -> None:
     reading = from_syntax(f"{line} mpiexec -n 2 prog", load(MACHINES / "vm-2core.xml"), "intelmpi")[1]
-    assert [set_text(place.cpus) for place in reading.placement.ranks] == expected
+    assert [numbers_text(place.cpus) for place in reading.placement.ranks] == expected
 
 
 def _under_intel_mpi(line: str, ranks: int, folder: Path) -> list[str]:
@@ -60,7 +59,7 @@ def _under_intel_mpi(line: str, ranks: int, folder: Path) -> list[str]:
     environment = {**os.environ, "I_MPI_ROOT": root, "I_MPI_FABRICS": "shm", **variables}
     command = [launcher, "-n", str(ranks), sys.executable, "-c", show]
     subprocess.run(command, env=environment, check=True, timeout=60, cwd=folder)
-    return [set_text([int(cpu) for cpu in (folder / str(rank)).read_text().split()]) for rank in range(ranks)]
+    return [numbers_text([int(cpu) for cpu in (folder / str(rank)).read_text().split()]) for rank in range(ranks)]
 
 
 @pytest.mark.mpi
@@ -76,7 +75,7 @@ def test_intel_mpi_does_what_our_words_ask(text: str, tmp_path: Path) -> None:
     topology = here()
     request = parse_place(text, topology)
     placement = plan(topology, request)
-    expected = [set_text(place.cpus) for place in placement.ranks]
+    expected = [numbers_text(place.cpus) for place in placement.ranks]
     lines = to_syntax("intelmpi", placement, request, topology).lines
     line = next(line for line in lines if "I_MPI_PIN_DOMAIN" in line)
     assert _under_intel_mpi(line.removeprefix("export "), len(expected), tmp_path) == expected

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from launcher_syntax import GOALS, REFERENCE, read, syntax_of
 from octant.failure import Refusal
 from octant.launchers import from_syntax, names, to_syntax
-from octant.machine.hwloc import load
-from octant.machine.synthetic import read_synthetic
+from octant.machine.hwloc import load, read_synthetic
 from octant.placement.planner import DoesNotFit, plan
 from octant.placement.request import Request
 from paths import MACHINES

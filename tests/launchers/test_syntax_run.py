@@ -15,9 +15,8 @@ import record_launchers as runs
 from launcher_syntax import GOALS, REFERENCE, read, syntax_of
 from octant.launchers import from_syntax
 from octant.machine import CpuSet, Topology
-from octant.machine.hwloc import load
-from octant.machine.synthetic import read_synthetic
-from octant.placement import set_text
+from octant.machine.hwloc import load, read_synthetic
+from octant.placement import numbers_text
 from octant.placement.expressions import parse_place
 from octant.placement.planner import DoesNotFit, plan
 from paths import MACHINES, ROOT
@@ -258,7 +257,7 @@ INTEL = [  # masks of the threads as Intel's runtime 2026 gave them on two cores
 @pytest.mark.parametrize(("line", "expected"), INTEL)
 def test_intel_openmp_as_recorded(line: str, expected: list[str]) -> None:
     reading = read(line, load(MACHINES / "vm-2core.xml"))
-    assert [set_text(held) for held in reading.placement.ranks[0].threads] == expected
+    assert [numbers_text(held) for held in reading.placement.ranks[0].threads] == expected
 
 
 def _under_intel(program: str, line: str) -> list[str]:
@@ -271,7 +270,7 @@ def _under_intel(program: str, line: str) -> list[str]:
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "GOMP_", "KMP_"))}
     output = subprocess.run([program], capture_output=True, text=True, env=clean | variables, check=True).stdout
     rows = [row.split()[1:] for row in output.splitlines() if row.startswith("thread")]
-    return [set_text(frozenset(int(cpu) for cpu in row)) for row in rows]
+    return [numbers_text(frozenset(int(cpu) for cpu in row)) for row in rows]
 
 
 @pytest.mark.parametrize(("line", "expected"), INTEL)

@@ -5,8 +5,7 @@ import pytest
 from launcher_syntax import POWER575, REFERENCE, masks, read, remarks_of
 from octant.launchers import to_syntax
 from octant.machine import Topology
-from octant.machine.hwloc import load
-from octant.machine.synthetic import read_synthetic
+from octant.machine.hwloc import load, read_synthetic
 from octant.placement import set_text
 from paths import MACHINES
 

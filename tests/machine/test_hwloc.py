@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from octant.machine.cpusets import parse_cpus, parse_mask
-from octant.machine.hwloc import load, read_xml
+from octant.machine.hwloc import load, read_synthetic, read_xml
 from octant.machine.load import load as load_machine
-from octant.machine.synthetic import read_synthetic
-from octant.placement import set_text
+from octant.placement import numbers_text
 from paths import MACHINES
 from topology_xml import write_xml
 
@@ -39,9 +38,9 @@ def test_recorded_machine_reads_as_its_summary_says(path: Path) -> None:
         "threads": len(topology.cpus),
         "smt": topology.smt(),
         "usable_cores": len([core for core in cores if core & topology.allowed]),
-        "allowed": set_text(topology.allowed),
-        "siblings_of_first": set_text(next(core for core in cores if 0 in core)),
-        "first_numa": set_text(topology.numa[0].cpus),
+        "allowed": numbers_text(topology.allowed),
+        "siblings_of_first": numbers_text(next(core for core in cores if 0 in core)),
+        "first_numa": numbers_text(topology.numa[0].cpus),
     }
 
 
@@ -85,7 +84,7 @@ def test_format_3_reads_like_format_2() -> None:
 
 def test_memory_without_cores_is_a_node_without_threads() -> None:
     topology = read_synthetic("pack:2 [numa(memory=64GiB)] [numa(memory=16GiB)] core:2 pu:1")
-    assert [set_text(node.cpus) for node in topology.numa] == ["0-1", "", "2-3", ""]
+    assert [numbers_text(node.cpus) for node in topology.numa] == ["0-1", "", "2-3", ""]
     assert {cpu.numa for cpu in topology.cpus} == {0, 2}
 
 

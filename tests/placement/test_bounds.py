@@ -8,7 +8,7 @@ import pytest
 from octant.failure import Refusal
 from octant.launchers import from_syntax, with_file
 from octant.machine import hwloc
-from octant.machine.synthetic import read_synthetic
+from octant.machine.hwloc import read_synthetic
 from octant.placement.expressions import parse_place
 from octant.placement.planner import plan
 from octant.placement.request import LONGEST, MOST, parse_request

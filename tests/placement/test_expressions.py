@@ -9,8 +9,8 @@ import record_launchers as runs
 from launcher_syntax import REFERENCE
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
-from octant.machine.synthetic import read_synthetic
-from octant.placement import set_text
+from octant.machine.hwloc import read_synthetic
+from octant.placement import numbers_text
 from octant.placement.expressions import parse_place
 
 LIKWID = {  # as likwid-pin 5.2.2 -p prints them, given a topology file of the reference node with an L3 a package
@@ -107,7 +107,7 @@ HWLOC = {  # as hwloc-calc 2.9.0 prints them for the reference topology
 @pytest.mark.parametrize(("text", "expected"), HWLOC.items())
 def test_hwloc_expressions(text: str, expected: str) -> None:
     request = parse_place(text, REFERENCE)
-    assert set_text(frozenset(request.cpus[0])) == expected
+    assert numbers_text(frozenset(request.cpus[0])) == expected
     if shutil.which("hwloc-calc"):
         command = ["hwloc-calc", "-i", runs.REFERENCE, "--li", "--po", "-I", "pu", *text.split()]
         output = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -243,7 +243,7 @@ def test_a_launch_that_cannot_be_planned_is_a_failure_of_its_own(store: Store) -
 
 def test_what_was_decided_is_on_disk_before_it_starts(store: Store) -> None:
     run = store.create("q", machine(), ASKS[:1])
-    places = (RankPlace(0, frozenset({0, 4}), (frozenset({0}), frozenset({4})), (1,)),)
+    places = (RankPlace.of_threads(0, ({0}, {4}), (1,)),)
 
     def start(*_: object) -> Outcome:
         (plan,) = store.read(run.id).plans.values()

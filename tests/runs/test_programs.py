@@ -16,7 +16,7 @@ from octant.ask import Ask, Shape, Subject
 from octant.launch.execute import Outcome
 from octant.launch.guard import Energy, GuardReport, Outlived, SeenThread
 from octant.launch.program import ProgramEnd
-from octant.placement import set_text
+from octant.placement import numbers_text
 from octant.record import Given, Point, Taken
 from octant.runs.programs.records import record_lines
 
@@ -94,7 +94,7 @@ def test_each_rank_has_its_readings_and_those_without_a_report_are_named(
     there = sorted(rank for rank in reporting if rank < ranks)
     missing = sorted(set(range(ranks)) - set(there))
     assert point.ranks == ranks
-    assert point.notes.get("ranks missing", "") == set_text(missing)
+    assert point.notes.get("ranks missing", "") == numbers_text(missing)
     assert [one.rank for one in point.taken] == there
     assert len(point.given) == (min(missing) if missing else ranks), "in the order of the ranks, as readers take them"
     series = {(one.head.name, one.head.rank): one.values.tolist() for one in point.read().series}

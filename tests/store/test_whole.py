@@ -43,8 +43,8 @@ ASKED = Asked(
 )  # fmt: skip
 PLANNED = Planned(
     Launch(ASK, 2, {"bytes": "2KiB"}), ("mpiexec", "-n", "2"), {"OMP_PLACES": "cores"}, "mpiexec",
-    (RankPlace(0, frozenset({0, 1}), (frozenset({0}), frozenset({1})), (0,)),
-     RankPlace(1, frozenset({2, 3}), (frozenset({2, 3}),), (1, 2))),
+    (RankPlace.of_threads(0, ({0}, {1}), (0,)),
+     RankPlace.of_threads(1, ({2, 3},), (1, 2))),
     11.5, 22.5, "0123456789abcdef",
 )  # fmt: skip
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from octant.machine import Topology
-from octant.machine.synthetic import read_synthetic
+from octant.machine.hwloc import read_synthetic
 from octant.stats import Interval
 from octant.study import file
 from octant.study.file import Study, StudyError

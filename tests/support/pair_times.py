@@ -8,7 +8,7 @@ import numpy as np
 
 from fake_run import lane, point
 from octant.machine import Topology
-from octant.machine.synthetic import read_synthetic
+from octant.machine.hwloc import read_synthetic
 from octant.record import Clock, Point
 
 PASSES = 2000

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from octant.machine import CpuSet
 from octant.machine.cpusets import parse_cpus
-from octant.machine.synthetic import read_synthetic
-from octant.placement import set_text
+from octant.machine.hwloc import read_synthetic
+from octant.placement import numbers_text
 from octant.placement.expressions import objects
 from paths import DATA
 from topology_xml import write_xml
@@ -163,7 +163,11 @@ def recorded(name: str) -> list[Seen]:
 
 def _write(name: str, version: str, runs: list[Seen]) -> None:
     entries = [
-        {"topology": s.topology, "options": s.options, "masks": [None if m is None else set_text(m) for m in s.masks]}
+        {
+            "topology": s.topology,
+            "options": s.options,
+            "masks": [None if m is None else numbers_text(m) for m in s.masks],
+        }
         | ({"file": s.file} if s.file else {})
         for s in runs
     ]

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from octant.launchers import to_syntax
-from octant.machine.synthetic import read_synthetic
+from octant.machine.hwloc import read_synthetic
 from octant.placement.expressions import parse_place
 from octant.placement.planner import DoesNotFit, plan
 from paths import DATA

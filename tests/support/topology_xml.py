@@ -22,7 +22,7 @@ def write_xml(topology: Topology) -> str:
     for cache in sorted(topology.caches or (), key=lambda c: (-c.level, c.kind == "instruction")):
         name = f"L{cache.level}{'i' if cache.kind == 'instruction' else ''}Cache"
         shape = {"cache_size": str(cache.size_bytes), "depth": str(cache.level), "cache_type": _KINDS[cache.kind]}
-        shape |= {"cache_linesize": str(cache.line_bytes), "cache_associativity": "0"}
+        shape |= {"cache_linesize": str(cache.line_bytes), "cache_associativity": str(cache.ways or 0)}
         levels.append((cache.cpus, _sets(name, None, cache.cpus) | shape))
     levels += [(core, _sets("Core", index, core)) for index, core in enumerate(topology.groups("core"))]
     levels += [(frozenset({cpu.os}), _sets("PU", cpu.os, {cpu.os})) for cpu in topology.cpus]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from octant.machine import CpuSet, Topology
-from octant.placement import set_text
+from octant.placement import numbers_text
 
 if TYPE_CHECKING:
     from octant.analysis.figures import Figure
@@ -92,18 +92,25 @@ def told_groups(topology: Topology, cpus: Collection[int]) -> dict[str, Partitio
 
 
 def in_order(topology: Topology, cpus: Collection[int]) -> list[int]:
-    """These hardware threads with those that share most beside each other."""
+    """These hardware threads with those that share most beside each other; what is not known comes last."""
+    last = 1 << 20
+    units = ("core",) if topology.caches is None else ("l3", "l2", "core")
     places = {
-        cpu.os: (cpu.package, cpu.numa, *(_lowest(topology, unit, cpu.os) for unit in ("l3", "l2", "core")), cpu.os)
+        cpu.os: (
+            cpu.package,
+            last if cpu.numa is None else cpu.numa,
+            *(_lowest(topology, unit, cpu.os) for unit in units),
+            cpu.os,
+        )
         for cpu in topology.cpus
     }
-    return sorted(cpus, key=lambda cpu: places.get(cpu, (1 << 20, 0, 0, 0, 0, cpu)))
+    return sorted(cpus, key=lambda cpu: places.get(cpu, (last, cpu)))
 
 
 def groups_text(groups: Partition, most: int = 4) -> str:
     """`0,4; 1,5; 2,6 and 13 more`."""
     more = f" and {len(groups) - most} more" if len(groups) > most else ""
-    return "; ".join(set_text(group) for group in groups[:most]) + more
+    return "; ".join(numbers_text(group) for group in groups[:most]) + more
 
 
 def _lowest(topology: Topology, unit: str, cpu: int) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from octant import stats
 from octant.analysis.lost import lost_time_of, oversubscription
-from octant.placement import set_text
+from octant.placement import numbers_text
 from octant.program import is_program
 from octant.stats import Doubt, doubt, graded
 from octant.units import counted
@@ -170,7 +170,7 @@ def doubts_about_seats(points: Sequence[Point]) -> tuple[Doubt, ...]:
     used = points[0].hardware_threads
     if len({host for host, _ in used}) != 1:
         return ()
-    numbers = set_text([number for _, number in used])
+    numbers = numbers_text([number for _, number in used])
     return (doubt("one draw of CPUs", f"on CPU{'s' * (len(used) > 1)} {numbers}: launches were not repeated"),)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from octant.machine.cpusets import parse_cpus
 from octant.mpi.inventory import agrees
-from octant.placement import RankPlace, set_text
+from octant.placement import RankPlace, numbers_text
 from octant.program import is_program
 from octant.record import SMALL_PAGES, Buffer, Given, Point
 from octant.store import StoredRun
@@ -119,7 +119,10 @@ def _rank_of_program(place: RankPlace, given: Given) -> list[str]:
     """Threads of a user's program that may run elsewhere: how many it has, and where within its place, is its own."""
     asked = frozenset().union(*place.threads)
     outside = [mask for mask in given.thread_masks if not asked.issuperset(mask)]
-    found = [f"asked for hardware threads {set_text(asked)}, a thread may use {set_text(mask)}" for mask in outside[:1]]
+    found = [
+        f"asked for hardware threads {numbers_text(asked)}, a thread may use {numbers_text(mask)}"
+        for mask in outside[:1]
+    ]
     return found + _memory_differences(place, given)
 
 
@@ -130,9 +133,9 @@ def _rank(place: RankPlace, given: Given) -> list[str]:
     for thread, (asked, mask) in enumerate(zip(place.threads, given.thread_masks, strict=False)):
         name = f"thread {thread} " if len(place.threads) > 1 else ""
         if asked != frozenset(mask):
-            found.append(f"{name}asked for hardware threads {set_text(asked)}, may use {set_text(mask)}")
+            found.append(f"{name}asked for hardware threads {numbers_text(asked)}, may use {numbers_text(mask)}")
         elif thread < len(given.cpus) and given.cpus[thread] not in asked:
-            found.append(f"{name}asked for hardware threads {set_text(asked)}, ran on {given.cpus[thread]}")
+            found.append(f"{name}asked for hardware threads {numbers_text(asked)}, ran on {given.cpus[thread]}")
     return found + _memory_differences(place, given)
 
 
@@ -143,7 +146,7 @@ def _memory_differences(place: RankPlace, given: Given) -> list[str]:
         pages.update({int(node): count for node, count in buffer.pages_on_node.items()})
     away = pages.total() - sum(pages[node] for node in place.memory)
     if place.memory and away > _STRAY_SHARE * pages.total():
-        others = set_text(tuple(node for node in pages if node not in place.memory))
+        others = numbers_text(tuple(node for node in pages if node not in place.memory))
         share = 100 * away / pages.total()
-        found.append(f"asked for memory of nodes {set_text(place.memory)}, {share:.0f} % of it lies on {others}")
+        found.append(f"asked for memory of nodes {numbers_text(place.memory)}, {share:.0f} % of it lies on {others}")
     return found

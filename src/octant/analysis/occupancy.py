@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from octant.placement import set_text
+from octant.placement import numbers_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,7 +71,7 @@ class Occupancy:
     def place_text(self) -> str:
         """Where the threads may run: `on 0-3`, `on 0 or 1` of several ranks, or `on 0-3 of 4 hosts`."""
         sets = [sorted({cpu for rank in ranks for cpu in rank.cpus}) for ranks in self.by_host.values()]
-        texts = list(dict.fromkeys(set_text(cpus) for cpus in sets))
+        texts = list(dict.fromkeys(numbers_text(cpus) for cpus in sets))
         hosts = f" of {len(sets)} hosts" if len(sets) > 1 else ""
         return f"on {' or '.join(texts)}{hosts}"
 

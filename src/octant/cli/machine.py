@@ -29,7 +29,9 @@ def machine(
     record: Annotated[
         Path | None, typer.Option(help="Copy the files that discovery reads to this new folder, to be sent to others.")
     ] = None,
-    source: Annotated[Path, typer.Option("--from", help="Show the machine recorded in this folder.")] = Path("/"),
+    source: Annotated[
+        Path, typer.Option("--from", help="Show the machine recorded in this folder, or of this hwloc XML.")
+    ] = Path("/"),
     other: Annotated[
         str,
         typer.Option(
@@ -39,16 +41,17 @@ def machine(
     store: StoreOption = None,
 ) -> None:
     """Show packages, memory, caches, cores, page sizes, settings, and where their sources disagree."""
-    from octant.machine import discover
+    from octant.machine import recording
+    from octant.machine.load import load_machine
     from octant.report.machine import text as writer
 
     if record is not None:
         with _refusing():
-            files = discover.record(record, source)
+            files = recording.record(record, source)
         print(f"{len(files)} files of this machine are in {record}")
         return
     with _refusing():
-        found = discover.discover(source)
+        found = load_machine("here" if source == Path("/") else str(source))
     if other:
         print(_beside(found, other, store, json))
     else:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from octant import build
 from octant.failure import Exit, Refusal, worst
+from octant.machine.nonempty import NonEmptySet
 from octant.placement import Placement, RankPlace, set_text
 from octant.placement.request import PAGE_BYTES, Request
 
@@ -69,11 +70,11 @@ def take_refusal(records: Path) -> Refusal | None:
 
 
 def _entry(place: RankPlace, request: Request) -> list[str]:
-    def number_list(numbers: frozenset[int] | tuple[int, ...]) -> str:
+    def number_list(numbers: NonEmptySet) -> str:
         return set_text(numbers).replace(",", "+")
 
     memory = request.memory.policy
-    nodes = f":{number_list(place.memory)}" if memory in ("bind", "interleave", "preferred") else ""
+    nodes = f":{number_list(place.memory_set())}" if memory in ("bind", "interleave", "preferred") else ""
     found = [f"cpus={number_list(place.cpus)}", "threads=" + "/".join(map(number_list, place.threads))]
     return found if memory == "default" else [*found, f"mem={memory}{nodes}"]
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from octant.launch.watch import Process, Watched
-from octant.placement import Placement, RankPlace, set_text
+from octant.placement import Placement, RankPlace, numbers_text
 from octant.units import bytes_text
 
 _STRAY_SHARE = 0.05
@@ -38,7 +38,7 @@ def differences(
             found.append(f"rank {place.rank}: {len(place.threads)} threads asked, {most} seen")
     missing = tuple(number for number in range(len(placement.ranks)) if number not in seen)
     if missing:
-        found.append(f"ranks {set_text(missing)} of this node: not seen")
+        found.append(f"ranks {numbers_text(missing)} of this node: not seen")
     return tuple(found)
 
 
@@ -79,17 +79,20 @@ def _process(place: RankPlace, process: Process) -> list[str]:
         outside = thread.mask - place.cpus
         if outside:
             found.append(
-                f"thread {thread.tid} may use {set_text(thread.mask)}, its rank was to have {set_text(place.cpus)}"
+                f"thread {thread.tid} may use {numbers_text(thread.mask)}, its rank was to have "
+                f"{numbers_text(place.cpus)}"
             )
     wanted = Counter(place.threads)
     held = Counter(thread.mask for thread in process.threads.values())
     if len(process.threads) >= len(place.threads):
         for mask, count in wanted.items():
             if held[mask] < count:
-                found.append(f"{count} of its threads were to be on {set_text(mask)}, {held[mask]} are")
+                found.append(f"{count} of its threads were to be on {numbers_text(mask)}, {held[mask]} are")
     total = sum(process.node_bytes.values())
     away = total - sum(process.node_bytes.get(node, 0) for node in place.memory)
     if place.memory and away > _STRAY_SHARE * total:
-        others = set_text(tuple(node for node in process.node_bytes if node not in place.memory))
-        found.append(f"{100 * away / total:.0f} % of its memory lies on node {others}, not {set_text(place.memory)}")
+        others = numbers_text(tuple(node for node in process.node_bytes if node not in place.memory))
+        found.append(
+            f"{100 * away / total:.0f} % of its memory lies on node {others}, not {numbers_text(place.memory)}"
+        )
     return found

@@ -13,7 +13,7 @@ def one_rank(sets: tuple[CpuSet, ...], topology: Topology, notes: list[str]) -> 
     """A reading of the threads of one rank."""
     cpus = frozenset().union(*sets)
     nodes = tuple(node.os for node in topology.numa if node.cpus & cpus)
-    ranks = (RankPlace(0, cpus, sets, nodes),)
+    ranks = (RankPlace.of_threads(0, sets, nodes),)
     if len(set(sets)) < len(sets) and sets[0] != topology.allowed:
         notes.append("several threads are bound to one place and share it")
     request = recognise([cpus], topology, len(sets))

@@ -12,6 +12,7 @@ from octant.placement import Placement
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
 from octant.placement.request import LONGEST, Request
+from octant.placement.sanity import check
 from octant.registry import Broken
 
 
@@ -63,7 +64,8 @@ def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple
 
     Raises:
         ValueError: lines of no launcher that can be read back, or wrong values in them.
-        Refusal: no launcher `name` that reads lines, or its file cannot be used.
+        Refusal: no launcher `name` that reads lines, or its file cannot be used; or a rank that is not possible on
+            the topology.
     """
     if len(text) > LONGEST:
         raise ValueError(f"cannot read lines of {len(text)} characters (at most {LONGEST}); give those of one launch")
@@ -79,6 +81,7 @@ def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple
     inside = next((readable[key] for key in marked if _binds(readable[key]) == "threads"), None)
     if inside is not None and _binds(readable[chosen]) != "threads":
         reading = _with_threads(reading, inside, text, topology)
+    check(reading.placement, topology, frozenset(cpu.os for cpu in topology.cpus), shared=True)
     return chosen, replace(reading, remarks=(*_ignored_tools(text, _binds(readable[chosen])), *reading.remarks))
 
 

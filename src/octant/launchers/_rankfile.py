@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_cpus
+from octant.machine.nonempty import NonEmptySet
 from octant.placement import set_text
 from octant.placement.expressions import objects
 
@@ -12,10 +13,10 @@ MARK = r"^[ \t]*rank[ \t]*\d+[ \t]*="
 _LINE = re.compile(r"rank\s*([0-9]{1,9})\s*=\s*(\S+)(?:\s+slots?\s*=\s*(\S+))?")
 
 
-def write(sets: list[CpuSet], topology: Topology) -> str:
+def write(sets: Sequence[CpuSet], topology: Topology) -> str:
     """A rank file with the logical numbers of hardware threads."""
     place = {cpu: n for n, held in enumerate(objects(topology, "thread")) for cpu in held}
-    slots = [set_text([place[cpu] for cpu in held]) for held in sets]
+    slots = [set_text(NonEmptySet([place[cpu] for cpu in held], "slots of a rank")) for held in sets]
     return "".join(f"rank {rank}=localhost slot={listed}\n" for rank, listed in enumerate(slots))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from octant.launchers import Reading
 from octant.machine import CpuSet, Topology
+from octant.machine.nonempty import NonEmptySet
 from octant.placement import Placement, RankPlace
 from octant.placement.planner import DoesNotFit, plan
 from octant.placement.recognise import recognise
@@ -22,7 +23,7 @@ ACCUMULATES = "LoadLeveler's default accumulates tasks on one MCM and leaves the
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
-def rank_sets(placement: Placement) -> list[CpuSet]:
+def rank_sets(placement: Placement) -> list[NonEmptySet]:
     """The hardware threads of each rank."""
     return [place.cpus for place in placement.ranks]
 
@@ -237,7 +238,7 @@ def reading_of_masks(
         ranks = plan(topology, request).ranks
     except DoesNotFit:
         ranks = tuple(
-            RankPlace(i, held, (held,) * (threads or 1), _nodes(held, topology)) for i, held in enumerate(sets)
+            RankPlace.of_threads(i, (held,) * (threads or 1), _nodes(held, topology)) for i, held in enumerate(sets)
         )
     return Reading(request, Placement(ranks, facts(ranks, topology)), (*notes, *facts(ranks, topology)))
 

@@ -9,6 +9,7 @@ from octant.failure import Refusal
 from octant.launchers._placement import Syntax, from_syntax, to_every_syntax, to_syntax
 from octant.launchers._roles import having
 from octant.machine import PageSize, Topology
+from octant.machine.sanity import checked_topology, remark
 from octant.placement import Placement
 from octant.placement.expressions import parse_place
 from octant.placement.planner import plan
@@ -85,6 +86,7 @@ def translate(
         ValueError: a text or launcher that is not known.
         DoesNotFit: the topology cannot hold it.
     """
+    topology, contradictions = checked_topology(topology)
     if lines:
         read_as, reading = from_syntax(with_file(text), topology)
         request, placement, remarks = reading.request, reading.placement, reading.remarks
@@ -97,4 +99,5 @@ def translate(
         written, broken = to_every_syntax(placement, request, topology)
     else:
         written, broken = {name: to_syntax(name, placement, request, topology) for name in launchers}, ()
-    return Translation(topology, request, placement, tuple(dict.fromkeys(remarks)), written, read_as, broken)
+    remarks = (*map(remark, contradictions), *dict.fromkeys(remarks))
+    return Translation(topology, request, placement, remarks, written, read_as, broken)

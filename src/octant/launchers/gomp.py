@@ -5,7 +5,7 @@ import re
 from octant.launchers import Reading, Syntax, _openmp, _shared
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
-from octant.placement import Placement, set_text
+from octant.placement import Placement, numbers_text
 from octant.placement.request import Request
 
 TITLE = "GNU OpenMP (GOMP_CPU_AFFINITY)"
@@ -41,8 +41,8 @@ def from_syntax(text: str, topology: Topology) -> Reading:
     usable = [cpu for cpu in cpus if cpu in topology.allowed]
     if outside:
         notes.append(
-            f"GOMP_CPU_AFFINITY names hardware threads {set_text(outside)} outside this job's set "
-            f"({set_text(topology.allowed)}): they are ignored" + ("" if usable else ", so nothing is bound")
+            f"GOMP_CPU_AFFINITY names hardware threads {numbers_text(outside)} outside this job's set "
+            f"({numbers_text(topology.allowed)}): they are ignored" + ("" if usable else ", so nothing is bound")
         )
     count = line.threads() or len(topology.allowed)
     if not usable:

@@ -3,7 +3,7 @@
 from octant.launchers import Reading, Syntax, _shared
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_mask
-from octant.placement import Placement, mask_text, set_text
+from octant.placement import Placement, mask_text, numbers_text
 from octant.placement.expressions import LOCATION, objects
 from octant.placement.expressions import hwloc as expand
 from octant.placement.request import Memory, Policy, Request
@@ -21,7 +21,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
         policy = ""
         if memory:
             strict = " --strict" if request.memory.policy == "bind" else ""
-            policy = f" --membind nodeset={mask_text(frozenset(place.memory))} --mempolicy {memory}{strict}"
+            policy = f" --membind nodeset={mask_text(place.memory_set())} --mempolicy {memory}{strict}"
         lines.append(f"hwloc-bind {expression(place.cpus, topology)}{policy} -- {_shared.PROGRAM}")
     cannot = [*_shared.no_threads(placement, "hwloc-bind"), *_shared.no_pages(request)]
     if len(lines) > 1:
@@ -32,12 +32,12 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
 def expression(held: CpuSet, topology: Topology) -> str:
     """Objects, by logical number, whose threads are exactly these."""
     for unit, name in (("package", "package"), ("numa", "numa"), ("l3", "l3"), ("core", "core"), ("thread", "pu")):
-        groups = objects(topology, unit)
         if unit == "l3" and not any(cache.level == 3 for cache in topology.caches or ()):
             continue
+        groups = objects(topology, unit, partial=True)
         inside = [index for index, group in enumerate(groups) if group <= held]
         if inside and frozenset().union(*(groups[i] for i in inside)) == held:
-            return " ".join(f"{name}:{part}" for part in set_text(inside).split(","))
+            return " ".join(f"{name}:{part}" for part in numbers_text(inside).split(","))
     raise ValueError("cannot name hardware threads that this job may not use")
 
 

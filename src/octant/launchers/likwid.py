@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from octant.launchers import LaunchCommand, Reading, Syntax, _shared
 from octant.machine import Topology
-from octant.placement import Placement, set_text
+from octant.placement import Placement, numbers_text
 from octant.placement.expressions import parse_place
 from octant.placement.request import Request
 
@@ -50,7 +50,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         notes.append(f"{len(request.cpus)} lists for {ranks} ranks: the lists are assigned again from the first")
         lists = tuple(request.cpus[rank % len(request.cpus)] for rank in range(ranks))
         request = Request(**{**vars(request), "ranks": ranks, "cpus": lists})
-    used = set_text(frozenset(cpu for cpus in request.cpus for cpu in cpus))
+    used = numbers_text(frozenset(cpu for cpus in request.cpus for cpu in cpus))
     return _shared.reading_of_request(request, topology, (*notes, f"pinned one thread each to {used}"))
 
 

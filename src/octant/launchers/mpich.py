@@ -46,7 +46,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(lines, True, tuple(cannot))
 
 
-def _options(sets: list[CpuSet], topology: Topology, unit: str) -> list[str]:
+def _options(sets: Sequence[CpuSet], topology: Topology, unit: str) -> list[str]:
     cores = {sum(1 for core in topology.groups("core") if core & held) for held in sets}
     sizes = {len(held) for held in sets}
     binds = [f"core:{n}" if n > 1 else "core" for n in cores] + [f"hwthread:{n}" for n in sizes]
@@ -61,7 +61,7 @@ def _has(topology: Topology, unit: str) -> bool:
     return level is None or any(cache.level == int(level[1]) for cache in topology.caches or ())
 
 
-def _same(option: str, sets: list[CpuSet], topology: Topology) -> bool:
+def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
     binding, _, mapping = option.removeprefix("-bind-to ").partition(" -map-by ")
     try:
         masks = hydra_masks(topology, binding, mapping or binding)

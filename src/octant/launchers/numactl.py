@@ -3,7 +3,7 @@
 from octant.launchers import Reading, Syntax, _shared
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_cpus
-from octant.placement import Placement, set_text
+from octant.placement import Placement, RankPlace, numbers_text, set_text
 from octant.placement.request import Memory, Request
 
 TITLE = "numactl"
@@ -19,18 +19,22 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     for place in placement.ranks:
         node = nodes.get(place.cpus)
         where = f"--physcpubind={set_text(place.cpus)}" if node is None else f"--cpunodebind={node}"
-        lines.append(" ".join(filter(None, ["numactl", where, memory_option(request, place.memory), _shared.PROGRAM])))
+        lines.append(" ".join(filter(None, ["numactl", where, memory_option(request, place), _shared.PROGRAM])))
     cannot = [*_shared.no_threads(placement, "numactl"), *_shared.no_pages(request)]
     if len(lines) > 1:
         cannot.append("numactl starts no ranks: each line belongs to one local rank, chosen in a wrapper script")
     return Syntax((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
 
 
-def memory_option(request: Request, nodes: tuple[int, ...]) -> str:
-    """The option for the request's memory policy, empty for the default one."""
+def memory_option(request: Request, place: RankPlace) -> str:
+    """The option for the request's memory policy, empty for the default one.
+
+    Raises:
+        Refusal: the policy needs nodes, and none is known.
+    """
     names = {"local": "--localalloc", "bind": "--membind", "interleave": "--interleave", "preferred": "--preferred"}
     name = names.get(request.memory.policy, "")
-    return name if name in ("", "--localalloc") else f"{name}={set_text(nodes)}"
+    return name if name in ("", "--localalloc") else f"{name}={set_text(place.memory_set())}"
 
 
 def from_syntax(text: str, topology: Topology) -> Reading:
@@ -55,7 +59,7 @@ def from_syntax(text: str, topology: Topology) -> Reading:
                 raise ValueError(f"cannot bind to the hardware threads of memory node {node}: it has none for this job")
         outside = held - topology.allowed
         if outside:
-            notes.append(f"numactl refuses hardware threads {set_text(outside)}: this job may not use them")
+            notes.append(f"numactl refuses hardware threads {numbers_text(outside)}: this job may not use them")
         sets.append(held)
         memories.append(_memory(line, topology))
     if any(memory.policy == "bind" for memory in memories):
@@ -79,7 +83,7 @@ def _nodes(text: str, topology: Topology) -> CpuSet:
     known = frozenset(n.os for n in topology.numa)
     wanted = known if text == "all" else parse_cpus(text)
     if wanted - known:
-        raise ValueError(f"cannot use memory node {set_text(wanted - known)}: there is none on this topology")
+        raise ValueError(f"cannot use memory node {numbers_text(wanted - known)}: there is none on this topology")
     return wanted
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from octant.launchers import Reading, Syntax, _openmp, _shared
-from octant.machine import CpuSet, Topology
+from octant.machine import CpuSet, NotKnownError, Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement
 from octant.placement.expressions import objects
@@ -45,6 +45,8 @@ def from_syntax(text: str, topology: Topology) -> Reading:
     if "OMP_PLACES" in line.variables:
         try:
             places = parse_places(line.variables["OMP_PLACES"], topology)
+        except NotKnownError:
+            raise
         except ValueError as error:
             notes.append(f"{error}: GNU's runtime warns and ignores it")
     policy = line.variables.get("OMP_PROC_BIND", "").split(",")[0].strip().lower()

@@ -76,7 +76,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(lines, True, tuple(cannot), files)
 
 
-def _options(sets: list[CpuSet], topology: Topology, unit: str) -> list[str]:
+def _options(sets: Sequence[CpuSet], topology: Topology, unit: str) -> list[str]:
     cores = max(sum(1 for core in topology.groups("core") if core & held) for held in sets)
     threads = max(len(held) for held in sets)
     wide = [u for u in ("l3cache", "numa", "package") if _has(topology, u)]
@@ -95,7 +95,7 @@ def _has(topology: Topology, unit: str) -> bool:
     return not unit.startswith("l") or any(cache.level == int(unit[1]) for cache in topology.caches or ())
 
 
-def _same(option: str, sets: list[CpuSet], topology: Topology) -> bool:
+def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
     try:
         return masks(topology, _read_options(_shared.read_line("mpiexec " + option)), len(sets)) == sets
     except ValueError:

@@ -39,10 +39,12 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(lines, True, tuple(cannot), files)
 
 
-def _options(sets: list[CpuSet], topology: Topology, unit: str) -> list[tuple[str, list[CpuSet]]]:
+def _options(sets: Sequence[CpuSet], topology: Topology, unit: str) -> list[tuple[str, list[CpuSet]]]:
     cores = max(sum(1 for core in topology.groups("core") if core & held) for held in sets)
     threads = max(map(len, sets))
     units = {name: of for name, of in _UNITS.items() if of != "l3" or any(c.level == 3 for c in topology.caches or ())}
+    if any(cpu.numa is None for cpu in topology.usable()):
+        units.pop("numa", None)
     parts = [(f"--map-by {name}:PE={cores} --bind-to core", _deal(topology, of, "core", cores, len(sets)))
              for name, of in units.items()]  # fmt: skip
     whole = [(f"--map-by {name} --bind-to {name}", list(objects(topology, of)[: len(sets)]))

@@ -59,12 +59,11 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
 
 
 def _memory(request: Request, placement: Placement) -> tuple[str, list[str]]:
-    nodes = [place.memory for place in placement.ranks]
     if request.memory.policy == "local":
         return " --mem-bind=local", []
     if request.memory.policy in ("bind", "preferred"):
         prefer = "prefer," if request.memory.policy == "preferred" else ""
-        masks = ",".join(mask_text(frozenset(held)) for held in nodes)
+        masks = ",".join(mask_text(place.memory_set()) for place in placement.ranks)
         return f" --mem-bind={prefer}mask_mem:{masks}", []
     return "", _shared.no_memory(request, "srun")
 

@@ -12,9 +12,16 @@ from msgspec import Meta
 CpuSet = frozenset[int]
 """Operating-system numbers of hardware threads."""
 
+ASSUMED_CACHED_BYTES = 2**27
+"""What caches are assumed to hold at most where no size of them is known: more than those of most processors."""
+
 LAST_CACHE = "last-level cache"
 """The subject of a disagreement about its size."""
 CacheKind = Literal["data", "instruction", "unified"]
+
+
+class NotKnownError(ValueError):
+    """A question that needs a fact of the machine which is not known."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +125,8 @@ class Topology:
         no NUMA node holds are in no group of `numa`.
 
         Raises:
-            ValueError: unknown unit, or a cache level where caches are not known.
+            ValueError: unknown unit.
+            NotKnownError: a cache level where caches are not known.
         """
         keys: dict[str, Callable[[Cpu], object]] = {
             "thread": lambda cpu: cpu.os,
@@ -132,7 +140,7 @@ class Topology:
             return _group((cpu for cpu in self.cpus if unit != "numa" or cpu.numa is not None), keys[unit])
         if unit[:1] == "l" and unit[1:].isdigit():
             if self.caches is None:
-                raise ValueError(f"cannot group hardware threads by {unit} (caches are not known); install hwloc")
+                raise NotKnownError(f"cannot group hardware threads by {unit} (caches are not known); install hwloc")
             for level in range(int(unit[1:]), 0, -1):
                 sets = [c.cpus for c in self.data_caches(level)]
                 if sets and frozenset().union(*sets) >= {cpu.os for cpu in self.cpus}:
@@ -197,6 +205,13 @@ class Machine:
         known = [size for size in sizes if size is not None]
         return sum(known) if sizes and len(known) == len(sizes) else None
 
+    def cached_bytes(self) -> int | None:
+        """What caches hold together: as a ladder showed, else the last-level ones; `None` where neither is known."""
+        return self.measured_cache_bytes or self.last_level_cache_bytes()
+
     def may_be_cached_bytes(self) -> int:
-        """What caches may hold: as a ladder showed, else the last-level ones together; 128 MiB where none is known."""
-        return self.measured_cache_bytes or self.last_level_cache_bytes() or 2**27
+        """The size from which on data counts as not cached: `cached_bytes`, or an assumption where that is not known.
+
+        A result that depends on the assumption says so: `octant.machine.facts.assumption`.
+        """
+        return self.cached_bytes() or ASSUMED_CACHED_BYTES

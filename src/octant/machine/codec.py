@@ -21,6 +21,7 @@ from octant.machine import (
     Topology,
 )
 from octant.machine.cpusets import cpus_text, parse_cpus
+from octant.machine.sanity import checked
 
 SCHEMA = 1
 _Json = dict[str, object]
@@ -111,14 +112,14 @@ class StoredMachine(Struct):
     disagreements: tuple[Disagreement, ...]
 
     def machine(self) -> Machine:
-        """The machine.
+        """The machine, without what its description contradicts.
 
         Raises:
             ValueError: another schema, or a list of hardware threads that cannot be read.
         """
         if self.schema != SCHEMA:
             raise ValueError(f"cannot read a machine of schema {self.schema} (this is {SCHEMA}); try a newer Octant")
-        return Machine(
+        found = Machine(
             name=self.name,
             topology=self.topology.topology(),
             processor=self.processor,
@@ -128,6 +129,7 @@ class StoredMachine(Struct):
             software=self.software,
             disagreements=self.disagreements,
         )
+        return checked(found)
 
 
 def to_json(machine: Machine) -> _Json:
@@ -190,7 +192,7 @@ def _topology_json(topology: Topology) -> _Json:
             for n in topology.numa
         ],
         "allowed": cpus_text(topology.allowed),
-        **{key: value for key, value in further.items() if value},
+        **{key: value for key, value in further.items() if value not in (None, [])},
     }
 
 

@@ -1,9 +1,14 @@
 """Where the sources of a machine's facts contradict each other, and which of them Octant trusts."""
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from octant.machine import LAST_CACHE, Disagreement, Machine, Topology
+from octant.machine import LAST_CACHE, CpuSet, Disagreement, Machine, Topology
+from octant.machine.cpus import CPU, node_bytes, node_cpus, node_numbers, online_cpus
+from octant.machine.cpusets import cpus_text
+from octant.machine.tree import Tree
 from octant.units import bytes_text, si_text
 
 _INTEL_FAMILY_6 = {  # CPUID model numbers, as the Linux kernel's intel-family.h lists them
@@ -135,29 +140,67 @@ def _clock(machine: Machine, facts: dict[str, int]) -> Iterator[Disagreement]:
         )
 
 
-def with_hwloc(machine: Machine, seen: Topology) -> Machine:
-    """`machine` with the differences to hwloc's view: numbers of units, cache sizes, and what may be used.
+def kernel_statements(tree: Tree) -> dict[str, str]:
+    """What the kernel's own files say about facts that hwloc may correct, by subject; unstated facts are absent."""
+    online = online_cpus(tree)
+    listed, nodes = tree.cpus(f"{CPU}/online"), node_numbers(tree)
+    sizes = {number: node_bytes(tree, number) for number in nodes}
+    found = {"hardware threads": cpus_text(listed)} if listed else {}
+    if any(node_cpus(tree, number) for number in nodes):
+        described = [number for number in nodes if node_cpus(tree, number) or sizes[number] is not None]
+        found |= _node_statements({number: sizes[number] for number in described})
+    caches: dict[tuple[str, CpuSet], int | None] = {}
+    unstated = set()
+    for cpu in sorted(online):
+        for index in tree.numbers(f"{CPU}/cpu{cpu}/cache", "index"):
+            folder = f"{CPU}/cpu{cpu}/cache/index{index}"
+            subject = _cache_subject(tree.amount(f"{folder}/level"), (tree.text(f"{folder}/type") or "").lower())
+            cpus = tree.cpu_set(f"{folder}/shared_cpu_list", f"{folder}/shared_cpu_map")
+            size = re.fullmatch("([0-9]{1,9})K", tree.text(f"{folder}/size") or "")
+            if cpus is None:
+                unstated.add(subject)
+            elif subject:
+                caches.setdefault((subject, cpus & online), int(size[1]) * 1024 if size else None)
+    stated = [(subject, size) for (subject, _), size in caches.items() if subject not in unstated]
+    return found | _cache_statements(stated)
 
-    Cache levels count only where both sources describe them, because hwloc merges levels of equal extent on request.
-    """
-    ours = machine.topology
-    names = {"thread": "hardware threads", "core": "cores", "numa": "NUMA domains", "package": "packages"}
-    pairs = {f"number of {name}": (len(ours.groups(unit)), len(seen.groups(unit))) for unit, name in names.items()}
-    pairs["number of usable threads"] = (len(ours.allowed), len(seen.allowed))
-    for level in (1, 2, 3):
-        both = [sum(c.size_bytes or 0 for c in top.data_caches(level)) for top in (ours, seen)]
-        if all(both):
-            pairs[f"level-{level} cache bytes"] = (both[0], both[1])
-    found = tuple(
+
+def disagreements_with_kernel(topology: Topology, kernel: Mapping[str, str]) -> tuple[Disagreement, ...]:
+    """Where hwloc, which read the topology, and the kernel differ; only if caches are known: without hwloc none is."""
+    if topology.caches is None:
+        return ()
+    found = {"hardware threads": cpus_text(cpu.os for cpu in topology.cpus)}
+    found |= _node_statements({node.os: node.memory_bytes for node in topology.numa})
+    found |= _cache_statements([(_cache_subject(c.level, c.kind), c.size_bytes) for c in topology.caches])
+    return tuple(
         Disagreement(
             subject,
-            (("/sys/devices/system", str(read)), ("hwloc", str(reported))),
-            "/sys/devices/system: hwloc reads the same files and corrects known errors; compare them",
+            (("/sys/devices/system", kernel[subject]), ("hwloc", found.get(subject, "none"))),
+            "hwloc: it corrects known errors of kernels and firmware",
         )
-        for subject, (read, reported) in pairs.items()
-        if read != reported
+        for subject in kernel
+        if kernel[subject] != found.get(subject, "none")
     )
-    return replace(machine, disagreements=machine.disagreements + found)
+
+
+def _node_statements(sizes: Mapping[int, int | None]) -> dict[str, str]:
+    return {
+        "NUMA nodes": cpus_text(sizes),
+        "memory of NUMA nodes": ", ".join(f"{number}: {bytes_text(size or None)}" for number, size in sizes.items()),
+    }
+
+
+def _cache_subject(level: int | None, kind: str) -> str:
+    letter = {"data": "d", "instruction": "i", "unified": ""}.get(kind)
+    return f"L{level}{letter} caches" if level and letter is not None else ""
+
+
+def _cache_statements(caches: Iterable[tuple[str, int | None]]) -> dict[str, str]:
+    """How many caches of each size there are, by subject."""
+    found: dict[str, list[str]] = {}
+    for (subject, size), count in sorted(Counter(caches).items(), key=lambda one: (one[0][0], one[0][1] or 0)):
+        found.setdefault(subject, []).append(f"{count} of {bytes_text(size)}")
+    return {subject: ", ".join(parts) for subject, parts in found.items()}
 
 
 def with_measured(machine: Machine, clock_hz: float, cache_bytes: float | None = None) -> Machine:

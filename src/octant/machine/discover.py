@@ -5,20 +5,21 @@ import platform
 import re
 import sysconfig
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from octant.machine import CpuSet, Machine
+from octant.machine import CpuSet, Machine, Topology
 from octant.machine.blas import VARIABLE, openblas, openblas_path, with_trials
-from octant.machine.crosscheck import disagreements, with_hwloc
-from octant.machine.hwloc import read_xml
-from octant.machine.layout import affinity, cgroup_cpus, topology
+from octant.machine.cpus import affinity, cgroup_cpus, online_cpus, topology_without_caches, total_bytes
+from octant.machine.crosscheck import disagreements, disagreements_with_kernel, kernel_statements
+from octant.machine.hwloc import NoHwlocError, read_xml, recorded_tree, this_machine
+from octant.machine.hwloc.xml import known_sum
 from octant.machine.prefetcher import prefetch_switch
 from octant.machine.processor import processor
-from octant.machine.software import hwloc_xml, software
+from octant.machine.sanity import checked
+from octant.machine.software import software
 from octant.machine.surroundings import Process, Surroundings
-from octant.machine.system import memory_table, mounts, page_sizes, system
+from octant.machine.system import page_sizes, system
 from octant.machine.tree import Tree
 from octant.machine.trials import tried
 
@@ -40,33 +41,42 @@ def discover(root: Path = Path("/")) -> Machine:
 
 def from_tree(tree: Tree) -> Machine:
     """`discover` on an open tree, so that a recorder can see which files were read."""
-    memory_bytes = memory_table(tree).get("MemTotal", 0)
-    mask = _allowed_cpus(tree)
-    cores = topology(tree, mask, memory_bytes)
+    topology, unknown = _topology(tree)
     machine = Machine(
         name=tree.text("proc/sys/kernel/hostname") or (platform.node() if tree.live else tree.root.name),
-        topology=cores,
+        topology=topology,
         processor=processor(tree),
-        memory_bytes=memory_bytes or sum(node.memory_bytes or 0 for node in cores.numa) or None,
+        memory_bytes=total_bytes(tree) or known_sum(topology.numa),
         page_sizes=page_sizes(tree, os.sysconf("SC_PAGE_SIZE") if tree.live else None),
-        system=system(tree),
+        system=system(tree) | unknown,
         software=software() if tree.live else {},
     )
     if tree.live and not machine.processor.architecture:
-        machine = replace(machine, processor=replace(machine.processor, architecture=platform.machine()))
+        machine = replace(machine, processor=replace(machine.processor, architecture=platform.machine() or None))
     if tree.live:
         machine = replace(machine, system=machine.system | prefetch_switch(machine))
-    machine = replace(machine, disagreements=disagreements(machine, _further(tree)))
-    return _with_disagreements(machine) if tree.live else machine
+    found = disagreements(machine, _further(tree))
+    found += disagreements_with_kernel(topology, kernel_statements(tree))
+    return checked(replace(machine, disagreements=found))
 
 
-def _with_disagreements(machine: Machine) -> Machine:
-    """The machine with its differences to hwloc's view, where hwloc is installed and can be read."""
-    xml = hwloc_xml()
+def _topology(tree: Tree) -> tuple[Topology, dict[str, str]]:
+    """The topology, and why its caches are not known if they are not.
+
+    Raises:
+        ValueError: hwloc cannot read the recording, or nothing below the root describes a machine.
+    """
+    online, unknown = online_cpus(tree), {}
     try:
-        return with_hwloc(machine, read_xml(xml)) if xml else machine
-    except ValueError:
-        return machine
+        topology = read_xml(this_machine() if tree.live else recorded_tree(tree))
+    except NoHwlocError as error:
+        topology, unknown = topology_without_caches(tree), {"caches_unknown": str(error)}
+    except ValueError as error:
+        if not tree.live:
+            raise
+        topology, unknown = topology_without_caches(tree), {"caches_unknown": str(error)}
+    usable = topology.allowed & (_allowed_cpus(tree) & online or online)
+    return replace(topology, allowed=usable or topology.allowed), unknown
 
 
 def _allowed_cpus(tree: Tree) -> CpuSet:
@@ -84,57 +94,6 @@ def _further(tree: Tree) -> dict[str, int]:
     clock = re.search(r"(?m)^cpu MHz\s*:\s*(\d{1,9}(?:\.\d{1,9})?)", text)
     facts = {"cpuinfo_cpus": len(re.findall(r"(?m)^processor\s*:\s*\d+", text))}
     return facts | ({"cpuinfo_hz": int(float(clock[1]) * 1e6)} if clock else {})
-
-
-def record(folder: Path, root: Path = Path("/")) -> list[Path]:
-    """Copies the files that discovery reads below `root` to `folder`, to be sent to others.
-
-    The host's name becomes the folder's; of `smaps` only the page size is kept, of process 1's environment
-    only the container's kind, of mounts only the kinds, of `status` only the masks,
-    and control groups are numbered. Returns the paths written, sorted.
-
-    Raises:
-        FileExistsError: `folder` holds something already.
-    """
-    if folder.exists() and any(folder.iterdir()):
-        raise FileExistsError(f"cannot record to {str(folder)!r} (it is not empty); try a new folder")
-    tree = Tree(root)
-    from_tree(tree)
-    page_sizes(tree)  # from the files alone, as the reader of the recording has to
-    ways = re.findall(r"(?m)^\d+:[^:]*:(.*)$", tree.read.get("proc/self/cgroup", ""))
-    groups = dict.fromkeys(part for way in ways for part in way.split("/") if part)
-    names = {name: f"group{number}" for number, name in enumerate(groups, 1)}
-    written = []
-    for path, text in sorted(tree.read.items()):
-        parts = path.split("/")
-        if path.startswith("sys/fs/cgroup/"):
-            parts[3:-1] = [names.get(part, part) for part in parts[3:-1]]
-        target = folder.joinpath(*parts)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(_impersonal(path, text, folder.name, names), encoding="utf-8")
-        written.append(target)
-    return sorted(written)
-
-
-def _impersonal(path: str, text: str, name: str, groups: Mapping[str, str]) -> str:
-    if path == "proc/sys/kernel/hostname":
-        return name + "\n"
-    if path == "proc/1/environ":
-        return "".join(word + "\0" for word in text.split("\0") if word.startswith("container="))
-    if path == "proc/self/smaps":
-        return "".join(re.findall(r"(?m)^(?:Size|KernelPageSize|MMUPageSize):.*\n", text)[:3])
-    if path == "proc/self/status":
-        return "".join(re.findall(r"(?m)^(?:Cpus|Mems)_allowed_list:.*\n", text))
-    if path == "proc/self/mountinfo":
-        return "".join(f"1 1 0:1 / / rw - {kind} / rw\n" for kind, _ in mounts(text))
-    if path == "proc/self/cgroup":
-        heads = (line.rpartition(":") for line in text.splitlines())
-        return "".join(
-            f"{head}:{'/'.join(groups.get(part, part) for part in way.split('/'))}\n" for head, _, way in heads
-        )
-    if path == "proc/stat":
-        return text.partition("\n")[0] + "\n"
-    return text
 
 
 def surroundings(machine: Machine, watch_s: float = 0.25) -> Surroundings:

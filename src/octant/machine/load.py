@@ -3,21 +3,27 @@
 import os
 from pathlib import Path
 
-from octant.machine import PageSize, Topology
-from octant.machine import hwloc as hwloc_reader
+from octant.machine import Machine, PageSize, Topology, hwloc
 from octant.machine.discover import discover
+from octant.machine.sanity import checked
 
 
-def load(name: str) -> tuple[Topology, tuple[PageSize, ...] | None]:
-    """The topology and, where the machine itself or its recording is available, its page sizes.
+def load_machine(name: str) -> Machine:
+    """The machine of that name.
 
-    `here` is this machine; a folder is a recording of `octant machine --record`; anything else an hwloc XML file, a
-    `.synthetic` file or a synthetic description.
+    `here` is this machine; a folder is a recording of `octant machine --record` or of hwloc-gather-topology; anything
+    else an hwloc XML file, a `.synthetic` file or a synthetic description.
 
     Raises:
+        NoHwlocError: it takes libhwloc to read it, and there is none.
         ValueError: none of them.
     """
     if name == "here" or os.path.isdir(name):  # noqa: PTH112 - that of pathlib fails on names that are too long
-        machine = discover(Path("/") if name == "here" else Path(name))
-        return machine.topology, machine.page_sizes
-    return hwloc_reader.load(name), None
+        return discover(Path("/") if name == "here" else Path(name))
+    return checked(hwloc.load_machine(name))
+
+
+def load(name: str) -> tuple[Topology, tuple[PageSize, ...] | None]:
+    """The topology of `load_machine` and, where they are known, its page sizes."""
+    machine = load_machine(name)
+    return machine.topology, machine.page_sizes or None

@@ -16,26 +16,36 @@ _ARM_PARTS = {  # the "part number" field of MIDR_EL1, as the Linux kernel's cpu
     ("0x43", "0x0af"): "ThunderX2", ("0x46", "0x001"): "A64FX", ("0x48", "0xd01"): "Kunpeng 920",
     ("0xc0", "0xac3"): "AmpereOne",
 }  # fmt: skip
-_ARCHITECTURES = (("vendor_id", "x86_64"), ("CPU implementer", "aarch64"), ("hart", "riscv64"))
 
 
 def processor(tree: Tree) -> Processor:
     """The first processor that `/proc/cpuinfo` describes; unknown fields are empty."""
     info = tree.table("proc/cpuinfo")
-    architecture = tree.text("proc/sys/kernel/arch") or next(
-        (name for key, name in _ARCHITECTURES if key in info),
-        "ppc64le" if "POWER" in info.get("cpu", "") else "",
-    )
     arm = (info.get("CPU implementer", ""), info.get("CPU part", ""))
     names = (info.get("model name", ""), _ARM_PARTS.get(arm, ""), info.get("cpu", ""), info.get("uarch", ""))
     flags = info.get("flags") or info.get("Features") or info.get("isa", "").replace("_", " ")
     return Processor(
-        architecture=architecture,
+        architecture=architecture(tree),
         vendor=info.get("vendor_id") or _ARM_VENDORS.get(arm[0]) or ("IBM" if "POWER" in info.get("cpu", "") else ""),
         model=next(filter(None, names), "unknown").removesuffix(", altivec supported"),
         flags=frozenset(flags.split()) | _power_flags(info.get("cpu", "")),
         nominal_hz=_nominal_hz(tree, info),
     )
+
+
+def architecture(tree: Tree) -> str | None:
+    """The kernel's architecture: as stated, else as the entries of `/proc/cpuinfo` show it; `None` if they do not."""
+    stated = tree.text("proc/sys/kernel/arch") or tree.table("proc/hwloc-nofile-info").get("Architecture")
+    info = tree.table("proc/cpuinfo")
+    flags, features = info.get("flags", "").split(), info.get("Features", "").split()
+    signs = (
+        ("x86_64", "lm" in flags),
+        ("aarch64", "asimd" in features and "thumb" not in features),
+        ("riscv64", info.get("isa", "").startswith("rv64")),
+        ("ppc64", "POWER" in info.get("cpu", "")),  # its byte order is not shown
+        ("s390x", info.get("vendor_id") == "IBM/S390"),
+    )
+    return stated or next((name for name, seen in signs if seen), None)
 
 
 def _power_flags(cpu: str) -> frozenset[str]:

@@ -9,7 +9,6 @@ can do anything.
 import importlib.metadata
 import platform
 import re
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,9 +93,3 @@ def system_blas() -> str | None:
             continue
         return f"{'tuned' if any(name in path.lower() for name in _TUNED_BLAS) else 'reference'} ({path})"
     return None
-
-
-def hwloc_xml() -> str:
-    """This machine as an installed hwloc sees it, in its XML; the empty text where there is none."""
-    path = shutil.which("lstopo-no-graphics") or shutil.which("lstopo")
-    return output([path, "--no-io", "--of", "xml", "-"]) if path else ""

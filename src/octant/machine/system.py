@@ -26,26 +26,29 @@ The names of these facts are the keys of `Machine.system`; a fact that the syste
 | `swap_bytes`, `swap_used_bytes`, `load_1min` | from /proc, when looked at |
 | `available_memory_bytes` | what processes could still take when looked at: of the system and of each control group |
 | `hwprefetch`, `hwprefetch_why` | what switches the hardware prefetcher here: `msr`, `dscr`; else why nothing does |
+| `caches_unknown` | why the topology was read without hwloc, and what to install |
 | `family`, `model`, `stepping` | the processor's numbers on x86 |
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from octant.machine import PageSize
+from octant.machine.cpus import CPU, cgroup_folders
 from octant.machine.cpusets import cpus_text
 from octant.machine.facts import FILE_SYSTEMS
-from octant.machine.layout import CPU, cgroup_folders
-from octant.machine.processor import model_numbers
+from octant.machine.processor import architecture, model_numbers
 from octant.machine.tree import Tree
 
 THP = "sys/kernel/mm/transparent_hugepage"
+EVENT_SOURCES = "sys/bus/event_source/devices"
 VOLATILE = frozenset(
     {
         "frequency_now_hz",
         "steal_fraction",
         "swap_used_bytes",
         "available_memory_bytes",
+        "caches_unknown",
         "file_systems",
         "hwprefetch",
         "hwprefetch_why",
@@ -55,6 +58,8 @@ VOLATILE = frozenset(
     }
 )
 """Facts that may change while the machine stays the same."""
+_ONLY_PAGE: Mapping[str | None, int] = {"x86_64": 4096, "s390x": 4096}
+"""Bytes of the base page where the architecture has only one."""
 _LIMITS = ("memory.max", "memory.limit_in_bytes")
 _BOUNDS = (
     (("memory.max", "memory.high"), "memory.current"),
@@ -87,7 +92,7 @@ def chosen(text: str | None) -> str:
 
 
 def page_sizes(tree: Tree, base_bytes: int | None = None) -> tuple[PageSize, ...]:
-    """The base page (as given, else from `/proc/self/smaps`, else 4 KiB), then each huge-page pool."""
+    """The base page (as given, stated, or the architecture's only one; else left out), then each huge-page pool."""
     pools = []
     for kib in _pool_sizes(tree):
         folder = f"sys/kernel/mm/hugepages/hugepages-{kib}kB"
@@ -96,8 +101,10 @@ def page_sizes(tree: Tree, base_bytes: int | None = None) -> tuple[PageSize, ...
         )
     if base_bytes is None:
         shown = re.search(r"KernelPageSize:\s*([0-9]{1,12}) kB", tree.text("proc/self/smaps") or "")
-        base_bytes = int(shown[1]) * 1024 if shown else 4096
-    return (PageSize(base_bytes), *sorted(pools, key=lambda page: page.size_bytes))
+        stated = re.fullmatch("[1-9][0-9]{0,9}", tree.table("proc/hwloc-nofile-info").get("PageSize", ""))
+        base_bytes = int(shown[1]) * 1024 if shown else int(stated[0]) if stated else _ONLY_PAGE.get(architecture(tree))
+    base = () if base_bytes is None else (PageSize(base_bytes),)
+    return (*base, *sorted(pools, key=lambda page: page.size_bytes))
 
 
 def _pool_sizes(tree: Tree) -> list[int]:
@@ -111,9 +118,9 @@ def _kernel(tree: Tree) -> Iterator[tuple[str, str]]:
     yield "numa_balancing", tree.text("proc/sys/kernel/numa_balancing") or ""
     yield "aslr", tree.text("proc/sys/kernel/randomize_va_space") or ""
     yield "perf_event_paranoid", tree.text("proc/sys/kernel/perf_event_paranoid") or ""
-    sources = tree.names("sys/bus/event_source/devices")
+    sources = tree.names(EVENT_SOURCES)
     units = [name for name in sources if re.fullmatch(r"cpu|cpu_core|cpu_atom|armv\d.*|power\d+|hv_24x7", name)]
-    present = [name for name in units if tree.text(f"sys/bus/event_source/devices/{name}/type") is not None]
+    present = [name for name in units if tree.text(f"{EVENT_SOURCES}/{name}/type") is not None]
     yield "pmu", "yes" if present else "no" if sources else ""
     yield "file_systems", " ".join(sorted({kind for kind, _ in mounts(tree.text("proc/self/mountinfo") or "")}))
     yield "pressure", "yes" if tree.text("proc/pressure/cpu") else "no"

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from octant.machine import CpuSet
-from octant.machine.cpusets import MOST_CPUS, parse_cpus
+from octant.machine.cpusets import MOST_CPUS, parse_cpus, parse_mask
 from octant.untrusted import FILE_LIMIT
 
 _PART_BYTES = 1 << 16
@@ -67,6 +67,14 @@ class Tree:
         text = self.text(path)
         try:
             return None if text is None else parse_cpus(text, or_none=True)
+        except ValueError:
+            return None
+
+    def cpu_set(self, listed: str, mask: str) -> CpuSet | None:
+        """The set of hardware threads in the first file as a list, else in the second as a mask; `None`: in neither."""
+        found, text = self.cpus(listed), self.text(mask)
+        try:
+            return found if found is not None or text is None else parse_mask(text)
         except ValueError:
             return None
 

@@ -7,11 +7,13 @@ from html import escape
 from rich.text import Text
 
 from octant.machine import CpuSet, Topology
-from octant.placement import Placement, RankPlace, set_text
+from octant.placement import Placement, RankPlace, numbers_text
 from octant.placement.expressions import objects
 from octant.units import bytes_text
 
 IDLE, FORBIDDEN = "·", "×"
+NO_MEMORY = "no memory of their own"
+"""Of hardware threads that belong to no memory node that is known."""
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999")
 _TERMINAL = ("blue", "yellow", "green", "magenta", "cyan", "red", "bright_yellow", "white")
 _SHARED = "#ffffff"
@@ -29,9 +31,12 @@ class _Cell:
 
 @dataclass(frozen=True)
 class _Domain:
-    """One memory domain of one package: rows of cores, a new row where the last-level cache changes."""
+    """One memory domain of one package: rows of cores, a new row where the last-level cache changes.
 
-    node: int
+    Without a `node` these are the cores of the package that belong to no memory node that is known.
+    """
+
+    node: int | None
     memory_bytes: int
     rows: tuple[tuple[tuple[_Cell, ...], ...], ...]
 
@@ -62,7 +67,7 @@ def _cells(topology: Topology, ranks: Sequence[RankPlace]) -> dict[int, _Cell]:
 
 def _short(numbers: list[int]) -> str:
     """A few numbers in full, many by their ends."""
-    text = set_text(tuple(numbers))
+    text = numbers_text(tuple(numbers))
     return text if len(text) <= 5 else f"{numbers[0]}…{numbers[-1]}"
 
 
@@ -70,27 +75,28 @@ def _domains(topology: Topology, ranks: Sequence[RankPlace]) -> Iterator[tuple[i
     """Packages with their domains, all hardware threads included, also those that may not be used."""
     cells = _cells(topology, ranks)
     full = replace(topology, allowed=frozenset(cell for cell in cells))
-    last = {cpu: i for i, group in enumerate(objects(full, "l4")) for cpu in group}
+    last = {
+        cpu: i for i, group in enumerate(objects(full, "core" if topology.caches is None else "l4")) for cpu in group
+    }
     packages = objects(full, "package")
     home = {cpu: i for i, package in enumerate(packages) for cpu in package}
-    nodes = {cpu: node for node in topology.numa for cpu in node.cpus}
-    found: list[dict[int, list[CpuSet]]] = [{} for _ in packages]  # of each, the cores by node
+    nodes = {cpu.os: cpu.numa for cpu in topology.cpus}
+    found: list[dict[int | None, list[CpuSet]]] = [{} for _ in packages]  # of each, the cores by node
     for core in objects(full, "core"):
-        for number in {nodes[cpu].os for cpu in core if cpu in nodes}:
-            found[home[min(core)]].setdefault(number, []).append(core)
+        number = next((nodes[cpu] for cpu in sorted(core) if nodes[cpu] is not None), None)
+        found[home[min(core)]].setdefault(number, []).append(core)
+    of_number = {node.os: node for node in topology.numa}
     for index, package in enumerate(packages):
         inside = []
-        for node in sorted(
-            (n for n in topology.numa if n.os in found[index]), key=lambda n: min(n.cpus & package, default=1 << 30)
-        ):
-            held = found[index][node.os]
+        for number, held in sorted(found[index].items(), key=lambda one: (one[0] is None, min(map(min, one[1])))):
             rows: dict[int, list[tuple[_Cell, ...]]] = {}
             split = len({last[min(core)] for core in held}) < len(held)
             for core in held:
                 rows.setdefault(last[min(core)] if split else 0, []).append(tuple(cells[c] for c in sorted(core)))
-            whole = node.cpus <= package  # else its memory is not only this package's
-            memory_bytes = (node.memory_bytes or 0) if whole else 0
-            inside.append(_Domain(node.os, memory_bytes, tuple(tuple(row) for row in rows.values())))
+            node = None if number is None else of_number.get(number)
+            whole = node is not None and node.cpus <= package  # else its memory is not only this package's
+            memory_bytes = node.memory_bytes or 0 if node is not None and whole else 0
+            inside.append(_Domain(number, memory_bytes, tuple(tuple(row) for row in rows.values())))
         yield index, inside
 
 
@@ -102,7 +108,7 @@ def as_text(topology: Topology, placement: Placement, width: int = 100) -> Text:
     for package, domains in _domains(topology, ranks):
         text.append(f"package {package}\n", style="bold")
         for domain in domains:
-            head = f"  memory {domain.node:<3}"
+            head = f"  {NO_MEMORY}  " if domain.node is None else f"  memory {domain.node:<3}"
             for row in domain.rows:
                 wide = max(len(core) for core in row) * (size + 1)
                 per_line = _even(len(row), max(1, (width - len(head) - 2) // (wide + 1)))
@@ -175,7 +181,7 @@ def as_svg(topology: Topology, placement: Placement, title: str = "Placement") -
 
 def describe(placement: Placement) -> str:
     """The placement as text, one clause per rank, for screen readers."""
-    clauses = [f"rank {p.rank} on hardware threads {set_text(p.cpus)}" for p in _one_node(placement)]
+    clauses = [f"rank {p.rank} on hardware threads {numbers_text(p.cpus)}" for p in _one_node(placement)]
     return "; ".join(clauses) + "."
 
 
@@ -213,7 +219,8 @@ def _domain_svg(domain: _Domain, per_line: int, core_w: int, width: int) -> tupl
         y += _GAP
     memory = f", {bytes_text(domain.memory_bytes)}" if domain.memory_bytes else ""
     frame = f'<rect width="{width}" height="{y}" rx="5" fill="#fff" stroke="#888"/>'
-    label = f'<text x="{_GAP + 2}" y="14" font-size="11" fill="#333">memory node {domain.node}{memory}</text>'
+    name = NO_MEMORY if domain.node is None else f"memory node {domain.node}{memory}"
+    label = f'<text x="{_GAP + 2}" y="14" font-size="11" fill="#333">{name}</text>'
     return frame + label + "".join(parts), y
 
 

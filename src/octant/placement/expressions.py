@@ -4,8 +4,9 @@ import functools
 import re
 
 from octant.failure import suggestion
-from octant.machine import CpuSet, Topology
+from octant.machine import CpuSet, NotKnownError, Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
+from octant.placement import numbers_text
 from octant.placement.planner import ordered_cores
 from octant.placement.request import LONGEST, Request, explicit, parse_request
 
@@ -50,8 +51,21 @@ def parse_place(text: str, topology: Topology) -> Request:
 
 
 @functools.lru_cache(maxsize=256)
-def objects(topology: Topology, unit: str) -> tuple[CpuSet, ...]:
-    """The instances of a unit that hold usable hardware threads, in hwloc's logical order."""
+def objects(topology: Topology, unit: str, partial: bool = False) -> tuple[CpuSet, ...]:
+    """The instances of a unit that hold usable hardware threads, in hwloc's logical order.
+
+    Together they hold every usable thread; with `partial` those that belong to no memory node are in no object.
+
+    Raises:
+        ValueError: no such unit.
+        NotKnownError: some threads belong to no memory node, so that it is not known what a launcher does with them.
+    """
+    lost = frozenset(cpu.os for cpu in topology.usable() if cpu.numa is None) if unit == "numa" else frozenset()
+    if lost and not partial:
+        raise NotKnownError(
+            f"cannot map by memory nodes (hardware threads {numbers_text(lost)} belong to none that is known); "
+            "try packages or cores"
+        )
     position = {cpu.os: i for i, core in enumerate(ordered_cores(topology)) for cpu in core}
     if unit == "thread":
         return tuple(frozenset({cpu.os}) for core in ordered_cores(topology) for cpu in core)
@@ -91,10 +105,12 @@ def likwid(text: str, topology: Topology) -> list[int]:
 def _domain(tag: str, topology: Topology) -> list[int]:
     """Hardware threads of one domain such as S0, siblings side by side."""
     unit = _DOMAINS.get(tag[:1])
-    groups = objects(topology, unit) if unit else ()
+    groups = objects(topology, unit, partial=True) if unit else ()
     index = int(tag[1:]) if re.fullmatch("[0-9]{1,9}", tag[1:]) else 0 if tag == "N" else -1
     if not 0 <= index < len(groups):
-        kinds = ", ".join(f"{k}0-{k}{len(objects(topology, u)) - 1}" for k, u in _DOMAINS.items() if k != "N")
+        kinds = ", ".join(
+            f"{k}0-{k}{len(objects(topology, u, partial=True)) - 1}" for k, u in _DOMAINS.items() if k != "N"
+        )
         raise ValueError(f"no domain {tag!r}; there are N, {kinds}")
     return [c.os for core in ordered_cores(topology) for c in core if c.os in groups[index]]
 
@@ -139,7 +155,7 @@ def _chunks(words: list[str], topology: Topology) -> list[int]:
 
 def _spread(words: list[str], topology: Topology) -> list[int]:
     kind = words[0] if words[0] in _DOMAINS and words[0] != "N" else ""
-    count = len(objects(topology, _DOMAINS[kind])) if kind else 0
+    count = len(objects(topology, _DOMAINS[kind], partial=True)) if kind else 0
     domains = [_domain(f"{kind}{index}", topology) for index in range(count)] or [_domain(words[0], topology)]
     total = sum(len(domain) for domain in domains)
     count = _numbers(words[2:3])[0] if len(words) > 2 else total
@@ -212,7 +228,7 @@ def _location(text: str, topology: Topology) -> CpuSet:
             )
         chosen = []
         for held in within:
-            inside = [group & held for group in objects(topology, unit) if group & held]
+            inside = [group & held for group in objects(topology, unit, partial=True) if group & held]
             chosen += [inside[i] for i in _indexes(index, len(inside), link)]
         within = chosen
     return frozenset().union(*within)

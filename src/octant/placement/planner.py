@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from octant.machine import Cpu, CpuSet, NumaNode, PageSize, Topology
-from octant.placement import Placement, RankPlace, set_text
+from octant.placement import Placement, RankPlace, numbers_text
 from octant.placement.remarks import remarks
-from octant.placement.request import PAGE_BYTES, SMT_ALL, Request
+from octant.placement.request import PAGE_BYTES, SMT_ALL, Memory, Request
+from octant.placement.sanity import check, may_share
 from octant.placement.torus import coordinates
 from octant.units import bytes_text
 
@@ -22,7 +23,7 @@ class DoesNotFit(ValueError):  # noqa: N818 (a refusal with an answer, not a fau
     """A request that the machine cannot hold. `largest` is the nearest that it can, or `None`."""
 
     def __init__(self, reason: str, largest: Request | None) -> None:
-        self.largest = largest
+        self.reason, self.largest = reason, largest
         super().__init__(f"{reason}; " + (f"the largest that fits: {largest}" if largest else "nothing like it fits"))
 
 
@@ -40,10 +41,23 @@ def plan(topology: Topology, request: Request, page_sizes: Sequence[PageSize] | 
     `page_sizes` are the machine's; without them pages are not checked.
 
     Raises:
-        DoesNotFit: too many ranks or threads, or a unit, memory node or page size that the machine lacks.
+        DoesNotFit: too many ranks or threads, or a unit, memory node or page size that the machine lacks. What it names
+            as the largest that fits does fit.
     """
+    try:
+        return plan_or_suggest(topology, request, page_sizes)
+    except DoesNotFit as refusal:
+        fits = _fitting(topology, refusal.largest, page_sizes) if refusal.largest else None
+        if fits == refusal.largest:
+            raise
+        raise DoesNotFit(refusal.reason, fits) from None
+
+
+def plan_or_suggest(topology: Topology, request: Request, page_sizes: Sequence[PageSize] | None = None) -> Placement:
+    """As `plan`, but what a refusal suggests is not tried: for those who ask whether a request is possible."""
     _check_memory(topology, request)
     _check_cores(topology, request)
+    _check_caches(topology, request)
     if page_sizes is not None:
         _check_pages(request, page_sizes)
     if request.cpus:
@@ -66,19 +80,20 @@ def _finish(
     ranks = []
     home = _homes(topology)
     for rank, sets in enumerate(threads):
-        cpus = frozenset().union(*sets)
-        at = places[rank] if places else ()
-        ranks.append(RankPlace(rank, cpus, sets, _memory(topology, request, cpus, home), at))
-    notes = remarks(tuple(ranks), topology)
+        memory = _memory(topology, request, rank, frozenset().union(*sets), home)
+        ranks.append(RankPlace.of_threads(rank, sets, memory, places[rank] if places else ()))
+    notes = (*remarks(tuple(ranks), topology), *_partly_bound(ranks, request, home))
     if request.near == "adapter":
         notes = (
             *notes,
             "near=adapter is for schedulers that know the adapters: this topology has none, so it is ignored",
         )
+    if request.order == "scatter" and topology.caches is None:
+        notes = (*notes, "caches are not known: ranks are scattered over packages and NUMA domains alone")
     level = request.unit[1:] if request.unit in ("l2", "l3") else ""
     if level and not any(cache.level == int(level) for cache in topology.caches or ()):
         notes = (*notes, f"this topology has no L{level} cache: each rank has the next smaller unit to itself")
-    return Placement(tuple(ranks), notes)
+    return check(Placement(tuple(ranks), notes), topology, topology.allowed, shared=may_share(request))
 
 
 @functools.lru_cache(maxsize=64)
@@ -89,7 +104,8 @@ def ordered_cores(topology: Topology, kind: str = "any") -> tuple[tuple[Cpu, ...
     domain and caches instead.
     """
     position: dict[tuple[str, int], int] = {}
-    for unit in ("package", "numa", "l3", "l2"):
+    units = ("package", "numa", "l3", "l2") if topology.caches is not None else ("package", "numa")
+    for unit in units:
         for index, group in enumerate(topology.groups(unit)):
             position |= {(unit, cpu): index for cpu in group}
     cores: dict[int, list[Cpu]] = {}
@@ -99,7 +115,8 @@ def ordered_cores(topology: Topology, kind: str = "any") -> tuple[tuple[Cpu, ...
 
     def key(core: tuple[Cpu, ...]) -> tuple[int, ...]:
         first = core[0].os
-        return (*(position[unit, first] for unit in ("package", "numa", "l3", "l2")), first)
+        beyond = len(topology.cpus)  # what belongs to no group of a unit follows those that do
+        return (*(position.get((unit, first), beyond) for unit in units), first)
 
     return tuple(sorted((tuple(core) for core in cores.values()), key=key))
 
@@ -145,17 +162,22 @@ def _largest_slots(request: Request, places: int) -> Request | None:
     return replace(request, ranks=1, threads=places)
 
 
-def _levels(request: Request) -> tuple[str, ...]:
-    return (request.order.partition(":")[2],) if ":" in request.order else _SCATTER
+def _levels(topology: Topology, request: Request) -> tuple[str, ...]:
+    """The levels over which ranks are scattered: those asked for, or all that are known."""
+    known = _SCATTER if topology.caches is not None else tuple(level for level in _SCATTER if level[0] != "l")
+    return (request.order.partition(":")[2],) if ":" in request.order else known
 
 
 def _paths(topology: Topology, levels: tuple[str, ...]) -> dict[int, tuple[int, ...]]:
-    """For each hardware thread the number of its group at each level, outermost first."""
+    """For each hardware thread the number of its group at each level, outermost first.
+
+    Those that belong to no group of a level are one more group of it.
+    """
     found: dict[int, tuple[int, ...]] = {cpu.os: () for cpu in topology.cpus}
     for level in levels:
-        for index, group in enumerate(topology.groups(level)):
-            for cpu in group:
-                found[cpu] = (*found[cpu], index)
+        groups = topology.groups(level)
+        index_of = {cpu: index for index, group in enumerate(groups) for cpu in group}
+        found = {cpu: (*path, index_of.get(cpu, len(groups))) for cpu, path in found.items()}
     return found
 
 
@@ -208,7 +230,7 @@ class _Balance:
 
 def _scatter(topology: Topology, request: Request, free: list[_Slot]) -> list[tuple[CpuSet, ...]]:
     """Each rank goes, whole, to the least loaded domain that can take it, or else to a wider one."""
-    levels = _levels(request)
+    levels = _levels(topology, request)
     paths = _paths(topology, levels)
     domains: dict[tuple[int, ...], list[_Slot]] = {}
     for slot in free:
@@ -263,7 +285,7 @@ def _by_units(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
     capacity = sum(block.ranks for block in blocks)
     if request.ranks > capacity and not (request.oversubscribe and blocks):
         raise DoesNotFit(_too_few_units(topology, request), _largest_units(topology, request, capacity))
-    paths = _paths(topology, _levels(request)) if request.order != "compact" else {}
+    paths = _paths(topology, _levels(topology, request)) if request.order != "compact" else {}
     order = _dealt(blocks, paths) if paths else [block for block in blocks for _ in range(block.ranks)]
     return [(block.cpus,) * request.threads for block in itertools.islice(itertools.cycle(order), request.ranks)]
 
@@ -302,8 +324,8 @@ def _explicit(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
         outside = frozenset(cpus) - topology.allowed
         if outside:
             raise DoesNotFit(
-                f"cannot put rank {rank} on hardware threads {set_text(outside)} (this job may use "
-                f"{set_text(topology.allowed)})",
+                f"cannot put rank {rank} on hardware threads {numbers_text(outside)} (this job may use "
+                f"{numbers_text(topology.allowed)})",
                 None,
             )
         size = len(cpus) // request.threads
@@ -355,12 +377,12 @@ def _check_memory(topology: Topology, request: Request) -> None:
     missing = set(request.memory.nodes) - known
     if missing:
         raise DoesNotFit(
-            f"cannot use memory node {set_text(frozenset(missing))} (this machine has {set_text(frozenset(known))})",
+            f"cannot use memory node {numbers_text(missing)} (this machine has {numbers_text(known)})",
             None,
         )
     empty = set(request.memory.nodes) - {node.os for node in _nodes_with_memory(topology)}
     if empty:
-        raise DoesNotFit(f"cannot use memory node {set_text(frozenset(empty))} (it has no memory)", None)
+        raise DoesNotFit(f"cannot use memory node {numbers_text(empty)} (it has no memory)", None)
 
 
 def _check_cores(topology: Topology, request: Request) -> None:
@@ -371,21 +393,41 @@ def _check_cores(topology: Topology, request: Request) -> None:
         have = "1 hardware thread" if topology.smt() == 1 else f"{topology.smt()} hardware threads at most"
         raise DoesNotFit(
             f"cannot use {request.smt} hardware threads per core (a core has {have})",
-            _fitting(topology, replace(request, smt=topology.smt())),
+            replace(request, smt=topology.smt()),
         )
     if request.kind == "efficiency" and not any(cpu.kind == "efficiency" for cpu in topology.cpus):
-        raise DoesNotFit(
-            "cannot choose efficiency cores (there are none)", _fitting(topology, replace(request, kind="any"))
+        raise DoesNotFit("cannot choose efficiency cores (there are none)", replace(request, kind="any"))
+
+
+def _check_caches(topology: Topology, request: Request) -> None:
+    """Refuses what needs to know which hardware threads share a cache, where that is not known."""
+    if topology.caches is not None or request.cpus:
+        return
+    asked = f"unit={request.unit}" if request.unit in ("l2", "l3") else f"order={request.order}"
+    if request.unit in ("l2", "l3") or request.order in ("scatter:l2", "scatter:l3"):
+        plain = replace(
+            request,
+            unit="core" if request.unit in ("l2", "l3") else request.unit,
+            order="scatter" if request.order in ("scatter:l2", "scatter:l3") else request.order,
         )
+        why = "it is not known which hardware threads share a cache; hwloc tells it where it is installed"
+        raise DoesNotFit(f"cannot use {asked} ({why})", plain)
 
 
-def _fitting(topology: Topology, request: Request) -> Request | None:
+def _fitting(topology: Topology, request: Request, page_sizes: Sequence[PageSize] | None = None) -> Request | None:
     """The request itself where it fits, else the largest like it that does."""
-    try:
-        plan(topology, request)
-    except DoesNotFit as refusal:
-        return refusal.largest
-    return request
+    tried: list[Request] = []
+    while request not in tried:
+        tried.append(request)
+        try:
+            plan_or_suggest(topology, request, page_sizes)
+        except DoesNotFit as refusal:
+            if refusal.largest is None:
+                return None
+            request = refusal.largest
+        else:
+            return request
+    return None
 
 
 def _check_pages(request: Request, page_sizes: Sequence[PageSize]) -> None:
@@ -403,23 +445,53 @@ def _nodes_with_memory(topology: Topology) -> list[NumaNode]:
     return [node for node in topology.numa if node.memory_bytes] or list(topology.numa)
 
 
-def _memory(topology: Topology, request: Request, cpus: CpuSet, home: Mapping[int, int]) -> tuple[int, ...]:
+def _memory(topology: Topology, request: Request, rank: int, cpus: CpuSet, home: Mapping[int, int]) -> tuple[int, ...]:
+    """The memory nodes of a rank: those that are stated, all of them to interleave over, or those of its threads.
+
+    Raises:
+        DoesNotFit: the policy needs nodes, and none is known.
+    """
     if request.memory.nodes:
         return request.memory.nodes
+    every = tuple(node.os for node in _nodes_with_memory(topology))
+    found = tuple(sorted({home[cpu] for cpu in cpus if cpu in home}))
     if request.memory.policy == "interleave":
-        return tuple(node.os for node in _nodes_with_memory(topology))
-    return tuple(sorted({home[cpu] for cpu in cpus if cpu in home}))
+        found = every
+    if found or request.memory.policy in ("default", "local"):
+        return found
+    stated = Memory("bind", every) if every and request.memory.policy == "bind" else Memory()
+    raise DoesNotFit(
+        f"cannot use memory={request.memory} for rank {rank} (no memory is known to be local to its "
+        f"hardware threads {numbers_text(cpus)})",
+        replace(request, memory=stated),
+    )
+
+
+def _partly_bound(ranks: Sequence[RankPlace], request: Request, home: Mapping[int, int]) -> list[str]:
+    """The remark on ranks that are bound to the memory of some of their hardware threads, since others have none."""
+    if request.memory != Memory("bind"):
+        return []
+    return [
+        f"rank {place.rank}: bound to memory {numbers_text(place.memory)}, that of its other hardware threads: no "
+        f"memory is known to be local to {numbers_text(without)}"
+        for place in ranks
+        if (without := place.cpus - home.keys())
+    ]
 
 
 def _homes(topology: Topology) -> dict[int, int]:
-    """For each hardware thread the memory node that its memory comes from: its own, or the nearest with memory."""
+    """For each hardware thread the memory node that its memory comes from: its own, or the nearest with memory.
+
+    A thread is left out where its node is not known, or has no memory and does not state its distances.
+    """
     filled = {node.os: node for node in _nodes_with_memory(topology)}
     nearest = {node.os: node.os if node.os in filled else _nearest(node, filled, topology) for node in topology.numa}
-    return {cpu: nearest[node.os] for node in topology.numa for cpu in node.cpus}
+    of_thread = ((cpu.os, None if cpu.numa is None else nearest.get(cpu.numa)) for cpu in topology.cpus)
+    return {cpu: found for cpu, found in of_thread if found is not None}
 
 
-def _nearest(node: NumaNode, filled: Mapping[int, NumaNode], topology: Topology) -> int:
+def _nearest(node: NumaNode, filled: Mapping[int, NumaNode], topology: Topology) -> int | None:
     if len(node.distances) != len(topology.numa):
-        return next(iter(filled))
+        return None
     far = dict(zip((n.os for n in topology.numa), node.distances, strict=True))
     return min(filled, key=lambda other: (far[other], other))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from octant.machine import CpuSet, Topology
-from octant.placement.planner import DoesNotFit, ordered_cores, plan
+from octant.placement.planner import DoesNotFit, ordered_cores, plan_or_suggest
 from octant.placement.request import Request, Unit, explicit
 
 _ORDERS = ("compact", "scatter:numa", "scatter:package", "scatter:l3", "scatter")
@@ -18,7 +18,7 @@ def recognise(sets: Sequence[CpuSet], topology: Topology, threads: int | None = 
     """
     for request in _candidates(sets, topology, threads):
         try:
-            placement = plan(topology, request)
+            placement = plan_or_suggest(topology, request)
         except (DoesNotFit, ValueError):
             continue
         if [place.cpus for place in placement.ranks] == list(sets):
@@ -39,11 +39,12 @@ def _candidates(sets: Sequence[CpuSet], topology: Topology, threads: int | None)
     all_cores = topology.groups("core")
     cores = min(_cores(held, all_cores) for held in set(sets))
     orders = [o for o in _ORDERS if o != "scatter:l3" or any(cache.level == 3 for cache in topology.caches or ())]
+    units = [unit for unit in get_args(Unit) if unit not in ("l2", "l3") or topology.caches is not None]
     counts = [threads] if threads else sorted({cores, min(len(held) for held in sets), 1}, reverse=True)
     if threads is None and cores > 0:
         counts.sort(key=lambda count: count != cores)
     for count in counts:
-        for unit in get_args(Unit):
+        for unit in units:
             for order in orders:
                 for used in smt:
                     for share in (False, True) if unit not in ("hwthread", "core") else (False,):

@@ -4,13 +4,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from octant.machine import CpuSet, Topology
-from octant.placement import RankPlace, set_text
+from octant.placement import RankPlace, numbers_text
 
 
 def remarks(ranks: Sequence[RankPlace], topology: Topology) -> tuple[str, ...]:
     """Sentences on shared cores, ranks across domains, crowding, mixed kinds, forbidden threads."""
     found = [
         *_outside(ranks, topology),
+        *_without_memory(ranks, topology),
         *_crowding(ranks),
         *_shared_cores(ranks, topology),
         *_spanning(ranks, topology),
@@ -21,15 +22,28 @@ def remarks(ranks: Sequence[RankPlace], topology: Topology) -> tuple[str, ...]:
 
 
 def _names(numbers: Sequence[int]) -> str:
-    return ("rank " if len(numbers) == 1 else "ranks ") + set_text(tuple(numbers))
+    return ("rank " if len(numbers) == 1 else "ranks ") + numbers_text(tuple(numbers))
 
 
 def _outside(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     bad = [place.rank for place in ranks if place.cpus - topology.allowed]
     if not bad:
         return []
-    allowed = set_text(topology.allowed)
+    allowed = numbers_text(topology.allowed)
     return [f"{_names(bad)}: bound to hardware threads that this job may not use (it may use {allowed})"]
+
+
+def _without_memory(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
+    """Ranks with hardware threads outside of every memory node, where nodes are known at all."""
+    inside = frozenset(cpu.os for cpu in topology.cpus if cpu.numa is not None)
+    bad = [place.rank for place in ranks if place.cpus - inside]
+    if not inside or not bad:
+        return []
+    threads = frozenset().union(*(place.cpus for place in ranks)) - inside
+    return [
+        f"{_names(bad)}: hardware threads {numbers_text(threads)} belong to no memory node that is known, so no "
+        "memory is local to them"
+    ]
 
 
 def _crowding(ranks: Sequence[RankPlace]) -> list[str]:

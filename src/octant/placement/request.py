@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from octant.failure import suggestion
 from octant.machine import CpuSet
 from octant.machine.cpusets import parse_cpus
-from octant.placement import set_text
+from octant.placement import numbers_text
 from octant.placement.torus import read_map
 from octant.untrusted import read_text
 
@@ -42,7 +42,7 @@ class Memory:
     nodes: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        return self.policy + (":" + set_text(self.nodes).replace(",", "+") if self.nodes else "")
+        return self.policy + (":" + numbers_text(self.nodes).replace(",", "+") if self.nodes else "")
 
 
 PARTS = ("heap", "text", "data", "stack")

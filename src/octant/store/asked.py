@@ -132,7 +132,7 @@ class _Asked(Struct):
 
 
 class _Place(Struct):
-    threads: list[list[Natural]]
+    threads: Annotated[list[Annotated[list[Natural], Meta(min_length=1)]], Meta(min_length=1)]
     memory: list[Natural] = []
 
 
@@ -316,8 +316,7 @@ def read_decided(line: bytes, asks: Mapping[str, Ask], keys: Mapping[str, str]) 
     if ask is None or Launch(ask, start.repeat).key != key:
         raise RecordError(f"nobody asked for the launch {start.launch}")
     places = tuple(
-        RankPlace(rank, frozenset().union(*place.threads), tuple(map(frozenset, place.threads)), tuple(place.memory))
-        for rank, place in enumerate(start.places)
+        RankPlace.of_threads(rank, place.threads, tuple(place.memory)) for rank, place in enumerate(start.places)
     )
     return Planned(
         Launch(ask, start.repeat, start.knobs), tuple(start.words), start.environment, start.launcher, places,

@@ -4,7 +4,7 @@ import json
 
 from fuzz_targets import one_in
 from octant.launchers import names, to_syntax, translate
-from octant.machine.synthetic import read_synthetic
+from octant.machine.hwloc import read_synthetic
 from octant.placement.expressions import parse_place
 from octant.placement.planner import DoesNotFit, plan
 from octant.report.placement.text import as_json, as_text, syntax_text

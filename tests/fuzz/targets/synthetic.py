@@ -2,7 +2,7 @@
 
 from fuzz_targets import one_in
 from octant.launchers import translate
-from octant.machine.synthetic import read_synthetic
+from octant.machine.hwloc import read_synthetic
 from octant.report.placement.text import as_text
 from paths import MACHINES
 

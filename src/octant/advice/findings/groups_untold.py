@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import Finding, Judged
 from octant.analysis.clusters import clusters, groups_text, values_of_pairs
 from octant.analysis.names import short_name
+from octant.machine.nonempty import NonEmptySet
 from octant.placement import set_text
 from octant.units import counted, si_text
 
@@ -45,7 +46,7 @@ def _finding(figure: Figure, found: Clusters) -> Finding:
         title=f"{siblings}{counted(len(first.groups), 'group')} of hardware threads that the system does not tell",
         body=f"{groups_text(first.groups)}: a line takes {within} within a group and {between} between two "
         f"({short_name(figure)}). Put one rank on each, or what exchanges much on the same.",
-        lines=(f"octant bind --place {set_text([min(group) for group in first.groups])}",),
+        lines=(f"octant bind --place {set_text(NonEmptySet(map(min, first.groups), 'first threads of the groups'))}",),
         family="topology",
         details=tuple(
             f"{groups_text(one.groups, 64)}: {si_text(one.within, 's')} within, {si_text(one.between, 's')} between"

@@ -10,6 +10,7 @@ from octant.advice.findings._evidence import gain_of, is_beyond
 from octant.advice.findings._thresholds import LEAST_PAIRS
 from octant.analysis.balance import balance
 from octant.analysis.names import short_name
+from octant.machine.nonempty import NonEmptySet
 from octant.placement import set_text
 from octant.stats import Estimate
 from octant.units import capital, percent_text
@@ -77,4 +78,4 @@ def _placement(worst: PlaceBalance) -> tuple[str, ...]:
     if worst.kind != "core" or len({host for place in worst.places for host, _ in place.cpus}) != 1:
         return ()
     cpus = [min(number for _, number in place.cpus) for place in worst.places if place != worst.slowest]
-    return (f"octant bind --place {set_text(cpus)}",)
+    return (f"octant bind --place {set_text(NonEmptySet(cpus, 'cores besides the slowest'))}",) if cpus else ()

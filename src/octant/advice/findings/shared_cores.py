@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import Finding, Judged
 from octant.advice.findings._programs import crowd, program_cells
 from octant.advice.findings._thresholds import ORDER
-from octant.placement import set_text
+from octant.placement import numbers_text
 from octant.units import counted
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def judge(summary: Summary) -> Judged:
             Finding(
                 rule="shared cores",
                 title=f"{counted(ranks, 'rank')} share {counted(len(cpus), 'hardware thread')}",
-                body=f"Each of them is bound to {set_text(sorted(cpus))}, and this machine has "
+                body=f"Each of them is bound to {numbers_text(sorted(cpus))}, and this machine has "
                 f"{counted(free, 'hardware thread')}. The placement gives each rank its own.",
                 lines=cell.line(place=f"{local}x1"),
                 family="binding",

@@ -1,7 +1,8 @@
 """Machine topologies through hwloc: the XML of a source, and the topology in such XML."""
 
+from octant.machine.hwloc.files import load, load_machine, read_synthetic
 from octant.machine.hwloc.library import NoHwlocError
-from octant.machine.hwloc.source import from_synthetic, from_xml, recorded_tree, this_machine
-from octant.machine.hwloc.xml import load, read_xml
+from octant.machine.hwloc.source import recorded_tree, this_machine
+from octant.machine.hwloc.xml import read_xml
 
-__all__ = ["NoHwlocError", "from_synthetic", "from_xml", "load", "read_xml", "recorded_tree", "this_machine"]
+__all__ = ["NoHwlocError", "load", "load_machine", "read_synthetic", "read_xml", "recorded_tree", "this_machine"]

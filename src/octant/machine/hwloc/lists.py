@@ -3,10 +3,10 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from octant.machine.cpusets import parse_cpus
 from octant.machine.hwloc.description import mask_text
+from octant.machine.hwloc.inputs import input_files
 from octant.machine.tree import Tree
 
 _CPU = "sys/devices/system/cpu"
@@ -20,37 +20,33 @@ _NAMES = {
     "core_siblings": "package_cpus",
 }
 """Masks that are not named as their lists, or that newer kernels name otherwise: hwloc wants all in one way."""
+_SHAPE = re.compile("[0-9]{1,9}K [1-9][0-9]{0,4} [1-9][0-9]{0,5}")
+_OLDER = re.compile("(core_cpus|package_cpus)$")
+_OLDER_NAMES = {"core_cpus": "thread_siblings", "package_cpus": "core_siblings"}
 _ID = re.compile(rf"({_CPU}/cpu([0-9]{{1,5}})/topology)/physical_package_id")
 
 
-def has_cores(tree: Tree, suffix: str) -> bool:
-    """Whether a CPU states the siblings of its core, as a mask (suffix ``) or as a list (`_list`)."""
-    places = (f"{folder}/cpu{number}/topology" for folder in (_CPU, _BUS) for number in tree.numbers(folder, "cpu"))
-    return any(tree.text(f"{place}/{name}{suffix}") for place in places for name in ("core_cpus", "thread_siblings"))
+_SIBLINGS = ("core_cpus", "thread_siblings", "package_cpus", "core_siblings")
 
 
-def copy_with_masks(tree: Tree, target: Path) -> None:
-    """Write what hwloc reads of a tree to `target`, with the masks that follow from lists and numbers.
+def states_cpus(tree: Tree) -> bool:
+    """Whether a CPU states the siblings of its core, or as on IBM Z without SMT of its package."""
+    places = [f"{folder}/cpu{number}/topology" for folder in (_CPU, _BUS) for number in tree.numbers(folder, "cpu")]
+    names = [f"{name}{suffix}" for name in _SIBLINGS for suffix in ("", "_list")]
+    return any(tree.text(f"{place}/{name}") for place in places for name in names)
+
+
+def completed_files(tree: Tree) -> dict[str, str]:
+    """Return what hwloc reads of a tree, with masks from lists and numbers; nothing if its folder has them all.
 
     Raises:
         ValueError: a list cannot be read.
     """
-    files = {path: text for path in _paths(tree) if (text := tree.text(path)) is not None}
-    for path, text in {**_masks(files), **files}.items():
-        (target / path).parent.mkdir(parents=True, exist_ok=True)
-        (target / path).write_text(f"{text}\n", encoding="utf-8")
-
-
-def _paths(tree: Tree) -> Iterator[str]:
-    """Where hwloc looks for CPUs, their kinds and caches, and for memory."""
-    yield from ("proc/cpuinfo", "proc/meminfo", "sys/devices/cpu_core/cpus", "sys/devices/cpu_atom/cpus")
-    yield from (f"{folder}/{name}" for folder in (_CPU, _NODE) for name in ("online", "possible", "present"))
-    for cpu in (f"{_CPU}/cpu{number}" for number in tree.numbers(_CPU, "cpu")):
-        yield from (f"{cpu}/{name}" for name in ("online", "cpu_capacity", "cpufreq/cpuinfo_max_freq"))
-        indexes = (f"{cpu}/cache/index{number}" for number in tree.numbers(f"{cpu}/cache", "index"))
-        yield from (f"{folder}/{name}" for folder in (f"{cpu}/topology", *indexes) for name in tree.names(folder))
-    for number in tree.numbers(_NODE, "node"):
-        yield from (f"{_NODE}/node{number}/{name}" for name in ("cpulist", "cpumap", "meminfo", "distance"))
+    files = input_files(tree)
+    masks = {path: text for path, text in _masks(files).items() if path not in files}
+    older = {path: _OLDER.sub(lambda match: _OLDER_NAMES[match[0]], path) for path in masks}
+    whole = tree.root.is_dir() and all(path in files for path in older.values())
+    return {} if whole else {**masks, **files}
 
 
 def _masks(files: Mapping[str, str]) -> dict[str, str]:
@@ -66,5 +62,23 @@ def _masks(files: Mapping[str, str]) -> dict[str, str]:
     found = {path: frozenset(groups[key]) for path, key in keys.items()}
     for path, text in files.items():
         if listed := _LISTS.fullmatch(path):
-            found[f"{listed[1]}{_NAMES.get(listed[2], listed[2])}"] = parse_cpus(text, or_none=True)
-    return {path: mask_text(cpus) for path, cpus in found.items()}
+            try:
+                found[f"{listed[1]}{_NAMES.get(listed[2], listed[2])}"] = parse_cpus(text, or_none=True)
+            except ValueError:
+                raise ValueError(f"{path} is no list of CPUs: {text[:40]!r}") from None
+    masks = {path: mask_text(cpus) for path, cpus in found.items()}
+    for path, text in files.items():
+        if path.endswith(("/thread_siblings", "/core_siblings")):
+            folder, _, name = path.rpartition("/")
+            masks[f"{folder}/{_NAMES[name]}"] = text
+    return masks | dict(_numbers_of_sets(files))
+
+
+def _numbers_of_sets(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield what hwloc computes the associativity of caches from."""
+    for path, ways in files.items():
+        folder, _, name = path.rpartition("/")
+        size, line = (files.get(f"{folder}/{key}", "") for key in ("size", "coherency_line_size"))
+        if name == "ways_of_associativity" and _SHAPE.fullmatch(f"{size} {line} {ways}"):
+            yield f"{folder}/number_of_sets", str(int(size[:-1]) * 1024 // (int(line) * int(ways)))
+            yield f"{folder}/physical_line_partition", "1"

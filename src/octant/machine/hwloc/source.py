@@ -10,7 +10,8 @@ from pathlib import Path
 from octant.machine.hwloc.cache import cached
 from octant.machine.hwloc.description import parse_description
 from octant.machine.hwloc.document import parse_document
-from octant.machine.hwloc.lists import copy_with_masks, has_cores
+from octant.machine.hwloc.inputs import input_links
+from octant.machine.hwloc.lists import completed_files, states_cpus
 from octant.machine.hwloc.process import Request, export_xml
 from octant.machine.tree import Tree
 
@@ -21,9 +22,7 @@ _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwlo
 
 
 def this_machine() -> str:
-    """Return the XML of the machine that this process runs on; from the cache, if nothing changed since then.
-
-    The counts of huge pages in it may be out of date.
+    """Return the XML of the machine that this process runs on.
 
     Raises:
         NoHwlocError: there is no libhwloc.
@@ -35,30 +34,46 @@ def this_machine() -> str:
 def recorded_tree(recording: Path | Tree) -> str:
     """Return the XML of a recording: of the files of `/sys` and `/proc` below its root.
 
-    A CPUID dump in its folder `cpuid` (of hwloc-gather-cpuid) adds what sysfs does not contain.
+    A CPUID dump in its folder `cpuid` (of hwloc-gather-cpuid) adds what sysfs does not contain, or is all there is.
 
     Raises:
         NoHwlocError: there is no libhwloc.
         ValueError: the files do not describe the CPUs, or see `export_xml`.
     """
     tree = recording if isinstance(recording, Tree) else Tree(recording)
-    name = f"the recording {str(tree.root)!r}"
+    name, dump = f"the recording {str(tree.root)!r}", tree.root / "cpuid"
     _check_inside(tree.root, name)
-    masks = has_cores(tree, "")
-    if not masks and not has_cores(tree, "_list"):
-        files = f"{_CPU}/cpu*/topology/core_cpus or thread_siblings"
-        raise ValueError(f"cannot read {name} (it has no file {files}); {_RECORD_AGAIN}")
+    environment = {"HWLOC_CPUID_PATH": str(dump.resolve())} if dump.is_dir() else {}
     with tempfile.TemporaryDirectory(prefix="octant-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None) as copy:
-        place = str(tree.root.resolve())
-        if not masks or not tree.root.is_dir():
-            copy_with_masks(tree, Path(copy))
-            place = copy
-        environment = {"HWLOC_FSROOT": place, "HWLOC_THISSYSTEM": "0", "HWLOC_COMPONENTS": "linux,stop"}
-        if (dump := tree.root / "cpuid").is_dir():
-            environment |= {"HWLOC_CPUID_PATH": str(dump.resolve()), "HWLOC_COMPONENTS": "linux,x86,stop"}
+        if states_cpus(tree):
+            try:
+                environment["HWLOC_FSROOT"] = _completed(tree, Path(copy))
+            except ValueError as error:
+                raise ValueError(f"cannot read {name} ({error}); {_RECORD_AGAIN}") from None
+        if not environment:
+            wanted = f"{_CPU}/cpu*/topology/core_cpus or thread_siblings"
+            raise ValueError(f"cannot read {name} (it has no file {wanted}); {_RECORD_AGAIN}")
+        sources = {"HWLOC_FSROOT": "linux", "HWLOC_CPUID_PATH": "x86"}
+        components = [component for variable, component in sources.items() if variable in environment]
+        environment |= {"HWLOC_THISSYSTEM": "0", "HWLOC_COMPONENTS": ",".join([*components, "stop"])}
         xml = export_xml(Request(name, "system", _RECORD_AGAIN, environment=environment))
-    _check_recorded(tree, name, xml)
+    _check_recorded(tree, name, xml, {"linux": "Linux"}.get(components[0], components[0]))
     return xml
+
+
+def _completed(tree: Tree, copy: Path) -> str:
+    """Return the root that hwloc can read: that of the tree, or of a copy with the masks that the tree lacks."""
+    files = completed_files(tree)
+    if not files:
+        return str(tree.root.resolve())
+    links = input_links(tree)
+    for path in (*files, *links):
+        (copy / path).parent.mkdir(parents=True, exist_ok=True)
+    for path, text in files.items():
+        (copy / path).write_text(f"{text}\n", encoding="utf-8")
+    for path, aim in links.items():
+        (copy / path).symlink_to(aim)
+    return str(copy)
 
 
 def _check_inside(root: Path, name: str) -> None:
@@ -68,12 +83,15 @@ def _check_inside(root: Path, name: str) -> None:
             raise ValueError(f"cannot read {name} (its folder {folder} is a link to another place); {_RECORD_AGAIN}")
 
 
-def _check_recorded(tree: Tree, name: str, xml: str) -> None:
+def _check_recorded(tree: Tree, name: str, xml: str, backend: str) -> None:
     """Refuse hardware threads that no file of the recording describes: hwloc may take those of this machine instead."""
-    recorded = {*tree.numbers(_CPU, "cpu"), *tree.numbers("sys/bus/cpu/devices", "cpu")}
+    folders = {_CPU: "cpu", "sys/bus/cpu/devices": "cpu"} if backend == "Linux" else {"cpuid": "pu"}
+    recorded = {number for folder, prefix in folders.items() for number in tree.numbers(folder, prefix)}
     found = {int(number) for number in re.findall(r'<object type="PU" os_index="([0-9]+)"', xml)}
-    if not found <= recorded or '<info name="Backend" value="Linux"/>' not in xml:
-        raise ValueError(f"cannot read {name} (it does not describe its CPUs; {_CPU} is incomplete); {_RECORD_AGAIN}")
+    if not found <= recorded or f'<info name="Backend" value="{backend}"/>' not in xml:
+        raise ValueError(
+            f"cannot read {name} (it does not describe its CPUs; {next(iter(folders))} is incomplete); {_RECORD_AGAIN}"
+        )
 
 
 def from_xml(text: str, name: str = "the topology") -> str:

@@ -13,6 +13,7 @@ from octant.machine import LAST_CACHE, Cache, CpuSet, Disagreement, Machine, Pag
 from octant.machine.codec import to_json
 from octant.machine.cpusets import cpus_text
 from octant.machine.modes import numa_mode
+from octant.placement.draw import NO_MEMORY
 from octant.report.terminal import render
 from octant.units import bytes_text, counted, si_text
 
@@ -56,7 +57,7 @@ def as_json(machine: Machine) -> str:
 def as_text(machine: Machine) -> str:
     """The machine for the terminal."""
     parts: list[RenderableType] = [_headline(machine), Text(), *_drawing(machine), Text(), _caches(machine.topology)]
-    if len(machine.topology.numa) > 1:
+    if any(node.distances for node in machine.topology.numa[1:]):
         parts += [Text(), _distances(machine.topology)]
     parts += [Text(), _facts(machine)]
     if machine.disagreements:
@@ -68,11 +69,13 @@ def _headline(machine: Machine) -> RenderableType:
     top, processor = machine.topology, machine.processor
     clock = f", {si_text(processor.nominal_hz, 'Hz')} stated" if processor.nominal_hz else ""
     units = (("package", "package"), ("numa", "NUMA domain"), ("core", "core"), ("thread", "hardware thread"))
-    counts = ", ".join(counted(len(top.groups(unit)), name) for unit, name in units)
+    numbers = ((len(top.groups(unit)), name) for unit, name in units)
+    counts = ", ".join(counted(number, name) if number else f"{name}s not known" for number, name in numbers)
     part = "" if len(top.allowed) == len(top.cpus) else f"; {len(top.allowed)} usable here"
     text = Text(machine.name, style="bold")
-    text.append(f"  {processor.model} ({processor.architecture}{clock})", style="not bold")
-    text.append(f"\n{counts}{part}; {bytes_text(machine.memory_bytes)} of memory", style="not bold")
+    text.append(f"  {processor.model} ({processor.architecture or 'architecture not known'}{clock})", style="not bold")
+    size = "memory not known" if machine.memory_bytes is None else f"{bytes_text(machine.memory_bytes)} of memory"
+    text.append(f"\n{counts}{part}; {size}", style="not bold")
     return text
 
 
@@ -97,9 +100,10 @@ def _drawing(machine: Machine) -> Iterator[RenderableType]:
                 continue
             if not here and package != top.groups("package")[0]:
                 continue  # memory without cores is drawn once
-            shared = [cache for cache in last if cache.cpus >= here and not cache.cpus >= package]
+            shared = [cache for cache in last if here and cache.cpus >= here and not cache.cpus >= package]
             size = f"  {bytes_text(node.memory_bytes)}" if node.memory_bytes else ""
-            size += doubt * (bool(size) and "memory size" in disputed)
+            size += f" {node.kind}" * bool(node.kind) + doubt * (bool(size) and "memory size" in disputed)
+            size += "".join(f"  memory-side cache {bytes_text(cache)}" for cache in node.side_caches)
             yield Padding(Text(f"NUMA {node.os}{size}" + _cache_text(shared)), (0, 0, 0, 2))
             within = [cache for cache in last if cache.cpus < here]
             split = (
@@ -109,6 +113,9 @@ def _drawing(machine: Machine) -> Iterator[RenderableType]:
                 yield _line(f"L{cache.level} {bytes_text(cache.size_bytes)} ", _boxes(top, cores, cache.cpus))
             if here and not split:
                 yield _line("", _boxes(top, cores, here))
+        if outside := frozenset(cpu.os for cpu in top.cpus if cpu.numa is None) & package:
+            yield Padding(Text(NO_MEMORY), (0, 0, 0, 2))
+            yield _line("", _boxes(top, cores, outside))
     if top.allowed != frozenset(cpu.os for cpu in top.cpus):
         yield Text("  [ ] may be used by this process, ( ) may not", style="dim")
 
@@ -125,10 +132,10 @@ def _boxes(top: Topology, cores: tuple[CpuSet, ...], within: CpuSet) -> Text:
     kinds = {cpu.os: cpu.kind[:1].upper() for cpu in top.cpus}
     text = Text()
     for core in cores:
-        if core <= within:
-            usable = core & top.allowed
-            left, right = ("[", "]") if usable == core else ("(", ")") if not usable else ("[", ")")
-            box = f"{kinds[min(core)]}{left}{cpus_text(core)}{right}"
+        if here := core & within:
+            usable = here & top.allowed
+            left, right = ("[", "]") if usable == here else ("(", ")") if not usable else ("[", ")")
+            box = f"{kinds[min(here)]}{left}{cpus_text(here)}{right}"
             text.append((" " if text else "") + box, style="" if usable else "dim")
     return text
 
@@ -154,12 +161,20 @@ def _caches(top: Topology) -> RenderableType:
         table.add_column(column, justify="right" if justify == "right" else "left")
     cores = top.groups("core")
     kinds = Counter(
-        (c.level, c.kind, c.size_bytes or 0, c.line_bytes or 0, sum(1 for core in cores if core & c.cpus))
+        (
+            c.level,
+            c.kind,
+            c.size_bytes or 0,
+            c.line_bytes or 0,
+            sum(1 for core in cores if core & c.cpus),
+            len(c.cpus) if any(c.cpus < core for core in cores) else 0,  # those of a core that has several such caches
+        )
         for c in top.caches or ()
     )
-    for (level, kind, size, line, sharing), count in sorted(kinds.items()):
+    for (level, kind, size, line, sharing, part), count in sorted(kinds.items()):
         letter = {"data": "d", "instruction": "i", "unified": ""}[kind]
         of = "each core" if sharing == 1 else f"{sharing} cores"
+        of = counted(part, "hardware thread") if part else of
         table.add_row(f"L{level}{letter}", bytes_text(size or None), bytes_text(line or None), str(count), of)
     return table if top.caches else Text("No cache is described." if top.caches == () else "Caches are not known.")
 
@@ -170,7 +185,7 @@ def _distances(top: Topology) -> RenderableType:
     for node in top.numa:
         table.add_column(str(node.os), justify="right")
     for node in top.numa:
-        table.add_row(f"NUMA {node.os}", *map(str, node.distances))
+        table.add_row(f"NUMA {node.os}", *(map(str, node.distances) if node.distances else ["not known"]))
     return table
 
 
@@ -191,12 +206,34 @@ def _facts(machine: Machine) -> RenderableType:
     table.add_column(overflow="fold")
     table.add_row("instruction sets", instructions(machine.processor.flags) or "not stated")
     table.add_row("NUMA mode", numa_mode(machine))
-    table.add_row("page sizes", pages_text(machine.page_sizes))
+    for label, value in _topology_facts(machine):
+        table.add_row(label, value)
+    table.add_row("page sizes", pages_text(machine.page_sizes) or "not known")
     for label, value in setting_texts(machine.system):
         table.add_row(label, value)
     for name, version in machine.software.items():
         table.add_row(name, version)
     return table
+
+
+def _topology_facts(machine: Machine) -> Iterator[tuple[str, str]]:
+    """Kinds of cores, memory attributes and hardware threads that are not online, where there are such."""
+    top = machine.topology
+    names = {cpu.os: cpu.kind for cpu in top.cpus}
+    for kind in top.kinds:
+        of = names.get(min(kind.cpus), "")
+        infos = ", ".join(f"{name} {value}" for name, value in kind.infos)
+        rank = "not ranked" if kind.rank is None else f"rank {kind.rank}"
+        yield "core kind", "; ".join(filter(None, [cpus_text(kind.cpus), rank, of, infos]))
+    for one in top.memory_attributes:
+        value = si_text(one.value, one.unit) if one.unit else f"{one.value:g}"
+        where = "" if one.initiators is None else f" from hardware threads {cpus_text(one.initiators)}"
+        yield "memory attribute", f"{one.name} of NUMA {one.node}{where}: {value}"
+    offline = (top.complete or frozenset()) - {cpu.os for cpu in top.cpus}
+    if offline and "cpus_offline" not in machine.system:
+        yield "not online", cpus_text(offline)
+    if top.caches is None:
+        yield "caches", f"not known: {machine.system.get('caches_unknown', 'the description does not state them')}"
 
 
 def pages_text(sizes: Iterable[PageSize]) -> str:

@@ -5,7 +5,7 @@ import json
 from rich.table import Table
 
 from octant.launchers import Syntax, Translation, having
-from octant.placement import set_text
+from octant.placement import numbers_text
 from octant.placement.draw import as_text as drawing
 from octant.report.terminal import render, screen_columns
 
@@ -22,10 +22,10 @@ def as_text(answer: Translation) -> str:
     for name in ("rank", *(["node and place"] if torus else []), "hardware threads", "of its threads", "memory"):
         table.add_column(name, justify="right" if name == "rank" else "left")
     for place in answer.placement.ranks:
-        own = " / ".join(set_text(held) for held in place.threads) if len(set(place.threads)) > 1 else ""
+        own = " / ".join(numbers_text(held) for held in place.threads) if len(set(place.threads)) > 1 else ""
         at = [" ".join(str(n) for n in place.coordinates)] if torus else []
-        memory = set_text(place.memory)
-        table.add_row(str(place.rank), *at, set_text(place.cpus), own, memory)
+        memory = numbers_text(place.memory) or "not known"
+        table.add_row(str(place.rank), *at, numbers_text(place.cpus), own, memory)
     width = max(screen_columns(80), 60)
     cpus = len(answer.topology.cpus)
     drawn = f"(not drawn: {cpus} hardware threads, over {MOST_DRAWN})"

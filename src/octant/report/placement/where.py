@@ -6,7 +6,7 @@ from rich.table import Table
 
 from octant.launch.pages import MIDDLE, SEGMENTS, PageSizes
 from octant.launch.watch import Process, Thread, Watched
-from octant.placement import set_text
+from octant.placement import numbers_text
 from octant.report.terminal import render
 from octant.units import bytes_text, counted
 
@@ -45,7 +45,7 @@ def _row(process: Process, thread: Thread, first: bool) -> list[str]:
     return [
         *head,
         thread.name if thread.tid != process.pid else "main",
-        set_text(thread.mask),
+        numbers_text(thread.mask),
         ran,
         f"{thread.cpu_s:.2f} s",
         *(memory if first else ["", "", ""]),

@@ -11,7 +11,7 @@ from octant.analysis.lost import queue_bound
 from octant.analysis.names import knob_of, place_text
 from octant.analysis.occupancy import most_occupied
 from octant.analysis.program import CORES_USED, IMBALANCE, MEMORY, PREEMPTIONS, SYSTEM, USER, UTILISATION, WALL
-from octant.placement import set_text
+from octant.placement import numbers_text
 from octant.program import is_program
 from octant.report import claims
 from octant.report.run.answer import DOUBTS, Bar, Tile
@@ -251,7 +251,7 @@ class _Screen:
 
 
 def _mask(cpus: frozenset[int]) -> str:
-    return set_text(sorted(cpus))
+    return numbers_text(sorted(cpus))
 
 
 def _spread(figure: Figure) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding
 from octant.analysis.clusters import clusters, groups_text
+from octant.machine.nonempty import NonEmptySet
 from octant.placement import set_text
 from octant.stats import Grade
 from octant.units import counted, si_text
@@ -24,13 +25,14 @@ def near(outcome: Outcome) -> Iterator[Finding]:
     if here is None or not here.complete or not here.found:
         return
     first = here.found[0]
+    largest = max(first.groups, key=len)
     what = here.names(first.groups) or "groups that the system does not tell"
     yield Finding(
         "near",
         f"Put what exchanges much on the same of {counted(len(first.groups), 'group')} ({what})",
         f"{groups_text(first.groups)}: a line takes {si_text(first.within, 's')} within a group and "
         f"{si_text(first.between, 's')} to the next.",
-        (f"octant bind --place {set_text(max(first.groups, key=len))}",),
+        (f"octant bind --place {set_text(NonEmptySet(largest, 'hardware threads of a group'))}",),
     )
 
 

@@ -17,7 +17,7 @@ from octant import build
 from octant.launch import Planned
 from octant.launch.guard import GuardReport
 from octant.launch.program import ProgramEnd
-from octant.placement import set_text
+from octant.placement import numbers_text
 from octant.record import FORMAT, SMALL_PAGES, THREADS_OF_PROCESS, Buffer, KeptFile, Result
 from octant.record.written import kept_member, seal
 from octant.runs.programs.answers import Answered, Judging, judge_launch
@@ -183,7 +183,7 @@ def _notes(planned: Planned, end: ProgramEnd, reports: Mapping[int, GuardReport]
         "cut output": "; ".join(end.cut),
         "outlived": ", ".join(dict.fromkeys(f"{one.name} ({one.pid})" for one in outlived)),
         "binds itself": planned.program.binding if planned.program else "",
-        "ranks missing": set_text(missing) if end.whole or end.ranks else "",
+        "ranks missing": numbers_text(missing) if end.whole or end.ranks else "",
         "threads": "; ".join(_threads_text(rank, one) for rank, one in list(reports.items())[:_SHOWN_RANKS]),
         "failed after": "; ".join(end.failed_after),
         THREADS_OF_PROCESS: _threads_of_process(reports.values()),
@@ -208,7 +208,7 @@ def _threads_text(rank: int, report: GuardReport) -> str:
     found = []
     for one in report.threads[:_SHOWN_THREADS]:
         seen = " ".join(str(cpu) for cpu, _ in sorted(one.looks_by_cpu.items(), key=lambda pair: -pair[1])[:4])
-        allowed = f" of {set_text(one.mask)}" if one.mask else ""
+        allowed = f" of {numbers_text(one.mask)}" if one.mask else ""
         found.append(f"{one.name} {one.cpu_s:.3g} s on {seen}{allowed}")
     more = len(report.threads) - _SHOWN_THREADS
     found += [f"{more} more"] if more > 0 else []

@@ -1,0 +1,88 @@
+"""The files in which hwloc looks for processors, caches and memory on Linux, and what control groups allow."""
+
+import os
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from octant.machine.tree import Tree
+
+_CPU = "sys/devices/system/cpu"
+_NODE = "sys/devices/system/node"
+_FILES = (  # topology-linux.c of hwloc 2.11, without I/O devices; lists beside masks are for Octant
+    "proc/cpuinfo", "proc/meminfo", "proc/mounts", "proc/self/cgroup", "proc/self/cpuset", "proc/hwloc-nofile-info",
+    "proc/driver/nvidia/gpus/*/numa_status",
+    f"{_CPU}/online", f"{_CPU}/possible", f"{_CPU}/present", f"{_CPU}/cpu*/online", f"{_CPU}/cpu*/topology/*",
+    f"{_CPU}/cpu*/cache/index*/[!u]*", f"{_CPU}/cpu*/cpufreq/cpuinfo_max_freq", f"{_CPU}/cpu*/cpufreq/base_frequency",
+    f"{_CPU}/cpu*/acpi_cppc/nominal_freq", f"{_CPU}/cpu*/cpu_capacity",
+    "sys/devices/cpu_*/cpus", "sys/bus/soc/devices/soc*/*",
+    f"{_NODE}/online", f"{_NODE}/possible", f"{_NODE}/node*/cpulist", f"{_NODE}/node*/cpumap",
+    f"{_NODE}/node*/meminfo", f"{_NODE}/node*/distance", f"{_NODE}/node*/hugepages/*/nr_hugepages",
+    f"{_NODE}/node*/access*/initiators/*_*", f"{_NODE}/node*/memory_side_cache/index*/[!u]*",
+    "sys/kernel/mm/hugepages/*/nr_hugepages", "sys/devices/virtual/memory_tiering/*/nodelist",
+    "var/run/hwloc/knl_memoryside_cache", "cpuid/*",
+)  # fmt: skip
+"""`*` stands for part of a name."""
+_LINKS = (f"{_NODE}/node*/access*/initiators/node*", "sys/bus/dax/devices/*", "sys/bus/dax/drivers/kmem/*")
+"""Links whose name or target hwloc reads."""
+_GROUP_FILES = tuple(f"{kind}{name}" for name in ("cpus", "mems") for kind in ("", "cpuset.", "cpuset.effective_"))
+_GROUP_FILES += ("cpuset.cpus.effective", "cpuset.mems.effective")
+_GROUP_TYPES = ("cgroup2", "cgroup", "cpuset")
+
+
+def input_files(tree: Tree) -> dict[str, str]:
+    """Return the text of every file that hwloc reads of a tree, by its path."""
+    paths = [path for pattern in _FILES for path in _expand(tree, pattern)]
+    paths += [f"{_beside(path, aim)}/target_node" for path, aim in input_links(tree).items()]
+    groups = dict.fromkeys(path for _, path in control_groups(tree))
+    for place in group_mounts(tree):
+        names = ("cgroup.controllers", *(f"{path}/{name}" for path in groups for name in _GROUP_FILES))
+        paths += [os.path.normpath(f"{place}/{name}") for name in names]
+    return {path: text for path in paths if (text := tree.text(path)) is not None}
+
+
+def input_links(tree: Tree) -> dict[str, str]:
+    """Return the target of every link that is a fact for hwloc, by its path; none that leaves the tree."""
+    paths = (path for pattern in _LINKS for path in _expand(tree, pattern))
+    return {path: aim for path in paths if (aim := _target(tree, path))}
+
+
+def control_groups(tree: Tree) -> list[tuple[str, str]]:
+    """Return controllers and path of each control group of this process; that of its cpuset has no controllers."""
+    lines = re.findall(r"(?m)^\d+:([^:]*):(.*)$", tree.text("proc/self/cgroup") or "")
+    return [*lines, ("", (tree.text("proc/self/cpuset") or "").partition("\n")[0])]
+
+
+def group_mounts(tree: Tree) -> list[str]:
+    """Return where below the root control groups are mounted."""
+    lines = (tree.text("proc/mounts") or "").splitlines()
+    return [words[1].lstrip("/") for line in lines if is_group_mount(words := line.split(" "))]
+
+
+def is_group_mount(words: list[str]) -> bool:
+    """Whether this line of `/proc/mounts` is that of control groups."""
+    return len(words) > 3 and words[2] in _GROUP_TYPES
+
+
+def _expand(tree: Tree, pattern: str, folder: str = "") -> Iterator[str]:
+    """Yield the paths that match a pattern; `*` matches within one name."""
+    head, _, rest = pattern.partition("/")
+    names = [name for name in tree.names(folder) if fnmatchcase(name, head)] if "*" in head else [head]
+    for path in (f"{folder}/{name}" if folder else name for name in names):
+        if rest:
+            yield from _expand(tree, rest, path)
+        else:
+            yield path
+
+
+def _target(tree: Tree, path: str) -> str | None:
+    try:
+        aim = os.readlink(tree.root / path)  # noqa: PTH115 - pathlib drops a slash at the end
+    except OSError:
+        return None
+    return None if aim.startswith("/") or _beside(path, aim).startswith("..") else aim
+
+
+def _beside(path: str, aim: str) -> str:
+    """Return where a link leads to, as a path below the root."""
+    return os.path.normpath(f"{os.path.dirname(path)}/{aim}")  # noqa: PTH120

@@ -1,0 +1,236 @@
+"""On whatever machine: every option that is printed lists something, every mask is valid, or a refusal says why."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+import topologies
+from octant.failure import Refusal
+from octant.launchers import Syntax, from_syntax, to_every_syntax, to_syntax, translate
+from octant.machine import Cpu, NumaNode, Topology
+from octant.machine.cpusets import parse_cpus, parse_mask
+from octant.machine.nonempty import NonEmptySet
+from octant.machine.sanity import checked_topology
+from octant.placement import Placement, RankPlace, mask_text, planner, set_text
+from octant.placement.draw import as_svg, as_text
+from octant.placement.planner import DoesNotFit, plan
+from octant.placement.request import Memory, Policy, Request, Unit
+from octant.placement.sanity import check, may_share
+
+EMPTY = re.compile(r"(?:(?<! )=|[:,\[+;/])(?=[\s\],;+/]|$)|0x0\b|\{\}|\[\]")
+"""An option whose list is empty, or has an empty member; a mask of nothing."""
+UNIT: st.SearchStrategy[Unit] = st.sampled_from(["hwthread", "core", "l2", "l3", "numa", "package"])
+POLICY: st.SearchStrategy[Policy] = st.sampled_from(["default", "local", "interleave", "bind"])
+READ_BACK = ["taskset", "numactl", "slurm", "hwloc", "mpich", "openmpi"]
+REQUEST = st.builds(
+    Request,
+    ranks=st.integers(1, 9),
+    threads=st.integers(1, 5),
+    unit=UNIT,
+    order=st.sampled_from(["compact", "scatter", "scatter:numa", "scatter:package", "scatter:l3"]),
+    smt=st.sampled_from([0, 1, 2]),
+    memory=st.builds(Memory, POLICY),
+    kind=st.sampled_from(["any", "any", "performance"]),
+    share=st.booleans(),
+    oversubscribe=st.booleans(),
+)
+
+
+def options(syntax: Syntax) -> str:
+    """The lines and files that are to be pasted."""
+    return "\n".join([*syntax.lines, *(content for _, content in syntax.files)])
+
+
+def planned(topology: Topology, request: Request) -> tuple[Placement, Request] | None:
+    """The placement of the request, or of the largest that fits; none where nothing does, with a reason."""
+    try:
+        return plan(topology, request), request
+    except DoesNotFit as refusal:
+        if refusal.largest is None:
+            return None
+        return plan(topology, refusal.largest), refusal.largest
+
+
+def seventeen() -> Topology:
+    """H3 in small: two packages, of which the first has no memory node that is online."""
+    cpus = tuple(Cpu(n, n, n // 2, None if n < 2 else 1) for n in range(4))
+    return Topology(cpus, (), (NumaNode(1, frozenset({2, 3}), 2**30, (10,)),), frozenset(range(4)))
+
+
+@given(topologies.any_topology(), REQUEST)
+@settings(max_examples=60, phases=[Phase.generate])
+def test_no_launcher_prints_an_option_with_an_empty_list(described: Topology, request: Request) -> None:
+    topology, _ = checked_topology(described)
+    found = planned(topology, request)
+    if found is None:
+        return
+    placement, request = found
+    written, broken = to_every_syntax(placement, request, topology)
+    assert [one.name for one in broken if "try" not in one.reason and "state" not in one.reason] == []
+    for name, syntax in written.items():
+        for line in options(syntax).splitlines():
+            words = re.sub(r"^# [^:]*: ", "", line).replace("'", "").replace('"', "")
+            assert not EMPTY.search(words), f"{name}: {line}"
+
+
+@given(topologies.any_topology(), REQUEST)
+@settings(max_examples=60, phases=[Phase.generate])
+def test_masks_are_those_of_the_placement(described: Topology, request: Request) -> None:
+    topology, _ = checked_topology(described)
+    found = planned(topology, request)
+    if found is None:
+        return
+    placement, request = found
+    sets = [frozenset(place.cpus) for place in placement.ranks]
+    assert all(held <= topology.allowed for held in sets)
+    assert may_share(request) or sum(map(len, sets)) == len(frozenset().union(*sets))
+    lines = options(to_syntax("taskset", placement, request, topology))
+    assert [parse_cpus(listed) for listed in re.findall(r"taskset -c (\S+)", lines)] == sets
+    lines = options(to_syntax("slurm", placement, request, topology))
+    listed = re.search(r"mask_cpu:(\S+)", lines)
+    assert listed
+    assert [parse_mask(mask) for mask in listed[1].split(",")] == sets
+    known = {node.os for node in topology.numa}
+    for place in placement.ranks:
+        assert set(place.memory) <= known
+        assert request.memory.policy != "bind" or place.memory
+
+
+@given(topologies.any_topology(), REQUEST)
+@settings(max_examples=60, phases=[Phase.generate])
+def test_the_drawing_shows_every_hardware_thread_once(described: Topology, request: Request) -> None:
+    topology, _ = checked_topology(described)
+    found = planned(topology, request)
+    if found is None:
+        return
+    svg = as_svg(topology, found[0])
+    shown = sorted(int(number) for number in re.findall(r"<title>hardware thread (\d+)</title>", svg))
+    without = {cpu.os for cpu in topology.cpus if cpu.numa is None}
+    assert shown == [cpu.os for cpu in topology.cpus]
+    assert ("no memory of their own" in svg) == any(core <= without for core in topology.groups("core"))
+
+
+@given(
+    topologies.any_topology(), st.sampled_from(["taskset", "numactl", "slurm", "hwloc", "mpich", "openmpi"]), REQUEST
+)
+@settings(max_examples=60, phases=[Phase.generate])
+def test_what_is_read_back_is_valid_or_refused(described: Topology, name: str, request: Request) -> None:
+    """Lines that were written for one machine are read on it, and on the same with half of its hardware threads."""
+    topology, _ = checked_topology(described)
+    found = planned(topology, request)
+    if found is None:
+        return
+    try:
+        text = "\n".join(to_syntax(name, *found, topology).lines)
+    except Refusal:
+        return
+    less = tuple(cpu for cpu in topology.cpus if cpu.os % 2 == 0) or topology.cpus[:1]
+    half, _ = checked_topology(replace(topology, cpus=less))
+    for machine in (topology, half):
+        here = frozenset(cpu.os for cpu in machine.cpus)
+        try:
+            _, reading = from_syntax(text, machine)
+        except (ValueError, Refusal):
+            continue
+        for place in reading.placement.ranks:
+            assert place.cpus <= here
+            assert all(place.threads)
+
+
+def test_threads_without_a_node_are_drawn_and_bound_to_stated_memory_alone() -> None:
+    topology = seventeen()
+    placement = plan(topology, Request(4))
+    assert [place.memory for place in placement.ranks] == [(), (), (1,), (1,)]
+    assert "no memory of their own  │0│1│" in as_text(topology, placement).plain
+    assert any("hardware threads 0-1 belong to no memory node" in text for text in placement.remarks)
+    with pytest.raises(DoesNotFit, match=r"memory=bind for rank 0 .*local to its hardware threads 0.*memory=bind:1"):
+        plan(topology, Request(4, memory=Memory("bind")))
+    stated = Request(4, memory=Memory("bind", (1,)))
+    lines = to_syntax("numactl", plan(topology, stated), stated, topology).lines
+    assert lines[0] == "numactl --physcpubind=0 --membind=1 PROGRAM"
+    partly = plan(topology, Request(1, 4, memory=Memory("bind")))
+    assert partly.ranks[0].memory == (1,)
+    assert any("bound to memory 1" in text for text in partly.remarks)
+
+
+@pytest.mark.parametrize("name", ["numactl", "slurm", "hwloc"])
+def test_a_memory_option_without_a_node_is_refused_by_rank(name: str) -> None:
+    """Whoever makes such a placement: the line cannot be written."""
+    place = RankPlace.of_threads(0, [{0}], ())
+    with pytest.raises(Refusal, match=r"memory of rank 0 .*hardware threads 0.*memory=bind:0"):
+        to_syntax(name, Placement((place,)), Request(memory=Memory("bind")), seventeen())
+
+
+def test_a_set_for_an_option_has_a_member() -> None:
+    for wrong in ((), (-1, 2)):
+        with pytest.raises(Refusal, match="hardware threads of rank 3"):
+            RankPlace.of_threads(3, [{1}, wrong], ())
+    empty = frozenset[int]()
+    with pytest.raises(Refusal):
+        set_text(empty)  # type: ignore[arg-type]  # what the type checker refuses
+    with pytest.raises(Refusal):
+        mask_text(empty)  # type: ignore[arg-type]  # what the type checker refuses
+    with pytest.raises(Refusal):
+        RankPlace.of_threads(0, [], ())
+    held = NonEmptySet({4, 5}, "threads")
+    assert (set_text(held), mask_text(held)) == ("4-5", "0x30")
+
+
+def refused(places: Iterable[RankPlace]) -> str:
+    with pytest.raises(Refusal) as refusal:
+        check(Placement(tuple(places)), seventeen(), frozenset(range(4)), shared=False)
+    return str(refusal.value)
+
+
+def test_a_placement_that_is_not_valid_is_refused_by_rank() -> None:
+    of = RankPlace.of_threads
+    good = (of(0, [{0}], ()), of(1, [{2}, {3}], (1,)))
+    assert check(Placement(good), seventeen(), frozenset(range(4)), shared=False).ranks == good
+    assert "rank 1 (there is no hardware thread 9" in refused([good[0], of(1, [{2, 9}], ())])
+    assert "rank 1 (ranks before it have hardware threads 0" in refused([good[0], of(1, [{0, 1}], ())])
+    assert "rank 1 (there is no memory node 7" in refused([good[0], of(1, [{1}], (1, 7))])
+    assert "rank 5 (it is number 1" in refused([good[0], of(5, [{1}], ())])
+    assert "rank 0 (a thread of it is outside" in refused([replace(good[1], rank=0, cpus=NonEmptySet({2}, "threads"))])
+    shared = Placement((good[0], of(1, [{0, 1}], ())))
+    assert check(shared, seventeen(), frozenset(range(4)), shared=True) is shared
+    torus = (replace(good[0], coordinates=(0, 0)), replace(good[0], rank=1, coordinates=(1, 0)))
+    check(Placement(torus), seventeen(), frozenset(range(4)), shared=False)
+
+
+def test_lines_for_another_machine_are_refused() -> None:
+    with pytest.raises(Refusal, match=r"rank 1 .there is no hardware thread 8-9"):
+        from_syntax("taskset -c 0-1 p\ntaskset -c 8-9 p", seventeen())
+    _, reading = from_syntax("taskset -c 0-3 p", replace(seventeen(), allowed=frozenset({0, 1})))
+    assert any("may not use" in text for text in reading.remarks)
+
+
+def test_contradictions_of_a_machine_are_remarks_of_its_placements() -> None:
+    torn = replace(seventeen(), numa=(NumaNode(0, frozenset({0, 1, 2}), 1), NumaNode(1, frozenset({2, 3}), 1)))
+    answer = translate("1x1", torn)
+    assert any("contradiction: not used" in text.lower() for text in answer.remarks)
+
+
+def test_caches_that_are_not_known_are_not_asked_for() -> None:
+    topology = replace(seventeen(), caches=None)
+    assert plan(topology, Request(2)).ranks
+    assert any("caches are not known" in text for text in plan(topology, Request(2, order="scatter")).remarks)
+    with pytest.raises(DoesNotFit, match=r"unit=l3 .it is not known which hardware threads share a cache.*fits: 2x1$"):
+        plan(topology, Request(2, unit="l3"))
+    with pytest.raises(DoesNotFit, match=r"order=scatter:l3 .*fits: 2x1,order=scatter$"):
+        plan(topology, Request(2, order="scatter:l3"))
+    with pytest.raises(ValueError, match="caches are not known"):
+        from_syntax("OMP_NUM_THREADS=2 OMP_PLACES=ll_caches p", topology)
+
+
+@pytest.mark.parametrize(
+    ("sets", "why"), [([{0}, {0, 1}], "rank 1 .ranks before it"), ([{0}, {7}], "rank 1 .there is")]
+)
+def test_every_plan_passes_the_check(monkeypatch: pytest.MonkeyPatch, sets: list[set[int]], why: str) -> None:
+    """A planner with a defect, as the check is there for."""
+    monkeypatch.setattr(planner, "_by_slots", lambda _topology, _request: [(frozenset(one),) for one in sets])
+    with pytest.raises(Refusal, match=why):
+        plan(seventeen(), Request(2))
