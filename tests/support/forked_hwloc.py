@@ -3,6 +3,7 @@
 The child does what the helper does after its start, with the same limits; its end is explained as the helper's is.
 """
 
+import faulthandler
 import os
 import resource
 import select
@@ -24,14 +25,16 @@ _LIBRARY: list[object] = []  # loaded once, by the first input
 @contextmanager
 def forked_hwloc() -> Iterator[None]:
     """Let every reader use the fork inside the block, with less time for each input."""
-    before = source.export_xml, _helper.CPU_S, _helper.MEMORY_BYTES
-    source.export_xml, _helper.CPU_S = forked_export, 2
+    before = vars(source)["export_xml"], _helper.CPU_S, _helper.MEMORY_BYTES
+    setattr(source, "export_xml", forked_export)  # noqa: B010 - which it imports
+    _helper.CPU_S = 2
     if "asan" in os.environ.get("LD_PRELOAD", ""):  # which reserves more addresses than the limit
         _helper.MEMORY_BYTES = resource.RLIM_INFINITY
     try:
         yield
     finally:
-        source.export_xml, _helper.CPU_S, _helper.MEMORY_BYTES = before
+        setattr(source, "export_xml", before[0])  # noqa: B010
+        _helper.CPU_S, _helper.MEMORY_BYTES = before[1:]
 
 
 def forked_export(request: Request) -> str:
@@ -66,7 +69,7 @@ def _in_child(serve: Callable[[], None]) -> tuple[int | None, bytes, bytes]:
     if child == 0:
         code = 70
         try:
-            signal.setitimer(signal.ITIMER_PROF, 0)
+            faulthandler.disable()
             for number, (_, writing) in enumerate(pipes, 1):
                 os.dup2(writing, number)
             sys.stdout = os.fdopen(1, "w", closefd=False)
