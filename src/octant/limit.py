@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from octant.machine import LAST_CACHE, Cpu, Machine, Topology
+from octant.machine.facts import counted_as_memory
 from octant.record import Point
 
 Threads = frozenset[tuple[str, int]]
@@ -132,7 +133,20 @@ def memory_limit(known: Known, machine: Machine, point: Point, footprint: int, m
     best = known.best(traffic_in(MEMORY), point.hardware_threads)
     if best is None or footprint < 2 * machine.may_be_cached_bytes():
         return None
-    return Limit(moved / best.value, f"best memory traffic of this run, {note}")
+    assumed = "" if machine.cached_bytes() else f"; the size of caches is not known: {counted_as_memory(machine)}"
+    return Limit(moved / best.value, f"best memory traffic of this run, {note}{assumed}")
+
+
+def cache_line(machine: Machine) -> tuple[int, str]:
+    """Return the bytes of the longest cache line, and what to add to a note where that is an assumption."""
+    known = [cache.line_bytes for cache in machine.topology.caches or () if cache.line_bytes]
+    return (
+        (max(known), "") if known else (ASSUMED_LINE_BYTES, f" (lines are assumed to have {ASSUMED_LINE_BYTES} bytes)")
+    )
+
+
+ASSUMED_LINE_BYTES = 64
+"""Of a cache line where no cache states it."""
 
 
 def longest(limits: Iterable[Limit | None]) -> Limit | None:

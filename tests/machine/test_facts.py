@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fake_run import GIB, KIB, MIB, machine
 from octant.machine import Machine, facts
 
-KNOWN = facts.facts(machine(cores=4))
+KNOWN = facts.numbers(machine(cores=4))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_footprint_never_exceeds_an_eighth_of_memory() -> None:
 
 @given(st.sampled_from(sorted(facts.FACTS)), st.integers(1, 9))
 def test_a_word_is_worked_out_or_refused(word: str, factor: int) -> None:
-    known = facts.facts(machine())
+    known = facts.numbers(machine())
     if word in known:
         assert int(facts.value(f"{factor}*{word}", known)) > 0
     else:
@@ -171,8 +171,36 @@ def test_pages_without_a_pool_may_be_granted_transparently() -> None:
     sizes = {"thp": "madvise", "thp_sizes": "16kB=inherit 64kB=madvise"}
     here = dataclasses.replace(machine(), system=sizes)
     assert facts.missing("pages=64KiB", here) == facts.missing("pages=16KiB", here) == ""
-    off = dataclasses.replace(here, system=sizes | {"thp": "never"})
+    off = dataclasses.dataclasses.replace(here, system=sizes | {"thp": "never"})
     assert facts.missing("pages=64KiB", off) == ""
     assert facts.missing("pages=16KiB", off) == (
         "needs 16 KiB pages; this system has 4 KiB, 2 MiB; transparent ones of that size are switched off (never)"
     )
+
+
+def test_a_default_is_no_fact() -> None:
+    """What is not known of a machine is no fact; expressions take an assumption, and results on it say so."""
+    here = machine()
+    caches, memory = dataclasses.replace(here.topology, caches=None), dataclasses.replace(here, memory_bytes=None)
+    blank = dataclasses.replace(
+        memory, topology=caches, processor=dataclasses.replace(here.processor, flags=frozenset())
+    )
+    known = facts.facts(blank)
+    assert not {"l1", "l2", "llc", "cached", "memory", "vector_bits"} & known.keys()
+    assert facts.assumed(blank) == {"l1": 2**15, "l2": 2**20, "llc": 2**25, "cached": 2**27, "vector_bits": 128}
+    assert facts.value("4*llc", facts.numbers(blank)) == str(2**27)
+    with pytest.raises(ValueError, match="'memory' is not known here"):
+        facts.value("memory/2", facts.numbers(blank))
+    said = facts.assumption(blank)
+    assert "last-level caches of 32 MiB" in said
+    assert "in memory from 256 MiB on" in said
+    assert facts.assumption(here) == ""
+    assert facts.facts(here) == facts.numbers(here)
+
+
+def test_domains_that_are_not_known_are_not_counted() -> None:
+    here = machine()
+    alone = tuple(dataclasses.replace(cpu, numa=None) for cpu in here.topology.cpus)
+    blank = dataclasses.replace(here, topology=dataclasses.replace(here.topology, cpus=alone, numa=()))
+    assert "numa" not in facts.facts(blank)
+    assert facts.missing("numa>=2", blank).endswith("how many there are is not known here")

@@ -17,6 +17,7 @@ from octant.machine.discover import discover
 from octant.machine.hwloc import NoHwlocError, read_synthetic, read_xml
 from octant.machine.kinds import classify
 from octant.machine.load import load_machine
+from octant.machine.modes import numa_mode
 from octant.machine.tree import Tree
 from octant.report.machine import text as writer
 from paths import MACHINES
@@ -173,6 +174,7 @@ def test_threads_of_no_node_have_none(tmp_path: Path) -> None:
     shown = writer.as_text(machine)
     assert all(f"[{number}]" in shown for number in range(4))
     assert "no NUMA node" in shown
+    assert numa_mode(machine) == "1 NUMA domain a package (hardware threads 0-1 in none)"
     assert from_json(json.loads(json.dumps(to_json(machine)))) == machine
 
 

@@ -32,7 +32,7 @@ def test_shipped_studies_plan_on_every_recorded_machine(name: str, topology: Pat
     study = file.load(name)
     if study.source == "model":
         return
-    study = with_axis_values(study, axis_values(study, facts.facts(on(topology))))
+    study = with_axis_values(study, axis_values(study, facts.numbers(on(topology))))
     plan = design(study, on(topology), seed=1)
     assert set(plan.questions) | set(plan.absent) == set(cells(study))
     assert not set(plan.questions) & set(plan.absent)

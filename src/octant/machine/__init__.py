@@ -12,6 +12,9 @@ from msgspec import Meta
 CpuSet = frozenset[int]
 """Operating-system numbers of hardware threads."""
 
+ASSUMED_CACHED_BYTES = 2**27
+"""What caches are assumed to hold at most where no size of them is known: more than those of most processors."""
+
 LAST_CACHE = "last-level cache"
 """The subject of a disagreement about its size."""
 CacheKind = Literal["data", "instruction", "unified"]
@@ -202,6 +205,13 @@ class Machine:
         known = [size for size in sizes if size is not None]
         return sum(known) if sizes and len(known) == len(sizes) else None
 
+    def cached_bytes(self) -> int | None:
+        """What caches hold together: as a ladder showed, else the last-level ones; `None` where neither is known."""
+        return self.measured_cache_bytes or self.last_level_cache_bytes()
+
     def may_be_cached_bytes(self) -> int:
-        """What caches may hold: as a ladder showed, else the last-level ones together; 128 MiB where none is known."""
-        return self.measured_cache_bytes or self.last_level_cache_bytes() or 2**27
+        """The size from which on data counts as not cached: `cached_bytes`, or an assumption where that is not known.
+
+        A result that depends on the assumption says so: `octant.machine.facts.assumption`.
+        """
+        return self.cached_bytes() or ASSUMED_CACHED_BYTES

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from octant import units
-from octant.machine import Machine
+from octant.machine import ASSUMED_CACHED_BYTES, Machine
 from octant.untrusted import read_with
 
 FACTS = (
@@ -20,6 +20,13 @@ _PRODUCT = rf"(?:sqrt\({_FACTORS}\)|{_FACTORS})"
 _EXPRESSION = re.compile(rf"({_PRODUCT})(?: at least ({_PRODUCT}))?(?: at most ({_PRODUCT}))?")
 _LADDER = re.compile(r"(.{1,200}) to (.{1,200}) by ([0-9]{1,9})")
 _MOST_STEPS = 200
+_ASSUMED = {"l1": 2**15, "l2": 2**20, "llc": 2**25, "cached": ASSUMED_CACHED_BYTES, "vector_bits": 128}
+_SIZE_NAMES = {
+    "l1": "an L1 cache of",
+    "l2": "an L2 cache of",
+    "llc": "last-level caches of",
+    "cached": "all caches at most",
+}
 _LONGEST = 200  # characters of an expression
 _VECTORS = (("avx512f", 512), ("avx2", 256))
 _COMPARISON = re.compile(r"(cores|smt|numa|packages|nodes)(>=|<=)(\d+)")
@@ -54,6 +61,7 @@ _NOUNS = {
     "nodes": ("node", "nodes"),
 }
 _LIMIT = {">=": "least", "<=": "most"}
+_LIMIT_WORDS = {sign: f"at {word}" for sign, word in _LIMIT.items()}
 
 
 def usable_cores(machine: Machine) -> list[int]:
@@ -63,23 +71,56 @@ def usable_cores(machine: Machine) -> list[int]:
 
 
 def facts(machine: Machine) -> dict[str, int]:
-    """The facts by name; sizes in bytes, and only what this process may use counts."""
+    """The known facts by name; sizes in bytes, and only what this process may use counts.
+
+    A fact that is not known is missing: `numbers` has an assumption in its place.
+    """
     usable = machine.topology.usable()
     cores = len(usable_cores(machine))
     allowed = machine.topology.allowed
+    sizes = {
+        "l1": machine.cache_bytes(1),
+        "l2": machine.cache_bytes(2),
+        "llc": machine.last_level_cache_bytes(),
+        "cached": machine.cached_bytes(),
+        "memory": machine.memory_bytes,
+        "numa": len({cpu.numa for cpu in usable} - {None}),
+    }
+    widest = next((bits for flag, bits in _VECTORS if flag in machine.processor.flags), 128)
     return {
         "cores": cores,
         "hwthreads": len(usable),
         "smt": max((len(group & allowed) for group in machine.topology.groups("core")), default=1),
-        "numa": len({cpu.numa for cpu in usable} - {None}),
         "packages": len({cpu.package for cpu in usable}),
-        "l1": machine.cache_bytes(1) or 32 * 1024,
-        "l2": machine.cache_bytes(2) or 1024 * 1024,
-        "llc": machine.last_level_cache_bytes() or 32 * 1024 * 1024,
-        "cached": machine.may_be_cached_bytes(),
-        "memory": machine.memory_bytes or 0,
-        "vector_bits": next((bits for flag, bits in _VECTORS if flag in machine.processor.flags), 128),
+        **({"vector_bits": widest} if machine.processor.flags else {}),
+        **{name: size for name, size in sizes.items() if size},
     }
+
+
+def assumed(machine: Machine) -> dict[str, int]:
+    """What expressions of suites and studies assume for facts that are not known of this machine."""
+    known = facts(machine)
+    return {name: size for name, size in _ASSUMED.items() if name not in known}
+
+
+def numbers(machine: Machine) -> dict[str, int]:
+    """The known facts, and what is assumed for others: what `value` and `count` take; `assumption` says so."""
+    return {**assumed(machine), **facts(machine)}
+
+
+def assumption(machine: Machine) -> str:
+    """Return the caveat of results on this machine whose sizes rest on assumptions; empty where none does."""
+    sizes = {name: size for name, size in assumed(machine).items() if name in _SIZE_NAMES}
+    if not sizes:
+        return ""
+    listed = ", ".join(f"{_SIZE_NAMES[name]} {units.bytes_text(size)}" for name, size in sizes.items())
+    beyond = "; " + counted_as_memory(machine) if "cached" in sizes else ""
+    return f"not known of this machine, and assumed by suites and studies: {listed}{beyond}"
+
+
+def counted_as_memory(machine: Machine) -> str:
+    """From which size on data counts as in memory, in words."""
+    return f"data counts as in memory from {units.bytes_text(2 * machine.may_be_cached_bytes())} on"
 
 
 def value(text: str, known: Mapping[str, int]) -> str:
@@ -146,7 +187,7 @@ def _product(text: str, known: Mapping[str, int]) -> int:
         if sign == "/" and number == 0:
             raise ValueError(f"{text!r} divides by zero")
         result = result * number if sign == "*" else result // number
-        if "llc" in tokens or "cached" in tokens:
+        if ("llc" in tokens or "cached" in tokens) and "memory" in known:
             result = min(result, known["memory"] // 8)
     return result
 
@@ -208,7 +249,9 @@ def missing(need: str, machine: Machine) -> str:
 
 
 def _not_so_many(what: str, sign: str, limit: int, machine: Machine) -> str:
-    have = 1 if what == "nodes" else facts(machine)[what]
+    have = 1 if what == "nodes" else facts(machine).get(what)
+    if have is None:
+        return f"needs {_LIMIT_WORDS[sign]} {limit} {_NOUNS[what][limit != 1]}; how many there are is not known here"
     if have >= limit if sign == ">=" else have <= limit:
         return ""
     least = "" if sign == ">=" else "at most "

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from octant.machine import Machine, PageSize, Topology, hwloc
 from octant.machine.discover import discover
+from octant.machine.sanity import checked
 
 
 def load_machine(name: str) -> Machine:
@@ -19,7 +20,7 @@ def load_machine(name: str) -> Machine:
     """
     if name == "here" or os.path.isdir(name):  # noqa: PTH112 - that of pathlib fails on names that are too long
         return discover(Path("/") if name == "here" else Path(name))
-    return hwloc.load_machine(name)
+    return checked(hwloc.load_machine(name))
 
 
 def load(name: str) -> tuple[Topology, tuple[PageSize, ...] | None]:

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from octant.machine import Machine
+from octant.machine.cpusets import cpus_text
 
 _NAMES = {"AuthenticAMD": "NPS", "HygonGenuine": "NPS", "GenuineIntel": "SNC"}
 """Of a mode with several nodes in a package, before their number: nodes per socket, sub-NUMA clustering."""
@@ -13,11 +14,19 @@ def numa_mode(machine: Machine) -> str:
     """`4 NUMA domains a package (NPS4), 2 L3 caches in each`; of memory nodes without cores nothing is said."""
     top = machine.topology
     packages, nodes = top.groups("package"), [node.cpus for node in top.numa if node.cpus]
+    without = frozenset(cpu.os for cpu in top.cpus if cpu.numa is None)
+    if without or not nodes:
+        if not nodes:
+            return "not known"
+        return f"{_counted(len(nodes), 'NUMA domain')} known; hardware threads {cpus_text(without)} are in none"
     per_package = max((sum(bool(node & package) for node in nodes) for package in packages), default=1)
-    if per_package == 1 and len(nodes) < len(packages):
-        where = f"1 NUMA domain over {len(packages)} packages (interleaved)"
+    spanned = max((sum(bool(node & package) for package in packages) for node in nodes), default=0)
+    if per_package == 1 and spanned > 1:
+        where = f"1 NUMA domain over {spanned} packages (interleaved)"
     else:
         where = f"{_counted(per_package, 'NUMA domain')} a package{_name(machine, per_package)}"
+    if outside := frozenset(cpu.os for cpu in top.cpus if cpu.numa is None):
+        where += f" (hardware threads {cpus_text(outside)} in none)"
     last = max((cache.level for cache in top.data_caches()), default=0)
     if last < 3:
         return where

@@ -64,7 +64,7 @@ def design(
     """
     asked: dict[Cell, Ask] = {}
     absent: dict[Cell, str] = {}
-    known = facts.facts(machine)
+    known = facts.numbers(machine)
     for levels in combinations(study):
         chosen = [study.factors[factor][level] for factor, level in zip(study.factors, levels, strict=True)]
         needs = [*study.needs, *(need for level in chosen for need in level.needs)]

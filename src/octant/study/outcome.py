@@ -169,7 +169,7 @@ def _planned(
 
 def _axes_on(study: Study, machine: Machine, name: str) -> dict[str, dict[str, str]]:
     try:
-        return axis_values(study, facts.facts(machine))
+        return axis_values(study, facts.numbers(machine))
     except ValueError as error:
         raise StudyError(f"cannot run the study {name} here ({error}); change the values of its axis") from error
 

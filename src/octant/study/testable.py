@@ -101,7 +101,7 @@ def _reasons(
     """Of each test of a study its finding, and why the machine cannot carry it out."""
     if study.source == "model" or not study.findings:
         return [(asked.id, "") for asked in study.findings]
-    axes = axis_values(study, facts.facts(machine))
+    axes = axis_values(study, facts.numbers(machine))
     study = with_axis_values(study, axes)
     plan = design(study, machine, 0, library_of(study), why_no_link, nothing_fits)
     return [(asked.id, _why_not(study, plan, axes, machine, asked)) for asked in study.findings]

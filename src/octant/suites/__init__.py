@@ -147,7 +147,7 @@ def asks(
     Raises:
         SuiteError: an unknown workload or metric, or a value that cannot be worked out.
     """
-    known = facts.facts(machine)
+    known = facts.numbers(machine)
     kept = {workloads.workload(one).name for one in only}
     left_out = absent(suite, name)
     if wrong := problems(suite):

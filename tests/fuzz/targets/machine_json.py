@@ -28,6 +28,6 @@ def read(data: bytes) -> None:
         raise ValueError(f"{error}") from error
     found = stored.machine()
     as_text(found)
-    facts.facts(found)
+    facts.numbers(found)
     codec.fingerprint(found)
     translate("1x1,memory=local", found.topology, page_sizes=found.page_sizes)

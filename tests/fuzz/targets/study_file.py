@@ -15,5 +15,5 @@ def read(data: bytes) -> None:
     """A study, and what it would measure here."""
     study = file.parse(data.decode("utf-8", "surrogateescape"), "fuzz")
     if study.source == "measure":
-        axes.axis_values(study, facts.facts(_HERE))
+        axes.axis_values(study, facts.numbers(_HERE))
         design.design(study, _HERE, 1)

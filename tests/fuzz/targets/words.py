@@ -26,7 +26,7 @@ SEEDS = [
     b"count\n2*cores/smt",
 ]
 _HERE = machine(packages=2, cores=4)
-_KNOWN = {**facts.facts(_HERE), "ranks": 2, "threads": 4}
+_KNOWN = {**facts.numbers(_HERE), "ranks": 2, "threads": 4}
 _READERS: dict[bytes, Callable[[str], object]] = {
     b"bytes": parse_bytes,
     b"seconds": parse_seconds,

@@ -63,7 +63,7 @@ _STATED: Mapping[str, Callable[[Machine], str | float | None]] = {
     "cores": _cores,
     "cores_per_chip": lambda machine: _cores(machine) / _chips(machine) if _chips(machine) else None,
     "smt": lambda machine: machine.topology.smt(),
-    "vector_bits": lambda machine: facts(machine)["vector_bits"] if machine.processor.flags else None,
+    "vector_bits": lambda machine: facts(machine).get("vector_bits"),
     "L1I": _cache(1, "instruction"),
     "L1D": _cache(1, "data"),
     "L2": _cache(2, "data"),

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from octant import units
+from octant.placement.draw import NO_MEMORY
 
 if TYPE_CHECKING:
     from octant.machine import Cache, CpuSet, Machine
@@ -62,9 +63,10 @@ def description(machine: Machine) -> str:
         for level in range(1, 5)
         if (found := topology.data_caches(level))
     ]
+    none = "no caches visible" if topology.caches is not None else "caches not known"
     idle = len(topology.cpus) - len(topology.usable())
     barred = f"; {_count(idle, 'hardware thread')} not allowed to this process" if idle else ""
-    return f"{', '.join(parts)}; {', '.join(caches) or 'no caches visible'}{barred}."
+    return f"{', '.join(parts)}; {', '.join(caches) or none}{barred}."
 
 
 def _count(number: int, name: str) -> str:
@@ -80,7 +82,9 @@ def _package(machine: Machine, number: int, cpus: CpuSet) -> _Block:
             "domain",
         )
         for node in nodes
-    ] or [_domain(machine, cpus)]
+    ]
+    if without := cpus - frozenset().union(*(node.cpus for node in nodes)):
+        inside.append(_boxed(_domain(machine, without), NO_MEMORY, "domain"))
     return _boxed(_stack(inside), f"package {number}", "package")
 
 

@@ -13,6 +13,7 @@ from octant.machine import LAST_CACHE, Cache, CpuSet, Disagreement, Machine, Pag
 from octant.machine.codec import to_json
 from octant.machine.cpusets import cpus_text
 from octant.machine.modes import numa_mode
+from octant.placement.draw import NO_MEMORY
 from octant.report.terminal import render
 from octant.units import bytes_text, counted, si_text
 
@@ -68,7 +69,8 @@ def _headline(machine: Machine) -> RenderableType:
     top, processor = machine.topology, machine.processor
     clock = f", {si_text(processor.nominal_hz, 'Hz')} stated" if processor.nominal_hz else ""
     units = (("package", "package"), ("numa", "NUMA domain"), ("core", "core"), ("thread", "hardware thread"))
-    counts = ", ".join(counted(len(top.groups(unit)), name) for unit, name in units)
+    numbers = ((len(top.groups(unit)), name) for unit, name in units)
+    counts = ", ".join(counted(number, name) if number else f"{name}s not known" for number, name in numbers)
     part = "" if len(top.allowed) == len(top.cpus) else f"; {len(top.allowed)} usable here"
     text = Text(machine.name, style="bold")
     text.append(f"  {processor.model} ({processor.architecture or 'architecture not known'}{clock})", style="not bold")
@@ -112,7 +114,7 @@ def _drawing(machine: Machine) -> Iterator[RenderableType]:
             if here and not split:
                 yield _line("", _boxes(top, cores, here))
         if outside := frozenset(cpu.os for cpu in top.cpus if cpu.numa is None) & package:
-            yield Padding(Text("no NUMA node"), (0, 0, 0, 2))
+            yield Padding(Text(NO_MEMORY), (0, 0, 0, 2))
             yield _line("", _boxes(top, cores, outside))
     if top.allowed != frozenset(cpu.os for cpu in top.cpus):
         yield Text("  [ ] may be used by this process, ( ) may not", style="dim")
@@ -130,10 +132,10 @@ def _boxes(top: Topology, cores: tuple[CpuSet, ...], within: CpuSet) -> Text:
     kinds = {cpu.os: cpu.kind[:1].upper() for cpu in top.cpus}
     text = Text()
     for core in cores:
-        if core <= within:
-            usable = core & top.allowed
-            left, right = ("[", "]") if usable == core else ("(", ")") if not usable else ("[", ")")
-            box = f"{kinds[min(core)]}{left}{cpus_text(core)}{right}"
+        if here := core & within:
+            usable = here & top.allowed
+            left, right = ("[", "]") if usable == here else ("(", ")") if not usable else ("[", ")")
+            box = f"{kinds[min(here)]}{left}{cpus_text(here)}{right}"
             text.append((" " if text else "") + box, style="" if usable else "dim")
     return text
 
@@ -159,12 +161,20 @@ def _caches(top: Topology) -> RenderableType:
         table.add_column(column, justify="right" if justify == "right" else "left")
     cores = top.groups("core")
     kinds = Counter(
-        (c.level, c.kind, c.size_bytes or 0, c.line_bytes or 0, sum(1 for core in cores if core & c.cpus))
+        (
+            c.level,
+            c.kind,
+            c.size_bytes or 0,
+            c.line_bytes or 0,
+            sum(1 for core in cores if core & c.cpus),
+            len(c.cpus) if any(c.cpus < core for core in cores) else 0,  # those of a core that has several such caches
+        )
         for c in top.caches or ()
     )
-    for (level, kind, size, line, sharing), count in sorted(kinds.items()):
+    for (level, kind, size, line, sharing, part), count in sorted(kinds.items()):
         letter = {"data": "d", "instruction": "i", "unified": ""}[kind]
         of = "each core" if sharing == 1 else f"{sharing} cores"
+        of = counted(part, "hardware thread") if part else of
         table.add_row(f"L{level}{letter}", bytes_text(size or None), bytes_text(line or None), str(count), of)
     return table if top.caches else Text("No cache is described." if top.caches == () else "Caches are not known.")
 
@@ -175,7 +185,7 @@ def _distances(top: Topology) -> RenderableType:
     for node in top.numa:
         table.add_column(str(node.os), justify="right")
     for node in top.numa:
-        table.add_row(f"NUMA {node.os}", *map(str, node.distances))
+        table.add_row(f"NUMA {node.os}", *(map(str, node.distances) if node.distances else ["not known"]))
     return table
 
 

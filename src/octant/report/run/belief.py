@@ -10,6 +10,7 @@ from octant.analysis.causes import causes_of_run, halved
 from octant.analysis.doubts import failed_commands
 from octant.analysis.lost import lost_time_of
 from octant.analysis.names import short_name
+from octant.machine import facts
 from octant.program import is_program
 from octant.report import claims
 from octant.report.run.answer import DOUBTS, Belief, BeliefRow
@@ -256,6 +257,10 @@ def _disagreements(summary: Summary) -> list[BeliefRow]:
         )
         for one in summary.run.machine.disagreements
     ]
+    if assumption := "" if summary.run.imported else facts.assumption(summary.run.machine):
+        found.append(
+            BeliefRow("Assumed", assumption, "install hwloc where the system describes caches; `octant machine`")
+        )
     return found or [BeliefRow("Sources disagree", "none does", "facts of the machine are taken as stated")]
 
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from octant import stats, units
 from octant.analysis.names import short_name
 from octant.analysis.program import OF_THE_SYSTEM
+from octant.machine import facts
 from octant.program import is_program
 from octant.report import claims
 from octant.report.charts.choice import choice_texts
@@ -78,6 +79,8 @@ def lines(report: RunReport, width: int = 100, notes: bool = False, sources: Sou
     found += _list("Failed", failed, width, "red")
     found += _list(ABSENT, first.absent, width)
     found += _list("Files", _file_texts(summary.run), width)
+    assumption = "" if summary.run.imported or sources == "none" else facts.assumption(summary.run.machine)
+    found += _list("Assumed", [assumption] if assumption else [], width)
     return found + _disagreements(summary.run.machine.disagreements, width, sources)
 
 

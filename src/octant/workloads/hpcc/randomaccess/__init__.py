@@ -1,6 +1,6 @@
 """HPCC's RandomAccess of all ranks: updates of one table that is divided among them."""
 
-from octant.limit import Known, Limit, memory_limit
+from octant.limit import Known, Limit, cache_line, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate, seconds
 from octant.record import Point
@@ -12,12 +12,12 @@ from octant.workloads.hpcc.randomaccess.step import step
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
     """Beyond the caches each update brings one line from memory and sends one back, whoever makes it."""
-    line = max((cache.line_bytes or 64 for cache in machine.topology.caches or ()), default=64)
+    line, assumed = cache_line(machine)
     footprint = int(point.notes["table_bytes"]) * max(1, len(point.groups))
     if _hosts(point) > 1:
         return None
     moved = 2 * line * point.count("updates")
-    return memory_limit(known, machine, point, footprint, moved, f"{2 * line} bytes per update")
+    return memory_limit(known, machine, point, footprint, moved, f"{2 * line} bytes per update{assumed}")
 
 
 def _hosts(point: Point) -> int:

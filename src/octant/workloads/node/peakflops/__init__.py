@@ -57,8 +57,8 @@ def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None
 
 def is_widest(machine: Machine, point: Point) -> bool:
     """Whether the loop used the widest vectors that it could here: narrower ones are no peak."""
-    width = point.notes["width"]
-    return width != "scalar" and int(width) >= facts(machine)["vector_bits"]
+    width, widest = point.notes["width"], facts(machine).get("vector_bits")
+    return width != "scalar" and widest is not None and int(width) >= widest
 
 
 def _of(element: str) -> Provides:

@@ -1,7 +1,7 @@
 """Random updates of a table in memory: HPCC's RandomAccess inside one rank."""
 
 from octant import units
-from octant.limit import Known, Limit, memory_limit
+from octant.limit import Known, Limit, cache_line, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate
 from octant.record import Point
@@ -11,10 +11,10 @@ from octant.workloads.node.randomaccess.step import step
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
     """Beyond the caches each update brings one line from memory and sends one back."""
-    line = max((cache.line_bytes or 64 for cache in machine.topology.caches or ()), default=64)
+    line, assumed = cache_line(machine)
     footprint = int(point.notes["table_bytes"]) * point.threads * point.working_ranks
     moved = 2 * line * point.count("updates")
-    return memory_limit(known, machine, point, footprint, moved, f"{2 * line} bytes per update")
+    return memory_limit(known, machine, point, footprint, moved, f"{2 * line} bytes per update{assumed}")
 
 
 def _traffic(machine: Machine, point: Point) -> Traffic | NoTraffic:
