@@ -171,7 +171,7 @@ def test_pages_without_a_pool_may_be_granted_transparently() -> None:
     sizes = {"thp": "madvise", "thp_sizes": "16kB=inherit 64kB=madvise"}
     here = dataclasses.replace(machine(), system=sizes)
     assert facts.missing("pages=64KiB", here) == facts.missing("pages=16KiB", here) == ""
-    off = dataclasses.dataclasses.replace(here, system=sizes | {"thp": "never"})
+    off = dataclasses.replace(here, system=sizes | {"thp": "never"})
     assert facts.missing("pages=64KiB", off) == ""
     assert facts.missing("pages=16KiB", off) == (
         "needs 16 KiB pages; this system has 4 KiB, 2 MiB; transparent ones of that size are switched off (never)"

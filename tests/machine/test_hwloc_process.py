@@ -15,7 +15,7 @@ from octant.machine.cpusets import cpus_text, parse_cpus, parse_mask
 from octant.machine.hwloc import _helper, cache, process
 from octant.machine.hwloc.document import parse_document
 from octant.machine.hwloc.library import wheel_library
-from octant.machine.hwloc.lists import copy_with_masks
+from octant.machine.hwloc.lists import completed_files
 from octant.machine.hwloc.process import Request, export_xml
 from octant.machine.tree import Tree
 from paths import MACHINES
@@ -237,7 +237,7 @@ def _with(helper: Path, root: Path, inside: str, backend: str = "Linux") -> str:
 def test_a_recording_with_lists_reads_like_one_with_masks(name: str, tmp_path: Path) -> None:
     """Recordings of version 0.2 have lists only; hwloc reads masks, as kernels write them."""
     tree = trees.InMemory(name)
-    copy_with_masks(tree, tmp_path)
+    write(tmp_path, completed_files(tree))
     for path, text in tree.read.items():
         if path.endswith(("_list", "cpulist")):
             mask = path.replace("shared_cpu_list", "shared_cpu_map").replace("cpulist", "cpumap").removesuffix("_list")
@@ -246,8 +246,8 @@ def test_a_recording_with_lists_reads_like_one_with_masks(name: str, tmp_path: P
     for path, package in packages.items():
         mates = {int(re.sub(r".*/cpu(\d+)/.*", r"\1", other)) for other, same in packages.items() if same == package}
         assert parse_mask((tmp_path / path).with_name("package_cpus").read_text()) == mates
-    for path in tmp_path.rglob("*list"):
-        path.unlink()
+    for listed in tmp_path.rglob("*list"):
+        listed.unlink()
     threads = {int(re.sub(r".*/cpu(\d+)/.*", r"\1", path)) for path in packages}
     lists, masks = hwloc.recorded_tree(tree), hwloc.recorded_tree(tmp_path)
     assert numbers(lists, "PU") == threads

@@ -19,6 +19,7 @@ from octant.machine.kinds import classify
 from octant.machine.load import load_machine
 from octant.machine.modes import numa_mode
 from octant.machine.tree import Tree
+from octant.placement.draw import NO_MEMORY
 from octant.report.machine import text as writer
 from paths import MACHINES
 from trees import from_json
@@ -173,8 +174,8 @@ def test_threads_of_no_node_have_none(tmp_path: Path) -> None:
     assert [(node.os, node.cpus) for node in top.numa] == [(1, frozenset({2, 3}))]
     shown = writer.as_text(machine)
     assert all(f"[{number}]" in shown for number in range(4))
-    assert "no NUMA node" in shown
-    assert numa_mode(machine) == "1 NUMA domain a package (hardware threads 0-1 in none)"
+    assert NO_MEMORY in shown
+    assert numa_mode(machine) == "1 NUMA domain known; hardware threads 0-1 are in none"
     assert from_json(json.loads(json.dumps(to_json(machine)))) == machine
 
 

@@ -396,7 +396,7 @@ def test_the_largest_that_fits_has_memory_of_its_own_too() -> None:
     cpus = tuple(replace(cpu, numa=None) if cpu.os in outside else cpu for cpu in whole.cpus)
     topology = replace(whole, numa=numa, cpus=cpus)
     for unit in ("core", "package"):
-        placement, largest = answer(topology, Request(ranks=99, unit=unit, memory=Memory("bind")))  # type: ignore[arg-type]
+        placement, largest = answer(topology, Request(ranks=99, unit=unit, memory=Memory("bind")))
         assert placement is None
         assert largest is not None
         assert plan(topology, largest).ranks

@@ -25,8 +25,6 @@ def numa_mode(machine: Machine) -> str:
         where = f"1 NUMA domain over {spanned} packages (interleaved)"
     else:
         where = f"{_counted(per_package, 'NUMA domain')} a package{_name(machine, per_package)}"
-    if outside := frozenset(cpu.os for cpu in top.cpus if cpu.numa is None):
-        where += f" (hardware threads {cpus_text(outside)} in none)"
     last = max((cache.level for cache in top.data_caches()), default=0)
     if last < 3:
         return where

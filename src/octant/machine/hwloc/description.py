@@ -125,6 +125,8 @@ def _levels(text: str) -> Iterator[_Level]:
 def _check_indexes(tree: list[_Level], total: int) -> None:
     """Refuse numbers of hardware threads for which hwloc would count upwards instead, with a warning at most."""
     text = tree[-1].attributes.get("indexes", "")
+    if text.count(":") > DEEPEST:
+        raise ValueError(f"cannot number by {text.count(':') + 1} loops (at most {DEEPEST})")
     if re.fullmatch("[0-9]{1,5}(,[0-9]{1,5})*", text):
         numbers = [int(number) for number in text.split(",")]
         right = len(numbers) == len(set(numbers)) == total and max(numbers) < MOST_CPUS
