@@ -144,7 +144,7 @@ def _commands(pieces: list[str]) -> list[list[str]]:
 
 
 def peel(words: Sequence[str], variables: Mapping[str, str]) -> tuple[Sequence[str], dict[str, str]]:
-    """Return a command without `env A=b`, `nice`, `timeout` and such in front, and the variables that it sees.
+    """Return a command without `env A=b`, `nice`, `perf stat` and such in front, and the variables that it sees.
 
     Raises:
         ValueError: an option of a command in front that is not known.
@@ -159,6 +159,8 @@ def parsed(module: ModuleType, words: Sequence[str]) -> Row:
     Raises:
         ValueError: an option that the launcher does not have, or a missing value.
     """
+    if not hasattr(module, "parse"):  # a runtime: the words are the program
+        return Row(tuple(words), _words.Given(0), tuple(words))
     try:
         given: _words.Given = module.parse(words)
     except ValueError as error:
