@@ -80,12 +80,10 @@ def choose(script: _command.Script, text: str, name: str | None) -> Choice:
 
 def _start(words: Sequence[str], variables: Mapping[str, str]) -> Start:
     """Return a command line without commands in front, and the tools in front of a launcher."""
-    first = words
     try:
-        words, seen = _command.peel(words, variables)
+        words, seen, front = _command.peel(words, variables)
     except ValueError as error:
         raise ValueError(f"cannot read the commands in front of the program: {error}") from None
-    front = [_command.command_name(first)] if len(words) < len(first) else []
     readable = having("read")
     module = next((one for one in readable.values() if _command.command_name(words) in programs(one)), None)
     if module is not None and binds(module) == "process" and hasattr(module, "parse"):

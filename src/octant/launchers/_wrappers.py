@@ -59,17 +59,15 @@ OBSERVERS = {
 """The same and tools that observe a program and do not change its affinity: perf 6, strace 6, valgrind 3."""
 
 
-def skip(
-    words: Sequence[str], environment: Mapping[str, str], wrappers: Mapping[str, Wrapper] = WRAPPERS
-) -> tuple[int, Mapping[str, str]]:
+def skip(words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, Mapping[str, str]]:
     """Return the index of the first word that is no wrapper or part of one, and the environment of that command.
 
     Raises:
         ValueError: an option of a wrapper that is not known, or a missing value.
     """
     at = 0
-    while at < len(words) and Path(words[at]).name in wrappers:
-        at, environment = skip_one(words, at, environment, wrappers)
+    while at < len(words) and Path(words[at]).name in WRAPPERS:
+        at, environment = skip_one(words, at, environment)
     return at, environment
 
 

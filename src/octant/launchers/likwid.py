@@ -1,13 +1,15 @@
 """LIKWID: likwid-pin for one process, likwid-mpirun for ranks."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from octant.launchers import LaunchCommand, Reading, Syntax, _command, _shared, _tables, _words
 from octant.machine import Topology
+from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
 from octant.placement.expressions import parse_place
-from octant.placement.request import Memory, Request
+from octant.placement.request import Memory, Request, explicit
 
 TITLE = "LIKWID (likwid-pin, likwid-mpirun)"
 COMMANDS = ("likwid-mpirun",)
@@ -64,7 +66,11 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     listed = command.last("c")
     if listed is None:
         raise ValueError(f"cannot find -c or -pin in {command.text!r}; try likwid-pin -c N:0-3 PROGRAM")
-    request = parse_place(listed if not listed.isdigit() else f"cpus={listed}", topology)
+    if re.fullmatch(r"[\d,_-]+", listed):  # the system's numbers, in the order of the threads; _ separates ranks
+        parts = [[cpu for part in one.split(",") for cpu in sorted(parse_cpus(part))] for one in listed.split("_")]
+        request = explicit([tuple(cpus) for cpus in parts])
+    else:
+        request = parse_place(listed, topology)
     ranks = command.number("np") or len(request.cpus)
     if command.has("i"):
         request = replace(request, memory=Memory("interleave"))
