@@ -22,11 +22,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from octant.machine import Topology
-from octant.machine.synthetic import parse_cpus, read_synthetic
 from octant.placement import set_text
 from paths import DATA
-from slurm_cases import MACHINES, SETTINGS, Case, Machine, cases
+from slurm_cases import MACHINES, SETTINGS, Case, Machine, cases, generated_lines, topology_of
 from slurm_cluster import Pretended, slurm
 from topology_xml import write_xml
 
@@ -45,20 +43,6 @@ class Seen:
     masks: tuple[str | None, ...] = ()
     memory: tuple[str, ...] = ()  # "bind 0,1" or "preferred 0"; empty: no task sets a memory policy
     refused: str = ""
-
-
-def topology_of(machine: Machine) -> Topology:
-    """Return the topology without the CPUs that are offline."""
-    whole = read_synthetic(machine.topology)
-    gone = parse_cpus(machine.offline) if machine.offline else frozenset[int]()
-    caches = tuple(replace(cache, cpus=cache.cpus - gone) for cache in whole.caches if cache.cpus - gone)
-    return replace(
-        whole,
-        cpus=tuple(cpu for cpu in whole.cpus if cpu.os not in gone),
-        caches=caches,
-        numa=tuple(replace(node, cpus=node.cpus - gone) for node in whole.numa),
-        allowed=whole.allowed - gone,
-    )
 
 
 def pretend(machine: Machine, folder: Path) -> Pretended:
@@ -206,7 +190,7 @@ def main() -> None:
     found: list[Seen] = []
     for machine in (MACHINES + SETTINGS)[: asked.machines]:
         begin = time.monotonic()
-        some = cases(machine)[: asked.most]
+        some = [*cases(machine), *(Case(line.removeprefix("srun ")) for line in generated_lines(machine))][: asked.most]
         found += record(machine, some)
         print(f"{machine.topology}: {len(some)} command lines in {time.monotonic() - begin:.0f} s", file=sys.stderr)
         write(asked.to, found)

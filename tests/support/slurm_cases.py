@@ -2,7 +2,14 @@
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from octant.launchers import to_syntax
+from octant.machine import Topology
+from octant.machine.synthetic import parse_cpus, read_synthetic
+from octant.placement import Placement
+from octant.placement.expressions import parse_place
+from octant.placement.planner import DoesNotFit, plan
 
 
 @dataclass(frozen=True)
@@ -174,3 +181,46 @@ def cases(machine: Machine) -> list[Case]:
     mine = pairs[at :: len(MACHINES)] if at < len(MACHINES) else []
     jobs = [Case(srun, job=job, nodes=2 if "-N 2" in job else 1) for job, srun in JOBS] if at in (0, 4, 9) else []
     return list(dict.fromkeys([*(Case(options) for options in PLAIN), *jobs, *mine]))
+
+
+PLACES = [
+    "1x1", "2x1", "4x1", "2x2", "4x2", "3x1,order=scatter", "2x2,order=scatter:package", "4x2,order=scatter:numa",
+    "4x2,unit=hwthread,smt=2", "2x1,unit=hwthread,order=scatter:package", "2x1,unit=numa", "2x1,unit=package",
+    "2x2,unit=l3", "4x1,unit=core,smt=2", "3x2,smt=2", "2x1,cpus=1/0", "2x1,cpus=0+1/2", "2x1,unit=numa,memory=bind",
+    "2x1,memory=local", "2x1,unit=numa,order=scatter:package", "4x1,unit=numa,share=yes",
+]  # fmt: skip
+"""Placements whose lines for Slurm are recorded."""
+
+
+def topology_of(machine: Machine) -> Topology:
+    """Return the topology without the CPUs that are offline."""
+    whole = read_synthetic(machine.topology)
+    gone = parse_cpus(machine.offline) if machine.offline else frozenset[int]()
+    caches = tuple(replace(cache, cpus=cache.cpus - gone) for cache in whole.caches if cache.cpus - gone)
+    return replace(
+        whole,
+        cpus=tuple(cpu for cpu in whole.cpus if cpu.os not in gone),
+        caches=caches,
+        numa=tuple(replace(node, cpus=node.cpus - gone) for node in whole.numa),
+        allowed=whole.allowed - gone,
+    )
+
+
+def generated(machine: Machine) -> list[tuple[str, Placement, list[str]]]:
+    """Return the placements that fit a machine, and all lines with srun that Octant writes for each."""
+    found, topology = [], topology_of(machine)
+    for text in PLACES:
+        try:
+            request = parse_place(text, topology)
+            placement = plan(topology, request)
+        except (DoesNotFit, ValueError):
+            continue
+        lines = to_syntax("slurm", placement, request, topology).lines
+        starts = [line[line.index("srun ") :].removesuffix(" PROGRAM") for line in lines if "srun " in line]
+        found.append((text, placement, starts))
+    return found
+
+
+def generated_lines(machine: Machine) -> list[str]:
+    """Return the lines of all placements, each once."""
+    return list(dict.fromkeys(line for _text, _placement, lines in generated(machine) for line in lines))

@@ -1,9 +1,10 @@
 """Slurm: `srun` with masks, which need exclusive use of the node, and named options for plain cases; `sbatch`."""
 
+import contextlib
+import itertools
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from octant.build import mpiexec
@@ -22,11 +23,12 @@ from octant.launchers import (
     implementation,
     mpi_launcher,
 )
+from octant.launchers._slurm_line import Asked, memory_of, step_of
+from octant.launchers._slurm_masks import Node, Step, memory_nodes, node_of
+from octant.launchers._slurm_masks import masks as step_masks
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_cpus, parse_mask
 from octant.placement import Placement, mask_text
-from octant.placement.expressions import objects
-from octant.placement.request import MOST_OF_TORUS, Request
+from octant.placement.request import Memory, Policy, Request
 
 TITLE = "Slurm (srun)"
 NAMES = {"start": "srun", "job": "sbatch"}
@@ -37,12 +39,11 @@ MARK = r"\bsrun\b|#SBATCH|SLURM_CPU_BIND"
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
-    """Masks always; named options for the plain cases follow as a comment."""
+    """Masks always; named options that give the same masks follow as a comment."""
     sets = _shared.rank_sets(placement)
-    asked = _shared.plain(placement, request, topology)
     masks = ",".join(mask_text(held) for held in sets)
     memory, cannot = _memory(request, placement)
-    named = _named_options(asked, len(sets), topology)
+    named = _named_options(sets, request, topology)
     lines = [
         *_shared.openmp_line(request),
         *_shared.heap_line(request),
@@ -50,7 +51,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
         f"srun --whole -n {len(sets)} --cpu-bind=mask_cpu:{masks}{memory} {_shared.PROGRAM}",
     ]
     if named:
-        lines.append(f"# with named options, by the manual: srun {named}{memory} {_shared.PROGRAM}")
+        lines.append(f"# the same with named options: srun {named}{memory} {_shared.PROGRAM}")
     cannot += [*_shared.no_threads(placement, "srun"), *_shared.no_pages(request)]
     cannot.append(
         "masks are valid only where the job has the whole node; Slurm 22.05 confines a step with -c or --exclusive"
@@ -69,104 +70,106 @@ def _memory(request: Request, placement: Placement) -> tuple[str, list[str]]:
     return "", _shared.no_memory(request, "srun")
 
 
-def _named_options(asked: Request, ranks: int, topology: Topology) -> str:
-    head = f"-n {ranks} -c {asked.threads}"
-    if asked.cpus:
+_NAMED = (
+    "--threads-per-core=1 --cpu-bind=cores", "--cpu-bind=threads", "--cpu-bind=cores", "--hint=nomultithread",
+    "--cpu-bind=ldoms", "--cpu-bind=sockets",
+)  # fmt: skip
+
+
+def _named_options(sets: Sequence[CpuSet], request: Request, topology: Topology) -> str:
+    """Return the first line of named options with which Slurm gives these masks, "": none was found."""
+    try:
+        node = node_of(topology)
+    except ValueError:
         return ""
-    if asked.unit == "numa":
-        return f"-n {ranks} --cpu-bind=ldoms"
-    if asked.unit in ("hwthread", "core") and asked.smt in (0, topology.smt()) and topology.smt() > 1:
-        return f"{head} --cpu-bind=threads -m block:block" if asked.order == "compact" else ""
-    if asked.unit in ("hwthread", "core") and asked.smt == 1:
-        order = {"compact": "block:block", "scatter:package": "block:cyclic"}.get(asked.order)
-        if order:
-            return f"{head} --threads-per-core=1 --cpu-bind=cores -m {order}"
+    cores = max(sum(1 for core in topology.groups("core") if core & held) for held in sets)
+    width = max(map(len, sets))
+    first = {"numa": "--cpu-bind=ldoms", "package": "--cpu-bind=sockets"}.get(request.unit)
+    counts = dict.fromkeys([width] if first else [request.threads, cores, width])
+    options = dict.fromkeys([first, *_NAMED] if first else _NAMED)
+    for count, option, order in itertools.product(counts, options, ("block:block", "block:cyclic")):
+        words = f"-n {len(sets)} -c {count} {option} -m {order}"
+        with contextlib.suppress(ValueError):
+            if step_masks(node, step_of(_asked(["srun", *words.split()]), node)) == list(sets):
+                return words
     return ""
+
+
+def _asked(words: Sequence[str]) -> Asked:
+    return Asked(_words.getopt(words, _COUNTS, _SHORT, {}), {}, _words.Given(0))
 
 
 def from_syntax(text: str, topology: Topology) -> Reading:
     """`srun` options, with `#SBATCH` lines before them, for a job that has the whole node."""
     batch = _shared.read_line(" ".join(re.findall(r"^#SBATCH\s+(.*)$", text, re.MULTILINE)))
     line = _shared.read_line("\n".join(row for row in text.splitlines() if not row.startswith("#")))
-    notes: list[str] = []
-    ranks = _ranks(line, batch, notes)
-    width = line.number("-c", "--cpus-per-task")
-    asked = batch.number("-c", "--cpus-per-task")
-    if asked and not width and "SRUN_CPUS_PER_TASK" not in line.variables:
+    at = next((i for i, word in enumerate(line.arguments) if Path(word).name == "srun"), len(line.arguments))
+    asked = Asked(
+        _words.getopt(line.arguments[at:], _COUNTS, _SHORT, {}),
+        line.variables,
+        _words.getopt(["sbatch", *batch.arguments], _COUNTS, _SHORT, {}),
+    )
+    return read_srun(asked, line.threads(), topology)
+
+
+def read_srun(asked: Asked, threads: int | None, topology: Topology) -> Reading:
+    """Return what srun does on the first node of a job that has whole nodes.
+
+    Raises:
+        ValueError: srun refuses the line, or its answer cannot be told.
+    """
+    node, step = _step(asked, topology)
+    sets = [topology.allowed if held is None else held for held in step_masks(node, step)]
+    notes = [*_notes(asked, step, node), *asked.notes]
+    read = _shared.reading_of_masks(sets, topology, threads or step.cpus_per_task or 1, notes)
+    kind, listed, prefer = memory_of(asked)
+    if not kind:
+        return read
+    policy: Policy = "preferred" if prefer else "local" if kind == "local" else "bind"
+    nodes = [()] * len(sets) if kind == "local" else memory_nodes(node, kind, listed, len(sets))
+    return _shared.with_memory(read, [Memory(policy, some) for some in nodes], topology)
+
+
+def _step(asked: Asked, topology: Topology) -> tuple[Node, Step]:
+    """Return the node and the step; explicit lists need no numbering of Slurm's."""
+    try:
+        node = node_of(topology)
+    except ValueError:
+        cpus = tuple(cpu.os for cpu in topology.cpus)
+        node = Node(1, len(cpus), 1, cpus, (), frozenset(cpus))
+        step = step_of(asked, node)
+        if step.bind.mode in ("map_cpu", "mask_cpu", "none") and not step.exact:
+            return node, step
+        raise
+    return node, step_of(asked, node)
+
+
+def _notes(asked: Asked, step: Step, node: Node) -> list[str]:
+    """Return what may be unexpected about this step."""
+    notes = []
+    width = asked.batch.last("cpus-per-task") or asked.variables.get("SLURM_CPUS_PER_TASK")
+    if width and step.cpus_per_task is None:
         notes.append(
-            f"srun does not inherit --cpus-per-task={asked} from the batch job in Slurm 22.05 (23.11 does again): each "
-            f"rank gets one CPU, and its threads share it; add -c {asked} to srun"
+            f"srun does not inherit --cpus-per-task={width} from the batch job in Slurm 22.05 (23.11 does again): each "
+            f"rank gets one CPU, and its threads share it; add -c {width} to srun"
         )
-    count = line.threads() or width or asked or 1
-    bind = line.option("--cpu-bind", "--cpu_bind") or line.variables.get("SLURM_CPU_BIND", "")
-    bind = bind.removeprefix("verbose,").removeprefix("v,").removeprefix("quiet,")
-    sets = _masks(bind, ranks, topology)
-    if sets is not None:
-        return _shared.reading_of_masks(sets, topology, count, notes)
-    one = (line.option("--threads-per-core", "--ntasks-per-core") or batch.option("--threads-per-core")) == "1"
-    one = one or "nomultithread" in (line.option("--hint"), batch.option("--hint"))
-    request = Request(ranks, width or 1, "core" if one else "hwthread", _order(line), 1 if one else 0)
-    if topology.smt() == 1 or bind == "cores":
-        request = replace(request, unit="core")
-    if not one and topology.smt() > 1:
+    if step.nodes > 1:
+        notes.append(f"one of {step.nodes} nodes is drawn")
+    if step.cpus_per_task and node.threads > 1 and not step.bind.mode and 1 not in (
+        step.threads_per_core, step.job_threads_per_core, int(step.bind.one_thread)
+    ):  # fmt: skip
         notes.append(
             "-c counts hardware threads, not cores: add --threads-per-core=1 (or --hint=nomultithread) for a core each"
         )
-    if "fcyclic" in (line.option("-m", "--distribution") or ""):
-        notes.append("fcyclic spreads the CPUs of each rank over the packages, too: drawn as cyclic")
-    if {"-O", "--overcommit"} & {*line.arguments, *batch.arguments}:
-        request = replace(request, oversubscribe=True)
-        notes.append("with --overcommit srun was observed to put four ranks on core 0: drawn as assigned in turn")
-    read = _shared.reading_of_request(request, topology, notes)
-    if bind == "sockets":
-        packages = objects(topology, "package")
-        held = [frozenset().union(*(p for p in packages if p & place.cpus)) for place in read.placement.ranks]
-        return _shared.reading_of_masks(held, topology, count, notes)
-    if count > (width or 1) * 1:
-        return _shared.reading_of_masks([p.cpus for p in read.placement.ranks], topology, count, notes)
-    return read
-
-
-def _ranks(line: _shared.Line, batch: _shared.Line, notes: list[str]) -> int:
-    """Ranks of one node: those of the job distributed over its nodes."""
-    each = line.number("--ntasks-per-node") or batch.number("--ntasks-per-node")
-    every = line.number("-n", "--ntasks", most=MOST_OF_TORUS) or batch.number("-n", "--ntasks", most=MOST_OF_TORUS)
-    nodes = line.number("-N", "--nodes", most=MOST_OF_TORUS) or batch.number("-N", "--nodes", most=MOST_OF_TORUS) or 1
-    if nodes > 1:
-        notes.append(f"one of {nodes} nodes is drawn")
-    ranks = min(each or every or 1, -(-every // nodes)) if every else each or 1
-    return _shared.whole("-n", str(ranks))
-
-
-def _order(line: _shared.Line) -> str:
-    words = (line.option("-m", "--distribution") or "").split(":")
-    return "scatter:package" if len(words) < 2 or words[1] in ("cyclic", "fcyclic", "*", "") else "compact"
-
-
-def _masks(bind: str, ranks: int, topology: Topology) -> list[CpuSet] | None:
-    kind, _, value = bind.partition(":")
-    if kind == "none":
-        return [topology.allowed] * ranks
-    if kind in ("mask_cpu", "map_cpu", "map_ldom", "rank_ldom", "ldoms"):
-        domains = objects(topology, "numa")
-        if kind == "mask_cpu":
-            if not re.fullmatch(r"(0x)?[0-9a-fA-F]+(,(0x)?[0-9a-fA-F]+)*", value):
-                raise ValueError(f"cannot read {value!r} as masks; try mask_cpu:0x3,0xc")
-            sets = [parse_mask(mask) for mask in value.split(",")]
-        elif kind == "map_cpu":
-            sets = [parse_cpus(cpu) for cpu in value.split(",")]
-        else:
-            places = [n for part in value.split(",") for n in parse_cpus(part)] if value else list(range(len(domains)))
-            if max(places) >= len(domains):
-                raise ValueError(f"cannot use --cpu-bind={bind}: there are {len(domains)} memory domains")
-            sets = [domains[place] for place in places]
-        return [sets[rank % len(sets)] for rank in range(ranks)]
-    if kind == "rank":
-        cpus = sorted(topology.allowed)
-        return [frozenset({cpus[rank % len(cpus)]}) for rank in range(ranks)]
-    if kind not in ("", "cores", "threads", "sockets"):
-        raise ValueError(f"cannot read --cpu-bind={bind}; read are cores, threads, mask_cpu:, map_cpu:, ldoms, none")
-    return None
+    if not step.bind.mode and not step.bind.units:
+        notes.append(
+            "no --cpu-bind: Slurm binds only where the tasks use exactly the sockets, cores or hardware threads of the "
+            "step; TaskPluginParam=autobind=... in slurm.conf changes that"
+        )
+    domains = sum(1 for domain in node.domains if domain)
+    if ("ldoms" in step.bind.units or step.bind.mode == "rank_ldom") and step.tasks < domains * step.nodes:
+        notes.append(f"{step.tasks} tasks on {domains * step.nodes} NUMA domains: some domains stay without a task")
+    return notes
 
 
 def at_hand(environment: Mapping[str, str]) -> bool:
