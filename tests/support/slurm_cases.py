@@ -59,6 +59,8 @@ MACHINES = [
     Machine("pack:1 core:1 pu:2"),
     Machine("pack:1 core:8 pu:2(indexes=core)", offline="7,15"),
     Machine("pack:2 core:4 pu:2", offline="6-7,14-15"),
+    Machine("pack:1 core:4 pu:2", offline="5,7"),
+    Machine("pack:2 core:4 pu:1", offline="6-7"),
 ]
 SETTINGS = [
     Machine(FAR, select="CR_Core_Memory"),
@@ -178,7 +180,7 @@ def cases(machine: Machine) -> list[Case]:
     every = MACHINES + SETTINGS
     at = every.index(machine)
     pairs = all_pairs()
-    mine = pairs[at :: len(MACHINES)] if at < len(MACHINES) else []
+    mine = pairs[at :: len(MACHINES)] if at < len(MACHINES) else pairs[at - len(MACHINES) :: len(SETTINGS)]
     jobs = [Case(srun, job=job, nodes=2 if "-N 2" in job else 1) for job, srun in JOBS] if at in (0, 4, 9) else []
     return list(dict.fromkeys([*(Case(options) for options in PLAIN), *jobs, *mine]))
 

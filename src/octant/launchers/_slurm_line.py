@@ -17,6 +17,7 @@ _VARIABLES = {
     "ntasks-per-node": ("SLURM_NTASKS_PER_NODE",), "cpus-per-task": ("SRUN_CPUS_PER_TASK",),
     "cpu-bind": ("SLURM_CPU_BIND",), "distribution": ("SLURM_DISTRIBUTION",), "hint": ("SLURM_HINT",),
     "threads-per-core": ("SLURM_THREADS_PER_CORE",), "mem-bind": ("SLURM_MEM_BIND",),
+    "sockets-per-node": ("SLURM_NSOCKETS_PER_NODE",), "cores-per-socket": ("SLURM_NCORES_PER_SOCKET",),
 }  # fmt: skip
 """Variables that srun reads in place of an option."""
 _FLAGS = {"exact": ("SLURM_EXACT", "SLURM_EXCLUSIVE"), "overcommit": ("SLURM_OVERCOMMIT",)}
@@ -39,8 +40,7 @@ class Asked:
 
     def line(self, name: str) -> str | None:
         """Return the value of an option of the command line."""
-        names = {"cpu-bind": ("cpu-bind", "cpu_bind"), "ntasks-per-node": ("ntasks-per-node", "tasks-per-node")}
-        return self.given.last(*names.get(name, (name,)))
+        return self.given.last(name)
 
     def inherited(self, name: str) -> str | None:
         """Return the value that a variable states, or the batch job by such a variable."""
@@ -130,8 +130,8 @@ def _exact(asked: Asked, width: int | None) -> bool:
 
 def _shape(asked: Asked) -> tuple[int | None, int | None, int | None]:
     """Return sockets, cores and threads: -B states all three anew, and of several options the last one counts."""
-    of_thread = asked.inherited("threads-per-core")
-    found: list[int | None] = [None, None, None if of_thread is None else _shared.whole("--threads-per-core", of_thread)]
+    inherited = [asked.inherited(name) for name in _SHAPE]
+    found = [value and _shared.whole(f"--{name}", value) for name, value in zip(_SHAPE, inherited, strict=True)]
     for name, values in asked.given.all_values:
         if name == "extra-node-info":
             parts = [*(values[0] if values else "").split(":"), "", ""][:3]
@@ -149,9 +149,11 @@ def _counts(
     asked: Asked, node: Node, width: int | None, shape: tuple[int | None, int | None, int | None]
 ) -> tuple[int, int, int]:
     """Return the numbers of nodes and tasks, and the limit of tasks by node, 0: none."""
-    stated = asked.value("nodes") or "1"
-    nodes = _shared.whole("-N", stated.partition("-")[0], MOST_OF_TORUS)
+    stated, hosts = asked.value("nodes"), _hosts(asked)
+    nodes = max(hosts, _shared.whole("-N", (stated or "1").partition("-")[0], MOST_OF_TORUS))
     tasks, per_node = asked.number("ntasks", MOST_OF_TORUS), asked.number("ntasks-per-node")
+    if tasks is not None and per_node is not None and stated is None and not hosts:
+        nodes = -(-tasks // per_node)  # of the job that srun creates
     if tasks is not None:
         nodes = min(nodes, tasks)
         if per_node is not None and per_node != tasks // nodes:
@@ -167,6 +169,26 @@ def _counts(
     else:
         tasks = nodes
     return nodes, _shared.whole("-n", str(tasks), MOST_OF_TORUS), per_node or 0
+
+
+def _hosts(asked: Asked) -> int:
+    """Return the number of hosts that -w names; 0: none.
+
+    Raises:
+        ValueError: they are in a file.
+    """
+    value = asked.given.last("nodelist") or asked.batch.last("nodelist") or ""
+    if "/" in value:
+        raise ValueError(f"cannot draw this: -w {value} is a file, which decides how many nodes there are; give -N")
+    count = 0
+    for host in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", value):
+        some = 1
+        for ranges in re.findall(r"\[([^\]]*)\]", host):
+            ends = [part.partition("-") for part in ranges.split(",")]
+            some *= sum(_shared.whole("-w", high or low, 10**9, 0) - _shared.whole("-w", low, 10**9, 0) + 1
+                        for low, _, high in ends)  # fmt: skip
+        count += some
+    return _shared.whole("-w", str(count), MOST_OF_TORUS, 0)
 
 
 def _distribution(asked: Asked) -> tuple[tuple[str, str], int, bool]:

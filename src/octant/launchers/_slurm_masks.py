@@ -7,7 +7,7 @@ of a core side by side.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from octant.launchers._shared import MOST_RANKS
 from octant.machine import CpuSet, Topology
@@ -77,39 +77,48 @@ class Step:
     tasks_per_node: int = 0
 
 
+@dataclass(frozen=True)
+class Settings:
+    """The settings of slurm.conf that change masks; the defaults are those of Slurm."""
+
+    block: bool = False  # SelectTypeParameters contains CR_CORE_DEFAULT_DIST_BLOCK
+    one_task: bool = False  # SelectTypeParameters contains CR_ONE_TASK_PER_CORE
+    autobind: str = ""  # TaskPluginParam=autobind=...
+    cores_are_cpus: bool = False  # the node line counts each core as one CPU
+
+
 def node_of(topology: Topology) -> Node:
     """Return the topology as slurmd sees it.
 
-    Raises:
-        ValueError: the sockets differ, so that Slurm's numbering is not known.
+    Where packages or cores differ, slurmd divides: it then counts fewer hardware threads than there are, and CPUs whose
+    numbers are not below the number of CPUs keep the place of another one.
     """
-    sockets = [[core for core in topology.groups("core") if core <= package] for package in topology.groups("package")]
-    cores = sum(map(len, sockets))
-    if len({len(socket) for socket in sockets}) != 1 or len({len(core) for socket in sockets for core in socket}) != 1:
-        raise ValueError(
-            "cannot tell the masks of Slurm on this machine (its packages or cores have different numbers of CPUs); "
-            "try --cpu-bind=mask_cpu:LIST"
-        )
-    threads = len(sockets[0][0])
-    count = cores * threads
-    cpus = list(range(count))  # CPUs with numbers beyond the count stay where they are, as in slurmd
-    for at, core in enumerate(core for socket in sockets for core in socket):
-        for thread, cpu in enumerate(sorted(core)):
-            if cpu < count:
+    packages = topology.groups("package")
+    cores = [core for package in packages for core in topology.groups("core") if core <= package]
+    count, threads = len(topology.cpus), len(topology.cpus) // len(cores)
+    size = len(packages) * (len(cores) // len(packages)) * threads
+    cpus = list(range(count))
+    for at, core in enumerate(cores):
+        for thread, cpu in enumerate(sorted(core)[:threads]):
+            if cpu < count and at * threads + thread < count:
                 cpus[at * threads + thread] = cpu
     home = {cpu: node.os for node in topology.numa for cpu in node.cpus}
     last = max((node.os for node in topology.numa), default=0)
-    domains = tuple(frozenset(cpu for cpu in range(count) if home.get(cpu, 0) == number) for number in range(last + 1))
+    domains = tuple(frozenset(cpu for cpu in range(size) if home.get(cpu, 0) == number) for number in range(last + 1))
     present = frozenset(cpu.os for cpu in topology.cpus)
-    return Node(len(sockets), cores // len(sockets), threads, tuple(cpus), domains, present)
+    return Node(len(packages), len(cores) // len(packages), threads, tuple(cpus), domains, present)
 
 
-def masks(node: Node, step: Step) -> list[CpuSet | None]:
+def masks(node: Node, step: Step, settings: Settings = Settings()) -> list[CpuSet | None]:  # noqa: B008 - immutable
     """Return the mask of each task of the first node; `None`: the task is not bound.
 
     Raises:
         ValueError: srun refuses such a step, or it would wait for ever.
     """
+    if settings.one_task and not step.tasks_per_core:
+        step = replace(step, tasks_per_core=1)
+    if settings.cores_are_cpus:
+        step = replace(step, job_threads_per_core=1, bind=replace(step.bind, one_thread=True))
     tasks = _tasks_of_first_node(node, step)
     if tasks > MOST_RANKS:
         raise ValueError(f"cannot draw {tasks} tasks of one node (more than {MOST_RANKS} tasks); try fewer")
@@ -118,11 +127,26 @@ def masks(node: Node, step: Step) -> list[CpuSet | None]:
     if step.bind.mode:
         found: list[CpuSet | None] = _explicit(node, step.bind, usable, tasks)
     else:
-        found = [*_units(node, step, usable, tasks)]
+        found = [*_units(node, step, usable, tasks, settings)]
     present = [held if held is None else held & node.present for held in found]
     if any(held is not None and not held for held in present):
         raise ValueError("cannot bind a task to CPUs that are offline")
     return present
+
+
+def has_every_core(node: Node, step: Step) -> bool:
+    """Tell whether the step has all cores of the first node.
+
+    Raises:
+        ValueError: srun refuses such a step.
+    """
+    return len(_cores_of_step(node, step, _tasks_of_first_node(node, step))) == node.all_cores
+
+
+def is_crowded(node: Node, step: Step) -> bool:
+    """Tell whether --overcommit leaves all CPUs to every task, since the tasks cannot be distributed."""
+    tasks = _tasks_of_first_node(node, step)
+    return step.overcommit and not step.bind.mode and tasks > len(_cores_of_step(node, step, tasks)) * node.threads
 
 
 def _tasks_of_first_node(node: Node, step: Step) -> int:
@@ -249,21 +273,21 @@ def _explicit(node: Node, bind: Bind, usable: CpuSet, tasks: int) -> list[CpuSet
     return [held[task % len(held)] for task in range(tasks)]
 
 
-def _units(node: Node, step: Step, usable: CpuSet, tasks: int) -> list[CpuSet]:
+def _units(node: Node, step: Step, usable: CpuSet, tasks: int, settings: Settings) -> list[CpuSet]:
     """Return the masks where tasks are laid out one after the other, and widened to a unit.
 
     Raises:
         ValueError: the tasks do not fit.
     """
-    units = step.bind.units or _automatic(node, step, usable, tasks)
+    units = step.bind.units or _automatic(node, step, usable, tasks) or frozenset(filter(None, [settings.autobind]))
     if not units:
         return [node.mask(usable)] * tasks
-    by_node, by_socket = step.distribution
+    by_socket = step.distribution[1]
     laid = None
     if _fits(node, step, usable, tasks):
         bound = max(1, step.cpus_per_task or 1)
         bound = bound if tasks * bound <= len(usable) else len(usable) // tasks
-        block = by_socket == "block" or bool(step.plane)
+        block = by_socket == "block" or bool(step.plane) or (settings.block and not by_socket)
         lay_out = _lay_out_block if block else _lay_out_cyclic
         laid = lay_out(node, step, Bind("", (), units, step.bind.one_thread), usable, tasks, bound)
     if laid is None:
@@ -404,7 +428,8 @@ def memory_nodes(node: Node, kind: str, listed: Sequence[str], tasks: int) -> li
     found: list[tuple[int, ...]] = []
     for task in range(tasks):
         one = listed[task % len(listed)] if listed else ""
-        chosen = (task,) if kind == "rank" else (int(one),) if kind == "map_mem" else tuple(sorted(parse_mask(one)))
+        rank = task % (node.size * node.threads)
+        chosen = (rank,) if kind == "rank" else (int(one),) if kind == "map_mem" else tuple(sorted(parse_mask(one)))
         if not chosen or max(chosen) >= len(node.domains):
             raise ValueError(f"cannot bind task {task} with --mem-bind={kind}: there are {len(node.domains)} NUMA nodes")
         found.append(chosen)

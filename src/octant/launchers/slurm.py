@@ -5,6 +5,7 @@ import itertools
 import re
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from octant.build import mpiexec
@@ -17,6 +18,7 @@ from octant.launchers import (
     Reading,
     Submission,
     Syntax,
+    _command,
     _shared,
     _words,
     headed,
@@ -24,8 +26,9 @@ from octant.launchers import (
     mpi_launcher,
 )
 from octant.launchers._slurm_line import Asked, memory_of, step_of
-from octant.launchers._slurm_masks import Node, Step, memory_nodes, node_of
+from octant.launchers._slurm_masks import Node, Settings, Step, has_every_core, is_crowded, memory_nodes, node_of
 from octant.launchers._slurm_masks import masks as step_masks
+from octant.launchers._slurm_options import BATCH_OPTIONS, GPU_OPTIONS, OPTIONS, VARIABLES
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, mask_text
 from octant.placement.request import Memory, Policy, Request
@@ -38,17 +41,24 @@ UNBIND = "--cpu-bind=none"
 MARK = r"\bsrun\b|#SBATCH|SLURM_CPU_BIND"
 
 
+_UNCOUNTED = "Slurm does not count all CPUs of this machine, and refuses masks with the others"
+
+
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """Masks always; named options that give the same masks follow as a comment."""
     sets = _shared.rank_sets(placement)
-    masks = ",".join(mask_text(held) for held in sets)
     memory, cannot = _memory(request, placement)
+    masks = f"--whole -n {len(sets)} --cpu-bind=mask_cpu:{','.join(mask_text(held) for held in sets)}"
+    try:
+        _masks_of(masks, topology)
+    except ValueError:
+        return Syntax((), False, (_UNCOUNTED, *cannot, *_shared.no_pages(request)))
     named = _named_options(sets, request, topology)
     lines = [
         *_shared.openmp_line(request),
         *_shared.heap_line(request),
         "#SBATCH --nodes=1 --exclusive",
-        f"srun --whole -n {len(sets)} --cpu-bind=mask_cpu:{masks}{memory} {_shared.PROGRAM}",
+        f"srun {masks}{memory} {_shared.PROGRAM}",
     ]
     if named:
         lines.append(f"# the same with named options: srun {named}{memory} {_shared.PROGRAM}")
@@ -78,10 +88,6 @@ _NAMED = (
 
 def _named_options(sets: Sequence[CpuSet], request: Request, topology: Topology) -> str:
     """Return the first line of named options with which Slurm gives these masks, "": none was found."""
-    try:
-        node = node_of(topology)
-    except ValueError:
-        return ""
     cores = max(sum(1 for core in topology.groups("core") if core & held) for held in sets)
     width = max(map(len, sets))
     first = {"numa": "--cpu-bind=ldoms", "package": "--cpu-bind=sockets"}.get(request.unit)
@@ -90,26 +96,30 @@ def _named_options(sets: Sequence[CpuSet], request: Request, topology: Topology)
     for count, option, order in itertools.product(counts, options, ("block:block", "block:cyclic")):
         words = f"-n {len(sets)} -c {count} {option} -m {order}"
         with contextlib.suppress(ValueError):
-            if step_masks(node, step_of(_asked(["srun", *words.split()]), node)) == list(sets):
+            if _masks_of(words, topology) == list(sets):
                 return words
     return ""
 
 
-def _asked(words: Sequence[str]) -> Asked:
-    return Asked(_words.getopt(words, _COUNTS, _SHORT, {}), {}, _words.Given(0))
+def _masks_of(words: str, topology: Topology) -> list[CpuSet | None]:
+    """Return the masks of a line of options, without `srun`.
+
+    Raises:
+        ValueError: srun refuses it.
+    """
+    node = node_of(topology)
+    return step_masks(node, step_of(Asked(parse(["srun", *words.split()]), {}, _words.Given(0)), node))
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """`srun` options, with `#SBATCH` lines before them, for a job that has the whole node."""
-    batch = _shared.read_line(" ".join(re.findall(r"^#SBATCH\s+(.*)$", text, re.MULTILINE)))
-    line = _shared.read_line("\n".join(row for row in text.splitlines() if not row.startswith("#")))
-    at = next((i for i, word in enumerate(line.arguments) if Path(word).name == "srun"), len(line.arguments))
-    asked = Asked(
-        _words.getopt(line.arguments[at:], _COUNTS, _SHORT, {}),
-        line.variables,
-        _words.getopt(["sbatch", *batch.arguments], _COUNTS, _SHORT, {}),
-    )
-    return read_srun(asked, line.threads(), topology)
+    batch = _shared.read_line("\n".join(re.findall(r"^#SBATCH\s+(.*)$", command.text, re.MULTILINE)))
+    directives = _words.getopt(["sbatch", *batch.arguments], BATCH_OPTIONS)
+    if directives.end <= len(batch.arguments):
+        raise ValueError(f"cannot read #SBATCH {batch.arguments[directives.end - 1]}: that is no option")
+    notes = _command.account_options(_command.Row((), directives))
+    read = read_srun(Asked(command.given, command.variables, directives), command.threads(), topology)
+    return replace(read, remarks=(*notes, *read.remarks))
 
 
 def read_srun(asked: Asked, threads: int | None, topology: Topology) -> Reading:
@@ -118,9 +128,12 @@ def read_srun(asked: Asked, threads: int | None, topology: Topology) -> Reading:
     Raises:
         ValueError: srun refuses the line, or its answer cannot be told.
     """
-    node, step = _step(asked, topology)
-    sets = [topology.allowed if held is None else held for held in step_masks(node, step)]
-    notes = [*_notes(asked, step, node), *asked.notes]
+    node = node_of(topology)
+    step = step_of(asked, node)
+    _check_gpus(asked, node, step)
+    masks = step_masks(node, step)
+    sets = [topology.allowed if held is None else held for held in masks]
+    notes = [*_notes(asked, step, node, masks), *asked.notes]
     read = _shared.reading_of_masks(sets, topology, threads or step.cpus_per_task or 1, notes)
     kind, listed, prefer = memory_of(asked)
     if not kind:
@@ -130,21 +143,39 @@ def read_srun(asked: Asked, threads: int | None, topology: Topology) -> Reading:
     return _shared.with_memory(read, [Memory(policy, some) for some in nodes], topology)
 
 
-def _step(asked: Asked, topology: Topology) -> tuple[Node, Step]:
-    """Return the node and the step; explicit lists need no numbering of Slurm's."""
+def _check_gpus(asked: Asked, node: Node, step: Step) -> None:
+    """Refuse options for GPUs in a step that has not all cores: it takes those next to its GPUs.
+
+    Raises:
+        ValueError: there is such an option.
+    """
+    gpus = [name for given in (asked.given, asked.batch) for name in GPU_OPTIONS if name in given.values]
+    gpus += [name for name in asked.variables if name.startswith(("SLURM_GPU", "SLURM_GRES", "SLURM_STEP_GRES"))]
+    if gpus and not has_every_core(node, step):
+        raise ValueError(
+            f"cannot draw this: the step has not all cores of the node, and {gpus[0]} may give it those next to its "
+            "GPUs; try --cpu-bind=mask_cpu:LIST without -c and --exact"
+        )
+
+
+_SETTINGS = (
+    ("SelectTypeParameters=CR_CORE_DEFAULT_DIST_BLOCK", Settings(block=True)),
+    ("SelectTypeParameters=CR_ONE_TASK_PER_CORE", Settings(one_task=True)),
+    ("TaskPluginParam=autobind=cores", Settings(autobind="cores")),
+    ("TaskPluginParam=autobind=threads", Settings(autobind="threads")),
+    ("CPUs=CORES in the node's line", Settings(cores_are_cpus=True)),
+)
+"""Settings of slurm.conf that change masks."""
+
+
+def _masks_or_none(node: Node, step: Step, settings: Settings) -> list[CpuSet | None] | None:
     try:
-        node = node_of(topology)
+        return step_masks(node, step, settings)
     except ValueError:
-        cpus = tuple(cpu.os for cpu in topology.cpus)
-        node = Node(1, len(cpus), 1, cpus, (), frozenset(cpus))
-        step = step_of(asked, node)
-        if step.bind.mode in ("map_cpu", "mask_cpu", "none") and not step.exact:
-            return node, step
-        raise
-    return node, step_of(asked, node)
+        return None
 
 
-def _notes(asked: Asked, step: Step, node: Node) -> list[str]:
+def _notes(asked: Asked, step: Step, node: Node, masks: Sequence[CpuSet | None]) -> list[str]:
     """Return what may be unexpected about this step."""
     notes = []
     width = asked.batch.last("cpus-per-task") or asked.variables.get("SLURM_CPUS_PER_TASK")
@@ -163,8 +194,18 @@ def _notes(asked: Asked, step: Step, node: Node) -> list[str]:
         )
     if not step.bind.mode and not step.bind.units:
         notes.append(
-            "no --cpu-bind: Slurm binds only where the tasks use exactly the sockets, cores or hardware threads of the "
-            "step; TaskPluginParam=autobind=... in slurm.conf changes that"
+            "no --cpu-bind: Slurm binds tasks only if together they use all sockets, cores or hardware threads of the "
+            "step; otherwise every task gets the mask of the whole step"
+        )
+    differing = [text for text, settings in _SETTINGS if _masks_or_none(node, step, settings) != masks]
+    if differing:
+        notes.append(f"the masks are those of Slurm's default settings; they would differ with {', '.join(differing)}")
+    if is_crowded(node, step):
+        notes.append(f"{step.tasks} tasks are more than the CPUs: with --overcommit, each may use all CPUs of the step")
+    beyond = [one for one in step.bind.listed if step.bind.mode == "map_ldom" and int(one) >= len(node.domains)]
+    if beyond:
+        notes.append(
+            f"NUMA domain {beyond[0]} does not exist: there are {len(node.domains)}, and Slurm counts on from the first one"
         )
     domains = sum(1 for domain in node.domains if domain)
     if ("ldoms" in step.bind.units or step.bind.mode == "rank_ldom") and step.tasks < domains * step.nodes:
@@ -226,52 +267,17 @@ def submission(path: Path) -> Submission:
     return Submission(("sbatch", "--parsable", str(path)))
 
 
-_COUNTS = {
-    **dict.fromkeys((
-        "contiguous", "debugger-test", "disable-status", "exact", "hold", "interactive", "label", "multi-prog",
-        "no-allocate", "overcommit", "oversubscribe", "preserve-env", "pty", "quiet", "quit-on-interrupt", "reboot",
-        "spread-job", "test-only", "unbuffered", "use-min-nodes", "verbose", "whole",
-    ), 0),
-    **dict.fromkeys((
-        "accel-bind", "account", "acctg-freq", "bb", "bbf", "bcast-exclude", "begin", "chdir", "cluster",
-        "cluster-constraint", "clusters", "comment", "constraint", "container", "context", "core-spec",
-        "cores-per-socket", "cpu-bind", "cpu-freq", "cpu_bind", "cpus-per-gpu", "cpus-per-task", "deadline",
-        "delay-boot", "dependency", "distribution", "epilog", "error", "exclude", "export", "extra-node-info", "gid",
-        "gpu-bind", "gpu-freq", "gpus", "gpus-per-node", "gpus-per-socket", "gpus-per-task", "gres", "gres-flags",
-        "het-group", "hint", "input", "job-name", "jobid", "licenses", "mail-type", "mail-user", "mcs-label", "mem",
-        "mem-bind", "mem-per-cpu", "mem-per-gpu", "mincpus", "mpi", "msg-timeout", "network", "nodefile",
-        "nodelist", "nodes", "ntasks", "ntasks-per-core", "ntasks-per-gpu", "ntasks-per-node", "ntasks-per-socket",
-        "ntasks-per-tres", "open-mode", "output", "pack-group", "partition", "power", "prefer", "priority", "profile",
-        "prolog", "qos", "relative", "reservation", "signal", "slurmd-debug", "sockets-per-node", "switches",
-        "task-epilog", "task-prolog", "tasks-per-node", "thread-spec", "threads", "threads-per-core", "time",
-        "time-min", "tmp", "uid", "wait", "wckey",
-    ), 1),
-    **dict.fromkeys((
-        "bcast", "compress", "exclusive", "immediate", "kill-on-bad-exit", "nice", "no-kill", "overlap", "propagate",
-        "resv-ports", "send-libs", "x11",
-    ), _words.OPTIONAL),
-    **dict.fromkeys(("help", "usage", "version"), 0),
-}  # fmt: skip
-"""Values of each option of srun in Slurm 22.05.8: `srun --help`, and the table of its `libslurmfull`."""
-_SHORT = {
-    "A": "account", "B": "extra-node-info", "b": "begin", "C": "constraint", "c": "cpus-per-task", "D": "chdir",
-    "d": "dependency", "E": "preserve-env", "e": "error", "F": "nodefile", "G": "gpus", "H": "hold", "h": "help",
-    "I": "immediate", "i": "input", "J": "job-name", "K": "kill-on-bad-exit", "k": "no-kill", "L": "licenses",
-    "l": "label", "M": "clusters", "m": "distribution", "N": "nodes", "n": "ntasks", "O": "overcommit", "o": "output",
-    "p": "partition", "Q": "quiet", "q": "qos", "r": "relative", "S": "core-spec", "s": "oversubscribe",
-    "T": "threads", "t": "time", "u": "unbuffered", "V": "version", "v": "verbose", "W": "wait", "w": "nodelist",
-    "X": "disable-status", "x": "exclude", "Z": "no-allocate",
-}  # fmt: skip
-_REFUSED = {
-    **dict.fromkeys(("help", "usage", "version"), _words.NO_PROGRAM),
-    "test-only": "it starts no program",
-    "multi-prog": _words.PROGRAMS_IN_A_FILE,
-    **dict.fromkeys(("het-group", "pack-group"), "it starts several programs"),
-}
+def parse(words: Sequence[str]) -> _words.Given:
+    """Return the options of a command line of srun, which reads them with getopt_long.
+
+    Raises:
+        ValueError: an option that srun does not have, or a missing value.
+    """
+    return _words.getopt(words, OPTIONS)
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
-    """Read options as srun does, with getopt_long; abbreviated names are refused.
+    """Read options as srun does, with getopt_long.
 
     The number of ranks is that of -n, else of SLURM_NTASKS, else -N times --ntasks-per-node; otherwise srun starts one
     rank on each node. --cpu-bind or SLURM_CPU_BIND decides about binding, else the task plugin and its configuration:
@@ -280,12 +286,10 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     Raises:
         ValueError: an option that srun does not have, a missing value, or several programs.
     """
-    given = _words.getopt(words, _COUNTS, _SHORT, _REFUSED)
+    given = parse(words)
     at = _words.program_index(words, given)
     binds, bound_by = None, ""
-    stated = [(name, given.last(name)) for name in ("cpu-bind", "cpu_bind")]
-    stated += [(name, environment.get(name)) for name in ("SLURM_CPU_BIND",)]
-    for name, value in stated:
+    for name, value in (("cpu-bind", given.last("cpu-bind")), ("SLURM_CPU_BIND", environment.get("SLURM_CPU_BIND"))):
         kinds = [kind for kind in (value or "").lower().split(",") if kind not in ("", "q", "quiet", "v", "verbose")]
         if kinds and binds is None:
             binds = kinds[0] not in ("none", "no")
@@ -302,7 +306,7 @@ def _rank_count(given: _words.Given, environment: Mapping[str, str]) -> int | No
     number = given.last("ntasks") or environment.get("SLURM_NTASKS") or environment.get("SLURM_NPROCS")
     if number is not None:
         return _shared.whole("-n", number, MOST_RANKS)
-    nodes, each = given.last("nodes"), given.last("ntasks-per-node", "tasks-per-node")
+    nodes, each = given.last("nodes"), given.last("ntasks-per-node")
     if nodes is None or each is None or not re.fullmatch("[0-9]+", nodes):
         return None
     return _shared.whole("-N", nodes, MOST_RANKS) * _shared.whole("--ntasks-per-node", each, MOST_RANKS)
