@@ -209,6 +209,9 @@ class _Mapper:
         for index, whole in enumerate(places):
             if len(self.mapped) >= ranks or not self.room(per if level == "node" else per * len(places), whole):
                 continue
+            fitting = len(self.cpus_in(self.target)) // (self.policy.width or 1)
+            if level != "node" and self.binder != "none" and fitting < per:
+                continue
             for _ in range(min(per, ranks) if level == "node" else per):
                 self.add(index, whole)
                 if self.full():

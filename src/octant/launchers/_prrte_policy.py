@@ -103,7 +103,8 @@ def _mapping_text(given: Occurrences) -> str:
     for name, values in given:
         if name in _DIRECTIVES:
             if text and not text.startswith(":"):
-                raise Refused(f"Open MPI 5 refuses --{name} beside --map-by {text}; try one of them")
+                instead = _DIRECTIVES[name].format(*values)
+                raise Refused(f"Open MPI 5 refuses --{name} beside --map-by {text}; try --map-by {instead} alone")
             text = _DIRECTIVES[name].format(*values) + text
         elif name in _QUALIFIERS:
             text += ":" + _QUALIFIERS[name].format(*values)
@@ -118,7 +119,7 @@ def _full(option: str, word: str, names: Iterable[str]) -> str:
     """
     found = next((name for name in names if word and name.startswith(word.lower())), None)
     if found is None:
-        raise Refused(f"cannot read {option} {word[:60]}; Open MPI 5 knows {', '.join(names)}")
+        raise Refused(f"cannot read {option} {word[:60]}; Open MPI knows {', '.join(names)}")
     return found
 
 
