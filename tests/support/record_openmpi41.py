@@ -133,7 +133,7 @@ def run(mpirun: str, xml: Path, line: str, folder: Path) -> tuple[Masks, str]:
         held = dict(re.findall(r"bind (\d+) (\S+)", Path(log.name).read_text()))
     ranks = sorted((int(rank), pid) for rank, pid in re.findall(r"rank (\d+) (\d+)", done.stdout))
     masks = tuple(parse_cpus(held[pid]) if pid in held else None for _rank, pid in ranks)
-    return masks, "" if masks else reason(done.stdout + done.stderr)
+    return masks, "" if masks else reason((done.stdout + done.stderr).replace(mpirun, "mpirun"))
 
 
 def reason(text: str) -> str:
