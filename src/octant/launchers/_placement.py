@@ -39,11 +39,12 @@ def to_every_syntax(
     return dict(made.working), (*entries().broken.values(), *made.broken.values())
 
 
-def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple[str, Reading]:
+def from_syntax(text: str, topology: Topology, name: str | None = None, *, here: bool = False) -> tuple[str, Reading]:
     """Which launcher's lines these are, and what they would do on the topology.
 
     The launcher that starts the ranks is read first; variables of an OpenMP runtime beside it then place the threads
-    inside the mask of each rank. Every option and variable is accounted for: see `_tables`.
+    inside the mask of each rank. Every option and variable is accounted for: see `_tables`. With `here`, the program on
+    PATH decides whose line of mpiexec it is where the line does not.
 
     Raises:
         ValueError: lines of no launcher that can be read back, wrong values in them, or an option that may change the
@@ -56,12 +57,12 @@ def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple
         find("read", name)
     readable = having("read")
     script = _command.read_script(text, [one.FILE_LINES for one in readable.values() if hasattr(one, "FILE_LINES")])
-    choice = _choice.choose(script, text, name)
+    choice = _choice.choose(script, text, name, here=here)
     chosen = readable[choice.name]
     runtimes = {key: one for key, one in readable.items() if _choice.binds(one) == "threads"}
     command = _command_of(choice, script, text)
     inside = next((one for one in runtimes.values() if re.search(one.MARK, text, re.MULTILINE)), None)
-    notes = [*_tools(choice, command, topology), *_unread(choice, command)]
+    notes = [*choice.notes, *_tools(choice, command, topology), *_unread(choice, command)]
     if hasattr(chosen, "OPTIONS"):
         for row in command.rows:
             notes += _command.account_options(row)

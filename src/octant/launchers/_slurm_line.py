@@ -165,7 +165,9 @@ def _counts(
         tasks = nodes * per_node
     elif width is not None:
         tasks = max(nodes, nodes * (node.size // width))
-        asked.notes.append(f"no number of tasks is given: with -c, srun starts as many as the job's CPUs allow ({tasks})")
+        asked.notes.append(
+            f"no number of tasks is given: with -c, srun starts as many as the job's CPUs allow ({tasks})"
+        )
     else:
         tasks = nodes
     return nodes, _shared.whole("-n", str(tasks), MOST_OF_TORUS), per_node or 0
@@ -280,7 +282,9 @@ def _words_of_bind(value: str, units: set[str]) -> tuple[str, tuple[str, ...], s
     for word in _split(value):
         kind, _, rest = word.replace("=", ":", 1).partition(":")
         name = kind.lower()
-        name = {"no": "none", "core": "cores", "thread": "threads", "socket": "sockets", "ldom": "ldoms"}.get(name, name)
+        name = {"no": "none", "core": "cores", "thread": "threads", "socket": "sockets", "ldom": "ldoms"}.get(
+            name, name
+        )
         name = re.sub(r"^(map|mask)(cpu|ldom)$", r"\1_\2", name)
         if name in ("q", "quiet", "v", "verbose", ""):
             continue
