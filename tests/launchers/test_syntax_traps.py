@@ -94,7 +94,6 @@ def test_suggested_options_of_the_guide_read_and_write_back() -> None:
         ("mpirun -hosts a,b -n 4 -ppn 2 -bind-to core prog", "several hosts are named"),
         ("mpirun --host a:2,b:2 -n 4 --map-by core prog", "several hosts are named"),
         ("I_MPI_PIN_PROCESSOR_LIST=0,2 mpirun -n 3 prog", "3 ranks on 2 hardware threads"),
-        ("KMP_HW_SUBSET=1s,2c,1t KMP_AFFINITY=compact", "KMP_HW_SUBSET is not drawn"),
         ("KMP_AFFINITY=balanced OMP_NUM_THREADS=4", "not known to Octant: drawn as scatter"),
         ("srun -n 4 -c 2 prog", "-c counts hardware threads, not cores"),
         ("srun -n 4 -c 2 --cpu-bind=threads -m block:cyclic prog", "alternate between packages, yet the threads"),

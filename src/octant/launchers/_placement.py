@@ -59,14 +59,14 @@ def from_syntax(text: str, topology: Topology, name: str | None = None, *, here:
     script = _command.read_script(text, [one.FILE_LINES for one in readable.values() if hasattr(one, "FILE_LINES")])
     choice = _choice.choose(script, text, name, here=here)
     chosen = readable[choice.name]
-    runtimes = {key: one for key, one in readable.items() if _choice.binds(one) == "threads"}
     command = _command_of(choice, script, text)
-    inside = next((one for one in runtimes.values() if re.search(one.MARK, text, re.MULTILINE)), None)
+    runtimes = (one for one in readable.values() if _choice.binds(one) == "threads")
+    inside = next((one for one in runtimes if re.search(one.MARK, text, re.MULTILINE)), None)
     notes = [*choice.notes, *_tools(choice, command, topology), *_unread(choice, command)]
     if hasattr(chosen, "OPTIONS"):
         for row in command.rows:
             notes += _command.account_options(row)
-        tables = [one.VARIABLES for one in (chosen, *runtimes.values()) if hasattr(one, "VARIABLES")]
+        tables = [one.VARIABLES for one in (chosen, inside) if one is not None]
         notes += _command.account_variables(command.variables, tables, chosen.TITLE)
     reading: Reading = chosen.from_syntax(command, topology)
     tools = [tool for start in choice.starts for tool in start.tools]
