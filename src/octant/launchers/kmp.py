@@ -92,8 +92,10 @@ def _subset(text: str, topology: Topology) -> Topology:
         chosen[_LAYERS[match[2]]] = (int(match[1]), int(match[3] or 0))
     inside = [allowed]
     for unit in ("package", "numa", "core", "thread"):
+        if unit == "numa" and unit not in chosen:
+            continue
         found: list[CpuSet] = []
-        for whole in inside:  # the counts are those in each part of the layer above, whether it is stated or not
+        for whole in inside:  # sockets, cores and threads that are not stated are all used
             parts = [one & whole for one in objects(topology, unit) if one & whole]
             count, offset = chosen.get(unit, (len(parts), 0))
             if len(parts) < offset + count or not count:
