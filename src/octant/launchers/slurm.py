@@ -20,6 +20,7 @@ from octant.launchers import (
     Syntax,
     _command,
     _shared,
+    _slurm_options,
     _words,
     headed,
     implementation,
@@ -28,7 +29,7 @@ from octant.launchers import (
 from octant.launchers._slurm_line import Asked, memory_of, step_of
 from octant.launchers._slurm_masks import Node, Settings, Step, has_every_core, is_crowded, memory_nodes, node_of
 from octant.launchers._slurm_masks import masks as step_masks
-from octant.launchers._slurm_options import BATCH_OPTIONS, GPU_OPTIONS, OPTIONS, VARIABLES
+from octant.launchers._slurm_options import BATCH_OPTIONS, GPU_OPTIONS
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, mask_text
 from octant.placement.request import Memory, Policy, Request
@@ -38,6 +39,7 @@ NAMES = {"start": "srun", "job": "sbatch"}
 LAUNCHER = "srun"
 COMMANDS = ("srun",)
 UNBIND = "--cpu-bind=none"
+OPTIONS, VARIABLES = _slurm_options.OPTIONS, _slurm_options.VARIABLES
 MARK = r"\bsrun\b|#SBATCH|SLURM_CPU_BIND"
 
 
@@ -151,9 +153,10 @@ def _check_gpus(asked: Asked, node: Node, step: Step) -> None:
     """
     gpus = [name for given in (asked.given, asked.batch) for name in GPU_OPTIONS if name in given.values]
     gpus += [name for name in asked.variables if name.startswith(("SLURM_GPU", "SLURM_GRES", "SLURM_STEP_GRES"))]
+    option = next((one if one.startswith("SLURM") else f"--{one}" for one in gpus), "")
     if gpus and not has_every_core(node, step):
         raise ValueError(
-            f"cannot draw this: the step has not all cores of the node, and {gpus[0]} may give it those next to its "
+            f"cannot draw this: the step has not all cores of the node, and {option} may give it those next to its "
             "GPUs; try --cpu-bind=mask_cpu:LIST without -c and --exact"
         )
 
@@ -205,7 +208,8 @@ def _notes(asked: Asked, step: Step, node: Node, masks: Sequence[CpuSet | None])
     beyond = [one for one in step.bind.listed if step.bind.mode == "map_ldom" and int(one) >= len(node.domains)]
     if beyond:
         notes.append(
-            f"NUMA domain {beyond[0]} does not exist: there are {len(node.domains)}, and Slurm counts on from the first one"
+            f"NUMA domain {beyond[0]} does not exist: there are {len(node.domains)}, and Slurm counts on from the "
+            "first one"
         )
     domains = sum(1 for domain in node.domains if domain)
     if ("ldoms" in step.bind.units or step.bind.mode == "rank_ldom") and step.tasks < domains * step.nodes:
