@@ -166,9 +166,8 @@ _SETTINGS = (
     ("SelectTypeParameters=CR_ONE_TASK_PER_CORE", Settings(one_task=True)),
     ("TaskPluginParam=autobind=cores", Settings(autobind="cores")),
     ("TaskPluginParam=autobind=threads", Settings(autobind="threads")),
-    ("CPUs=CORES in the node's line", Settings(cores_are_cpus=True)),
 )
-"""Settings of slurm.conf that change masks."""
+"""Settings of slurm.conf that change masks; a node whose cores count as CPUs is not among them (docs/placement.md)."""
 
 
 def _masks_or_none(node: Node, step: Step, settings: Settings) -> list[CpuSet | None] | None:
@@ -195,7 +194,7 @@ def _notes(asked: Asked, step: Step, node: Node, masks: Sequence[CpuSet | None])
         notes.append(
             "-c counts hardware threads, not cores: add --threads-per-core=1 (or --hint=nomultithread) for a core each"
         )
-    if not step.bind.mode and not step.bind.units:
+    if not step.bind.mode and not step.bind.units and len(set(masks)) < len(masks):
         notes.append(
             "no --cpu-bind: Slurm binds tasks only if together they use all sockets, cores or hardware threads of the "
             "step; otherwise every task gets the mask of the whole step"
