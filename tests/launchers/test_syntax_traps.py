@@ -81,7 +81,7 @@ def test_suggested_options_of_the_guide_read_and_write_back() -> None:
         ),
         ("OMP_NUM_THREADS=4 mpiexec -n 2 --map-by core prog", "more than the cores of a rank's mask"),
         ("mpiexec -n 2 --map-by core:OVERSUBSCRIBE prog", "unbound here"),
-        ("mpiexec -n 2 --map-by core --cpu-list 0,1 prog", "accepts --cpu-list but binds every rank"),
+        ("mpiexec -n 2 --cpu-list 0,1 prog", "every rank is bound to the whole pe-list"),
         ("mpiexec -n 2 --map-by pe-list=0,1 prog", "without :ordered every rank is bound to the whole"),
         ("#SBATCH -n 4\n#SBATCH --cpus-per-task=4\nsrun prog", "does not inherit --cpus-per-task=4"),
         (
