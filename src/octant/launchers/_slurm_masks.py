@@ -1,9 +1,9 @@
 """The masks that Slurm gives the tasks of a step on one node: cores of the step, then task/affinity.
 
 The rules are those of Slurm 22.05 with SelectType=select/cons_tres, SelectTypeParameters=CR_Core and
-TaskPlugin=task/affinity, for a job that has whole nodes; they were compared with a real Slurm on machines of many shapes
-(tests/support/record_slurm.py). Slurm numbers CPUs "abstractly": socket by socket, core by core, and the hardware threads
-of a core side by side.
+TaskPlugin=task/affinity, for a job that has whole nodes; they were compared with a real Slurm on machines of many
+shapes (tests/support/record_slurm.py). Slurm numbers CPUs "abstractly": socket by socket, core by core, and the
+hardware threads of a core side by side.
 """
 
 from collections.abc import Iterator, Sequence
