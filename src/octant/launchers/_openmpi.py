@@ -2,9 +2,16 @@
 
 from collections.abc import Mapping
 
-from octant.launchers import MOST_RANKS, _shared, _words
+from octant.launchers import MOST_RANKS, _command, _shared, _words
+from octant.machine import CpuSet, Topology
 
 BY_DEFAULT = "by default"
+OF_41 = (
+    r"(rmaps|hwloc)_base_(mapping|ranking|binding|schedule)_policy|hwloc_base_(cpu_list|cpu_set|slot_list|use_hwthreads"
+    r"|bind_to)|rmaps_base_(by|n_per|per|cpus_per|pattern|(no_)?oversubscribe|no_schedule)|orte_set_default_slots"
+    r"|--?bind-to-socket|--?(map|rank|bind)-(by|to)[ =]board|:(PE=\d+|\w*SUBSCRIBE|SPAN),"
+)
+"""Parameters and options that Open MPI 5 lacks."""
 
 
 def rank_count(given: _words.Given) -> int | None:
@@ -43,3 +50,19 @@ def binding_option(
 def _binds(policy: str, by: str) -> tuple[bool, str]:
     unbound = policy.partition(":")[0].lower() == "none"
     return not unbound, "" if unbound else by
+
+
+def own_variables(command: _command.Command) -> dict[str, str]:
+    """Return the variables that mpirun itself sees: without those that -x sets for the ranks, and those of --mca."""
+    ranks_only = {values[0].partition("=")[0] for name, values in command.given.all_values if name == "x"}
+    stated = {values[0] for name, values in command.given.all_values if name.endswith("mca")}
+    return {
+        name: value
+        for name, value in command.variables.items()
+        if name not in ranks_only and name.partition("_MCA_")[2] not in stated
+    }
+
+
+def cores(held: CpuSet, topology: Topology) -> int:
+    """Return how many cores a mask touches."""
+    return sum(1 for core in topology.groups("core") if core & held)
