@@ -1,8 +1,8 @@
 """What the command lines of Open MPI 4.1 and 5 have in common: ranks, MCA parameters and binding."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from octant.launchers import MOST_RANKS, _command, _shared, _words
+from octant.launchers import MOST_RANKS, Reading, _command, _shared, _words
 from octant.machine import CpuSet, Topology
 
 BY_DEFAULT = "by default"
@@ -63,6 +63,16 @@ def own_variables(command: _command.Command) -> dict[str, str]:
     }
 
 
-def cores(held: CpuSet, topology: Topology) -> int:
-    """Return how many cores a mask touches."""
-    return sum(1 for core in topology.groups("core") if core & held)
+def reading(
+    command: _command.Command, topology: Topology, masks: Sequence[CpuSet | None], notes: Sequence[str]
+) -> Reading:
+    """Return the reading of masks, in which an unbound rank has every CPU."""
+    count, more = command.threads(), []
+    if "," in (command.last("host") or "") or command.has("hostfile", "default-hostfile"):
+        more.append("several hosts are named: all ranks are drawn on one node")
+    sets = [topology.allowed if mask is None else mask for mask in masks]
+    cores = topology.groups("core")
+    if count and any(count > sum(1 for core in cores if core & held) for held in sets):
+        more.append(f"OMP_NUM_THREADS={count} is more than the cores of a rank's mask: threads share cores")
+    unbound = all(mask is None for mask in masks)
+    return _shared.reading_of_masks(sets, topology, count or (1 if unbound else None), [*notes, *more])

@@ -98,12 +98,20 @@ def _same(option: str, sets: list[CpuSet], topology: Topology) -> bool:
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """What the options would do under Open MPI 5; the lines of a rank file may follow the command."""
+    masks, notes = rank_masks(command, topology)
+    return _openmpi.reading(command, topology, masks, notes)
+
+
+def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuSet | None], list[str]]:
+    """Return the mask of each rank, `None`: unbound, and remarks.
+
+    Raises:
+        ValueError: Open MPI 5 refuses the line, or Octant does not read it.
+    """
     if not command.words and not command.file:
         raise ValueError("cannot find the command line of mpirun; begin it with mpirun or mpiexec")
     asked = _prrte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
-    notes, count = list(asked.notes), command.threads()
-    if "," in (command.last("host") or "") or command.has("hostfile", "default-hostfile"):
-        notes.append("several hosts are named: all ranks are drawn on one node")
+    notes = list(asked.notes)
     if command.file or asked.policy.mapper == "rankfile":
         masks = _from_file(command, asked, topology, notes)
     elif asked.policy.mapper == "seq":
@@ -120,10 +128,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
         else:
             some = "every rank" if unbound == len(masks) else "some ranks"
             notes.append(f"Open MPI 5 silently leaves {some} unbound here ({why})")
-    sets = [topology.allowed if mask is None else mask for mask in masks]
-    if count and any(count > _openmpi.cores(held, topology) for held in sets):
-        notes.append(f"OMP_NUM_THREADS={count} is more than the cores of a rank's mask: threads share cores")
-    return _shared.reading_of_masks(sets, topology, count or (1 if unbound == len(masks) else None), notes)
+    return masks, notes
 
 
 _WHY_UNBOUND = {"none": "asked not to bind"}

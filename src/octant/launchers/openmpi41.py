@@ -73,24 +73,27 @@ def _same(option: str, sets: list[CpuSet], topology: Topology) -> bool:
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """What the options would do under Open MPI 4.1."""
+    masks, notes = rank_masks(command, topology)
+    return _openmpi.reading(command, topology, masks, notes)
+
+
+def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuSet | None], list[str]]:
+    """Return the mask of each rank, `None`: unbound, and remarks.
+
+    Raises:
+        ValueError: Open MPI 4.1 refuses the line, or Octant does not read it.
+    """
     if not command.words:
         raise ValueError("cannot find the command line of mpirun; begin it with mpirun or mpiexec")
     if command.file:
         raise ValueError("cannot draw a rank file of Open MPI 4.1: Octant does not verify how 4.1 reads it")
     policy, ranks = _orte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
-    masks, notes, count = _orte.place(topology, policy, ranks), [], command.threads()
-    if "," in (command.last("host") or "") or command.has("hostfile", "default-hostfile"):
-        notes.append("several hosts are named: all ranks are drawn on one node")
-    if ranks is None:
-        notes.append(f"no number of ranks given: Open MPI 4.1 starts {len(masks)}")
-    unbound = all(mask is None for mask in masks)
-    if unbound:
+    masks = _orte.place(topology, policy, ranks)
+    notes = [] if ranks is not None else [f"no number of ranks given: Open MPI 4.1 starts {len(masks)}"]
+    if all(mask is None for mask in masks):
         why = "asked not to bind" if policy.binder == "none" else "there are more ranks than CPUs or slots"
         notes.append(f"Open MPI 4.1 leaves every rank unbound here ({why})")
-    sets = [topology.allowed if mask is None else mask for mask in masks]
-    if count and any(count > _openmpi.cores(held, topology) for held in sets):
-        notes.append(f"OMP_NUM_THREADS={count} is more than the cores of a rank's mask: threads share cores")
-    return _shared.reading_of_masks(sets, topology, count or (1 if unbound else None), notes)
+    return masks, notes
 
 
 _BINDING = {"OMPI_MCA_": ("hwloc_base_binding_policy",)}
