@@ -1,10 +1,12 @@
 """Open MPI 5 and 4.1: what Octant reads from command lines is what the launchers did on ten pretended machines.
 
-`tests/support/record_openmpi.py` and `record_openmpi41.py` make the records.
+And what Octant writes for placements gives the masks that it drew. `tests/support/record_openmpi.py` and
+`record_openmpi41.py` make the records.
 """
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -12,11 +14,13 @@ import launcher_records
 from launcher_records import Recorded
 from octant.launchers import _command, from_syntax, openmpi, openmpi41
 from octant.machine import CpuSet, Topology
-from octant.placement.expressions import objects
+from octant.placement.expressions import objects, parse_place
+from octant.placement.planner import plan
 from paths import DATA
 from pretended import MACHINES, topology
 
 RECORDS = {name: launcher_records.read(DATA / f"{name}-options.json") for name in ("openmpi", "openmpi41")}
+WRITTEN = {name: launcher_records.read_written(DATA / f"{name}-written.json") for name in ("openmpi",)}
 LAUNCHERS = {"openmpi": openmpi, "openmpi41": openmpi41}
 LEFT_OUT = r"^cannot (read|draw) "
 """How Octant's own refusals begin, of lines that the launcher accepts: they name the option."""
@@ -95,3 +99,20 @@ def test_the_records_are_many_and_of_every_machine(name: str) -> None:
     accepted = [record for record in RECORDS[name] if record.masks]
     assert len(accepted) >= 200
     assert {record.machine for record in accepted} == set(MACHINES)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_the_launcher_sets_the_masks_that_octant_drew(name: str, tmp_path: Path) -> None:
+    for record in WRITTEN[name]:
+        machine = topology(record.machine)
+        planned = [place.cpus for place in plan(machine, parse_place(record.place, machine)).ranks]
+        options = launcher_records.options_of(name, record.machine, record.place, tmp_path)
+        assert options == record.options, "other options than those that were recorded: record them again"
+        assert not options or list(record.masks) == planned, (record.machine, record.place)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_octant_writes_is_read_back_with_the_same_masks(name: str) -> None:
+    for record in WRITTEN[name]:
+        if record.options and "rankfile" not in record.options:
+            assert drawn(name, Recorded(record.machine, record.options, ())) == list(record.masks), record
