@@ -88,9 +88,9 @@ def test_suggested_options_of_the_guide_read_and_write_back() -> None:
             "KMP_AFFINITY=proclist=[0,1],explicit OMP_NUM_THREADS=2 mpiexec -n 2 -bind-to core p",
             "rank 1: cannot use the pro",
         ),
-        ("srun -n 40 --overcommit --cpu-bind=cores prog", "was observed to put four ranks on core 0"),
+        ("srun -n 40 --overcommit --cpu-bind=cores prog", "may use all CPUs of the step"),
         ("srun -N 2 -n 8 -c 2 prog", "one of 2 nodes is drawn"),
-        ("srun -n 2 -c 4 -m block:fcyclic prog", "fcyclic spreads the CPUs of each rank"),
+        ("srun -n 4 --cpu-bind=map_ldom:0,9 prog", "there are 4, and Slurm counts on from the first one"),
         ("mpirun -hosts a,b -n 4 -ppn 2 -bind-to core prog", "several hosts are named"),
         ("mpirun --host a:2,b:2 -n 4 --map-by core prog", "several hosts are named"),
         ("I_MPI_PIN_PROCESSOR_LIST=0,2 mpirun -n 3 prog", "3 ranks on 2 hardware threads"),
@@ -199,13 +199,14 @@ def test_memory_is_drawn_where_the_lines_put_it() -> None:
     ("text", "expected"),
     [
         ("I_MPI_PIN_PROCESSOR_LIST=0,4-5 mpirun -n 3 prog", ["0", "4", "5"]),
-        ("srun -n 2 -c 2 --hint=nomultithread -m block:block prog", ["0-3", "4-7"]),
+        ("srun -n 2 -c 2 --hint=nomultithread -m block:block prog", ["0,2", "4,6"]),
         ("srun -n 2 --cpu-bind=sockets prog", ["0-15", "16-31"]),
         ("srun -n 3 --cpu-bind=rank prog", ["0", "1", "2"]),
-        ("srun -N 2 -n 4 -c 2 --threads-per-core=1 -m block:block prog", ["0-3", "4-7"]),
-        ("srun -n 8 --ntasks-per-node=2 -c 2 --threads-per-core=1 -m block:block prog", ["0-3", "4-7"]),
+        ("srun -N 2 -n 4 -c 2 --threads-per-core=1 -m block:block prog", ["0,2", "4,6"]),
+        ("srun -n 8 --ntasks-per-node=2 -c 2 --threads-per-core=1 -m block:block prog", ["0,2", "4,6"]),
         ("#SBATCH -N 4 -n 8\nsrun -c 4 -m block:block prog", ["0-3", "4-7"]),
-        ("srun -n 2 --cpu-bind=map_ldom:3,0-1 prog", ["24-31", "0-7"]),
+        ("srun -n 2 --cpu-bind=map_ldom:3,0 prog", ["24-31", "0-7"]),
+        ("srun -n 2 -c 4 -m block:fcyclic prog", ["0-1,16-17", "2-3,18-19"]),
     ],
 )
 def test_lines_are_drawn_as_the_manuals_say(text: str, expected: list[str]) -> None:
@@ -215,7 +216,7 @@ def test_lines_are_drawn_as_the_manuals_say(text: str, expected: list[str]) -> N
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("srun -n 4 --cpu-bind=map_ldom:0,9 prog", "there are 4 memory domains"),
+        ("srun -n 4 --cpu-bind=map_ldom:0,0-1 prog", "as the list of map_ldom"),
         ("srun -n 4 --cpu-bind=mask_cpu:0xzz prog", "try mask_cpu:0x3,0xc"),
         ("I_MPI_PIN_PROCESSOR_LIST=allcores mpirun -n 3 prog", "as numbers"),
         ("mpiexec -n 3 --map-by ppr:2:package prog", "starts none of the 3 and still exits with 0; try -n 4"),

@@ -17,7 +17,8 @@ class Start:
 
     words: Sequence[str]
     variables: Mapping[str, str]  # that the command sees
-    tools: list[str] = field(default_factory=list)  # titles of tools in front of a launcher, which restrict CPUs
+    front: list[str] = field(default_factory=list)  # commands in front that change no affinity: `perf`
+    tools: list[str] = field(default_factory=list)  # tools in front of a launcher, which restrict CPUs: `taskset`
 
 
 @dataclass
@@ -57,6 +58,7 @@ def choose(script: _command.Script, text: str, name: str | None) -> Choice:
     known = {program for module in readable.values() for program in programs(module)}
     if name is not None:
         own = [start for start in starts if _command.command_name(start.words) in programs(readable[name])]
+        own = own if programs(readable[name]) else starts[-1:]
         return Choice(name, own, _others(starts, own))
     own = [start for start in starts if _command.command_name(start.words) in known | _starters()]
     launching = [start for start in own if _is_launcher(_command.command_name(start.words), readable)]
@@ -73,13 +75,13 @@ def choose(script: _command.Script, text: str, name: str | None) -> Choice:
     marked = _marked(text, readable)
     if not marked:
         raise ValueError(f"cannot recognise the launcher of {text!r}; known: {', '.join(readable)}{unusable()}")
-    return Choice(marked[0], [], [" ".join(start.words) for start in starts])
+    return Choice(marked[0], starts[-1:], _others(starts, starts[-1:]))
 
 
 def _start(words: Sequence[str], variables: Mapping[str, str]) -> Start:
     """Return a command line without commands in front, and the tools in front of a launcher."""
     try:
-        words, seen = _command.peel(words, variables)
+        words, seen, front = _command.peel(words, variables)
     except ValueError as error:
         raise ValueError(f"cannot read the commands in front of the program: {error}") from None
     readable = having("read")
@@ -87,8 +89,9 @@ def _start(words: Sequence[str], variables: Mapping[str, str]) -> Start:
     if module is not None and binds(module) == "process" and hasattr(module, "parse"):
         inner = _start(_command.parsed(module, words).program, seen)
         if _command.command_name(inner.words) in _starters():
-            return Start(inner.words, inner.variables, [_command.command_name(words), *inner.tools])
-    return Start(words, seen)
+            tools = [_command.command_name(words), *inner.tools]
+            return Start(inner.words, inner.variables, [*front, *inner.front], tools)
+    return Start(words, seen, front)
 
 
 def _starters() -> frozenset[str]:

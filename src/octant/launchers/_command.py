@@ -143,14 +143,17 @@ def _commands(pieces: list[str]) -> list[list[str]]:
     return [words for words in found if words]
 
 
-def peel(words: Sequence[str], variables: Mapping[str, str]) -> tuple[Sequence[str], dict[str, str]]:
-    """Return a command without `env A=b`, `nice`, `timeout` and such in front, and the variables that it sees.
+def peel(words: Sequence[str], variables: Mapping[str, str]) -> tuple[Sequence[str], dict[str, str], list[str]]:
+    """Return a command without `env A=b`, `nice`, `perf stat` and such in front, its variables, and their names.
 
     Raises:
         ValueError: an option of a command in front that is not known.
     """
-    at, changed = _wrappers.skip(words, variables, _wrappers.OBSERVERS)
-    return words[at:], dict(changed)
+    at, names = 0, []
+    while command_name(words[at:]) in _wrappers.OBSERVERS:
+        names.append(command_name(words[at:]))
+        at, variables = _wrappers.skip_one(words, at, variables, _wrappers.OBSERVERS)
+    return words[at:], dict(variables), names
 
 
 def parsed(module: ModuleType, words: Sequence[str]) -> Row:
@@ -159,6 +162,12 @@ def parsed(module: ModuleType, words: Sequence[str]) -> Row:
     Raises:
         ValueError: an option that the launcher does not have, or a missing value.
     """
+    if not hasattr(module, "parse"):  # a runtime: the words are the program; or a launcher without tables
+        try:
+            at: int = module.recognise(words, {}).program if hasattr(module, "recognise") else 0
+        except ValueError:
+            at = len(words)
+        return Row(tuple(words), _words.Given(0), tuple(words[at:]))
     try:
         given: _words.Given = module.parse(words)
     except ValueError as error:

@@ -61,13 +61,16 @@ def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple
     runtimes = {key: one for key, one in readable.items() if _choice.binds(one) == "threads"}
     command = _command_of(choice, script, text)
     inside = next((one for one in runtimes.values() if re.search(one.MARK, text, re.MULTILINE)), None)
-    notes = [*_ignored_tools(text, _choice.binds(chosen)), *_unread(choice, command)]
+    notes = [*_tools(choice, command, topology), *_unread(choice, command)]
     if hasattr(chosen, "OPTIONS"):
         for row in command.rows:
             notes += _command.account_options(row)
         tables = [one.VARIABLES for one in (chosen, *runtimes.values()) if hasattr(one, "VARIABLES")]
         notes += _command.account_variables(command.variables, tables, chosen.TITLE)
     reading: Reading = chosen.from_syntax(command, topology)
+    tools = [tool for start in choice.starts for tool in start.tools]
+    if tools and all(place.cpus == topology.allowed for place in reading.placement.ranks):
+        raise ValueError(f"cannot draw {tools[0]} in front of a launcher that leaves ranks unbound; its mask may count")
     if inside is not None and _choice.binds(chosen) != "threads":
         reading = _with_threads(reading, inside, command, topology)
     return choice.name, replace(reading, remarks=(*dict.fromkeys(notes), *reading.remarks))
@@ -80,18 +83,26 @@ def _command_of(choice: _choice.Choice, script: _command.Script, text: str) -> _
         ValueError: an option that the launcher does not have.
     """
     module = having("read")[choice.name]
+    rows = tuple(_row(module, start) for start in choice.starts)
+    first = rows[0] if rows else _command.Row((), _words.Given(0))
     if not hasattr(module, "OPTIONS"):
         line = _shared.read_line(text[: len(text) - len(script.file)])
-        return _command.Command((), _words.Given(0), (), text, line.variables, file=script.file)
-    rows = tuple(_command.parsed(module, start.words) for start in choice.starts)
+        return _command.Command((), _words.Given(0), first.program, text, line.variables, rows, file=script.file)
     variables = dict(script.variables)
     for start, row in zip(choice.starts, rows, strict=True):
         variables |= {**start.variables, **_command.assigned(row)}
-    first = rows[0] if rows else _command.Row((), _words.Given(0))
     mark = getattr(module, "DIRECTIVE", None)
     stated = [word for line in script.comments if mark and line.startswith(mark) for word in _directive(line, mark)]
     directives = _command.parsed(module, [mark, *stated]).given if mark and stated else _words.Given(0)
     return _command.Command(first.words, first.given, first.program, text, variables, rows, directives, script.file)
+
+
+def _row(module: ModuleType, start: _choice.Start) -> _command.Row:
+    """Return a command line, taken apart, without `env A=b` and such in front of its program."""
+    row = _command.parsed(module, start.words)
+    program, start.variables, front = _command.peel(row.program, start.variables)
+    start.front += front
+    return replace(row, program=tuple(program))
 
 
 def _directive(line: str, mark: str) -> list[str]:
@@ -101,11 +112,41 @@ def _directive(line: str, mark: str) -> list[str]:
 def _unread(choice: _choice.Choice, command: _command.Command) -> list[str]:
     """Return the remarks on commands among the lines, and on the words behind the program."""
     notes = [f"not read: {line}" for line in choice.unread]
+    front = dict.fromkeys(name for start in choice.starts for name in start.front)
+    notes += [f"not used for the answer: {name} (it changes no affinity)" for name in front]
     taken = dict.fromkeys(row.program[0] for row in command.rows if len(row.program) > 1)
     return notes + [
         f"{program} is taken for the program, and its words are not read: if it starts another program under another "
         "mask, that mask counts"
         for program in taken
+    ]
+
+
+def _tools(choice: _choice.Choice, command: _command.Command, topology: Topology) -> list[str]:
+    """Return the remarks on tools around a launcher; Hydra and Open MPI were seen to bind outside of their masks.
+
+    Raises:
+        ValueError: a tool behind the launcher that binds the program.
+    """
+    tools = {name: one for one in having("read").values() if _choice.binds(one) == "process"
+             for name in _choice.programs(one)}  # fmt: skip
+    around = [tool for start in choice.starts for tool in start.tools]
+    for row in command.rows if _choice.binds(having("read")[choice.name]) == "ranks" else ():
+        name = _command.command_name(row.program)
+        if name not in tools:
+            continue
+        inner = _command.parsed(tools[name], row.program)
+        _command.account_options(inner)
+        alone = _command.Command(inner.words, inner.given, inner.program, rows=(inner,))
+        if any(place.cpus != topology.allowed for place in tools[name].from_syntax(alone, topology).placement.ranks):
+            raise ValueError(
+                f"cannot draw {name} behind a launcher: it replaces the mask of each rank; read its line alone"
+            )
+        around.append(name)
+    return [
+        f"{tool} beside a launcher is not drawn: before it, MPICH and Open MPI bind outside its mask nevertheless; "
+        "after it, its own mask counts"
+        for tool in dict.fromkeys(around)
     ]
 
 
@@ -138,13 +179,3 @@ def _with_threads(outer: Reading, runtime: ModuleType, command: _command.Command
             "unbound or on one mask: bind the ranks first"
         )
     return Reading(request, Placement(tuple(ranks), remarks), (*notes, *remarks))
-
-
-def _ignored_tools(text: str, binds: str) -> tuple[str, ...]:
-    """Remarks on tools around a launcher that change masks; Hydra and Open MPI were seen to bind outside of them."""
-    tools = [] if binds != "ranks" else re.findall(r"(?m)(?<![\w./-])(taskset|numactl|hwloc-bind)\s", text)
-    return tuple(
-        f"{tool} beside a launcher is not drawn: before it, MPICH and Open MPI bind outside its mask nevertheless; "
-        "after it, its own mask counts"
-        for tool in dict.fromkeys(tools)
-    )

@@ -14,6 +14,7 @@ from octant.placement.remarks import remarks as facts
 from octant.placement.request import MOST, Memory, Request
 
 PROGRAM = "PROGRAM"
+DOCUMENTED = "from documentation: the rules of this launcher were not compared with the launcher itself"
 LONGEST_OPTIONS = 1 << 16
 """Characters of lines of options; rank files and map files may be longer."""
 MOST_RANKS = 1 << 12

@@ -11,6 +11,7 @@ from octant.placement.request import Request
 TITLE = "GNU OpenMP (GOMP_CPU_AFFINITY)"
 MARK = r"GOMP_CPU_AFFINITY"
 BINDS = "threads"
+OPTIONS: _tables.Table = {}
 VARIABLES = _tables.table(_tables.interpreted("GOMP_CPU_AFFINITY"))
 
 
@@ -34,11 +35,12 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """Lists of numbers, ranges and strides, separated by blanks or commas."""
-    text = command.text
-    line = _shared.read_line(text)
-    parts = re.split(r"[\s,]+", line.value("GOMP_CPU_AFFINITY").strip())
+    parts = re.split(r"[\s,]+", command.value("GOMP_CPU_AFFINITY").strip())
+    invalid = next((part for part in parts if not re.fullmatch(r"\d+(-\d+(:[1-9]\d*)?)?", part)), None)
+    if invalid is not None:
+        raise ValueError(f"cannot read {invalid!r} in GOMP_CPU_AFFINITY; try '0 3 4-15:2'")
     cpus = [cpu for part in parts for cpu in sorted(parse_cpus(part))]
-    notes = _openmp.runtimes(line.variables)
+    notes = _openmp.runtimes(command.variables)
     outside = frozenset(cpus) - topology.allowed
     usable = [cpu for cpu in cpus if cpu in topology.allowed]
     if outside:
@@ -46,7 +48,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
             f"GOMP_CPU_AFFINITY names hardware threads {set_text(outside)} outside this job's set "
             f"({set_text(topology.allowed)}): they are ignored" + ("" if usable else ", so nothing is bound")
         )
-    count = line.threads() or len(topology.allowed)
+    count = command.threads() or len(topology.allowed)
     if not usable:
         return _openmp.one_rank((topology.allowed,) * count, topology, notes)
     sets = tuple(frozenset({usable[i % len(usable)]}) for i in range(count))

@@ -13,6 +13,7 @@ from octant.placement.request import Request
 TITLE = "Intel and LLVM OpenMP (KMP_AFFINITY)"
 MARK = r"KMP_AFFINITY"
 BINDS = "threads"
+OPTIONS: _tables.Table = {}
 VARIABLES = _tables.table(_tables.interpreted("KMP_AFFINITY KMP_HW_SUBSET"))
 
 
@@ -38,27 +39,25 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """compact and scatter with their permute numbers, explicit lists, none and disabled."""
-    text = command.text
-    line = _shared.read_line(text)
-    value = line.value("KMP_AFFINITY").lower()
-    notes = _openmp.runtimes(line.variables)
+    value = command.value("KMP_AFFINITY").lower()
+    notes = _openmp.runtimes(command.variables)
     listed = re.search(r"proclist=\[([^\]]*)\]", value)
     plain = re.sub(r"proclist=\[[^\]]*\],?", "", value)
     parts = [word for word in plain.split(",") if word and word not in ("verbose", "noverbose", "respect", "norespect")]
     fine = "granularity=fine" in parts or "granularity=thread" in parts
     kind = next((w for w in parts if w in ("compact", "scatter", "explicit", "none", "disabled", "balanced")), "none")
     numbers = [_shared.whole("KMP_AFFINITY", w, least=0) for w in parts if w.isdigit()]
-    count = line.threads() or len(objects(topology, "thread"))
+    count = command.threads() or len(objects(topology, "thread"))
     if kind in ("none", "disabled"):
         notes.append("KMP_AFFINITY binds nothing here: every thread may run wherever its rank may")
         return _openmp.one_rank((topology.allowed,) * count, topology, notes)
     if kind == "explicit":
         places = _proclist_places(listed[1] if listed else "", topology)
-        count = line.threads() or len(places)
+        count = command.threads() or len(places)
     else:
         places = _order(kind, numbers[0] if numbers else 0, topology, fine)
     unknown = [w for w in parts if not w.isdigit() and "=" not in w and w not in (kind, "duplicates")]
-    if "KMP_HW_SUBSET" in line.variables:
+    if "KMP_HW_SUBSET" in command.variables:
         notes.append("KMP_HW_SUBSET is not drawn: it leaves the runtime a part of the machine only")
     if kind == "balanced" and len(objects(topology, "package")) > 1:
         notes.append("the effect of balanced on several packages is not known to Octant: drawn as scatter")

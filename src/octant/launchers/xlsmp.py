@@ -13,6 +13,7 @@ from octant.placement.request import Request, explicit
 TITLE = "IBM XL OpenMP (XLSMPOPTS)"
 MARK = r"XLSMPOPTS"
 BINDS = "threads"
+OPTIONS: _tables.Table = {}
 VARIABLES = _tables.table(_tables.interpreted("XLSMPOPTS"))
 _STEPS = {"startproc": "0", "stride": "1"}
 _RESOURCES = {"MCM": "numa", "L2CACHE": "l2", "PROC_CORE": "core", "PROC": "thread"}
@@ -43,13 +44,11 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """startproc with stride, procs, bind and bindlist, for the threads of one rank."""
-    text = command.text
-    line = _shared.read_line(text)
-    pairs = dict(re.findall(r"(\w+)=([^:\s]+)", line.value("XLSMPOPTS")))
-    threads = line.variables.get("OMP_NUM_THREADS") or pairs.get("parthds") or "1"
+    pairs = dict(re.findall(r"(\w+)=([^:\s]+)", command.value("XLSMPOPTS")))
+    threads = command.variables.get("OMP_NUM_THREADS") or pairs.get("parthds") or "1"
     count = _shared.whole("the number of threads", threads)
     if not pairs:
-        raise ValueError(f"cannot read XLSMPOPTS={line.value('XLSMPOPTS')}; try startproc=0:stride=2 or procs=0,2")
+        raise ValueError(f"cannot read XLSMPOPTS={command.value('XLSMPOPTS')}; try startproc=0:stride=2 or procs=0,2")
     if not {"startproc", "stride", "procs", "bind", "bindlist"} & set(pairs):
         notes = ["XLSMPOPTS without startproc, procs or bind binds nothing: every thread may run wherever its rank may"]
         return _openmp.one_rank((topology.allowed,) * count, topology, notes)

@@ -1,0 +1,84 @@
+"""OMP_PLACES and GOMP_CPU_AFFINITY mean what GNU's runtime said of them (`record_gomp.py`)."""
+
+import json
+
+import pytest
+
+from launcher_syntax import REFERENCE, read
+from octant.launchers import openmp
+from octant.machine.synthetic import read_synthetic
+from octant.placement import set_text
+from paths import DATA
+
+ROWS = json.loads((DATA / "gomp-places.json").read_text())["rows"]
+
+
+@pytest.mark.parametrize("cpus", [16, 48])
+def test_places_are_those_of_the_runtime(cpus: int) -> None:
+    topology = read_synthetic(f"core:{cpus} pu:1")
+    seen = 0
+    for row in ROWS:
+        if (row["cpus"], row["variable"]) != (cpus, "OMP_PLACES"):
+            continue
+        seen += 1
+        if row["places"] is None:
+            with pytest.raises(ValueError, match="OMP_PLACES"):
+                openmp.parse_places(row["value"], topology)
+        else:
+            found = openmp.parse_places(row["value"], topology)
+            assert [sorted(place) for place in found] == row["places"], row
+    assert seen > 80
+
+
+def test_lists_of_numbers_are_those_of_the_runtime() -> None:
+    topology = read_synthetic("core:16 pu:1")
+    for row in ROWS:
+        if (row["cpus"], row["variable"]) != (16, "GOMP_CPU_AFFINITY"):
+            continue
+        count = len(row["places"] or [1])
+        line = f"OMP_NUM_THREADS={count} GOMP_CPU_AFFINITY='{row['value']}' ./a.out"
+        if row["places"] is None:
+            with pytest.raises(ValueError, match="cannot"):
+                read(line, topology)
+        else:
+            (rank,) = read(line, topology).placement.ranks
+            assert [sorted(held) for held in rank.threads] == row["places"], row
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("numactl -C '!0-3' p", "4-31"),
+        ("numactl -C '!0-3,8' p", "4-7,9-31"),
+        ("numactl -C +0-1,4 p", "0-1,4"),
+        ("numactl -C '!+0-1' p", "2-31"),
+        ("numactl --physcpubind=all p", "0-31"),
+        ("numactl -N '!0' p", "8-31"),
+        ("numactl -N +1 p", "8-15"),
+        ("numactl -N 0 -C 9 p", "9"),
+        ("numactl -C 9 -N 0 p", "0-7"),
+        ("taskset -c 0-14:2,31 p", "0,2,4,6,8,10,12,14,31"),
+        ("taskset --cpu 3 p", "3"),
+        ("taskset ff,0000000f p", "0-3,32-39"),
+    ],
+)
+def test_lists_of_tools_are_read_as_their_manuals_say(line: str, expected: str) -> None:
+    topology = read_synthetic("core:64 pu:1") if "ff," in line else REFERENCE
+    assert [set_text(place.cpus) for place in read(line, topology).placement.ranks] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("numactl -C 0-14:2 p", "cannot read '0-14:2' as numbers of numactl"),
+        ("numactl -C '!0-31' p", "it leaves nothing"),
+        ("numactl -C +99 p", "there are 32 for this job"),
+        ("numactl -w 0,1 p", "-w is not read, and it distributes pages by weights"),
+        ("numactl -H", "it prints about the machine"),
+        ("hwloc-bind --physical pu:0 -- p", "--physical is not read"),
+        ("likwid-pin -s 0x1 -c 0-3 p", "-s is not read"),
+    ],
+)
+def test_forms_that_are_not_read_are_refused_by_name(line: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said.replace("+", r"\+")):
+        read(line)
