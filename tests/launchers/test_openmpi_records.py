@@ -20,7 +20,7 @@ from paths import DATA
 from pretended import MACHINES, topology
 
 RECORDS = {name: launcher_records.read(DATA / f"{name}-options.json") for name in ("openmpi", "openmpi41")}
-WRITTEN = {name: launcher_records.read_written(DATA / f"{name}-written.json") for name in ("openmpi",)}
+WRITTEN = {name: launcher_records.read_written(DATA / f"{name}-written.json") for name in RECORDS}
 LAUNCHERS = {"openmpi": openmpi, "openmpi41": openmpi41}
 LEFT_OUT = r"^cannot (read|draw) "
 """How Octant's own refusals begin, of lines that the launcher accepts: they name the option."""

@@ -7,8 +7,9 @@ from octant.machine import CpuSet, Topology
 
 BY_DEFAULT = "by default"
 OF_41 = (
-    r"(rmaps|hwloc)_base_(mapping|ranking|binding|schedule)_policy|hwloc_base_(cpu_list|cpu_set|slot_list|use_hwthreads"
-    r"|bind_to)|rmaps_base_(by|n_per|per|cpus_per|pattern|(no_)?oversubscribe|no_schedule)|orte_set_default_slots"
+    r"(rmaps|hwloc)_base_(mapping|ranking|binding|schedule)_policy"
+    r"|hwloc_base_(cpu_list|cpu_set|slot_list|use_hwthreads|bind_to|report_bindings)"
+    r"|rmaps_base_(by|n_per|per|cpus_per|pattern|(no_)?oversubscribe|no_schedule)|orte_set_default_slots"
     r"|--?bind-to-socket|--?(map|rank|bind)-(by|to)[ =]board|:(PE=\d+|\w*SUBSCRIBE|SPAN),"
 )
 """Parameters and options that Open MPI 5 lacks."""
