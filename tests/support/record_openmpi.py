@@ -3,7 +3,8 @@
 PRRTE maps and binds for the topology of a file, and prints the result without launching anything, so one run takes 50
 ms. `COMPATIBLE` combines options that mostly belong together, `CONFLICTING` old spellings, MCA parameters and variables
 that set the same things; both contain every pair of values, and many lines are refused. The records in
-`tests/data/openmpi-options.json` let the tests compare without the launcher.
+`tests/data/openmpi-options.json` let the tests compare without the launcher. `openmpi-written.json` has the masks of
+the lines that Octant writes for placements.
 """
 
 import concurrent.futures
@@ -15,7 +16,18 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from launcher_records import Masks, Recorded, alone, map_bind_rank, split_variables, write
+from launcher_records import (
+    Masks,
+    Recorded,
+    Written,
+    alone,
+    map_bind_rank,
+    options_of,
+    requests,
+    split_variables,
+    write,
+    write_written,
+)
 from octant.machine import CpuSet, Topology
 from octant.machine.hwloc import load
 from octant.machine.synthetic import parse_cpus
@@ -24,7 +36,7 @@ from pairs import all_pairs
 from paths import DATA
 from pretended import MACHINES, write_xml
 
-RECORDS = DATA / "openmpi-options.json"
+RECORDS, WRITTEN = DATA / "openmpi-options.json", DATA / "openmpi-written.json"
 MACHINE_NAMES = list(MACHINES)
 RANKS = ["-n 4", "", "-n 1", "-np 2", "-c 3", "--n 8", "--np 5", "-n 20"]
 MAPPERS = [
@@ -107,7 +119,9 @@ def run(mpirun: str, xml: Path, topology: Topology, line: str) -> tuple[Masks, s
     if "--display " not in line:
         command += ["--display", "map,bind"]
     command += [*words, "true"]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, cwd=xml.parent, timeout=60, check=False
+    )
     text = done.stdout + done.stderr
     found = {int(rank): _mask(binding, topology) for rank, binding in _BINDING.findall(text)}
     return tuple(found[rank] for rank in sorted(found)), "" if found else _reason(text)
@@ -141,7 +155,14 @@ def main(mpirun: str) -> None:
             places[name] = (xml, load(xml))
         lines = command_lines()
         seen = list(pool.map(lambda line: run(mpirun, *places[line[0]], line[1]), lines))
+        written = [_written(mpirun, *places[machine], machine, place) for machine, place in requests()]
     write(RECORDS, version, [Recorded(*line, *one) for line, one in zip(lines, seen, strict=True)])
+    write_written(WRITTEN, version, written)
+
+
+def _written(mpirun: str, xml: Path, topology: Topology, machine: str, place: str) -> Written:
+    options = options_of("openmpi", machine, place, xml.parent)
+    return Written(machine, place, options, run(mpirun, xml, topology, options)[0] if options else ())
 
 
 if __name__ == "__main__":

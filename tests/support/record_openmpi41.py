@@ -15,13 +15,24 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from launcher_records import Masks, Recorded, alone, map_bind_rank, split_variables, write
+from launcher_records import (
+    Masks,
+    Recorded,
+    Written,
+    alone,
+    map_bind_rank,
+    options_of,
+    requests,
+    split_variables,
+    write,
+    write_written,
+)
 from octant.machine.synthetic import parse_cpus
 from pairs import all_pairs
 from paths import DATA
 from pretended import MACHINES, write_xml
 
-RECORDS = DATA / "openmpi41-options.json"
+RECORDS, WRITTEN = DATA / "openmpi41-options.json", DATA / "openmpi41-written.json"
 MACHINE_NAMES = list(MACHINES)
 RANKS = ["-n 4", "", "-n 1", "-np 2", "-c 3", "--n 8", "--np 5", "-n 20"]
 COMPATIBLE: Mapping[str, Sequence[str]] = {
@@ -150,9 +161,18 @@ def main(mpirun: str) -> None:
         build_spy(folder)
         for machine, description in MACHINES.items():
             (folder / f"{machine}.xml").write_text(write_xml(description))
+        written = [_written(mpirun, folder, machine, place) for machine, place in requests()]
         lines = command_lines()
         seen = list(pool.map(lambda line: run(mpirun, folder / f"{line[0]}.xml", line[1], folder), lines))
     write(RECORDS, said[2], [Recorded(*line, *one) for line, one in zip(lines, seen, strict=True)])
+    write_written(WRITTEN, said[2], written)
+
+
+def _written(mpirun: str, folder: Path, machine: str, place: str) -> Written:
+    options = options_of("openmpi41", machine, place, folder)
+    return Written(
+        machine, place, options, run(mpirun, folder / f"{machine}.xml", options, folder)[0] if options else ()
+    )
 
 
 if __name__ == "__main__":
