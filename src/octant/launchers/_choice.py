@@ -77,7 +77,7 @@ def choose(script: _command.Script, text: str, name: str | None, *, here: bool =
             raise ValueError(f"cannot draw lines of {' and '.join(sorted(chosen))} at once; give those of one of them")
         return Choice(chosen.pop(), own, _others(starts, own), notes)
     for start in starts:
-        _check_unknown(start.words)
+        _check_unknown(start.words, known)
     marked = _marked(text, readable)
     if not marked:
         raise ValueError(f"cannot recognise the launcher of {text!r}; known: {', '.join(readable)}{unusable()}")
@@ -188,14 +188,15 @@ def _marked(text: str, readable: Mapping[str, ModuleType]) -> list[str]:
     return sorted(found, key=lambda key: LAUNCH_ORDER.index(binds(readable[key])))
 
 
-def _check_unknown(words: Sequence[str]) -> None:
+def _check_unknown(words: Sequence[str], known: Collection[str]) -> None:
     """Refuse a command that may start the program on CPUs of its choice.
 
     Raises:
         ValueError: its name is that of a starter, or a launcher follows it.
     """
     name = _command.command_name(words)
-    hidden = next((word for word in words[1:] if _command.command_name([word]) in _starters()), "")
+    _command.refuse_unexpanded(words[:1], {})
+    hidden = next((word for word in words[1:] if _command.command_name([word]) in {*_starters(), *known}), "")
     if hidden:
         raise ValueError(f"cannot tell what {name} does to {hidden}, which follows it; leave {name} out")
     if len(words) > 1 and words[0] == name and _command.STARTER.fullmatch(name):

@@ -91,7 +91,7 @@ def _command_of(choice: _choice.Choice, script: _command.Script, text: str) -> _
         return _command.Command((), _words.Given(0), first.program, text, line.variables, rows, file=script.file)
     variables = dict(script.variables)
     for start, row in zip(choice.starts, rows, strict=True):
-        variables |= {**start.variables, **_command.assigned(row)}
+        variables |= {**start.variables, **_command.assigned(row, module.VARIABLES, choice.notes)}
     mark = getattr(module, "DIRECTIVE", None)
     stated = [word for line in script.comments if mark and line.startswith(mark) for word in _directive(line, mark)]
     directives = _command.parsed(module, [mark, *stated]).given if mark and stated else _words.Given(0)
@@ -132,7 +132,7 @@ def _tools(choice: _choice.Choice, command: _command.Command, topology: Topology
     tools = {name: one for one in having("read").values() if _choice.binds(one) == "process"
              for name in _choice.programs(one)}  # fmt: skip
     around = [tool for start in choice.starts for tool in start.tools]
-    for row in command.rows if _choice.binds(having("read")[choice.name]) == "ranks" else ():
+    for row in command.rows if _choice.binds(having("read")[choice.name]) != "threads" else ():
         name = _command.command_name(row.program)
         if name not in tools:
             continue
@@ -141,7 +141,7 @@ def _tools(choice: _choice.Choice, command: _command.Command, topology: Topology
         alone = _command.Command(inner.words, inner.given, inner.program, rows=(inner,))
         if any(place.cpus != topology.allowed for place in tools[name].from_syntax(alone, topology).placement.ranks):
             raise ValueError(
-                f"cannot draw {name} behind a launcher: it replaces the mask of each rank; read its line alone"
+                f"cannot draw {name} behind another launcher: it replaces the mask of each rank; read its line alone"
             )
         around.append(name)
     return [
