@@ -269,7 +269,7 @@ def test_tables_that_no_launcher_was_compared_with_say_so() -> None:
 WORDS = st.one_of(
     st.sampled_from(sorted({
         *(f"{dash}{name}" for one in having("recognise").values()
-          for table in ("_COUNTS", "_ARITY", "_PALS", "_APRUN") for name in getattr(one, table, {})
+          for table in ("_COUNTS", "_ARITY", "OPTIONS", "_APRUN") for name in getattr(one, table, {})
           for dash in ("-", "--")),
         *command_names(), *_wrappers.WRAPPERS, "run", "mini", ":", "--", "-", "", "A=b", "4",
     })),

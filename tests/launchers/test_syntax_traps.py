@@ -238,7 +238,7 @@ def test_lines_are_drawn_as_the_manuals_say(text: str, expected: list[str]) -> N
         ("rank 0=a slot=x", "line 1 .*as numbers"),
         ("rank 0=a slot=1 2", "line 1 .*try 'rank 0=localhost"),
         ("numactl -N 0 -m 9 prog", "memory node 9"),
-        ("taskset -pc 3 123", "-p changes a running process"),
+        ("taskset -pc 3 123", "-pc: it changes a running process"),
         ("hwloc-bind --pid 7 core:0", "is for running processes"),
         ("taskset -c 0-99999999999 p", "numbers end at 65535"),
         ("mpiexec -n 99999999999 -bind-to core p", "not a number from 1 to 4096"),

@@ -1,37 +1,21 @@
 """The roles `write` and `read`: a placement in the syntax of every launcher, and such lines read back."""
 
 import re
-from dataclasses import dataclass, replace
+import shlex
+from dataclasses import replace
 from functools import partial
 from types import ModuleType
 
 from octant import registry
-from octant.launchers._roles import PACKAGE, entries, file_name, find, having, unusable
+from octant.launchers import _choice, _command, _shared, _words
+from octant.launchers._reading import Reading, Syntax
+from octant.launchers._roles import PACKAGE, entries, file_name, find, having
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
 from octant.placement.request import LONGEST, Request
 from octant.registry import Broken
-
-
-@dataclass(frozen=True)
-class Syntax:
-    """Lines that request a placement from a launcher. `exact`: they give exactly the masks that Octant planned."""
-
-    lines: tuple[str, ...]
-    exact: bool
-    cannot: tuple[str, ...] = ()  # plain statements of what this launcher cannot express
-    files: tuple[tuple[str, str], ...] = ()  # (name, content) of files that the lines mention
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What a launcher's lines would do: the equivalent request, the placement, and what may be unexpected."""
-
-    request: Request
-    placement: Placement
-    remarks: tuple[str, ...] = ()
 
 
 def to_syntax(name: str, placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -59,10 +43,11 @@ def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple
     """Which launcher's lines these are, and what they would do on the topology.
 
     The launcher that starts the ranks is read first; variables of an OpenMP runtime beside it then place the threads
-    inside the mask of each rank.
+    inside the mask of each rank. Every option and variable is accounted for: see `_tables`.
 
     Raises:
-        ValueError: lines of no launcher that can be read back, or wrong values in them.
+        ValueError: lines of no launcher that can be read back, wrong values in them, or an option that may change the
+            answer and is not read.
         Refusal: no launcher `name` that reads lines, or its file cannot be used.
     """
     if len(text) > LONGEST:
@@ -70,33 +55,68 @@ def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple
     if name is not None:
         find("read", name)
     readable = having("read")
-    marked = [key for key in readable if re.search(readable[key].MARK, text, re.MULTILINE)]
-    marked.sort(key=lambda key: _ORDER.index(_binds(readable[key])))
-    chosen = name or next(iter(marked), None)
-    if chosen is None:
-        raise ValueError(f"cannot recognise the launcher of {text!r}; known: {', '.join(readable)}{unusable()}")
-    reading: Reading = readable[chosen].from_syntax(text, topology)
-    inside = next((readable[key] for key in marked if _binds(readable[key]) == "threads"), None)
-    if inside is not None and _binds(readable[chosen]) != "threads":
-        reading = _with_threads(reading, inside, text, topology)
-    return chosen, replace(reading, remarks=(*_ignored_tools(text, _binds(readable[chosen])), *reading.remarks))
+    script = _command.read_script(text, [one.FILE_LINES for one in readable.values() if hasattr(one, "FILE_LINES")])
+    choice = _choice.choose(script, text, name)
+    chosen = readable[choice.name]
+    runtimes = {key: one for key, one in readable.items() if _choice.binds(one) == "threads"}
+    command = _command_of(choice, script, text)
+    inside = next((one for one in runtimes.values() if re.search(one.MARK, text, re.MULTILINE)), None)
+    notes = [*_ignored_tools(text, _choice.binds(chosen)), *_unread(choice, command)]
+    if hasattr(chosen, "OPTIONS"):
+        for row in command.rows:
+            notes += _command.account_options(row)
+        tables = [one.VARIABLES for one in (chosen, *runtimes.values()) if hasattr(one, "VARIABLES")]
+        notes += _command.account_variables(command.variables, tables, chosen.TITLE)
+    reading: Reading = chosen.from_syntax(command, topology)
+    if inside is not None and _choice.binds(chosen) != "threads":
+        reading = _with_threads(reading, inside, command, topology)
+    return choice.name, replace(reading, remarks=(*dict.fromkeys(notes), *reading.remarks))
 
 
-_ORDER = ("ranks", "process", "threads")
+def _command_of(choice: _choice.Choice, script: _command.Script, text: str) -> _command.Command:
+    """Return what the launcher's reader reads.
+
+    Raises:
+        ValueError: an option that the launcher does not have.
+    """
+    module = having("read")[choice.name]
+    if not hasattr(module, "OPTIONS"):
+        line = _shared.read_line(text[: len(text) - len(script.file)])
+        return _command.Command((), _words.Given(0), (), text, line.variables, file=script.file)
+    rows = tuple(_command.parsed(module, start.words) for start in choice.starts)
+    variables = dict(script.variables)
+    for start, row in zip(choice.starts, rows, strict=True):
+        variables |= {**start.variables, **_command.assigned(row)}
+    first = rows[0] if rows else _command.Row((), _words.Given(0))
+    mark = getattr(module, "DIRECTIVE", None)
+    stated = [word for line in script.comments if mark and line.startswith(mark) for word in _directive(line, mark)]
+    directives = _command.parsed(module, [mark, *stated]).given if mark and stated else _words.Given(0)
+    return _command.Command(first.words, first.given, first.program, text, variables, rows, directives, script.file)
 
 
-def _binds(module: ModuleType) -> str:
-    return getattr(module, "BINDS", "ranks")
+def _directive(line: str, mark: str) -> list[str]:
+    return shlex.split(line[len(mark) :], comments=True)
 
 
-def _with_threads(outer: Reading, runtime: ModuleType, text: str, topology: Topology) -> Reading:
+def _unread(choice: _choice.Choice, command: _command.Command) -> list[str]:
+    """Return the remarks on commands among the lines, and on the words behind the program."""
+    notes = [f"not read: {line}" for line in choice.unread]
+    taken = dict.fromkeys(row.program[0] for row in command.rows if len(row.program) > 1)
+    return notes + [
+        f"{program} is taken for the program, and its words are not read: if it starts another program under another "
+        "mask, that mask counts"
+        for program in taken
+    ]
+
+
+def _with_threads(outer: Reading, runtime: ModuleType, command: _command.Command, topology: Topology) -> Reading:
     """The reading with the threads of each rank where the runtime puts them inside the mask of the rank."""
     ranks, notes = [], [note for note in outer.remarks if note not in outer.placement.remarks]
     refused: list[ValueError] = []
     for place in outer.placement.ranks:
         own = replace(topology, allowed=place.cpus & topology.allowed or topology.allowed)
         try:
-            inner: Reading = runtime.from_syntax(text, own)
+            inner: Reading = runtime.from_syntax(command, own)
         except ValueError as error:  # a list for rank 0 names nothing that the next rank may use
             refused.append(error)
             notes.append(f"rank {place.rank}: {error}")

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from octant.launchers import Reading
+from octant.launchers._reading import Reading
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, RankPlace
 from octant.placement.planner import DoesNotFit, plan

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from octant.failure import Refusal
-from octant.launchers._placement import Syntax, from_syntax, to_every_syntax, to_syntax
+from octant.launchers._placement import from_syntax, to_every_syntax, to_syntax
+from octant.launchers._reading import Syntax
 from octant.launchers._roles import having
 from octant.machine import PageSize, Topology
 from octant.placement import Placement

@@ -6,39 +6,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from octant.launchers import _words
+from octant.launchers import _tables, _words
 
 
 @dataclass(frozen=True)
 class Wrapper:
     """The options of a command that starts the command behind them."""
 
-    counts: Mapping[str, int] = field(default_factory=dict)
-    short: Mapping[str, str] = field(default_factory=dict)
+    options: _tables.Table = field(default_factory=dict)
     operands: int = 0  # words between the options and the command
     numeric: bool = False  # `-5` is an option as well
     assignments: bool = False  # words with `=` and a single dash may come before the command
 
 
+def _own(flags: str, valued: str = "") -> _tables.Table:
+    """Return options that change nothing for the command behind the wrapper."""
+    why = "it concerns the command in front"
+    return _tables.table(_tables.irrelevant(why, flags), _tables.irrelevant(why, valued, 1))
+
+
 WRAPPERS = {
-    "env": Wrapper(
-        {"ignore-environment": 0, "unset": 1, "debug": 0},
-        {"i": "ignore-environment", "u": "unset", "v": "debug"},
-        assignments=True,
-    ),
-    "nice": Wrapper({"adjustment": 1}, {"n": "adjustment"}, numeric=True),
+    "env": Wrapper(_own("ignore-environment|i debug|v", "unset|u"), assignments=True),
+    "nice": Wrapper(_own("", "adjustment|n"), numeric=True),
     "nohup": Wrapper(),
-    "setsid": Wrapper({"ctty": 0, "wait": 0}, {"c": "ctty", "w": "wait"}),
-    "stdbuf": Wrapper({"input": 1, "output": 1, "error": 1}, {"i": "input", "o": "output", "e": "error"}),
-    "time": Wrapper(
-        {"append": 0, "format": 1, "output": 1, "portability": 0, "quiet": 0, "verbose": 0},
-        {"a": "append", "f": "format", "o": "output", "p": "portability", "q": "quiet", "v": "verbose"},
-    ),
-    "timeout": Wrapper(
-        {"foreground": 0, "kill-after": 1, "preserve-status": 0, "signal": 1, "verbose": 0},
-        {"k": "kill-after", "s": "signal", "v": "verbose"},
-        operands=1,
-    ),
+    "setsid": Wrapper(_own("ctty|c wait|w")),
+    "stdbuf": Wrapper(_own("", "input|i output|o error|e")),
+    "time": Wrapper(_own("append|a portability|p quiet|q verbose|v", "format|f output|o")),
+    "timeout": Wrapper(_own("foreground preserve-status verbose|v", "kill-after|k signal|s"), operands=1),
 }
 """The wrappers by name: GNU coreutils 9.1, setsid of util-linux 2.38, GNU time 1.9.
 
@@ -46,32 +40,39 @@ Options that change what the command is (`env -S`, `env -C`, `setsid -f`) are le
 out because they restrict what every rank may use.
 """
 
+OBSERVERS = WRAPPERS
+"""The same and the tools that observe a program without changing its affinity: `perf stat`, `valgrind`."""
 
-def skip(words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, Mapping[str, str]]:
+
+def skip(
+    words: Sequence[str], environment: Mapping[str, str], wrappers: Mapping[str, Wrapper] = WRAPPERS
+) -> tuple[int, Mapping[str, str]]:
     """Return the index of the first word that is no wrapper or part of one, and the environment of that command.
 
     Raises:
         ValueError: an option of a wrapper that is not known, or a missing value.
     """
     at = 0
-    while at < len(words) and Path(words[at]).name in WRAPPERS:
-        at, environment = skip_one(words, at, environment)
+    while at < len(words) and Path(words[at]).name in wrappers:
+        at, environment = skip_one(words, at, environment, wrappers)
     return at, environment
 
 
-def skip_one(words: Sequence[str], at: int, environment: Mapping[str, str]) -> tuple[int, Mapping[str, str]]:
+def skip_one(
+    words: Sequence[str], at: int, environment: Mapping[str, str], wrappers: Mapping[str, Wrapper] = WRAPPERS
+) -> tuple[int, Mapping[str, str]]:
     """Return the index of the first word behind the wrapper at an index, and the environment of that command.
 
     Raises:
         ValueError: as `skip`.
     """
     name = Path(words[at]).name
-    wrapper = WRAPPERS[name]
+    wrapper = wrappers[name]
     begin = at + 1
     while wrapper.numeric and begin < len(words) and re.fullmatch(r"-[-+]?\d+", words[begin]):
         begin += 1
     try:
-        given = _words.getopt(words, wrapper.counts, wrapper.short, {}, begin)
+        given = _words.getopt(words, wrapper.options, begin)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
     at = given.end + wrapper.operands

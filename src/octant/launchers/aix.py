@@ -1,12 +1,13 @@
 """AIX: execrset and attachrset for processes, MEMORY_AFFINITY and LDR_CNTRL for memory."""
 
-from octant.launchers import Reading, Syntax, _shared
+from octant.launchers import Reading, Syntax, _command, _shared
 from octant.machine import Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
 from octant.placement.request import Request
 
 TITLE = "AIX"
+READS = ("execrset",)
 MARK = r"\bexecrset\b"
 
 
@@ -34,8 +35,9 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax((*_shared.openmp_line(request), *lines), True, tuple(cannot))
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """One rank a line."""
+    text = command.text
     sets = []
     for row in text.splitlines():
         line = _shared.read_line(row)

@@ -3,16 +3,17 @@
 import math
 import re
 
-from octant.launchers import Reading, Syntax, _shared
+from octant.launchers import Reading, Syntax, _command, _shared
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import MOST, Request
 from octant.placement.torus import coordinates, letter_orders, read_map, write_map
 
 TITLE = "Blue Gene/L, /P and /Q"
+READS = ("mpirun", "runjob")
 MARK = r"BG(LMPI)?_MAPPING|--mapping\b|\brunjob\b"
 FILE = r"(?:BG(?:LMPI)?_MAPPING=|--mapping[ =])(?!(?i:[XYZT]{4}|[ABCDET]{6})(?!\S))(\S+)"  # else: an order of letters
-_PLACES = r"^[ \t]*\d+([ \t]+\d+){3,5}[ \t]*(#.*)?$"  # one place per line
+FILE_LINES = r"^[ \t]*\d+([ \t]+\d+){3,5}[ \t]*(#.*)?$"  # one place per line
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -49,12 +50,13 @@ def _gives(letters: str, shape: tuple[int, ...], places: list[tuple[int, ...]]) 
     return coordinates(letters, shape, len(places)) == places
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """Letters from BGLMPI_MAPPING, BG_MAPPING or `runjob --mapping`, or the lines of a map file after the command.
 
     The partition is one node of each dimension's two unless a map file is given, which must cover all of it.
     """
-    listed = re.search(_PLACES, text, re.MULTILINE)
+    text = command.text
+    listed = re.search(FILE_LINES, text, re.MULTILINE)
     line = _shared.read_line(text[: listed.start()] if listed else text)
     ranks = line.number("-np", "--np")
     given = line.variables.get("BG_MAPPING") or line.variables.get("BGLMPI_MAPPING") or line.option("--mapping")

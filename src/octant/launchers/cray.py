@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from octant.launchers import MOST_RANKS, JobSize, LaunchCommand, Syntax, _shared, _words
+from octant.launchers import MOST_RANKS, JobSize, LaunchCommand, Syntax, _shared, _tables, _words
 from octant.machine import Topology
 from octant.placement import Placement, set_text
 from octant.placement.request import Request
@@ -49,21 +49,38 @@ def unbound(size: JobSize, root: bool) -> list[str]:
     return ["-n", str(size.ranks), *where, "--cpu-bind", "none", "--mem-bind", "none"]
 
 
-_PALS = {
-    **dict.fromkeys(("envall", "envnone", "exclusive", "label", "no-label", "no-transfer", "transfer"), 0),
-    **dict.fromkeys((
-        "cpu-bind", "depth", "env", "envlist", "exclude-tasks", "hostfile", "hosts", "include-tasks", "mem-bind", "np",
-        "ppn",
-    ), 1),
-}  # fmt: skip
-"""How many values options of PALS mpiexec take: from incomplete documentation, not verified against the launcher."""
-_APRUN = {
-    **dict.fromkeys(("B", "C", "T", "b", "q", "ss"), 0),
-    **dict.fromkeys((
-        "D", "F", "L", "N", "R", "S", "a", "cc", "cp", "d", "e", "j", "m", "n", "p", "r", "sl", "sn", "t",
-    ), 1),
-}  # fmt: skip
-"""How many values options of aprun take: from incomplete documentation, not verified against the launcher."""
+OPTIONS = _tables.table(
+    _tables.interpreted("np|n depth|d ppn cpu-bind", 1),
+    _tables.irrelevant("it concerns the environment of the ranks", "envall envnone"),
+    _tables.irrelevant("it concerns the environment of the ranks", "envlist", 1),
+    _tables.assigning("env", 1, ranks_only=True),
+    _tables.irrelevant("it concerns output or files", "label no-label no-transfer transfer"),
+    _tables.irrelevant("it concerns memory only", "mem-bind", 1),
+    _tables.irrelevant("it names hosts: one of them is drawn", "hosts hostfile", 1),
+    _tables.not_read("it shares nodes with other jobs", "exclusive"),
+    _tables.not_read("it leaves out tasks", "exclude-tasks include-tasks", 1),
+    _tables.refused(_words.PROGRAMS_IN_A_FILE, "configfile"),
+    _tables.refused(_words.NO_PROGRAM, "help version"),
+)
+"""Options of PALS mpiexec: from incomplete documentation, not verified against the launcher."""
+_APRUN = _tables.table(
+    _tables.interpreted("n N d cc j", 1),
+    _tables.irrelevant("it concerns memory only", "ss"),
+    _tables.irrelevant("it concerns memory only", "m", 1),
+    _tables.irrelevant("it concerns output, accounting or the environment", "C T b q"),
+    _tables.irrelevant("it concerns output, accounting or the environment", "D L a e p t", 1),
+    _tables.not_read("it takes values from the batch system", "B"),
+    _tables.not_read("it specialises or shares cores, or distributes over NUMA domains", "F R S cp r sl sn", 1),
+)
+"""Options of aprun: from incomplete documentation, not verified against the launcher."""
+VARIABLES: _tables.Table = {}
+
+
+def parse(words: Sequence[str]) -> _words.Given:
+    """Read options: aprun compares whole words here, PALS mpiexec uses getopt_long."""
+    if Path(words[0]).name == "aprun":
+        return _words.scan(words, _APRUN, lambda word: (word.removeprefix("-"), None))
+    return _words.getopt(words, OPTIONS, abbreviated=False)
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
@@ -75,13 +92,8 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     Raises:
         ValueError: an option that is not in the table, a missing value, several programs, or none.
     """
-    if Path(words[0]).name == "aprun":
-        given = _words.scan(words, _APRUN, lambda word: (word.removeprefix("-"), None), {})
-        option, default = "cc", True
-    else:
-        refused = {"configfile": _words.PROGRAMS_IN_A_FILE, "help": _words.NO_PROGRAM, "version": _words.NO_PROGRAM}
-        given = _words.getopt(words, {**_PALS, **dict.fromkeys(refused, 0)}, {"d": "depth", "n": "np"}, refused)
-        option, default = "cpu-bind", None
+    given = parse(words)
+    option, default = ("cc", True) if Path(words[0]).name == "aprun" else ("cpu-bind", None)
     at = _words.program_index(words, given)
     number, binding = given.last("n", "np"), given.last(option)
     ranks = None if number is None else _shared.whole("-n", number, MOST_RANKS)

@@ -5,7 +5,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from octant.failure import Exit, Refusal
-from octant.launchers import MOST_RANKS, Job, JobSize, LaunchCommand, Submission, Syntax, _shared, _words, headed
+from octant.launchers import (
+    MOST_RANKS,
+    Job,
+    JobSize,
+    LaunchCommand,
+    Submission,
+    Syntax,
+    _shared,
+    _tables,
+    _words,
+    headed,
+)
 from octant.machine import Topology
 from octant.placement import Placement, set_text
 from octant.placement.request import Request
@@ -123,7 +134,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     if subcommand != "run":
         reason = _NOT_RUN.get(subcommand, "it does not start a program")
         raise ValueError(f"{' '.join(['flux', *words[1:2]])}: {reason}")
-    given = _words.getopt(words, _COUNTS, _SHORT, _REFUSED, begin)
+    given = _words.getopt(words, _tables.unclassified(_COUNTS, _REFUSED, _SHORT), begin)
     for word in words[begin : given.end]:
         if word == "--":
             raise _words.unknown(word)

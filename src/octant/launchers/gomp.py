@@ -2,7 +2,7 @@
 
 import re
 
-from octant.launchers import Reading, Syntax, _openmp, _shared
+from octant.launchers import Reading, Syntax, _command, _openmp, _shared, _tables
 from octant.machine import Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
@@ -11,6 +11,7 @@ from octant.placement.request import Request
 TITLE = "GNU OpenMP (GOMP_CPU_AFFINITY)"
 MARK = r"GOMP_CPU_AFFINITY"
 BINDS = "threads"
+VARIABLES = _tables.table(_tables.interpreted("GOMP_CPU_AFFINITY"))
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -31,8 +32,9 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(tuple(lines), not wide and bool(lines), (*cannot, *_shared.no_memory(request, "GNU's runtime")))
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """Lists of numbers, ranges and strides, separated by blanks or commas."""
+    text = command.text
     line = _shared.read_line(text)
     parts = re.split(r"[\s,]+", line.value("GOMP_CPU_AFFINITY").strip())
     cpus = [cpu for part in parts for cpu in sorted(parse_cpus(part))]

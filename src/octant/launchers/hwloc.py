@@ -1,6 +1,6 @@
 """hwloc: hwloc-bind with object expressions."""
 
-from octant.launchers import Reading, Syntax, _shared
+from octant.launchers import Reading, Syntax, _command, _shared
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_mask
 from octant.placement import Placement, mask_text, set_text
@@ -11,6 +11,7 @@ from octant.placement.request import Memory, Policy, Request
 TITLE = "hwloc-bind"
 MARK = r"\bhwloc-bind\b"
 BINDS = "process"
+READS = ("hwloc-bind",)
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -41,8 +42,9 @@ def expression(held: CpuSet, topology: Topology) -> str:
     raise ValueError("cannot name hardware threads that this job may not use")
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """One rank per line: the locations before the program, those after `--membind` being memory."""
+    text = command.text
     sets, memories = [], []
     for row in filter(None, (part.strip() for part in text.splitlines())):
         words = _shared.read_line(row).arguments

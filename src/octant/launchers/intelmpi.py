@@ -3,7 +3,18 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from octant.launchers import MOST_RANKS, JobSize, LaunchCommand, Reading, Syntax, _shared, _words, hydra_hosts
+from octant.launchers import (
+    MOST_RANKS,
+    JobSize,
+    LaunchCommand,
+    Reading,
+    Syntax,
+    _command,
+    _shared,
+    _tables,
+    _words,
+    hydra_hosts,
+)
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus, parse_mask
 from octant.placement import Placement, mask_text
@@ -18,6 +29,7 @@ COMMANDS = ("mpiexec", "mpirun", "mpiexec.hydra")
 UNBIND = "-genv I_MPI_PIN off"
 ANSWER = r"Intel\(R\) MPI"
 MARK = r"I_MPI_PIN"
+DECIDES = "I_MPI_PIN=1 in front"
 _UNITS = {"core": "core", "numa": "numa", "node": "machine", "socket": "package", "sock": "package",
           "cache": "l4", "cache2": "l2", "cache3": "l3"}  # fmt: skip
 _NAMES = {"numa": "numa", "package": "socket", "l2": "cache2", "l3": "cache3"}
@@ -60,8 +72,9 @@ def _named_options(asked: Request) -> str:
     )
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """Masks, unit names, `omp` and numbers with compact order."""
+    text = command.text
     line = _shared.read_line(text)
     ranks = line.number("-n", "-np") or 1
     count = line.threads()
@@ -146,7 +159,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     Raises:
         ValueError: an option that Intel MPI does not have, a missing value, or several programs.
     """
-    given = _words.scan(words, _COUNTS, _split, _REFUSED, ("env", "genv"))
+    given = _words.scan(words, _tables.unclassified(_COUNTS, _REFUSED), _split, ("env", "genv"))
     at = _words.program_index(words, given)
     number = given.last("n", "np")
     ranks = None if number is None else _shared.whole("-n", number, MOST_RANKS)

@@ -2,7 +2,7 @@
 
 import re
 
-from octant.launchers import Reading, Syntax, _openmp, _shared
+from octant.launchers import Reading, Syntax, _command, _openmp, _shared, _tables
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement
@@ -13,6 +13,7 @@ from octant.placement.request import Request
 TITLE = "Intel and LLVM OpenMP (KMP_AFFINITY)"
 MARK = r"KMP_AFFINITY"
 BINDS = "threads"
+VARIABLES = _tables.table(_tables.interpreted("KMP_AFFINITY KMP_HW_SUBSET"))
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -35,8 +36,9 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(tuple(lines), True, (*cannot, *_shared.no_memory(request, "Intel's runtime")))
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """compact and scatter with their permute numbers, explicit lists, none and disabled."""
+    text = command.text
     line = _shared.read_line(text)
     value = line.value("KMP_AFFINITY").lower()
     notes = _openmp.runtimes(line.variables)

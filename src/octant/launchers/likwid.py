@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from octant.launchers import LaunchCommand, Reading, Syntax, _shared
+from octant.launchers import LaunchCommand, Reading, Syntax, _command, _shared
 from octant.machine import Topology
 from octant.placement import Placement, set_text
 from octant.placement.expressions import parse_place
@@ -10,6 +10,7 @@ from octant.placement.request import Request
 
 TITLE = "LIKWID (likwid-pin, likwid-mpirun)"
 COMMANDS = ("likwid-mpirun",)
+READS = ("likwid-pin", "likwid-mpirun")
 MARK = r"\blikwid-(pin|mpirun)\b"
 
 
@@ -37,8 +38,9 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax((line,), not wide, (*cannot, *_shared.no_pages(request)))
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """`-c` of likwid-pin, `-pin` of likwid-mpirun."""
+    text = command.text
     line = _shared.read_line(text)
     listed = line.option("-pin", "-c", "-C")
     if listed is None:

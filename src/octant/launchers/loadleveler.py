@@ -2,7 +2,7 @@
 
 import re
 
-from octant.launchers import Reading, Syntax, _shared
+from octant.launchers import Reading, Syntax, _command, _shared
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import Memory, Request
@@ -52,8 +52,9 @@ def _pages(request: Request) -> list[str]:
     return [f"pages={request.pages} is no keyword: on AIX export LDR_CNTRL (see --for aix)"]
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """What the keywords ask for; a quad or chip that LoadLeveler calls MCM is a NUMA domain here."""
+    text = command.text
     pairs = re.findall(r"#\s*@\s*(\w+)\s*=\s*([^\n#]*)", text)
     words = {key.lower(): value.strip().lower() for key, value in pairs}
     rset = words.get("rset", "")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from octant.launchers import MOST_RANKS, Job, LaunchCommand, Submission, Syntax, _shared, _words, headed
+from octant.launchers import MOST_RANKS, Job, LaunchCommand, Submission, Syntax, _shared, _tables, _words, headed
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import Request
@@ -74,7 +74,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     Raises:
         ValueError: an option that is not in the table, a missing value, several programs, or none.
     """
-    given = _words.getopt(words, dict.fromkeys(_SHORT.values(), 1), _SHORT, {})
+    given = _words.getopt(words, _tables.unclassified(dict.fromkeys(_SHORT.values(), 1), {}, _SHORT), abbreviated=False)
     at = _words.program_index(words, given)
     number, sets, each = given.last("np"), given.last("nrs"), given.last("tasks_per_rs")
     ranks = None

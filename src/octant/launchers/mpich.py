@@ -5,7 +5,18 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from octant.launchers import MOST_RANKS, JobSize, LaunchCommand, Reading, Syntax, _shared, _words, hydra_hosts
+from octant.launchers import (
+    MOST_RANKS,
+    JobSize,
+    LaunchCommand,
+    Reading,
+    Syntax,
+    _command,
+    _shared,
+    _tables,
+    _words,
+    hydra_hosts,
+)
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
@@ -20,6 +31,7 @@ COMMANDS = ("mpiexec", "mpirun", "mpiexec.hydra", "mpirun.mpich", "mpiexec.mpich
 UNBIND = "-bind-to none"
 ANSWER = "HYDRA|MPICH"
 MARK = r"(?<!-)-bind-to[ =]|HYDRA_BINDING="  # Hydra takes two dashes as well, but they are Open MPI's
+DECIDES = "-bind-to core"
 _UNITS = {
     "hwthread": "thread", "core": "core", "numa": "numa", "numanode": "numa", "socket": "package",
     "package": "package", "die": "die", "machine": "machine",
@@ -127,8 +139,9 @@ def _unit(text: str, topology: Topology) -> tuple[tuple[CpuSet, ...], int]:
     return objects(topology, _UNITS[name]), _shared.whole(name, count or "1")
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """What `mpiexec -n N -bind-to … -map-by …` (or HYDRA_BINDING, HYDRA_MAPPING) would do."""
+    text = command.text
     line = _shared.read_line(text)
     binding = line.option("-bind-to", "--bind-to") or line.variables.get("HYDRA_BINDING") or "none"
     mapping = line.option("-map-by", "--map-by") or line.variables.get("HYDRA_MAPPING") or binding
@@ -202,7 +215,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     Raises:
         ValueError: an option that Hydra does not have, a missing value, or several programs.
     """
-    given = _words.scan(words, _ARITY, _split, _NO_PROGRAM, ("env", "genv"))
+    given = _words.scan(words, _tables.unclassified(_ARITY, _NO_PROGRAM), _split, ("env", "genv"))
     at = _words.program_index(words, given)
     number = given.last("n", "np")
     ranks = None if number is None else _shared.whole("-n", number, MOST_RANKS)

@@ -1,6 +1,8 @@
 """numactl: hardware threads and a memory policy for one process."""
 
-from octant.launchers import Reading, Syntax, _shared
+from collections.abc import Sequence
+
+from octant.launchers import Reading, Syntax, _command, _shared, _tables, _words
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
@@ -9,7 +11,26 @@ from octant.placement.request import Memory, Request
 TITLE = "numactl"
 MARK = r"^[ \t]*(\w+=\S+[ \t]+)*numactl\s"
 BINDS = "process"
-_VALUED = ("-C", "--physcpubind", "-N", "--cpunodebind", "-i", "--interleave", "-m", "--membind", "-p", "--preferred")
+READS = ("numactl",)
+OPTIONS = _tables.table(
+    _tables.interpreted("all|a localalloc|l"),
+    _tables.interpreted("physcpubind|C cpunodebind|N interleave|i membind|m preferred|p", 1),
+    _tables.not_read("it distributes pages by weights", "weighted-interleave|w", 1),
+    _tables.not_read("it is a list of preferred nodes", "preferred-many|P", 1),
+    _tables.not_read("it is the name of older versions for --cpunodebind or --physcpubind", "cpubind|c", 1),
+    _tables.irrelevant("it concerns shared memory", "huge|u touch|T strict|t"),
+    _tables.irrelevant("it concerns shared memory", "shm|S file|f shmid|I shmmode|M length|L offset|o", 1),
+    _tables.irrelevant("it concerns the kernel's moving of pages", "balancing|b"),
+    _tables.refused("it prints about the machine and starts no program", "hardware|H show|s help|h version|V"),
+    _tables.refused("it changes pages of shared memory and starts no program", "dump|d dump-nodes|D verify|v"),
+)
+"""Options of numactl 2.0.16 to 2.0.18: its manual page and `numactl --help`."""
+VARIABLES: _tables.Table = {}
+
+
+def parse(words: Sequence[str]) -> _words.Given:
+    """Read options as getopt_long does."""
+    return _words.getopt(words, OPTIONS)
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -33,18 +54,13 @@ def memory_option(request: Request, nodes: tuple[int, ...]) -> str:
     return name if name in ("", "--localalloc") else f"{name}={set_text(nodes)}"
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """One rank per line. Numbers with a leading `+` count within what the job may use; others are the system's."""
     sets: list[CpuSet] = []
     notes: list[str] = []
     memories: list[Memory] = []
-    for row in filter(None, (part.strip() for part in text.splitlines())):
-        line = _shared.read_line(row)
-        if line.arguments[:1] != ["numactl"]:
-            continue
-        line = _shared.Line(line.variables, _shared.own_arguments(line.arguments, _VALUED))
-        cpus = line.option("--physcpubind", "-C")
-        node = line.option("--cpunodebind", "-N")
+    for row in command.rows:
+        cpus, node = row.last("physcpubind"), row.last("cpunodebind")
         held = topology.allowed
         if cpus is not None:
             held = _cpus(cpus, sorted(topology.allowed))
@@ -57,10 +73,10 @@ def from_syntax(text: str, topology: Topology) -> Reading:
         if outside:
             notes.append(f"numactl refuses hardware threads {set_text(outside)}: this job may not use them")
         sets.append(held)
-        memories.append(_memory(line, topology))
+        memories.append(_memory(row, topology))
     if any(memory.policy == "bind" for memory in memories):
         notes.append("--membind ends the program when those nodes are full; --preferred would go elsewhere")
-    count = _shared.read_line(text).threads()
+    count = command.threads()
     return _shared.with_memory(_shared.reading_of_masks(sets, topology, count, notes), memories, topology)
 
 
@@ -83,12 +99,11 @@ def _nodes(text: str, topology: Topology) -> CpuSet:
     return wanted
 
 
-def _memory(line: _shared.Line, topology: Topology) -> Memory:
-    if "--localalloc" in line.arguments or "-l" in line.arguments:
+def _memory(row: _command.Row, topology: Topology) -> Memory:
+    if row.has("localalloc"):
         return Memory("local")
-    for policy, names in (("bind", ("--membind", "-m")), ("interleave", ("--interleave", "-i")),
-                          ("preferred", ("--preferred", "-p"))):  # fmt: skip
-        value = line.option(*names)
+    for policy, name in (("bind", "membind"), ("interleave", "interleave"), ("preferred", "preferred")):
+        value = row.last(name)
         if value is not None:
             return Memory(policy, tuple(sorted(_nodes(value, topology))))  # type: ignore[arg-type]
     return Memory()

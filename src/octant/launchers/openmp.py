@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from octant.launchers import Reading, Syntax, _openmp, _shared
+from octant.launchers import Reading, Syntax, _command, _openmp, _shared, _tables
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement
@@ -13,6 +13,7 @@ from octant.placement.request import MOST, Request
 TITLE = "OpenMP (any runtime)"
 MARK = r"OMP_PLACES|OMP_PROC_BIND"
 BINDS = "threads"
+VARIABLES = _tables.table(_tables.interpreted("OMP_PLACES OMP_PROC_BIND"))
 _BINDS = ("close", "spread", "master", "primary", "true", "false")
 _PLACES = {"threads": "thread", "cores": "core", "sockets": "package", "numa_domains": "numa", "ll_caches": "l4"}
 
@@ -36,8 +37,9 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(tuple(lines), True, tuple(cannot))
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """What GNU's runtime does in a process that may use the whole topology; others treat invalid values differently."""
+    text = command.text
     line = _shared.read_line(text)
     notes = _openmp.runtimes(line.variables)
     count = line.threads() or len(topology.allowed)  # GNU's runtime counts the CPUs of its mask

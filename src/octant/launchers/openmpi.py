@@ -6,7 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from octant.launchers import JobSize, LaunchCommand, Reading, Syntax, _openmpi, _rankfile, _shared, _words
+from octant.launchers import (
+    JobSize,
+    LaunchCommand,
+    Reading,
+    Syntax,
+    _command,
+    _openmpi,
+    _rankfile,
+    _shared,
+    _tables,
+    _words,
+)
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement
@@ -27,6 +38,8 @@ MARK = (
     + _rankfile.MARK
 )
 FILE = r"rankfile:file=([^\s:]+)|--?rankfile[ =](\S+)"
+FILE_LINES = _rankfile.MARK
+DECIDES = "--map-by core"
 _UNITS = {
     "slot": "package", "hwthread": "thread", "core": "core", "l1cache": "l1", "l2cache": "l2", "l3cache": "l3",
     "numa": "numa", "package": "package", "socket": "package", "node": "package",
@@ -257,8 +270,9 @@ def _mapping(line: _shared.Line) -> str:
     return value or "core"
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """What the options would do under Open MPI 5; the lines of a rank file may follow the command."""
+    text = command.text
     listed = re.search(_rankfile.MARK, text, re.MULTILINE)
     line = _shared.read_line(text[: listed.start()] if listed else text)
     given = line.number("-n", "-np", "--np", "-c")
@@ -372,7 +386,7 @@ _COUNTS = {
         "bind-to", "map-by", "rank-by", "runtime-options",
     ), 1),
     **dict.fromkeys(("append-env", "gmca", "gomca", "mca", "omca", "pmixmca", "prepend-env", "prtemca"), 2),
-    "fwd-environment": _words.OPTIONAL, "output-proctable": _words.OPTIONAL,
+    "fwd-environment": _tables.OPTIONAL, "output-proctable": _tables.OPTIONAL,
 }  # fmt: skip
 """How many values follow each option: the tables of `schizo/ompi` and of PRRTE's parser in Open MPI 5.0.11."""
 _HYPHENATED = frozenset({"bind-to", "map-by", "rank-by", "runtime-options"})
@@ -406,7 +420,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     """
     prterun = Path(words[0]).name == "prterun"
     counts = {name: count for name, count in _COUNTS.items() if name not in _OMPI_ONLY} if prterun else _COUNTS
-    given = _words.scan(words, counts, _split, _REFUSED)
+    given = _words.scan(words, _tables.unclassified(counts, _REFUSED), _split)
     if "donotlaunch" in (given.last("rtos", "runtime-options") or "").lower():
         raise ValueError("donotlaunch: it starts no program")
     at = _words.program_index(words, given)

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Mapping, Sequence
 
-from octant.launchers import LaunchCommand, Syntax, _openmpi, _rankfile, _shared, _words
+from octant.launchers import LaunchCommand, Syntax, _openmpi, _rankfile, _shared, _tables, _words
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement
 from octant.placement.expressions import objects
@@ -102,7 +102,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     Raises:
         ValueError: an option that Open MPI 4.1 does not have, a missing value, or several programs.
     """
-    given = _words.scan(words, _COUNTS, _split, _REFUSED)
+    given = _words.scan(words, _tables.unclassified(_COUNTS, _REFUSED), _split)
     at = _words.program_index(words, given)
     found = _openmpi.binding_option(given, _BINDING, environment) or (True, _openmpi.BY_DEFAULT)
     return LaunchCommand(_openmpi.rank_count(given), tuple(words[1:at]), at, *found)

@@ -3,12 +3,13 @@
 import re
 from dataclasses import replace
 
-from octant.launchers import Reading, Syntax, _shared
+from octant.launchers import Reading, Syntax, _command, _shared
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import Memory, Request, explicit
 
 TITLE = "POE (Parallel Environment)"
+READS = ("poe",)
 MARK = r"MP_TASK_AFFINITY"
 
 
@@ -40,8 +41,9 @@ def _value(asked: Request) -> str:
     return kind if asked.threads == 1 else f"{kind}:{asked.threads}"
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """MCM, CORE, CPU, SNI and lists, with `:n` or `(n)` of newer releases."""
+    text = command.text
     line = _shared.read_line(
         re.sub(r"MP_TASK_AFFINITY\s*=\s*", "MP_TASK_AFFINITY=", text).replace("(", ":").replace(")", "")
     )

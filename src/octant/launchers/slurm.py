@@ -16,7 +16,9 @@ from octant.launchers import (
     Reading,
     Submission,
     Syntax,
+    _command,
     _shared,
+    _tables,
     _words,
     headed,
     implementation,
@@ -84,8 +86,9 @@ def _named_options(asked: Request, ranks: int, topology: Topology) -> str:
     return ""
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """`srun` options, with `#SBATCH` lines before them, for a job that has the whole node."""
+    text = command.text
     batch = _shared.read_line(" ".join(re.findall(r"^#SBATCH\s+(.*)$", text, re.MULTILINE)))
     line = _shared.read_line("\n".join(row for row in text.splitlines() if not row.startswith("#")))
     notes: list[str] = []
@@ -246,7 +249,7 @@ _COUNTS = {
     **dict.fromkeys((
         "bcast", "compress", "exclusive", "immediate", "kill-on-bad-exit", "nice", "no-kill", "overlap", "propagate",
         "resv-ports", "send-libs", "x11",
-    ), _words.OPTIONAL),
+    ), _tables.OPTIONAL),
     **dict.fromkeys(("help", "usage", "version"), 0),
 }  # fmt: skip
 """Values of each option of srun in Slurm 22.05.8: `srun --help`, and the table of its `libslurmfull`."""
@@ -277,7 +280,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     Raises:
         ValueError: an option that srun does not have, a missing value, or several programs.
     """
-    given = _words.getopt(words, _COUNTS, _SHORT, _REFUSED)
+    given = _words.getopt(words, _tables.unclassified(_COUNTS, _REFUSED, _SHORT))
     at = _words.program_index(words, given)
     binds, bound_by = None, ""
     stated = [(name, given.last(name)) for name in ("cpu-bind", "cpu_bind")]

@@ -3,7 +3,7 @@
 import itertools
 import re
 
-from octant.launchers import Reading, Syntax, _openmp, _shared
+from octant.launchers import Reading, Syntax, _command, _openmp, _shared, _tables
 from octant.machine import Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement
@@ -13,6 +13,7 @@ from octant.placement.request import Request, explicit
 TITLE = "IBM XL OpenMP (XLSMPOPTS)"
 MARK = r"XLSMPOPTS"
 BINDS = "threads"
+VARIABLES = _tables.table(_tables.interpreted("XLSMPOPTS"))
 _STEPS = {"startproc": "0", "stride": "1"}
 _RESOURCES = {"MCM": "numa", "L2CACHE": "l2", "PROC_CORE": "core", "PROC": "thread"}
 
@@ -40,8 +41,9 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(tuple(lines), exact, (*cannot, *_shared.no_memory(request, "XL's runtime", "MEMORY_AFFINITY")))
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """startproc with stride, procs, bind and bindlist, for the threads of one rank."""
+    text = command.text
     line = _shared.read_line(text)
     pairs = dict(re.findall(r"(\w+)=([^:\s]+)", line.value("XLSMPOPTS")))
     threads = line.variables.get("OMP_NUM_THREADS") or pairs.get("parthds") or "1"
