@@ -6,11 +6,14 @@ MPIEXEC is the mpiexec of any MPICH that contains Hydra with hwloc. Needed: a C 
 Hydra takes its machine from HWLOC_SYNTHETIC or HWLOC_XMLFILE. A small library in front of libc writes down the CPUs and
 memory nodes that it would give to the kernel, because its own output (HYDRA_TOPO_DEBUG) leaves out CPUs whose number is
 not below the number of CPUs. The first version is recorded completely in tests/data/hydra-runs.json, the others where
-they differ. The tests read that file and need no launcher.
+they differ. The lines that Octant writes for placements are recorded, too: record again when those change. The tests
+read that file and need no launcher.
 """
 
+import functools
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -19,9 +22,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from octant.machine import CpuSet
+from octant.launchers import to_syntax
+from octant.machine import CpuSet, Topology
+from octant.machine.hwloc import load
 from octant.machine.synthetic import parse_cpus
 from octant.placement import set_text
+from octant.placement.expressions import parse_place
+from octant.placement.planner import DoesNotFit, plan
 from pairs import all_pairs
 from paths import DATA
 from pretended import Pretended, write_xml
@@ -204,11 +211,48 @@ def cases() -> Iterator[tuple[str, str, str]]:
             yield topology, "", options
 
 
+def placements() -> Iterator[tuple[str, str]]:
+    """Yield topologies and placements, the same ones each time; the line that Octant writes for each is recorded."""
+    pick = random.Random(20261126)
+    for name in TOPOLOGIES:
+        for _ in range(30):
+            size = f"{pick.choice([1, 2, 3, 4, 5, 8, 12])}x{pick.randint(1, 5)}"
+            unit = pick.choice(["hwthread", "core", "core", "l2", "l3", "numa", "package"])
+            order = pick.choice(["compact", "scatter", "scatter:numa", "scatter:package", "scatter:l3"])
+            share = pick.choice(["", ",share=yes"])
+            yield name, f"{size},unit={unit},order={order},smt={pick.choice([1, 2, 'all'])}{share}"
+
+
+def written(topology: str, text: str) -> tuple[str, list[CpuSet]] | None:
+    """Return the options that Octant writes for a placement, and its masks; `None`: it does not fit the machine."""
+    node = machine(topology)
+    request = parse_place(text, node)
+    try:
+        placement = plan(node, request)
+    except DoesNotFit:
+        return None
+    line = next(line for line in to_syntax("mpich", placement, request, node).lines if line.startswith("mpiexec "))
+    return line.removeprefix("mpiexec ").removesuffix(" PROGRAM"), [place.cpus for place in placement.ranks]
+
+
+@functools.cache
+def machine(name: str) -> Topology:
+    """Return one of `TOPOLOGIES`."""
+    described = TOPOLOGIES[name]
+    return load(DATA / described if described.endswith(".xml") else described)
+
+
+def written_records() -> list[Run]:
+    """Return the recorded runs of lines that Octant wrote."""
+    data = json.loads(RECORDS.read_text())
+    return [decoded(data["topologies"], *row) for row in data["written"]]
+
+
 def records(version: str = "") -> list[Run]:
     """Return the recorded runs; of another version than the first, those that differ."""
     data = json.loads(RECORDS.read_text())
     rows = data["differences"][version] if version else data["runs"]
-    return [_decoded(data["topologies"], *row) for row in rows]
+    return [decoded(data["topologies"], *row) for row in rows]
 
 
 def other_versions() -> list[str]:
@@ -216,7 +260,8 @@ def other_versions() -> list[str]:
     return sorted(json.loads(RECORDS.read_text())["differences"])
 
 
-def _decoded(topologies: list[str], topology: int, variables: str, options: str, result: str) -> Run:
+def decoded(topologies: list[str], topology: int, variables: str, options: str, result: str) -> Run:
+    """Return a row of the file as a run."""
     if result.startswith("!"):
         return Run(topologies[topology], variables, options, refusal=result[1:])
     masks, memory = [], []
@@ -227,7 +272,8 @@ def _decoded(topologies: list[str], topology: int, variables: str, options: str,
     return Run(topologies[topology], variables, options, tuple(masks), tuple(memory))
 
 
-def _encoded(run: Run) -> list[object]:
+def encoded(run: Run) -> list[object]:
+    """Return a run as a row of the file."""
     words = [
         f"{'*' if mask is None else set_text(mask)} {policy}".strip()
         for mask, policy in zip(run.masks, run.memory, strict=True)
@@ -297,14 +343,16 @@ def main(launchers: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         shim = build_shim(Path(folder))
         every = [[hydra(one, shim, *case) for case in cases()] for one in launchers]
-    rows = ",\n".join(json.dumps(_encoded(run)) for run in every[0])
+        lines = {(name, found[0]): None for name, text in placements() if (found := written(name, text))}
+        ours = [encoded(hydra(launchers[0], shim, name, "", options)) for name, options in lines]
+    rows = ",\n".join(json.dumps(encoded(run)) for run in every[0])
     differences = {
-        version_of(one): [_encoded(run) for run, first in zip(runs, every[0], strict=True) if run != first]
+        version_of(one): [encoded(run) for run, first in zip(runs, every[0], strict=True) if run != first]
         for one, runs in zip(launchers[1:], every[1:], strict=True)
     }
     RECORDS.write_text(
         f'{{"version": {json.dumps(version_of(launchers[0]))}, "topologies": {json.dumps(list(TOPOLOGIES))},\n'
-        f'"runs": [\n{rows}\n],\n"differences": {json.dumps(differences)}}}\n'
+        f'"runs": [\n{rows}\n],\n"written": {json.dumps(ours)},\n"differences": {json.dumps(differences)}}}\n'
     )
 
 

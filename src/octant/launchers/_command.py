@@ -71,6 +71,7 @@ class Command(Row):
     rows: tuple[Row, ...] = ()  # of a tool: one for each rank
     directives: _words.Given = field(default_factory=lambda: _words.Given(0))  # options in lines such as #SBATCH
     file: str = ""  # lines of a rank file or map file behind the command
+    outside: dict[str, str] = field(default_factory=dict)  # `variables` that the launcher itself sees
 
     def threads(self) -> int | None:
         """Return OpenMP's number of threads, of the outermost level."""
@@ -169,11 +170,16 @@ def parsed(module: ModuleType, words: Sequence[str]) -> Row:
     return Row(tuple(words), given, tuple(program))
 
 
-def assigned(row: Row) -> dict[str, str]:
-    """Return the variables that assigning options set for the ranks, or for the launcher (`--mca NAME VALUE`)."""
+def assigned(row: Row, *, ranks_only: bool = True) -> dict[str, str]:
+    """Return the variables that assigning options set for the ranks, or for the launcher (`--mca NAME VALUE`).
+
+    Args:
+        row: the command line.
+        ranks_only: include those that the launcher itself does not see.
+    """
     found: dict[str, str] = {}
     for (_, values), (_, option) in zip(row.given.all_values, row.given.occurrences, strict=True):
-        if option.effect == "assigning" and values:
+        if option.effect == "assigning" and values and (ranks_only or not option.ranks_only):
             name, equals, value = values[0].partition("=")
             if equals or len(values) > 1:
                 found[option.prefix + name] = value if equals else values[1]

@@ -84,14 +84,17 @@ def _command_of(choice: _choice.Choice, script: _command.Script, text: str) -> _
         line = _shared.read_line(text[: len(text) - len(script.file)])
         return _command.Command((), _words.Given(0), (), text, line.variables, file=script.file)
     rows = tuple(_command.parsed(module, start.words) for start in choice.starts)
-    variables = dict(script.variables)
+    variables, outside = dict(script.variables), dict(script.variables)
     for start, row in zip(choice.starts, rows, strict=True):
         variables |= {**start.variables, **_command.assigned(row)}
+        outside |= {**start.variables, **_command.assigned(row, ranks_only=False)}
     first = rows[0] if rows else _command.Row((), _words.Given(0))
     mark = getattr(module, "DIRECTIVE", None)
     stated = [word for line in script.comments if mark and line.startswith(mark) for word in _directive(line, mark)]
     directives = _command.parsed(module, [mark, *stated]).given if mark and stated else _words.Given(0)
-    return _command.Command(first.words, first.given, first.program, text, variables, rows, directives, script.file)
+    return _command.Command(
+        first.words, first.given, first.program, text, variables, rows, directives, script.file, outside
+    )
 
 
 def _directive(line: str, mark: str) -> list[str]:
