@@ -26,7 +26,7 @@ VALID = {
     "kmp": ["OMP_NUM_THREADS=2 KMP_AFFINITY=scatter ./p"],
     "likwid": ["likwid-pin -c 0-3 p", "likwid-mpirun -np 2 -pin 0,1_2,3 p"],
     "loadleveler": ["#@rset = rset_mcm_affinity\n#@task_affinity = core(1)\n#@tasks_per_node = 2"],
-    "mpich": ["mpiexec -n 2 -bind-to core p"],
+    "mpich": ["mpiexec -n 2 -bind-to core p", "OMP_NUM_THREADS=2 mpiexec -n 2 -bind-to core:2 p"],
     "numactl": ["numactl -C 0-3 p"],
     "openmp": ["OMP_NUM_THREADS=2 OMP_PLACES=cores ./p"],
     "openmpi": ["mpirun -np 2 --map-by numa p", "mpirun -np 2 --map-by numa:PE=2 p"],

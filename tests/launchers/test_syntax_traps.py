@@ -91,7 +91,7 @@ def test_suggested_options_of_the_guide_read_and_write_back() -> None:
         ("srun -n 40 --overcommit --cpu-bind=cores prog", "may use all CPUs of the step"),
         ("srun -N 2 -n 8 -c 2 prog", "one of 2 nodes is drawn"),
         ("srun -n 4 --cpu-bind=map_ldom:0,9 prog", "there are 4, and Slurm counts on from the first one"),
-        ("mpirun -hosts a,b -n 4 -ppn 2 -bind-to core prog", "several hosts are named"),
+        ("mpirun -hosts a,b -n 4 -ppn 2 -bind-to core prog", "one of 2 hosts is drawn: ranks 0-1 of 4"),
         ("mpirun --host a:2,b:2 -n 4 --map-by core prog", "several hosts are named"),
         ("I_MPI_PIN_PROCESSOR_LIST=0,2 mpirun -n 3 prog", "3 ranks on 2 hardware threads"),
         ("KMP_AFFINITY=balanced OMP_NUM_THREADS=4", "not known to Octant: drawn as scatter"),

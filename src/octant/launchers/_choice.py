@@ -19,7 +19,8 @@ class Start:
     """One command line of pasted lines, without `env A=b` and such in front."""
 
     words: Sequence[str]
-    variables: Mapping[str, str]  # that the command sees
+    variables: Mapping[str, str]  # that the ranks see, as far as commands in front of them say
+    outside: Mapping[str, str]  # that the command itself sees
     front: list[str] = field(default_factory=list)  # commands in front that change no affinity: `perf`
     tools: list[str] = field(default_factory=list)  # tools in front of a launcher, which restrict CPUs: `taskset`
 
@@ -96,8 +97,8 @@ def _start(words: Sequence[str], variables: Mapping[str, str]) -> Start:
         inner = _start(_command.parsed(module, words).program, seen)
         if _command.command_name(inner.words) in _starters():
             tools = [_command.command_name(words), *inner.tools]
-            return Start(inner.words, inner.variables, [*front, *inner.front], tools)
-    return Start(words, seen, front)
+            return Start(inner.words, inner.variables, inner.outside, [*front, *inner.front], tools)
+    return Start(words, seen, seen, front)
 
 
 def _starters() -> frozenset[str]:

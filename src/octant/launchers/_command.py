@@ -74,6 +74,7 @@ class Command(Row):
     rows: tuple[Row, ...] = ()  # of a tool: one for each rank
     directives: _words.Given = field(default_factory=lambda: _words.Given(0))  # options in lines such as #SBATCH
     file: str = ""  # lines of a rank file or map file behind the command
+    outside: dict[str, str] = field(default_factory=dict)  # `variables` that the launcher itself sees
 
     def threads(self) -> int | None:
         """Return OpenMP's number of threads, of the outermost level."""
@@ -201,24 +202,28 @@ def parsed(module: ModuleType, words: Sequence[str]) -> Row:
     return Row(tuple(words), given, tuple(program))
 
 
-def assigned(row: Row, interpreted: _tables.Table, notes: list[str]) -> dict[str, str]:
+def assigned(
+    row: Row, own: _tables.Table | None = None, notes: list[str] | None = None, *, ranks_only: bool = True
+) -> dict[str, str]:
     """Return the variables that assigning options set for the ranks, or for the launcher (`--mca NAME VALUE`).
 
     Args:
         row: the command line.
-        interpreted: the launcher's variables; those that ranks alone would see do not count.
+        own: the launcher's variables, which have no effect where the ranks alone see them.
         notes: gets a remark on those.
+        ranks_only: include other variables that the launcher itself does not see.
     """
     found: dict[str, str] = {}
     for (_, values), (_, option) in zip(row.given.all_values, row.given.occurrences, strict=True):
-        if option.effect == "assigning" and values:
-            name, equals, value = values[0].partition("=")
-            if equals or len(values) > 1:
-                known = _tables.variable(option.prefix + name, interpreted)
-                if option.ranks_only and known is not None and known.effect != "irrelevant":
-                    notes.append(f"not used for the answer: {name} (ranks get it, and the launcher does not)")
-                else:
-                    found[option.prefix + name] = value if equals else values[1]
+        if option.effect != "assigning" or not values or (option.ranks_only and not ranks_only):
+            continue
+        name, equals, value = values[0].partition("=")
+        known = _tables.variable(option.prefix + name, own or {}) if option.ranks_only else None
+        if known is not None and known.effect != "irrelevant":
+            if notes is not None:
+                notes.append(f"not used for the answer: {name} (ranks get it, and the launcher does not)")
+        elif equals or len(values) > 1:
+            found[option.prefix + name] = value if equals else values[1]
     return found
 
 

@@ -89,13 +89,16 @@ def _command_of(choice: _choice.Choice, script: _command.Script, text: str) -> _
     if not hasattr(module, "OPTIONS"):
         line = _shared.read_line(text[: len(text) - len(script.file)])
         return _command.Command((), _words.Given(0), first.program, text, line.variables, rows, file=script.file)
-    variables = dict(script.variables)
+    variables, outside = dict(script.variables), dict(script.variables)
     for start, row in zip(choice.starts, rows, strict=True):
         variables |= {**start.variables, **_command.assigned(row, module.VARIABLES, choice.notes)}
+        outside |= {**start.outside, **_command.assigned(row, module.VARIABLES, [], ranks_only=False)}
     mark = getattr(module, "DIRECTIVE", None)
     stated = [word for line in script.comments if mark and line.startswith(mark) for word in _directive(line, mark)]
     directives = _command.parsed(module, [mark, *stated]).given if mark and stated else _words.Given(0)
-    return _command.Command(first.words, first.given, first.program, text, variables, rows, directives, script.file)
+    return _command.Command(
+        first.words, first.given, first.program, text, variables, rows, directives, script.file, outside
+    )
 
 
 def _row(module: ModuleType, start: _choice.Start) -> _command.Row:
