@@ -1,6 +1,7 @@
 """OMP_PLACES and GOMP_CPU_AFFINITY mean what GNU's runtime said of them (`record_gomp.py`)."""
 
 import json
+import re
 
 import pytest
 
@@ -98,8 +99,38 @@ def test_lists_of_tools_are_read_as_their_manuals_say(line: str, expected: str) 
         ("numactl -H", "it prints about the machine"),
         ("hwloc-bind --physical pu:0 -- p", "--physical is not read"),
         ("likwid-pin -s 0x1 -c 0-3 p", "-s is not read"),
+        ("KMP_AFFINITY=granularity=core,compat ./p", "cannot read 'compat' in KMP_AFFINITY"),
+        ("KMP_AFFINITY=granularity=tile,compact ./p", "cannot read 'granularity=tile' in KMP_AFFINITY"),
+        ("KMP_AFFINITY=compact,scatter ./p", "cannot read 'scatter' in KMP_AFFINITY"),
+        ("XLSMPOPTS=startproc=0:zzz=3 ./p", "cannot read 'zzz=3' in XLSMPOPTS"),
+        ("XLSMPOPTS=procs=0-6:2 ./p", "cannot read '2' in XLSMPOPTS"),
+        ("hwloc-bind os=eth0 p", "os=eth0 is a location that Octant does not read"),
+        ("OMP_NUM_THREADS=many OMP_PLACES=cores p", "cannot read OMP_NUM_THREADS many"),
+        ("srun -n 2 -c $CPUS p", "a shell replaces it"),
+        ("OMP_NUM_THREADS=$N taskset -c 0-3 p", "a shell replaces it"),
+        ("$RUN taskset -c 0-3 p", "a shell replaces it"),
+        ("numactl -C 0-3 taskset -c 9 p", "cannot draw taskset behind another launcher"),
+        ("taskset -c 0-3 srun -n 1 --cpu-bind=none p", "cannot draw taskset in front of a launcher"),
     ],
 )
 def test_forms_that_are_not_read_are_refused_by_name(line: str, said: str) -> None:
-    with pytest.raises(ValueError, match=said.replace("+", r"\+")):
+    with pytest.raises(ValueError, match=re.escape(said)):
         read(line)
+
+
+def test_env_takes_variables_away() -> None:
+    assert "OMP_PLACES" not in str(
+        read("export OMP_PLACES=threads OMP_NUM_THREADS=2\nenv -u OMP_PLACES taskset -c 0-3 p")
+    )
+    (rank,) = read(
+        "export OMP_PLACES=threads OMP_NUM_THREADS=3\nenv -i OMP_NUM_THREADS=2 taskset -c 0-3 p"
+    ).placement.ranks
+    assert len(rank.threads) == 2
+
+
+def test_keywords_and_redirections_of_a_shell_are_no_words_of_a_command() -> None:
+    reading = read("for i in 1 2; do exec taskset -c 0-1 ./p > log 2>&1 < in & done")
+    assert set_text(reading.placement.ranks[0].cpus) == "0-1"
+    assert [remark for remark in reading.remarks if "not read" in remark] == [
+        "not read: for i in 1 2", "not read: done",
+    ]  # fmt: skip

@@ -172,11 +172,12 @@ def peel(words: Sequence[str], variables: Mapping[str, str]) -> tuple[Sequence[s
     Raises:
         ValueError: an option of a command in front that is not known.
     """
-    at, names = 0, []
+    at, names, path = 0, [], variables.get("PATH")
     while command_name(words[at:]) in _wrappers.OBSERVERS:
         names.append(command_name(words[at:]))
         at, variables = _wrappers.skip_one(words, at, variables, _wrappers.OBSERVERS)
-    return words[at:], dict(variables), names
+    seen = {name: value for name, value in variables.items() if name != "PATH" or path is not None}  # `env -i` sets it
+    return words[at:], seen, names
 
 
 def parsed(module: ModuleType, words: Sequence[str]) -> Row:

@@ -89,7 +89,7 @@ def _command_of(choice: _choice.Choice, script: _command.Script, text: str) -> _
     if not hasattr(module, "OPTIONS"):
         line = _shared.read_line(text[: len(text) - len(script.file)])
         return _command.Command((), _words.Given(0), first.program, text, line.variables, rows, file=script.file)
-    variables, outside = dict(script.variables), dict(script.variables)
+    variables, outside = ({}, {}) if rows else (dict(script.variables), dict(script.variables))
     for start, row in zip(choice.starts, rows, strict=True):
         variables |= {**start.variables, **_command.assigned(row, module.VARIABLES, choice.notes)}
         outside |= {**start.outside, **_command.assigned(row, module.VARIABLES, [], ranks_only=False)}

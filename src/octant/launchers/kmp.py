@@ -20,6 +20,9 @@ VARIABLES = _tables.table(
     _tables.irrelevant("KMP_AFFINITY precedes it", "OMP_PLACES OMP_PROC_BIND"),
     _tables.irrelevant("this runtime does not read it beside KMP_AFFINITY", "GOMP_CPU_AFFINITY"),
 )
+_MODIFIERS = ("verbose", "noverbose", "respect", "norespect", "warnings", "nowarnings", "duplicates")
+_KINDS = ("compact", "scatter", "balanced", "explicit", "none", "disabled")
+_GRANULARITIES = ("granularity=fine", "granularity=thread", "granularity=core")
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -50,9 +53,13 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
         topology = _subset(command.variables["KMP_HW_SUBSET"], topology)
     listed = re.search(r"proclist=\[([^\]]*)\]", value)
     plain = re.sub(r"proclist=\[[^\]]*\],?", "", value)
-    parts = [word for word in plain.split(",") if word and word not in ("verbose", "noverbose", "respect", "norespect")]
+    parts = [word for word in plain.split(",") if word and word not in _MODIFIERS]
     fine = "granularity=fine" in parts or "granularity=thread" in parts
-    kind = next((w for w in parts if w in ("compact", "scatter", "explicit", "none", "disabled", "balanced")), "none")
+    kinds = [word for word in parts if word in _KINDS]
+    unknown = [word for word in parts if not word.isdigit() and word not in (*_KINDS, *_GRANULARITIES)]
+    if unknown or len(kinds) > 1:
+        raise ValueError(f"cannot read {(unknown or kinds)[-1]!r} in KMP_AFFINITY; read are {', '.join(_KINDS)}")
+    kind = kinds[0] if kinds else "none"
     numbers = [_shared.whole("KMP_AFFINITY", w, least=0) for w in parts if w.isdigit()]
     count = command.threads() or len(objects(topology, "thread"))
     if kind in ("none", "disabled"):
@@ -63,11 +70,8 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
         count = command.threads() or len(places)
     else:
         places = _order(kind, numbers[0] if numbers else 0, topology, fine)
-    unknown = [w for w in parts if not w.isdigit() and "=" not in w and w not in (kind, "duplicates")]
     if kind == "balanced" and len(objects(topology, "package")) > 1:
         notes.append("the effect of balanced on several packages is not known to Octant: drawn as scatter")
-    if unknown:
-        notes.append(f"KMP_AFFINITY: {unknown[0]} is not known to Octant and was ignored")
     return _openmp.one_rank(tuple(places[i % len(places)] for i in range(count)), topology, notes)
 
 
