@@ -109,7 +109,7 @@ def object_masks(topology: Topology, binding: str, mapping: str) -> list[CpuSet]
     inside = [[cpu for cpu in pus if any(cpu in obj for obj in domain)] for domain in domains]
     starts = [cpus.index(next(c for c in pus if c in domain[0])) for cpus, domain in zip(inside, domains, strict=True)]
     wraps = bind_width < map_width
-    everything = [held for unit in {*_UNITS.values()} for held in _objects(topology, unit)] if wraps else []
+    everything = [held for unit in {*_UNITS.values()} for held in unit_objects(topology, unit)] if wraps else []
     covers = [_covering(frozenset(cpus), everything) if wraps else None for cpus in inside]
     masks: list[CpuSet] = []
     while len(masks) < total:
@@ -144,13 +144,13 @@ def _unit(text: str, topology: Topology) -> tuple[tuple[CpuSet, ...], int]:
         raise ValueError(f"cannot draw binding to {text} (Octant does not know where devices are); try a list, user:…")
     if name not in _UNITS:
         raise ValueError(f"cannot read {text!r}; Hydra knows {', '.join(_UNITS)}, each with :COUNT, and user:")
-    found = _objects(topology, _UNITS[name])
+    found = unit_objects(topology, _UNITS[name])
     if not found:
         raise ValueError(f"cannot find any {name} on this topology; {UNSUPPORTED}")
     return found, _shared.whole(name, count or "1")
 
 
-def _objects(topology: Topology, unit: str) -> tuple[CpuSet, ...]:
+def unit_objects(topology: Topology, unit: str) -> tuple[CpuSet, ...]:
     """Return the objects of hwloc in its order; those with the same hardware threads are one."""
     level = re.fullmatch(r"l(\d)", unit)
     if unit == "die" and len(topology.groups("die")) <= len(topology.groups("package")):
@@ -165,7 +165,7 @@ def _objects(topology: Topology, unit: str) -> tuple[CpuSet, ...]:
 
 def has_unit(topology: Topology, name: str) -> bool:
     """Return whether hwloc has objects that Hydra calls so."""
-    return bool(_objects(topology, _UNITS[name]))
+    return bool(unit_objects(topology, _UNITS[name]))
 
 
 def first_host(ranks: int | None, each: int | None, hosts: str, rankmap: str, order: str) -> tuple[int, list[int], int]:
