@@ -262,8 +262,6 @@ def place(topology: Topology, policy: Policy, ranks: int | None) -> list[CpuSet 
         Refused: Open MPI 5 stops with an error.
     """
     policy = replace(policy, mapper=policy.mapper or _default_mapper(policy))
-    if policy.mapper == "hwthread":
-        policy = replace(policy, hwthreads=True)
     slots = len(objects_of(topology, "core")) if policy.slots is None else policy.slots
     count = ranks or _default_ranks(topology, policy, slots)
     _check_mapper(policy)
