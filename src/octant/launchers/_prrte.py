@@ -238,14 +238,14 @@ def logical(cpus: tuple[CpuSet, ...], parts: tuple[str, ...], what: str) -> CpuS
     """Return the hardware threads of CPUs by logical numbers: `2`, `2-5`.
 
     Raises:
-        Refused: there is no CPU of such a number.
+        ValueError: there is no CPU of such a number.
     """
     held: CpuSet = frozenset()
     for part in parts:
         first, _, last = part.partition("-")
         for number in range(int(first), int(last or first) + 1):
             if number >= len(cpus):
-                raise Refused(f"Open MPI 5 finds no {what} {number} on this topology: they end at {len(cpus) - 1}")
+                raise ValueError(f"cannot read a list with {what} {number}: here they end at {len(cpus) - 1}")
             held |= cpus[number]
     return held
 
