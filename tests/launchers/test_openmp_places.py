@@ -18,7 +18,7 @@ def test_places_are_those_of_the_runtime(cpus: int) -> None:
     topology = read_synthetic(f"core:{cpus} pu:1")
     seen = 0
     for row in ROWS:
-        if (row["cpus"], row["variable"]) != (cpus, "OMP_PLACES"):
+        if (row["cpus"], row.get("variable")) != (cpus, "OMP_PLACES"):
             continue
         seen += 1
         if row["places"] is None:
@@ -33,7 +33,7 @@ def test_places_are_those_of_the_runtime(cpus: int) -> None:
 def test_lists_of_numbers_are_those_of_the_runtime() -> None:
     topology = read_synthetic("core:16 pu:1")
     for row in ROWS:
-        if (row["cpus"], row["variable"]) != (16, "GOMP_CPU_AFFINITY"):
+        if (row["cpus"], row.get("variable")) != (16, "GOMP_CPU_AFFINITY"):
             continue
         count = len(row["places"] or [1])
         line = f"OMP_NUM_THREADS={count} GOMP_CPU_AFFINITY='{row['value']}' ./a.out"
@@ -43,6 +43,27 @@ def test_lists_of_numbers_are_those_of_the_runtime() -> None:
         else:
             (rank,) = read(line, topology).placement.ranks
             assert [sorted(held) for held in rank.threads] == row["places"], row
+
+
+def test_threads_are_where_the_runtime_puts_them() -> None:
+    topology = read_synthetic("core:16 pu:1")
+    rows = [row for row in ROWS if "threads" in row]
+    for row in rows:
+        line = " ".join(f"{name}='{value}'" for name, value in row["variables"].items())
+        (rank,) = read(f"{line} ./a.out", topology).placement.ranks
+        assert [set_text(held) for held in rank.threads] == row["threads"], row
+    assert len(rows) > 100
+
+
+def test_kmp_hw_subset_leaves_a_part_of_the_machine() -> None:
+    for subset, expected in (("1s,2c,1t", ["0", "2"]), ("1s@1,1n,1c@3", ["22", "23"]), ("1n@1,1c", None), ("2c", None),
+                             ("1s,2n@0,1c,2t", ["0", "1", "8", "9"]), ("2s,1c,1t", ["0", "16"])):  # fmt: skip
+        reading = read(f"KMP_HW_SUBSET={subset} KMP_AFFINITY=granularity=fine,compact ./p")
+        found = [set_text(held) for held in reading.placement.ranks[0].threads]
+        assert found == expected or (expected is None and len(found) == {"1n@1,1c": 4, "2c": 8}[subset]), subset
+    for subset in ("1z", "9s", "0c", "2c:eff1", "1s,", "*c"):
+        with pytest.raises(ValueError, match="KMP_HW_SUBSET"):
+            read(f"KMP_HW_SUBSET={subset} KMP_AFFINITY=compact ./p")
 
 
 @pytest.mark.parametrize(

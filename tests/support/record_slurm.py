@@ -85,13 +85,15 @@ def batch_job(words: Sequence[str], environment: Mapping[str, str], folder: Path
             _wait_for_end(environment)
 
 
-def _wait_for_end(environment: Mapping[str, str]) -> None:
+def _wait_for_end(environment: Mapping[str, str], *what: str) -> None:
+    """Wait until no job is left, or with `--steps` no step: its CPUs are in use until the controller knows."""
     end = time.monotonic() + 60
+    words = ["squeue", "-h", "-o", "%i", *what]
     while time.monotonic() < end:
-        shown = subprocess.run(["squeue", "-h"], env=dict(environment), capture_output=True, check=False, timeout=60)
-        if not shown.stdout.strip():
+        shown = subprocess.run(words, env=dict(environment), capture_output=True, text=True, check=False, timeout=60)
+        if not [row for row in shown.stdout.split() if not row.endswith((".batch", ".extern"))]:
             return
-        time.sleep(0.1)
+        time.sleep(0.05)
 
 
 def reason(text: str) -> str:
@@ -119,14 +121,20 @@ def step(seen: Seen, environment: Mapping[str, str], masks: Path) -> Seen:
     except subprocess.TimeoutExpired as expired:
         said = (expired.stderr or b"").decode()
         return replace(seen, refused=reason(said) or "waits for ever")
-    rows = sorted([int(word) for word in row.split()] for row in done.stdout.splitlines() if re.match(r"\d+ \d+ \d+$", row))
+    rows = sorted(
+        [int(word) for word in row.split()] for row in done.stdout.splitlines() if re.match(r"\d+ \d+ \d+$", row)
+    )
     rows = [row for row in rows if row[0] == 0]
     if done.returncode or not rows:
         return replace(seen, refused=reason(done.stderr) or "no task ran")
     sets = [masks / str(pid) for _node, _task, pid in rows]
     policies = [(kind, masks / f"{pid}.{kind}") for _node, _task, pid in rows for kind in ("bind", "preferred")]
-    memory = [f"{kind} {set_text(map(int, file.read_text().split()))}" for kind, file in policies if file.exists()]
-    cpus = [set_text(map(int, file.read_text().split())) if file.exists() else None for file in sets]
+    memory = [
+        f"{kind} {set_text([int(word) for word in file.read_text().split()])}"
+        for kind, file in policies
+        if file.exists()
+    ]
+    cpus = [set_text([int(word) for word in file.read_text().split()]) if file.exists() else None for file in sets]
     return replace(seen, masks=tuple(cpus), memory=tuple(memory), refused="")
 
 
@@ -154,6 +162,7 @@ def record(machine: Machine, of_machine: Sequence[Case]) -> list[Seen]:
                             found.append(replace(seen, refused="sbatch: " + inside))
                         else:
                             found.append(step(seen, inside, pretended.masks))
+                            _wait_for_end(environment, "--steps")
     return found
 
 
@@ -176,7 +185,7 @@ def write(path: Path, found: Sequence[Seen]) -> None:
     for machine in dict.fromkeys(seen.machine for seen in found):
         rows = ",\n".join(json.dumps(entry(seen), separators=(",", ":")) for seen in found if seen.machine == machine)
         parts.append(f'{{"machine": {json.dumps(machine.facts())}, "runs": [\n{rows}\n]}}')
-    path.write_text(f'{{"version": {json.dumps(version())}, "machines": [\n{(","+chr(10)).join(parts)}\n]}}\n')
+    path.write_text(f'{{"version": {json.dumps(version())}, "machines": [\n{("," + chr(10)).join(parts)}\n]}}\n')
 
 
 def main() -> None:

@@ -125,10 +125,12 @@ PLAIN = [  # on every machine
     "-n 4 -c 2 --threads-per-core=1 --cpu-bind=cores", "-n 2 --cpu-bind=sockets", "-n 4 -c 2 -m block:fcyclic",
     "-n 2 --cpu-bind=ldoms -m block:cyclic", "-n 4 -c 2 --cpu-bind=ldoms", "-n 2 --cpu-bind=rank_ldom",
     "-n 2 -c 2 --cpu-bind=verbose", "-n 4 -c 3 --ntasks-per-core=1", "--exclusive -n 4 --cpu-bind=cores",
-    "-n 8 -c 2 --cpu-bind=cores -m block:block", "-n 2 --cpu-bind=none", "-n 3 --exact", "-n 4 --exact --cpu-bind=cores",
+    "-n 8 -c 2 --cpu-bind=cores -m block:block", "-n 2 --cpu-bind=none", "-n 3 --exact",
+    "-n 4 --exact --cpu-bind=cores",
 ]  # fmt: skip
 JOBS = [  # options of sbatch, and of srun
-    ("-n 4", ""), ("-n 4 -c 2", ""), ("-n 4 -c 2", "-c 2"), ("--ntasks-per-node=4", ""), ("--ntasks-per-node=4", "-c 2"),
+    ("-n 4", ""), ("-n 4 -c 2", ""), ("-n 4 -c 2", "-c 2"), ("--ntasks-per-node=4", ""),
+    ("--ntasks-per-node=4", "-c 2"),
     ("--hint=nomultithread -n 4 -c 2", "-c 2"), ("--hint=nomultithread", "-n 4 -c 2"),
     ("--threads-per-core=1", "-n 4 -c 2"), ("--threads-per-core=1", "-n 4"), ("-m block:block", "-n 4 -c 2"),
     ("--ntasks-per-core=1", "-n 4 -c 2"), ("--ntasks-per-core=1 -n 4", ""), ("--ntasks-per-socket=2", "-n 4 -c 1"),
@@ -162,7 +164,9 @@ def all_pairs() -> list[Case]:
     return found
 
 
-def _pair(one: tuple[str, str], other: tuple[str, str], values: list[tuple[str, str]]) -> tuple[object, object]:
+def _pair(
+    one: tuple[str, str], other: tuple[str, str], values: list[tuple[str, str]]
+) -> tuple[tuple[str, str], tuple[str, str]]:
     return (one, other) if values.index(one) < values.index(other) else (other, one)
 
 

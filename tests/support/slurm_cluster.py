@@ -115,7 +115,9 @@ def slurm(
         for i, port in enumerate(ports)
     ]
     conf = folder / "slurm.conf"
-    conf.write_text(CONF.format(host=host, port=controller, folder=folder, nodes="\n".join(lines), select=select, more=more))
+    conf.write_text(
+        CONF.format(host=host, port=controller, folder=folder, nodes="\n".join(lines), select=select, more=more)
+    )
     munge = ["munged", "-F", "--force", f"--socket={folder}/munge.socket", f"--key-file={folder}/munge.key"]
     munge += [f"--{what}={folder}/munge.{what}" for what in ("pid-file", "log-file", "seed-file")]
     commands = [munge, ["slurmctld", "-D", "-i", "-f", str(conf)]]

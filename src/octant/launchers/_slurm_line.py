@@ -131,7 +131,10 @@ def _exact(asked: Asked, width: int | None) -> bool:
 def _shape(asked: Asked) -> tuple[int | None, int | None, int | None]:
     """Return sockets, cores and threads: -B states all three anew, and of several options the last one counts."""
     inherited = [asked.inherited(name) for name in _SHAPE]
-    found = [value and _shared.whole(f"--{name}", value) for name, value in zip(_SHAPE, inherited, strict=True)]
+    found = [
+        None if value is None else _shared.whole(f"--{name}", value)
+        for name, value in zip(_SHAPE, inherited, strict=True)
+    ]
     for name, values in asked.given.all_values:
         if name == "extra-node-info":
             parts = [*(values[0] if values else "").split(":"), "", ""][:3]
@@ -165,7 +168,9 @@ def _counts(
         tasks = nodes * per_node
     elif width is not None:
         tasks = max(nodes, nodes * (node.size // width))
-        asked.notes.append(f"no number of tasks is given: with -c, srun starts as many as the job's CPUs allow ({tasks})")
+        asked.notes.append(
+            f"no number of tasks is given: with -c, srun starts as many as the job's CPUs allow ({tasks})"
+        )
     else:
         tasks = nodes
     return nodes, _shared.whole("-n", str(tasks), MOST_OF_TORUS), per_node or 0
@@ -280,7 +285,9 @@ def _words_of_bind(value: str, units: set[str]) -> tuple[str, tuple[str, ...], s
     for word in _split(value):
         kind, _, rest = word.replace("=", ":", 1).partition(":")
         name = kind.lower()
-        name = {"no": "none", "core": "cores", "thread": "threads", "socket": "sockets", "ldom": "ldoms"}.get(name, name)
+        name = {"no": "none", "core": "cores", "thread": "threads", "socket": "sockets", "ldom": "ldoms"}.get(
+            name, name
+        )
         name = re.sub(r"^(map|mask)(cpu|ldom)$", r"\1_\2", name)
         if name in ("q", "quiet", "v", "verbose", ""):
             continue
@@ -294,8 +301,8 @@ def _words_of_bind(value: str, units: set[str]) -> tuple[str, tuple[str, ...], s
             units = {name}
         else:
             raise ValueError(
-                f"cannot read --cpu-bind={value} ({word} is unknown); read are cores, threads, sockets, ldoms, rank_ldom, rank, none, "
-                "and lists after map_cpu:, mask_cpu:, map_ldom:, mask_ldom:"
+                f"cannot read --cpu-bind={value} ({word} is unknown); read are cores, threads, sockets, ldoms, "
+                "rank_ldom, rank, none, and lists after map_cpu:, mask_cpu:, map_ldom:, mask_ldom:"
             )
     return mode, listed, units, one
 

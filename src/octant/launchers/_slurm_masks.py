@@ -1,9 +1,9 @@
 """The masks that Slurm gives the tasks of a step on one node: cores of the step, then task/affinity.
 
 The rules are those of Slurm 22.05 with SelectType=select/cons_tres, SelectTypeParameters=CR_Core and
-TaskPlugin=task/affinity, for a job that has whole nodes; they were compared with a real Slurm on machines of many shapes
-(tests/support/record_slurm.py). Slurm numbers CPUs "abstractly": socket by socket, core by core, and the hardware threads
-of a core side by side.
+TaskPlugin=task/affinity, for a job that has whole nodes; they were compared with a real Slurm on machines of many
+shapes (tests/support/record_slurm.py). Slurm numbers CPUs "abstractly": socket by socket, core by core, and the
+hardware threads of a core side by side.
 """
 
 from collections.abc import Iterator, Sequence
@@ -222,7 +222,9 @@ def _cores_of_step(node: Node, step: Step, tasks: int) -> list[int]:
     if len(chosen) < wanted:
         if step.overcommit:
             raise ValueError("cannot tell which cores --overcommit shares: srun continues where its last step ended")
-        raise ValueError(f"cannot start this step: {wanted} cores are needed, the node has {node.all_cores}; srun waits")
+        raise ValueError(
+            f"cannot start this step: {wanted} cores are needed, the node has {node.all_cores}; srun waits"
+        )
     return chosen
 
 
@@ -321,9 +323,7 @@ def _limit(node: Node, step: Step) -> int:
 
 def _fits(node: Node, step: Step, usable: CpuSet, tasks: int) -> bool:
     limit = _limit(node, step)
-    return len(usable) >= tasks and not (
-        limit and len(usable) < (step.cpus_per_task or 1) * (node.threads // limit)
-    )
+    return len(usable) >= tasks and not (limit and len(usable) < (step.cpus_per_task or 1) * (node.threads // limit))
 
 
 def _skipped(node: Node, step: Step, bind: Bind, each: int) -> int:
@@ -333,9 +333,7 @@ def _skipped(node: Node, step: Step, bind: Bind, each: int) -> int:
     return node.threads - each if each < node.threads else each % node.threads
 
 
-def _lay_out_block(
-    node: Node, step: Step, bind: Bind, usable: CpuSet, tasks: int, each: int
-) -> list[CpuSet] | None:
+def _lay_out_block(node: Node, step: Step, bind: Bind, usable: CpuSet, tasks: int, each: int) -> list[CpuSet] | None:
     """Return abstract CPUs of each task, filling one socket after the other; `None`: srun refuses."""
     limit, found, held, counted = _limit(node, step), list[CpuSet](), set[int](), 0
     while len(found) < tasks:
@@ -364,9 +362,7 @@ def _lay_out_block(
     return found
 
 
-def _lay_out_cyclic(
-    node: Node, step: Step, bind: Bind, usable: CpuSet, tasks: int, each: int
-) -> list[CpuSet] | None:
+def _lay_out_cyclic(node: Node, step: Step, bind: Bind, usable: CpuSet, tasks: int, each: int) -> list[CpuSet] | None:
     """Return abstract CPUs of each task, one socket after the other in turn; `None`: srun refuses."""
     limit, width = _limit(node, step), node.cores * node.threads
     full_cycle = step.distribution[1] == "fcyclic"
@@ -431,6 +427,8 @@ def memory_nodes(node: Node, kind: str, listed: Sequence[str], tasks: int) -> li
         rank = task % (node.size * node.threads)
         chosen = (rank,) if kind == "rank" else (int(one),) if kind == "map_mem" else tuple(sorted(parse_mask(one)))
         if not chosen or max(chosen) >= len(node.domains):
-            raise ValueError(f"cannot bind task {task} with --mem-bind={kind}: there are {len(node.domains)} NUMA nodes")
+            raise ValueError(
+                f"cannot bind task {task} with --mem-bind={kind}: there are {len(node.domains)} NUMA nodes"
+            )
         found.append(chosen)
     return found

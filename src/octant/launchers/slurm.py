@@ -20,6 +20,7 @@ from octant.launchers import (
     Syntax,
     _command,
     _shared,
+    _slurm_options,
     _words,
     headed,
     implementation,
@@ -28,7 +29,7 @@ from octant.launchers import (
 from octant.launchers._slurm_line import Asked, memory_of, step_of
 from octant.launchers._slurm_masks import Node, Settings, Step, has_every_core, is_crowded, memory_nodes, node_of
 from octant.launchers._slurm_masks import masks as step_masks
-from octant.launchers._slurm_options import BATCH_OPTIONS, GPU_OPTIONS, OPTIONS, VARIABLES
+from octant.launchers._slurm_options import BATCH_OPTIONS, GPU_OPTIONS
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, mask_text
 from octant.placement.request import Memory, Policy, Request
@@ -38,6 +39,7 @@ NAMES = {"start": "srun", "job": "sbatch"}
 LAUNCHER = "srun"
 COMMANDS = ("srun",)
 UNBIND = "--cpu-bind=none"
+OPTIONS, VARIABLES = _slurm_options.OPTIONS, _slurm_options.VARIABLES
 MARK = r"\bsrun\b|#SBATCH|SLURM_CPU_BIND"
 
 
@@ -151,9 +153,10 @@ def _check_gpus(asked: Asked, node: Node, step: Step) -> None:
     """
     gpus = [name for given in (asked.given, asked.batch) for name in GPU_OPTIONS if name in given.values]
     gpus += [name for name in asked.variables if name.startswith(("SLURM_GPU", "SLURM_GRES", "SLURM_STEP_GRES"))]
+    option = next((one if one.startswith("SLURM") else f"--{one}" for one in gpus), "")
     if gpus and not has_every_core(node, step):
         raise ValueError(
-            f"cannot draw this: the step has not all cores of the node, and {gpus[0]} may give it those next to its "
+            f"cannot draw this: the step has not all cores of the node, and {option} may give it those next to its "
             "GPUs; try --cpu-bind=mask_cpu:LIST without -c and --exact"
         )
 
@@ -163,9 +166,8 @@ _SETTINGS = (
     ("SelectTypeParameters=CR_ONE_TASK_PER_CORE", Settings(one_task=True)),
     ("TaskPluginParam=autobind=cores", Settings(autobind="cores")),
     ("TaskPluginParam=autobind=threads", Settings(autobind="threads")),
-    ("CPUs=CORES in the node's line", Settings(cores_are_cpus=True)),
 )
-"""Settings of slurm.conf that change masks."""
+"""Settings of slurm.conf that change masks; a node whose cores count as CPUs is not among them (docs/placement.md)."""
 
 
 def _masks_or_none(node: Node, step: Step, settings: Settings) -> list[CpuSet | None] | None:
@@ -192,7 +194,7 @@ def _notes(asked: Asked, step: Step, node: Node, masks: Sequence[CpuSet | None])
         notes.append(
             "-c counts hardware threads, not cores: add --threads-per-core=1 (or --hint=nomultithread) for a core each"
         )
-    if not step.bind.mode and not step.bind.units:
+    if not step.bind.mode and not step.bind.units and len(set(masks)) < len(masks):
         notes.append(
             "no --cpu-bind: Slurm binds tasks only if together they use all sockets, cores or hardware threads of the "
             "step; otherwise every task gets the mask of the whole step"
@@ -205,7 +207,8 @@ def _notes(asked: Asked, step: Step, node: Node, masks: Sequence[CpuSet | None])
     beyond = [one for one in step.bind.listed if step.bind.mode == "map_ldom" and int(one) >= len(node.domains)]
     if beyond:
         notes.append(
-            f"NUMA domain {beyond[0]} does not exist: there are {len(node.domains)}, and Slurm counts on from the first one"
+            f"NUMA domain {beyond[0]} does not exist: there are {len(node.domains)}, and Slurm counts on from the "
+            "first one"
         )
     domains = sum(1 for domain in node.domains if domain)
     if ("ldoms" in step.bind.units or step.bind.mode == "rank_ldom") and step.tasks < domains * step.nodes:
