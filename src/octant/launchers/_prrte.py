@@ -60,6 +60,7 @@ class _Mapper:
     mapped: list[tuple[int, CpuSet | None]] = field(default_factory=list)  # object and mask, in order of assignment
     queue: list[str] = field(default_factory=list)  # what is left of a pe-list
     known: dict[str, tuple[CpuSet, ...]] = field(default_factory=dict)
+    owners: dict[int, int] = field(default_factory=dict)  # index of the CPU of each hardware thread
 
     def objects(self, level: str) -> tuple[CpuSet, ...]:
         """Return the objects of a level in hwloc's logical order; none where the machine lacks the level."""
@@ -69,7 +70,10 @@ class _Mapper:
 
     def cpus_in(self, held: set[int] | CpuSet) -> list[CpuSet]:
         """Return the CPUs that lie completely in a set of hardware threads."""
-        return [cpu for cpu in self.objects(self.policy.cpu()) if cpu <= held]
+        cpus = self.objects(self.policy.cpu())
+        if not self.owners:
+            self.owners = {thread: at for at, cpu in enumerate(cpus) for thread in cpu}
+        return [cpus[at] for at in sorted({self.owners[thread] for thread in held}) if cpus[at] <= held]
 
     def full(self) -> bool:
         return not self.policy.oversubscribe and self.slots <= len(self.mapped)
