@@ -116,3 +116,27 @@ def test_what_octant_writes_is_read_back_with_the_same_masks(name: str) -> None:
     for record in WRITTEN[name]:
         if record.options and "rankfile" not in record.options:
             assert drawn(name, Recorded(record.machine, record.options, ())) == list(record.masks), record
+
+
+@pytest.mark.parametrize("machine", ["no-smt", "sub-numa", "smt2"])
+@pytest.mark.parametrize("name", RECORDS)
+@pytest.mark.parametrize("option", ["--cpu-set 2-5", "--cpu-set 2,3,4,5", "--cpu-list 2,3,4,5",
+                                    "--mca hwloc_base_cpu_list 2,3,4,5"])  # fmt: skip
+def test_ranks_stay_in_the_cpus_of_a_list(option: str, name: str, machine: str) -> None:
+    """A list of CPUs restricts the ranks, or the lines are refused, or a remark says that it has no effect."""
+    text = f"mpirun -np 1 {option} p"
+    try:
+        reading = from_syntax(text, topology(machine), name)[1]
+    except ValueError:
+        return
+    listed = frozenset().union(*objects(topology(machine), "core")[2:6])
+    without_effect = any(note.startswith("Open MPI 5 ignores --mca hwloc_base_cpu_list") for note in reading.remarks)
+    assert without_effect == (name == "openmpi" and option.startswith("--mca"))
+    assert without_effect or reading.placement.ranks[0].cpus <= listed
+
+
+def test_a_parameter_that_only_41_has_decides_the_version() -> None:
+    name, reading = from_syntax("mpirun -np 4 --mca hwloc_base_cpu_list 2-5 --bind-to core p", topology("no-smt"))
+    assert name == "openmpi41"
+    assert {place.cpus for place in reading.placement.ranks} == {frozenset({2, 3, 4, 5})}
+    assert any("because of hwloc_base_cpu_list" in note for note in reading.remarks)

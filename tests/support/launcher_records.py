@@ -96,7 +96,10 @@ def options_of(name: str, machine: str, place: str, folder: Path) -> str:
 def read_written(path: Path) -> list[Written]:
     """Return the records in a file of `write_written`."""
     rows = json.loads(path.read_text())["runs"]
-    return [Written(*row[:3], tuple(parse_cpus(mask) if mask else None for mask in row[3])) for row in rows]
+    return [
+        Written(machine, place, options, tuple(parse_cpus(mask) if mask else None for mask in masks))
+        for machine, place, options, masks in rows
+    ]
 
 
 def write_written(path: Path, version: str, records: Sequence[Written]) -> None:

@@ -97,6 +97,20 @@ CONFLICTING: Mapping[str, Sequence[str]] = {
 ALONE = [*CONFLICTING["old"][1:], *CONFLICTING["parameter"][1:], *CONFLICTING["variable"][1:]]
 """Each on its own, on some machines and numbers of ranks in turn."""
 
+PARTICULAR = [  # lines of users, abbreviations, slots of hosts, and combinations that were once read wrongly
+    "-np 4 --cpu-set 2,3,4,5 --bind-to core", "-np 4 --cpu-list 2,3,4,5",
+    "-np 4 --mca hwloc_base_cpu_list 2,3,4,5 --bind-to core", "-n 4 --bind-to hwthread",
+    "--map-by :INHERIT --bind-to hwthread",
+    "-n 2 --bind-to hwthread:if-supported", "-n 3 --map-by socket:ORDERED", "-n 6 --map-by ppr:3:package:PE=2",
+    "-n 4 --map-by ppr:2:package:PE=3", "-n 2 --map-by ppr:2:core", "-n 2 --map-by pack", "-n 2 --map-by numa:over",
+    "-n 2 --host localhost", "-n 2 --host localhost:3", "--host localhost:3", "-n 2 --host localhost:*",
+    "-n 2 --prtemca bind_to numa", "-n 2 --mca hwloc_default_binding_policy numa", "-n 2 --mca mapby numa",
+    "-n 4 --prtemca rank_by span --map-by numa", "-n 2 --prtemca rmaps_default_mapping_policy numa:span --map-by :PE=2",
+    "-n 2 --prtemca rmaps_default_mapping_policy :hwtcpus --map-by numa:PE=2", "-n 4 --map-by node:PE=2",
+    "-n 2 --prtemca rmaps_default_mapping_policy pe-list=2,3", "-n 2 --omca hwloc_default_cpu_list 2,3",
+    "-n 2 --gmca hwloc_default_cpu_list 2,3", "-n 2 --prtemca hwloc_default_cpu_list 2,99", "-n 2 --map-by core:PE=2",
+    "-n 2 --prtemca prte_hwloc_default_cpu_list 2,3", "-n 4 --map-by numa:PE=2 --bind-to numa", "-n 4 --map-by seq",
+]  # fmt: skip
 _BINDING = re.compile(r"(?:Data for proc: \[[^,\n]*,|Process rank: )(\d+).*?(?:Binding|Bound): ([^\n]+)", re.DOTALL)
 
 
@@ -104,7 +118,10 @@ def command_lines() -> list[tuple[str, str]]:
     """Return every machine with its lines."""
     rows = [*all_pairs(COMPATIBLE), *all_pairs(CONFLICTING)]
     lines = [(row["machine"], map_bind_rank(row, ":")) for row in rows]
-    return list(dict.fromkeys([*lines, *alone(ALONE, MACHINE_NAMES, ("", "-n 2", "-n 4"))]))
+    lines += alone(ALONE, MACHINE_NAMES, ("", "-n 2", "-n 4"))
+    return list(
+        dict.fromkeys([*lines, *((name, line) for line in PARTICULAR for name in ("smt2", "no-smt", "sub-numa"))])
+    )
 
 
 def run(mpirun: str, xml: Path, topology: Topology, line: str) -> tuple[Masks, str]:

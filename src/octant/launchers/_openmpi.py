@@ -1,5 +1,6 @@
 """What the command lines of Open MPI 4.1 and 5 have in common: ranks, MCA parameters and binding."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from octant.launchers import MOST_RANKS, Reading, _command, _shared, _words
@@ -51,6 +52,11 @@ def binding_option(
 def _binds(policy: str, by: str) -> tuple[bool, str]:
     unbound = policy.partition(":")[0].lower() == "none"
     return not unbound, "" if unbound else by
+
+
+def only_of_41(text: str) -> str:
+    """Return the first option or parameter of pasted lines that Open MPI 4.1 has and 5 lacks; "": there is none."""
+    return next((word for word in text.split() if re.search(OF_41, word)), "")
 
 
 def own_variables(command: _command.Command) -> dict[str, str]:

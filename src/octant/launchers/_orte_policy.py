@@ -129,7 +129,7 @@ def _mapping(said: Mapping[str, str]) -> Policy:
             policy = replace(policy, mapper=unit, implied=False, ranker=unit)
     for about, unit in (("pernode", "node"), ("persocket", "socket"), ("one", "node")):
         if about in said and (about != "one" or _true(said, about)):
-            if (policy.mapper and not policy.implied) or "width" in said:
+            if (policy.mapper and not policy.implied) or policy.width or "width" in said:
                 raise ValueError(f"cannot draw ranks for each {unit} beside a mapping; try --map-by ppr:2:{unit} alone")
             per = 1 if about == "one" else _shared.whole(f"ranks for each {unit}", said[about])
             policy = replace(policy, mapper="ppr", implied=False, per=per, unit=unit)

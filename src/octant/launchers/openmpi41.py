@@ -89,7 +89,10 @@ def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuS
         raise ValueError("cannot draw a rank file of Open MPI 4.1: Octant does not verify how 4.1 reads it")
     policy, ranks = _orte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
     masks = _orte.place(topology, policy, ranks)
-    notes = [] if ranks is not None else [f"no number of ranks given: Open MPI 4.1 starts {len(masks)}"]
+    own = _openmpi.only_of_41(command.text)
+    notes = [f"read as Open MPI 4.1 because of {own}, which Open MPI 5 lacks: it ignores or refuses it"] if own else []
+    if ranks is None:
+        notes.append(f"no number of ranks given: Open MPI 4.1 starts {len(masks)}")
     if all(mask is None for mask in masks):
         why = "asked not to bind" if policy.binder == "none" else "there are more ranks than CPUs or slots"
         notes.append(f"Open MPI 4.1 leaves every rank unbound here ({why})")
