@@ -31,8 +31,8 @@ def to_syntax(placement, request, topology):
     sets = "/".join(set_text(held) for held in _shared.rank_sets(placement))
     return Syntax((f"demorun -r {len(placement.ranks)} -b {sets} {_shared.PROGRAM}",), True)
 
-def from_syntax(text, topology):
-    sets = [parse_cpus(part) for part in _shared.read_line(text).option("-b").split("/")]
+def from_syntax(command, topology):
+    sets = [parse_cpus(part) for part in _shared.read_line(command.text).option("-b").split("/")]
     return _shared.reading_of_masks(sets, topology, None)
 
 def at_hand(environment):

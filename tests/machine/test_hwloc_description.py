@@ -66,7 +66,7 @@ def test_what_may_be_used_and_the_kinds_of_cores_are_in_the_xml() -> None:
     assert parse_mask(machine.get("allowed_cpuset", "")) == {2, 3, 4, 5, 33}
     assert len(parse_mask(machine.get("complete_cpuset", ""))) == 40
     kinds = [(parse_mask(kind.get("cpuset", "")), kind[0].get("value")) for kind in root.iter("cpukind")]
-    assert kinds == [(set(range(8, 40)), "IntelAtom"), (set(range(8)), "IntelCore")]
+    assert kinds == [(frozenset(range(8, 40)), "IntelAtom"), (frozenset(range(8)), "IntelCore")]
     again = parse_document(hwloc.from_xml(hwloc.from_synthetic("core:2 pu:1\nallowed: 1")))  # hwloc reads it, too
     assert parse_mask(next(again.iter("object")).get("allowed_cpuset", "")) == {1}
 

@@ -39,7 +39,7 @@ def write(root: Path, files: dict[str, str]) -> Path:
 def helper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A program in the place of the helper."""
     file = tmp_path / "helper.py"
-    monkeypatch.setattr(process._helper, "__file__", str(file))
+    monkeypatch.setattr(_helper, "__file__", str(file))
     return file
 
 
@@ -106,7 +106,7 @@ def test_a_helper_that_fails_names_the_source_the_reason_and_a_next_step(
 def test_a_helper_that_hangs_is_ended_with_what_it_started(
     helper: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(process._helper, "WALL_S", 2)
+    monkeypatch.setattr(_helper, "WALL_S", 2)
     note = tmp_path / "pids"
     helper.write_text(
         "import os, subprocess, time\n"
@@ -334,7 +334,12 @@ def calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """What the helper was asked for, with a cache of its own."""
     made: list[str] = []
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(hwloc.source, "export_xml", lambda request: made.append(request.kind) or f"<{len(made)}/>\n")
+
+    def export_xml(request: process.Request) -> str:
+        made.append(request.kind)
+        return f"<{len(made)}/>\n"
+
+    monkeypatch.setattr(hwloc.source, "export_xml", export_xml)
     return made
 
 

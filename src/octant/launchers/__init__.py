@@ -3,20 +3,34 @@
 | role | what the file declares |
 | --- | --- |
 | `write` | `to_syntax(placement, request, topology) -> Syntax`: a placement as options of the launcher |
-| `read` | `MARK`, a pattern that recognises such options, and `from_syntax(text, topology) -> Reading` |
+| `read` | `MARK`, a pattern that recognises such options, and `from_syntax(command, topology) -> Reading` |
 | `start` | `at_hand(environment)` and `command(program, size)`: see `Launcher`; optional: `yielding(size)` |
 | `mpiexec` | `VERSION`, `PMI`, `SPINS` and `unbound(size, root)`: see `MpiLauncher`; `--launcher mpiexec` uses it |
 | `job` | `LAUNCHER`, `script(job)` and `submission(path)`: see `BatchSystem` |
 | `recognise` | `COMMANDS` and `recognise(words, environment) -> LaunchCommand`; optional: see `Recogniser` |
 
 A launcher has the name of its file, or in a role the name that `NAMES` gives: `NAMES = {"start": "srun"}`. Optional for
-`read`: `FILE`, a pattern whose group is the file that the options name, and `BINDS`, what a tool binds that starts no
-ranks itself: one process (`"process"`) or the threads inside each rank (`"threads"`).
+`read`: `FILE`, a pattern whose group is the file that the options name, `FILE_LINES`, a pattern of the first line of
+that file behind the command, and `BINDS`, what a tool binds that starts no ranks itself: one process (`"process"`) or
+the threads inside each rank (`"threads"`).
+
+A launcher's options are one table, which `recognise` and `read` share: `OPTIONS` and `VARIABLES` (see `_tables`), and
+`parse(words) -> Given`, the grammar. For `read`, the words that `from_syntax` gets in a `Command` (see `_command`) have
+been taken apart by `parse`, and every option and variable has been accounted for: `command.last("bind-to")`,
+`command.number("n")`, `command.has("label")`, `command.variables`, `command.threads()`, `command.directives` (options
+in comment lines that begin with `DIRECTIVE`, such as #SBATCH), `command.program`, `command.file`. `READS` names the
+commands whose lines are read where they differ from `COMMANDS`. `DECIDES` is an example of an option that only this
+launcher has, for lines of `mpiexec` that several launchers accept.
+
+To convert a launcher: sort its options into `OPTIONS`, delete its tables of counts, letters and refusals, let `parse`
+call `_words.scan` or `_words.getopt` with `OPTIONS`, use `parse` in `recognise`, and read a `Command` in `from_syntax`.
+An option whose values decide by themselves (`--cpu-bind=verbose`) is "interpreted"; its reader refuses values it lacks.
 """
 
 from octant.launchers._jobs import BatchSystem, Job, Submission, batch_system, headed
 from octant.launchers._mpi import MpiLauncher, hydra_hosts, implementation, mpi_launcher
-from octant.launchers._placement import Reading, Syntax, from_syntax, to_every_syntax, to_syntax
+from octant.launchers._placement import from_syntax, to_every_syntax, to_syntax
+from octant.launchers._reading import Reading, Syntax
 from octant.launchers._recognise import (
     MOST_RANKS,
     LaunchCommand,

@@ -1,12 +1,15 @@
 """The roles `write` and `read`: a placement in the syntax of every launcher, and such lines read back."""
 
 import re
-from dataclasses import dataclass, replace
+import shlex
+from dataclasses import replace
 from functools import partial
 from types import ModuleType
 
 from octant import registry
-from octant.launchers._roles import PACKAGE, entries, file_name, find, having, unusable
+from octant.launchers import _choice, _command, _shared, _words
+from octant.launchers._reading import Reading, Syntax
+from octant.launchers._roles import PACKAGE, entries, file_name, find, having
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.recognise import recognise
@@ -14,25 +17,6 @@ from octant.placement.remarks import remarks as facts
 from octant.placement.request import LONGEST, Request
 from octant.placement.sanity import check
 from octant.registry import Broken
-
-
-@dataclass(frozen=True)
-class Syntax:
-    """Lines that request a placement from a launcher. `exact`: they give exactly the masks that Octant planned."""
-
-    lines: tuple[str, ...]
-    exact: bool
-    cannot: tuple[str, ...] = ()  # plain statements of what this launcher cannot express
-    files: tuple[tuple[str, str], ...] = ()  # (name, content) of files that the lines mention
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What a launcher's lines would do: the equivalent request, the placement, and what may be unexpected."""
-
-    request: Request
-    placement: Placement
-    remarks: tuple[str, ...] = ()
 
 
 def to_syntax(name: str, placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -56,14 +40,16 @@ def to_every_syntax(
     return dict(made.working), (*entries().broken.values(), *made.broken.values())
 
 
-def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple[str, Reading]:
+def from_syntax(text: str, topology: Topology, name: str | None = None, *, here: bool = False) -> tuple[str, Reading]:
     """Which launcher's lines these are, and what they would do on the topology.
 
     The launcher that starts the ranks is read first; variables of an OpenMP runtime beside it then place the threads
-    inside the mask of each rank.
+    inside the mask of each rank. Every option and variable is accounted for: see `_tables`. With `here`, the program on
+    PATH decides whose line of mpiexec it is where the line does not.
 
     Raises:
-        ValueError: lines of no launcher that can be read back, or wrong values in them.
+        ValueError: lines of no launcher that can be read back, wrong values in them, or an option that may change the
+            answer and is not read.
         Refusal: no launcher `name` that reads lines, or its file cannot be used; or a rank that is not possible on
             the topology.
     """
@@ -72,34 +58,113 @@ def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple
     if name is not None:
         find("read", name)
     readable = having("read")
-    marked = [key for key in readable if re.search(readable[key].MARK, text, re.MULTILINE)]
-    marked.sort(key=lambda key: _ORDER.index(_binds(readable[key])))
-    chosen = name or next(iter(marked), None)
-    if chosen is None:
-        raise ValueError(f"cannot recognise the launcher of {text!r}; known: {', '.join(readable)}{unusable()}")
-    reading: Reading = readable[chosen].from_syntax(text, topology)
-    inside = next((readable[key] for key in marked if _binds(readable[key]) == "threads"), None)
-    if inside is not None and _binds(readable[chosen]) != "threads":
-        reading = _with_threads(reading, inside, text, topology)
+    script = _command.read_script(text, [one.FILE_LINES for one in readable.values() if hasattr(one, "FILE_LINES")])
+    choice = _choice.choose(script, text, name, here=here)
+    chosen = readable[choice.name]
+    command = _command_of(choice, script, text)
+    runtimes = (one for one in readable.values() if _choice.binds(one) == "threads")
+    inside = next((one for one in runtimes if re.search(one.MARK, text, re.MULTILINE)), None)
+    notes = [*choice.notes, *_tools(choice, command, topology), *_unread(choice, command)]
+    if hasattr(chosen, "OPTIONS"):
+        for row in command.rows:
+            notes += _command.account_options(row)
+        tables = [one.VARIABLES for one in (chosen, inside) if one is not None]
+        notes += _command.account_variables(command.variables, tables, chosen.TITLE)
+    reading: Reading = chosen.from_syntax(command, topology)
+    tools = [tool for start in choice.starts for tool in start.tools]
+    if tools and all(place.cpus == topology.allowed for place in reading.placement.ranks):
+        raise ValueError(f"cannot draw {tools[0]} in front of a launcher that leaves ranks unbound; its mask may count")
+    if inside is not None and _choice.binds(chosen) != "threads":
+        reading = _with_threads(reading, inside, command, topology)
     check(reading.placement, topology, frozenset(cpu.os for cpu in topology.cpus), shared=True)
-    return chosen, replace(reading, remarks=(*_ignored_tools(text, _binds(readable[chosen])), *reading.remarks))
+    return choice.name, replace(reading, remarks=(*dict.fromkeys(notes), *reading.remarks))
 
 
-_ORDER = ("ranks", "process", "threads")
+def _command_of(choice: _choice.Choice, script: _command.Script, text: str) -> _command.Command:
+    """Return what the launcher's reader reads.
+
+    Raises:
+        ValueError: an option that the launcher does not have.
+    """
+    module = having("read")[choice.name]
+    rows = tuple(_row(module, start) for start in choice.starts)
+    first = rows[0] if rows else _command.Row((), _words.Given(0))
+    if not hasattr(module, "OPTIONS"):
+        line = _shared.read_line(text[: len(text) - len(script.file)])
+        return _command.Command((), _words.Given(0), first.program, text, line.variables, rows, file=script.file)
+    variables, outside = ({}, {}) if rows else (dict(script.variables), dict(script.variables))
+    for start, row in zip(choice.starts, rows, strict=True):
+        variables |= {**start.variables, **_command.assigned(row, module.VARIABLES, choice.notes)}
+        outside |= {**start.outside, **_command.assigned(row, module.VARIABLES, [], ranks_only=False)}
+    mark = getattr(module, "DIRECTIVE", None)
+    stated = [word for line in script.comments if mark and line.startswith(mark) for word in _directive(line, mark)]
+    directives = _command.parsed(module, [mark, *stated]).given if mark and stated else _words.Given(0)
+    return _command.Command(
+        first.words, first.given, first.program, text, variables, rows, directives, script.file, outside
+    )
 
 
-def _binds(module: ModuleType) -> str:
-    return getattr(module, "BINDS", "ranks")
+def _row(module: ModuleType, start: _choice.Start) -> _command.Row:
+    """Return a command line, taken apart, without `env A=b` and such in front of its program."""
+    row = _command.parsed(module, start.words)
+    program, start.variables, front = _command.peel(row.program, start.variables)
+    start.front += front
+    return replace(row, program=tuple(program))
 
 
-def _with_threads(outer: Reading, runtime: ModuleType, text: str, topology: Topology) -> Reading:
+def _directive(line: str, mark: str) -> list[str]:
+    return shlex.split(line[len(mark) :], comments=True)
+
+
+def _unread(choice: _choice.Choice, command: _command.Command) -> list[str]:
+    """Return the remarks on commands among the lines, and on the words behind the program."""
+    notes = [f"not read: {line}" for line in choice.unread]
+    front = dict.fromkeys(name for start in choice.starts for name in start.front)
+    notes += [f"not used for the answer: {name} (it changes no affinity)" for name in front]
+    taken = dict.fromkeys(row.program[0] for row in command.rows if len(row.program) > 1)
+    return notes + [
+        f"{program} is taken for the program, and its words are not read: if it starts another program under another "
+        "mask, that mask counts"
+        for program in taken
+    ]
+
+
+def _tools(choice: _choice.Choice, command: _command.Command, topology: Topology) -> list[str]:
+    """Return the remarks on tools around a launcher; Hydra and Open MPI were seen to bind outside of their masks.
+
+    Raises:
+        ValueError: a tool behind the launcher that binds the program.
+    """
+    tools = {name: one for one in having("read").values() if _choice.binds(one) == "process"
+             for name in _choice.programs(one)}  # fmt: skip
+    around = [tool for start in choice.starts for tool in start.tools]
+    for row in command.rows if _choice.binds(having("read")[choice.name]) != "threads" else ():
+        name = _command.command_name(row.program)
+        if name not in tools:
+            continue
+        inner = _command.parsed(tools[name], row.program)
+        _command.account_options(inner)
+        alone = _command.Command(inner.words, inner.given, inner.program, rows=(inner,))
+        if any(place.cpus != topology.allowed for place in tools[name].from_syntax(alone, topology).placement.ranks):
+            raise ValueError(
+                f"cannot draw {name} behind another launcher: it replaces the mask of each rank; read its line alone"
+            )
+        around.append(name)
+    return [
+        f"{tool} beside a launcher is not drawn: before it, MPICH and Open MPI bind outside its mask nevertheless; "
+        "after it, its own mask counts"
+        for tool in dict.fromkeys(around)
+    ]
+
+
+def _with_threads(outer: Reading, runtime: ModuleType, command: _command.Command, topology: Topology) -> Reading:
     """The reading with the threads of each rank where the runtime puts them inside the mask of the rank."""
     ranks, notes = [], [note for note in outer.remarks if note not in outer.placement.remarks]
     refused: list[ValueError] = []
     for place in outer.placement.ranks:
         own = replace(topology, allowed=place.cpus & topology.allowed or topology.allowed)
         try:
-            inner: Reading = runtime.from_syntax(text, own)
+            inner: Reading = runtime.from_syntax(command, own)
         except ValueError as error:  # a list for rank 0 names nothing that the next rank may use
             refused.append(error)
             notes.append(f"rank {place.rank}: {error}")
@@ -121,13 +186,3 @@ def _with_threads(outer: Reading, runtime: ModuleType, text: str, topology: Topo
             "unbound or on one mask: bind the ranks first"
         )
     return Reading(request, Placement(tuple(ranks), remarks), (*notes, *remarks))
-
-
-def _ignored_tools(text: str, binds: str) -> tuple[str, ...]:
-    """Remarks on tools around a launcher that change masks; Hydra and Open MPI were seen to bind outside of them."""
-    tools = [] if binds != "ranks" else re.findall(r"(?m)(?<![\w./-])(taskset|numactl|hwloc-bind)\s", text)
-    return tuple(
-        f"{tool} beside a launcher is not drawn: before it, MPICH and Open MPI bind outside its mask nevertheless; "
-        "after it, its own mask counts"
-        for tool in dict.fromkeys(tools)
-    )

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from octant.launchers import Reading
+from octant.launchers._reading import Reading
 from octant.machine import CpuSet, Topology
 from octant.machine.nonempty import NonEmptySet
 from octant.placement import Placement, RankPlace
@@ -15,6 +15,7 @@ from octant.placement.remarks import remarks as facts
 from octant.placement.request import MOST, Memory, Request
 
 PROGRAM = "PROGRAM"
+DOCUMENTED = "from documentation: the rules of this launcher were not compared with the launcher itself"
 LONGEST_OPTIONS = 1 << 16
 """Characters of lines of options; rank files and map files may be longer."""
 MOST_RANKS = 1 << 12
@@ -129,9 +130,13 @@ class Line:
         return self.variables[variable]
 
     def threads(self) -> int | None:
-        """OpenMP's number of threads, of the outermost level."""
+        """OpenMP's number of threads, of the outermost level.
+
+        Raises:
+            ValueError: it is no number.
+        """
         value = self.variables.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-        return int(value) if re.fullmatch("[0-9]{1,9}", value) and 0 < int(value) <= MOST_RANKS else None
+        return whole("OMP_NUM_THREADS", value) if value else None
 
     def number_of(self, variable: str) -> int | None:
         """A variable's value as a number from 1 on.

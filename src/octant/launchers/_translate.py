@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from octant.failure import Refusal
-from octant.launchers._placement import Syntax, from_syntax, to_every_syntax, to_syntax
+from octant.launchers._placement import from_syntax, to_every_syntax, to_syntax
+from octant.launchers._reading import Syntax
 from octant.launchers._roles import having
 from octant.machine import PageSize, Topology
 from octant.machine.sanity import checked_topology, remark
@@ -76,11 +77,12 @@ def translate(
     launchers: Sequence[str] = (),
     *,
     lines: bool = False,
+    here: bool = False,
     page_sizes: Sequence[PageSize] | None = None,
 ) -> Translation:
     """Plans a request's text (or, with `lines`, reads a launcher's lines) and writes it in the syntax of `launchers`.
 
-    `all` means every launcher.
+    `all` means every launcher. `here`: the topology is that of this machine, so that the lines are of its mpiexec.
 
     Raises:
         ValueError: a text or launcher that is not known.
@@ -88,7 +90,7 @@ def translate(
     """
     topology, contradictions = checked_topology(topology)
     if lines:
-        read_as, reading = from_syntax(with_file(text), topology)
+        read_as, reading = from_syntax(with_file(text), topology, here=here)
         request, placement, remarks = reading.request, reading.placement, reading.remarks
     else:
         read_as = ""

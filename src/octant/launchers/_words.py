@@ -1,10 +1,10 @@
-"""Option tables of launchers, and the two grammars with which launchers read them: whole words, and getopt_long."""
+"""The two grammars with which launchers read their options: whole words, and getopt_long."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-OPTIONAL = -1
-"""Number of values of an option whose value may be absent: it is then only read from the same word."""
+from octant.launchers._tables import Option, Table
+
 NO_PROGRAM = "it prints about the launcher and starts no program"
 PROGRAMS_IN_A_FILE = "the programs are in a file"
 
@@ -17,11 +17,13 @@ class Given:
     values: dict[str, list[str]] = field(default_factory=dict)  # of the last occurrence, by name
     spelt: dict[str, str] = field(default_factory=dict)  # the last word that states the option
     all_values: list[tuple[str, list[str]]] = field(default_factory=list)  # of every occurrence, in order
+    occurrences: list[tuple[str, Option]] = field(default_factory=list)  # the word and the option of each of them
 
-    def add(self, word: str, name: str, values: list[str]) -> None:
+    def add(self, word: str, option: Option, values: list[str]) -> None:
         """Record one occurrence of an option."""
-        self.values[name], self.spelt[name] = values, word
-        self.all_values.append((name, values))
+        self.values[option.name], self.spelt[option.name] = values, word
+        self.all_values.append((option.name, values))
+        self.occurrences.append((word, option))
 
     def last(self, *names: str) -> str | None:
         """Return the value of the option that was given last among these names; `None`: none of them was given."""
@@ -35,100 +37,98 @@ def unknown(word: str) -> ValueError:
 
 def scan(
     words: Sequence[str],
-    counts: Mapping[str, int],
+    options: Table,
     split: Callable[[str], tuple[str, str | None]],
-    refused: Mapping[str, str],
     assigning: Collection[str] = (),
 ) -> Given:
     """Read the options of a launcher that compares whole words, up to the first word without a dash, or behind `--`.
 
     Args:
         words: the command line.
-        counts: number of values by name of an option; `OPTIONAL`: one, in the same word, or none. A table that
-            contains the name `""` accepts `--` as the end of the options.
+        options: the launcher's options. A table that contains the name `""` accepts `--` as the end of the options.
         split: name of an option, and the value in the same word, `None`: no value; it raises ValueError where the
             launcher does not accept this spelling.
-        refused: reasons by name of options with which no program, or more than one, would start.
         assigning: names of options whose two values may be one word, `NAME=VALUE`.
 
     Raises:
-        ValueError: an unknown option, or a missing value.
+        ValueError: an unknown option, one with which no program starts, or a missing value.
     """
     given = Given(1)
     while given.end < len(words) and words[given.end].startswith("-"):
         word = words[given.end]
-        if word == "--" and "" in counts:
+        if word == "--" and "" in options:
             given.end += 1
             break
         name, value = split(word)
-        if name in refused:
-            raise ValueError(f"{word}: {refused[name]}")
-        if not name or name not in counts or (value is not None and counts[name] == 0):
+        option = options.get(name)
+        if option is not None and option.effect == "refused":
+            raise ValueError(f"{word}: {option.reason}")
+        if not name or option is None or (value is not None and option.values == 0):
             raise unknown(word)
         values = [] if value is None else [value]
-        missing = max(0, counts[name] - len(values))
-        if name in assigning and "=" in (value or "".join(words[given.end + 1 : given.end + 2])):
+        missing = max(0, option.values - len(values))
+        if option.name in assigning and "=" in (value or "".join(words[given.end + 1 : given.end + 2])):
             missing = max(0, missing - 1)
         if given.end + missing >= len(words):
             raise ValueError(f"{word} has no value")
         values += words[given.end + 1 : given.end + 1 + missing]
-        given.add(word, name, values)
+        given.add(word, option, values)
         given.end += 1 + missing
     return given
 
 
-def getopt(
-    words: Sequence[str],
-    counts: Mapping[str, int],
-    short: Mapping[str, str],
-    refused: Mapping[str, str],
-    begin: int = 1,
-) -> Given:
+def getopt(words: Sequence[str], options: Table, begin: int = 1, *, abbreviated: bool = True) -> Given:
     """Read options as getopt_long(3) does with `+`: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-ab`.
-
-    Abbreviated names, which getopt_long accepts where they are unambiguous, are refused.
 
     Args:
         words: the command line.
-        counts: 0, 1 or `OPTIONAL` by long name.
-        short: long names by letter.
-        refused: reasons by long name.
+        options: 0, 1 or `OPTIONAL` values each; names of one letter are short options.
         begin: index of the first option.
+        abbreviated: whether the beginning of a long name is accepted where it is unambiguous; the table must be
+            complete then.
 
     Raises:
-        ValueError: an unknown option, a missing value, or a value of an option that has none.
+        ValueError: an unknown or ambiguous option, one with which no program starts, a missing value, or a value of an
+            option that has none.
     """
     given = Given(begin)
     while given.end < len(words) and words[given.end].startswith("-") and words[given.end] != "-":
         word, given.end = words[given.end], given.end + 1
         if word == "--":
             break
-        for name, value in _named(word, counts, short):
-            if name in refused:
-                raise ValueError(f"{word}: {refused[name]}")
-            if value is None and counts[name] == 1:
+        for option, value in _named(word, options, abbreviated=abbreviated):
+            if option.effect == "refused":
+                raise ValueError(f"{word}: {option.reason}")
+            if value is None and option.values == 1:
                 if given.end >= len(words):
                     raise ValueError(f"{word} has no value")
                 value, given.end = words[given.end], given.end + 1  # noqa: PLW2901 - the next word is its value
-            given.add(word, name, [] if value is None else [value])
+            given.add(word, option, [] if value is None else [value])
     return given
 
 
-def _named(word: str, counts: Mapping[str, int], short: Mapping[str, str]) -> list[tuple[str, str | None]]:
-    """Return the options in one word by their long names, the last one with the value in the same word."""
+def _named(word: str, options: Table, *, abbreviated: bool) -> list[tuple[Option, str | None]]:
+    """Return the options in one word, the last one with the value in the same word."""
     if word.startswith("--"):
         name, equals, value = word[2:].partition("=")
-        if name not in counts or (equals and counts[name] == 0):
+        long = {spelt: one for spelt, one in options.items() if len(spelt) > 1}
+        option = long.get(name)
+        if option is None and abbreviated and name:
+            begun = {one.name: one for spelt, one in long.items() if spelt.startswith(name)}
+            if len(begun) > 1:
+                raise ValueError(f"{unknown(word)}; it is the beginning of several: {', '.join(sorted(begun))}")
+            option = next(iter(begun.values()), None)
+        if option is None or (equals and option.values == 0):
             raise unknown(word)
-        return [(name, value if equals else None)]
-    found: list[tuple[str, str | None]] = []
+        return [(option, value if equals else None)]
+    found: list[tuple[Option, str | None]] = []
     for at, letter in enumerate(word[1:], 2):
-        if letter not in short:
+        if letter not in options:
             raise unknown(word if len(word) == 2 else f"-{letter} in {word}")
-        name = short[letter]
-        if counts[name] != 0:
-            return [*found, (name, word[at:] or None)]
-        found.append((name, None))
+        option = options[letter]
+        if option.values != 0:
+            return [*found, (option, word[at:] or None)]
+        found.append((option, None))
     return found
 
 

@@ -1,10 +1,12 @@
 """Cray: PALS mpiexec and ALPS aprun take one list of hardware threads per rank."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from octant.launchers import MOST_RANKS, JobSize, LaunchCommand, Syntax, _shared, _words
-from octant.machine import Topology
+from octant.launchers import MOST_RANKS, JobSize, LaunchCommand, Reading, Syntax, _command, _shared, _tables, _words
+from octant.machine import CpuSet, Topology
+from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, set_text
 from octant.placement.request import Request
 
@@ -12,6 +14,8 @@ TITLE = "Cray (PALS mpiexec, ALPS aprun)"
 NAMES = {"mpiexec": "pals"}
 VERSION = ("PALS",)
 COMMANDS = ("mpiexec", "mpirun", "aprun")
+MARK = r"--cpu-bind[ =]|\baprun\b"
+DECIDES = "--cpu-bind depth"
 UNBIND = {"aprun": "-cc none", "": "--cpu-bind none"}
 ANSWER = "PALS|ALPS|aprun"
 PMI = ""
@@ -43,27 +47,104 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(tuple(lines), True, tuple(cannot))
 
 
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+    """Lists for each rank, `depth`, and unbound ranks. From documentation.
+
+    Raises:
+        ValueError: another keyword, or none, where the configuration of the site decides.
+    """
+    aprun = command_is_aprun(command.words)
+    ranks, each = command.number("np", "n", most=MOST_RANKS) or 1, command.number("ppn", "N")
+    notes = [_shared.DOCUMENTED]
+    if each is not None and each < ranks:
+        notes.append(f"one node is drawn, which has {each} of {ranks} ranks")
+        ranks = each
+    depth = command.number("depth", "d") or 1
+    binding = command.last("cc", "cpu-bind")
+    kind, _, listed = (binding or "").partition(":")
+    if aprun and re.match(r"\d", binding or ""):
+        kind, listed = "list", binding or ""
+    if aprun and command.has("j"):
+        raise ValueError("cannot draw this: -j chooses hardware threads of a core, and only lists with -cc are read")
+    if kind == "none":
+        return _shared.reading_of_masks([topology.allowed] * ranks, topology, command.threads() or depth, notes)
+    if kind == "depth":
+        sets = _by_depth(ranks, depth, topology)
+    elif kind == "list" and listed:
+        lists = [parse_cpus(part) for part in listed.split(":")]
+        if len(lists) < ranks:
+            raise ValueError(f"cannot draw {ranks} ranks with {len(lists)} lists; give one for each rank of the node")
+        sets = lists[:ranks]
+    else:
+        option = f"{'-cc' if aprun else '--cpu-bind'} {binding}" if binding else "the default binding"
+        raise ValueError(
+            f"cannot draw this: {option} depends on the configuration of the site; read are "
+            + ("-cc LIST:LIST, depth and none" if aprun else "--cpu-bind list:LIST:LIST, depth and none")
+        )
+    return _shared.reading_of_masks(sets, topology, command.threads() or depth, notes)
+
+
+def _by_depth(ranks: int, depth: int, topology: Topology) -> list[CpuSet]:
+    """Consecutive numbers of the system, `depth` for each rank.
+
+    Raises:
+        ValueError: they do not suffice, or the first of them include hardware threads of one core twice.
+    """
+    cpus = sorted(topology.allowed)[: ranks * depth]
+    if len(cpus) < ranks * depth:
+        raise ValueError(f"cannot draw {ranks} ranks of depth {depth}: there are {len(cpus)} hardware threads")
+    cores = [core & frozenset(cpus) for core in topology.groups("core")]
+    if any(len(core) > 1 for core in cores) and len(cpus) <= len(cores):
+        raise ValueError("cannot draw depth here: the system numbers the hardware threads of one core consecutively")
+    return [frozenset(cpus[rank * depth : (rank + 1) * depth]) for rank in range(ranks)]
+
+
+def command_is_aprun(words: Sequence[str]) -> bool:
+    """Return whether a command line is one of aprun."""
+    return Path(words[0]).name == "aprun"
+
+
 def unbound(size: JobSize, root: bool) -> list[str]:
     """PALS binds neither ranks nor memory if it is asked for that."""
     where = ["--hosts", ",".join(size.hosts), "--ppn", size.ranks_per_host] if size.hosts else []
     return ["-n", str(size.ranks), *where, "--cpu-bind", "none", "--mem-bind", "none"]
 
 
-_PALS = {
-    **dict.fromkeys(("envall", "envnone", "exclusive", "label", "no-label", "no-transfer", "transfer"), 0),
-    **dict.fromkeys((
-        "cpu-bind", "depth", "env", "envlist", "exclude-tasks", "hostfile", "hosts", "include-tasks", "mem-bind", "np",
-        "ppn",
-    ), 1),
-}  # fmt: skip
-"""How many values options of PALS mpiexec take: from incomplete documentation, not verified against the launcher."""
-_APRUN = {
-    **dict.fromkeys(("B", "C", "T", "b", "q", "ss"), 0),
-    **dict.fromkeys((
-        "D", "F", "L", "N", "R", "S", "a", "cc", "cp", "d", "e", "j", "m", "n", "p", "r", "sl", "sn", "t",
-    ), 1),
-}  # fmt: skip
-"""How many values options of aprun take: from incomplete documentation, not verified against the launcher."""
+OPTIONS = _tables.table(
+    _tables.interpreted("np|n depth|d ppn cpu-bind", 1),
+    _tables.irrelevant("it concerns the environment of the ranks", "envall envnone"),
+    _tables.irrelevant("it concerns the environment of the ranks", "envlist", 1),
+    _tables.assigning("env", 1, ranks_only=True),
+    _tables.irrelevant("it concerns output or files", "label no-label no-transfer transfer"),
+    _tables.irrelevant("it concerns memory only", "mem-bind", 1),
+    _tables.irrelevant("it names hosts: one of them is drawn", "hosts hostfile", 1),
+    _tables.not_read("it shares nodes with other jobs", "exclusive"),
+    _tables.not_read("it leaves out tasks", "exclude-tasks include-tasks", 1),
+    _tables.refused(_words.PROGRAMS_IN_A_FILE, "configfile"),
+    _tables.refused(_words.NO_PROGRAM, "help version"),
+)
+"""Options of PALS mpiexec: from incomplete documentation, not verified against the launcher."""
+_APRUN = _tables.table(
+    _tables.interpreted("n N d cc j", 1),
+    _tables.irrelevant("it concerns memory only", "ss"),
+    _tables.irrelevant("it concerns memory only", "m", 1),
+    _tables.irrelevant("it concerns output, accounting or the environment", "C T b q"),
+    _tables.irrelevant("it concerns output, accounting or the environment", "D L a e p t", 1),
+    _tables.not_read("it takes values from the batch system", "B"),
+    _tables.not_read("it specialises or shares cores, or distributes over NUMA domains", "F R S cp r sl sn", 1),
+)
+"""Options of aprun: from incomplete documentation, not verified against the launcher."""
+VARIABLES: _tables.Table = {}
+
+
+def parse(words: Sequence[str]) -> _words.Given:
+    """Read options: aprun compares whole words here, PALS mpiexec uses getopt_long."""
+    if command_is_aprun(words):
+        return _words.scan(words, _APRUN, lambda word: (word.removeprefix("-"), None))
+    given = _words.getopt(words, OPTIONS, abbreviated=False)
+    if not (given.last("np") or "1").isdigit():  # -np, which other launchers have
+        raise _words.unknown(given.spelt["np"])
+    return given
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
@@ -75,13 +156,8 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     Raises:
         ValueError: an option that is not in the table, a missing value, several programs, or none.
     """
-    if Path(words[0]).name == "aprun":
-        given = _words.scan(words, _APRUN, lambda word: (word.removeprefix("-"), None), {})
-        option, default = "cc", True
-    else:
-        refused = {"configfile": _words.PROGRAMS_IN_A_FILE, "help": _words.NO_PROGRAM, "version": _words.NO_PROGRAM}
-        given = _words.getopt(words, {**_PALS, **dict.fromkeys(refused, 0)}, {"d": "depth", "n": "np"}, refused)
-        option, default = "cpu-bind", None
+    given = parse(words)
+    option, default = ("cc", True) if command_is_aprun(words) else ("cpu-bind", None)
     at = _words.program_index(words, given)
     number, binding = given.last("n", "np"), given.last(option)
     ranks = None if number is None else _shared.whole("-n", number, MOST_RANKS)

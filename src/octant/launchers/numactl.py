@@ -1,6 +1,9 @@
 """numactl: hardware threads and a memory policy for one process."""
 
-from octant.launchers import Reading, Syntax, _shared
+import re
+from collections.abc import Sequence
+
+from octant.launchers import Reading, Syntax, _command, _shared, _tables, _words
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, RankPlace, numbers_text, set_text
@@ -9,7 +12,26 @@ from octant.placement.request import Memory, Request
 TITLE = "numactl"
 MARK = r"^[ \t]*(\w+=\S+[ \t]+)*numactl\s"
 BINDS = "process"
-_VALUED = ("-C", "--physcpubind", "-N", "--cpunodebind", "-i", "--interleave", "-m", "--membind", "-p", "--preferred")
+READS = ("numactl",)
+OPTIONS = _tables.table(
+    _tables.interpreted("all|a localalloc|l"),
+    _tables.interpreted("physcpubind|C cpunodebind|N interleave|i membind|m preferred|p", 1),
+    _tables.not_read("it distributes pages by weights", "weighted-interleave|w", 1),
+    _tables.not_read("it is a list of preferred nodes", "preferred-many|P", 1),
+    _tables.not_read("it is the name of older versions for --cpunodebind or --physcpubind", "cpubind|c", 1),
+    _tables.irrelevant("it concerns shared memory", "huge|u touch|T strict|t"),
+    _tables.irrelevant("it concerns shared memory", "shm|S file|f shmid|I shmmode|M length|L offset|o", 1),
+    _tables.irrelevant("it concerns the kernel's moving of pages", "balancing|b"),
+    _tables.refused("it prints about the machine and starts no program", "hardware|H show|s help|h version|V"),
+    _tables.refused("it changes pages of shared memory and starts no program", "dump|d dump-nodes|D verify|v"),
+)
+"""Options of numactl 2.0.16 to 2.0.18: its manual page and `numactl --help`."""
+VARIABLES: _tables.Table = {}
+
+
+def parse(words: Sequence[str]) -> _words.Given:
+    """Read options as getopt_long does."""
+    return _words.getopt(words, OPTIONS)
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -37,62 +59,70 @@ def memory_option(request: Request, place: RankPlace) -> str:
     return name if name in ("", "--localalloc") else f"{name}={set_text(place.memory_set())}"
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """One rank per line. Numbers with a leading `+` count within what the job may use; others are the system's."""
     sets: list[CpuSet] = []
     notes: list[str] = []
     memories: list[Memory] = []
-    for row in filter(None, (part.strip() for part in text.splitlines())):
-        line = _shared.read_line(row)
-        if line.arguments[:1] != ["numactl"]:
-            continue
-        line = _shared.Line(line.variables, _shared.own_arguments(line.arguments, _VALUED))
-        cpus = line.option("--physcpubind", "-C")
-        node = line.option("--cpunodebind", "-N")
+    for row in command.rows:
+        usable = frozenset(cpu.os for cpu in topology.cpus) if row.has("all") else topology.allowed
+        chosen = [(name, value[0]) for name, value in row.given.all_values if name in ("physcpubind", "cpunodebind")]
+        kind, value = chosen[-1] if chosen else ("", "")  # numactl binds at each option in turn: the last one counts
         held = topology.allowed
-        if cpus is not None:
-            held = _cpus(cpus, sorted(topology.allowed))
-        elif node is not None:
-            wanted = _nodes(node, topology)
+        if kind == "physcpubind":
+            held = _numbers(value, sorted(usable))
+        elif kind == "cpunodebind":
+            node, wanted = value, _nodes(value, topology)
             held = frozenset().union(*(n.cpus for n in topology.numa if n.os in wanted)) & topology.allowed
             if not held:
                 raise ValueError(f"cannot bind to the hardware threads of memory node {node}: it has none for this job")
-        outside = held - topology.allowed
+        outside = held - usable
         if outside:
             notes.append(f"numactl refuses hardware threads {numbers_text(outside)}: this job may not use them")
         sets.append(held)
-        memories.append(_memory(line, topology))
+        memories.append(_memory(row, topology))
     if any(memory.policy == "bind" for memory in memories):
         notes.append("--membind ends the program when those nodes are full; --preferred would go elsewhere")
-    count = _shared.read_line(text).threads()
+    count = command.threads()
     return _shared.with_memory(_shared.reading_of_masks(sets, topology, count, notes), memories, topology)
 
 
-def _cpus(text: str, allowed: list[int]) -> CpuSet:
-    if text == "all":
-        return frozenset(allowed)
-    if not text.startswith("+"):
-        return parse_cpus(text)
-    places = parse_cpus(text[1:])
-    if max(places) >= len(allowed):
-        raise ValueError(f"cannot use {text}: the job has {len(allowed)} hardware threads")
-    return frozenset(allowed[place] for place in places)
+def _numbers(text: str, usable: list[int]) -> CpuSet:
+    """The numbers of a list as numactl reads it: `all`, `0-3,8`, `+0-1` within the usable ones, `!0-3` all others.
+
+    Raises:
+        ValueError: another form, or a number that does not exist.
+    """
+    inverse, listed = text.startswith("!"), text.removeprefix("!")
+    relative, listed = listed.startswith("+"), listed.removeprefix("+")
+    if not inverse and not relative and listed == "all":
+        return frozenset(usable)
+    if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", listed):
+        raise ValueError(f"cannot read {text[:60]!r} as numbers of numactl; try 0-3,8, +0-1, !0-3 or all")
+    numbers = parse_cpus(listed)
+    if relative:
+        if max(numbers) >= len(usable):
+            raise ValueError(f"cannot use {text}: there are {len(usable)} for this job")
+        numbers = frozenset(usable[place] for place in numbers)
+    held = frozenset(usable) - numbers if inverse else numbers
+    if not held:
+        raise ValueError(f"cannot use {text}: it leaves nothing")
+    return held
 
 
 def _nodes(text: str, topology: Topology) -> CpuSet:
     known = frozenset(n.os for n in topology.numa)
-    wanted = known if text == "all" else parse_cpus(text)
+    wanted = _numbers(text, sorted(known))
     if wanted - known:
         raise ValueError(f"cannot use memory node {numbers_text(wanted - known)}: there is none on this topology")
     return wanted
 
 
-def _memory(line: _shared.Line, topology: Topology) -> Memory:
-    if "--localalloc" in line.arguments or "-l" in line.arguments:
+def _memory(row: _command.Row, topology: Topology) -> Memory:
+    if row.has("localalloc"):
         return Memory("local")
-    for policy, names in (("bind", ("--membind", "-m")), ("interleave", ("--interleave", "-i")),
-                          ("preferred", ("--preferred", "-p"))):  # fmt: skip
-        value = line.option(*names)
+    for policy, name in (("bind", "membind"), ("interleave", "interleave"), ("preferred", "preferred")):
+        value = row.last(name)
         if value is not None:
             return Memory(policy, tuple(sorted(_nodes(value, topology))))  # type: ignore[arg-type]
     return Memory()

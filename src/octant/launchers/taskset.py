@@ -1,8 +1,9 @@
 """taskset: one affinity mask for one process and all its threads."""
 
 import re
+from collections.abc import Sequence
 
-from octant.launchers import Reading, Syntax, _shared
+from octant.launchers import Reading, Syntax, _command, _shared, _tables, _words
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
 from octant.placement import Placement, set_text
@@ -11,6 +12,25 @@ from octant.placement.request import Request
 TITLE = "taskset (util-linux)"
 MARK = r"^[ \t]*(\w+=\S+[ \t]+)*taskset\s"
 BINDS = "process"
+READS = ("taskset",)
+OPTIONS = _tables.table(
+    _tables.interpreted("cpu-list|c"),
+    _tables.irrelevant("it concerns running processes", "all-tasks|a"),
+    _tables.refused("it changes a running process and starts no program", "pid|p"),
+    _tables.refused(_words.NO_PROGRAM, "help|h version|V"),
+)
+"""Options of taskset in util-linux 2.38: `taskset --help`."""
+VARIABLES: _tables.Table = {}
+
+
+def parse(words: Sequence[str]) -> _words.Given:
+    """Read options as getopt_long does; the mask or list is the first word behind them."""
+    given = _words.getopt(words, OPTIONS)
+    if given.end >= len(words):
+        raise ValueError("it has no mask or list")
+    given.add(words[given.end], _tables.Option("mask", "interpreted"), [words[given.end]])
+    given.end += 1
+    return given
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -26,21 +46,15 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
 
 
-def from_syntax(text: str, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """One rank per line; both `-c LIST` and hexadecimal masks are read."""
     sets = []
-    for row in filter(None, (part.strip() for part in text.splitlines())):
-        line = _shared.read_line(row)
-        if line.arguments[:1] != ["taskset"]:
-            continue
-        options = _shared.own_arguments(line.arguments, ())
-        listed = [*line.arguments, ""][len(options)]
-        if any(re.fullmatch(r"-[ac]*p[acp]*|--pid", word) for word in options):
-            raise ValueError(f"cannot draw {row!r} (-p changes a running process); try 'taskset -c 0-3 PROGRAM'")
-        if any(re.fullmatch(r"-a*c[ac]*|--cpu-list", word) for word in options):
+    for row in command.rows:
+        listed = row.last("mask") or ""
+        if row.has("cpu-list"):
             sets.append(parse_cpus(listed))
-        elif re.fullmatch(r"(0x)?[0-9a-fA-F]+", listed):
+        elif re.fullmatch(r"(0x)?[0-9a-fA-F]+(,[0-9a-fA-F]+)*", listed):
             sets.append(parse_mask(listed))
         else:
-            raise ValueError(f"cannot find a list or mask in {row!r}; try 'taskset -c 0-3 PROGRAM'")
-    return _shared.reading_of_masks(sets, topology, _shared.read_line(text).threads())
+            raise ValueError(f"cannot find a list or mask in {' '.join(row.words)!r}; try 'taskset -c 0-3 PROGRAM'")
+    return _shared.reading_of_masks(sets, topology, command.threads())
