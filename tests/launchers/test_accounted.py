@@ -3,13 +3,16 @@
 import functools
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from launcher_syntax import REFERENCE, masks, read
-from octant.launchers import _tables, _wrappers, from_syntax, having
+from octant.cli import application
+from octant.launchers import _tables, _wrappers, from_syntax, having, translate
 from octant.placement import set_text
 
 VALID = {
@@ -23,10 +26,14 @@ VALID = {
     "kmp": ["OMP_NUM_THREADS=2 KMP_AFFINITY=scatter ./p"],
     "likwid": ["likwid-pin -c 0-3 p", "likwid-mpirun -np 2 -pin 0,1_2,3 p"],
     "loadleveler": ["#@rset = rset_mcm_affinity\n#@task_affinity = core(1)\n#@tasks_per_node = 2"],
-    "mpich": ["mpiexec -n 2 -bind-to core p"],
+    "mpich": ["mpiexec -n 2 -bind-to core p", "OMP_NUM_THREADS=2 mpiexec -n 2 -bind-to core:2 p"],
     "numactl": ["numactl -C 0-3 p"],
     "openmp": ["OMP_NUM_THREADS=2 OMP_PLACES=cores ./p"],
     "openmpi": ["mpirun -np 2 --map-by numa p", "mpirun -np 2 --map-by numa:PE=2 p"],
+    "openmpi41": [
+        "mpirun -np 4 --mca rmaps_base_ranking_policy slot p",
+        "mpirun --mca rmaps_base_mapping_policy core p",
+    ],
     "poe": ["MP_PROCS=2 MP_TASK_AFFINITY=CORE poe ./p"],
     "slurm": ["srun -n 2 -c 2 -m block:block p", "srun -n 2 p"],
     "taskset": ["taskset -c 0-3 p"],
@@ -47,6 +54,8 @@ WITHOUT_EFFECT = {
     ("hwloc", "membind"): "it needs nodes behind it",
     ("numactl", "all"): "no CPU of this machine is withheld",
     ("openmpi", "nooversubscribe"): "it states the default",
+    ("openmpi41", "nooversubscribe"): "it states the default",
+    ("openmpi41", "oversubscribe"): "it needs more ranks than slots",
     ("openmpi", "rtos"): "it decides whether the program starts",
     ("openmpi", "runtime-options"): "it decides whether the program starts",
     ("slurm", "whole"): "it excludes --exact, and is the default without -c",
@@ -119,8 +128,9 @@ def test_an_option_that_is_not_interpreted_is_refused_or_listed(name: str, line:
 
 @pytest.mark.parametrize("name", sorted({name for name, _ in commands()}))
 def test_an_interpreted_option_has_an_influence(name: str) -> None:
-    said = {key for key, known in having("read")[name].OPTIONS.items()
-            if known.effect in ("interpreted", "assigning") and key and (name, known.name) not in WITHOUT_EFFECT}  # fmt: skip
+    options = {key: known for key, known in having("read")[name].OPTIONS.items() if key}
+    said = {key for key, known in options.items() if known.effect in ("interpreted", "assigning")}
+    said -= {key for key, known in options.items() if (name, known.name) in WITHOUT_EFFECT}
     for line in VALID[name]:
         said -= set(_influential(name, line, said))
     assert not said, "they are said to be interpreted, and nothing depends on them"
@@ -245,6 +255,54 @@ def test_a_line_that_several_launchers_accept_says_what_decides() -> None:
     with pytest.raises(ValueError, match=r"MPICH .* Open MPI 5.*would decide: .*-bind-to core \(MPICH") as refused:
         read("mpirun -np 2 ./a.out")
     assert "--map-by core (Open MPI 5)" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("version", "line", "said"),
+    [
+        ("HYDRA build details:", "mpirun -np 2 p", "mpich"),
+        ("mpirun (Open MPI) 5.0.8", "mpirun -np 2 p", "openmpi"),
+        ("mpirun (Open MPI) 5.0.8", "mpirun -np 2 -bind-to core p", "mpich"),  # an option of the line goes first
+        ("mpirun 1.0", "mpirun -np 2 p", "cannot tell whose mpirun this is"),
+        ("HYDRA build details:", "mpirun -n 2 --cpu-bind list:0:2 --depth 1 p", "cray"),
+    ],
+)
+def test_here_the_program_on_path_decides_whose_line_it_is(
+    version: str, line: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "mpirun"
+    program.write_text(f"#!/bin/sh\necho '{version}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    if said.startswith("cannot"):
+        with pytest.raises(ValueError, match=said):
+            translate(line, REFERENCE, lines=True, here=True)
+        return
+    answer = translate(line, REFERENCE, lines=True, here=True)
+    assert answer.read_as == said
+    decided = any("to which mpirun on this machine belongs" in remark for remark in answer.remarks)
+    assert decided == (line == "mpirun -np 2 p")
+
+
+def test_an_installed_launcher_that_lacks_the_options_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ValueError, match=r"cannot tell whose mpirun this is: find the launcher mpirun"):
+        translate("mpirun -np 2 p", REFERENCE, lines=True, here=True)
+
+
+def test_several_launchers_are_named_in_one_option_or_in_several() -> None:
+    place = ["place", "--place", "2x1", "--on", "core:4 pu:1"]
+    several = CliRunner().invoke(application(), [*place, "--for", "mpich,openmpi", "--for", "taskset"])
+    one_by_one = CliRunner().invoke(
+        application(), [*place, *(word for name in ("mpich", "openmpi", "taskset") for word in ("--for", name))]
+    )
+    assert several.exit_code == 0
+    assert [line.partition(":")[0] for line in several.stdout.splitlines() if line and line[0] != " "] == [
+        "mpich", "openmpi", "taskset",
+    ]  # fmt: skip
+    assert several.stdout == one_by_one.stdout
+    wrong = CliRunner().invoke(application(), [*place, "--for", "mpich,openmpy"])
+    assert "cannot write for 'openmpy' (no such launcher); did you mean openmp or openmpi" in str(wrong.exception)
 
 
 def test_lines_of_a_script_that_are_not_read_are_listed() -> None:

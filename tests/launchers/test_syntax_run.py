@@ -22,23 +22,6 @@ from octant.placement.expressions import parse_place
 from octant.placement.planner import DoesNotFit, plan
 from paths import MACHINES, ROOT
 
-HYDRAS = [
-    pytest.param(seen, id=f"{name} {seen.topology} {seen.options}")
-    for name in ("hydra", "hydra-4.0.2")  # 5.0.1 of the wheel, and Debian 12's
-    for seen in runs.recorded(name)
-]
-
-
-@pytest.mark.parametrize("seen", HYDRAS)
-def test_hydra_masks_are_foretold(seen: runs.Seen) -> None:
-    topology = read_synthetic(seen.topology)
-    if not seen.masks:
-        with pytest.raises(ValueError, match=r"cannot|Hydra"):
-            read(f"mpiexec {seen.options} prog", topology)
-        return
-    reading = read(f"mpiexec {seen.options} prog", topology)
-    assert [place.cpus for place in reading.placement.ranks] == list(seen.masks)
-
 
 @pytest.mark.parametrize(
     "seen", runs.recorded("openmpi"), ids=lambda seen: f"{seen.topology} {seen.options} {seen.file}"

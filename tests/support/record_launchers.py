@@ -1,7 +1,7 @@
 """Runs launchers on pretended topologies, where they exist; `python tests/support/record_launchers.py` records masks.
 
-MPICH honours HWLOC_SYNTHETIC and, with HYDRA_TOPO_DEBUG, prints masks; Open MPI 5 takes a topology file and maps
-without launching. The records let the same tests run where the launchers are absent.
+MPICH honours HWLOC_SYNTHETIC and, with HYDRA_TOPO_DEBUG, prints masks (record_hydra.py records it); Open MPI 5 takes a
+topology file and maps without launching. The records let the same tests run where the launchers are absent.
 """
 
 import json
@@ -24,22 +24,6 @@ REFERENCE = "pack:2 numa:2 core:4 pu:2"
 LINUX = "pack:2 numa:2 l3:2 core:3 pu:2(indexes=core)"
 POWER = "pack:2 numa:1 core:5 pu:8"
 SMALL = "pack:1 core:2 pu:1"
-HYDRA = [
-    "-n 4 -bind-to core:2",
-    "-n 4 -bind-to core:2 -map-by numa",
-    "-n 4 -bind-to core",
-    "-n 4 -bind-to hwthread:2",
-    "-n 4 -bind-to numa",
-    "-n 4 -bind-to core:2 -map-by socket",
-    "-n 2 -bind-to user:0+2,1+3",
-    "-n 18 -bind-to core",
-    "-n 6 -bind-to core:3 -map-by numa",
-    "-n 6 -bind-to core:3 -map-by core:3",
-    "-n 5 -bind-to numa -map-by socket",
-    "-n 3 -bind-to socket",
-    "-n 7 -bind-to hwthread -map-by core",
-    "-n 5 -bind-to numa:2 -map-by core:3",
-]
 OPENMPI = [
     "-n 4 --map-by slot:PE=2 --bind-to core",
     "-n 4 --map-by numa:PE=2",
@@ -177,10 +161,8 @@ def _version(mpiexec: str) -> str:
     return found[1] if found else "unknown"
 
 
-def main(mpich: str, ompi: str) -> None:
-    """Records both launchers."""
-    runs = [hydra(mpich, where, options) for where in (REFERENCE, LINUX, POWER, SMALL) for options in HYDRA]
-    _write("hydra", _version(mpich), runs)
+def main(ompi: str) -> None:
+    """Record Open MPI."""
     with tempfile.TemporaryDirectory() as folder:
         places = [(where, options) for where in (REFERENCE, LINUX, POWER, SMALL) for options in OPENMPI]
         runs = [openmpi(ompi, where, options, Path(folder)) for where, options in places]
@@ -191,4 +173,4 @@ def main(mpich: str, ompi: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main(sys.argv[1])

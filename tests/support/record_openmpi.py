@@ -3,7 +3,8 @@
 PRRTE maps and binds for the topology of a file, and prints the result without launching anything, so one run takes 50
 ms. `COMPATIBLE` combines options that mostly belong together, `CONFLICTING` old spellings, MCA parameters and variables
 that set the same things; both contain every pair of values, and many lines are refused. The records in
-`tests/data/openmpi-options.json` let the tests compare without the launcher.
+`tests/data/openmpi-options.json` let the tests compare without the launcher. `openmpi-written.json` has the masks of
+the lines that Octant writes for placements.
 """
 
 import concurrent.futures
@@ -15,7 +16,18 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from launcher_records import Masks, Recorded, alone, map_bind_rank, split_variables, write
+from launcher_records import (
+    Masks,
+    Recorded,
+    Written,
+    alone,
+    map_bind_rank,
+    options_of,
+    requests,
+    split_variables,
+    write,
+    write_written,
+)
 from octant.machine import CpuSet, Topology
 from octant.machine.hwloc import load
 from octant.machine.synthetic import parse_cpus
@@ -24,7 +36,7 @@ from pairs import all_pairs
 from paths import DATA
 from pretended import MACHINES, write_xml
 
-RECORDS = DATA / "openmpi-options.json"
+RECORDS, WRITTEN = DATA / "openmpi-options.json", DATA / "openmpi-written.json"
 MACHINE_NAMES = list(MACHINES)
 RANKS = ["-n 4", "", "-n 1", "-np 2", "-c 3", "--n 8", "--np 5", "-n 20"]
 MAPPERS = [
@@ -85,6 +97,20 @@ CONFLICTING: Mapping[str, Sequence[str]] = {
 ALONE = [*CONFLICTING["old"][1:], *CONFLICTING["parameter"][1:], *CONFLICTING["variable"][1:]]
 """Each on its own, on some machines and numbers of ranks in turn."""
 
+PARTICULAR = [  # lines of users, abbreviations, slots of hosts, and combinations that were once read wrongly
+    "-np 4 --cpu-set 2,3,4,5 --bind-to core", "-np 4 --cpu-list 2,3,4,5",
+    "-np 4 --mca hwloc_base_cpu_list 2,3,4,5 --bind-to core", "-n 4 --bind-to hwthread",
+    "--map-by :INHERIT --bind-to hwthread",
+    "-n 2 --bind-to hwthread:if-supported", "-n 3 --map-by socket:ORDERED", "-n 6 --map-by ppr:3:package:PE=2",
+    "-n 4 --map-by ppr:2:package:PE=3", "-n 2 --map-by ppr:2:core", "-n 2 --map-by pack", "-n 2 --map-by numa:over",
+    "-n 2 --host localhost", "-n 2 --host localhost:3", "--host localhost:3", "-n 2 --host localhost:*",
+    "-n 2 --prtemca bind_to numa", "-n 2 --mca hwloc_default_binding_policy numa", "-n 2 --mca mapby numa",
+    "-n 4 --prtemca rank_by span --map-by numa", "-n 2 --prtemca rmaps_default_mapping_policy numa:span --map-by :PE=2",
+    "-n 2 --prtemca rmaps_default_mapping_policy :hwtcpus --map-by numa:PE=2", "-n 4 --map-by node:PE=2",
+    "-n 2 --prtemca rmaps_default_mapping_policy pe-list=2,3", "-n 2 --omca hwloc_default_cpu_list 2,3",
+    "-n 2 --gmca hwloc_default_cpu_list 2,3", "-n 2 --prtemca hwloc_default_cpu_list 2,99", "-n 2 --map-by core:PE=2",
+    "-n 2 --prtemca prte_hwloc_default_cpu_list 2,3", "-n 4 --map-by numa:PE=2 --bind-to numa", "-n 4 --map-by seq",
+]  # fmt: skip
 _BINDING = re.compile(r"(?:Data for proc: \[[^,\n]*,|Process rank: )(\d+).*?(?:Binding|Bound): ([^\n]+)", re.DOTALL)
 
 
@@ -92,7 +118,10 @@ def command_lines() -> list[tuple[str, str]]:
     """Return every machine with its lines."""
     rows = [*all_pairs(COMPATIBLE), *all_pairs(CONFLICTING)]
     lines = [(row["machine"], map_bind_rank(row, ":")) for row in rows]
-    return list(dict.fromkeys([*lines, *alone(ALONE, MACHINE_NAMES, ("", "-n 2", "-n 4"))]))
+    lines += alone(ALONE, MACHINE_NAMES, ("", "-n 2", "-n 4"))
+    return list(
+        dict.fromkeys([*lines, *((name, line) for line in PARTICULAR for name in ("smt2", "no-smt", "sub-numa"))])
+    )
 
 
 def run(mpirun: str, xml: Path, topology: Topology, line: str) -> tuple[Masks, str]:
@@ -107,7 +136,9 @@ def run(mpirun: str, xml: Path, topology: Topology, line: str) -> tuple[Masks, s
     if "--display " not in line:
         command += ["--display", "map,bind"]
     command += [*words, "true"]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, cwd=xml.parent, timeout=60, check=False
+    )
     text = done.stdout + done.stderr
     found = {int(rank): _mask(binding, topology) for rank, binding in _BINDING.findall(text)}
     return tuple(found[rank] for rank in sorted(found)), "" if found else _reason(text)
@@ -141,7 +172,14 @@ def main(mpirun: str) -> None:
             places[name] = (xml, load(xml))
         lines = command_lines()
         seen = list(pool.map(lambda line: run(mpirun, *places[line[0]], line[1]), lines))
+        written = [_written(mpirun, *places[machine], machine, place) for machine, place in requests()]
     write(RECORDS, version, [Recorded(*line, *one) for line, one in zip(lines, seen, strict=True)])
+    write_written(WRITTEN, version, written)
+
+
+def _written(mpirun: str, xml: Path, topology: Topology, machine: str, place: str) -> Written:
+    options = options_of("openmpi", machine, place, xml.parent)
+    return Written(machine, place, options, run(mpirun, xml, topology, options)[0] if options else ())
 
 
 if __name__ == "__main__":

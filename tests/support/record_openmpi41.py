@@ -15,13 +15,24 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from launcher_records import Masks, Recorded, alone, map_bind_rank, split_variables, write
+from launcher_records import (
+    Masks,
+    Recorded,
+    Written,
+    alone,
+    map_bind_rank,
+    options_of,
+    requests,
+    split_variables,
+    write,
+    write_written,
+)
 from octant.machine.synthetic import parse_cpus
 from pairs import all_pairs
 from paths import DATA
 from pretended import MACHINES, write_xml
 
-RECORDS = DATA / "openmpi41-options.json"
+RECORDS, WRITTEN = DATA / "openmpi41-options.json", DATA / "openmpi41-written.json"
 MACHINE_NAMES = list(MACHINES)
 RANKS = ["-n 4", "", "-n 1", "-np 2", "-c 3", "--n 8", "--np 5", "-n 20"]
 COMPATIBLE: Mapping[str, Sequence[str]] = {
@@ -76,6 +87,16 @@ CONFLICTING: Mapping[str, Sequence[str]] = {
     ],
 }  # fmt: skip
 ALONE = [*CONFLICTING["old"][1:], *CONFLICTING["parameter"][1:], *CONFLICTING["variable"][1:]]
+PARTICULAR = [  # lines of users, qualifiers without an object, slots of hosts
+    "-np 4 --cpu-set 2,3,4,5 --bind-to core", "-np 4 --cpu-list 2,3,4,5",
+    "-np 4 --mca hwloc_base_cpu_list 2,3,4,5 --bind-to core", "-n 2 --map-by :NOOVERSUBSCRIBE",
+    "-n 2 --map-by :OVERSUBSCRIBE --bind-to core", "-n 4 --map-by :PE=2",
+    "-n 3 --map-by :NOOVERSUBSCRIBE --bind-to core",
+    "-n 2 --map-by :SPAN --bind-to core", "-n 2 --bind-to hwthread", "-n 4 --bind-to hwthread", "-n 2 --host localhost",
+    "-n 2 --host localhost:3", "--host localhost:3", "-n 2 --map-by sock", "-n 4 --map-by socket:PE=2",
+    "-n 4 --map-by slot:PE=2", "-n 4 --map-by node", "-n 4 --map-by dist", "-n 4 --map-by seq",
+    "-n 4 --map-by numa:PE=2",
+]  # fmt: skip
 SPY = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +117,9 @@ def command_lines() -> list[tuple[str, str]]:
     """Return every machine with its lines; on 128 cores they have a number of ranks, since each rank is a process."""
     rows = [*all_pairs(COMPATIBLE), *all_pairs(CONFLICTING)]
     lines = [(row["machine"], map_bind_rank(row, ",")) for row in rows]
-    lines = list(dict.fromkeys([*lines, *alone(ALONE, MACHINE_NAMES, ("", "-n 2", "-n 4"))]))
+    lines += alone(ALONE, MACHINE_NAMES, ("", "-n 2", "-n 4"))
+    lines += [(name, line) for line in PARTICULAR for name in ("smt2", "no-smt", "sub-numa")]
+    lines = list(dict.fromkeys(lines))
     return [(name, f"{line} -n 16".strip()) if _many(name, line) else (name, line) for name, line in lines]
 
 
@@ -150,9 +173,18 @@ def main(mpirun: str) -> None:
         build_spy(folder)
         for machine, description in MACHINES.items():
             (folder / f"{machine}.xml").write_text(write_xml(description))
+        written = [_written(mpirun, folder, machine, place) for machine, place in requests()]
         lines = command_lines()
         seen = list(pool.map(lambda line: run(mpirun, folder / f"{line[0]}.xml", line[1], folder), lines))
     write(RECORDS, said[2], [Recorded(*line, *one) for line, one in zip(lines, seen, strict=True)])
+    write_written(WRITTEN, said[2], written)
+
+
+def _written(mpirun: str, folder: Path, machine: str, place: str) -> Written:
+    options = options_of("openmpi41", machine, place, folder)
+    return Written(
+        machine, place, options, run(mpirun, folder / f"{machine}.xml", options, folder)[0] if options else ()
+    )
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ Sources: the tables of `schizo/ompi` and of PRRTE's parser, `mpirun --help full`
 --all`; "no effect" was seen in dry runs on pretended machines (`tests/support/record_openmpi.py`).
 """
 
-from octant.launchers import _prrte_policy, _words
+from octant.launchers import _orte_policy, _prrte_policy, _words
 from octant.launchers._tables import OPTIONAL, Option, assigning, interpreted, irrelevant, not_read, refused, table
 
 _OUTPUT = "it concerns what is printed, and where"
@@ -92,4 +92,35 @@ VARIABLES5 = table(
     not_read("it may change the placement in ways that Octant does not know", "PRTE_MCA_*"),
     not_read("PMIx would read another topology", "PMIX_MCA_pmix_hwloc_* PMIX_MCA_hwloc_*"),
     irrelevant("it has no effect on placement", "PMIX_MCA_*"),
+)  # fmt: skip
+OPTIONS41 = table(
+    _COMMON,
+    interpreted("bind-to-socket"),
+    interpreted("map-by bind-to rank-by host|H", 1),
+    irrelevant(_OUTPUT, "display-devel-allocation display-diffable-map display-topo index-argv-by-rank "
+               "output-proctable q|quiet v|verbose"),
+    irrelevant(_OUTPUT, "report-events xml-file", 1),
+    irrelevant(_FILES, "preload-binary|s set-cwd-to-session-dir"),
+    irrelevant(_DEBUG, "d|debug-devel tv"),
+    irrelevant(_DEBUG, "debugger", 1),
+    irrelevant(_DAEMONS, "do-not-resolve enable-instant-on-support fwd-mpirun-port use-regexp"),
+    irrelevant(_DAEMONS, "hnp ompi-server", 1),
+    not_read("another system's rules of placement may apply", "dvm novm"),
+    not_read("another system's rules of placement may apply", "personality", 1),
+    not_read("4.1 reads a rank file in ways that Octant does not verify", "rankfile|rf", 1),
+    not_read("it describes the machine by a file", "cartofile|cf", 1),
+    assigning("mca gmca", 2, "OMPI_MCA_"),
+)  # fmt: skip
+VARIABLES41 = table(
+    interpreted(" ".join(f"OMPI_MCA_{name}" for name in _orte_policy.PARAMETERS)),
+    not_read("it may change the placement in ways that Octant does not know",
+             " ".join(f"OMPI_MCA_{name}" for name in _orte_policy.DECIDING)),
+    irrelevant("it concerns output, or is a default for programs that ranks start",
+               "OMPI_MCA_rmaps_base_display_* OMPI_MCA_rmaps_base_inherit OMPI_MCA_hwloc_base_report_bindings "
+               "OMPI_MCA_rmaps_base_verbose OMPI_MCA_hwloc_base_verbose OMPI_MCA_rmaps_default_* "
+               "OMPI_MCA_hwloc_base_mem_*"),
+    not_read("it may change the placement in ways that Octant does not know",
+             "OMPI_MCA_rmaps_* OMPI_MCA_hwloc_* OMPI_MCA_ras_* OMPI_MCA_rtc_*"),
+    irrelevant("a parameter of the library does not move ranks", "OMPI_MCA_* OMPI_ALLOW_RUN_AS_ROOT*"),
+    irrelevant("Open MPI 4.1 has no PRRTE", "PRTE_MCA_* PMIX_MCA_*"),
 )  # fmt: skip

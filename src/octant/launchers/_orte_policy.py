@@ -64,7 +64,11 @@ def read(given: Occurrences, variables: Mapping[str, str], topology: Topology) -
     if forbidden and policy.oversubscribe:
         raise Refused("Open MPI 4.1 refuses to allow and to forbid oversubscription")
     policy = replace(policy, oversubscribe=policy.oversubscribe or allowed, overload=policy.overload or allowed)
+    if policy.binder == "cpu-list":
+        raise ValueError("cannot draw --bind-to cpu-list: Octant does not know it; --cpu-list alone binds to the list")
     if "list" in said:
+        if policy.mapper:
+            raise Refused("Open MPI 4.1 refuses --cpu-set and --cpu-list beside a mapping; try one of them")
         level = "hwthread" if policy.hwthreads or policy.binder == "hwthread" else "core"
         held = _listed(said["list"], level_of(topology, level))
         policy = replace(policy, binder="cpu-list", listed=held)
@@ -86,7 +90,9 @@ def _settings(given: Occurrences, variables: Mapping[str, str]) -> dict[str, str
         if about is None:
             continue
         if about in own:
-            raise Refused(f"Open MPI 4.1 refuses {spelt} beside {own[about][0]}: both set one parameter")
+            if own[about][1] == value:
+                continue
+            raise ValueError(f"cannot read {spelt} beside {own[about][0]}: both set one parameter, to other values")
         own[about] = (spelt, value)
     found = {
         PARAMETERS[name.removeprefix("OMPI_MCA_")]: value
@@ -116,17 +122,17 @@ def _mapping(said: Mapping[str, str]) -> Policy:
     policy = _one_mapping(text) if text else Policy()
     for about, unit in (("bycore", "core"), ("byslot", "slot"), ("bynode", "node")):
         if _true(said, about):
-            if policy.mapper not in ("", unit):
+            if policy.mapper not in ("", unit) and not policy.implied:
                 raise Refused(f"Open MPI 4.1 refuses --{about} beside another mapping")
             if said.get("ranking", unit).lower() != unit:
                 raise Refused(f"Open MPI 4.1 refuses --{about} beside another ranking")
-            policy = replace(policy, mapper=unit, ranker=unit)
+            policy = replace(policy, mapper=unit, implied=False, ranker=unit)
     for about, unit in (("pernode", "node"), ("persocket", "socket"), ("one", "node")):
         if about in said and (about != "one" or _true(said, about)):
-            if policy.mapper:
+            if (policy.mapper and not policy.implied) or policy.width or "width" in said:
                 raise ValueError(f"cannot draw ranks for each {unit} beside a mapping; try --map-by ppr:2:{unit} alone")
             per = 1 if about == "one" else _shared.whole(f"ranks for each {unit}", said[about])
-            policy = replace(policy, mapper="ppr", per=per, unit=unit)
+            policy = replace(policy, mapper="ppr", implied=False, per=per, unit=unit)
     if "ranking" in said and not policy.ranker:
         name, *rest = said["ranking"].split(":")
         ranker = _full("--rank-by", name, ("slot", "node", *OBJECTS, "board"))
@@ -137,7 +143,7 @@ def _mapping(said: Mapping[str, str]) -> Policy:
 
 def _one_mapping(text: str) -> Policy:
     name, _, rest = text.partition(":")
-    policy = Policy()
+    policy, span = Policy(), False
     if name and "ppr".startswith(name.lower()):
         number, _, rest = rest.partition(":")
         unit, _, rest = rest.partition(":")
@@ -153,10 +159,9 @@ def _one_mapping(text: str) -> Policy:
             policy = replace(policy, width=_shared.whole("PE", word.partition("=")[2]))
         else:
             known = _full("--map-by :", word, ("span", "oversubscribe", "nooversubscribe"))
+            span = span or known == "span"
             policy = replace(policy, oversubscribe=known == "oversubscribe" or policy.oversubscribe)
-            if known == "span" and not policy.mapper:
-                policy = replace(policy, mapper="socket")
-    return policy
+    return policy if policy.mapper else replace(policy, mapper="socket", implied=not span)
 
 
 def _binding(policy: Policy, said: Mapping[str, str]) -> Policy:
@@ -177,20 +182,21 @@ def _binding(policy: Policy, said: Mapping[str, str]) -> Policy:
         policy,
         binder="cpu-list" if binder == "cpulist" else binder,
         overload=bool(known & {"overload-allowed", "oversubscribe-allowed"}),
-        ordered="ordered" in known,
     )
 
 
 def _listed(text: str, cpus: tuple[CpuSet, ...]) -> CpuSet:
-    """Return the hardware threads of a CPU list; ORTE ignores CPUs that do not exist."""
+    """Return the hardware threads of a CPU list."""
     held: CpuSet = frozenset()
     for part in text.split(","):
         first, _, last = part.partition("-")
         begin = _shared.whole("--cpu-list", first, least=0)
         for number in range(begin, _shared.whole("--cpu-list", last or first, least=0) + 1):
-            held |= cpus[number] if number < len(cpus) else frozenset()
-    if not held:
-        raise ValueError(f"cannot use --cpu-list {text[:60]}: none of its CPUs exists")
+            if number >= len(cpus):
+                raise Refused(
+                    f"Open MPI 4.1 finds no CPU {number}, which --cpu-list names: they end at {len(cpus) - 1}"
+                )
+            held |= cpus[number]
     return held
 
 

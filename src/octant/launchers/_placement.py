@@ -39,11 +39,12 @@ def to_every_syntax(
     return dict(made.working), (*entries().broken.values(), *made.broken.values())
 
 
-def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple[str, Reading]:
+def from_syntax(text: str, topology: Topology, name: str | None = None, *, here: bool = False) -> tuple[str, Reading]:
     """Which launcher's lines these are, and what they would do on the topology.
 
     The launcher that starts the ranks is read first; variables of an OpenMP runtime beside it then place the threads
-    inside the mask of each rank. Every option and variable is accounted for: see `_tables`.
+    inside the mask of each rank. Every option and variable is accounted for: see `_tables`. With `here`, the program on
+    PATH decides whose line of mpiexec it is where the line does not.
 
     Raises:
         ValueError: lines of no launcher that can be read back, wrong values in them, or an option that may change the
@@ -56,16 +57,16 @@ def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple
         find("read", name)
     readable = having("read")
     script = _command.read_script(text, [one.FILE_LINES for one in readable.values() if hasattr(one, "FILE_LINES")])
-    choice = _choice.choose(script, text, name)
+    choice = _choice.choose(script, text, name, here=here)
     chosen = readable[choice.name]
-    runtimes = {key: one for key, one in readable.items() if _choice.binds(one) == "threads"}
     command = _command_of(choice, script, text)
-    inside = next((one for one in runtimes.values() if re.search(one.MARK, text, re.MULTILINE)), None)
-    notes = [*_tools(choice, command, topology), *_unread(choice, command)]
+    runtimes = (one for one in readable.values() if _choice.binds(one) == "threads")
+    inside = next((one for one in runtimes if re.search(one.MARK, text, re.MULTILINE)), None)
+    notes = [*choice.notes, *_tools(choice, command, topology), *_unread(choice, command)]
     if hasattr(chosen, "OPTIONS"):
         for row in command.rows:
             notes += _command.account_options(row)
-        tables = [one.VARIABLES for one in (chosen, *runtimes.values()) if hasattr(one, "VARIABLES")]
+        tables = [one.VARIABLES for one in (chosen, inside) if one is not None]
         notes += _command.account_variables(command.variables, tables, chosen.TITLE)
     reading: Reading = chosen.from_syntax(command, topology)
     tools = [tool for start in choice.starts for tool in start.tools]
@@ -88,13 +89,16 @@ def _command_of(choice: _choice.Choice, script: _command.Script, text: str) -> _
     if not hasattr(module, "OPTIONS"):
         line = _shared.read_line(text[: len(text) - len(script.file)])
         return _command.Command((), _words.Given(0), first.program, text, line.variables, rows, file=script.file)
-    variables = dict(script.variables)
+    variables, outside = ({}, {}) if rows else (dict(script.variables), dict(script.variables))
     for start, row in zip(choice.starts, rows, strict=True):
-        variables |= {**start.variables, **_command.assigned(row)}
+        variables |= {**start.variables, **_command.assigned(row, module.VARIABLES, choice.notes)}
+        outside |= {**start.outside, **_command.assigned(row, module.VARIABLES, [], ranks_only=False)}
     mark = getattr(module, "DIRECTIVE", None)
     stated = [word for line in script.comments if mark and line.startswith(mark) for word in _directive(line, mark)]
     directives = _command.parsed(module, [mark, *stated]).given if mark and stated else _words.Given(0)
-    return _command.Command(first.words, first.given, first.program, text, variables, rows, directives, script.file)
+    return _command.Command(
+        first.words, first.given, first.program, text, variables, rows, directives, script.file, outside
+    )
 
 
 def _row(module: ModuleType, start: _choice.Start) -> _command.Row:
@@ -131,7 +135,7 @@ def _tools(choice: _choice.Choice, command: _command.Command, topology: Topology
     tools = {name: one for one in having("read").values() if _choice.binds(one) == "process"
              for name in _choice.programs(one)}  # fmt: skip
     around = [tool for start in choice.starts for tool in start.tools]
-    for row in command.rows if _choice.binds(having("read")[choice.name]) == "ranks" else ():
+    for row in command.rows if _choice.binds(having("read")[choice.name]) != "threads" else ():
         name = _command.command_name(row.program)
         if name not in tools:
             continue
@@ -140,7 +144,7 @@ def _tools(choice: _choice.Choice, command: _command.Command, topology: Topology
         alone = _command.Command(inner.words, inner.given, inner.program, rows=(inner,))
         if any(place.cpus != topology.allowed for place in tools[name].from_syntax(alone, topology).placement.ranks):
             raise ValueError(
-                f"cannot draw {name} behind a launcher: it replaces the mask of each rank; read its line alone"
+                f"cannot draw {name} behind another launcher: it replaces the mask of each rank; read its line alone"
             )
         around.append(name)
     return [

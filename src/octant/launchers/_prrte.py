@@ -60,6 +60,7 @@ class _Mapper:
     mapped: list[tuple[int, CpuSet | None]] = field(default_factory=list)  # object and mask, in order of assignment
     queue: list[str] = field(default_factory=list)  # what is left of a pe-list
     known: dict[str, tuple[CpuSet, ...]] = field(default_factory=dict)
+    owners: dict[int, int] = field(default_factory=dict)  # index of the CPU of each hardware thread
 
     def objects(self, level: str) -> tuple[CpuSet, ...]:
         """Return the objects of a level in hwloc's logical order; none where the machine lacks the level."""
@@ -69,7 +70,10 @@ class _Mapper:
 
     def cpus_in(self, held: set[int] | CpuSet) -> list[CpuSet]:
         """Return the CPUs that lie completely in a set of hardware threads."""
-        return [cpu for cpu in self.objects(self.policy.cpu()) if cpu <= held]
+        cpus = self.objects(self.policy.cpu())
+        if not self.owners:
+            self.owners = {thread: at for at, cpu in enumerate(cpus) for thread in cpu}
+        return [cpus[at] for at in sorted({self.owners[thread] for thread in held}) if cpus[at] <= held]
 
     def full(self) -> bool:
         return not self.policy.oversubscribe and self.slots <= len(self.mapped)
@@ -238,14 +242,14 @@ def logical(cpus: tuple[CpuSet, ...], parts: tuple[str, ...], what: str) -> CpuS
     """Return the hardware threads of CPUs by logical numbers: `2`, `2-5`.
 
     Raises:
-        Refused: there is no CPU of such a number.
+        ValueError: there is no CPU of such a number.
     """
     held: CpuSet = frozenset()
     for part in parts:
         first, _, last = part.partition("-")
         for number in range(int(first), int(last or first) + 1):
             if number >= len(cpus):
-                raise Refused(f"Open MPI 5 finds no {what} {number} on this topology: they end at {len(cpus) - 1}")
+                raise ValueError(f"cannot read a list with {what} {number}: here they end at {len(cpus) - 1}")
             held |= cpus[number]
     return held
 
@@ -262,8 +266,6 @@ def place(topology: Topology, policy: Policy, ranks: int | None) -> list[CpuSet 
         Refused: Open MPI 5 stops with an error.
     """
     policy = replace(policy, mapper=policy.mapper or _default_mapper(policy))
-    if policy.mapper == "hwthread":
-        policy = replace(policy, hwthreads=True)
     slots = len(objects_of(topology, "core")) if policy.slots is None else policy.slots
     count = ranks or _default_ranks(topology, policy, slots)
     _check_mapper(policy)

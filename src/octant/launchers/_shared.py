@@ -129,9 +129,13 @@ class Line:
         return self.variables[variable]
 
     def threads(self) -> int | None:
-        """OpenMP's number of threads, of the outermost level."""
+        """OpenMP's number of threads, of the outermost level.
+
+        Raises:
+            ValueError: it is no number.
+        """
         value = self.variables.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-        return int(value) if re.fullmatch("[0-9]{1,9}", value) and 0 < int(value) <= MOST_RANKS else None
+        return whole("OMP_NUM_THREADS", value) if value else None
 
     def number_of(self, variable: str) -> int | None:
         """A variable's value as a number from 1 on.

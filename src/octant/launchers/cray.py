@@ -141,7 +141,10 @@ def parse(words: Sequence[str]) -> _words.Given:
     """Read options: aprun compares whole words here, PALS mpiexec uses getopt_long."""
     if command_is_aprun(words):
         return _words.scan(words, _APRUN, lambda word: (word.removeprefix("-"), None))
-    return _words.getopt(words, OPTIONS, abbreviated=False)
+    given = _words.getopt(words, OPTIONS, abbreviated=False)
+    if not (given.last("np") or "1").isdigit():  # -np, which other launchers have
+        raise _words.unknown(given.spelt["np"])
+    return given
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:

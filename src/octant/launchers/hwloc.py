@@ -1,5 +1,6 @@
 """hwloc: hwloc-bind with object expressions."""
 
+import re
 from collections.abc import Sequence
 
 from octant.launchers import Reading, Syntax, _command, _shared, _tables, _words
@@ -42,6 +43,8 @@ def parse(words: Sequence[str]) -> _words.Given:
             given.add(word, location, [word])
         elif option is None and word.startswith("-"):
             raise _words.unknown(word)
+        elif option is None and re.match(r"\w+[=:]", word):
+            raise ValueError(f"{word} is a location that Octant does not read")
         elif option is None:
             break
         elif option.effect == "refused":

@@ -10,15 +10,14 @@ from octant.launchers import (
     Reading,
     Syntax,
     _command,
+    _intelpin,
     _shared,
     _tables,
     _words,
     hydra_hosts,
 )
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_cpus, parse_mask
 from octant.placement import Placement, mask_text
-from octant.placement.expressions import objects
 from octant.placement.request import Request
 
 TITLE = "Intel MPI"
@@ -30,21 +29,81 @@ UNBIND = "-genv I_MPI_PIN off"
 ANSWER = r"Intel\(R\) MPI"
 MARK = r"I_MPI_PIN"
 DECIDES = "I_MPI_PIN=1 in front"
-_UNITS = {"core": "core", "numa": "numa", "node": "machine", "socket": "package", "sock": "package",
-          "cache": "l4", "cache2": "l2", "cache3": "l3"}  # fmt: skip
-_NAMES = {"numa": "numa", "package": "socket", "l2": "cache2", "l3": "cache3"}
+SOURCE = (
+    "from documentation: Intel's reference, with the details of version 2021.18.1; other versions may differ, and an "
+    "InfiniBand or Omni-Path adapter may change the order (I_MPI_PIN_RESPECT_HCA)"
+)
+_OUTPUT = "it concerns what is printed"
+_START = "it concerns how processes are started on other hosts"
+_WITHOUT_EFFECT = "Intel MPI accepts it, and it has no effect"
+_TOOLS = "it starts a tool with the ranks"
+OPTIONS = _tables.table(
+    _tables.interpreted("n|np ppn|perhost|grr hosts|host|hostlist|machine|machines|machinelist", 1),
+    _tables.interpreted("f|file|hostfile|machinefile hosts-group", 1),
+    _tables.interpreted("rr"),
+    _tables.assigning("genv env", 2),
+    _tables.irrelevant("all variables reach the ranks anyway", "genvall envall"),
+    _tables.not_read("it keeps variables from the ranks", "genvnone envnone"),
+    _tables.not_read("it keeps variables from the ranks", "genvlist envlist genvexcl envexcl", 1),
+    _tables.irrelevant(_WITHOUT_EFFECT, "bind-to map-by membind", 1),
+    _tables.not_read("it binds ranks by itself", "cpu-bind", 1),
+    _tables.not_read("older versions pin ranks by it", "binding", 1),
+    _tables.not_read("it changes which rank is where", "use-app-topology", 1),
+    _tables.not_read("it removes a host from the list", "nolocal"),
+    _tables.irrelevant(
+        _OUTPUT,
+        "prepend-rank|l prepend-timestamp print-all-exitcodes print-rank-map prot ordered-output silent-abort v verbose "
+        "debug profile",
+    ),
+    _tables.irrelevant(
+        _OUTPUT, "prepend-pattern outfile-pattern|outfile errfile-pattern|errfile", 1
+    ),
+    _tables.irrelevant("it concerns standard input", "s", 1),
+    _tables.irrelevant(_TOOLS, "aps mps gdb gdb-ia idb tv tva trace check check-mpi check_mpi trace-collectives "
+                       "trace-imbalance trace_imbalance trace-pt2pt ilp64"),
+    _tables.irrelevant(_TOOLS, "gdb-args gtool gtoolfile", 1),
+    _tables.irrelevant(_START, "disable-x enable-x pmi-aggregate pmi-noaggregate prefork v6 dac"),
+    _tables.irrelevant(_START, "launcher|bootstrap launcher-exec|bootstrap-exec bootstrap-exec-args rsh localhost "
+                       "branch-count tree-width pmi-connect demux", 1),
+    _tables.irrelevant("it concerns what happens when a rank fails", "cleanup disable-auto-cleanup enable-auto-cleanup"),
+    _tables.irrelevant("it concerns the folders of the ranks", "wdir gwdir path gpath tmpdir", 1),
+    _tables.irrelevant("it concerns the network", "iface nameserver", 1),
+    _tables.irrelevant("it concerns ranks that the program starts", "usize", 1),
+    _tables.irrelevant("it tunes the library's algorithms", "tune", 1),
+    _tables.irrelevant("it leaves out configuration files", "noconf"),
+    _tables.irrelevant("the batch system's list of hosts; with -n, a single host is drawn", "rmk", 1),
+    _tables.refused(_words.NO_PROGRAM, "V h|help info version"),
+    _tables.refused(_words.PROGRAMS_IN_A_FILE, "configfile", 1),
+    _tables.refused("it continues a program that runs already", "gdba pmi_args", 1),
+)  # fmt: skip
+"""Options of Intel MPI 2021.18: `mpiexec.hydra -help`, and the other names in its `match_table`."""
+VARIABLES = _tables.table(
+    _tables.interpreted("I_MPI_PIN I_MPI_PIN_DOMAIN I_MPI_PIN_ORDER I_MPI_PIN_CELL I_MPI_PIN_PROCESSOR_LIST "
+                        "I_MPI_PIN_PROCS I_MPI_PERHOST I_MPI_PIN_RESPECT_CPUSET I_MPI_HYDRA_HOST_FILE"),
+    _tables.not_read("it leaves out hardware threads", "I_MPI_PIN_PROCESSOR_EXCLUDE_LIST"),
+    _tables.not_read("it changes where ranks are pinned", "I_MPI_PIN_* I_MPI_HYDRA_TOPOLIB"),
+    _tables.irrelevant("without an adapter it changes nothing; Octant does not know the adapters",
+                       "I_MPI_PIN_RESPECT_HCA"),
+    _tables.irrelevant("it concerns Windows", "I_MPI_PIN_RESPECT_INHERITANCE"),
+    _tables.irrelevant(_OUTPUT, "I_MPI_PIN_SHOW_REAL_MASK I_MPI_PIN_UNFOLD_MASK I_MPI_PIN_INFO I_MPI_DEBUG"),
+    _tables.irrelevant("it chooses accelerators", "I_MPI_OFFLOAD*"),
+    _tables.irrelevant("it sets memory for all ranks, which is not drawn", "I_MPI_HBW_* I_MPI_HBM_* I_MPI_BIND_*"),
+    _tables.irrelevant("it concerns threads of the library", "I_MPI_ASYNC_PROGRESS*"),
+    _tables.irrelevant(_START, "I_MPI_HYDRA_* I_MPI_JOB_*"),
+    _tables.irrelevant("it is a parameter of the library that does not pin", "I_MPI_*"),
+)  # fmt: skip
+"""Variables of Intel MPI 2021.18: `impi_info -all -expert`, and the names in mpiexec.hydra."""
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """Masks always; named options for the plain cases follow as a comment."""
     sets = _shared.rank_sets(placement)
-    asked = _shared.plain(placement, request, topology)
     masks = ",".join(mask_text(held) for held in sets)
     lines = [*_shared.openmp_line(request), *_shared.heap_line(request)]
     lines.append(f"export I_MPI_PIN=1 I_MPI_PIN_DOMAIN=[{masks}]")
-    named = _named_options(asked)
+    named = _named_options(sets, topology)
     if named:
-        lines.append(f"# with named options, by the manual: export {named}")
+        lines.append(f"# or with named options, by the manual: export {named}")
     cannot = [*_shared.no_threads(placement, "Intel MPI"), *_shared.no_pages(request)]
     if request.memory.policy in ("bind", "interleave", "preferred"):
         nodes = ",".join(str(n) for n in placement.ranks[0].memory)
@@ -57,64 +116,69 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(tuple(lines), True, tuple(cannot))
 
 
-def _named_options(asked: Request) -> str:
-    if asked.cpus:
-        return ""
-    if asked.unit in _NAMES:
-        return f"I_MPI_PIN_DOMAIN={_NAMES[asked.unit]}"
-    if asked.unit == "hwthread" and asked.smt != 1:
-        return f"I_MPI_PIN_DOMAIN={asked.threads}:compact I_MPI_PIN_CELL=unit"
-    order = {"compact": "compact", "scatter": "scatter", "scatter:package": "scatter"}.get(asked.order)
-    if order is None:
-        return ""
-    return f"I_MPI_PIN_DOMAIN=omp:{order} I_MPI_PIN_CELL=core" + (
-        " I_MPI_PIN_ORDER=scatter" if order == "scatter" else ""
-    )
+def _named_options(sets: list[CpuSet], topology: Topology) -> str:
+    """Return variables without masks that give the same masks; "": there are none."""
+    sizes = sorted({len(held) for held in sets} | {_shared.siblings_used([held], topology) for held in sets})
+    domains = ["auto", "socket", "numa", "cache3", "cache2", "core", *map(str, sizes)]
+    cores = sorted({sum(1 for core in topology.groups("core") if core & held) for held in sets})
+    options = [{"I_MPI_PIN_DOMAIN": domain, "I_MPI_PIN_ORDER": order}
+               for domain in domains for order in ("bunch", "compact")]  # fmt: skip
+    options += [{"I_MPI_PIN_DOMAIN": str(count), "I_MPI_PIN_ORDER": order, "I_MPI_PIN_CELL": "core"}
+                for count in cores for order in ("bunch", "compact")]  # fmt: skip
+    for chosen in options:
+        try:
+            masks, notes = _intelpin.rank_masks(chosen, len(sets), None, topology)
+        except ValueError:
+            continue
+        if masks == sets and not notes:
+            return " ".join(f"{name}={value}" for name, value in chosen.items())
+    return ""
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
-    """Masks, unit names, `omp` and numbers with compact order."""
-    text = command.text
-    line = _shared.read_line(text)
-    ranks = line.number("-n", "-np") or 1
-    count = line.threads()
-    domain = line.variables.get("I_MPI_PIN_DOMAIN", "auto")
-    notes: list[str] = []
-    if line.variables.get("I_MPI_PIN", "1") in ("0", "off", "no", "disable"):
-        notes.append("I_MPI_PIN=off: every rank may run anywhere")
-        return _shared.reading_of_masks([topology.allowed] * ranks, topology, count or 1, notes)
-    listed = line.variables.get("I_MPI_PIN_PROCESSOR_LIST")
-    if listed is not None and "I_MPI_PIN_DOMAIN" not in line.variables:  # the domain takes precedence
-        cpus = [n for part in listed.split(",") for n in sorted(parse_cpus(part))]
-        if ranks > len(cpus):
-            notes.append(f"Intel MPI wraps around in the list: {ranks} ranks on {len(cpus)} hardware threads")
-        return _shared.reading_of_masks(
-            [frozenset({cpus[r % len(cpus)]}) for r in range(ranks)], topology, count, notes
-        )
-    if domain.startswith("[") and "0x" not in domain.lower():
-        notes.append("Intel MPI 2021.18 reports masks without 0x as invalid, then pins by default: write each as 0x…")
-    domains = _domains(domain, line.variables, topology, count)
-    if ranks > len(domains):
-        notes.append(f"Intel MPI silently overlaps domains: {ranks} ranks on {len(domains)} domains")
-    return _shared.reading_of_masks([domains[rank % len(domains)] for rank in range(ranks)], topology, count, notes)
+    """Return what Intel MPI would do with I_MPI_PIN and its family on the first host."""
+    for name in ("n", "ppn"):
+        if sum(name == given for given, _ in command.given.all_values) > 1:
+            raise ValueError(f"cannot read -{name} twice: Intel MPI stops with an error")
+    variables = {name: value for name, value in command.variables.items() if name.startswith("I_MPI_PIN")}
+    if variables.get("I_MPI_PIN_RESPECT_CPUSET", "1") in _intelpin.OFF and len(topology.allowed) < len(topology.cpus):
+        raise ValueError("cannot draw I_MPI_PIN_RESPECT_CPUSET=off where this job may not use all hardware threads")
+    ranks, notes = _ranks(command)
+    count = command.threads()
+    masks, more = _intelpin.rank_masks(variables, ranks, count, topology)
+    unpinned = variables.get("I_MPI_PIN", "1").lower() in _intelpin.OFF
+    return _shared.reading_of_masks(masks, topology, count or (1 if unpinned else None), [*notes, *more, SOURCE])
 
 
-def _domains(domain: str, variables: dict[str, str], topology: Topology, threads: int | None) -> list[CpuSet]:
-    masks = re.fullmatch(r"\[([0-9a-fA-Fx,]+)\]", domain)
-    if masks:
-        return [parse_mask(mask) for mask in masks[1].split(",")]
-    if domain in _UNITS:
-        return list(objects(topology, _UNITS[domain]))
-    size, _, order = domain.partition(":")
-    if (size not in ("omp", "auto") and not size.isdigit()) or order not in ("", "compact"):
-        raise ValueError(
-            f"cannot read I_MPI_PIN_DOMAIN={domain}; read are masks, {', '.join(_UNITS)}, omp and N:compact"
-        )
-    units = objects(topology, "core" if variables.get("I_MPI_PIN_CELL", "unit") == "core" else "thread")
-    width = _shared.whole("I_MPI_PIN_DOMAIN", size) if size.isdigit() else threads or 1
-    if width > len(units):
-        raise ValueError(f"cannot use I_MPI_PIN_DOMAIN={domain}: there are {len(units)} units on this topology")
-    return [frozenset().union(*units[i : i + width]) for i in range(0, len(units) - width + 1, width)]
+def _ranks(command: _command.Command) -> tuple[int, list[str]]:
+    """Return how many ranks the first host gets, and remarks.
+
+    Raises:
+        ValueError: a number that depends on the hosts.
+    """
+    several = command.has("hosts", "f", "hosts-group", "ppn", "rr") or "I_MPI_HYDRA_HOST_FILE" in command.variables
+    ranks = command.number("n", most=MOST_RANKS if several else _shared.MOST_RANKS)
+    each = 1 if command.has("rr") else command.number("ppn")
+    stated = command.variables.get("I_MPI_PERHOST", "")
+    if each is None and stated.isdigit():
+        each = _shared.whole("I_MPI_PERHOST", stated)
+    hosts = command.last("hosts")
+    listed = command.has("f", "hosts-group") or "I_MPI_HYDRA_HOST_FILE" in command.variables
+    if not listed and (hosts is None or "," not in hosts):
+        if ranks is None and each is None:
+            return 1, [
+                "no -n: Intel MPI starts as many ranks as it finds cores, or as the batch system says; one is drawn"
+            ]
+        notes = [] if ranks is None or each is None or each >= ranks else [
+            f"all {ranks} ranks are drawn on one host; in a batch job with more hosts each gets {each} of them"
+        ]  # fmt: skip
+        return ranks or each or 1, notes
+    if each is None or ranks is None:
+        raise ValueError("cannot tell how many ranks a host gets (several hosts are named); give -n and -ppn")
+    count = len(hosts.split(",")) if hosts and not listed else -(-ranks // each)
+    if count * each < ranks:
+        raise ValueError(f"cannot draw {ranks} ranks on {count} hosts with -ppn {each} (they go around)")
+    return min(ranks, each), [f"one of several hosts is drawn, with {min(ranks, each)} of {ranks} ranks"]
 
 
 def unbound(size: JobSize, root: bool) -> list[str]:
@@ -122,36 +186,17 @@ def unbound(size: JobSize, root: bool) -> list[str]:
     return ["-n", str(size.ranks), *hydra_hosts(size), "-genv", "I_MPI_PIN", "off"]
 
 
-_COUNTS = {
-    **dict.fromkeys((
-        "aps", "check", "check-mpi", "check_mpi", "cleanup", "dac", "debug", "disable-auto-cleanup", "disable-x",
-        "enable-auto-cleanup", "enable-x", "envall", "envnone", "gdb", "gdb-ia", "genvall", "genvnone", "idb", "ilp64",
-        "l", "mps", "noconf", "nolocal", "ordered-output", "pmi-aggregate", "pmi-noaggregate", "prefork",
-        "prepend-rank", "prepend-timestamp", "print-all-exitcodes", "print-rank-map", "profile", "prot", "rr",
-        "silent-abort", "trace", "trace-collectives", "trace-imbalance", "trace-pt2pt", "trace_imbalance", "tv", "tva",
-        "v", "v6", "verbose",
-    ), 0),
-    **dict.fromkeys((
-        "bind-to", "binding", "bootstrap", "bootstrap-exec", "bootstrap-exec-args", "branch-count", "cpu-bind", "demux",
-        "envexcl", "envlist", "errfile", "errfile-pattern", "f", "file", "gdb-args", "genvexcl", "genvlist", "gpath",
-        "grr", "gtool", "gtoolfile", "gwdir", "host", "hostfile", "hostlist", "hosts", "hosts-group", "iface",
-        "launcher", "launcher-exec", "localhost", "machine", "machinefile", "machinelist", "machines", "map-by",
-        "membind", "n", "nameserver", "np", "outfile", "outfile-pattern", "path", "perhost", "pmi-connect", "ppn",
-        "prepend-pattern", "rmk", "rsh", "s", "tmpdir", "tree-width", "tune", "use-app-topology", "usize", "wdir",
-    ), 1),
-    "env": 2, "genv": 2,
-}  # fmt: skip
-"""How many values follow each option of Intel MPI 2021.18: `mpiexec -help` and the names in its `match_table`."""
-_REFUSED = {
-    **dict.fromkeys(("V", "h", "help", "info", "version"), _words.NO_PROGRAM),
-    "configfile": _words.PROGRAMS_IN_A_FILE,
-    **dict.fromkeys(("gdba", "pmi_args"), "it continues a program that runs already"),
-}
-_OFF = ("0", "off", "no", "disable")
+def parse(words: Sequence[str]) -> _words.Given:
+    """Read options with any number of dashes, whose value is the next word or follows `=`; their case counts.
+
+    Raises:
+        ValueError: an option that Intel MPI does not have, or a missing value.
+    """
+    return _words.scan(words, OPTIONS, _split, ("env", "genv"))
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
-    """Options have any number of dashes, and their value as the next word or after `=`; their case counts.
+    """Take a command line apart; see `parse`.
 
     Without -n Intel MPI starts as many ranks as the node has cores, or as the batch system allocated. It pins ranks by
     default: I_MPI_PIN=off prevents it; `-bind-to` is accepted and has no effect.
@@ -159,13 +204,13 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     Raises:
         ValueError: an option that Intel MPI does not have, a missing value, or several programs.
     """
-    given = _words.scan(words, _tables.unclassified(_COUNTS, _REFUSED), _split, ("env", "genv"))
+    given = parse(words)
     at = _words.program_index(words, given)
-    number = given.last("n", "np")
+    number = given.last("n")
     ranks = None if number is None else _shared.whole("-n", number, MOST_RANKS)
     passed = (values for name, values in given.all_values if name in ("env", "genv"))
     variables = {**environment, **dict("=".join(values).split("=", 1) for values in passed)}
-    if variables.get("I_MPI_PIN", "1") in _OFF:
+    if variables.get("I_MPI_PIN", "1") in _intelpin.OFF:
         return LaunchCommand(ranks, tuple(words[1:at]), at, binds=False)
     named = [name for name in ("I_MPI_PIN_DOMAIN", "I_MPI_PIN_PROCESSOR_LIST", "I_MPI_PIN") if name in variables]
     return LaunchCommand(ranks, tuple(words[1:at]), at, binds=True, bound_by=named[0] if named else "by default")

@@ -1,9 +1,9 @@
 """MPICH's Hydra: `-bind-to` and `-map-by`. It binds nothing unless requested, and silently wraps around."""
 
 import itertools
-import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from octant.launchers import (
     MOST_RANKS,
@@ -12,16 +12,15 @@ from octant.launchers import (
     Reading,
     Syntax,
     _command,
+    _hydra,
     _shared,
     _tables,
     _words,
     hydra_hosts,
 )
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
-from octant.placement.expressions import objects
-from octant.placement.request import Request
+from octant.placement.request import Memory, Request
 
 TITLE = "MPICH (Hydra mpiexec)"
 VERSION = ("HYDRA", "MPICH")
@@ -30,13 +29,57 @@ SPINS = True
 COMMANDS = ("mpiexec", "mpirun", "mpiexec.hydra", "mpirun.mpich", "mpiexec.mpich")
 UNBIND = "-bind-to none"
 ANSWER = "HYDRA|MPICH"
-MARK = r"(?<!-)-bind-to[ =]|HYDRA_BINDING="  # Hydra takes two dashes as well, but they are Open MPI's
+MARK = r"(?<!-)-bind-to[ =]|\bHYDRA_[A-Z_]+[ =]"  # Hydra takes two dashes as well, but they are Open MPI's
 DECIDES = "-bind-to core"
-_UNITS = {
-    "hwthread": "thread", "core": "core", "numa": "numa", "numanode": "numa", "socket": "package",
-    "package": "package", "die": "die", "machine": "machine",
-    **{f"l{n}{kind}cache": f"l{n}" for n in (1, 2, 3, 4) for kind in ("", "d", "u")},
-}  # fmt: skip
+_OUTPUT = "it concerns what is printed"
+_START = "it concerns how processes are started on other hosts"
+OPTIONS = _tables.table(
+    _tables.interpreted("n|np bind-to|binding map-by membind ppn rankmap order-nodes topolib", 1),
+    _tables.interpreted("hosts|host|hostlist|machine|machines|machinelist f|hostfile|machinefile", 1),
+    _tables.interpreted("genvnone envnone"),
+    _tables.interpreted("genvlist envlist", 1),
+    _tables.assigning("genv env", 2, ranks_only=True),
+    _tables.irrelevant("all variables reach the ranks anyway", "genvall envall"),
+    _tables.irrelevant(_OUTPUT, "prepend-rank|l print-all-exitcodes v|verbose|debug profile"),
+    _tables.irrelevant(_OUTPUT, "prepend-pattern outfile-pattern|outfile errfile-pattern|errfile output-from", 1),
+    _tables.irrelevant("it concerns what happens when a rank fails", "disable-auto-cleanup enable-auto-cleanup"),
+    _tables.irrelevant(
+        _START, "disable-hostname-propagation enable-hostname-propagation disable-x enable-x hybrid-hosts"
+    ),
+    _tables.irrelevant(_START, "launcher|bootstrap launcher-exec|bootstrap-exec localhost", 1),
+    _tables.irrelevant("it concerns the folder of the ranks", "wdir", 1),
+    _tables.irrelevant("it concerns the network", "iface nameserver", 1),
+    _tables.irrelevant("it concerns how the launcher and its ranks communicate", "pmi-port"),
+    _tables.irrelevant("it concerns how the launcher and its ranks communicate", "demux", 1),
+    _tables.irrelevant("it concerns ranks that the program starts", "usize", 1),
+    _tables.irrelevant("it chooses accelerators", "gpus-per-proc|g gpu-subdevs-per-proc", 1),
+    _tables.irrelevant("it is passed to the MPI library", "memory-alloc-kinds", 1),
+    _tables.irrelevant("the batch system's list of hosts; with -n, a single host is drawn", "rmk", 1),
+    _tables.not_read("it removes a host from the list", "skip-launch-node"),
+    _tables.refused(_words.NO_PROGRAM, "help|h info|version"),
+    _tables.refused(_words.PROGRAMS_IN_A_FILE, "configfile", 1),
+    _tables.refused("it continues a program that runs already", "pmi_args", 4),
+)
+"""Options of Hydra 4.0 to 5.0: `mpiexec --help`, and the other names in `HYD_mpiexec_match_table` of its source."""
+VARIABLES = _tables.table(
+    _tables.interpreted("HYDRA_BINDING HYDRA_MAPPING HYDRA_MEMBIND HYDRA_TOPOLIB HYDRA_HOST_FILE HYDRA_ENV"),
+    _tables.not_read("it names a file with further options", "HYDRA_CONFIG_FILE"),
+    _tables.irrelevant(
+        _OUTPUT, "HYDRA_DEBUG HYDRA_TOPO_DEBUG HYDRA_USE_DDD HYDRA_USE_VALGRIND HYDRA_USE_STRACE PMI_USE_LOGFILE"
+    ),
+    _tables.irrelevant(_START, "HYDRA_LAUNCHER HYDRA_LAUNCHER_* HYDRA_BOOTSTRAP HYDRA_BOOTSTRAP_* "
+                       "HYDRA_PROXY_RETRY_COUNT"),
+    _tables.irrelevant("the batch system's list of hosts; with -n, a single host is drawn", "HYDRA_RMK"),
+    _tables.irrelevant("it concerns the network", "HYDRA_IFACE HYDRA_HOSTNAME_PROPAGATION MPIEXEC_PORT_RANGE "
+                       "MPIEXEC_PORTRANGE MPICH_PORT_RANGE MPICH_PORTRANGE MPICH_CH3_PORT_RANGE"),
+    _tables.irrelevant("it limits the time of the run", "MPIEXEC_TIMEOUT"),
+    _tables.irrelevant("it is a parameter of the MPI library, which does not bind", "MPIR_CVAR_* MPIR_PARAM_* MPICH_*"),
+    _tables.not_read("it may change where Hydra starts ranks", "HYDRA_* MPIEXEC_*"),
+)  # fmt: skip
+"""Variables that Hydra 5.0 reads, by the names in its program."""
+_ONCE = ("n", "bind-to", "map-by", "membind", "ppn", "topolib")
+_OBJECTS_ONLY = ("none", "rr", "user:")
+"""Bindings with which Hydra ignores a memory policy: the last one is the beginning of one."""
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -62,121 +105,116 @@ def _options(sets: list[CpuSet], topology: Topology, unit: str) -> list[str]:
     cores = {sum(1 for core in topology.groups("core") if core & held) for held in sets}
     sizes = {len(held) for held in sets}
     binds = [f"core:{n}" if n > 1 else "core" for n in cores] + [f"hwthread:{n}" for n in sizes]
-    binds += [unit for unit in ("l2cache", "l3cache", "numa", "socket") if _has(topology, unit)]
+    binds += [unit for unit in ("l2cache", "l3cache", "numa", "socket") if _hydra.has_unit(topology, unit)]
     binds.sort(key=lambda bind: bind != {"package": "socket", "l2": "l2cache", "l3": "l3cache"}.get(unit, unit))
-    maps = [""] + [unit for unit in ("l3cache", "numa", "socket", "core") if _has(topology, unit)]
+    maps = [""] + [unit for unit in ("l3cache", "numa", "socket", "core") if _hydra.has_unit(topology, unit)]
     return [f"-bind-to {b}" + (f" -map-by {m}" if m else "") for m, b in itertools.product(maps, binds)]
-
-
-def _has(topology: Topology, unit: str) -> bool:
-    level = re.match(r"l(\d)", unit)
-    return level is None or any(cache.level == int(level[1]) for cache in topology.caches)
 
 
 def _same(option: str, sets: list[CpuSet], topology: Topology) -> bool:
     binding, _, mapping = option.removeprefix("-bind-to ").partition(" -map-by ")
     try:
-        masks = hydra_masks(topology, binding, mapping or binding)
+        masks = _hydra.object_masks(topology, binding, mapping or binding)
     except ValueError:
         return False
     return len(masks) >= len(sets) and masks[: len(sets)] == sets
 
 
-def hydra_masks(topology: Topology, binding: str, mapping: str) -> list[CpuSet]:
-    """All masks that Hydra assigns before it starts again: for each mapping domain in turn, the next binding
-    domain inside it, wrapping around within the mapping domain where binding domains are the smaller ones.
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+    """Return what `mpiexec -n N -bind-to … -map-by …` (or HYDRA_BINDING, HYDRA_MAPPING) would do on the first host."""
+    for name in _ONCE:
+        if sum(name == given for given, _ in command.given.all_values) > 1:
+            raise ValueError(f"cannot read -{name} twice: {_hydra.UNSUPPORTED}")
+    variables = command.outside
+    binding = command.last("bind-to") or variables.get("HYDRA_BINDING") or "none"
+    mapping = command.last("map-by") or variables.get("HYDRA_MAPPING") or ""
+    ranks, notes = _ranks(command)
+    _check_inherited(command)
+    library = command.last("topolib") or variables.get("HYDRA_TOPOLIB") or "hwloc"
+    if library != "hwloc" and binding != "none":
+        raise ValueError(f"cannot bind with -topolib {library}: Hydra knows hwloc only")
+    sets, more = _hydra.rank_masks(binding, mapping, ranks, topology)
+    notes += more
+    notes += [
+        f"{name} is set for the ranks; Hydra itself does not see it"
+        for name in command.variables
+        if name.startswith("HYDRA_") and command.variables[name] != variables.get(name)
+    ]
+    count = command.threads()
+    unbound = [held for held in sets if held == topology.allowed and binding == "none"]
+    if count and not unbound and any(count > len(held) for held in sets):
+        notes.append(f"OMP_NUM_THREADS={count} is more than the hardware threads of a rank's mask: threads take turns")
+    reading = _shared.reading_of_masks(sets, topology, count or (1 if unbound else None), notes)
+    return _with_policy(reading, command.last("membind") or variables.get("HYDRA_MEMBIND") or "", binding, topology)
+
+
+def _ranks(command: _command.Command) -> tuple[int, list[str]]:
+    """Return how many ranks the first host gets, and remarks.
 
     Raises:
-        ValueError: no such unit.
+        ValueError: values that Hydra refuses, or a number that depends on a file.
     """
-    bind_objs, bind_count = _unit(binding, topology)
-    map_objs, map_count = _unit(mapping, topology)
-    pus = [cpu for held in objects(topology, "thread") for cpu in held]
-    map_width = len(pus) // len(map_objs) * map_count
-    bind_width = len(pus) // len(bind_objs) * bind_count
-    if map_width > len(pus):
-        raise ValueError(f"cannot map by {mapping}: that is larger than the machine")
-    rounds = math.lcm(len(map_objs), map_count) // map_count
-    domains = [[map_objs[(i * map_count + j) % len(map_objs)] for j in range(map_count)] for i in range(rounds)]
-    total = rounds
-    if bind_width < map_width:
-        total = math.lcm(map_width, bind_width) // bind_width * rounds
-    inside = [[cpu for cpu in pus if any(cpu in obj for obj in domain)] for domain in domains]
-    starts = [cpus.index(next(c for c in pus if c in domain[0])) for cpus, domain in zip(inside, domains, strict=True)]
-    covers = [_covering(frozenset(cpus), topology) for cpus in inside]
-    masks: list[CpuSet] = []
-    while len(masks) < total:
-        for d in range(rounds):
-            first = next((k for k, obj in enumerate(bind_objs) if inside[d][starts[d]] in obj), 0)
-            masks.append(_walk(bind_objs, first, bind_count, covers[d] if bind_width < map_width else None))
-            if bind_width < map_width:
-                starts[d] = (starts[d] + bind_width) % len(inside[d])
-    return masks
-
-
-def _covering(held: CpuSet, topology: Topology) -> CpuSet:
-    """The smallest object that holds all of them: Hydra wraps around in it, not in the mapping domain itself."""
-    units = ("core", "l1", "l2", "l3", "l4", "numa", "package", "machine")
-    return min((o for unit in units for o in objects(topology, unit) if o >= held), key=len)
-
-
-def _walk(objs: Sequence[CpuSet], first: int, count: int, domain: CpuSet | None) -> CpuSet:
-    held: set[int] = set()
-    at = first
-    for _ in range(min(count, len(objs))):  # then it comes to the same ones again
-        held |= objs[at]
-        steps = ((at + i) % len(objs) for i in range(1, len(objs) + 1))
-        at = next((k for k in steps if domain is None or objs[k] <= domain), at)
-    return frozenset(held)
-
-
-def _unit(text: str, topology: Topology) -> tuple[tuple[CpuSet, ...], int]:
-    name, _, count = text.partition(":")
-    if name not in _UNITS:
-        raise ValueError(f"cannot read {text!r}; Hydra knows {', '.join(_UNITS)}, each with :COUNT, and user:")
-    if not _has(topology, name):
-        raise ValueError(f"cannot find any {name} on this topology; Hydra stops with an error")
-    return objects(topology, _UNITS[name]), _shared.whole(name, count or "1")
-
-
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
-    """What `mpiexec -n N -bind-to … -map-by …` (or HYDRA_BINDING, HYDRA_MAPPING) would do."""
-    text = command.text
-    line = _shared.read_line(text)
-    binding = line.option("-bind-to", "--bind-to") or line.variables.get("HYDRA_BINDING") or "none"
-    mapping = line.option("-map-by", "--map-by") or line.variables.get("HYDRA_MAPPING") or binding
-    ranks = line.number("-n", "-np", "--np", "--n") or 1
-    if binding == "rr":
-        binding = mapping = "hwthread"
-    count = line.threads()
-    notes = ["several hosts are named: all ranks are drawn on one node"] if _shared.hosts(line) else []
-    if binding == "none":
-        notes.append("MPICH binds nothing here: every rank may run anywhere")
-        return _shared.reading_of_masks([topology.allowed] * ranks, topology, count or 1, notes)
-    if binding.startswith("user:"):
-        existing = frozenset(cpu.os for cpu in topology.cpus)
-        masks = [m & existing for entry in binding[5:].split(",") for m in _user(entry)]
-        if not all(masks):
-            raise ValueError(f"cannot use {binding}: Hydra stops where a rank gets hardware threads that do not exist")
-        if ranks > len(masks):
-            notes.append(f"Hydra binds only ranks 0-{len(masks) - 1}; it silently leaves the others unbound")
-            masks += [topology.allowed] * (ranks - len(masks))
-    else:
-        masks = hydra_masks(topology, binding, mapping)
-        if ranks > len(masks):
-            notes.append(
-                f"Hydra silently wraps around: rank {len(masks)} gets the mask of rank 0 again ({ranks} ranks, "
-                f"{len(masks)} masks)"
+    several = command.has("hosts", "f", "ppn") or "HYDRA_HOST_FILE" in command.outside
+    ranks, each = command.number("n", most=MOST_RANKS if several else _shared.MOST_RANKS), command.number("ppn")
+    lists = [values[0] for name, values in command.given.all_values if name in ("hosts", "f")]
+    if len(lists) > 1:
+        raise ValueError(f"cannot read two lists of hosts: {_hydra.UNSUPPORTED}")
+    file = command.last("f") or ("" if lists else command.outside.get("HYDRA_HOST_FILE", ""))
+    rankmap, order = command.last("rankmap") or "", command.last("order-nodes") or ""
+    if file and file != "HYDRA_USE_LOCALHOST":
+        if each is None or rankmap or ranks is None:
+            raise ValueError(
+                f"cannot tell how many ranks a host gets (the list of hosts is in {file[:60]}); give -n and -ppn, or "
+                "the list as -hosts a:4,b:4"
             )
-    sets = [masks[rank % len(masks)] for rank in range(ranks)]
-    if count and any(count > len(held) for held in sets):
-        notes.append(f"OMP_NUM_THREADS={count} is more than the hardware threads of a rank's mask: threads take turns")
-    return _shared.reading_of_masks(sets, topology, count, notes)
+        hosts = f"the host of rank 0 is drawn, if {file} lists at least {-(-ranks // each)} and binds none itself"
+        return min(ranks, each), [hosts]
+    count, here, total = _hydra.first_host(ranks, each, command.last("hosts") or "", rankmap, order)
+    listed = set_text(here)
+    return len(here), [f"one of {count} hosts is drawn: ranks {listed} of {total}"] if count > 1 else []
 
 
-def _user(entry: str) -> list[CpuSet]:
-    listed, _, times = entry.partition("x")
-    return [parse_cpus(listed.replace("+", ","))] * _shared.whole("user:", times or "1")
+def _check_inherited(command: _command.Command) -> None:
+    """Refuse a command line that keeps OpenMP's variables from its ranks.
+
+    Raises:
+        ValueError: it does.
+    """
+    lists = [values[0].split(",") for name, values in command.given.all_values if name in ("genvlist", "envlist")]
+    by = next((name for name in ("genvnone", "envnone", "genvlist", "envlist") if command.has(name)), "")
+    if not by and command.outside.get("HYDRA_ENV", "all") != "all":
+        by = "HYDRA_ENV"
+    passed = {name for names in lists for name in names} | _command.assigned(command).keys()
+    lost = [name for name in command.variables if re.match("OMP_|GOMP_|KMP_", name) and name not in passed]
+    if by and lost:
+        raise ValueError(f"cannot draw this: {by} keeps {lost[0]} from the ranks; use -genv {lost[0]} VALUE")
+
+
+def _with_policy(reading: Reading, policy: str, binding: str, topology: Topology) -> Reading:
+    """Return the reading with the memory policy that Hydra sets.
+
+    Raises:
+        ValueError: a policy that Hydra or the system refuses.
+    """
+    if not policy:
+        return reading
+    kind, colon, _ = policy.partition(":")
+    if binding.startswith(_OBJECTS_ONLY):
+        note = f"Hydra ignores the memory policy {policy} with -bind-to {binding.partition(':')[0]}"
+        return replace(reading, remarks=(note, *reading.remarks))
+    every = [node for node in topology.numa if node.cpus]
+    if kind == "firsttouch" and all(node.cpus & place.cpus for node in every for place in reading.placement.ranks):
+        return reading
+    if kind in ("firsttouch", "nexttouch"):
+        raise ValueError(f"cannot use -membind {kind} with these masks (Linux refuses it); {_hydra.UNSUPPORTED}")
+    if kind not in ("bind", "interleave") or not colon:
+        raise ValueError(f"cannot read -membind {policy[:60]} (try bind:numa or interleave:numa)")
+    note = f"-membind {policy}: Hydra ignores what follows the colon and takes the memory nodes of each rank's mask"
+    if kind == "bind":
+        note += "; it prefers them, and other nodes are used when they are full"
+        return replace(reading, remarks=(note, *reading.remarks))
+    own = [Memory("interleave", place.memory) for place in reading.placement.ranks]
+    return replace(_shared.with_memory(reading, own, topology), remarks=(note, *reading.remarks))
 
 
 def unbound(size: JobSize, root: bool) -> list[str]:
@@ -184,43 +222,29 @@ def unbound(size: JobSize, root: bool) -> list[str]:
     return ["-n", str(size.ranks), *hydra_hosts(size), "-bind-to", "none"]
 
 
-_ARITY = {
-    **dict.fromkeys((
-        "disable-auto-cleanup", "disable-hostname-propagation", "disable-x", "enable-auto-cleanup",
-        "enable-hostname-propagation", "enable-x", "envall", "envnone", "genvall", "genvnone", "hybrid-hosts", "l",
-        "debug", "pmi-port", "prepend-rank", "print-all-exitcodes", "profile", "skip-launch-node", "v", "verbose",
-    ), 0),
-    **dict.fromkeys((
-        "bind-to", "binding", "bootstrap", "bootstrap-exec", "demux", "envlist", "errfile", "errfile-pattern", "f", "g",
-        "genvlist", "gpu-subdevs-per-proc", "gpus-per-proc", "host", "hostfile", "hostlist", "hosts", "iface",
-        "launcher", "launcher-exec", "localhost", "machine", "machinefile", "machinelist", "machines", "map-by",
-        "membind", "memory-alloc-kinds", "n", "nameserver", "np", "order-nodes", "outfile", "outfile-pattern",
-        "output-from", "ppn", "prepend-pattern", "rankmap", "rmk", "topolib", "usize", "wdir",
-    ), 1),
-    "env": 2, "genv": 2,
-}  # fmt: skip
-"""How many values follow each option of Hydra 4.0 to 5.0 (`HYD_mpiexec_match_table` of its `mpiexec/options.c`)."""
-_NO_PROGRAM = {
-    **dict.fromkeys(("h", "help", "info", "version"), _words.NO_PROGRAM),
-    "configfile": _words.PROGRAMS_IN_A_FILE,
-    "pmi_args": "it continues a program that runs already",
-}
+def parse(words: Sequence[str]) -> _words.Given:
+    """Read options with any number of dashes, in any case, whose value is the next word or follows `=`.
+
+    Raises:
+        ValueError: an option that Hydra does not have, or a missing value.
+    """
+    return _words.scan(words, OPTIONS, _split, ("env", "genv"))
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
-    """Options have any number of dashes, any case, and their value as the next word or after `=`.
+    """Take a command line apart; see `parse`.
 
     Without -n Hydra starts one rank for each host, or as many as the batch system allocated.
 
     Raises:
         ValueError: an option that Hydra does not have, a missing value, or several programs.
     """
-    given = _words.scan(words, _tables.unclassified(_ARITY, _NO_PROGRAM), _split, ("env", "genv"))
+    given = parse(words)
     at = _words.program_index(words, given)
-    number = given.last("n", "np")
+    number = given.last("n")
     ranks = None if number is None else _shared.whole("-n", number, MOST_RANKS)
-    binding, name = given.last("bind-to", "binding"), "bind-to" if "bind-to" in given.spelt else "binding"
-    bound_by = given.spelt.get(name, "HYDRA_BINDING").partition("=")[0]
+    binding = given.last("bind-to")
+    bound_by = given.spelt.get("bind-to", "HYDRA_BINDING").partition("=")[0]
     binds = (environment.get("HYDRA_BINDING", "none") if binding is None else binding) != "none"
     return LaunchCommand(ranks, tuple(words[1:at]), at, binds, bound_by if binds else "")
 

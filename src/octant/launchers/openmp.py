@@ -41,14 +41,19 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """What GNU's runtime does in a process that may use the whole topology; others treat invalid values differently."""
     variables = command.variables
     notes = _openmp.runtimes(variables)
-    count = command.threads() or len(topology.allowed)  # GNU's runtime counts the CPUs of its mask
     places: list[CpuSet] = []
     if "OMP_PLACES" in variables:
         try:
             places = parse_places(variables["OMP_PLACES"], topology)
         except ValueError as error:
             notes.append(f"{error}: GNU's runtime warns and ignores it")
-    policy = variables.get("OMP_PROC_BIND", "").split(",")[0].strip().lower()
+    return bound_threads(command, places, topology, notes)
+
+
+def bound_threads(command: _command.Command, places: Sequence[CpuSet], topology: Topology, notes: list[str]) -> Reading:
+    """Return the reading of the threads of one rank on places, as OMP_PROC_BIND says; no places: none are stated."""
+    count = command.threads() or len(topology.allowed)  # GNU's runtime counts the CPUs of its mask
+    policy = command.variables.get("OMP_PROC_BIND", "").split(",")[0].strip().lower()
     if policy and policy not in _BINDS:
         then = "binds by OMP_PLACES alone" if places else "runs unbound"
         notes.append(

@@ -31,8 +31,11 @@ ANSWER = r"\(Open MPI\) [5-9]|\(PRRTE\)"
 YIELD = "OMPI_MCA_mpi_yield_when_idle"
 YIELDING = {YIELD: "1"}
 MARK = (
-    r"--map-by[ =]|--bind-to[ =]|--mapby[ =]|--bindto[ =]|PRTE_MCA_|--?rankfile |--?nper(node|socket) |"
+    rf"\A(?![\s\S]*(?:{_openmpi.OF_41}))[\s\S]*?(?:"
+    r"--map-by[ =]|--bind-to[ =]|--rank-by[ =]|--?mapby[ =]|--?bindto[ =]|PRTE_MCA_|--?rankfile |--?nper(node|socket) "
+    r"|--?cpu-(set|list)[ =]|--?cpus-per-(proc|rank)[ =]|--?(no)?oversubscribe |--?use-hwthread-cpus |--?prtemca |"
     + _rankfile.MARK
+    + ")"
 )
 FILE = r"rankfile:file=([^\s:]+)|--?rankfile[ =](\S+)"
 FILE_LINES = _rankfile.MARK
@@ -95,12 +98,20 @@ def _same(option: str, sets: list[CpuSet], topology: Topology) -> bool:
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """What the options would do under Open MPI 5; the lines of a rank file may follow the command."""
+    masks, notes = rank_masks(command, topology)
+    return _openmpi.reading(command, topology, masks, notes)
+
+
+def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuSet | None], list[str]]:
+    """Return the mask of each rank, `None`: unbound, and remarks.
+
+    Raises:
+        ValueError: Open MPI 5 refuses the line, or Octant does not read it.
+    """
     if not command.words and not command.file:
         raise ValueError("cannot find the command line of mpirun; begin it with mpirun or mpiexec")
-    asked = _prrte_policy.read(command.given.all_values, _own_variables(command), topology)
-    notes, count = list(asked.notes), command.threads()
-    if "," in (command.last("host") or "") or command.has("hostfile", "default-hostfile"):
-        notes.append("several hosts are named: all ranks are drawn on one node")
+    asked = _prrte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
+    notes = list(asked.notes)
     if command.file or asked.policy.mapper == "rankfile":
         masks = _from_file(command, asked, topology, notes)
     elif asked.policy.mapper == "seq":
@@ -117,24 +128,10 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
         else:
             some = "every rank" if unbound == len(masks) else "some ranks"
             notes.append(f"Open MPI 5 silently leaves {some} unbound here ({why})")
-    sets = [topology.allowed if mask is None else mask for mask in masks]
-    if count and any(count > _cores(held, topology) for held in sets):
-        notes.append(f"OMP_NUM_THREADS={count} is more than the cores of a rank's mask: threads share cores")
-    return _shared.reading_of_masks(sets, topology, count or (1 if unbound == len(masks) else None), notes)
+    return masks, notes
 
 
 _WHY_UNBOUND = {"none": "asked not to bind"}
-
-
-def _own_variables(command: _command.Command) -> dict[str, str]:
-    """Return the variables that mpirun itself sees: without those that -x sets for the ranks."""
-    ranks_only = {values[0].partition("=")[0] for name, values in command.given.all_values if name == "x"}
-    stated = {values[0] for name, values in command.given.all_values if name.endswith("mca")}
-    return {
-        name: value
-        for name, value in command.variables.items()
-        if name not in ranks_only and name.partition("_MCA_")[2] not in stated
-    }
 
 
 def _remarks(command: _command.Command, asked: _prrte_policy.Asked, masks: list[CpuSet | None]) -> list[str]:
@@ -165,10 +162,6 @@ def _from_file(
     if policy.binder == "none" or (policy.oversubscribe and not policy.binder):
         return [None] * len(sets[:ranks])
     return sets[:ranks]
-
-
-def _cores(held: CpuSet, topology: Topology) -> int:
-    return sum(1 for core in topology.groups("core") if core & held)
 
 
 def unbound(size: JobSize, root: bool) -> list[str]:

@@ -1,0 +1,305 @@
+"""Where Intel MPI pins ranks: the domains of its reference, in the order of I_MPI_PIN_ORDER.
+
+The rules are those of Intel's reference (Process Pinning, Interoperability with OpenMP), made precise by runs of Intel
+MPI 2021.18.1 on pretended machines (`tests/support/record_intelmpi.py`). What those runs do not confirm is refused.
+"""
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+
+from octant.launchers import _shared
+from octant.launchers._hydra import unit_objects
+from octant.machine import CpuSet, Topology
+from octant.machine.synthetic import parse_cpus, parse_mask
+
+OFF = ("0", "off", "no", "disable")
+_ON = ("1", "on", "yes", "enable")
+_UNITS = {"core": "core", "numa": "numa", "socket": "package", "sock": "package", "cache2": "l2", "cache3": "l3"}
+_LEVELS = ("package", "numa", "l3", "l2", "core", "thread")
+_MASK = re.compile(r"(0[xX])?[0-9a-fA-F]+")
+
+
+def rank_masks(
+    variables: Mapping[str, str], ranks: int, threads: int | None, topology: Topology
+) -> tuple[list[CpuSet], list[str]]:
+    """Return the mask of each rank of a host, and remarks.
+
+    Args:
+        variables: those whose names begin with I_MPI_PIN.
+        ranks: how many ranks the host has.
+        threads: OMP_NUM_THREADS.
+        topology: the host.
+
+    Raises:
+        ValueError: a value that Intel MPI refuses or ignores, or whose effect is not known for certain.
+    """
+    switch = variables.get("I_MPI_PIN", "1").lower()
+    if switch in OFF:
+        return [topology.allowed] * ranks, ["I_MPI_PIN=off: every rank may run anywhere"]
+    if switch not in _ON:
+        raise ValueError(f"cannot read I_MPI_PIN={switch[:60]} (try 1 or 0)")
+    domain, listed = variables.get("I_MPI_PIN_DOMAIN"), _processor_list(variables)
+    if listed and domain is None:
+        return _list_masks(listed, ranks, topology)
+    if listed:
+        raise ValueError(
+            "cannot draw I_MPI_PIN_PROCESSOR_LIST beside I_MPI_PIN_DOMAIN (Intel's reference says that it is ignored, "
+            "Intel MPI 2021.18 makes domains inside it)"
+        )
+    if domain is not None and domain.startswith("["):
+        notes = [] if "0x" in domain.lower() else [
+            "Intel MPI 2021.18 reports masks without 0x as invalid, then pins by default: write each as 0x…"
+        ]  # fmt: skip
+        return _explicit(domain, ranks, topology), notes
+    return _domain_masks(domain or "auto", variables, ranks, threads, topology)
+
+
+def _processor_list(variables: Mapping[str, str]) -> str:
+    """Return the list of processors; the second name is an old one for the same."""
+    return variables.get("I_MPI_PIN_PROCESSOR_LIST", variables.get("I_MPI_PIN_PROCS", ""))
+
+
+def _list_masks(text: str, ranks: int, topology: Topology) -> tuple[list[CpuSet], list[str]]:
+    """Return the masks of an explicit list: rank i gets the i-th hardware thread."""
+    if not re.fullmatch(r"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*", text):
+        raise ValueError(
+            f"cannot draw I_MPI_PIN_PROCESSOR_LIST={text[:60]} (Intel MPI 2021.18 ignores sets of processors and map=, "
+            "grain=, shift=, and pins by default); try a list of numbers"
+        )
+    cpus = [n for part in text.split(",") for n in sorted(parse_cpus(part))]
+    outside = sorted(set(cpus) - topology.allowed)
+    if outside:
+        raise ValueError(f"cannot use hardware thread {outside[0]} of I_MPI_PIN_PROCESSOR_LIST: it is not there")
+    cores = [core for core in topology.groups("core") if core & frozenset(cpus)]
+    if any(len(core & frozenset(cpus)) > 1 for core in cores):
+        raise ValueError(
+            f"cannot draw I_MPI_PIN_PROCESSOR_LIST={text[:60]} (where two hardware threads are of one core, Intel MPI "
+            "leaves out some); try I_MPI_PIN_DOMAIN with masks"
+        )
+    notes = [] if ranks <= len(cpus) else [
+        f"Intel MPI wraps around in the list: {ranks} ranks on {len(cpus)} hardware threads"
+    ]  # fmt: skip
+    return [frozenset({cpus[rank % len(cpus)]}) for rank in range(ranks)], notes
+
+
+def _explicit(domain: str, ranks: int, topology: Topology) -> list[CpuSet]:
+    """Return the masks of `[0x3,0xc]`.
+
+    Raises:
+        ValueError: Intel MPI does not take them, and pins by default then.
+    """
+    words = domain.removeprefix("[").removesuffix("]").split(",")
+    if not domain.endswith("]") or not all(_MASK.fullmatch(word) for word in words):
+        raise ValueError(f"cannot read I_MPI_PIN_DOMAIN={domain[:60]} as masks; try [0x3,0xc]")
+    if len(words) != ranks:
+        raise ValueError(
+            f"cannot use {len(words)} masks of I_MPI_PIN_DOMAIN for {ranks} ranks (Intel MPI wants one for each, and "
+            "pins by default otherwise)"
+        )
+    masks = [parse_mask(word) for word in words]
+    if not all(mask and mask <= topology.allowed for mask in masks):
+        raise ValueError("cannot use I_MPI_PIN_DOMAIN (a mask has hardware threads that are not there)")
+    return masks
+
+
+def _domain_masks(
+    domain: str, variables: Mapping[str, str], ranks: int, threads: int | None, topology: Topology
+) -> tuple[list[CpuSet], list[str]]:
+    """Return the masks of domains by a unit, a size or a formula."""
+    name, _, layout = domain.partition(":")
+    order = _order(variables, domain, layout)
+    cells = _cells(variables, topology)
+    usable = frozenset().union(*cells)
+    if name == "auto":
+        return [mask & usable for mask in _auto(ranks, order, topology)], []
+    if name == "node" and not layout:
+        return [usable] * ranks, []
+    if name in _UNITS and not layout:
+        domains = unit_objects(topology, _UNITS[name])
+        if not domains:
+            raise ValueError(f"cannot find any {name} on this topology")
+        if not all(any(one <= package for package in unit_objects(topology, "package")) for one in domains):
+            raise ValueError(f"cannot draw I_MPI_PIN_DOMAIN={name} where it is larger than a package; try masks")
+        masks, notes = _dealt_out(domains, ranks, order, topology)
+        return [mask & usable for mask in masks], notes
+    if name == "omp":
+        if threads is None:
+            raise ValueError(
+                "cannot draw I_MPI_PIN_DOMAIN=omp without OMP_NUM_THREADS (Intel MPI pins by default then)"
+            )
+        name = str(threads)
+    if not name.isdigit() or int(name) == 0:
+        why = "Intel MPI 2021.18 ignores it and pins by default" if name in ("cache", "cache1") else "it is no domain"
+        raise ValueError(
+            f"cannot read I_MPI_PIN_DOMAIN={domain[:60]} ({why}); read are masks, auto, omp, a number, node, "
+            f"{', '.join(_UNITS)}"
+        )
+    return _sized(_shared.whole("I_MPI_PIN_DOMAIN", name), cells, ranks, order, topology)
+
+
+def _order(variables: Mapping[str, str], domain: str, layout: str) -> str:
+    """Return the order of domains: `bunch`, or `compact` if the layout says so.
+
+    Raises:
+        ValueError: an order or a layout that Intel MPI ignores, or for which the runs confirm no rule.
+    """
+    order = variables.get("I_MPI_PIN_ORDER", "bunch")
+    if order not in ("bunch", "compact"):
+        known = order in ("scatter", "spread", "range")
+        why = "Octant has no rule that agrees with Intel MPI" if known else "Intel MPI ignores it and takes bunch"
+        raise ValueError(f"cannot draw I_MPI_PIN_ORDER={order[:60]} ({why}); try bunch or compact")
+    if layout and (layout != "compact" or not domain.startswith("auto")):
+        raise ValueError(
+            f"cannot draw I_MPI_PIN_DOMAIN={domain[:60]} (Octant has no rule for this layout that agrees with Intel "
+            "MPI); try masks"
+        )
+    return "compact" if layout else order
+
+
+def _cells(variables: Mapping[str, str], topology: Topology) -> tuple[CpuSet, ...]:
+    """Return the hardware threads that domains consist of: all, or the first one of each core."""
+    cell = variables.get("I_MPI_PIN_CELL", "unit")
+    if cell not in ("unit", "core"):
+        raise ValueError(f"cannot read I_MPI_PIN_CELL={cell[:60]} (try unit or core)")
+    cells = unit_objects(topology, "thread")
+    if cell == "unit":
+        return cells
+    firsts = {min(core & topology.allowed) for core in unit_objects(topology, "core")}
+    return tuple(held for held in cells if held & firsts)
+
+
+def _even(count: int, parts: int) -> list[int]:
+    """Return how many of a number of things each part gets; the first parts get one more."""
+    return [count // parts + (part < count % parts) for part in range(parts)]
+
+
+def _level(held: CpuSet, parts: int, topology: Topology) -> tuple[CpuSet, ...]:
+    """Return the objects in a set of the widest kind of which there are enough; (): there are fewer threads."""
+    for level in _LEVELS:
+        inside = tuple(one & held for one in unit_objects(topology, level) if one & held)
+        if len(inside) >= parts and frozenset().union(*inside) == held:
+            return inside
+    return ()
+
+
+def _slices(held: CpuSet, parts: int, topology: Topology) -> list[CpuSet]:
+    """Return a set cut into parts along the objects of `_level`."""
+    inside = _level(held, parts, topology)
+    starts = [sum(_even(len(inside), parts)[:part]) for part in range(parts + 1)]
+    return [frozenset().union(*inside[a:b]) for a, b in itertools.pairwise(starts)]
+
+
+def _uniform(topology: Topology) -> bool:
+    """Return whether all packages are alike; Intel MPI falls back to compact otherwise."""
+    return all(
+        len({len(one & package) for one in unit_objects(topology, level) if one & package}) == 1
+        and len({sum(1 for one in unit_objects(topology, level) if one & other)
+                 for other in unit_objects(topology, "package")}) == 1
+        for level in ("package", "numa", "core")
+        for package in unit_objects(topology, "package")
+    )  # fmt: skip
+
+
+def _nodes(package: CpuSet, topology: Topology) -> list[CpuSet]:
+    """Return the NUMA nodes of a package, or the package itself if a node is as large."""
+    return [node for node in unit_objects(topology, "numa") if node < package] or [package]
+
+
+def _by_node(ranks: int, most: int, each: int | None, topology: Topology) -> bool:
+    """Return whether `bunch` divides the ranks of a package among its NUMA nodes.
+
+    It does if ranks divide evenly among all nodes, or if a package has more ranks than nodes and than a node has
+    domains.
+
+    Args:
+        ranks: of the host.
+        most: of a package.
+        each: domains in a NUMA node; `None`: domains are a number of hardware threads, and only even divisions count.
+        topology: the host.
+    """
+    packages = unit_objects(topology, "package")
+    nodes = len(_nodes(packages[0], topology))
+    return 1 < nodes <= most and (
+        ranks % (nodes * len(packages)) == 0 or (each is not None and most > max(each, nodes))
+    )
+
+
+def _auto(ranks: int, order: str, topology: Topology) -> list[CpuSet]:
+    """Return domains of hardware threads / ranks each: ranks are divided among packages, then packages among ranks.
+
+    Raises:
+        ValueError: more ranks than hardware threads.
+    """
+    packages = unit_objects(topology, "package")
+    if ranks > len(topology.allowed):
+        raise ValueError(f"cannot draw I_MPI_PIN_DOMAIN=auto with {ranks} ranks on {len(topology.allowed)} threads")
+    if order == "compact" or ranks < len(packages) or not _uniform(topology):
+        return _slices(topology.allowed, ranks, topology)
+    found: list[CpuSet] = []
+    counts = _even(ranks, len(packages))
+    first = _nodes(packages[0], topology)[0]
+    each = sum(1 for one in _level(packages[0], counts[0], topology) if one <= first)
+    by_node = _by_node(ranks, counts[0], each, topology)
+    for package, count in zip(packages, counts, strict=True):
+        nodes = _nodes(package, topology)
+        nodes = nodes if by_node and count >= len(nodes) else [package]
+        for node, own in zip(nodes, _even(count, len(nodes)), strict=True):
+            found += _slices(node, own, topology) if own else []
+    return found
+
+
+def _dealt_out(domains: Sequence[CpuSet], ranks: int, order: str, topology: Topology) -> tuple[list[CpuSet], list[str]]:
+    """Return the domain of each rank: `bunch` gives each package its share of the ranks."""
+    packages = unit_objects(topology, "package")
+    counts = _even(ranks, len(packages))
+    fits = all(count <= sum(1 for one in domains if one <= package)
+               for count, package in zip(counts, packages, strict=True))  # fmt: skip
+    if order == "bunch" and fits and _uniform(topology):
+        first = _nodes(packages[0], topology)[0]
+        by_node = _by_node(ranks, counts[0], sum(1 for one in domains if one <= first), topology)
+        found: list[CpuSet] = []
+        for package, count in zip(packages, counts, strict=True):
+            nodes = _nodes(package, topology)
+            nodes = nodes if by_node and count >= len(nodes) else [package]
+            for node, own in zip(nodes, _even(count, len(nodes)), strict=True):
+                found += [one for one in domains if one <= node][:own]
+        return found, []
+    notes = [] if ranks <= len(domains) else [
+        f"Intel MPI silently overlaps domains: {ranks} ranks on {len(domains)} domains"
+    ]  # fmt: skip
+    return [domains[rank % len(domains)] for rank in range(ranks)], notes
+
+
+def _sized(
+    width: int, cells: Sequence[CpuSet], ranks: int, order: str, topology: Topology
+) -> tuple[list[CpuSet], list[str]]:
+    """Return domains of a number of cells each.
+
+    Raises:
+        ValueError: domains that fit the machine, but not the packages that they are divided among.
+    """
+    packages = unit_objects(topology, "package")
+    counts = _even(ranks, len(packages))
+    shares = [[cell for cell in cells if cell <= package] for package in packages]
+    fits = all(count * width <= len(share) for count, share in zip(counts, shares, strict=True))
+    if order == "bunch" and _uniform(topology):
+        if fits:
+            by_node = _by_node(ranks, counts[0], None, topology)
+            found: list[CpuSet] = []
+            for package, count in zip(packages, counts, strict=True):
+                nodes = _nodes(package, topology) if by_node else [package]
+                for node, own in zip(nodes, _even(count, len(nodes)), strict=True):
+                    inside = [cell for cell in cells if cell <= node]
+                    found += [frozenset().union(*inside[i * width : (i + 1) * width]) for i in range(own)]
+            return found, []
+        if ranks * width <= len(cells):
+            raise ValueError(
+                f"cannot draw I_MPI_PIN_DOMAIN={width} with {ranks} ranks (they fit the machine, but not each "
+                "package); try I_MPI_PIN_ORDER=compact, or masks"
+            )
+    notes = [] if ranks * width <= len(cells) else [
+        f"Intel MPI silently overlaps domains: {ranks} ranks of {width} on {len(cells)}"
+    ]  # fmt: skip
+    return [frozenset().union(*(cells[(rank * width + i) % len(cells)] for i in range(min(width, len(cells)))))
+            for rank in range(ranks)], notes  # fmt: skip
