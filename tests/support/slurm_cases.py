@@ -1,5 +1,6 @@
 """Machines and command lines for the recorder of srun: all pairs of option values, and lines that people write."""
 
+import functools
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -142,11 +143,12 @@ JOBS = [  # options of sbatch, and of srun
 ]  # fmt: skip
 
 
+@functools.cache
 def all_pairs() -> list[Case]:
     """Return lines in which every two values of different options or variables occur together.
 
-    The lines are made greedily: each starts with a pair that is still missing, and takes further values as long as each
-    adds a missing pair. A line has few options, so that a refusal hides few pairs.
+    Unlike those of `pairs.all_pairs`, a line has few options, so that a refusal hides few pairs. They are made
+    greedily: each starts with a pair that is still missing, and takes further values as long as each adds such a pair.
     """
     values = [(name, value) for name, some in {**OPTIONS, **VARIABLES}.items() for value in some]
     missing = dict.fromkeys(pair for pair in itertools.combinations(values, 2) if pair[0][0] != pair[1][0])

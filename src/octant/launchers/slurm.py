@@ -50,12 +50,13 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     """Masks always; named options that give the same masks follow as a comment."""
     sets = _shared.rank_sets(placement)
     memory, cannot = _memory(request, placement)
+    node = node_of(topology)
     masks = f"--whole -n {len(sets)} --cpu-bind=mask_cpu:{','.join(mask_text(held) for held in sets)}"
     try:
-        _masks_of(masks, topology)
+        _masks_of(masks, node)
     except ValueError:
         return Syntax((), False, (_UNCOUNTED, *cannot, *_shared.no_pages(request)))
-    named = _named_options(sets, request, topology)
+    named = _named_options(sets, request, topology, node)
     lines = [
         *_shared.openmp_line(request),
         *_shared.heap_line(request),
@@ -87,7 +88,7 @@ _NAMED = (
 )  # fmt: skip
 
 
-def _named_options(sets: Sequence[CpuSet], request: Request, topology: Topology) -> str:
+def _named_options(sets: Sequence[CpuSet], request: Request, topology: Topology, node: Node) -> str:
     """Return the first line of named options with which Slurm gives these masks, "": none was found."""
     cores = max(sum(1 for core in topology.groups("core") if core & held) for held in sets)
     width = max(map(len, sets))
@@ -97,18 +98,17 @@ def _named_options(sets: Sequence[CpuSet], request: Request, topology: Topology)
     for count, option, order in itertools.product(counts, options, ("block:block", "block:cyclic")):
         words = f"-n {len(sets)} -c {count} {option} -m {order}"
         with contextlib.suppress(ValueError):
-            if _masks_of(words, topology) == list(sets):
+            if _masks_of(words, node) == list(sets):
                 return words
     return ""
 
 
-def _masks_of(words: str, topology: Topology) -> list[CpuSet | None]:
+def _masks_of(words: str, node: Node) -> list[CpuSet | None]:
     """Return the masks of a line of options, without `srun`.
 
     Raises:
         ValueError: srun refuses it.
     """
-    node = node_of(topology)
     return step_masks(node, step_of(Asked(parse(["srun", *words.split()]), {}, _words.Given(0)), node))
 
 
