@@ -12,10 +12,10 @@ import pytest
 import trees
 from octant.machine import hwloc
 from octant.machine.cpusets import cpus_text, parse_cpus, parse_mask
-from octant.machine.hwloc import _helper, cache, process
+from octant.machine.hwloc import _helper, cache, process, source
 from octant.machine.hwloc.document import parse_document
 from octant.machine.hwloc.library import wheel_library
-from octant.machine.hwloc.lists import copy_with_masks
+from octant.machine.hwloc.lists import completed_files
 from octant.machine.hwloc.process import Request, export_xml
 from octant.machine.tree import Tree
 from paths import MACHINES
@@ -39,7 +39,7 @@ def write(root: Path, files: dict[str, str]) -> Path:
 def helper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A program in the place of the helper."""
     file = tmp_path / "helper.py"
-    monkeypatch.setattr(process._helper, "__file__", str(file))
+    monkeypatch.setattr(_helper, "__file__", str(file))
     return file
 
 
@@ -106,7 +106,7 @@ def test_a_helper_that_fails_names_the_source_the_reason_and_a_next_step(
 def test_a_helper_that_hangs_is_ended_with_what_it_started(
     helper: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(process._helper, "WALL_S", 2)
+    monkeypatch.setattr(_helper, "WALL_S", 2)
     note = tmp_path / "pids"
     helper.write_text(
         "import os, subprocess, time\n"
@@ -237,7 +237,7 @@ def _with(helper: Path, root: Path, inside: str, backend: str = "Linux") -> str:
 def test_a_recording_with_lists_reads_like_one_with_masks(name: str, tmp_path: Path) -> None:
     """Recordings of version 0.2 have lists only; hwloc reads masks, as kernels write them."""
     tree = trees.InMemory(name)
-    copy_with_masks(tree, tmp_path)
+    write(tmp_path, completed_files(tree))
     for path, text in tree.read.items():
         if path.endswith(("_list", "cpulist")):
             mask = path.replace("shared_cpu_list", "shared_cpu_map").replace("cpulist", "cpumap").removesuffix("_list")
@@ -246,8 +246,8 @@ def test_a_recording_with_lists_reads_like_one_with_masks(name: str, tmp_path: P
     for path, package in packages.items():
         mates = {int(re.sub(r".*/cpu(\d+)/.*", r"\1", other)) for other, same in packages.items() if same == package}
         assert parse_mask((tmp_path / path).with_name("package_cpus").read_text()) == mates
-    for path in tmp_path.rglob("*list"):
-        path.unlink()
+    for listed in tmp_path.rglob("*list"):
+        listed.unlink()
     threads = {int(re.sub(r".*/cpu(\d+)/.*", r"\1", path)) for path in packages}
     lists, masks = hwloc.recorded_tree(tree), hwloc.recorded_tree(tmp_path)
     assert numbers(lists, "PU") == threads
@@ -296,7 +296,7 @@ OLD = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def test_xml_of_version_1_becomes_version_2() -> None:
-    root = parse_document(hwloc.from_xml(OLD))
+    root = parse_document(source.from_xml(OLD))
     assert root.get("version", "").startswith("2")
     found = {item.get("type"): item for item in root.iter("object")}
     assert found["L2Cache"].get("cache_size") == "4194304"
@@ -305,7 +305,7 @@ def test_xml_of_version_1_becomes_version_2() -> None:
 
 @pytest.mark.parametrize("path", sorted(MACHINES.glob("*.xml")), ids=lambda path: path.name)
 def test_xml_of_version_2_keeps_its_facts(path: Path) -> None:
-    before, after = parse_document(path.read_text()), parse_document(hwloc.from_xml(path.read_text()))
+    before, after = parse_document(path.read_text()), parse_document(source.from_xml(path.read_text()))
     left_out = ("Group", "Bridge", "PCIDev", "OSDev")  # groups that add no structure, I/O devices
     keys = ("type", "cpuset", "complete_cpuset", "allowed_cpuset", "cache_size", "cache_type", "local_memory", "name")
     for tag in ("object", "cpukind", "memattr", "distances2"):
@@ -318,7 +318,7 @@ def test_xml_of_version_2_keeps_its_facts(path: Path) -> None:
 
 def test_xml_of_version_3_is_left_to_the_reader() -> None:
     text = '<topology version="3.0"><object type="Machine"/></topology>'
-    assert hwloc.from_xml(text) == text
+    assert source.from_xml(text) == text
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_xml_of_version_3_is_left_to_the_reader() -> None:
 )
 def test_other_xml_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="cannot read"):
-        hwloc.from_xml(text)
+        source.from_xml(text)
 
 
 @pytest.fixture
@@ -334,7 +334,12 @@ def calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """What the helper was asked for, with a cache of its own."""
     made: list[str] = []
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(hwloc.source, "export_xml", lambda request: made.append(request.kind) or f"<{len(made)}/>\n")
+
+    def export(request: Request) -> str:
+        made.append(request.kind)
+        return f"<{len(made)}/>\n"
+
+    monkeypatch.setattr(source, "export_xml", export)
     return made
 
 
