@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octant.machine import hwloc
 from octant.machine.cpusets import parse_mask
+from octant.machine.hwloc import source
 from octant.machine.hwloc.description import mask_text, parse_description
 from octant.machine.hwloc.document import parse_document
 
 
 def objects(text: str) -> list[tuple[str | None, ...]]:
     keys = ("type", "os_index", "cpuset", "cache_size", "local_memory")
-    return [tuple(item.get(key) for key in keys) for item in parse_document(hwloc.from_synthetic(text)).iter("object")]
+    return [tuple(item.get(key) for key in keys) for item in parse_document(source.from_synthetic(text)).iter("object")]
 
 
 @pytest.mark.parametrize(
@@ -61,13 +61,15 @@ def test_each_level_has_as_many_objects_as_its_counts_say(
 
 
 def test_what_may_be_used_and_the_kinds_of_cores_are_in_the_xml() -> None:
-    root = parse_document(hwloc.from_synthetic("core:40 pu:1\nallowed: 2-5,33\nkinds: performance=0-7 efficiency=8-39"))
+    root = parse_document(
+        source.from_synthetic("core:40 pu:1\nallowed: 2-5,33\nkinds: performance=0-7 efficiency=8-39")
+    )
     machine = next(root.iter("object"))
     assert parse_mask(machine.get("allowed_cpuset", "")) == {2, 3, 4, 5, 33}
     assert len(parse_mask(machine.get("complete_cpuset", ""))) == 40
     kinds = [(parse_mask(kind.get("cpuset", "")), kind[0].get("value")) for kind in root.iter("cpukind")]
     assert kinds == [(frozenset(range(8, 40)), "IntelAtom"), (frozenset(range(8)), "IntelCore")]
-    again = parse_document(hwloc.from_xml(hwloc.from_synthetic("core:2 pu:1\nallowed: 1")))  # hwloc reads it, too
+    again = parse_document(source.from_xml(source.from_synthetic("core:2 pu:1\nallowed: 1")))  # hwloc reads it, too
     assert parse_mask(next(again.iter("object")).get("allowed_cpuset", "")) == {1}
 
 
@@ -111,11 +113,11 @@ def test_masks_read_back(cpus: frozenset[int]) -> None:
 )
 def test_the_part_that_is_wrong_is_named(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        hwloc.from_synthetic(text)
+        source.from_synthetic(text)
 
 
 def test_a_wrong_description_needs_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hwloc.source, "export_xml", lambda _: pytest.fail("hwloc was asked"))
+    monkeypatch.setattr(source, "export_xml", lambda _: pytest.fail("hwloc was asked"))
     with pytest.raises(ValueError, match="cor:4"):
-        hwloc.from_synthetic("cor:4 pu:2")
+        source.from_synthetic("cor:4 pu:2")
     assert parse_description("core:2 pu:1").levels == "core:2 pu:1 "

@@ -12,7 +12,7 @@ import pytest
 import trees
 from octant.machine import hwloc
 from octant.machine.cpusets import cpus_text, parse_cpus, parse_mask
-from octant.machine.hwloc import _helper, cache, process
+from octant.machine.hwloc import _helper, cache, process, source
 from octant.machine.hwloc.document import parse_document
 from octant.machine.hwloc.library import wheel_library
 from octant.machine.hwloc.lists import completed_files
@@ -233,7 +233,7 @@ def _with(helper: Path, root: Path, inside: str, backend: str = "Linux") -> str:
     return hwloc.recorded_tree(root)
 
 
-@pytest.mark.parametrize("name", ["epyc-2s-nps4", "laptop-6p8e", "server-offline", "board-no-numa", "container-4of32"])
+@pytest.mark.parametrize("name", ["laptop-6p8e", "server-offline", "board-no-numa", "container-4of32"])
 def test_a_recording_with_lists_reads_like_one_with_masks(name: str, tmp_path: Path) -> None:
     """Recordings of version 0.2 have lists only; hwloc reads masks, as kernels write them."""
     tree = trees.InMemory(name)
@@ -296,7 +296,7 @@ OLD = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def test_xml_of_version_1_becomes_version_2() -> None:
-    root = parse_document(hwloc.from_xml(OLD))
+    root = parse_document(source.from_xml(OLD))
     assert root.get("version", "").startswith("2")
     found = {item.get("type"): item for item in root.iter("object")}
     assert found["L2Cache"].get("cache_size") == "4194304"
@@ -305,7 +305,7 @@ def test_xml_of_version_1_becomes_version_2() -> None:
 
 @pytest.mark.parametrize("path", sorted(MACHINES.glob("*.xml")), ids=lambda path: path.name)
 def test_xml_of_version_2_keeps_its_facts(path: Path) -> None:
-    before, after = parse_document(path.read_text()), parse_document(hwloc.from_xml(path.read_text()))
+    before, after = parse_document(path.read_text()), parse_document(source.from_xml(path.read_text()))
     left_out = ("Group", "Bridge", "PCIDev", "OSDev")  # groups that add no structure, I/O devices
     keys = ("type", "cpuset", "complete_cpuset", "allowed_cpuset", "cache_size", "cache_type", "local_memory", "name")
     for tag in ("object", "cpukind", "memattr", "distances2"):
@@ -318,7 +318,7 @@ def test_xml_of_version_2_keeps_its_facts(path: Path) -> None:
 
 def test_xml_of_version_3_is_left_to_the_reader() -> None:
     text = '<topology version="3.0"><object type="Machine"/></topology>'
-    assert hwloc.from_xml(text) == text
+    assert source.from_xml(text) == text
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_xml_of_version_3_is_left_to_the_reader() -> None:
 )
 def test_other_xml_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="cannot read"):
-        hwloc.from_xml(text)
+        source.from_xml(text)
 
 
 @pytest.fixture
@@ -335,11 +335,11 @@ def calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     made: list[str] = []
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
-    def export_xml(request: process.Request) -> str:
+    def export(request: Request) -> str:
         made.append(request.kind)
         return f"<{len(made)}/>\n"
 
-    monkeypatch.setattr(hwloc.source, "export_xml", export_xml)
+    monkeypatch.setattr(source, "export_xml", export)
     return made
 
 
