@@ -58,9 +58,11 @@ def _source(case: Case) -> Iterator[Path]:
         if case.name.startswith("linux/"):
             yield root
         elif case.name.startswith("x86/"):
-            yield shutil.move(root, Path(name) / "cpuid").parent
+            shutil.move(root, Path(name) / "cpuid")
+            yield Path(name)
         else:
-            yield shutil.move(root / "cpuid", root / "fsroot" / "cpuid").parent
+            shutil.move(root / "cpuid", root / "fsroot" / "cpuid")
+            yield root / "fsroot"
 
 
 def _read(path: Path) -> Topology:

@@ -386,3 +386,17 @@ def test_units_are_shared_in_turn_when_asked_and_remarks_name_the_level_that_is_
     assert no_l3 == ("this topology has no L3 cache: each rank has the next smaller unit to itself",)
     with_l2 = plan(load("l2:2 core:1 pu:1"), parse_request("1x1,unit=l2")).remarks
     assert with_l2 == ()
+
+
+def test_the_largest_that_fits_has_memory_of_its_own_too() -> None:
+    """Threads outside every memory node cannot be bound to their own memory, whatever their number."""
+    whole = reference()
+    outside = whole.numa[-1].cpus
+    numa = tuple(replace(node, cpus=node.cpus - outside) for node in whole.numa)
+    cpus = tuple(replace(cpu, numa=None) if cpu.os in outside else cpu for cpu in whole.cpus)
+    topology = replace(whole, numa=numa, cpus=cpus)
+    for unit in ("core", "package"):
+        placement, largest = answer(topology, Request(ranks=99, unit=unit, memory=Memory("bind")))
+        assert placement is None
+        assert largest is not None
+        assert plan(topology, largest).ranks

@@ -27,7 +27,7 @@ def requests(topology: Topology, seed: str, several: int) -> Iterator[Request]:
     most = max(1, len(topology.usable()))
     for unit, order, smt, policy, share in zip(*shuffled, strict=True):
         ranks, threads = rng.choice((1, 2, 3, 4, most)), rng.choice((1, 2, 4))
-        yield Request(ranks, threads, unit, order, smt, Memory(policy), share=share)  # type: ignore[arg-type]
+        yield Request(ranks, threads, unit, order, smt, Memory(policy), share=share)
 
 
 def placed(topology: Topology, request: Request) -> tuple[Request, Placement] | None:

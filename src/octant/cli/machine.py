@@ -42,8 +42,10 @@ def machine(
 ) -> None:
     """Show packages, memory, caches, cores, page sizes, settings, and where their sources disagree."""
     from octant.machine import recording
+    from octant.machine.discover import discover
     from octant.machine.load import load_machine
     from octant.report.machine import text as writer
+    from octant.untrusted import is_file
 
     if record is not None:
         with _refusing():
@@ -51,7 +53,7 @@ def machine(
         print(f"{len(files)} files of this machine are in {record}")
         return
     with _refusing():
-        found = load_machine("here" if source == Path("/") else str(source))
+        found = load_machine(str(source)) if is_file(source) else discover(source)
     if other:
         print(_beside(found, other, store, json))
     else:

@@ -20,8 +20,9 @@ def numa_mode(machine: Machine) -> str:
             return "not known"
         return f"{_counted(len(nodes), 'NUMA domain')} known; hardware threads {cpus_text(without)} are in none"
     per_package = max((sum(bool(node & package) for node in nodes) for package in packages), default=1)
-    if per_package == 1 and len(nodes) < len(packages):
-        where = f"1 NUMA domain over {len(packages)} packages (interleaved)"
+    spanned = max((sum(bool(node & package) for package in packages) for node in nodes), default=0)
+    if per_package == 1 and spanned > 1:
+        where = f"1 NUMA domain over {spanned} packages (interleaved)"
     else:
         where = f"{_counted(per_package, 'NUMA domain')} a package{_name(machine, per_package)}"
     last = max((cache.level for cache in top.data_caches()), default=0)

@@ -13,7 +13,7 @@ from octant.machine.discover import from_tree
 from octant.machine.hwloc._helper import pci_stub
 from octant.machine.hwloc.inputs import control_groups, group_mounts, input_files, input_links, is_group_mount
 from octant.machine.hwloc.library import wheel_library
-from octant.machine.system import mounts, page_sizes
+from octant.machine.system import EVENT_SOURCES, mounts, page_sizes
 from octant.machine.tree import Tree
 
 
@@ -34,6 +34,8 @@ def record(folder: Path, root: Path = Path("/")) -> list[Path]:
     tree = Tree(root)
     from_tree(tree)
     page_sizes(tree)  # from the files alone, as the reader of the recording has to
+    for unit in tree.names(EVENT_SOURCES):  # that there are none of hardware counters is a fact too
+        tree.text(f"{EVENT_SOURCES}/{unit}/type")
     input_files(tree)
     links = input_links(tree)
     groups = _Groups.of(tree)

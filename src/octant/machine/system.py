@@ -41,6 +41,7 @@ from octant.machine.processor import architecture, model_numbers
 from octant.machine.tree import Tree
 
 THP = "sys/kernel/mm/transparent_hugepage"
+EVENT_SOURCES = "sys/bus/event_source/devices"
 VOLATILE = frozenset(
     {
         "frequency_now_hz",
@@ -117,9 +118,9 @@ def _kernel(tree: Tree) -> Iterator[tuple[str, str]]:
     yield "numa_balancing", tree.text("proc/sys/kernel/numa_balancing") or ""
     yield "aslr", tree.text("proc/sys/kernel/randomize_va_space") or ""
     yield "perf_event_paranoid", tree.text("proc/sys/kernel/perf_event_paranoid") or ""
-    sources = tree.names("sys/bus/event_source/devices")
+    sources = tree.names(EVENT_SOURCES)
     units = [name for name in sources if re.fullmatch(r"cpu|cpu_core|cpu_atom|armv\d.*|power\d+|hv_24x7", name)]
-    present = [name for name in units if tree.text(f"sys/bus/event_source/devices/{name}/type") is not None]
+    present = [name for name in units if tree.text(f"{EVENT_SOURCES}/{name}/type") is not None]
     yield "pmu", "yes" if present else "no" if sources else ""
     yield "file_systems", " ".join(sorted({kind for kind, _ in mounts(tree.text("proc/self/mountinfo") or "")}))
     yield "pressure", "yes" if tree.text("proc/pressure/cpu") else "no"

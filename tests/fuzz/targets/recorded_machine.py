@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 
 import trees
+from forked_hwloc import forked_hwloc
 from octant.launchers import translate
 from octant.machine import codec
 from octant.machine.discover import discover
@@ -30,7 +31,8 @@ def read(data: bytes) -> None:
         for part in data.split(b"=== ")[1:]:
             path, _, content = part.partition(b"\n")
             _write(root, path, content)
-        machine = discover(root)
+        with forked_hwloc():
+            machine = discover(root)
         as_text(machine)
         trees.from_json(codec.to_json(machine))
         translate("1x1,memory=local", machine.topology, page_sizes=machine.page_sizes)

@@ -1,5 +1,6 @@
 """hwloc's synthetic descriptions, with lines of our own."""
 
+from forked_hwloc import forked_hwloc
 from fuzz_targets import one_in
 from octant.launchers import translate
 from octant.machine.hwloc import read_synthetic
@@ -19,7 +20,8 @@ SEEDS = [
 
 def read(data: bytes) -> None:
     """A topology, in use."""
-    topology = read_synthetic(data.decode("utf-8", "surrogateescape"))
+    with forked_hwloc():
+        topology = read_synthetic(data.decode("utf-8", "surrogateescape"))
     answer = translate("1x1,memory=local", topology)
     if one_in(8, data):
         as_text(answer)

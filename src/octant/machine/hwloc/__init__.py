@@ -2,7 +2,17 @@
 
 from octant.machine.hwloc.files import load, load_machine, read_synthetic
 from octant.machine.hwloc.library import NoHwlocError
-from octant.machine.hwloc.source import recorded_tree, this_machine
+from octant.machine.hwloc.source import from_synthetic, from_xml, recorded_tree, this_machine
 from octant.machine.hwloc.xml import read_xml
 
-__all__ = ["NoHwlocError", "load", "load_machine", "read_synthetic", "read_xml", "recorded_tree", "this_machine"]
+__all__ = [
+    "NoHwlocError",
+    "from_synthetic",
+    "from_xml",
+    "load",
+    "load_machine",
+    "read_synthetic",
+    "read_xml",
+    "recorded_tree",
+    "this_machine",
+]

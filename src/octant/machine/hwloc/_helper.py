@@ -41,8 +41,9 @@ def _limit() -> None:
         (resource.RLIMIT_NPROC, 0),
     ):
         hard = resource.getrlimit(kind)[1]
-        value = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(kind, (value, value))
+        soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        later = 2 if kind == resource.RLIMIT_CPU else 0  # SIGXCPU comes first, which tells the reason
+        resource.setrlimit(kind, (soft, soft + later if hard == resource.RLIM_INFINITY else min(soft + later, hard)))
     signal.alarm(WALL_S + 5)  # the end of a helper whose parent was killed
 
 

@@ -113,7 +113,10 @@ def _levels(text: str) -> Iterator[_Level]:
         count = int(match[3] or 1)
         if count == 0:
             raise ValueError(f"cannot have no {match[2]}: counts start at 1")
-        attributes = dict(part.split("=", 1) for part in (match[4] or "").split() if "=" in part)
+        words = (match[4] or "").split()
+        if wrong := next((word for word in words if "=" not in word), None):
+            raise ValueError(f"cannot read {wrong[:60]!r} as an attribute of {match[2]}; try size=1MiB")
+        attributes = dict(word.split("=", 1) for word in words)
         level = _Level(_TYPES[match[2].lower()], count, attributes, bool(match[1]))
         if level.kind != "machine" or count > 1:  # there is one, and hwloc adds it
             yield level
@@ -122,6 +125,8 @@ def _levels(text: str) -> Iterator[_Level]:
 def _check_indexes(tree: list[_Level], total: int) -> None:
     """Refuse numbers of hardware threads for which hwloc would count upwards instead, with a warning at most."""
     text = tree[-1].attributes.get("indexes", "")
+    if text.count(":") > DEEPEST:
+        raise ValueError(f"cannot number by {text.count(':') + 1} loops (at most {DEEPEST})")
     if re.fullmatch("[0-9]{1,5}(,[0-9]{1,5})*", text):
         numbers = [int(number) for number in text.split(",")]
         right = len(numbers) == len(set(numbers)) == total and max(numbers) < MOST_CPUS

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from octant.machine.hwloc import _helper
@@ -21,6 +22,8 @@ _COMMON = {
     "HWLOC_XML_VERBOSE": "1",
     "HWLOC_SYNTHETIC_VERBOSE": "1",
 }
+_NO_COMPLAINT = "Inserting a NUMA level"
+"""What the reader of descriptions reports of every one without NUMA nodes."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def export_xml(request: Request) -> str:
             f"cannot read {request.name} (the helper process of hwloc cannot start: {error.strerror}); {request.remedy}"
         ) from error
     try:
-        output, errors = process.communicate(request.text.encode(), timeout=_helper.WALL_S)
+        output, errors = process.communicate(request.text.encode(errors="replace"), timeout=_helper.WALL_S)
     except subprocess.TimeoutExpired:
         _kill(process)
         raise _failure(request, f"no answer within {_helper.WALL_S} s") from None
@@ -72,7 +75,8 @@ def export_xml(request: Request) -> str:
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """End the helper and what it started; its group exists until it has been waited for."""
-    os.killpg(process.pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
 
 
@@ -83,9 +87,12 @@ def _answer(request: Request, status: int, output: bytes, errors: str) -> str:
     if status in (-signal.SIGXCPU, -signal.SIGALRM):
         raise _failure(request, f"more than {_helper.CPU_S} s of processor time")
     if status < 0:
-        raise _failure(request, f"ended by {signal.Signals(-status).name}")
+        often = " (is the system out of memory?)" if status == -signal.SIGKILL else ""
+        raise _failure(request, f"ended by {signal.Signals(-status).name}{often}")
+    if status == _helper.REFUSED or (status == 0 and reason and request.kind == "synthetic"):  # it ignored a part
+        raise ValueError(f"cannot read {request.name} (hwloc: {reason}); {request.remedy}")
     if status != 0:
-        raise ValueError(f"cannot read {request.name} (hwloc: {reason or f'exit status {status}'}); {request.remedy}")
+        raise _failure(request, f"exit status {status}: {(errors.splitlines() or ['no message'])[-1][:200]}")
     try:
         text = output.decode()
     except UnicodeDecodeError:
@@ -103,6 +110,7 @@ def _failure(request: Request, what: str) -> ValueError:
 
 
 def _reason(errors: str) -> str:
-    """The most telling line of what hwloc printed: its first own one, else the last."""
-    lines = [line.strip(" *") for line in errors.splitlines() if line.strip(" *")]
-    return re.sub(r"^hwloc[/a-z]*: *", "", lines[0])[:300].rstrip(".") if lines else ""
+    """Return the first line that hwloc printed, which names the part that is wrong; the last one is the helper's."""
+    lines = (line.strip(" *") for line in errors.splitlines())
+    told = [line for line in lines if line and not line.startswith(_NO_COMPLAINT)]
+    return re.sub(r"^hwloc[/a-z]*: *", "", told[0])[:300].rstrip(".") if told else ""

@@ -20,7 +20,6 @@ from octant.machine import (
 from octant.machine.cpusets import MOST_CPUS, MOST_HERE
 from octant.machine.hwloc.document import parse_document
 from octant.machine.kinds import classify
-from octant.untrusted import DEEPEST
 
 _CACHE = re.compile(r"L([1-9])(i?)Cache")
 _WORDS = re.compile(r"(0x)?[0-9a-fA-F]{0,8}(,(0x)?[0-9a-fA-F]{0,8})*")
@@ -115,17 +114,16 @@ class _Reader:
     cpusets: dict[str, CpuSet] = field(default_factory=dict)  # by gp_index
     node_of: dict[str, int] = field(default_factory=dict)  # by gp_index
 
-    def walk(self, item: ET.Element, place: _Place, depth: int = 1) -> None:
-        if depth > DEEPEST:
-            raise ValueError(f"cannot read the topology (nested deeper than {DEEPEST} levels); {_REMEDY}")
+    def walk(self, item: ET.Element, place: _Place) -> None:
         kind, cpus, index = item.get("type", ""), _numbers(item.get("cpuset")), item.get("gp_index", "")
-        self.cpusets[index] = cpus
+        if index:
+            self.cpusets[index] = cpus
         if kind in ("Package", "Die"):
             identity = f"{kind}{len(self.numbers)}"
             self.numbers[identity] = item.get("os_index", "")
             place = replace(place, package=identity, die="") if kind == "Package" else replace(place, die=identity)
         elif kind == "Core":
-            place = replace(place, core=f"{len(self.cpusets)}.{len(self.places)}")
+            place = replace(place, core=f"core before thread {len(self.places)}")
         elif kind == "MemCache":
             size = _number(item, "cache_size", _MOST_BYTES) or None
             place = replace(place, side_caches=(*place.side_caches, size))
@@ -139,7 +137,7 @@ class _Reader:
         elif kind == "PU":
             self.places.append((_number(item, "os_index", MOST_CPUS - 1), place))
         for child in item.findall("object"):
-            self.walk(child, place, depth + 1)
+            self.walk(child, place)
 
     def _add_cache(self, item: ET.Element, level: int, instruction: bool, cpus: CpuSet) -> None:
         size, line = (_number(item, key, _MOST_BYTES) or None for key in ("cache_size", "cache_linesize"))

@@ -74,7 +74,8 @@ def _headline(machine: Machine) -> RenderableType:
     part = "" if len(top.allowed) == len(top.cpus) else f"; {len(top.allowed)} usable here"
     text = Text(machine.name, style="bold")
     text.append(f"  {processor.model} ({processor.architecture or 'architecture not known'}{clock})", style="not bold")
-    text.append(f"\n{counts}{part}; {bytes_text(machine.memory_bytes)} of memory", style="not bold")
+    size = "memory not known" if machine.memory_bytes is None else f"{bytes_text(machine.memory_bytes)} of memory"
+    text.append(f"\n{counts}{part}; {size}", style="not bold")
     return text
 
 
