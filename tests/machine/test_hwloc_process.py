@@ -134,9 +134,8 @@ def test_a_source_that_needs_too_much_memory_is_refused(helper: Path) -> None:
     text = _real().read_text().replace("= 1 << 30, 10,", "= 48 << 20, 10,")
     assert "48 << 20" in text
     helper.write_text(text)
-    with pytest.raises(ValueError, match="cannot read the machine") as refused:
-        export_xml(Request("the machine", "synthetic", "try less", "pack:100 core:1000 pu:10"))
-    assert "try less" in str(refused.value)
+    with pytest.raises(ValueError, match=r"MiB.*try less"):  # hwloc may see it, or not check what malloc returns
+        export_xml(Request("the machine", "synthetic", "try less", "pack:8 core:250 pu:10"))
 
 
 def test_without_a_library_the_refusal_says_what_to_install(helper: Path, monkeypatch: pytest.MonkeyPatch) -> None:

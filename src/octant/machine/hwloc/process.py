@@ -87,8 +87,10 @@ def _answer(request: Request, status: int, output: bytes, errors: str) -> str:
     if status in (-signal.SIGXCPU, -signal.SIGALRM):
         raise _failure(request, f"more than {_helper.CPU_S} s of processor time")
     if status < 0:
-        often = " (is the system out of memory?)" if status == -signal.SIGKILL else ""
-        raise _failure(request, f"ended by {signal.Signals(-status).name}{often}")
+        limit = f"a defect, or more than {_helper.MEMORY_BYTES >> 20} MiB of memory"
+        often = {signal.SIGKILL: "is the system out of memory?", signal.SIGSEGV: limit, signal.SIGABRT: limit}
+        name = signal.Signals(-status)
+        raise _failure(request, f"ended by {name.name}{f' ({often[name]})' if name in often else ''}")
     if status == _helper.REFUSED or (status == 0 and reason and request.kind == "synthetic"):  # it ignored a part
         raise ValueError(f"cannot read {request.name} (hwloc: {reason}); {request.remedy}")
     if status != 0:
