@@ -143,3 +143,14 @@ def test_four_sessions_on_a_machine_say_how_much_they_differ(tmp_path: Path) -> 
     assert "which was not measured" not in found.text
     assert said(last)["Other sessions"][0].startswith("4 sessions: standard deviation 2.6")
     assert said(few)["Other sessions"] == ("2 sessions stored", "other hours may differ, which was not measured")
+
+
+def test_sizes_that_are_assumed_are_named() -> None:
+    """A machine whose caches are not known: suites and limits use assumptions, and the report says which."""
+    known = summary_of(rates(spread(90e9, 0.01)))
+    assert "Assumed" not in said(known)
+    here = known.run.machine
+    blank = replace(here, topology=replace(here.topology, caches=None))
+    unknown = replace(known, run=replace(known.run, machine=blank))
+    assert said(unknown)["Assumed"][0].startswith("not known of this machine, and assumed by suites and studies: ")
+    assert "last-level caches of 32 MiB" in said(unknown)["Assumed"][0]
