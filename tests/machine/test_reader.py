@@ -244,6 +244,11 @@ def test_distances_are_in_the_order_of_the_nodes() -> None:
     assert [node.distances for node in read_xml(XML.format("0x7", nodes, some)).numa] == [(), (), ()]
 
 
+def test_the_reader_gives_a_thread_outside_every_node_no_node() -> None:
+    node = '<object type="NUMANode" os_index="0" cpuset="0x1"/>'
+    assert [one.numa for one in read_xml(XML.format("0x3", node + _pu(0) + _pu(1), "")).cpus] == [0, None]
+
+
 def test_cores_are_numbered_by_their_lowest_thread() -> None:
     text = XML.format("0xf", "".join(f'<object type="Core">{_pu(a)}{_pu(b)}</object>' for a, b in ((1, 3), (0, 2))), "")
     assert [one.core for one in read_xml(text).cpus] == [0, 1, 0, 1]

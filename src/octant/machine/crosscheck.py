@@ -157,7 +157,7 @@ def kernel_statements(tree: Tree) -> dict[str, str]:
             subject = _cache_subject(tree.amount(f"{folder}/level"), (tree.text(f"{folder}/type") or "").lower())
             cpus = tree.cpu_set(f"{folder}/shared_cpu_list", f"{folder}/shared_cpu_map")
             size = re.fullmatch("([0-9]{1,9})K", tree.text(f"{folder}/size") or "")
-            if cpus is None:
+            if not cpus:
                 unstated.add(subject)
             elif subject:
                 caches.setdefault((subject, cpus & online), int(size[1]) * 1024 if size else None)
