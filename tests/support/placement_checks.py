@@ -79,7 +79,7 @@ def empty_lists(topology: Topology, request: Request, placement: Placement) -> I
                 yield f"{name}: {line}"
 
 
-def all_faults(topology: Topology, seed: str, several: int = 12) -> list[str]:
+def all_faults(topology: Topology, seed: str, several: int = 6) -> list[str]:
     """Return what is wrong with placements of `several` requests, and with the launcher options made of them."""
     found = []
     for request in requests(topology, seed, several):

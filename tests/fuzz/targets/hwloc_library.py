@@ -26,8 +26,8 @@ VERSION_1 = b"""<?xml version="1.0" encoding="UTF-8"?>
       <page_type size="4096" count="262144"/>
       <object type="Cache" cpuset="0x00000003"
    complete_cpuset="0x00000003" allowed_cpuset="0x00000003" nodeset="0x00000001"
-   complete_nodeset="0x00000001" allowed_nodeset="0x00000001" cache_size="4194304"
-   depth="2" cache_linesize="64" cache_associativity="0" cache_type="0">
+   complete_nodeset="0x00000001" allowed_nodeset="0x00000001"
+   cache_size="4194304" depth="2" cache_linesize="64" cache_associativity="0" cache_type="0">
         <object type="Core" os_index="0" cpuset="0x00000001"
    complete_cpuset="0x00000001" allowed_cpuset="0x00000001" nodeset="0x00000001"
    complete_nodeset="0x00000001" allowed_nodeset="0x00000001">
