@@ -310,3 +310,15 @@ def test_lines_of_a_script_that_are_not_read_are_listed() -> None:
     said = " / ".join(reading.remarks)
     for words in ("not read: module load x", "not read: cd /tmp", "not read: tee log", "./p is taken for the program"):
         assert words in said
+
+
+@pytest.mark.parametrize("name", ["ZZZ_BINDING", "MV2_CPU_MAPPING", "SITE_PIN_POLICY", "OMP_ZZZ", "FOO_AFFINITY"])
+def test_an_unknown_variable_whose_name_suggests_placement_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=f"cannot draw this: {name} is n"):
+        read(f"{name}=1 taskset -c 0-3 p")
+
+
+def test_other_unknown_variables_are_listed() -> None:
+    remarks = read("SITE_COLOUR=1 OPENBLAS_NUM_THREADS=2 taskset -c 0-3 p").remarks
+    assert "not used for the answer: SITE_COLOUR (Octant does not know it)" in remarks
+    assert any("OPENBLAS_NUM_THREADS (the number of threads" in remark for remark in remarks)
