@@ -40,10 +40,9 @@ VALID = {
     "xlsmp": ["OMP_NUM_THREADS=2 XLSMPOPTS=startproc=0:stride=4 ./p"],
 }
 """At least one line for each launcher that is read back."""
-ACCOUNTED = [name for name, module in having("read").items() if hasattr(module, "OPTIONS")]
-LINES = [pytest.param(name, line, id=f"{name}-{line[:12]}") for name in ACCOUNTED for line in VALID[name]]
+LINES = [pytest.param(name, line, id=f"{name}-{line[:12]}") for name in VALID for line in VALID[name]]
 VALUES = ("2", "1", "3", "4", "8-9", "0x3", "core", "numa", "socket", "none", "off", "depth", "interleave", "scatter",
-          "A=B", "list:8-9:10-11", "8-9:10-11", "cpu-affinity=off", "OMP_NUM_THREADS=3", "XYZT")  # fmt: skip
+          "A=B", "list:8-9:10-11", "8-9:10-11", "cpu-affinity=off", "OMP_NUM_THREADS=3", "XYZT", "a,b")  # fmt: skip
 WITHOUT_EFFECT = {
     ("aix", "e"): "it ends the options",
     ("flux", "ntasks"): "fewer ranks than sets are tried by --nodes",
@@ -90,7 +89,7 @@ def head(name: str, line: str) -> tuple[str, str]:
 
 
 def commands() -> list[tuple[str, str]]:
-    return [(name, line) for name in ACCOUNTED for line in VALID[name]
+    return [(name, line) for name in VALID for line in VALID[name]
             if hasattr(having("read")[name], "parse") and name != "poe"]  # fmt: skip
 
 
@@ -311,3 +310,15 @@ def test_lines_of_a_script_that_are_not_read_are_listed() -> None:
     said = " / ".join(reading.remarks)
     for words in ("not read: module load x", "not read: cd /tmp", "not read: tee log", "./p is taken for the program"):
         assert words in said
+
+
+@pytest.mark.parametrize("name", ["ZZZ_BINDING", "MV2_CPU_MAPPING", "SITE_PIN_POLICY", "OMP_ZZZ", "FOO_AFFINITY"])
+def test_an_unknown_variable_whose_name_suggests_placement_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=f"cannot draw this: {name} is n"):
+        read(f"{name}=1 taskset -c 0-3 p")
+
+
+def test_other_unknown_variables_are_listed() -> None:
+    remarks = read("SITE_COLOUR=1 OPENBLAS_NUM_THREADS=2 taskset -c 0-3 p").remarks
+    assert "not used for the answer: SITE_COLOUR (Octant does not know it)" in remarks
+    assert any("OPENBLAS_NUM_THREADS (the number of threads" in remark for remark in remarks)

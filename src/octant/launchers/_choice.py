@@ -93,7 +93,7 @@ def _start(words: Sequence[str], variables: Mapping[str, str]) -> Start:
         raise ValueError(f"cannot read the commands in front of the program: {error}") from None
     readable = having("read")
     module = next((one for one in readable.values() if _command.command_name(words) in programs(one)), None)
-    if module is not None and binds(module) == "process" and hasattr(module, "parse"):
+    if module is not None and binds(module) == "process":
         inner = _start(_command.parsed(module, words).program, seen)
         if _command.command_name(inner.words) in _starters():
             tools = [_command.command_name(words), *inner.tools]
@@ -134,7 +134,7 @@ def _of_command(start: Start, text: str, readable: Mapping[str, ModuleType], not
         return next(iter(claims))
     marked = _marked(text, claims)
     able = {name: one for name, one in claims.items() if name in marked or hasattr(one, "DECIDES")}
-    accepted = {name for name, one in able.items() if _accepts(one, start.words, name in marked)}
+    accepted = {name for name, one in able.items() if _accepts(one, start.words)}
     decided = [name for name in marked if name in accepted] or ([] if accepted else marked)
     if len(accepted) == 1:
         return accepted.pop()
@@ -172,12 +172,10 @@ def _installed(program: str, claims: Mapping[str, ModuleType], accepted: Collect
     return found[0]
 
 
-def _accepts(module: ModuleType, words: Sequence[str], marked: bool) -> bool:
+def _accepts(module: ModuleType, words: Sequence[str]) -> bool:
     """Return whether a launcher has all of these options."""
-    if not hasattr(module, "parse") and not hasattr(module, "recognise"):
-        return marked
     try:
-        _command.parsed(module, words) if hasattr(module, "parse") else module.recognise(words, {})
+        _command.parsed(module, words)
     except ValueError:
         return False
     return True

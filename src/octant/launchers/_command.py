@@ -186,12 +186,8 @@ def parsed(module: ModuleType, words: Sequence[str]) -> Row:
     Raises:
         ValueError: an option that the launcher does not have, or a missing value.
     """
-    if not hasattr(module, "parse"):  # a runtime: the words are the program; or a launcher without tables
-        try:
-            at: int = module.recognise(words, {}).program if hasattr(module, "recognise") else 0
-        except ValueError:
-            at = len(words)
-        return Row(tuple(words), _words.Given(0), tuple(words[at:]))
+    if not hasattr(module, "parse"):  # a runtime: the words are the program
+        return Row(tuple(words), _words.Given(0), tuple(words))
     try:
         given: _words.Given = module.parse(words)
     except ValueError as error:

@@ -65,11 +65,10 @@ def from_syntax(text: str, topology: Topology, name: str | None = None, *, here:
     runtimes = (one for one in readable.values() if _choice.binds(one) == "threads")
     inside = next((one for one in runtimes if re.search(one.MARK, text, re.MULTILINE)), None)
     notes = [*choice.notes, *_tools(choice, command, topology), *_unread(choice, command)]
-    if hasattr(chosen, "OPTIONS"):
-        for row in command.rows:
-            notes += _command.account_options(row)
-        tables = [one.VARIABLES for one in (chosen, inside) if one is not None]
-        notes += _command.account_variables(command.variables, tables, chosen.TITLE)
+    for row in command.rows:
+        notes += _command.account_options(row)
+    tables = [one.VARIABLES for one in (chosen, inside) if one is not None]
+    notes += _command.account_variables(command.variables, tables, chosen.TITLE)
     reading: Reading = chosen.from_syntax(command, topology)
     tools = [tool for start in choice.starts for tool in start.tools]
     if tools and all(place.cpus == topology.allowed for place in reading.placement.ranks):
@@ -89,9 +88,6 @@ def _command_of(choice: _choice.Choice, script: _command.Script, text: str) -> _
     module = having("read")[choice.name]
     rows = tuple(_row(module, start) for start in choice.starts)
     first = rows[0] if rows else _command.Row((), _words.Given(0))
-    if not hasattr(module, "OPTIONS"):
-        line = _shared.read_line(text[: len(text) - len(script.file)])
-        return _command.Command((), _words.Given(0), first.program, text, line.variables, rows, file=script.file)
     variables, outside = ({}, {}) if rows else (dict(script.variables), dict(script.variables))
     for start, row in zip(choice.starts, rows, strict=True):
         variables |= {**start.variables, **_command.assigned(row, module.VARIABLES, choice.notes)}

@@ -187,21 +187,6 @@ def read_line(text: str) -> Line:
     return Line(variables, words)
 
 
-def own_arguments(words: Sequence[str], valued: Sequence[str]) -> list[str]:
-    """A tool's own arguments: up to the program, which is the first that is neither an option nor the value of one."""
-    at = 1
-    while at < len(words) and words[at].startswith("-") and words[at] != "--":
-        at += 2 if words[at] in valued else 1
-    return list(words[:at])
-
-
-def hosts(line: Line) -> bool:
-    """Whether the line names several hosts, or a file of them."""
-    return "," in (line.option("-hosts", "--hosts", "-host", "--host", "-H") or "") or any(
-        line.option(name) is not None for name in ("-f", "-hostfile", "--hostfile", "-machinefile", "--machinefile")
-    )
-
-
 def reading_of_request(request: Request, topology: Topology, remarks: Sequence[str] = ()) -> Reading:
     """A reading whose placement is the plan of a request.
 
