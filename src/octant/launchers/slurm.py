@@ -54,8 +54,9 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     masks = f"--whole -n {len(sets)} --cpu-bind=mask_cpu:{','.join(mask_text(held) for held in sets)}"
     try:
         _masks_of(masks, node)
-    except ValueError:
-        return Syntax((), False, (_UNCOUNTED, *cannot, *_shared.no_pages(request)))
+    except ValueError as error:
+        why = _UNCOUNTED if len(sets) <= _shared.MOST_RANKS else str(error)
+        return Syntax((), False, (why, *cannot, *_shared.no_pages(request)))
     named = _named_options(sets, request, topology, node)
     lines = [
         *_shared.openmp_line(request),
