@@ -1,6 +1,5 @@
 """Intel MPI: I_MPI_PIN_DOMAIN as masks, one per rank, each with the prefix 0x; masks use the system's numbers."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 from octant.launchers import (
@@ -52,8 +51,8 @@ OPTIONS = _tables.table(
     _tables.not_read("it removes a host from the list", "nolocal"),
     _tables.irrelevant(
         _OUTPUT,
-        "prepend-rank|l prepend-timestamp print-all-exitcodes print-rank-map prot ordered-output silent-abort v verbose "
-        "debug profile",
+        "prepend-rank|l prepend-timestamp print-all-exitcodes print-rank-map prot ordered-output silent-abort v "
+        "verbose debug profile",
     ),
     _tables.irrelevant(
         _OUTPUT, "prepend-pattern outfile-pattern|outfile errfile-pattern|errfile", 1
@@ -65,7 +64,7 @@ OPTIONS = _tables.table(
     _tables.irrelevant(_START, "disable-x enable-x pmi-aggregate pmi-noaggregate prefork v6 dac"),
     _tables.irrelevant(_START, "launcher|bootstrap launcher-exec|bootstrap-exec bootstrap-exec-args rsh localhost "
                        "branch-count tree-width pmi-connect demux", 1),
-    _tables.irrelevant("it concerns what happens when a rank fails", "cleanup disable-auto-cleanup enable-auto-cleanup"),
+    _tables.irrelevant("it concerns ranks that fail", "cleanup disable-auto-cleanup enable-auto-cleanup"),
     _tables.irrelevant("it concerns the folders of the ranks", "wdir gwdir path gpath tmpdir", 1),
     _tables.irrelevant("it concerns the network", "iface nameserver", 1),
     _tables.irrelevant("it concerns ranks that the program starts", "usize", 1),
