@@ -8,6 +8,7 @@ import pytest
 import record_hydra
 from octant.launchers import Reading, _shared, from_syntax, mpich
 from octant.machine import CpuSet, Topology
+from octant.placement import set_text
 from octant.placement.request import Request, explicit
 from record_hydra import machine
 
@@ -56,7 +57,7 @@ def test_interleaved_memory_is_that_of_hydra() -> None:
     for run in interleaved:
         answer = from_syntax(run.line, machine(run.topology), "mpich")[1]
         assert answer.request.memory.policy == "interleave", run
-        nodes = [f"interleave {record_hydra.set_text(place.memory)}" for place in answer.placement.ranks]
+        nodes = [f"interleave {set_text(place.memory)}" for place in answer.placement.ranks]
         assert nodes == list(run.memory), run
 
 

@@ -317,7 +317,7 @@ def _set(numbers: str) -> CpuSet:
 
 def _reason(output: str) -> str:
     """Return the first reason that Hydra states, without its place in the source."""
-    found = re.findall(r"\): (.+)", output)
+    found: list[str] = re.findall(r"\): (.+)", output)
     stated = [text for text in found if not text.startswith(("assert", "callback", "demux", "error waiting"))]
     return (stated or found or ["no reason stated"])[0]
 
