@@ -171,12 +171,13 @@ def test_likwid_mpirun_is_refused() -> None:
 def test_flux_lines_are_read_as_argparse_reads_them() -> None:
     """The parser of `flux run` is argparse's, with these options and a remainder."""
     parser, chance = argparse.ArgumentParser(allow_abbrev=False, add_help=False), random.Random(3)
-    letters = {long: f"-{short}" for short, long in flux._SHORT.items()}
-    for name, count in flux._COUNTS.items():
+    counts = {one.name: one.values for one in flux.OPTIONS.values()}
+    letters = {one.name: f"-{name}" for name, one in flux.OPTIONS.items() if len(name) == 1}
+    for name, count in counts.items():
         names = [f"--{name}", *([letters[name]] if name in letters else [])]
         parser.add_argument(*names, action="append" if count else "count")
     parser.add_argument("command", nargs=argparse.REMAINDER)
-    usable = [name for name in flux._COUNTS if name not in flux._REFUSED]
+    usable = [name for name in counts if flux.OPTIONS[name].effect != "refused"]
     for _ in range(300):
         words = ["flux", "run"]
         for name in chance.sample(usable, 3):
@@ -184,7 +185,7 @@ def test_flux_lines_are_read_as_argparse_reads_them() -> None:
             if name in ("ntasks", "nodes", "tasks-per-node"):
                 value = "2"
             forms = [[f"--{name}"], [short or f"--{name}"]]
-            if flux._COUNTS[name]:
+            if counts[name]:
                 forms = [[f"--{name}", value], [f"--{name}={value}"]] + (
                     [[short + value], [short, value]] * bool(short)
                 )

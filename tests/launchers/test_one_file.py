@@ -16,7 +16,7 @@ from registries import added
 
 DEMO = '''
 """The launcher of a site: `demorun -r RANKS -b CPUS/CPUS PROGRAM`, and its batch system `demosub`."""
-from octant.launchers import Job, LaunchCommand, Reading, Submission, Syntax, _shared, headed
+from octant.launchers import Job, LaunchCommand, Reading, Submission, Syntax, _shared, _tables, _words, headed
 from octant.machine.synthetic import parse_cpus
 from octant.placement import set_text
 
@@ -26,13 +26,18 @@ MARK = r"\\bdemorun\\b"
 LAUNCHER = "demorun"
 FILE = r"-m (\\S+)"
 COMMANDS = ("demorun",)
+OPTIONS = _tables.table(_tables.interpreted("r b m", 1), _tables.irrelevant("it concerns output", "q"))
+VARIABLES = _tables.table(_tables.irrelevant("it names a job", "DEMO_JOB"))
+
+def parse(words):
+    return _words.getopt(words, OPTIONS)
 
 def to_syntax(placement, request, topology):
     sets = "/".join(set_text(held) for held in _shared.rank_sets(placement))
     return Syntax((f"demorun -r {len(placement.ranks)} -b {sets} {_shared.PROGRAM}",), True)
 
 def from_syntax(command, topology):
-    sets = [parse_cpus(part) for part in _shared.read_line(command.text).option("-b").split("/")]
+    sets = [parse_cpus(part) for part in command.last("b").split("/")]
     return _shared.reading_of_masks(sets, topology, None)
 
 def at_hand(environment):
@@ -48,9 +53,8 @@ def submission(path):
     return Submission(("demosub", str(path)))
 
 def recognise(words, environment):
-    if words[1] != "-r":
-        raise ValueError(f"{words[1]} is not an option of it")
-    return LaunchCommand(int(words[2]), tuple(words[1:3]), 3, False)
+    given = parse(words)
+    return LaunchCommand(int(given.last("r")), tuple(words[1:given.end]), given.end, False)
 '''
 RUN = CliRunner()
 
@@ -78,6 +82,11 @@ def test_it_writes_a_placement_and_reads_it_back(demo: None, tmp_path: Path) -> 
     assert "demo: Demo" in invoke("place", "--place", "2x2", "--for", "all", "--on", str(node))
     read = invoke("place", "--from", line, "--on", str(node))
     assert read.splitlines()[0].endswith("(read from Demo)")
+    quiet = RUN.invoke(
+        application(), ["place", "--from", f"DEMO_JOB=1 {line.replace(' -b', ' -q -b')}", "--on", str(node)]
+    )
+    for remark in ("not used for the answer: -q (it concerns output)", "not used for the answer: DEMO_JOB"):
+        assert remark in quiet.stderr
     (tmp_path / "masks").write_text("0,1\n")
     assert launchers.with_file(f"demorun -m {tmp_path}/masks").endswith("/masks:\n0,1\n")
     assert [line.split()[:2] for line in read.splitlines()[-2:]] == [["0", "0-1"], ["1", "2-3"]]
@@ -111,7 +120,7 @@ def test_it_submits_a_job(demo: None, tmp_path: Path, monkeypatch: pytest.Monkey
 def test_it_recognises_its_command_line(demo: None) -> None:
     words = ["/opt/demo/demorun", "-r", "4", "./app", "-r", "9"]
     assert launchers.recognise(words) == ("demo", LaunchCommand(4, ("-r", "4"), 3, False))
-    with pytest.raises(Refusal, match=r"cannot read the command line of Demo \(-x is not an option of it\)"):
+    with pytest.raises(Refusal, match=r"cannot read the command line of Demo \(-x is not an option of it"):
         launchers.recognise(["demorun", "-x", "4", "./app"])
 
 
@@ -133,6 +142,7 @@ def test_one_name_is_one_launcher_in_each_role() -> None:
         ('TITLE = "T"', "it has no role of a launcher"),
         ("def to_syntax(p, r, t): ...", "it declares no TITLE"),
         ('TITLE = "T"\nMARK = "x"', "it declares no from_syntax"),
+        ('TITLE = "T"\nMARK = "x"\ndef from_syntax(c, t): ...', "it declares no OPTIONS"),
         ('TITLE = "T"\ndef script(job): ...', "it declares no LAUNCHER"),
         ('TITLE = "T"\nNAMES = {"begin": "t"}\ndef to_syntax(p, r, t): ...', "the role 'begin', which does not exist"),
     ],

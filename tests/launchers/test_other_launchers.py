@@ -1,25 +1,20 @@
-"""Launchers that speak older or other dialects: Intel MPI as recorded and live, Open MPI 4.1 as recorded."""
+"""Intel MPI, as recorded and live."""
 
-import json
 import os
 import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from octant.launchers import from_syntax, to_syntax
 from octant.machine import Topology
 from octant.machine.hwloc import load
-from octant.machine.synthetic import parse_cpus, read_synthetic
 from octant.placement import set_text
 from octant.placement.expressions import parse_place
 from octant.placement.planner import plan
-from paths import DATA, MACHINES
-
-OPENMPI41 = json.loads((DATA / "openmpi41.json").read_text())["runs"]
+from paths import MACHINES
 
 
 def here() -> Topology:
@@ -82,15 +77,3 @@ def test_intel_mpi_does_what_our_words_ask(text: str, tmp_path: Path) -> None:
     lines = to_syntax("intelmpi", placement, request, topology).lines
     line = next(line for line in lines if "I_MPI_PIN_DOMAIN" in line)
     assert _under_intel_mpi(line.removeprefix("export "), len(expected), tmp_path) == expected
-
-
-@pytest.mark.parametrize("seen", OPENMPI41, ids=lambda seen: f"{seen['topology']} {seen['place']}")
-def test_openmpi_41_did_what_our_words_ask(seen: dict[str, Any]) -> None:
-    """The words are those that 4.1.4 was run with, and the masks that it set are the planned ones."""
-    topology = read_synthetic(seen["topology"])
-    request = parse_place(seen["place"], topology)
-    placement = plan(topology, request)
-    answer = to_syntax("openmpi41", placement, request, topology)
-    assert answer.lines[-1] == f"mpirun {seen['options']} PROGRAM"
-    assert answer.exact
-    assert [parse_cpus(mask) for mask in seen["masks"]] == [place.cpus for place in placement.ranks]

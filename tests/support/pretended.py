@@ -4,6 +4,7 @@
 one. Where the library `libpciaccess.so.0` is missing, put a stub of its functions on LD_LIBRARY_PATH.
 """
 
+import functools
 import math
 import os
 import re
@@ -13,7 +14,10 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
+from octant.machine import Topology
+from octant.machine.hwloc import load
 from octant.machine.synthetic import parse_cpus
+from paths import DATA
 
 
 @dataclass(frozen=True)
@@ -57,3 +61,10 @@ def write_xml(machine: Pretended) -> str:
         gone = parse_cpus(machine.offline)
         words += ["--restrict", hex(sum(1 << cpu for cpu in range(threads) if cpu not in gone))]
     return subprocess.run(words, capture_output=True, text=True, check=True, env=environment).stdout
+
+
+@functools.cache
+def topology(name: str) -> Topology:
+    """Return one of the machines as Octant reads it; XML is stored where a description cannot say it."""
+    stored = DATA / f"pretended-{name}.xml"
+    return load(stored if stored.exists() else MACHINES[name].synthetic)

@@ -1,4 +1,7 @@
-"""A Slurm of our own on this machine: munge, controller and node daemons in a folder, on loopback, all ended again."""
+"""A Slurm of our own on this machine: munge, controller and node daemons in a folder, on loopback, all ended again.
+
+Its nodes are this machine, or a machine that does not exist (`Pretended`).
+"""
 
 import contextlib
 import os
@@ -10,6 +13,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "sinfo")
@@ -30,7 +34,7 @@ SlurmdSpoolDir={folder}/%n.spool
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/affinity
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
+SelectTypeParameters={select}
 MpiDefault=none
 ReturnToService=2
 KillWait=5
@@ -41,7 +45,24 @@ BatchStartTimeout=60
 UnkillableStepTimeout=300
 {nodes}
 PartitionName=all Nodes=ALL Default=YES MaxTime=10 State=UP OverSubscribe=YES:8
+{more}
 """
+
+
+@dataclass(frozen=True)
+class Pretended:
+    """A machine that the node daemons believe in; `shim` is the library made of pretended_node.c."""
+
+    xml: Path  # the topology as hwloc XML
+    cpus: Path  # a line "CPU NODE" for each CPU
+    masks: Path  # folder for the masks of the tasks
+    shim: Path
+    node: str  # its numbers as slurm.conf states them: "Sockets=2 CoresPerSocket=4 ThreadsPerCore=2"
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables under which slurmd and its steps believe in the machine."""
+        hwloc = {"HWLOC_XMLFILE": str(self.xml), "HWLOC_THISSYSTEM": "1", "LD_PRELOAD": str(self.shim)}
+        return {**hwloc, "OCTANT_PRETENDED": str(self.cpus), "OCTANT_MASKS": str(self.masks)}
 
 
 class NoCluster(Exception):  # noqa: N818 - a reason to skip, not a fault
@@ -62,8 +83,17 @@ def free_ports(count: int) -> list[int]:
 
 
 @contextlib.contextmanager
-def slurm(folder: Path, nodes: int) -> Iterator[Mapping[str, str]]:
+def slurm(
+    folder: Path, nodes: int, pretended: Pretended | None = None, select: str = "CR_Core", more: str = ""
+) -> Iterator[Mapping[str, str]]:
     """Variables under which `srun` and `sbatch` speak to a cluster of `nodes` nodes, each of which is this machine.
+
+    Args:
+        folder: for everything that the daemons write.
+        nodes: number of nodes.
+        pretended: the machine that each node is instead of this one.
+        select: SelectTypeParameters of slurm.conf.
+        more: further lines of slurm.conf.
 
     Raises:
         NoCluster: not root, Slurm is not installed, or its daemons do not come up.
@@ -78,12 +108,16 @@ def slurm(folder: Path, nodes: int) -> Iterator[Mapping[str, str]]:
     (folder / "munge.key").chmod(0o400)
     controller, *ports = free_ports(nodes + 1)
     host, cpus = socket.gethostname().split(".")[0], len(os.sched_getaffinity(0))
+    described = pretended.node if pretended else f"CPUs={cpus}"
+    more += "\nSlurmdParameters=config_overrides" if pretended else ""
     lines = [
-        f"NodeName=n{i} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} State=UNKNOWN"
+        f"NodeName=n{i} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} {described} State=UNKNOWN"
         for i, port in enumerate(ports)
     ]
     conf = folder / "slurm.conf"
-    conf.write_text(CONF.format(host=host, port=controller, folder=folder, nodes="\n".join(lines)))
+    conf.write_text(
+        CONF.format(host=host, port=controller, folder=folder, nodes="\n".join(lines), select=select, more=more)
+    )
     munge = ["munged", "-F", "--force", f"--socket={folder}/munge.socket", f"--key-file={folder}/munge.key"]
     munge += [f"--{what}={folder}/munge.{what}" for what in ("pid-file", "log-file", "seed-file")]
     commands = [munge, ["slurmctld", "-D", "-i", "-f", str(conf)]]
@@ -91,7 +125,8 @@ def slurm(folder: Path, nodes: int) -> Iterator[Mapping[str, str]]:
     environment = {**os.environ, "SLURM_CONF": str(conf)}
     with contextlib.ExitStack() as stack:
         for words in commands:
-            stack.enter_context(_daemon(words, environment))
+            own = pretended.environment() if pretended and words[0] == "slurmd" else {}
+            stack.enter_context(_daemon(words, environment | own))
             if words is munge:  # the others end at once where it does not answer yet
                 _wait_for(folder / "munge.socket")
         _wait_until_idle(environment, nodes, folder)

@@ -119,7 +119,7 @@ _OF_COMMANDS = {
     ),
     "place": (
         Example("octant place --place 2x1,order=scatter", "two ranks, far apart, as a drawing"),
-        Example("octant place --place 2x1 --for slurm --for openmpi", "as options of two launchers"),
+        Example("octant place --place 2x1 --for slurm,openmpi", "as options of two launchers"),
         Example("octant place --from 'srun -n 2 -c 1 ./program'", "what those options mean here"),
     ),
     "where": (

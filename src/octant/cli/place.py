@@ -37,7 +37,7 @@ OnOption = Annotated[
 ]
 LauncherOption = Annotated[
     list[str] | None,
-    translation_option("--for", metavar="LAUNCHER", help="Print it in this launcher's syntax; or all."),
+    translation_option("--for", metavar="LAUNCHERS", help="Print it in the syntax of these launchers: a,b,c or all."),
 ]
 LinesOption = Annotated[
     str | None, translation_option("--from", metavar="LINES", help="Read launcher options instead; - reads stdin.")
@@ -85,7 +85,8 @@ def place(
         if text is None:
             text = request_text(request, {**options, "pages": pages, "torus": torus, "map": map_file})
         topology, page_sizes = load(on)
-        answer = translate(text, topology, launcher or (), lines=lines is not None, page_sizes=page_sizes)
+        named = [name for text in launcher or () for name in text.split(",")]
+        answer = translate(text, topology, named, lines=lines is not None, here=on == "here", page_sizes=page_sizes)
         if svg is not None:
             drawing = clean_lines(as_svg(topology, answer.placement, f"{answer.request}"))
             output.save(svg, drawing, "try another --svg FILE")

@@ -14,6 +14,9 @@ from types import ModuleType
 from octant.launchers import _shared, _tables, _words, _wrappers
 
 _SEPARATORS = frozenset({";", "|", "||", "&&", "&", ";;"})
+_KEYWORDS = frozenset({"do", "then", "else", "!", "{", "(", "export", "exec", "command"})
+"""Words of a shell in front of a command or an assignment."""
+_REDIRECTION = re.compile(r"(\d*|&)(>>?|<)(&\d|&?)(.*)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 STARTER = re.compile(r"(mpi|[\w-]*(run|exec|launch|rsh|place|bind|pin|submit))[\w.-]*")
 """Names of commands that seem to start another command on CPUs of their choice."""
@@ -134,24 +137,47 @@ def read_script(text: str, file_lines: Sequence[str]) -> Script:
 
 
 def _commands(pieces: list[str]) -> list[list[str]]:
-    """Return the commands between `;`, `&&` and pipes, without `export`."""
+    """Return the commands between `;`, `&&` and pipes, without keywords in front and without redirections."""
     found: list[list[str]] = [[]]
+    file = False
     for piece in pieces:
+        redirection = _REDIRECTION.fullmatch(piece)
         if piece in _SEPARATORS:
             found.append([])
-        elif piece != "export" or found[-1]:
+        elif redirection is not None:
+            file = not redirection[3] and not redirection[4]
+        elif not file and (piece not in _KEYWORDS or found[-1]):
             found[-1].append(piece)
+        else:
+            file = False
     return [words for words in found if words]
 
 
-def peel(words: Sequence[str], variables: Mapping[str, str]) -> tuple[Sequence[str], dict[str, str]]:
-    """Return a command without `env A=b`, `nice`, `timeout` and such in front, and the variables that it sees.
+def refuse_unexpanded(words: Sequence[str], variables: Mapping[str, str]) -> None:
+    """Refuse text that only the shell of the user can replace.
+
+    Raises:
+        ValueError: a word or a value contains `$` or a backquote.
+    """
+    found = next((word for word in words if "$" in word or "`" in word), None)
+    if found is None:
+        found = next((f"{name}={value}" for name, value in variables.items() if "$" in value or "`" in value), None)
+    if found is not None:
+        raise ValueError(f"cannot read {found[:60]!r}: a shell replaces it; give what it stands for")
+
+
+def peel(words: Sequence[str], variables: Mapping[str, str]) -> tuple[Sequence[str], dict[str, str], list[str]]:
+    """Return a command without `env A=b`, `nice`, `perf stat` and such in front, its variables, and their names.
 
     Raises:
         ValueError: an option of a command in front that is not known.
     """
-    at, changed = _wrappers.skip(words, variables, _wrappers.OBSERVERS)
-    return words[at:], dict(changed)
+    at, names, path = 0, [], variables.get("PATH")
+    while command_name(words[at:]) in _wrappers.OBSERVERS:
+        names.append(command_name(words[at:]))
+        at, variables = _wrappers.skip_one(words, at, variables, _wrappers.OBSERVERS)
+    seen = {name: value for name, value in variables.items() if name != "PATH" or path is not None}  # `env -i` sets it
+    return words[at:], seen, names
 
 
 def parsed(module: ModuleType, words: Sequence[str]) -> Row:
@@ -160,29 +186,41 @@ def parsed(module: ModuleType, words: Sequence[str]) -> Row:
     Raises:
         ValueError: an option that the launcher does not have, or a missing value.
     """
+    if not hasattr(module, "parse"):  # a runtime: the words are the program
+        return Row(tuple(words), _words.Given(0), tuple(words))
     try:
         given: _words.Given = module.parse(words)
     except ValueError as error:
         raise ValueError(f"cannot read the command line of {module.TITLE}: {error}") from None
     program = words[given.end :]
+    refuse_unexpanded([*words[: given.end], *program[:1]], {})
     if ":" in program:
         raise ValueError("cannot draw several programs, separated by :; try the command line of one of them")
     return Row(tuple(words), given, tuple(program))
 
 
-def assigned(row: Row, *, ranks_only: bool = True) -> dict[str, str]:
+def assigned(
+    row: Row, own: _tables.Table | None = None, notes: list[str] | None = None, *, ranks_only: bool = True
+) -> dict[str, str]:
     """Return the variables that assigning options set for the ranks, or for the launcher (`--mca NAME VALUE`).
 
     Args:
         row: the command line.
-        ranks_only: include those that the launcher itself does not see.
+        own: the launcher's variables, which have no effect where the ranks alone see them.
+        notes: gets a remark on those.
+        ranks_only: include other variables that the launcher itself does not see.
     """
     found: dict[str, str] = {}
     for (_, values), (_, option) in zip(row.given.all_values, row.given.occurrences, strict=True):
-        if option.effect == "assigning" and values and (ranks_only or not option.ranks_only):
-            name, equals, value = values[0].partition("=")
-            if equals or len(values) > 1:
-                found[option.prefix + name] = value if equals else values[1]
+        if option.effect != "assigning" or not values or (option.ranks_only and not ranks_only):
+            continue
+        name, equals, value = values[0].partition("=")
+        known = _tables.variable(option.prefix + name, own or {}) if option.ranks_only else None
+        if known is not None and known.effect != "irrelevant":
+            if notes is not None:
+                notes.append(f"not used for the answer: {name} (ranks get it, and the launcher does not)")
+        elif equals or len(values) > 1:
+            found[option.prefix + name] = value if equals else values[1]
     return found
 
 
@@ -215,6 +253,8 @@ def account_variables(variables: Mapping[str, str], tables: Sequence[_tables.Tab
                 f"cannot draw this: {name} is no variable of {title} that Octant knows, and its name suggests that it "
                 f"changes the answer; leave it out if it does not"
             )
+        if known is not None and known.effect == "interpreted":
+            refuse_unexpanded([], {name: variables[name]})
         if known is not None and known.effect == "not read":
             raise ValueError(f"cannot draw this: {name} is not read, and {known.reason}")
         if known is None or known.effect == "irrelevant":

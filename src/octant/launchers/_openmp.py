@@ -6,7 +6,7 @@ from octant.placement import Placement, RankPlace
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
 
-_VENDOR = {"KMP_AFFINITY": "Intel's and LLVM's runtime", "GOMP_CPU_AFFINITY": "GNU's runtime"}
+_VENDORS = ("KMP_AFFINITY", "GOMP_CPU_AFFINITY")
 
 
 def one_rank(sets: tuple[CpuSet, ...], topology: Topology, notes: list[str]) -> Reading:
@@ -22,12 +22,14 @@ def one_rank(sets: tuple[CpuSet, ...], topology: Topology, notes: list[str]) -> 
 
 def runtimes(variables: dict[str, str]) -> list[str]:
     """Remarks on variables of several runtimes at once."""
-    vendors = [name for name in _VENDOR if name in variables]
+    vendors = [name for name in _VENDORS if name in variables]
     if len(vendors) == 2:
         return [
             "KMP_AFFINITY and GOMP_CPU_AFFINITY are both set: two OpenMP runtimes in one process "
             "(gcc's program with MKL, typically) then put all threads on one CPU; set one, unset the other"
         ]
-    if vendors and "OMP_PLACES" in variables:
-        return [f"{vendors[0]} overrides OMP_PLACES in {_VENDOR[vendors[0]]}, with a warning at most; set one of them"]
+    if vendors == ["KMP_AFFINITY"] and "OMP_PLACES" in variables:
+        return [
+            "KMP_AFFINITY overrides OMP_PLACES in Intel's and LLVM's runtime, with a warning at most; set one of them"
+        ]
     return []

@@ -1,10 +1,19 @@
 """What the command lines of Open MPI 4.1 and 5 have in common: ranks, MCA parameters and binding."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
-from octant.launchers import MOST_RANKS, _shared, _words
+from octant.launchers import MOST_RANKS, Reading, _command, _shared, _words
+from octant.machine import CpuSet, Topology
 
 BY_DEFAULT = "by default"
+OF_41 = (
+    r"(rmaps|hwloc)_base_(mapping|ranking|binding|schedule)_policy"
+    r"|hwloc_base_(cpu_list|cpu_set|slot_list|use_hwthreads|bind_to|report_bindings)"
+    r"|rmaps_base_(by|n_per|per|cpus_per|pattern|(no_)?oversubscribe|no_schedule)|orte_set_default_slots"
+    r"|--?bind-to-socket|--?(map|rank|bind)-(by|to)[ =]board|:(PE=\d+|\w*SUBSCRIBE|SPAN),"
+)
+"""Parameters and options that Open MPI 5 lacks."""
 
 
 def rank_count(given: _words.Given) -> int | None:
@@ -43,3 +52,34 @@ def binding_option(
 def _binds(policy: str, by: str) -> tuple[bool, str]:
     unbound = policy.partition(":")[0].lower() == "none"
     return not unbound, "" if unbound else by
+
+
+def only_of_41(text: str) -> str:
+    """Return the first option or parameter of pasted lines that Open MPI 4.1 has and 5 lacks; "": there is none."""
+    return next((word for word in text.split() if re.search(OF_41, word)), "")
+
+
+def own_variables(command: _command.Command) -> dict[str, str]:
+    """Return the variables that mpirun itself sees: without those that -x sets for the ranks, and those of --mca."""
+    ranks_only = {values[0].partition("=")[0] for name, values in command.given.all_values if name == "x"}
+    stated = {values[0] for name, values in command.given.all_values if name.endswith("mca")}
+    return {
+        name: value
+        for name, value in command.variables.items()
+        if name not in ranks_only and name.partition("_MCA_")[2] not in stated
+    }
+
+
+def reading(
+    command: _command.Command, topology: Topology, masks: Sequence[CpuSet | None], notes: Sequence[str]
+) -> Reading:
+    """Return the reading of masks, in which an unbound rank has every CPU."""
+    count, more = command.threads(), []
+    if "," in (command.last("host") or "") or command.has("hostfile", "default-hostfile"):
+        more.append("several hosts are named: all ranks are drawn on one node")
+    sets = [topology.allowed if mask is None else mask for mask in masks]
+    cores = topology.groups("core")
+    if count and any(count > sum(1 for core in cores if core & held) for held in sets):
+        more.append(f"OMP_NUM_THREADS={count} is more than the cores of a rank's mask: threads share cores")
+    unbound = all(mask is None for mask in masks)
+    return _shared.reading_of_masks(sets, topology, count or (1 if unbound else None), [*notes, *more])

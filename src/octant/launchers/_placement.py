@@ -39,11 +39,12 @@ def to_every_syntax(
     return dict(made.working), (*entries().broken.values(), *made.broken.values())
 
 
-def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple[str, Reading]:
+def from_syntax(text: str, topology: Topology, name: str | None = None, *, here: bool = False) -> tuple[str, Reading]:
     """Which launcher's lines these are, and what they would do on the topology.
 
     The launcher that starts the ranks is read first; variables of an OpenMP runtime beside it then place the threads
-    inside the mask of each rank. Every option and variable is accounted for: see `_tables`.
+    inside the mask of each rank. Every option and variable is accounted for: see `_tables`. With `here`, the program on
+    PATH decides whose line of mpiexec it is where the line does not.
 
     Raises:
         ValueError: lines of no launcher that can be read back, wrong values in them, or an option that may change the
@@ -56,18 +57,20 @@ def from_syntax(text: str, topology: Topology, name: str | None = None) -> tuple
         find("read", name)
     readable = having("read")
     script = _command.read_script(text, [one.FILE_LINES for one in readable.values() if hasattr(one, "FILE_LINES")])
-    choice = _choice.choose(script, text, name)
+    choice = _choice.choose(script, text, name, here=here)
     chosen = readable[choice.name]
-    runtimes = {key: one for key, one in readable.items() if _choice.binds(one) == "threads"}
     command = _command_of(choice, script, text)
-    inside = next((one for one in runtimes.values() if re.search(one.MARK, text, re.MULTILINE)), None)
-    notes = [*_ignored_tools(text, _choice.binds(chosen)), *_unread(choice, command)]
-    if hasattr(chosen, "OPTIONS"):
-        for row in command.rows:
-            notes += _command.account_options(row)
-        tables = [one.VARIABLES for one in (chosen, *runtimes.values()) if hasattr(one, "VARIABLES")]
-        notes += _command.account_variables(command.variables, tables, chosen.TITLE)
+    runtimes = (one for one in readable.values() if _choice.binds(one) == "threads")
+    inside = next((one for one in runtimes if re.search(one.MARK, text, re.MULTILINE)), None)
+    notes = [*choice.notes, *_tools(choice, command, topology), *_unread(choice, command)]
+    for row in command.rows:
+        notes += _command.account_options(row)
+    tables = [one.VARIABLES for one in (chosen, inside) if one is not None]
+    notes += _command.account_variables(command.variables, tables, chosen.TITLE)
     reading: Reading = chosen.from_syntax(command, topology)
+    tools = [tool for start in choice.starts for tool in start.tools]
+    if tools and all(place.cpus == topology.allowed for place in reading.placement.ranks):
+        raise ValueError(f"cannot draw {tools[0]} in front of a launcher that leaves ranks unbound; its mask may count")
     if inside is not None and _choice.binds(chosen) != "threads":
         reading = _with_threads(reading, inside, command, topology)
     return choice.name, replace(reading, remarks=(*dict.fromkeys(notes), *reading.remarks))
@@ -80,21 +83,26 @@ def _command_of(choice: _choice.Choice, script: _command.Script, text: str) -> _
         ValueError: an option that the launcher does not have.
     """
     module = having("read")[choice.name]
-    if not hasattr(module, "OPTIONS"):
-        line = _shared.read_line(text[: len(text) - len(script.file)])
-        return _command.Command((), _words.Given(0), (), text, line.variables, file=script.file)
-    rows = tuple(_command.parsed(module, start.words) for start in choice.starts)
-    variables, outside = dict(script.variables), dict(script.variables)
-    for start, row in zip(choice.starts, rows, strict=True):
-        variables |= {**start.variables, **_command.assigned(row)}
-        outside |= {**start.variables, **_command.assigned(row, ranks_only=False)}
+    rows = tuple(_row(module, start) for start in choice.starts)
     first = rows[0] if rows else _command.Row((), _words.Given(0))
+    variables, outside = ({}, {}) if rows else (dict(script.variables), dict(script.variables))
+    for start, row in zip(choice.starts, rows, strict=True):
+        variables |= {**start.variables, **_command.assigned(row, module.VARIABLES, choice.notes)}
+        outside |= {**start.outside, **_command.assigned(row, module.VARIABLES, [], ranks_only=False)}
     mark = getattr(module, "DIRECTIVE", None)
     stated = [word for line in script.comments if mark and line.startswith(mark) for word in _directive(line, mark)]
     directives = _command.parsed(module, [mark, *stated]).given if mark and stated else _words.Given(0)
     return _command.Command(
         first.words, first.given, first.program, text, variables, rows, directives, script.file, outside
     )
+
+
+def _row(module: ModuleType, start: _choice.Start) -> _command.Row:
+    """Return a command line, taken apart, without `env A=b` and such in front of its program."""
+    row = _command.parsed(module, start.words)
+    program, start.variables, front = _command.peel(row.program, start.variables)
+    start.front += front
+    return replace(row, program=tuple(program))
 
 
 def _directive(line: str, mark: str) -> list[str]:
@@ -104,11 +112,41 @@ def _directive(line: str, mark: str) -> list[str]:
 def _unread(choice: _choice.Choice, command: _command.Command) -> list[str]:
     """Return the remarks on commands among the lines, and on the words behind the program."""
     notes = [f"not read: {line}" for line in choice.unread]
+    front = dict.fromkeys(name for start in choice.starts for name in start.front)
+    notes += [f"not used for the answer: {name} (it changes no affinity)" for name in front]
     taken = dict.fromkeys(row.program[0] for row in command.rows if len(row.program) > 1)
     return notes + [
         f"{program} is taken for the program, and its words are not read: if it starts another program under another "
         "mask, that mask counts"
         for program in taken
+    ]
+
+
+def _tools(choice: _choice.Choice, command: _command.Command, topology: Topology) -> list[str]:
+    """Return the remarks on tools around a launcher; Hydra and Open MPI were seen to bind outside of their masks.
+
+    Raises:
+        ValueError: a tool behind the launcher that binds the program.
+    """
+    tools = {name: one for one in having("read").values() if _choice.binds(one) == "process"
+             for name in _choice.programs(one)}  # fmt: skip
+    around = [tool for start in choice.starts for tool in start.tools]
+    for row in command.rows if _choice.binds(having("read")[choice.name]) != "threads" else ():
+        name = _command.command_name(row.program)
+        if name not in tools:
+            continue
+        inner = _command.parsed(tools[name], row.program)
+        _command.account_options(inner)
+        alone = _command.Command(inner.words, inner.given, inner.program, rows=(inner,))
+        if any(place.cpus != topology.allowed for place in tools[name].from_syntax(alone, topology).placement.ranks):
+            raise ValueError(
+                f"cannot draw {name} behind another launcher: it replaces the mask of each rank; read its line alone"
+            )
+        around.append(name)
+    return [
+        f"{tool} beside a launcher is not drawn: before it, MPICH and Open MPI bind outside its mask nevertheless; "
+        "after it, its own mask counts"
+        for tool in dict.fromkeys(around)
     ]
 
 
@@ -141,13 +179,3 @@ def _with_threads(outer: Reading, runtime: ModuleType, command: _command.Command
             "unbound or on one mask: bind the ranks first"
         )
     return Reading(request, Placement(tuple(ranks), remarks), (*notes, *remarks))
-
-
-def _ignored_tools(text: str, binds: str) -> tuple[str, ...]:
-    """Remarks on tools around a launcher that change masks; Hydra and Open MPI were seen to bind outside of them."""
-    tools = [] if binds != "ranks" else re.findall(r"(?m)(?<![\w./-])(taskset|numactl|hwloc-bind)\s", text)
-    return tuple(
-        f"{tool} beside a launcher is not drawn: before it, MPICH and Open MPI bind outside its mask nevertheless; "
-        "after it, its own mask counts"
-        for tool in dict.fromkeys(tools)
-    )

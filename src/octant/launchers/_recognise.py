@@ -74,7 +74,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str] | None = None
         if not any(Path(word).name in command_names() for word in words):
             return None
         raise Refusal(f"cannot read the command line ({error}); {_INSTEAD}", Exit.WRONG_WORD) from error
-    found = _launcher(words[at], environment) if at < len(words) else None
+    found = installed_launcher(words[at], environment) if at < len(words) else None
     if found is None:
         return None
     name, module = found
@@ -93,7 +93,7 @@ def temporary_variables(words: Sequence[str], environment: Mapping[str, str], fo
     They are empty if the launcher has no such files, or if the environment says already where they are.
     """
     try:
-        found = _launcher(words[0], environment) if words else None
+        found = installed_launcher(words[0], environment) if words else None
     except Refusal:
         return {}
     if found is None or not hasattr(found[1], "temporary") or any("tmpdir_base" in name for name in environment):
@@ -115,7 +115,7 @@ def hidden_launcher(path: Path) -> str:
     return _scripts.hidden_launcher(path, command_names())
 
 
-def _launcher(program: str, environment: Mapping[str, str]) -> tuple[str, ModuleType] | None:
+def installed_launcher(program: str, environment: Mapping[str, str]) -> tuple[str, ModuleType] | None:
     """Return the launcher whose program this is.
 
     Raises:

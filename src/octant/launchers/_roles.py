@@ -45,6 +45,8 @@ def _checked(module: ModuleType) -> ModuleType:
     for role in ROLES.values():
         if any(hasattr(module, name) for name in role.needs):
             registry.declared(module, *role.needs)
+    if has(module, "read"):  # nothing is read without accounting for all of it
+        registry.declared(module, "OPTIONS", "VARIABLES")
     if not any(has(module, role) for role in ROLES):
         needed = ", ".join(name for role in ROLES.values() for name in role.needs[-1:])
         raise UndeclaredError(f"it has no role of a launcher: it declares none of {needed}")

@@ -14,6 +14,7 @@ from octant.placement.remarks import remarks as facts
 from octant.placement.request import MOST, Memory, Request
 
 PROGRAM = "PROGRAM"
+DOCUMENTED = "from documentation: the rules of this launcher were not compared with the launcher itself"
 LONGEST_OPTIONS = 1 << 16
 """Characters of lines of options; rank files and map files may be longer."""
 MOST_RANKS = 1 << 12
@@ -128,9 +129,13 @@ class Line:
         return self.variables[variable]
 
     def threads(self) -> int | None:
-        """OpenMP's number of threads, of the outermost level."""
+        """OpenMP's number of threads, of the outermost level.
+
+        Raises:
+            ValueError: it is no number.
+        """
         value = self.variables.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-        return int(value) if re.fullmatch("[0-9]{1,9}", value) and 0 < int(value) <= MOST_RANKS else None
+        return whole("OMP_NUM_THREADS", value) if value else None
 
     def number_of(self, variable: str) -> int | None:
         """A variable's value as a number from 1 on.
@@ -179,21 +184,6 @@ def read_line(text: str) -> Line:
             if equals or (word.endswith("env") and word != "env" and at + 2 < len(words)):
                 variables.setdefault(name, value if equals else words[at + 2])
     return Line(variables, words)
-
-
-def own_arguments(words: Sequence[str], valued: Sequence[str]) -> list[str]:
-    """A tool's own arguments: up to the program, which is the first that is neither an option nor the value of one."""
-    at = 1
-    while at < len(words) and words[at].startswith("-") and words[at] != "--":
-        at += 2 if words[at] in valued else 1
-    return list(words[:at])
-
-
-def hosts(line: Line) -> bool:
-    """Whether the line names several hosts, or a file of them."""
-    return "," in (line.option("-hosts", "--hosts", "-host", "--host", "-H") or "") or any(
-        line.option(name) is not None for name in ("-f", "-hostfile", "--hostfile", "-machinefile", "--machinefile")
-    )
 
 
 def reading_of_request(request: Request, topology: Topology, remarks: Sequence[str] = ()) -> Reading:

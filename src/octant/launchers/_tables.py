@@ -41,7 +41,7 @@ from typing import Literal
 
 OPTIONAL = -1
 """Number of values of an option whose value may be absent: it is then only read from the same word."""
-Effect = Literal["interpreted", "irrelevant", "not read", "refused", "assigning", "unclassified"]
+Effect = Literal["interpreted", "irrelevant", "not read", "refused", "assigning"]
 SUSPICIOUS = re.compile(
     r"AFFIN|BIND|PIN(_|N|$)|CPU|CORE|PLACE|SOCKET|NUMA|DOMAIN|MAP|THREAD|TASK|PROC|RANK|DIST|HINT|LAYOUT|HWLOC|HT_|SMT",
     re.IGNORECASE,
@@ -103,15 +103,6 @@ def assigning(names: str, values: int, prefix: str = "", *, ranks_only: bool = F
     """Return options that set a variable: `NAME=VALUE`, or with two values `NAME VALUE`."""
     return {name: Option(one.name, "assigning", values, "", prefix, ranks_only)
             for name, one in _rows(names, "assigning", values).items()}  # fmt: skip
-
-
-def unclassified(
-    counts: Mapping[str, int], reasons: Mapping[str, str], short: Mapping[str, str] | None = None
-) -> dict[str, Option]:
-    """Return a table of options whose effects nobody has stated: only their numbers of values are known."""
-    made = {name: Option(name, "unclassified", count) for name, count in counts.items()}
-    made |= {name: Option(name, "refused", counts.get(name, 0), reason) for name, reason in reasons.items()}
-    return made | {letter: made[name] for letter, name in (short or {}).items()}
 
 
 def _rows(names: str, effect: Effect, values: int, reason: str = "") -> dict[str, Option]:

@@ -76,18 +76,19 @@ def translate(
     launchers: Sequence[str] = (),
     *,
     lines: bool = False,
+    here: bool = False,
     page_sizes: Sequence[PageSize] | None = None,
 ) -> Translation:
     """Plans a request's text (or, with `lines`, reads a launcher's lines) and writes it in the syntax of `launchers`.
 
-    `all` means every launcher.
+    `all` means every launcher. `here`: the topology is that of this machine, so that the lines are of its mpiexec.
 
     Raises:
         ValueError: a text or launcher that is not known.
         DoesNotFit: the topology cannot hold it.
     """
     if lines:
-        read_as, reading = from_syntax(with_file(text), topology)
+        read_as, reading = from_syntax(with_file(text), topology, here=here)
         request, placement, remarks = reading.request, reading.placement, reading.remarks
     else:
         read_as = ""

@@ -16,6 +16,8 @@ class Wrapper:
     options: _tables.Table = field(default_factory=dict)
     operands: int = 0  # words between the options and the command
     numeric: bool = False  # `-5` is an option as well
+    subcommands: tuple[str, ...] = ()  # one of them is the first word
+    any_long: bool = False  # every option with two dashes is one word
     assignments: bool = False  # words with `=` and a single dash may come before the command
 
 
@@ -40,21 +42,32 @@ Options that change what the command is (`env -S`, `env -C`, `setsid -f`) are le
 out because they restrict what every rank may use.
 """
 
-OBSERVERS = WRAPPERS
-"""The same and the tools that observe a program without changing its affinity: `perf stat`, `valgrind`."""
+OBSERVERS = {
+    **WRAPPERS,
+    "ionice": Wrapper(_own("ignore|t", "class|c classdata|n")),
+    "perf": Wrapper(
+        _own(
+            "all-user all-kernel big-num|B detailed|d inherit|i no-inherit no-big-num null|n quiet|q scale|c sync|S "
+            "verbose|v g",
+            "call-graph count event|e field-separator|x freq|F interval-print|I output|o repeat|r",
+        ),
+        subcommands=("stat", "record", "trace"),
+    ),
+    "strace": Wrapper(_own("c C f ff i q r t tt ttt T v y w", "a b e o O P s S u E")),
+    "valgrind": Wrapper(any_long=True),
+}
+"""The same and tools that observe a program and do not change its affinity: perf 6, strace 6, valgrind 3."""
 
 
-def skip(
-    words: Sequence[str], environment: Mapping[str, str], wrappers: Mapping[str, Wrapper] = WRAPPERS
-) -> tuple[int, Mapping[str, str]]:
+def skip(words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, Mapping[str, str]]:
     """Return the index of the first word that is no wrapper or part of one, and the environment of that command.
 
     Raises:
         ValueError: an option of a wrapper that is not known, or a missing value.
     """
     at = 0
-    while at < len(words) and Path(words[at]).name in wrappers:
-        at, environment = skip_one(words, at, environment, wrappers)
+    while at < len(words) and Path(words[at]).name in WRAPPERS:
+        at, environment = skip_one(words, at, environment)
     return at, environment
 
 
@@ -69,6 +82,12 @@ def skip_one(
     name = Path(words[at]).name
     wrapper = wrappers[name]
     begin = at + 1
+    if wrapper.subcommands:
+        if words[begin : begin + 1] and words[begin] not in wrapper.subcommands:
+            raise ValueError(f"{name} {words[begin]}: it is not known whether this starts a command")
+        begin += 1
+    while wrapper.any_long and begin < len(words) and words[begin].startswith("--") and words[begin] != "--":
+        begin += 1
     while wrapper.numeric and begin < len(words) and re.fullmatch(r"-[-+]?\d+", words[begin]):
         begin += 1
     try:

@@ -1,14 +1,31 @@
 """AIX: execrset and attachrset for processes, MEMORY_AFFINITY and LDR_CNTRL for memory."""
 
-from octant.launchers import Reading, Syntax, _command, _shared
+from collections.abc import Sequence
+
+from octant.launchers import Reading, Syntax, _command, _shared, _tables, _words
 from octant.machine import Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
 from octant.placement.request import Request
 
 TITLE = "AIX"
+BINDS = "process"
 READS = ("execrset",)
+OPTIONS = _tables.table(
+    _tables.interpreted("c", 1),
+    _tables.interpreted("e"),
+    _tables.irrelevant("it concerns privileges or the partition", "P F"),
+    _tables.not_read("it restricts memory", "m", 1),
+    _tables.not_read("it changes the mode of the cores", "S"),
+)
+"""Options of execrset: from documentation."""
+VARIABLES = _tables.table(_tables.irrelevant("it concerns memory only", "MEMORY_AFFINITY LDR_CNTRL"))
 MARK = r"\bexecrset\b"
+
+
+def parse(words: Sequence[str]) -> _words.Given:
+    """Read options, which have one dash; the program follows -e."""
+    return _words.scan(words, OPTIONS, lambda word: (word.removeprefix("-"), None))
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -37,13 +54,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """One rank a line."""
-    text = command.text
-    sets = []
-    for row in text.splitlines():
-        line = _shared.read_line(row)
-        listed = line.option("-c") if line.arguments[:1] == ["execrset"] else None
-        if listed is not None:
-            sets.append(parse_cpus(listed))
-    if not sets:
-        raise ValueError(f"cannot find 'execrset -c LIST -e PROGRAM' in {text!r}")
-    return _shared.reading_of_masks(sets, topology, None)
+    listed = [row.last("c") for row in command.rows]
+    if not listed or None in listed:
+        raise ValueError(f"cannot find 'execrset -c LIST -e PROGRAM' in {command.text!r}")
+    return _shared.reading_of_masks([parse_cpus(one) for one in listed if one], topology, None)

@@ -2,8 +2,9 @@
 
 import math
 import re
+from collections.abc import Sequence
 
-from octant.launchers import Reading, Syntax, _command, _shared
+from octant.launchers import Reading, Syntax, _command, _shared, _tables, _words
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import MOST, Request
@@ -11,9 +12,33 @@ from octant.placement.torus import coordinates, letter_orders, read_map, write_m
 
 TITLE = "Blue Gene/L, /P and /Q"
 READS = ("mpirun", "runjob")
+OPTIONS = _tables.table(
+    _tables.interpreted("np|n mapping", 1),
+    _tables.assigning("env envs", 1),
+    _tables.irrelevant("one rank is drawn on each core of the machine", "mode ranks-per-node|p", 1),
+    _tables.irrelevant("it names the partition, which is not drawn", "partition block corner shape", 1),
+    _tables.irrelevant("it concerns output or files", "cwd label verbose|v exe exp-env strace", 1),
+    _tables.not_read("it maps ranks", "mapfile", 1),
+)
+"""Options of mpirun (Blue Gene/L and /P) and runjob (Blue Gene/Q): from documentation."""
+VARIABLES = _tables.table(
+    _tables.interpreted("BG_MAPPING BGLMPI_MAPPING"), _tables.not_read("it may map ranks", "BG_* BGLMPI_* RUNJOB_*")
+)
 MARK = r"BG(LMPI)?_MAPPING|--mapping\b|\brunjob\b"
 FILE = r"(?:BG(?:LMPI)?_MAPPING=|--mapping[ =])(?!(?i:[XYZT]{4}|[ABCDET]{6})(?!\S))(\S+)"  # else: an order of letters
 FILE_LINES = r"^[ \t]*\d+([ \t]+\d+){3,5}[ \t]*(#.*)?$"  # one place per line
+
+
+def parse(words: Sequence[str]) -> _words.Given:
+    """Read options, which have one dash or two; runjob separates the program by a colon."""
+    given = _words.scan(words, OPTIONS, _split)
+    given.end += words[given.end : given.end + 1] == [":"]
+    return given
+
+
+def _split(word: str) -> tuple[str, str | None]:
+    name, equals, value = word.lstrip("-").partition("=")
+    return name, value if equals else None
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -55,16 +80,13 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
 
     The partition is one node of each dimension's two unless a map file is given, which must cover all of it.
     """
-    text = command.text
-    listed = re.search(FILE_LINES, text, re.MULTILINE)
-    line = _shared.read_line(text[: listed.start()] if listed else text)
-    ranks = line.number("-np", "--np")
-    given = line.variables.get("BG_MAPPING") or line.variables.get("BGLMPI_MAPPING") or line.option("--mapping")
-    env = line.option("-env", "--env") or ""
-    letters = (given or env.removeprefix("BG_MAPPING=") or "XYZT").upper()
+    listed = re.search(FILE_LINES, command.file, re.MULTILINE)
+    ranks, variables = command.number("np"), command.variables
+    given = variables.get("BG_MAPPING") or variables.get("BGLMPI_MAPPING") or command.last("mapping")
+    letters = (given or "XYZT").upper()
     shape = {4: (2, 2, 2), 6: (2, 2, 2, 1, 1)}.get(len(letters))
     if listed:
-        request = _map_request(text[listed.start() :], ranks)
+        request = _map_request(command.file[listed.start() :], ranks)
         size = "x".join(str(n) for n in request.torus)
         return _shared.reading_of_request(request, topology, [f"the map file's places span a torus of {size}"])
     if shape is None or set(letters) not in (set("XYZT"), set("ABCDET")):

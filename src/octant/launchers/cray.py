@@ -1,10 +1,12 @@
 """Cray: PALS mpiexec and ALPS aprun take one list of hardware threads per rank."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from octant.launchers import MOST_RANKS, JobSize, LaunchCommand, Syntax, _shared, _tables, _words
-from octant.machine import Topology
+from octant.launchers import MOST_RANKS, JobSize, LaunchCommand, Reading, Syntax, _command, _shared, _tables, _words
+from octant.machine import CpuSet, Topology
+from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
 from octant.placement.request import Request
 
@@ -12,6 +14,8 @@ TITLE = "Cray (PALS mpiexec, ALPS aprun)"
 NAMES = {"mpiexec": "pals"}
 VERSION = ("PALS",)
 COMMANDS = ("mpiexec", "mpirun", "aprun")
+MARK = r"--cpu-bind[ =]|\baprun\b"
+DECIDES = "--cpu-bind depth"
 UNBIND = {"aprun": "-cc none", "": "--cpu-bind none"}
 ANSWER = "PALS|ALPS|aprun"
 PMI = ""
@@ -41,6 +45,63 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
             f"aprun supports strict local memory only: memory={request.memory} needs numactl or PALS --mem-bind"
         )
     return Syntax(tuple(lines), True, tuple(cannot))
+
+
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+    """Lists for each rank, `depth`, and unbound ranks. From documentation.
+
+    Raises:
+        ValueError: another keyword, or none, where the configuration of the site decides.
+    """
+    aprun = command_is_aprun(command.words)
+    ranks, each = command.number("np", "n", most=MOST_RANKS) or 1, command.number("ppn", "N")
+    notes = [_shared.DOCUMENTED]
+    if each is not None and each < ranks:
+        notes.append(f"one node is drawn, which has {each} of {ranks} ranks")
+        ranks = each
+    depth = command.number("depth", "d") or 1
+    binding = command.last("cc", "cpu-bind")
+    kind, _, listed = (binding or "").partition(":")
+    if aprun and re.match(r"\d", binding or ""):
+        kind, listed = "list", binding or ""
+    if aprun and command.has("j"):
+        raise ValueError("cannot draw this: -j chooses hardware threads of a core, and only lists with -cc are read")
+    if kind == "none":
+        return _shared.reading_of_masks([topology.allowed] * ranks, topology, command.threads() or depth, notes)
+    if kind == "depth":
+        sets = _by_depth(ranks, depth, topology)
+    elif kind == "list" and listed:
+        lists = [parse_cpus(part) for part in listed.split(":")]
+        if len(lists) < ranks:
+            raise ValueError(f"cannot draw {ranks} ranks with {len(lists)} lists; give one for each rank of the node")
+        sets = lists[:ranks]
+    else:
+        option = f"{'-cc' if aprun else '--cpu-bind'} {binding}" if binding else "the default binding"
+        raise ValueError(
+            f"cannot draw this: {option} depends on the configuration of the site; read are "
+            + ("-cc LIST:LIST, depth and none" if aprun else "--cpu-bind list:LIST:LIST, depth and none")
+        )
+    return _shared.reading_of_masks(sets, topology, command.threads() or depth, notes)
+
+
+def _by_depth(ranks: int, depth: int, topology: Topology) -> list[CpuSet]:
+    """Consecutive numbers of the system, `depth` for each rank.
+
+    Raises:
+        ValueError: they do not suffice, or the first of them include hardware threads of one core twice.
+    """
+    cpus = sorted(topology.allowed)[: ranks * depth]
+    if len(cpus) < ranks * depth:
+        raise ValueError(f"cannot draw {ranks} ranks of depth {depth}: there are {len(cpus)} hardware threads")
+    cores = [core & frozenset(cpus) for core in topology.groups("core")]
+    if any(len(core) > 1 for core in cores) and len(cpus) <= len(cores):
+        raise ValueError("cannot draw depth here: the system numbers the hardware threads of one core consecutively")
+    return [frozenset(cpus[rank * depth : (rank + 1) * depth]) for rank in range(ranks)]
+
+
+def command_is_aprun(words: Sequence[str]) -> bool:
+    """Return whether a command line is one of aprun."""
+    return Path(words[0]).name == "aprun"
 
 
 def unbound(size: JobSize, root: bool) -> list[str]:
@@ -78,9 +139,12 @@ VARIABLES: _tables.Table = {}
 
 def parse(words: Sequence[str]) -> _words.Given:
     """Read options: aprun compares whole words here, PALS mpiexec uses getopt_long."""
-    if Path(words[0]).name == "aprun":
+    if command_is_aprun(words):
         return _words.scan(words, _APRUN, lambda word: (word.removeprefix("-"), None))
-    return _words.getopt(words, OPTIONS, abbreviated=False)
+    given = _words.getopt(words, OPTIONS, abbreviated=False)
+    if not (given.last("np") or "1").isdigit():  # -np, which other launchers have
+        raise _words.unknown(given.spelt["np"])
+    return given
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
@@ -93,7 +157,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
         ValueError: an option that is not in the table, a missing value, several programs, or none.
     """
     given = parse(words)
-    option, default = ("cc", True) if Path(words[0]).name == "aprun" else ("cpu-bind", None)
+    option, default = ("cc", True) if command_is_aprun(words) else ("cpu-bind", None)
     at = _words.program_index(words, given)
     number, binding = given.last("n", "np"), given.last(option)
     ranks = None if number is None else _shared.whole("-n", number, MOST_RANKS)

@@ -10,18 +10,22 @@ from octant.launchers import (
     Job,
     JobSize,
     LaunchCommand,
+    Reading,
     Submission,
     Syntax,
+    _command,
     _shared,
     _tables,
     _words,
     headed,
 )
 from octant.machine import Topology
+from octant.machine.synthetic import parse_cpus, parse_mask
 from octant.placement import Placement, set_text
 from octant.placement.request import Request
 
 TITLE = "Flux"
+MARK = r"cpu-affinity="
 LAUNCHER = "flux"
 COMMANDS = ("flux",)
 UNBIND = "-o cpu-affinity=off -o mpibind=off"
@@ -44,6 +48,35 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
         *_shared.no_pages(request),
     ]
     return Syntax(tuple(lines), True, tuple(cannot))
+
+
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+    """An explicit map, and unbound ranks; where Flux chooses the cores, the line is refused. From documentation.
+
+    Raises:
+        ValueError: the scheduler of Flux chooses the cores.
+    """
+    chosen = dict(values[0].partition("=")[::2] for name, values in command.given.all_values if name == "setopt")
+    ignored = [f"-o {name}" for name in chosen if name not in ("cpu-affinity", "mpibind")]
+    notes = [_shared.DOCUMENTED]
+    if ignored:
+        notes.append(f"not used for the answer: {', '.join(ignored)} (an option of the shell that does not bind)")
+    kind, _, listed = chosen.get("cpu-affinity", "on").partition(":")
+    if chosen.get("mpibind", "off") != "off" or kind not in ("map", "off"):
+        raise ValueError(
+            "cannot draw this: Flux chooses the cores of each rank by its scheduler; read are -o cpu-affinity=map:… "
+            "and -o cpu-affinity=off"
+        )
+    ranks, nodes = _rank_count(command.given) or 1, command.number("nodes", most=MOST_RANKS) or 1
+    if nodes > 1:
+        notes.append(f"one of {nodes} nodes is drawn")
+        ranks = -(-ranks // nodes)
+    if kind == "off":
+        return _shared.reading_of_masks([topology.allowed] * ranks, topology, command.threads(), notes)
+    sets = [parse_mask(part) if part.startswith("0x") else parse_cpus(part) for part in listed.split(";")]
+    if len(sets) < ranks:
+        raise ValueError(f"cannot draw {ranks} ranks with a map of {len(sets)} sets; give one for each rank")
+    return _shared.reading_of_masks(sets[:ranks], topology, command.threads(), notes)
 
 
 def at_hand(environment: Mapping[str, str]) -> bool:
@@ -97,27 +130,57 @@ def submission(path: Path) -> Submission:
     return Submission(("flux", "batch", str(path)))
 
 
-_COUNTS = {
-    **dict.fromkeys((
-        "debug-emulate", "dry-run", "exclusive", "help", "label-io", "quiet", "unbuffered", "verbose",
-    ), 0),
-    **dict.fromkeys((
-        "add-file", "begin-time", "cores", "cores-per-task", "cwd", "dependency", "env", "env-file", "env-remove",
-        "error", "flags", "gpus-per-node", "gpus-per-task", "input", "job-name", "nodes", "ntasks", "output", "queue",
-        "requires", "rlimit", "setattr", "setopt", "signal", "taskmap", "tasks-per-core", "tasks-per-node",
-        "time-limit", "urgency", "wait-event",
-    ), 1),
-}  # fmt: skip
-"""Values of each option of `flux run`, from the source of flux-core (`flux/cli/base.py`, `run.py`), not from runs."""
-_SHORT = {
-    "N": "nodes", "c": "cores-per-task", "g": "gpus-per-task", "h": "help", "l": "label-io", "n": "ntasks",
-    "o": "setopt", "q": "queue", "t": "time-limit", "u": "unbuffered", "v": "verbose", "x": "exclusive",
-}  # fmt: skip
-_REFUSED = {"help": _words.NO_PROGRAM, "dry-run": "it starts no program"}
+OPTIONS = _tables.table(
+    _tables.interpreted("ntasks|n nodes|N setopt|o tasks-per-node", 1),
+    _tables.irrelevant(
+        "it decides which cores the job gets, not where in them a map puts ranks", "cores-per-task|c", 1
+    ),
+    _tables.irrelevant("it decides which cores the job gets, not where in them a map puts ranks", "exclusive|x"),
+    _tables.assigning("env", 1),
+    _tables.irrelevant("it concerns output or the interface", "label-io|l quiet unbuffered|u verbose|v"),
+    _tables.irrelevant("it concerns output or files", "add-file cwd error input output", 1),
+    _tables.irrelevant("it concerns the environment of the ranks", "env-file env-remove", 1),
+    _tables.irrelevant(
+        "it concerns the job and not the places of ranks in a node",
+        "begin-time dependency flags job-name queue|q requires rlimit setattr signal time-limit|t urgency wait-event",
+        1,
+    ),
+    _tables.irrelevant("it chooses accelerators", "gpus-per-node gpus-per-task|g", 1),
+    _tables.not_read("it changes the number or the order of ranks", "cores tasks-per-core taskmap", 1),
+    _tables.not_read("it changes the resources of an emulated job", "debug-emulate"),
+    _tables.refused(_words.NO_PROGRAM, "help|h"),
+    _tables.refused("it starts no program", "dry-run"),
+)
+"""Options of `flux run`, from the source of flux-core (`flux/cli/base.py`, `run.py`), not from runs."""
+VARIABLES = _tables.table(
+    _tables.irrelevant("it names the instance", "FLUX_URI"), _tables.not_read("it may change binding", "FLUX_*")
+)
 _NOT_RUN = {
     **dict.fromkeys(("submit", "bulksubmit"), "it returns before the program starts; use flux run"),
     **dict.fromkeys(("batch", "alloc"), "it starts a script or a shell in an instance of its own"),
 }
+
+
+def parse(words: Sequence[str]) -> _words.Given:
+    """Read the options of `flux run` as Python's argparse does, which accepts unambiguous beginnings of names.
+
+    Raises:
+        ValueError: another subcommand, an unknown option, or a missing value.
+    """
+    begin = 3 if tuple(words[1:3]) == ("mini", "run") else 2
+    subcommand = words[begin - 1] if len(words) >= begin else ""
+    if subcommand != "run":
+        reason = _NOT_RUN.get(subcommand, "it does not start a program")
+        raise ValueError(f"{' '.join(['flux', *words[1:2]])}: {reason}")
+    given = _words.getopt(words, OPTIONS, begin)
+    for word in words[begin : given.end]:
+        if word == "--":
+            raise _words.unknown(word)
+    for name, values in given.all_values:
+        if values and values[0].startswith("-") and given.spelt[name].partition("=")[2] != values[0]:
+            raise ValueError(f"{given.spelt[name]} has no value")
+        values[:] = [value.removeprefix("=") for value in values]  # `-n=4`, in which argparse drops the sign
+    return given
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
@@ -129,19 +192,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     Raises:
         ValueError: another subcommand, an unknown option, a missing value, or no program.
     """
-    begin = 3 if tuple(words[1:3]) == ("mini", "run") else 2
-    subcommand = words[begin - 1] if len(words) >= begin else ""
-    if subcommand != "run":
-        reason = _NOT_RUN.get(subcommand, "it does not start a program")
-        raise ValueError(f"{' '.join(['flux', *words[1:2]])}: {reason}")
-    given = _words.getopt(words, _tables.unclassified(_COUNTS, _REFUSED, _SHORT), begin)
-    for word in words[begin : given.end]:
-        if word == "--":
-            raise _words.unknown(word)
-    for name, values in given.all_values:
-        if values and values[0].startswith("-") and given.spelt[name].partition("=")[2] != values[0]:
-            raise ValueError(f"{given.spelt[name]} has no value")
-        values[:] = [value.removeprefix("=") for value in values]  # `-n=4`, in which argparse drops the sign
+    given = parse(words)
     at = _words.program_index(words, given)
     binds, bound_by = _binding(given)
     return LaunchCommand(_rank_count(given), tuple(words[1:at]), at, binds, bound_by)

@@ -1,8 +1,9 @@
 """GNU OpenMP: GOMP_CPU_AFFINITY, a list of the system's numbers, assigned to threads in turn."""
 
 import re
+from dataclasses import replace
 
-from octant.launchers import Reading, Syntax, _command, _openmp, _shared, _tables
+from octant.launchers import Reading, Syntax, _command, _openmp, _shared, _tables, openmp
 from octant.machine import Topology
 from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
@@ -11,7 +12,11 @@ from octant.placement.request import Request
 TITLE = "GNU OpenMP (GOMP_CPU_AFFINITY)"
 MARK = r"GOMP_CPU_AFFINITY"
 BINDS = "threads"
-VARIABLES = _tables.table(_tables.interpreted("GOMP_CPU_AFFINITY"))
+OPTIONS: _tables.Table = {}
+VARIABLES = _tables.table(
+    _tables.interpreted("GOMP_CPU_AFFINITY OMP_PROC_BIND OMP_PLACES"),
+    _tables.irrelevant("GNU's runtime does not read it", "KMP_AFFINITY KMP_HW_SUBSET"),
+)
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -33,21 +38,24 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
-    """Lists of numbers, ranges and strides, separated by blanks or commas."""
-    text = command.text
-    line = _shared.read_line(text)
-    parts = re.split(r"[\s,]+", line.value("GOMP_CPU_AFFINITY").strip())
+    """Lists of numbers, ranges and strides, separated by blanks or commas: one place each.
+
+    OMP_PLACES precedes the list, and OMP_PROC_BIND decides how threads use it (recorded by `record_gomp.py`).
+    """
+    if "OMP_PLACES" in command.variables:
+        read = openmp.from_syntax(command, topology)
+        return replace(read, remarks=("OMP_PLACES precedes GOMP_CPU_AFFINITY in GNU's runtime", *read.remarks))
+    parts = re.split(r"[\s,]+", command.value("GOMP_CPU_AFFINITY").strip())
+    invalid = next((part for part in parts if not re.fullmatch(r"\d+(-\d+(:[1-9]\d*)?)?", part)), None)
+    if invalid is not None:
+        raise ValueError(f"cannot read {invalid!r} in GOMP_CPU_AFFINITY; try '0 3 4-15:2'")
     cpus = [cpu for part in parts for cpu in sorted(parse_cpus(part))]
-    notes = _openmp.runtimes(line.variables)
+    notes = _openmp.runtimes(command.variables)
     outside = frozenset(cpus) - topology.allowed
-    usable = [cpu for cpu in cpus if cpu in topology.allowed]
+    usable = [frozenset({cpu}) for cpu in cpus if cpu in topology.allowed]
     if outside:
         notes.append(
             f"GOMP_CPU_AFFINITY names hardware threads {set_text(outside)} outside this job's set "
             f"({set_text(topology.allowed)}): they are ignored" + ("" if usable else ", so nothing is bound")
         )
-    count = line.threads() or len(topology.allowed)
-    if not usable:
-        return _openmp.one_rank((topology.allowed,) * count, topology, notes)
-    sets = tuple(frozenset({usable[i % len(usable)]}) for i in range(count))
-    return _openmp.one_rank(sets, topology, notes)
+    return openmp.bound_threads(command, usable, topology, notes)

@@ -1,6 +1,9 @@
 """hwloc: hwloc-bind with object expressions."""
 
-from octant.launchers import Reading, Syntax, _command, _shared
+import re
+from collections.abc import Sequence
+
+from octant.launchers import Reading, Syntax, _command, _shared, _tables, _words
 from octant.machine import CpuSet, Topology
 from octant.machine.synthetic import parse_mask
 from octant.placement import Placement, mask_text, set_text
@@ -12,6 +15,45 @@ TITLE = "hwloc-bind"
 MARK = r"\bhwloc-bind\b"
 BINDS = "process"
 READS = ("hwloc-bind",)
+OPTIONS = _tables.table(
+    _tables.interpreted("cpubind membind single strict logical|l"),
+    _tables.interpreted("mempolicy", 1),
+    _tables.irrelevant("it concerns output", "verbose|v quiet|q"),
+    _tables.not_read("it changes the meaning of the numbers", "physical|p nodeset n taskset"),
+    _tables.not_read("it changes which objects exist", "no-smt hbm no-hbm restrict disallowed whole-system"),
+    _tables.not_read("it chooses nodes by their memory", "best-memattr", 1),
+    _tables.refused("it is for running processes", "pid tid get e get-last-cpu-location"),
+    _tables.refused(_words.NO_PROGRAM, "help|h version"),
+)
+"""Options of hwloc-bind 2.11: its manual page."""
+VARIABLES = _tables.table(_tables.not_read("it changes the topology that hwloc-bind sees", "HWLOC_*"))
+
+
+def parse(words: Sequence[str]) -> _words.Given:
+    """Read options and locations, up to the first word that is neither, or behind `--`."""
+    given, at = _words.Given(1), 1
+    location = _tables.Option("location", "interpreted")
+    while at < len(words):
+        word, at = words[at], at + 1
+        if word == "--":
+            given.end = at
+            break
+        option = OPTIONS.get(word.lstrip("-")) if word.startswith("-") else None
+        if option is None and (LOCATION.fullmatch(word) or word.startswith("nodeset=")):
+            given.add(word, location, [word])
+        elif option is None and word.startswith("-"):
+            raise _words.unknown(word)
+        elif option is None and re.match(r"\w+[=:]", word):
+            raise ValueError(f"{word} is a location that Octant does not read")
+        elif option is None:
+            break
+        elif option.effect == "refused":
+            raise ValueError(f"{word}: {option.reason}")
+        else:
+            given.add(word, option, list(words[at : at + option.values]))
+            at += option.values
+        given.end = at
+    return given
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -44,39 +86,19 @@ def expression(held: CpuSet, topology: Topology) -> str:
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """One rank per line: the locations before the program, those after `--membind` being memory."""
-    text = command.text
     sets, memories = [], []
-    for row in filter(None, (part.strip() for part in text.splitlines())):
-        words = _shared.read_line(row).arguments
-        if words[:1] != ["hwloc-bind"]:
-            continue
-        cpus, nodes, policy = _split_locations(words[1:], row)
-        held = expand(" ".join(cpus), topology) if cpus else topology.allowed
-        if "--single" in words:
-            held = frozenset({min(held)})
-        sets.append(held)
-        memories.append(_memory(nodes, policy, topology) if nodes else Memory())
-    return _shared.with_memory(_shared.reading_of_masks(sets, topology, None), memories, topology)
-
-
-def _split_locations(words: list[str], row: str) -> tuple[list[str], list[str], str]:
-    """Locations for hardware threads and for memory, and the memory policy; the program's own arguments are left."""
-    found: dict[str, list[str]] = {"cpu": [], "mem": []}
-    into, policy, skip = "cpu", "bind", False
-    for at, word in enumerate(words):
-        if skip or word in ("--cpubind", "--membind"):
-            into, skip = {"--cpubind": "cpu", "--membind": "mem"}.get(word, into), False
-        elif word in ("--pid", "--tid", "--get"):
-            raise ValueError(
-                f"cannot draw {row!r} ({word} is for running processes); try 'hwloc-bind core:0-1 -- PROGRAM'"
-            )
-        elif word == "--mempolicy":
-            policy, skip = (*words[at + 1 :], "")[0], True
-        elif word == "--" or not (word.startswith("-") or LOCATION.fullmatch(word) or word.startswith("nodeset=")):
-            break
-        elif not word.startswith("-"):
-            found[into].append(word)
-    return found["cpu"], found["mem"], policy
+    for row in command.rows:
+        found: dict[str, list[str]] = {"cpubind": [], "membind": []}
+        into = "cpubind"
+        for name, values in row.given.all_values:
+            into = name if name in found else into
+            if name == "location":
+                found[into] += values
+        held = expand(" ".join(found["cpubind"]), topology) if found["cpubind"] else topology.allowed
+        sets.append(frozenset({min(held)}) if row.has("single") else held)
+        policy = row.last("mempolicy") or "bind"
+        memories.append(_memory(found["membind"], policy, topology) if found["membind"] else Memory())
+    return _shared.with_memory(_shared.reading_of_masks(sets, topology, command.threads()), memories, topology)
 
 
 def _memory(nodes: list[str], policy: str, topology: Topology) -> Memory:

@@ -1,6 +1,7 @@
 """Intel's and LLVM's OpenMP: KMP_AFFINITY."""
 
 import re
+from dataclasses import replace
 
 from octant.launchers import Reading, Syntax, _command, _openmp, _shared, _tables
 from octant.machine import CpuSet, Topology
@@ -13,7 +14,15 @@ from octant.placement.request import Request
 TITLE = "Intel and LLVM OpenMP (KMP_AFFINITY)"
 MARK = r"KMP_AFFINITY"
 BINDS = "threads"
-VARIABLES = _tables.table(_tables.interpreted("KMP_AFFINITY KMP_HW_SUBSET"))
+OPTIONS: _tables.Table = {}
+VARIABLES = _tables.table(
+    _tables.interpreted("KMP_AFFINITY KMP_HW_SUBSET"),
+    _tables.irrelevant("KMP_AFFINITY precedes it", "OMP_PLACES OMP_PROC_BIND"),
+    _tables.irrelevant("this runtime does not read it beside KMP_AFFINITY", "GOMP_CPU_AFFINITY"),
+)
+_MODIFIERS = ("verbose", "noverbose", "respect", "norespect", "warnings", "nowarnings", "duplicates")
+_KINDS = ("compact", "scatter", "balanced", "explicit", "none", "disabled")
+_GRANULARITIES = ("granularity=fine", "granularity=thread", "granularity=core")
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -38,33 +47,68 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """compact and scatter with their permute numbers, explicit lists, none and disabled."""
-    text = command.text
-    line = _shared.read_line(text)
-    value = line.value("KMP_AFFINITY").lower()
-    notes = _openmp.runtimes(line.variables)
+    value = command.value("KMP_AFFINITY").lower()
+    notes = _openmp.runtimes(command.variables)
+    if "KMP_HW_SUBSET" in command.variables:
+        topology = _subset(command.variables["KMP_HW_SUBSET"], topology)
     listed = re.search(r"proclist=\[([^\]]*)\]", value)
     plain = re.sub(r"proclist=\[[^\]]*\],?", "", value)
-    parts = [word for word in plain.split(",") if word and word not in ("verbose", "noverbose", "respect", "norespect")]
+    parts = [word for word in plain.split(",") if word and word not in _MODIFIERS]
     fine = "granularity=fine" in parts or "granularity=thread" in parts
-    kind = next((w for w in parts if w in ("compact", "scatter", "explicit", "none", "disabled", "balanced")), "none")
+    kinds = [word for word in parts if word in _KINDS]
+    unknown = [word for word in parts if not word.isdigit() and word not in (*_KINDS, *_GRANULARITIES)]
+    if unknown or len(kinds) > 1:
+        raise ValueError(f"cannot read {(unknown or kinds)[-1]!r} in KMP_AFFINITY; read are {', '.join(_KINDS)}")
+    kind = kinds[0] if kinds else "none"
     numbers = [_shared.whole("KMP_AFFINITY", w, least=0) for w in parts if w.isdigit()]
-    count = line.threads() or len(objects(topology, "thread"))
+    count = command.threads() or len(objects(topology, "thread"))
     if kind in ("none", "disabled"):
         notes.append("KMP_AFFINITY binds nothing here: every thread may run wherever its rank may")
         return _openmp.one_rank((topology.allowed,) * count, topology, notes)
     if kind == "explicit":
         places = _proclist_places(listed[1] if listed else "", topology)
-        count = line.threads() or len(places)
+        count = command.threads() or len(places)
     else:
         places = _order(kind, numbers[0] if numbers else 0, topology, fine)
-    unknown = [w for w in parts if not w.isdigit() and "=" not in w and w not in (kind, "duplicates")]
-    if "KMP_HW_SUBSET" in line.variables:
-        notes.append("KMP_HW_SUBSET is not drawn: it leaves the runtime a part of the machine only")
     if kind == "balanced" and len(objects(topology, "package")) > 1:
         notes.append("the effect of balanced on several packages is not known to Octant: drawn as scatter")
-    if unknown:
-        notes.append(f"KMP_AFFINITY: {unknown[0]} is not known to Octant and was ignored")
     return _openmp.one_rank(tuple(places[i % len(places)] for i in range(count)), topology, notes)
+
+
+_LAYERS = {"s": "package", "socket": "package", "n": "numa", "numa": "numa", "c": "core", "core": "core",
+           "t": "thread", "thread": "thread"}  # fmt: skip
+
+
+def _subset(text: str, topology: Topology) -> Topology:
+    """Return the topology with the hardware threads that KMP_HW_SUBSET leaves: `1s,4c@2,1t`. From documentation.
+
+    Raises:
+        ValueError: another layer, attributes of cores, or more units than there are.
+    """
+    allowed = topology.allowed
+    chosen: dict[str, tuple[int, int]] = {}
+    for part in re.split(r"[,x]", text.lower()):
+        match = re.fullmatch(r"\s*(\d{1,9})([a-z]+)(?:@(\d{1,9}))?\s*", part)
+        if match is None or match[2] not in _LAYERS:
+            raise ValueError(
+                f"cannot read {part!r} in KMP_HW_SUBSET; read are sockets, numa, cores and threads: 1s,4c@2,1t"
+            )
+        chosen[_LAYERS[match[2]]] = (int(match[1]), int(match[3] or 0))
+    inside = [allowed]
+    for unit in ("package", "numa", "core", "thread"):
+        if unit == "numa" and unit not in chosen:
+            continue
+        found: list[CpuSet] = []
+        for whole in inside:  # sockets, cores and threads that are not stated are all used
+            parts = [one & whole for one in objects(topology, unit) if one & whole]
+            count, offset = chosen.get(unit, (len(parts), 0))
+            if len(parts) < offset + count or not count:
+                raise ValueError(
+                    f"KMP_HW_SUBSET={text} names more than the {len(parts)} there are: the runtime ignores it"
+                )
+            found += parts[offset : offset + count]
+        inside = found
+    return replace(topology, allowed=frozenset().union(*inside))
 
 
 def _proclist_places(text: str, topology: Topology) -> list[CpuSet]:

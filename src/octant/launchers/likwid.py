@@ -1,17 +1,40 @@
 """LIKWID: likwid-pin for one process, likwid-mpirun for ranks."""
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from octant.launchers import LaunchCommand, Reading, Syntax, _command, _shared
+from octant.launchers import LaunchCommand, Reading, Syntax, _command, _shared, _tables, _words
 from octant.machine import Topology
+from octant.machine.synthetic import parse_cpus
 from octant.placement import Placement, set_text
 from octant.placement.expressions import parse_place
-from octant.placement.request import Request
+from octant.placement.request import Memory, Request, explicit
 
 TITLE = "LIKWID (likwid-pin, likwid-mpirun)"
 COMMANDS = ("likwid-mpirun",)
 READS = ("likwid-pin", "likwid-mpirun")
 MARK = r"\blikwid-(pin|mpirun)\b"
+OPTIONS = _tables.table(
+    _tables.interpreted("c|C|pin np|n", 1),
+    _tables.interpreted("i|interleave"),
+    _tables.irrelevant("it concerns output", "q|quiet d|debug v|V|verbose"),
+    _tables.irrelevant("it chooses the MPI library or counters", "mpi omp g|group f|force", 1),
+    _tables.irrelevant("one node is drawn", "hostfile", 1),
+    _tables.not_read("it skips threads", "s|skip", 1),
+    _tables.not_read("it distributes ranks or passes options to the MPI library", "nperdomain|t dist mpiopts e", 1),
+    _tables.not_read("it changes memory", "m S|sweep"),
+    _tables.refused(_words.NO_PROGRAM, "h|help p"),
+)
+"""Options of likwid-pin and likwid-mpirun of LIKWID 5: their manual pages."""
+VARIABLES = _tables.table(
+    _tables.irrelevant("it concerns output", "LIKWID_SILENT"), _tables.not_read("it may change pinning", "LIKWID_*")
+)
+
+
+def parse(words: Sequence[str]) -> _words.Given:
+    """Read options, which have one dash or two."""
+    return _words.scan(words, OPTIONS, lambda word: (word.lstrip("-"), None))
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -40,13 +63,17 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """`-c` of likwid-pin, `-pin` of likwid-mpirun."""
-    text = command.text
-    line = _shared.read_line(text)
-    listed = line.option("-pin", "-c", "-C")
+    listed = command.last("c")
     if listed is None:
-        raise ValueError(f"cannot find -c or -pin in {text!r}; try likwid-pin -c N:0-3 PROGRAM")
-    request = parse_place(listed if not listed.isdigit() else f"cpus={listed}", topology)
-    ranks = line.number("-np", "-n") or len(request.cpus)
+        raise ValueError(f"cannot find -c or -pin in {command.text!r}; try likwid-pin -c N:0-3 PROGRAM")
+    if re.fullmatch(r"[\d,_-]+", listed):  # the system's numbers, in the order of the threads; _ separates ranks
+        parts = [[cpu for part in one.split(",") for cpu in sorted(parse_cpus(part))] for one in listed.split("_")]
+        request = explicit([tuple(cpus) for cpus in parts])
+    else:
+        request = parse_place(listed, topology)
+    ranks = command.number("np") or len(request.cpus)
+    if command.has("i"):
+        request = replace(request, memory=Memory("interleave"))
     notes = []
     if ranks != len(request.cpus):
         notes.append(f"{len(request.cpus)} lists for {ranks} ranks: the lists are assigned again from the first")

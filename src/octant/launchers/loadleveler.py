@@ -2,13 +2,29 @@
 
 import re
 
-from octant.launchers import Reading, Syntax, _command, _shared
+from octant.launchers import Reading, Syntax, _command, _shared, _tables
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import Memory, Request
 
 TITLE = "LoadLeveler (job command file)"
 MARK = r"#\s*@\s*(rset|task_affinity|mcm_affinity_options|cpus_per_core)\b"
+OPTIONS: _tables.Table = {}
+VARIABLES: _tables.Table = {}
+KEYWORDS = _tables.table(
+    _tables.interpreted(
+        "rset mcm_affinity_options task_affinity cpus_per_core parallel_threads tasks_per_node total_tasks"
+    ),
+    _tables.irrelevant(
+        "it does not concern the places of tasks",
+        "job_name job_type class group account_no wall_clock_limit cpu_limit output error input initialdir environment "
+        "notification notify_user comment executable arguments shell restart requirements resources network.* env_copy "
+        "step_name dependency startdate hold",
+    ),
+    _tables.irrelevant("one node is drawn", "node node_usage"),
+    _tables.not_read("it distributes tasks", "blocking task_geometry bulkxfer smt first_node_tasks"),
+)
+"""Keywords of a job command file: the POWER6 guide, section 5.2.1."""
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -54,11 +70,10 @@ def _pages(request: Request) -> list[str]:
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """What the keywords ask for; a quad or chip that LoadLeveler calls MCM is a NUMA domain here."""
-    text = command.text
-    pairs = re.findall(r"#\s*@\s*(\w+)\s*=\s*([^\n#]*)", text)
+    pairs = re.findall(r"#\s*@\s*([\w.]+)\s*=\s*([^\n#]*)", command.text)
     words = {key.lower(): value.strip().lower() for key, value in pairs}
     rset = words.get("rset", "")
-    notes: list[str] = []
+    notes = _command.account_variables(words, [KEYWORDS], TITLE)
     if rset != "rset_mcm_affinity":
         notes.append("without rset = rset_mcm_affinity LoadLeveler ignores task_affinity and mcm_affinity_options")
     options = words.get("mcm_affinity_options", "").split()

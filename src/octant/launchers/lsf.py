@@ -58,10 +58,11 @@ def submission(path: Path) -> Submission:
     return Submission(("bsub",), from_input=True)
 
 
-_SHORT = {
-    "a": "tasks_per_rs", "b": "bind", "c": "cpu_per_rs", "d": "launch_distribution", "g": "gpu_per_rs",
-    "l": "latency_priority", "n": "nrs", "p": "np", "r": "rs_per_host",
-}  # fmt: skip
+OPTIONS = _tables.table(
+    _tables.interpreted("np|p nrs|n tasks_per_rs|a bind|b", 1),
+    _tables.not_read("it decides which cores a resource set has", "cpu_per_rs|c rs_per_host|r gpu_per_rs|g", 1),
+    _tables.not_read("it decides the order of ranks", "launch_distribution|d latency_priority|l", 1),
+)
 """Options of jsrun, each with a value: from incomplete documentation, not verified against the launcher."""
 
 
@@ -74,7 +75,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     Raises:
         ValueError: an option that is not in the table, a missing value, several programs, or none.
     """
-    given = _words.getopt(words, _tables.unclassified(dict.fromkeys(_SHORT.values(), 1), {}, _SHORT), abbreviated=False)
+    given = _words.getopt(words, OPTIONS, abbreviated=False)
     at = _words.program_index(words, given)
     number, sets, each = given.last("np"), given.last("nrs"), given.last("tasks_per_rs")
     ranks = None

@@ -1,5 +1,6 @@
 """numactl: hardware threads and a memory policy for one process."""
 
+import re
 from collections.abc import Sequence
 
 from octant.launchers import Reading, Syntax, _command, _shared, _tables, _words
@@ -60,16 +61,18 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     notes: list[str] = []
     memories: list[Memory] = []
     for row in command.rows:
-        cpus, node = row.last("physcpubind"), row.last("cpunodebind")
+        usable = frozenset(cpu.os for cpu in topology.cpus) if row.has("all") else topology.allowed
+        chosen = [(name, value[0]) for name, value in row.given.all_values if name in ("physcpubind", "cpunodebind")]
+        kind, value = chosen[-1] if chosen else ("", "")  # numactl binds at each option in turn: the last one counts
         held = topology.allowed
-        if cpus is not None:
-            held = _cpus(cpus, sorted(topology.allowed))
-        elif node is not None:
-            wanted = _nodes(node, topology)
+        if kind == "physcpubind":
+            held = _numbers(value, sorted(usable))
+        elif kind == "cpunodebind":
+            node, wanted = value, _nodes(value, topology)
             held = frozenset().union(*(n.cpus for n in topology.numa if n.os in wanted)) & topology.allowed
             if not held:
                 raise ValueError(f"cannot bind to the hardware threads of memory node {node}: it has none for this job")
-        outside = held - topology.allowed
+        outside = held - usable
         if outside:
             notes.append(f"numactl refuses hardware threads {set_text(outside)}: this job may not use them")
         sets.append(held)
@@ -80,20 +83,32 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     return _shared.with_memory(_shared.reading_of_masks(sets, topology, count, notes), memories, topology)
 
 
-def _cpus(text: str, allowed: list[int]) -> CpuSet:
-    if text == "all":
-        return frozenset(allowed)
-    if not text.startswith("+"):
-        return parse_cpus(text)
-    places = parse_cpus(text[1:])
-    if max(places) >= len(allowed):
-        raise ValueError(f"cannot use {text}: the job has {len(allowed)} hardware threads")
-    return frozenset(allowed[place] for place in places)
+def _numbers(text: str, usable: list[int]) -> CpuSet:
+    """The numbers of a list as numactl reads it: `all`, `0-3,8`, `+0-1` within the usable ones, `!0-3` all others.
+
+    Raises:
+        ValueError: another form, or a number that does not exist.
+    """
+    inverse, listed = text.startswith("!"), text.removeprefix("!")
+    relative, listed = listed.startswith("+"), listed.removeprefix("+")
+    if not inverse and not relative and listed == "all":
+        return frozenset(usable)
+    if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", listed):
+        raise ValueError(f"cannot read {text[:60]!r} as numbers of numactl; try 0-3,8, +0-1, !0-3 or all")
+    numbers = parse_cpus(listed)
+    if relative:
+        if max(numbers) >= len(usable):
+            raise ValueError(f"cannot use {text}: there are {len(usable)} for this job")
+        numbers = frozenset(usable[place] for place in numbers)
+    held = frozenset(usable) - numbers if inverse else numbers
+    if not held:
+        raise ValueError(f"cannot use {text}: it leaves nothing")
+    return held
 
 
 def _nodes(text: str, topology: Topology) -> CpuSet:
     known = frozenset(n.os for n in topology.numa)
-    wanted = known if text == "all" else parse_cpus(text)
+    wanted = _numbers(text, sorted(known))
     if wanted - known:
         raise ValueError(f"cannot use memory node {set_text(wanted - known)}: there is none on this topology")
     return wanted

@@ -1,25 +1,38 @@
 """Open MPI 4.1: the options of 5 in an older syntax; `socket` for `package`, slots that continue across packages."""
 
-import itertools
 from collections.abc import Mapping, Sequence
 
-from octant.launchers import LaunchCommand, Syntax, _openmpi, _rankfile, _shared, _tables, _words
+from octant.launchers import (
+    LaunchCommand,
+    Reading,
+    Syntax,
+    _command,
+    _openmpi,
+    _openmpi_tables,
+    _orte,
+    _orte_policy,
+    _rankfile,
+    _shared,
+    _words,
+)
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement
-from octant.placement.expressions import objects
 from octant.placement.request import Request
 
 TITLE = "Open MPI 4.1"
 COMMANDS = ("mpiexec", "mpirun", "mpiexec.openmpi", "mpirun.openmpi", "orterun")
 UNBIND = "--bind-to none"
 ANSWER = r"\((Open MPI|OpenRTE)\) 4\."
-_UNITS = {"slot": "machine", "l3cache": "l3", "numa": "numa", "socket": "package"}
+OPTIONS, VARIABLES = _openmpi_tables.OPTIONS41, _openmpi_tables.VARIABLES41
+MARK = _openmpi.OF_41
+DECIDES = "--mca hwloc_base_report_bindings 1"
+_UNITS = ("slot", "l3cache", "numa", "socket")
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
     """The shortest options that give the masks; a rank file where none do. Compared with runs of 4.1.4."""
     sets = _shared.rank_sets(placement)
-    option = next((text for text, masks in _options(sets, topology, request.unit) if masks == sets), None)
+    option = next((text for text in _options(sets, topology, request.unit) if _same(text, sets, topology)), None)
     files: tuple[tuple[str, str], ...] = ()
     if option is None:
         option = "--rankfile octant.rankfile --use-hwthread-cpus"
@@ -39,57 +52,63 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(lines, True, tuple(cannot), files)
 
 
-def _options(sets: list[CpuSet], topology: Topology, unit: str) -> list[tuple[str, list[CpuSet]]]:
+def _options(sets: list[CpuSet], topology: Topology, unit: str) -> list[str]:
     cores = max(sum(1 for core in topology.groups("core") if core & held) for held in sets)
     threads = max(map(len, sets))
-    units = {name: of for name, of in _UNITS.items() if of != "l3" or any(c.level == 3 for c in topology.caches)}
-    parts = [(f"--map-by {name}:PE={cores} --bind-to core", _deal(topology, of, "core", cores, len(sets)))
-             for name, of in units.items()]  # fmt: skip
-    whole = [(f"--map-by {name} --bind-to {name}", list(objects(topology, of)[: len(sets)]))
-             for name, of in units.items() if of != "machine"]  # fmt: skip
-    fine = [(f"--use-hwthread-cpus --map-by {name}:PE={threads} --bind-to hwthread",
-             _deal(topology, of, "thread", threads, len(sets))) for name, of in units.items()]  # fmt: skip
+    units = [name for name in _UNITS if name == "slot" or _orte.level_of(topology, name)]
+    parts = [f"--map-by {name}:PE={cores} --bind-to core" for name in units]
+    whole = [f"--map-by {name} --bind-to {name}" for name in units if name != "slot"]
+    fine = [f"--use-hwthread-cpus --map-by {name}:PE={threads} --bind-to hwthread" for name in units]
     return [*whole, *parts, *fine] if unit in ("l3", "numa", "package") else [*parts, *whole, *fine]
 
 
-def _deal(topology: Topology, domain: str, unit: str, width: int, ranks: int) -> list[CpuSet]:
-    """Ranks in turn on the domains, each the next `width` units there, while every domain has room."""
-    units = objects(topology, unit)
-    free = [[held for held in units if held <= whole] for whole in objects(topology, domain)]
-    rounds = min((len(cpus) // width for cpus in free), default=0)
-    turns = itertools.product(range(rounds), free)
-    return [frozenset().union(*cpus[k * width : (k + 1) * width]) for k, cpus in itertools.islice(turns, ranks)]
+def _same(option: str, sets: list[CpuSet], topology: Topology) -> bool:
+    given = parse(["mpirun", "-n", str(len(sets)), *option.split()])
+    try:
+        policy, ranks = _orte_policy.read(given.all_values, {}, topology)
+        return _orte.place(topology, policy, ranks) == sets
+    except ValueError:
+        return False
 
 
-_COUNTS = {
-    "": 0,
-    **dict.fromkeys((
-        "allow-run-as-root", "bind-to-core", "bind-to-socket", "bycore", "bynode", "byslot", "continuous", "d", "debug",
-        "debug-daemons", "debug-daemons-file", "debug-devel", "disable-recovery", "display-allocation",
-        "display-devel-allocation", "display-devel-map", "display-diffable-map", "display-map", "display-topo",
-        "do-not-resolve", "dvm", "enable-instant-on-support", "enable-recovery", "fwd-mpirun-port", "get-stack-traces",
-        "index-argv-by-rank", "leave-session-attached", "merge-stderr-to-stdout", "nolocal", "nooversubscribe",
-        "noprefix", "novm", "output-proctable", "oversubscribe", "pernode", "preload-binary", "q", "quiet",
-        "report-bindings", "report-child-jobs-separately", "report-state-on-timeout", "s", "set-cwd-to-session-dir",
-        "show-progress", "tag-output", "timestamp-output", "tv", "use-hwthread-cpus", "use-regexp", "v", "verbose",
-        "xml",
-    ), 0),
-    **dict.fromkeys((
-        "H", "N", "am", "bind-to", "c", "cartofile", "cf", "cpu-list", "cpu-set", "cpus-per-proc", "cpus-per-rank",
-        "debugger", "default-hostfile", "hnp", "host", "hostfile", "launch-agent", "machinefile", "map-by",
-        "max-restarts", "max-vm-size", "n", "np", "npernode", "npersocket", "ompi-server", "output-filename", "path",
-        "personality", "ppr", "prefix", "preload-files", "rank-by", "rankfile", "report-events", "report-pid",
-        "report-uri", "rf", "stdin", "timeout", "tune", "wd", "wdir", "x", "xml-file", "xterm",
-    ), 1),
-    "gmca": 2, "mca": 2,
-}  # fmt: skip
-"""How many values follow each option of Open MPI 4.1.4: `mpiexec --help full`, and the table of its `schizo/ompi`."""
-_REFUSED = {
-    **dict.fromkeys(("V", "h", "help", "version"), _words.NO_PROGRAM),
-    "app": _words.PROGRAMS_IN_A_FILE,
-    "do-not-launch": "it starts no program",
-}
+def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+    """What the options would do under Open MPI 4.1."""
+    masks, notes = rank_masks(command, topology)
+    return _openmpi.reading(command, topology, masks, notes)
+
+
+def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuSet | None], list[str]]:
+    """Return the mask of each rank, `None`: unbound, and remarks.
+
+    Raises:
+        ValueError: Open MPI 4.1 refuses the line, or Octant does not read it.
+    """
+    if not command.words:
+        raise ValueError("cannot find the command line of mpirun; begin it with mpirun or mpiexec")
+    if command.file:
+        raise ValueError("cannot draw a rank file of Open MPI 4.1: Octant does not verify how 4.1 reads it")
+    policy, ranks = _orte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
+    masks = _orte.place(topology, policy, ranks)
+    own = _openmpi.only_of_41(command.text)
+    notes = [f"read as Open MPI 4.1 because of {own}, which Open MPI 5 lacks: it ignores or refuses it"] if own else []
+    if ranks is None:
+        notes.append(f"no number of ranks given: Open MPI 4.1 starts {len(masks)}")
+    if all(mask is None for mask in masks):
+        why = "asked not to bind" if policy.binder == "none" else "there are more ranks than CPUs or slots"
+        notes.append(f"Open MPI 4.1 leaves every rank unbound here ({why})")
+    return masks, notes
+
+
 _BINDING = {"OMPI_MCA_": ("hwloc_base_binding_policy",)}
+
+
+def parse(words: Sequence[str]) -> _words.Given:
+    """Read options up to the program.
+
+    Raises:
+        ValueError: an option that Open MPI 4.1 does not have, a missing value, or no program would start.
+    """
+    return _words.scan(words, OPTIONS, _split)
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
@@ -102,7 +121,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     Raises:
         ValueError: an option that Open MPI 4.1 does not have, a missing value, or several programs.
     """
-    given = _words.scan(words, _tables.unclassified(_COUNTS, _REFUSED), _split)
+    given = parse(words)
     at = _words.program_index(words, given)
     found = _openmpi.binding_option(given, _BINDING, environment) or (True, _openmpi.BY_DEFAULT)
     return LaunchCommand(_openmpi.rank_count(given), tuple(words[1:at]), at, *found)

@@ -1,9 +1,10 @@
 """IBM Parallel Environment: MP_TASK_AFFINITY and its companions (POWER6 guide, section 5.2.2)."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
-from octant.launchers import Reading, Syntax, _command, _shared
+from octant.launchers import Reading, Syntax, _command, _shared, _tables, _words
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import Memory, Request, explicit
@@ -11,6 +12,26 @@ from octant.placement.request import Memory, Request, explicit
 TITLE = "POE (Parallel Environment)"
 READS = ("poe",)
 MARK = r"MP_TASK_AFFINITY"
+OPTIONS: _tables.Table = {}
+VARIABLES = _tables.table(
+    _tables.interpreted("MP_TASK_AFFINITY MP_PROCS MEMORY_AFFINITY"),
+    _tables.irrelevant("it concerns output", "MP_LABELIO MP_INFOLEVEL MP_STDOUTMODE MP_STDINMODE MP_PMDLOG"),
+    _tables.irrelevant("it concerns messages", "MP_EUILIB MP_EUIDEVICE MP_EAGER_LIMIT MP_BUFFER_MEM MP_SHARED_MEMORY"),
+    _tables.not_read("it may change the places of tasks", "MP_*"),
+)
+"""Variables of POE: the POWER6 guide, section 5.2.2."""
+
+
+def parse(words: Sequence[str]) -> _words.Given:
+    """Find the program; options of poe follow it and are not read.
+
+    Raises:
+        ValueError: there is such an option.
+    """
+    option = next((word for word in words[1:] if word.startswith("-")), None)
+    if option:
+        raise ValueError(f"{option}: options of poe are not read; give its MP_ variables")
+    return _words.Given(1)
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -43,12 +64,10 @@ def _value(asked: Request) -> str:
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """MCM, CORE, CPU, SNI and lists, with `:n` or `(n)` of newer releases."""
-    text = command.text
-    line = _shared.read_line(
-        re.sub(r"MP_TASK_AFFINITY\s*=\s*", "MP_TASK_AFFINITY=", text).replace("(", ":").replace(")", "")
-    )
-    value = line.variables.get("MP_TASK_AFFINITY", "").upper()
+    loose = re.search(r"MP_TASK_AFFINITY\s*=\s*([\w,:()]+)", command.text)  # also with blanks, as the guide prints it
+    value = (loose[1] if loose else "").replace("(", ":").replace(")", "").upper()
     kind, _, number = value.partition(":")
+    procs = _shared.whole("MP_PROCS", command.variables["MP_PROCS"]) if "MP_PROCS" in command.variables else None
     threads = _shared.whole("MP_TASK_AFFINITY", number) if number.isdigit() else 1
     known = {
         "MCM": Request(1, 1, "numa", share=True),
@@ -61,15 +80,14 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
         request = known[kind]
     elif re.fullmatch(r"[\d,]+|LIST", value):
         notes.append("a list of MCM numbers is ignored by LoadLeveler: nothing is bound")
-        everywhere = [tuple(sorted(topology.allowed))] * (line.number_of("MP_PROCS") or 1)
+        everywhere = [tuple(sorted(topology.allowed))] * (procs or 1)
         return _shared.reading_of_request(explicit(everywhere, 1), topology, notes)
     else:
         raise ValueError(f"cannot read MP_TASK_AFFINITY={value}; POE knows MCM, CORE, CPU, SNI and a list")
     if kind in ("MCM", "CORE", "CPU"):
         notes.append(_shared.ACCUMULATES)
-    if line.variables.get("MEMORY_AFFINITY", "").upper() == "MCM":
+    if command.variables.get("MEMORY_AFFINITY", "").upper() == "MCM":
         request = replace(request, memory=Memory("local"))
-    procs = line.number_of("MP_PROCS")
     if procs:
         request = replace(request, ranks=procs)
     else:

@@ -1,5 +1,7 @@
 """Slurm: `srun` with masks, which need exclusive use of the node, and named options for plain cases; `sbatch`."""
 
+import contextlib
+import itertools
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -18,41 +20,50 @@ from octant.launchers import (
     Syntax,
     _command,
     _shared,
-    _tables,
+    _slurm_options,
     _words,
     headed,
     implementation,
     mpi_launcher,
 )
+from octant.launchers._slurm_line import Asked, memory_of, step_of
+from octant.launchers._slurm_masks import Node, Settings, Step, has_every_core, is_crowded, memory_nodes, node_of
+from octant.launchers._slurm_masks import masks as step_masks
+from octant.launchers._slurm_options import BATCH_OPTIONS, GPU_OPTIONS
 from octant.machine import CpuSet, Topology
-from octant.machine.synthetic import parse_cpus, parse_mask
 from octant.placement import Placement, mask_text
-from octant.placement.expressions import objects
-from octant.placement.request import MOST_OF_TORUS, Request
+from octant.placement.request import Memory, Policy, Request
 
 TITLE = "Slurm (srun)"
 NAMES = {"start": "srun", "job": "sbatch"}
 LAUNCHER = "srun"
 COMMANDS = ("srun",)
 UNBIND = "--cpu-bind=none"
+OPTIONS, VARIABLES = _slurm_options.OPTIONS, _slurm_options.VARIABLES
 MARK = r"\bsrun\b|#SBATCH|SLURM_CPU_BIND"
 
 
+_UNCOUNTED = "Slurm does not count all CPUs of this machine, and refuses masks with the others"
+
+
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
-    """Masks always; named options for the plain cases follow as a comment."""
+    """Masks always; named options that give the same masks follow as a comment."""
     sets = _shared.rank_sets(placement)
-    asked = _shared.plain(placement, request, topology)
-    masks = ",".join(mask_text(held) for held in sets)
     memory, cannot = _memory(request, placement)
-    named = _named_options(asked, len(sets), topology)
+    masks = f"--whole -n {len(sets)} --cpu-bind=mask_cpu:{','.join(mask_text(held) for held in sets)}"
+    try:
+        _masks_of(masks, topology)
+    except ValueError:
+        return Syntax((), False, (_UNCOUNTED, *cannot, *_shared.no_pages(request)))
+    named = _named_options(sets, request, topology)
     lines = [
         *_shared.openmp_line(request),
         *_shared.heap_line(request),
         "#SBATCH --nodes=1 --exclusive",
-        f"srun --whole -n {len(sets)} --cpu-bind=mask_cpu:{masks}{memory} {_shared.PROGRAM}",
+        f"srun {masks}{memory} {_shared.PROGRAM}",
     ]
     if named:
-        lines.append(f"# with named options, by the manual: srun {named}{memory} {_shared.PROGRAM}")
+        lines.append(f"# the same with named options: srun {named}{memory} {_shared.PROGRAM}")
     cannot += [*_shared.no_threads(placement, "srun"), *_shared.no_pages(request)]
     cannot.append(
         "masks are valid only where the job has the whole node; Slurm 22.05 confines a step with -c or --exclusive"
@@ -71,105 +82,138 @@ def _memory(request: Request, placement: Placement) -> tuple[str, list[str]]:
     return "", _shared.no_memory(request, "srun")
 
 
-def _named_options(asked: Request, ranks: int, topology: Topology) -> str:
-    head = f"-n {ranks} -c {asked.threads}"
-    if asked.cpus:
-        return ""
-    if asked.unit == "numa":
-        return f"-n {ranks} --cpu-bind=ldoms"
-    if asked.unit in ("hwthread", "core") and asked.smt in (0, topology.smt()) and topology.smt() > 1:
-        return f"{head} --cpu-bind=threads -m block:block" if asked.order == "compact" else ""
-    if asked.unit in ("hwthread", "core") and asked.smt == 1:
-        order = {"compact": "block:block", "scatter:package": "block:cyclic"}.get(asked.order)
-        if order:
-            return f"{head} --threads-per-core=1 --cpu-bind=cores -m {order}"
+_NAMED = (
+    "--threads-per-core=1 --cpu-bind=cores", "--cpu-bind=threads", "--cpu-bind=cores", "--hint=nomultithread",
+    "--cpu-bind=ldoms", "--cpu-bind=sockets",
+)  # fmt: skip
+
+
+def _named_options(sets: Sequence[CpuSet], request: Request, topology: Topology) -> str:
+    """Return the first line of named options with which Slurm gives these masks, "": none was found."""
+    cores = max(sum(1 for core in topology.groups("core") if core & held) for held in sets)
+    width = max(map(len, sets))
+    first = {"numa": "--cpu-bind=ldoms", "package": "--cpu-bind=sockets"}.get(request.unit)
+    counts = dict.fromkeys([width] if first else [request.threads, cores, width])
+    options = dict.fromkeys([first, *_NAMED] if first else _NAMED)
+    for count, option, order in itertools.product(counts, options, ("block:block", "block:cyclic")):
+        words = f"-n {len(sets)} -c {count} {option} -m {order}"
+        with contextlib.suppress(ValueError):
+            if _masks_of(words, topology) == list(sets):
+                return words
     return ""
+
+
+def _masks_of(words: str, topology: Topology) -> list[CpuSet | None]:
+    """Return the masks of a line of options, without `srun`.
+
+    Raises:
+        ValueError: srun refuses it.
+    """
+    node = node_of(topology)
+    return step_masks(node, step_of(Asked(parse(["srun", *words.split()]), {}, _words.Given(0)), node))
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """`srun` options, with `#SBATCH` lines before them, for a job that has the whole node."""
-    text = command.text
-    batch = _shared.read_line(" ".join(re.findall(r"^#SBATCH\s+(.*)$", text, re.MULTILINE)))
-    line = _shared.read_line("\n".join(row for row in text.splitlines() if not row.startswith("#")))
-    notes: list[str] = []
-    ranks = _ranks(line, batch, notes)
-    width = line.number("-c", "--cpus-per-task")
-    asked = batch.number("-c", "--cpus-per-task")
-    if asked and not width and "SRUN_CPUS_PER_TASK" not in line.variables:
-        notes.append(
-            f"srun does not inherit --cpus-per-task={asked} from the batch job in Slurm 22.05 (23.11 does again): each "
-            f"rank gets one CPU, and its threads share it; add -c {asked} to srun"
+    batch = _shared.read_line("\n".join(re.findall(r"^#SBATCH\s+(.*)$", command.text, re.MULTILINE)))
+    directives = _words.getopt(["sbatch", *batch.arguments], BATCH_OPTIONS)
+    if directives.end <= len(batch.arguments):
+        raise ValueError(f"cannot read #SBATCH {batch.arguments[directives.end - 1]}: that is no option")
+    notes = _command.account_options(_command.Row((), directives))
+    read = read_srun(Asked(command.given, command.variables, directives), command.threads(), topology)
+    return replace(read, remarks=(*notes, *read.remarks))
+
+
+def read_srun(asked: Asked, threads: int | None, topology: Topology) -> Reading:
+    """Return what srun does on the first node of a job that has whole nodes.
+
+    Raises:
+        ValueError: srun refuses the line, or its answer cannot be told.
+    """
+    node = node_of(topology)
+    step = step_of(asked, node)
+    _check_gpus(asked, node, step)
+    masks = step_masks(node, step)
+    sets = [topology.allowed if held is None else held for held in masks]
+    notes = [*_notes(asked, step, node, masks), *asked.notes]
+    read = _shared.reading_of_masks(sets, topology, threads or step.cpus_per_task or 1, notes)
+    kind, listed, prefer = memory_of(asked)
+    if not kind:
+        return read
+    policy: Policy = "preferred" if prefer else "local" if kind == "local" else "bind"
+    nodes = [()] * len(sets) if kind == "local" else memory_nodes(node, kind, listed, len(sets))
+    return _shared.with_memory(read, [Memory(policy, some) for some in nodes], topology)
+
+
+def _check_gpus(asked: Asked, node: Node, step: Step) -> None:
+    """Refuse options for GPUs in a step that has not all cores: it takes those next to its GPUs.
+
+    Raises:
+        ValueError: there is such an option.
+    """
+    gpus = [name for given in (asked.given, asked.batch) for name in GPU_OPTIONS if name in given.values]
+    gpus += [name for name in asked.variables if name.startswith(("SLURM_GPU", "SLURM_GRES", "SLURM_STEP_GRES"))]
+    option = next((one if one.startswith("SLURM") else f"--{one}" for one in gpus), "")
+    if gpus and not has_every_core(node, step):
+        raise ValueError(
+            f"cannot draw this: the step has not all cores of the node, and {option} may give it those next to its "
+            "GPUs; try --cpu-bind=mask_cpu:LIST without -c and --exact"
         )
-    count = line.threads() or width or asked or 1
-    bind = line.option("--cpu-bind", "--cpu_bind") or line.variables.get("SLURM_CPU_BIND", "")
-    bind = bind.removeprefix("verbose,").removeprefix("v,").removeprefix("quiet,")
-    sets = _masks(bind, ranks, topology)
-    if sets is not None:
-        return _shared.reading_of_masks(sets, topology, count, notes)
-    one = (line.option("--threads-per-core", "--ntasks-per-core") or batch.option("--threads-per-core")) == "1"
-    one = one or "nomultithread" in (line.option("--hint"), batch.option("--hint"))
-    request = Request(ranks, width or 1, "core" if one else "hwthread", _order(line), 1 if one else 0)
-    if topology.smt() == 1 or bind == "cores":
-        request = replace(request, unit="core")
-    if not one and topology.smt() > 1:
+
+
+_SETTINGS = (
+    ("SelectTypeParameters=CR_CORE_DEFAULT_DIST_BLOCK", Settings(block=True)),
+    ("SelectTypeParameters=CR_ONE_TASK_PER_CORE", Settings(one_task=True)),
+    ("TaskPluginParam=autobind=cores", Settings(autobind="cores")),
+    ("TaskPluginParam=autobind=threads", Settings(autobind="threads")),
+)
+"""Settings of slurm.conf that change masks; a node whose cores count as CPUs is not among them (docs/placement.md)."""
+
+
+def _masks_or_none(node: Node, step: Step, settings: Settings) -> list[CpuSet | None] | None:
+    try:
+        return step_masks(node, step, settings)
+    except ValueError:
+        return None
+
+
+def _notes(asked: Asked, step: Step, node: Node, masks: Sequence[CpuSet | None]) -> list[str]:
+    """Return what may be unexpected about this step."""
+    notes = []
+    width = asked.batch.last("cpus-per-task") or asked.variables.get("SLURM_CPUS_PER_TASK")
+    if width and step.cpus_per_task is None:
+        notes.append(
+            f"srun does not inherit --cpus-per-task={width} from the batch job in Slurm 22.05 (23.11 does again): each "
+            f"rank gets one CPU, and its threads share it; add -c {width} to srun"
+        )
+    if step.nodes > 1:
+        notes.append(f"one of {step.nodes} nodes is drawn")
+    if step.cpus_per_task and node.threads > 1 and not step.bind.mode and 1 not in (
+        step.threads_per_core, step.job_threads_per_core, int(step.bind.one_thread)
+    ):  # fmt: skip
         notes.append(
             "-c counts hardware threads, not cores: add --threads-per-core=1 (or --hint=nomultithread) for a core each"
         )
-    if "fcyclic" in (line.option("-m", "--distribution") or ""):
-        notes.append("fcyclic spreads the CPUs of each rank over the packages, too: drawn as cyclic")
-    if {"-O", "--overcommit"} & {*line.arguments, *batch.arguments}:
-        request = replace(request, oversubscribe=True)
-        notes.append("with --overcommit srun was observed to put four ranks on core 0: drawn as assigned in turn")
-    read = _shared.reading_of_request(request, topology, notes)
-    if bind == "sockets":
-        packages = objects(topology, "package")
-        held = [frozenset().union(*(p for p in packages if p & place.cpus)) for place in read.placement.ranks]
-        return _shared.reading_of_masks(held, topology, count, notes)
-    if count > (width or 1) * 1:
-        return _shared.reading_of_masks([p.cpus for p in read.placement.ranks], topology, count, notes)
-    return read
-
-
-def _ranks(line: _shared.Line, batch: _shared.Line, notes: list[str]) -> int:
-    """Ranks of one node: those of the job distributed over its nodes."""
-    each = line.number("--ntasks-per-node") or batch.number("--ntasks-per-node")
-    every = line.number("-n", "--ntasks", most=MOST_OF_TORUS) or batch.number("-n", "--ntasks", most=MOST_OF_TORUS)
-    nodes = line.number("-N", "--nodes", most=MOST_OF_TORUS) or batch.number("-N", "--nodes", most=MOST_OF_TORUS) or 1
-    if nodes > 1:
-        notes.append(f"one of {nodes} nodes is drawn")
-    ranks = min(each or every or 1, -(-every // nodes)) if every else each or 1
-    return _shared.whole("-n", str(ranks))
-
-
-def _order(line: _shared.Line) -> str:
-    words = (line.option("-m", "--distribution") or "").split(":")
-    return "scatter:package" if len(words) < 2 or words[1] in ("cyclic", "fcyclic", "*", "") else "compact"
-
-
-def _masks(bind: str, ranks: int, topology: Topology) -> list[CpuSet] | None:
-    kind, _, value = bind.partition(":")
-    if kind == "none":
-        return [topology.allowed] * ranks
-    if kind in ("mask_cpu", "map_cpu", "map_ldom", "rank_ldom", "ldoms"):
-        domains = objects(topology, "numa")
-        if kind == "mask_cpu":
-            if not re.fullmatch(r"(0x)?[0-9a-fA-F]+(,(0x)?[0-9a-fA-F]+)*", value):
-                raise ValueError(f"cannot read {value!r} as masks; try mask_cpu:0x3,0xc")
-            sets = [parse_mask(mask) for mask in value.split(",")]
-        elif kind == "map_cpu":
-            sets = [parse_cpus(cpu) for cpu in value.split(",")]
-        else:
-            places = [n for part in value.split(",") for n in parse_cpus(part)] if value else list(range(len(domains)))
-            if max(places) >= len(domains):
-                raise ValueError(f"cannot use --cpu-bind={bind}: there are {len(domains)} memory domains")
-            sets = [domains[place] for place in places]
-        return [sets[rank % len(sets)] for rank in range(ranks)]
-    if kind == "rank":
-        cpus = sorted(topology.allowed)
-        return [frozenset({cpus[rank % len(cpus)]}) for rank in range(ranks)]
-    if kind not in ("", "cores", "threads", "sockets"):
-        raise ValueError(f"cannot read --cpu-bind={bind}; read are cores, threads, mask_cpu:, map_cpu:, ldoms, none")
-    return None
+    if not step.bind.mode and not step.bind.units and len(set(masks)) < len(masks):
+        notes.append(
+            "no --cpu-bind: Slurm binds tasks only if together they use all sockets, cores or hardware threads of the "
+            "step; otherwise every task gets the mask of the whole step"
+        )
+    differing = [text for text, settings in _SETTINGS if _masks_or_none(node, step, settings) != masks]
+    if differing:
+        notes.append(f"the masks are those of Slurm's default settings; they would differ with {', '.join(differing)}")
+    if is_crowded(node, step):
+        notes.append(f"{step.tasks} tasks are more than the CPUs: with --overcommit, each may use all CPUs of the step")
+    beyond = [one for one in step.bind.listed if step.bind.mode == "map_ldom" and int(one) >= len(node.domains)]
+    if beyond:
+        notes.append(
+            f"NUMA domain {beyond[0]} does not exist: there are {len(node.domains)}, and Slurm counts on from the "
+            "first one"
+        )
+    domains = sum(1 for domain in node.domains if domain)
+    if ("ldoms" in step.bind.units or step.bind.mode == "rank_ldom") and step.tasks < domains * step.nodes:
+        notes.append(f"{step.tasks} tasks on {domains * step.nodes} NUMA domains: some domains stay without a task")
+    return notes
 
 
 def at_hand(environment: Mapping[str, str]) -> bool:
@@ -226,52 +270,17 @@ def submission(path: Path) -> Submission:
     return Submission(("sbatch", "--parsable", str(path)))
 
 
-_COUNTS = {
-    **dict.fromkeys((
-        "contiguous", "debugger-test", "disable-status", "exact", "hold", "interactive", "label", "multi-prog",
-        "no-allocate", "overcommit", "oversubscribe", "preserve-env", "pty", "quiet", "quit-on-interrupt", "reboot",
-        "spread-job", "test-only", "unbuffered", "use-min-nodes", "verbose", "whole",
-    ), 0),
-    **dict.fromkeys((
-        "accel-bind", "account", "acctg-freq", "bb", "bbf", "bcast-exclude", "begin", "chdir", "cluster",
-        "cluster-constraint", "clusters", "comment", "constraint", "container", "context", "core-spec",
-        "cores-per-socket", "cpu-bind", "cpu-freq", "cpu_bind", "cpus-per-gpu", "cpus-per-task", "deadline",
-        "delay-boot", "dependency", "distribution", "epilog", "error", "exclude", "export", "extra-node-info", "gid",
-        "gpu-bind", "gpu-freq", "gpus", "gpus-per-node", "gpus-per-socket", "gpus-per-task", "gres", "gres-flags",
-        "het-group", "hint", "input", "job-name", "jobid", "licenses", "mail-type", "mail-user", "mcs-label", "mem",
-        "mem-bind", "mem-per-cpu", "mem-per-gpu", "mincpus", "mpi", "msg-timeout", "network", "nodefile",
-        "nodelist", "nodes", "ntasks", "ntasks-per-core", "ntasks-per-gpu", "ntasks-per-node", "ntasks-per-socket",
-        "ntasks-per-tres", "open-mode", "output", "pack-group", "partition", "power", "prefer", "priority", "profile",
-        "prolog", "qos", "relative", "reservation", "signal", "slurmd-debug", "sockets-per-node", "switches",
-        "task-epilog", "task-prolog", "tasks-per-node", "thread-spec", "threads", "threads-per-core", "time",
-        "time-min", "tmp", "uid", "wait", "wckey",
-    ), 1),
-    **dict.fromkeys((
-        "bcast", "compress", "exclusive", "immediate", "kill-on-bad-exit", "nice", "no-kill", "overlap", "propagate",
-        "resv-ports", "send-libs", "x11",
-    ), _tables.OPTIONAL),
-    **dict.fromkeys(("help", "usage", "version"), 0),
-}  # fmt: skip
-"""Values of each option of srun in Slurm 22.05.8: `srun --help`, and the table of its `libslurmfull`."""
-_SHORT = {
-    "A": "account", "B": "extra-node-info", "b": "begin", "C": "constraint", "c": "cpus-per-task", "D": "chdir",
-    "d": "dependency", "E": "preserve-env", "e": "error", "F": "nodefile", "G": "gpus", "H": "hold", "h": "help",
-    "I": "immediate", "i": "input", "J": "job-name", "K": "kill-on-bad-exit", "k": "no-kill", "L": "licenses",
-    "l": "label", "M": "clusters", "m": "distribution", "N": "nodes", "n": "ntasks", "O": "overcommit", "o": "output",
-    "p": "partition", "Q": "quiet", "q": "qos", "r": "relative", "S": "core-spec", "s": "oversubscribe",
-    "T": "threads", "t": "time", "u": "unbuffered", "V": "version", "v": "verbose", "W": "wait", "w": "nodelist",
-    "X": "disable-status", "x": "exclude", "Z": "no-allocate",
-}  # fmt: skip
-_REFUSED = {
-    **dict.fromkeys(("help", "usage", "version"), _words.NO_PROGRAM),
-    "test-only": "it starts no program",
-    "multi-prog": _words.PROGRAMS_IN_A_FILE,
-    **dict.fromkeys(("het-group", "pack-group"), "it starts several programs"),
-}
+def parse(words: Sequence[str]) -> _words.Given:
+    """Return the options of a command line of srun, which reads them with getopt_long.
+
+    Raises:
+        ValueError: an option that srun does not have, or a missing value.
+    """
+    return _words.getopt(words, OPTIONS)
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
-    """Read options as srun does, with getopt_long; abbreviated names are refused.
+    """Read options as srun does, with getopt_long.
 
     The number of ranks is that of -n, else of SLURM_NTASKS, else -N times --ntasks-per-node; otherwise srun starts one
     rank on each node. --cpu-bind or SLURM_CPU_BIND decides about binding, else the task plugin and its configuration:
@@ -280,12 +289,10 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     Raises:
         ValueError: an option that srun does not have, a missing value, or several programs.
     """
-    given = _words.getopt(words, _tables.unclassified(_COUNTS, _REFUSED, _SHORT))
+    given = parse(words)
     at = _words.program_index(words, given)
     binds, bound_by = None, ""
-    stated = [(name, given.last(name)) for name in ("cpu-bind", "cpu_bind")]
-    stated += [(name, environment.get(name)) for name in ("SLURM_CPU_BIND",)]
-    for name, value in stated:
+    for name, value in (("cpu-bind", given.last("cpu-bind")), ("SLURM_CPU_BIND", environment.get("SLURM_CPU_BIND"))):
         kinds = [kind for kind in (value or "").lower().split(",") if kind not in ("", "q", "quiet", "v", "verbose")]
         if kinds and binds is None:
             binds = kinds[0] not in ("none", "no")
@@ -302,7 +309,7 @@ def _rank_count(given: _words.Given, environment: Mapping[str, str]) -> int | No
     number = given.last("ntasks") or environment.get("SLURM_NTASKS") or environment.get("SLURM_NPROCS")
     if number is not None:
         return _shared.whole("-n", number, MOST_RANKS)
-    nodes, each = given.last("nodes"), given.last("ntasks-per-node", "tasks-per-node")
+    nodes, each = given.last("nodes"), given.last("ntasks-per-node")
     if nodes is None or each is None or not re.fullmatch("[0-9]+", nodes):
         return None
     return _shared.whole("-N", nodes, MOST_RANKS) * _shared.whole("--ntasks-per-node", each, MOST_RANKS)

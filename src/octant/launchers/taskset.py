@@ -53,7 +53,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
         listed = row.last("mask") or ""
         if row.has("cpu-list"):
             sets.append(parse_cpus(listed))
-        elif re.fullmatch(r"(0x)?[0-9a-fA-F]+", listed):
+        elif re.fullmatch(r"(0x)?[0-9a-fA-F]+(,[0-9a-fA-F]+)*", listed):
             sets.append(parse_mask(listed))
         else:
             raise ValueError(f"cannot find a list or mask in {' '.join(row.words)!r}; try 'taskset -c 0-3 PROGRAM'")

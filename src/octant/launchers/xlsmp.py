@@ -13,7 +13,13 @@ from octant.placement.request import Request, explicit
 TITLE = "IBM XL OpenMP (XLSMPOPTS)"
 MARK = r"XLSMPOPTS"
 BINDS = "threads"
+OPTIONS: _tables.Table = {}
 VARIABLES = _tables.table(_tables.interpreted("XLSMPOPTS"))
+_KNOWN = (
+    "startproc", "stride", "procs", "bind", "bindlist", "parthds",
+    "usrthds", "stack", "spins", "yields", "delays", "schedule", "parthreshold", "seqthreshold", "profilefreq",
+)  # fmt: skip
+"""Suboptions; those of the second row do not place threads."""
 _STEPS = {"startproc": "0", "stride": "1"}
 _RESOURCES = {"MCM": "numa", "L2CACHE": "l2", "PROC_CORE": "core", "PROC": "thread"}
 
@@ -43,13 +49,15 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """startproc with stride, procs, bind and bindlist, for the threads of one rank."""
-    text = command.text
-    line = _shared.read_line(text)
-    pairs = dict(re.findall(r"(\w+)=([^:\s]+)", line.value("XLSMPOPTS")))
-    threads = line.variables.get("OMP_NUM_THREADS") or pairs.get("parthds") or "1"
+    pairs = dict(re.findall(r"(\w+)=([^:\s]+)", command.value("XLSMPOPTS")))
+    parts = [part for part in re.split(r"[:\s]+", command.value("XLSMPOPTS")) if part]
+    unread = next((part for part in parts if part.partition("=")[0].lower() not in _KNOWN or "=" not in part), None)
+    threads = command.variables.get("OMP_NUM_THREADS") or pairs.get("parthds") or "1"
     count = _shared.whole("the number of threads", threads)
     if not pairs:
-        raise ValueError(f"cannot read XLSMPOPTS={line.value('XLSMPOPTS')}; try startproc=0:stride=2 or procs=0,2")
+        raise ValueError(f"cannot read XLSMPOPTS={command.value('XLSMPOPTS')}; try startproc=0:stride=2 or procs=0,2")
+    if unread is not None:
+        raise ValueError(f"cannot read {unread!r} in XLSMPOPTS; read are {', '.join(_KNOWN[:6])}")
     if not {"startproc", "stride", "procs", "bind", "bindlist"} & set(pairs):
         notes = ["XLSMPOPTS without startproc, procs or bind binds nothing: every thread may run wherever its rank may"]
         return _openmp.one_rank((topology.allowed,) * count, topology, notes)

@@ -38,6 +38,12 @@ REFUSES = (ValueError, DoesNotFit)
 SEEDS = [
     *_written(),
     *_recorded("openmpi.json"),
+    *(
+        f"mpirun {row[1]} prog".encode()
+        for name in ("openmpi", "openmpi41")
+        for row in json.loads((DATA / f"{name}-options.json").read_text())["runs"][::25]
+        if row[1].startswith("-")
+    ),
     *(f"{row[1]} mpiexec {row[2]} prog".encode() for row in json.loads((DATA / "hydra-runs.json").read_text())["runs"]),
     b"mpiexec --map-by rankfile:file=f:HWTCPUS p\n# file f:\nrank 0=a slot=0-1\nrank 1=a slot=1:0,2\nrank 2=a slot=p1",
     b"mpirun --rankfile f prog\n# file f:\nrank 0=a slot=0:*\nrank 1=a",

@@ -1,0 +1,348 @@
+"""What srun makes of its options: those of the command line precede variables, which precede those of the batch job.
+
+The rules are those of Slurm 22.05; where later versions differ, the notes say so.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from octant.launchers import _shared
+from octant.launchers._slurm_masks import Bind, Node, Step
+from octant.launchers._words import Given
+from octant.placement.request import MOST_OF_TORUS
+
+_VARIABLES = {
+    "ntasks": ("SLURM_NTASKS", "SLURM_NPROCS"), "nodes": ("SLURM_JOB_NUM_NODES",),
+    "ntasks-per-node": ("SLURM_NTASKS_PER_NODE",), "cpus-per-task": ("SRUN_CPUS_PER_TASK",),
+    "cpu-bind": ("SLURM_CPU_BIND",), "distribution": ("SLURM_DISTRIBUTION",), "hint": ("SLURM_HINT",),
+    "threads-per-core": ("SLURM_THREADS_PER_CORE",), "mem-bind": ("SLURM_MEM_BIND",),
+    "sockets-per-node": ("SLURM_NSOCKETS_PER_NODE",), "cores-per-socket": ("SLURM_NCORES_PER_SOCKET",),
+}  # fmt: skip
+"""Variables that srun reads in place of an option."""
+_FLAGS = {"exact": ("SLURM_EXACT", "SLURM_EXCLUSIVE"), "overcommit": ("SLURM_OVERCOMMIT",)}
+_INHERITED = ("ntasks", "nodes", "ntasks-per-node", "distribution", "hint", "threads-per-core", "mem-bind")
+"""Options of the batch job that sbatch hands to srun in variables."""
+_HINTS = ("compute_bound", "memory_bound", "multithread", "nomultithread")
+_SHAPES = ("block", "cyclic", "fcyclic")
+NO_LIMIT = 0xFFFF
+"""Tasks of a core with --hint=multithread."""
+
+
+@dataclass
+class Asked:
+    """The options of one srun by their source, and notes on what may be unexpected."""
+
+    given: Given
+    variables: Mapping[str, str]
+    batch: Given
+    notes: list[str] = field(default_factory=list)
+
+    def line(self, name: str) -> str | None:
+        """Return the value of an option of the command line."""
+        return self.given.last(name)
+
+    def inherited(self, name: str) -> str | None:
+        """Return the value that a variable states, or the batch job by such a variable."""
+        stated = next((self.variables[key] for key in _VARIABLES.get(name, ()) if self.variables.get(key)), None)
+        return stated or (self.of_job(name) if name in _INHERITED else None)
+
+    def of_job(self, name: str) -> str | None:
+        """Return the value of an option of the batch job; other options of it state the threads of a core, too."""
+        value = self.batch.last(name)
+        if name == "threads-per-core" and value is None:
+            third = [*(self.batch.last("extra-node-info") or "").split(":"), "", ""][2]
+            limited = {*(self.batch.last("hint") or "").split(",")} & {"compute_bound", "memory_bound", "nomultithread"}
+            return third if third not in ("", "*") else "1" if limited else None
+        return value
+
+    def value(self, name: str) -> str | None:
+        """Return the value of an option from any source."""
+        return self.line(name) or self.inherited(name)
+
+    def number(self, name: str, most: int = _shared.MOST_RANKS) -> int | None:
+        """Return the same as a number.
+
+        Raises:
+            ValueError: it is none.
+        """
+        value = self.value(name)
+        return None if value is None else _shared.whole(f"--{name}", value, most)
+
+    def flag(self, name: str) -> bool:
+        """Tell whether an option without a value is given."""
+        inherited = name == "overcommit" and name in self.batch.values
+        return name in self.given.values or inherited or any(key in self.variables for key in _FLAGS.get(name, ()))
+
+
+def step_of(asked: Asked, node: Node) -> Step:
+    """Return the step that srun asks for.
+
+    Raises:
+        ValueError: a wrong value, or options that exclude each other.
+    """
+    width = asked.number("cpus-per-task")
+    per_core, per_socket = _line_number(asked, "ntasks-per-core"), _line_number(asked, "ntasks-per-socket")
+    shape = _shape(asked)
+    bind, limit, per_core = _bind(asked, shape[2], per_core, per_socket)
+    distribution, plane, pack = _distribution(asked)
+    overcommit, exact = asked.flag("overcommit"), _exact(asked, width)
+    nodes, tasks, per_node = _counts(asked, node, width, shape)
+    of_job = asked.of_job("threads-per-core")
+    return Step(
+        tasks=tasks,
+        nodes=nodes,
+        cpus_per_task=width,
+        bind=bind,
+        distribution=distribution,
+        plane=plane,
+        pack=pack,
+        exact=exact,
+        overcommit=overcommit,
+        threads_per_core=limit,
+        job_threads_per_core=None if of_job is None else _shared.whole("--threads-per-core", of_job),
+        tasks_per_core=per_core or _batch_number(asked, "ntasks-per-core") or 0,
+        tasks_per_socket=per_socket or _batch_number(asked, "ntasks-per-socket") or 0,
+        tasks_per_node=per_node,
+    )
+
+
+def _line_number(asked: Asked, name: str) -> int | None:
+    value = asked.line(name)
+    return None if value is None else _shared.whole(f"--{name}", value)
+
+
+def _batch_number(asked: Asked, name: str) -> int | None:
+    value = asked.batch.last(name)
+    return None if value is None else _shared.whole(f"--{name}", value)
+
+
+def _exact(asked: Asked, width: int | None) -> bool:
+    """Tell whether the step gets only the CPUs that it asks for."""
+    exclusive = "exclusive" in asked.given.values and not asked.given.last("exclusive")
+    exact = asked.flag("exact") or exclusive
+    if exact and "whole" in asked.given.values:
+        raise ValueError("--exact and --whole exclude each other")
+    if "exclusive" in asked.given.values and "overlap" in asked.given.values:
+        raise ValueError("--exclusive and --overlap exclude each other")
+    return exact or (width is not None and not asked.flag("overcommit"))
+
+
+def _shape(asked: Asked) -> tuple[int | None, int | None, int | None]:
+    """Return sockets, cores and threads: -B states all three anew, and of several options the last one counts."""
+    inherited = [asked.inherited(name) for name in _SHAPE]
+    found = [
+        None if value is None else _shared.whole(f"--{name}", value)
+        for name, value in zip(_SHAPE, inherited, strict=True)
+    ]
+    for name, values in asked.given.all_values:
+        if name == "extra-node-info":
+            parts = [*(values[0] if values else "").split(":"), "", ""][:3]
+            found = [None if part in ("", "*") else _shared.whole("-B", part.partition("-")[0]) for part in parts]
+        elif name in _SHAPE:
+            found[_SHAPE.index(name)] = _shared.whole(f"--{name}", values[0])
+    sockets, cores, threads = found
+    return sockets, cores, threads
+
+
+_SHAPE = ("sockets-per-node", "cores-per-socket", "threads-per-core")
+
+
+def _counts(
+    asked: Asked, node: Node, width: int | None, shape: tuple[int | None, int | None, int | None]
+) -> tuple[int, int, int]:
+    """Return the numbers of nodes and tasks, and the limit of tasks by node, 0: none."""
+    stated, hosts = asked.value("nodes"), _hosts(asked)
+    nodes = max(hosts, _shared.whole("-N", (stated or "1").partition("-")[0], MOST_OF_TORUS))
+    tasks, per_node = asked.number("ntasks", MOST_OF_TORUS), asked.number("ntasks-per-node")
+    if tasks is not None and per_node is not None and stated is None and not hosts:
+        nodes = -(-tasks // per_node)  # of the job that srun creates
+    if tasks is not None:
+        nodes = min(nodes, tasks)
+        if per_node is not None and per_node != tasks // nodes:
+            asked.notes.append(f"srun ignores --ntasks-per-node={per_node}, since -n {tasks} is given")
+            per_node = None
+    elif shape[0] and shape[1] and shape[2]:
+        tasks = nodes * shape[0] * shape[1] * shape[2]
+    elif per_node is not None:
+        tasks = nodes * per_node
+    elif width is not None:
+        tasks = max(nodes, nodes * (node.size // width))
+        asked.notes.append(
+            f"no number of tasks is given: with -c, srun starts as many as the job's CPUs allow ({tasks})"
+        )
+    else:
+        tasks = nodes
+    return nodes, _shared.whole("-n", str(tasks), MOST_OF_TORUS), per_node or 0
+
+
+def _hosts(asked: Asked) -> int:
+    """Return the number of hosts that -w names; 0: none.
+
+    Raises:
+        ValueError: they are in a file.
+    """
+    value = asked.given.last("nodelist") or asked.batch.last("nodelist") or ""
+    if "/" in value:
+        raise ValueError(f"cannot draw this: -w {value} is a file, which decides how many nodes there are; give -N")
+    count = 0
+    for host in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", value):
+        some = 1
+        for ranges in re.findall(r"\[([^\]]*)\]", host):
+            ends = [part.partition("-") for part in ranges.split(",")]
+            some *= sum(_shared.whole("-w", high or low, 10**9, 0) - _shared.whole("-w", low, 10**9, 0) + 1
+                        for low, _, high in ends)  # fmt: skip
+        count += some
+    return _shared.whole("-w", str(count), MOST_OF_TORUS, 0)
+
+
+def _distribution(asked: Asked) -> tuple[tuple[str, str], int, bool]:
+    """Return the distributions over nodes and sockets, the size of planes, and whether nodes are packed.
+
+    Raises:
+        ValueError: no such distribution, or one that the list of hosts decides.
+    """
+    value = asked.value("distribution")
+    if value is None:
+        return ("", ""), 0, False
+    if value.lower().startswith("plane"):
+        _, equals, size = value.partition("=")
+        stated = size if equals else asked.variables.get("SLURM_DIST_PLANESIZE", "")
+        return ("", ""), _shared.whole("-m plane", stated, MOST_OF_TORUS), False
+    shape, _, flag = value.partition(",")
+    words = shape.lower().split(":")
+    if shape.lower() in ("pack", "nopack"):
+        words, flag = [""], shape
+    if flag.lower() not in ("", "pack", "nopack"):
+        raise ValueError(f"cannot read -m {value} ({flag} is not Pack or NoPack)")
+    if words[0] in ("arbitrary", "hostfile"):
+        raise ValueError(f"cannot draw -m {value}: the list of hosts decides how many ranks a node has")
+    allowed = [("", "*", "block", "cyclic"), ("*", *_SHAPES), ("*", *_SHAPES)]
+    if len(words) > 3 or any(word not in some for word, some in zip(words, allowed, strict=False)):
+        raise ValueError(f"cannot read -m {value}; try block:block, block:cyclic, block:fcyclic, cyclic, or plane=4")
+    over_nodes = "block" if words[0] == "*" else words[0]
+    over_sockets = words[1] if len(words) > 1 else ""
+    return (over_nodes, "cyclic" if over_sockets == "*" else over_sockets), 0, flag.lower() == "pack"
+
+
+def _bind(
+    asked: Asked, limit: int | None, per_core: int | None, per_socket: int | None
+) -> tuple[Bind, int | None, int | None]:
+    """Return the binding, the hardware threads used of a core, and the tasks of a core: options change each other."""
+    stated = asked.value("cpu-bind")
+    units: set[str] = set()
+    if asked.line("extra-node-info") is not None:
+        units.add(("sockets", "cores", "threads")[min(2, (asked.line("extra-node-info") or "").count(":"))])
+    if asked.value("threads-per-core") is not None:
+        if stated is None:
+            units = (units - {"sockets", "cores", "ldoms"}) | {"threads"}
+        elif stated == "verbose":
+            units = {"threads"}
+    mode, listed, units, one = _words_of_bind(stated or "", units)
+    hint = _hint(asked, bool(mode or units or one))
+    if hint is not None and asked.line("hint") is not None:
+        limit, per_core = None, None  # --hint on the command line replaces variables of these options
+    for word in (hint or "").split(",") if hint else []:
+        if word not in _HINTS:
+            raise ValueError(f"cannot read --hint={hint}; try {', '.join(_HINTS)}")
+        units.add("cores" if word.endswith("bound") else "threads")
+        limit = None if word == "multithread" else 1
+        one = (one or word == "nomultithread") and word != "multithread"
+        per_core = NO_LIMIT if word == "multithread" else per_core
+    if per_core and not units:
+        units.add("cores")
+    if per_socket and not units:
+        units.add("sockets")
+    return Bind(mode, listed, frozenset(units), one), limit, per_core
+
+
+def _hint(asked: Asked, bound: bool) -> str | None:
+    """Return the hint that counts: srun ignores it beside options that say the same in another way."""
+    others = ("ntasks-per-core", "threads-per-core", "extra-node-info")
+    line, value = asked.line("hint"), asked.value("hint")
+    if value is None:
+        return None
+    if line is not None:
+        clash = [name for name in others if asked.line(name) is not None]
+        clash += ["cpu-bind"] if asked.line("cpu-bind") is not None and bound else []
+    else:
+        clash = [name for name in (*others, "cpu-bind") if asked.line(name) is not None]
+        clash += [name for name in ("threads-per-core", "cpu-bind") if asked.inherited(name) is not None]
+    if clash:
+        asked.notes.append(f"srun ignores --hint={value} beside --{clash[0]}")
+        return None
+    return value
+
+
+def _words_of_bind(value: str, units: set[str]) -> tuple[str, tuple[str, ...], set[str], bool]:
+    """Return mode, list and units of --cpu-bind, and whether it asks for one thread of each core.
+
+    Raises:
+        ValueError: srun does not know such a word.
+    """
+    mode, listed, one = "", tuple[str, ...](), False
+    units = set(units)
+    for word in _split(value):
+        kind, _, rest = word.replace("=", ":", 1).partition(":")
+        name = kind.lower()
+        name = {"no": "none", "core": "cores", "thread": "threads", "socket": "sockets", "ldom": "ldoms"}.get(
+            name, name
+        )
+        name = re.sub(r"^(map|mask)(cpu|ldom)$", r"\1_\2", name)
+        if name in ("q", "quiet", "v", "verbose", ""):
+            continue
+        if name == "one_thread":
+            one = True
+        elif name in ("none", "rank", "rank_ldom"):
+            mode, listed = name, ()
+        elif name in ("map_cpu", "mask_cpu", "map_ldom", "mask_ldom"):
+            mode, listed = name, _expanded(name, rest)
+        elif name in ("cores", "threads", "sockets", "ldoms"):
+            units = {name}
+        else:
+            raise ValueError(
+                f"cannot read --cpu-bind={value} ({word} is unknown); read are cores, threads, sockets, ldoms, "
+                "rank_ldom, rank, none, and lists after map_cpu:, mask_cpu:, map_ldom:, mask_ldom:"
+            )
+    return mode, listed, units, one
+
+
+def _expanded(kind: str, text: str) -> tuple[str, ...]:
+    """Return the entries of a list, `VALUE*COUNT` repeated."""
+    found: list[str] = []
+    digits = "(0x)?[0-9a-fA-F]+" if kind.startswith("mask") else "[0-9]+"
+    for part in text.split(","):
+        entry, times, count = part.partition("*")
+        if not re.fullmatch(digits, entry):
+            raise ValueError(f"cannot read {text!r} as the list of {kind}; try mask_cpu:0x3,0xc or map_cpu:0,2")
+        repeat = _shared.whole(kind, count) if times else 1
+        if len(found) + repeat > _shared.MOST_RANKS:
+            raise ValueError(f"cannot read {kind}: more than {_shared.MOST_RANKS} entries")
+        found += [entry] * repeat
+    return tuple(found)
+
+
+def memory_of(asked: Asked) -> tuple[str, tuple[str, ...], bool]:
+    """Return the kind of --mem-bind ("": none), its list, and whether nodes are only preferred.
+
+    Raises:
+        ValueError: srun does not know such a word.
+    """
+    value, kind, listed, prefer = asked.value("mem-bind") or "", "", tuple[str, ...](), False
+    for word in _split(value):
+        name, _, rest = word.replace("=", ":", 1).partition(":")
+        name = re.sub(r"^(map|mask)mem$", r"\1_mem", name.lower())
+        if name in ("map_mem", "mask_mem"):
+            kind, listed = name, _expanded(name, rest)
+        elif name in ("local", "rank", "no", "none"):
+            kind, listed = ("" if name.startswith("no") else name), ()
+        elif name in ("p", "prefer"):
+            prefer = True
+        elif name not in ("q", "quiet", "v", "verbose", "sort", "nosort"):
+            raise ValueError(f"cannot read --mem-bind={value}; try local, none, rank, map_mem:LIST, mask_mem:LIST")
+    return kind, listed, prefer
+
+
+def _split(value: str) -> list[str]:
+    """Return the words of a value; lists behind `map_cpu:` and the like stay together."""
+    return re.split(r",(?![0-9]|[0-9a-fA-F]+(?:,|$))", value) if value else []
