@@ -136,7 +136,7 @@ def test_what_does_not_count_is_listed() -> None:
     assert "-prepend-rank (it concerns what is printed)" in remarks
     assert "-iface (it concerns the network)" in remarks
     remarks = " / ".join(answer("mpiexec -genv HYDRA_BINDING numa -n 2 prog").remarks)
-    assert "HYDRA_BINDING is set for the ranks; Hydra itself does not see it" in remarks
+    assert "HYDRA_BINDING (ranks get it, and the launcher does not)" in remarks
 
 
 def test_one_of_several_hosts_is_drawn() -> None:

@@ -30,9 +30,12 @@ INTEL_MPI = [  # masks of the ranks as Intel MPI 2021.18.1 (wheel impi-rt) gave 
     ("I_MPI_PIN_DOMAIN=numa", ["0-1", "0-1"]),
     ("I_MPI_PIN_DOMAIN=socket", ["0-1", "0-1"]),
     ("I_MPI_PIN_DOMAIN=core", ["0", "1"]),
-    ("I_MPI_PIN_DOMAIN=2:compact", ["0-1", "0-1"]),
+    ("I_MPI_PIN_DOMAIN=2", ["0-1", "0-1"]),
     ("I_MPI_PIN_DOMAIN=omp:compact OMP_NUM_THREADS=1 I_MPI_PIN_CELL=core", ["0", "1"]),
     ("I_MPI_PIN=0", ["0-1", "0-1"]),
+    ("I_MPI_PIN=1", ["0", "1"]),
+    ("I_MPI_PIN_DOMAIN=auto", ["0", "1"]),
+    ("I_MPI_PIN_PROCESSOR_LIST=1,0", ["1", "0"]),
 ]
 
 

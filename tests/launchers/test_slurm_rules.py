@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from octant.machine.synthetic import parse_cpus, read_synthetic
 
 from octant.launchers import Reading, _shared, from_syntax, slurm, to_syntax
 from octant.launchers._slurm_line import Asked, memory_of, step_of
@@ -16,7 +17,6 @@ from octant.launchers._tables import OPTIONAL
 from octant.launchers._words import Given
 from octant.machine import Topology
 from octant.machine.hwloc import load
-from octant.machine.synthetic import parse_cpus, read_synthetic
 from octant.placement import set_text
 from octant.placement.planner import DoesNotFit, plan
 from octant.placement.request import Request, explicit

@@ -216,7 +216,7 @@ def test_lines_are_drawn_as_the_manuals_say(text: str, expected: list[str]) -> N
     [
         ("srun -n 4 --cpu-bind=map_ldom:0,0-1 prog", "as the list of map_ldom"),
         ("srun -n 4 --cpu-bind=mask_cpu:0xzz prog", "try mask_cpu:0x3,0xc"),
-        ("I_MPI_PIN_PROCESSOR_LIST=allcores mpirun -n 3 prog", "as numbers"),
+        ("I_MPI_PIN_PROCESSOR_LIST=allcores mpirun -n 3 prog", "ignores sets of processors"),
         ("mpiexec -n 3 --map-by ppr:2:package prog", "starts none of the 3 and still exits with 0; try -n 4"),
         ("mpiexec -n 5 --map-by ppr:1:numa prog", "refuses 5 ranks: 1 for each numa are 4"),
         ("mpiexec -n 2 --map-by ppr:0:numa prog", "cannot read --map-by ppr 0"),

@@ -15,9 +15,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from octant.launchers import to_syntax
+from octant.machine import CpuSet
+from octant.placement.expressions import parse_place
+from octant.placement.planner import DoesNotFit, plan
 from pairs import all_pairs
 from paths import DATA
-from record_hydra import TOPOLOGIES, Run, build_shim, decoded, encoded, hydra
+from record_hydra import TOPOLOGIES, Run, build_shim, decoded, encoded, hydra, machine, placements
 
 RECORDS = DATA / "intelmpi-runs.json"
 FACTORS = {
@@ -67,15 +71,40 @@ def records() -> list[Run]:
     return [decoded(data["topologies"], *row) for row in data["runs"]]
 
 
+def written() -> dict[tuple[str, str, str], list[CpuSet]]:
+    """Return the planned masks by topology, variables and options of the lines that Octant writes."""
+    found = {}
+    for name, text in list(placements())[::2]:
+        node = machine(name)
+        request = parse_place(text, node)
+        try:
+            placement = plan(node, request)
+        except DoesNotFit:
+            continue
+        lines = to_syntax("intelmpi", placement, request, node).lines
+        sets = [line.partition("export ")[2] for line in lines if "I_MPI_PIN_DOMAIN" in line]
+        for variables in sets:
+            found[name, variables, f"-n {len(placement.ranks)}"] = [place.cpus for place in placement.ranks]
+    return found
+
+
+def written_records() -> list[Run]:
+    """Return the recorded runs of lines that Octant wrote."""
+    data = json.loads(RECORDS.read_text())
+    return [decoded(data["topologies"], *row) for row in data["written"]]
+
+
 def main(launcher: str) -> None:
     """Record all command lines."""
     os.environ |= {"I_MPI_ROOT": str(Path(launcher).parents[1]), "I_MPI_FABRICS": "shm"}
     with tempfile.TemporaryDirectory() as folder:
         shim = build_shim(Path(folder))
         runs = [encoded(hydra(launcher, shim, *case)) for case in dict.fromkeys(cases())]
+        ours = [encoded(hydra(launcher, shim, *case)) for case in written()]
     rows = ",\n".join(map(json.dumps, runs))
+    names = json.dumps(list(TOPOLOGIES))
     RECORDS.write_text(
-        f'{{"version": "2021.18.1", "topologies": {json.dumps(list(TOPOLOGIES))},\n"runs": [\n{rows}\n]}}\n'
+        f'{{"version": "2021.18.1", "topologies": {names},\n"runs": [\n{rows}\n],\n"written": {json.dumps(ours)}}}\n'
     )
 
 

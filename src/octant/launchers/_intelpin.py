@@ -35,11 +35,11 @@ def rank_masks(
         ValueError: a value that Intel MPI refuses or ignores, or whose effect is not known for certain.
     """
     switch = variables.get("I_MPI_PIN", "1").lower()
-    if switch in OFF:
-        return [topology.allowed] * ranks, ["I_MPI_PIN=off: every rank may run anywhere"]
-    if switch not in _ON:
-        raise ValueError(f"cannot read I_MPI_PIN={switch[:60]} (try 1 or 0)")
     domain, listed = variables.get("I_MPI_PIN_DOMAIN"), _processor_list(variables)
+    if switch in OFF and not (listed and domain):
+        return [topology.allowed] * ranks, ["I_MPI_PIN=off: every rank may run anywhere"]
+    if switch not in (*_ON, *OFF):
+        raise ValueError(f"cannot read I_MPI_PIN={switch[:60]} (try 1 or 0)")
     if listed and domain is None:
         return _list_masks(listed, ranks, topology)
     if listed:
@@ -72,10 +72,10 @@ def _list_masks(text: str, ranks: int, topology: Topology) -> tuple[list[CpuSet]
     if outside:
         raise ValueError(f"cannot use hardware thread {outside[0]} of I_MPI_PIN_PROCESSOR_LIST: it is not there")
     cores = [core for core in topology.groups("core") if core & frozenset(cpus)]
-    if any(len(core & frozenset(cpus)) > 1 for core in cores):
+    if ranks > len(cpus) and any(len(core & frozenset(cpus)) > 1 for core in cores):
         raise ValueError(
-            f"cannot draw I_MPI_PIN_PROCESSOR_LIST={text[:60]} (where two hardware threads are of one core, Intel MPI "
-            "leaves out some); try I_MPI_PIN_DOMAIN with masks"
+            f"cannot draw {ranks} ranks with I_MPI_PIN_PROCESSOR_LIST={text[:60]} (Intel MPI leaves out hardware "
+            "threads of the same core then); try I_MPI_PIN_DOMAIN with masks"
         )
     notes = [] if ranks <= len(cpus) else [
         f"Intel MPI wraps around in the list: {ranks} ranks on {len(cpus)} hardware threads"
@@ -149,7 +149,7 @@ def _order(variables: Mapping[str, str], domain: str, layout: str) -> str:
         known = order in ("scatter", "spread", "range")
         why = "Octant has no rule that agrees with Intel MPI" if known else "Intel MPI ignores it and takes bunch"
         raise ValueError(f"cannot draw I_MPI_PIN_ORDER={order[:60]} ({why}); try bunch or compact")
-    if layout and (layout != "compact" or not domain.startswith("auto")):
+    if layout and (layout != "compact" or not domain.startswith(("auto", "omp"))):
         raise ValueError(
             f"cannot draw I_MPI_PIN_DOMAIN={domain[:60]} (Octant has no rule for this layout that agrees with Intel "
             "MPI); try masks"

@@ -7,7 +7,7 @@ from functools import partial
 from types import ModuleType
 
 from octant import registry
-from octant.launchers import _choice, _command, _shared, _words
+from octant.launchers import _choice, _command, _words
 from octant.launchers._reading import Reading, Syntax
 from octant.launchers._roles import PACKAGE, entries, file_name, find, having
 from octant.machine import Topology

@@ -135,11 +135,6 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
         raise ValueError(f"cannot bind with -topolib {library}: Hydra knows hwloc only")
     sets, more = _hydra.rank_masks(binding, mapping, ranks, topology)
     notes += more
-    notes += [
-        f"{name} is set for the ranks; Hydra itself does not see it"
-        for name in command.variables
-        if name.startswith("HYDRA_") and command.variables[name] != variables.get(name)
-    ]
     count = command.threads()
     unbound = [held for held in sets if held == topology.allowed and binding == "none"]
     if count and not unbound and any(count > len(held) for held in sets):
