@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from octant.machine.synthetic import parse_cpus, read_synthetic
 
 from octant.launchers import Reading, _shared, from_syntax, slurm, to_syntax
 from octant.launchers._slurm_line import Asked, memory_of, step_of
@@ -16,8 +15,9 @@ from octant.launchers._slurm_options import GPU_OPTIONS
 from octant.launchers._tables import OPTIONAL
 from octant.launchers._words import Given
 from octant.machine import Topology
-from octant.machine.hwloc import load
-from octant.placement import set_text
+from octant.machine.cpusets import parse_cpus
+from octant.machine.hwloc import load, read_synthetic
+from octant.placement import numbers_text
 from octant.placement.planner import DoesNotFit, plan
 from octant.placement.request import Request, explicit
 from paths import DATA, MACHINES
@@ -123,7 +123,7 @@ def test_two_masks_never_have_one_line_of_named_options() -> None:
             placement = plan(topology, request)
             lines = to_syntax("slurm", placement, request, topology).lines
             for line in (line for line in lines if "named" in line):
-                drawn = [place.cpus for place in placement.ranks]
+                drawn = [frozenset(place.cpus) for place in placement.ranks]
                 assert named.setdefault(line, drawn) == drawn, line
     assert len(named) >= 4
 
@@ -235,7 +235,7 @@ def test_settings_of_slurm_change_masks_as_slurm_changes_them(machine: Machine) 
             kind, listed, _prefer = memory_of(asked)
             if kind not in ("", "local"):
                 memory_nodes(node, kind, listed, len(held))
-            got: object = [None if mask is None else set_text(mask) for mask in held]
+            got: object = [None if mask is None else numbers_text(mask) for mask in held]
         except ValueError:
             got = ""
         assert (got or None) == (None if isinstance(answer[0], str) else answer[0]), line

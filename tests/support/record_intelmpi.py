@@ -84,7 +84,7 @@ def written() -> dict[tuple[str, str, str], list[CpuSet]]:
         lines = to_syntax("intelmpi", placement, request, node).lines
         sets = [line.partition("export ")[2] for line in lines if "I_MPI_PIN_DOMAIN" in line]
         for variables in sets:
-            found[name, variables, f"-n {len(placement.ranks)}"] = [place.cpus for place in placement.ranks]
+            found[name, variables, f"-n {len(placement.ranks)}"] = [frozenset(place.cpus) for place in placement.ranks]
     return found
 
 
