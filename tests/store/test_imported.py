@@ -131,7 +131,7 @@ def test_what_a_file_says_of_itself_is_kept(store: Store) -> None:
     ]
     assert run.machine.name == "elsewhere"
     assert run.machine.system["architecture"] == "aarch64"
-    assert run.machine.topology.cpus == (Cpu(0, 0, 0, 0),)
+    assert run.machine.topology.cpus == (Cpu(0, 0, 0, None),)
     assert all("bytes" not in point.knobs for point in run.points), "no size is no empty size"
 
 

@@ -81,7 +81,7 @@ def _check_each_once(outputs: Sequence[tuple[Path, Output]]) -> None:
 
 def unknown_machine(name: str, architecture: str = "") -> Machine:
     """A machine of which only its name is known; runs of one name are of one machine."""
-    topology = Topology((Cpu(0, 0, 0, 0),), (), (), CpuSet([0]))
+    topology = Topology((Cpu(0, 0, 0, None),), (), (), CpuSet([0]))
     processor = Processor("not told", name, "unknown", frozenset(), None)
     return Machine(name, topology, processor, 0, (), {"architecture": architecture} if architecture else {})
 
