@@ -17,7 +17,7 @@ from octant.store import files
 
 NAME = "index.sqlite"
 _FILES = ("asked.json", "plan.jsonl", "records.jsonl")
-_VERSION = 4
+_VERSION = 5
 _TABLE = "CREATE TABLE IF NOT EXISTS runs (id TEXT PRIMARY KEY, stamp TEXT NOT NULL, row BLOB NOT NULL)"
 
 
