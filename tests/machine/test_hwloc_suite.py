@@ -123,7 +123,7 @@ def _with_shared(expected: Nodes, found: Nodes) -> Nodes:
     }
 
 
-@pytest.mark.parametrize("case", CASES or [MISSING], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CASES or [MISSING], ids=lambda case: case.name if case else "not downloaded")
 def test_a_machine_is_read_as_hwloc_says(case: Case, tmp_path: Path) -> None:
     with _source(case) as source:
         topology = _read(source)

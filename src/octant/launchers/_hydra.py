@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 
 from octant.launchers import _shared
-from octant.machine import CpuSet, Topology
-from octant.placement.expressions import objects
+from octant.machine import CpuSet, NotKnownError, Topology
+from octant.placement.expressions import known_caches, objects
 
 _UNITS = {
     "hwthread": "thread", "core": "core", "numa": "numa", "numanode": "numa", "socket": "package",
@@ -158,14 +158,17 @@ def unit_objects(topology: Topology, unit: str) -> tuple[CpuSet, ...]:
     if level is None:
         return tuple(dict.fromkeys(objects(topology, unit)))
     place = {cpu: at for at, held in enumerate(objects(topology, "thread")) for cpu in held}
-    sets = {cache.cpus & topology.allowed for cache in topology.caches or ()
+    sets = {cache.cpus & topology.allowed for cache in known_caches(topology)
             if cache.level == int(level[1]) and cache.kind != "instruction"}  # fmt: skip
     return tuple(sorted(filter(None, sets), key=lambda held: min(place[cpu] for cpu in held)))
 
 
 def has_unit(topology: Topology, name: str) -> bool:
-    """Return whether hwloc has objects that Hydra calls so."""
-    return bool(unit_objects(topology, _UNITS[name]))
+    """Return whether hwloc is known to have objects that Hydra calls so."""
+    try:
+        return bool(unit_objects(topology, _UNITS[name]))
+    except NotKnownError:
+        return False
 
 
 def first_host(ranks: int | None, each: int | None, hosts: str, rankmap: str, order: str) -> tuple[int, list[int], int]:

@@ -7,7 +7,7 @@ The order of the steps is that of its launch (`rmaps_base_map_job`, `rmaps_rr_as
 import itertools
 from dataclasses import dataclass, replace
 
-from octant.launchers._prrte import Refused, objects_of
+from octant.launchers._prrte import Refused, has_objects, objects_of
 from octant.machine import CpuSet, Topology
 
 OBJECTS = ("hwthread", "core", "l1cache", "l2cache", "l3cache", "socket", "numa")
@@ -40,6 +40,11 @@ class Policy:
 def level_of(topology: Topology, name: str) -> tuple[CpuSet, ...]:
     """Return the objects of a name in hwloc's logical order; none where the machine lacks them."""
     return objects_of(topology, "package" if name == "socket" else name)
+
+
+def has_level(topology: Topology, name: str) -> bool:
+    """Return whether the machine is known to have objects of a name."""
+    return has_objects(topology, "package" if name == "socket" else name)
 
 
 def place(topology: Topology, policy: Policy, ranks: int | None) -> list[CpuSet | None]:

@@ -6,8 +6,8 @@ The order of the steps is that of its `rmaps` framework (`rmaps_base_map_job`, t
 
 from dataclasses import dataclass, field, replace
 
-from octant.machine import CpuSet, Topology
-from octant.placement.expressions import objects
+from octant.machine import CpuSet, NotKnownError, Topology
+from octant.placement.expressions import known_caches, objects
 
 LEVELS = {"none": 1, "package": 2, "numa": 3, "l3cache": 4, "l2cache": 5, "l1cache": 6, "core": 7, "hwthread": 8}
 """The objects from the widest to the narrowest; ranks cannot be bound to wider ones than they are mapped to."""
@@ -233,9 +233,17 @@ class _Mapper:
 
 def objects_of(topology: Topology, level: str) -> tuple[CpuSet, ...]:
     """Return the objects of a level in hwloc's logical order; none where the machine lacks the level."""
-    if level.startswith("l") and all(cache.level != int(level[1]) for cache in topology.caches or ()):
+    if level.startswith("l") and all(cache.level != int(level[1]) for cache in known_caches(topology)):
         return ()
     return objects(topology, _UNITS[level])
+
+
+def has_objects(topology: Topology, level: str) -> bool:
+    """Return whether the machine is known to have objects of a level."""
+    try:
+        return bool(objects_of(topology, level))
+    except NotKnownError:
+        return False
 
 
 def logical(cpus: tuple[CpuSet, ...], parts: tuple[str, ...], what: str) -> CpuSet:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from octant.launchers import Reading, Syntax, _command, _openmp, _shared, _tables
-from octant.machine import CpuSet, Topology
+from octant.machine import CpuSet, NotKnownError, Topology
 from octant.placement import Placement
 from octant.placement.expressions import objects
 from octant.placement.request import MOST, Request
@@ -45,6 +45,8 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     if "OMP_PLACES" in variables:
         try:
             places = parse_places(variables["OMP_PLACES"], topology)
+        except NotKnownError:
+            raise
         except ValueError as error:
             notes.append(f"{error}: GNU's runtime warns and ignores it")
     return bound_threads(command, places, topology, notes)

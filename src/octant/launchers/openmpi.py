@@ -71,7 +71,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
 def _options(sets: Sequence[CpuSet], topology: Topology, unit: str) -> list[str]:
     cores = max(sum(1 for core in topology.groups("core") if core & held) for held in sets)
     threads = max(len(held) for held in sets)
-    wide = [u for u in ("l3cache", "numa", "package") if _has(topology, u)]
+    wide = [u for u in ("l3cache", "numa", "package") if _prrte.has_objects(topology, u)]
     found = [f"--map-by slot:PE={cores} --bind-to core" if cores > 1 else "--map-by core --bind-to core"]
     found += [f"--map-by {u}:PE={cores}" for u in wide]
     found += [f"--map-by {u}:PE={cores} --rank-by span" for u in wide]
@@ -81,10 +81,6 @@ def _options(sets: Sequence[CpuSet], topology: Topology, unit: str) -> list[str]
     found += ["--map-by core:HWTCPUS --bind-to core", f"--map-by slot:PE={threads}:HWTCPUS --bind-to hwthread"]
     found += [f"--map-by {u}:PE={threads}:HWTCPUS --bind-to hwthread" for u in wide]
     return found + [f"--map-by {u}:PE={threads}:HWTCPUS --rank-by span --bind-to hwthread" for u in wide]
-
-
-def _has(topology: Topology, level: str) -> bool:
-    return bool(_prrte.objects_of(topology, level))
 
 
 def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:

@@ -4,7 +4,7 @@ import functools
 import re
 
 from octant.failure import suggestion
-from octant.machine import CpuSet, NotKnownError, Topology
+from octant.machine import Cache, CpuSet, NotKnownError, Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
 from octant.placement import numbers_text
 from octant.placement.planner import ordered_cores
@@ -48,6 +48,17 @@ def parse_place(text: str, topology: Topology) -> Request:
         if "=" in text or re.match(r"\d+x\d", text):
             raise
         raise ValueError(f"{error}; also read: LIKWID's E:S0:8:1:2, hwloc's numa:1.core:0-1") from None
+
+
+def known_caches(topology: Topology) -> tuple[Cache, ...]:
+    """Return the caches of a machine.
+
+    Raises:
+        NotKnownError: they are not known, so that it is not known what a launcher does with them.
+    """
+    if topology.caches is None:
+        raise NotKnownError("cannot map by caches (they are not known); try packages or cores")
+    return topology.caches
 
 
 @functools.lru_cache(maxsize=256)
