@@ -137,7 +137,7 @@ VALUES = {
     "hosts": "localhost", "host": "localhost", "hostlist": "localhost", "machine": "localhost",
     "machines": "localhost", "machinelist": "localhost", "localhost": "localhost",
 }  # fmt: skip
-SHOW = ["-c", 'echo "<$#:$*>"', "program"]
+SHOW = ["-c", 'sleep 0.05; echo "<$#:$*>"', "program"]  # Hydra 5.0 ends by SIGPIPE if a program ends first
 
 
 @pytest.mark.mpi
