@@ -58,9 +58,13 @@ class NumaNode:
     os: Number
     cpus: CpuSet
     memory_bytes: Bytes | None
-    distances: tuple[Annotated[int, Meta(ge=0, le=2**31)], ...] = ()  # to each node in order, 10 = local; empty: not known
+    distances: tuple[
+        Annotated[int, Meta(ge=0, le=2**31)], ...
+    ] = ()  # to each node in order, 10 = local; empty: not known
     kind: str = ""  # hwloc's subtype: "DRAM", "HBM", "MCDRAM", "GPUMemory", …; empty: not stated
-    side_caches: tuple[Bytes | None, ...] = ()  # bytes of the memory-side caches in front of it, nearest the cores first
+    side_caches: tuple[
+        Bytes | None, ...
+    ] = ()  # bytes of the memory-side caches in front of it, nearest the cores first
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,9 @@ def fingerprint(machine: Machine) -> str:
     caches = [[c.level, c.kind, c.size_bytes, c.line_bytes, cpus_text(c.cpus)] for c in topology.caches or ()]
     hardware = [
         _plain(topology.cpus),
-        None if topology.caches is None else sorted(caches, key=lambda row: [-1 if one is None else one for one in row]),
+        None
+        if topology.caches is None
+        else sorted(caches, key=lambda row: [-1 if one is None else one for one in row]),
         [[n.os, cpus_text(n.cpus), list(n.distances)] for n in topology.numa],
         [processor.architecture, processor.vendor, processor.model, sorted(processor.flags)],
         None if machine.memory_bytes is None else round(machine.memory_bytes / 2**30),
