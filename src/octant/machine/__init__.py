@@ -219,6 +219,6 @@ class Machine:
     def may_be_cached_bytes(self) -> int:
         """The size from which on data counts as not cached: `cached_bytes`, or an assumption where that is not known.
 
-        A result that depends on the assumption says so: `octant.machine.facts.assumption`.
+        A result that depends on the assumption says so: `octant.facts.assumption`.
         """
         return self.cached_bytes() or ASSUMED_CACHED_BYTES

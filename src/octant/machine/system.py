@@ -36,11 +36,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from octant.machine import PageSize
 from octant.machine.cpus import CPU, cgroup_folders
 from octant.machine.cpusets import cpus_text
-from octant.machine.facts import FILE_SYSTEMS
 from octant.machine.processor import architecture, model_numbers
 from octant.machine.tree import Tree
 
 THP = "sys/kernel/mm/transparent_hugepage"
+FILE_SYSTEMS = {
+    "local": ("local file systems", ("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "overlay")),
+    "nfs": ("NFS", ("nfs", "nfs4")),
+    "parallel": ("parallel file systems", ("lustre", "gpfs", "beegfs", "ceph")),
+}
+"""What is looked for among mounts: its name for people, and the kinds that the kernel has for it."""
 EVENT_SOURCES = "sys/bus/event_source/devices"
 VOLATILE = frozenset(
     {
