@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trees
+from octant.analysis.measured_machine import with_measured
 from octant.machine import (
     Cache,
     Cpu,
@@ -25,7 +26,7 @@ from octant.machine import (
 )
 from octant.machine.codec import fingerprint, to_json
 from octant.machine.cpusets import cpus_text, parse_cpus
-from octant.machine.crosscheck import disagreements, with_measured
+from octant.machine.crosscheck import disagreements
 from octant.machine.discover import discover
 from octant.machine.hwloc import read_synthetic
 from octant.machine.modes import numa_mode

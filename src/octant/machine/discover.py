@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from octant.machine import CpuSet, Machine, Topology
+from octant.machine import processor as processors
 from octant.machine.cpus import affinity, cgroup_cpus, online_cpus, topology_without_caches, total_bytes
 from octant.machine.crosscheck import disagreements, disagreements_with_kernel, kernel_statements
 from octant.machine.hwloc import NoHwlocError, read_xml, recorded_tree, this_machine
 from octant.machine.hwloc.xml import known_sum
-from octant.machine.prefetcher import prefetch_switch
-from octant.machine.processor import processor
 from octant.machine.sanity import checked
 from octant.machine.system import page_sizes, system
 from octant.machine.tree import Tree
+from octant.software.prefetcher import prefetch_switch
 from octant.software.versions import software
 
 
@@ -37,16 +37,18 @@ def from_tree(tree: Tree) -> Machine:
     machine = Machine(
         name=tree.text("proc/sys/kernel/hostname") or (platform.node() if tree.live else tree.root.name),
         topology=topology,
-        processor=processor(tree),
+        processor=processors.processor(tree),
         memory_bytes=total_bytes(tree) or known_sum(topology.numa),
         page_sizes=page_sizes(tree, os.sysconf("SC_PAGE_SIZE") if tree.live else None),
         system=system(tree) | unknown,
         software=software() if tree.live else {},
     )
-    if tree.live and not machine.processor.architecture:
-        machine = replace(machine, processor=replace(machine.processor, architecture=platform.machine() or None))
     if tree.live:
-        machine = replace(machine, system=machine.system | prefetch_switch(machine))
+        architecture = machine.processor.architecture or platform.machine()
+        processor = replace(machine.processor, architecture=architecture or None)
+        family = machine.system.get("family", "")
+        switch = prefetch_switch(architecture, processor.vendor, family, topology.allowed)
+        machine = replace(machine, processor=processor, system=machine.system | switch)
     found = disagreements(machine, _further(tree))
     found += disagreements_with_kernel(topology, kernel_statements(tree))
     return checked(replace(machine, disagreements=found))
@@ -61,10 +63,8 @@ def _topology(tree: Tree) -> tuple[Topology, dict[str, str]]:
     online, unknown = online_cpus(tree), {}
     try:
         topology = read_xml(this_machine() if tree.live else recorded_tree(tree))
-    except NoHwlocError as error:
-        topology, unknown = topology_without_caches(tree), {"caches_unknown": str(error)}
-    except ValueError as error:
-        if not tree.live:
+    except (NoHwlocError, ValueError) as error:
+        if isinstance(error, ValueError) and not tree.live:
             raise
         topology, unknown = topology_without_caches(tree), {"caches_unknown": str(error)}
     usable = topology.allowed & (_allowed_cpus(tree) & online or online)

@@ -1,6 +1,5 @@
 """XML of version 2 from the sources of a topology: this machine, a recorded tree, XML, a synthetic description."""
 
-import functools
 import os
 import re
 import tempfile
@@ -9,10 +8,10 @@ from pathlib import Path
 
 from octant.machine.hwloc.cache import cached
 from octant.machine.hwloc.description import parse_description
-from octant.machine.hwloc.document import parse_document
 from octant.machine.hwloc.inputs import input_links
 from octant.machine.hwloc.lists import completed_files, states_cpus
 from octant.machine.hwloc.process import Request, export_xml
+from octant.machine.hwloc.xml import parse_document
 from octant.machine.tree import Tree
 
 _CPU = "sys/devices/system/cpu"
@@ -109,7 +108,6 @@ def from_xml(text: str, name: str = "the topology") -> str:
     return export_xml(Request(name, "xml", "try 'lstopo --of xml FILE' on its machine", f"{_HEAD}{plain}\n"))
 
 
-@functools.lru_cache(maxsize=256)
 def from_synthetic(description: str) -> str:
     """Return the XML of a synthetic description; see `parse_description`.
 

@@ -18,9 +18,10 @@ from octant.machine import (
     Topology,
 )  # fmt: skip
 from octant.machine.cpusets import MOST_CPUS, MOST_HERE, parse_mask
-from octant.machine.hwloc.document import parse_document
 from octant.machine.kinds import classify
+from octant.untrusted import DEEPEST
 
+_DOCTYPE = re.compile(r"<!DOCTYPE\s+topology\s+SYSTEM\s+\"hwloc[0-9]*\.dtd\"\s*>")
 _CACHE = re.compile(r"L([1-9])(i?)Cache")
 _WORDS = re.compile(r"(0x)?[0-9a-fA-F]{0,8}(,(0x)?[0-9a-fA-F]{0,8})*")
 _MOST_BYTES = 1 << 60
@@ -37,6 +38,27 @@ _REMEDY = "try 'lstopo --of xml'"
 _PARTS = ("Package", "Die", "Core")
 _RANKING = frozenset({"CoreType", "LinuxCapacity", "FrequencyBaseMHz", "FrequencyMaxMHz"})
 """Infos by which hwloc ranks kinds of hardware threads."""
+
+
+def parse_document(text: str) -> ET.Element:
+    """Return the root element of a document with hwloc's document type, or with none.
+
+    Raises:
+        ValueError: it is not XML, is nested too deep, or declares another document type or entities.
+    """
+    body = _DOCTYPE.sub("", text, count=1)
+    if "<!DOCTYPE" in body or "<!ENTITY" in body:
+        raise ValueError("cannot read the topology (it declares a document type or entities); remove them")
+    try:
+        root = ET.fromstring(body)  # noqa: S314 (without a document type there are no entities)
+    except ET.ParseError as error:
+        raise ValueError(f"cannot read the topology (no XML: {error}); {_REMEDY}") from error
+    level = list(root)
+    for _ in range(DEEPEST):
+        level = [child for item in level for child in item]
+    if level:
+        raise ValueError(f"cannot read the topology (nested deeper than {DEEPEST} levels); {_REMEDY}")
+    return root
 
 
 def read_machine(text: str, name: str) -> Machine:
