@@ -10,7 +10,7 @@ from pathlib import Path
 
 import _bare
 from _kernel import median
-from octant.machine.blas import openblas_path
+from octant.software.blas import openblas_path
 
 ELEMENTS = {"single": ("s", 2), "double": ("d", 2), "single-complex": ("c", 8), "double-complex": ("z", 8)}
 """BLAS's letter, and operations of a product and a sum."""

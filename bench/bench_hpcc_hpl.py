@@ -21,7 +21,7 @@ from pathlib import Path
 
 from _hpcc import ROOT, hasten, settings
 from _kernel import points
-from octant.machine.blas import libraries, named
+from octant.software.blas import libraries, named
 
 _REST_S = 1.0  # real-time priority is taken away from who has it for 0.95 s of a second
 

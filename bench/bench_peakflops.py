@@ -12,11 +12,10 @@ import statistics
 import numpy as np
 
 from _kernel import points
-from octant import workloads
+from octant import facts, workloads
 from octant.analysis.figures import figure
 from octant.analysis.summary import with_limit
 from octant.limit import Known
-from octant.machine import facts
 from octant.machine.discover import discover
 
 

@@ -22,12 +22,12 @@ from octant.failure import Exit, Refusal
 from octant.foreign import read_file
 from octant.launchers._roles import file_name, find
 from octant.machine import discover
-from octant.machine.surroundings import Surroundings
 from octant.record.written import seal
 from octant.registry import Broken, Entries
 from octant.report.machine import advice as advice_writer
 from octant.runs.requests import find_workload
 from octant.simulate.stored_figures import matching_figures
+from octant.software.surroundings import Surroundings
 from octant.store import Store
 from octant.store.asked import asked_text
 from octant.study import file
@@ -237,7 +237,7 @@ def test_a_finding_of_another_type_or_kind_is_a_row_too(summary: Summary, monkey
 
 def test_the_doctor_lists_a_rule_that_is_broken(app: typer.Typer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discover, "discover", machine)
-    monkeypatch.setattr(discover, "surroundings", lambda _machine: Surroundings())
+    monkeypatch.setattr("octant.software.observe.observe", lambda *_: Surroundings())
     with changed("octant.advice.rules", "smt", "broken"):
         shown = RUN.invoke(app, ["doctor"])
         assert "rules that cannot be used: 1" in shown.output

@@ -11,7 +11,7 @@ from fake_run import fake_run, machine, write_run
 from octant import suites
 from octant.cli import application
 from octant.machine import discover
-from octant.machine.surroundings import Surroundings
+from octant.software.surroundings import Surroundings
 from octant.study import file
 from paths import ROOT
 from registries import added
@@ -66,7 +66,7 @@ def advise(facts: Facts) -> Advice | None:
 
 def test_a_rule_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discover, "discover", machine)
-    monkeypatch.setattr(discover, "surroundings", lambda _machine: Surroundings())
+    monkeypatch.setattr("octant.software.observe.observe", lambda *_: Surroundings())
     with added("octant.advice.rules", written(tmp_path, "demo", RULE)):
         shown = RUN.invoke(application(), ["doctor"]).output
         assert "this is a demonstration" in shown

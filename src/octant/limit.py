@@ -4,8 +4,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from octant.facts import counted_as_memory
 from octant.machine import LAST_CACHE, Cpu, Machine, Topology
-from octant.machine.facts import counted_as_memory
 from octant.record import Point
 
 Threads = frozenset[tuple[str, int]]

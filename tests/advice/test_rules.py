@@ -9,8 +9,8 @@ import trees
 from octant.advice import SEVERITIES, Facts, all_rules, diagnose, page
 from octant.failure import Refusal
 from octant.machine import Disagreement, PageSize
-from octant.machine.surroundings import CoreTrial, OpenBlas, Process, Surroundings
-from octant.machine.trials import BINDING, FIXED_ADDRESSES, LARGE_STACK
+from octant.software.surroundings import CoreTrial, OpenBlas, Process, Surroundings
+from octant.software.trials import BINDING, FIXED_ADDRESSES, LARGE_STACK
 from paths import ROOT
 
 

@@ -8,8 +8,8 @@ import pytest
 from fake_run import KIB, MIB, WORKLOADS, lane, machine, point
 from octant.analysis.figures import Figure, figure
 from octant.analysis.levels import cached_by_ladder
+from octant.analysis.measured_machine import with_measured
 from octant.limit import MEMORY, level_of
-from octant.machine.crosscheck import with_measured
 
 LOADS = 1000
 TWO_CORES = machine()  # L1 48 KiB and L2 2 MiB a core, L3 32 MiB

@@ -12,14 +12,13 @@ from octant import advice
 from octant.advice import Advice, Diagnosis
 from octant.cli import application
 from octant.failure import Exit, Refusal
-from octant.machine import discover as probe
 from octant.machine.cpusets import cpus_text
 from octant.machine.discover import discover
 from octant.machine.hwloc import read_synthetic
-from octant.machine.surroundings import Surroundings
 from octant.report.machine import advice as advice_writer
 from octant.report.machine import text as machine_writer
 from octant.report.machine.text import instructions
+from octant.software.surroundings import Surroundings
 
 RUN = CliRunner()
 
@@ -108,7 +107,7 @@ def said(severity: advice.Severity) -> Advice:
 )
 def test_the_doctor_fails_only_on_what_spoils(found: list[Advice], code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advice, "diagnose", lambda _facts: Diagnosis(tuple(found)))
-    monkeypatch.setattr(probe, "surroundings", Surroundings)
+    monkeypatch.setattr("octant.software.observe.observe", lambda *_: Surroundings())
     result = RUN.invoke(application(), ["doctor"])
     assert result.exit_code == code
     rows = json.loads(RUN.invoke(application(), ["doctor", "--json"]).stdout)

@@ -13,10 +13,10 @@ from octant.failure import Refusal
 from octant.launchers import Syntax, from_syntax, to_every_syntax, to_syntax, translate
 from octant.machine import Cpu, NumaNode, Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
-from octant.machine.nonempty import NonEmptySet
 from octant.machine.sanity import checked_topology
 from octant.placement import Placement, RankPlace, mask_text, planner, set_text
 from octant.placement.draw import as_svg, as_text
+from octant.placement.nonempty import NonEmptySet
 from octant.placement.planner import DoesNotFit, plan
 from octant.placement.request import Memory, Policy, Request, Unit
 from octant.placement.sanity import check, may_share

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trees
+from octant.analysis.measured_machine import with_measured
 from octant.machine import (
     Cache,
     Cpu,
@@ -25,13 +26,14 @@ from octant.machine import (
 )
 from octant.machine.codec import fingerprint, to_json
 from octant.machine.cpusets import cpus_text, parse_cpus
-from octant.machine.crosscheck import disagreements, with_measured
-from octant.machine.discover import discover, surroundings
+from octant.machine.crosscheck import disagreements
+from octant.machine.discover import discover
 from octant.machine.hwloc import read_synthetic
 from octant.machine.modes import numa_mode
 from octant.machine.recording import record
 from octant.machine.sanity import checked
 from octant.machine.tree import Tree
+from octant.software.observe import observe
 
 ALL = [*trees.described(), "kvm-xeon-2cpu"]
 SIZES = {  # hardware threads, cores, level-3 domains, NUMA domains, packages, threads of a core, allowed
@@ -376,7 +378,10 @@ def test_the_live_machine() -> None:
     assert machine.topology.allowed == os.sched_getaffinity(0)
     assert machine.page_sizes[0].size_bytes == os.sysconf("SC_PAGE_SIZE")
     assert machine.software["python"].startswith("3.")
-    assert surroundings(machine, 0.01).environment["PATH"] == os.environ["PATH"]
+    assert (
+        observe(machine.topology.usable_cores(), machine.processor.flags, 0.01).environment["PATH"]
+        == os.environ["PATH"]
+    )
 
 
 @given(st.frozensets(st.integers(0, 300)))

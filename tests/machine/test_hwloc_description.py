@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from octant.machine.cpusets import parse_mask
 from octant.machine.hwloc import source
 from octant.machine.hwloc.description import mask_text, parse_description
-from octant.machine.hwloc.document import parse_document
+from octant.machine.hwloc.xml import parse_document
 
 
 def objects(text: str) -> list[tuple[str | None, ...]]:

@@ -13,10 +13,9 @@ import trees
 from octant.machine import hwloc
 from octant.machine.cpusets import cpus_text, parse_cpus, parse_mask
 from octant.machine.hwloc import _helper, cache, process, source
-from octant.machine.hwloc.document import parse_document
-from octant.machine.hwloc.library import wheel_library
 from octant.machine.hwloc.lists import completed_files
-from octant.machine.hwloc.process import Request, export_xml
+from octant.machine.hwloc.process import Request, export_xml, wheel_library
+from octant.machine.hwloc.xml import parse_document
 from octant.machine.tree import Tree
 from paths import MACHINES
 

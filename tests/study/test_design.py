@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import machine
-from octant.machine import Machine, facts
+from octant import facts
+from octant.machine import Machine
 from octant.machine.hwloc import load
 from octant.runs import declared
 from octant.study import file

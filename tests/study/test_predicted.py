@@ -9,11 +9,10 @@ import pytest
 
 import fake_study
 from fake_run import fake_run, lane, machine, point, there_and_back
-from octant import workloads
+from octant import facts, workloads
 from octant.ask import Launch
 from octant.benchmarks.table import read_tests
 from octant.failure import Refusal
-from octant.machine import facts
 from octant.record import Given, Point
 from octant.report.network.larger import measured_answers
 from octant.report.study.rows import beside_model, range_of_model

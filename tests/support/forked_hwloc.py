@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from octant.machine.hwloc import _helper, process, source
-from octant.machine.hwloc.library import wheel_library
-from octant.machine.hwloc.process import Request
+from octant.machine.hwloc.process import Request, wheel_library
 
 SECONDS = 3.0
 """Wall time of one input; the helper has `_helper.WALL_S`."""

@@ -9,9 +9,9 @@ from pathlib import Path
 from octant import workloads
 from octant.build import program_name
 from octant.launch import leftovers
-from octant.machine.blas import openblas_path
 from octant.record import Failure, Point
 from octant.record.lines import Reader
+from octant.software.blas import openblas_path
 
 MORE_RANKS = [4, 5] if "CI" in os.environ else [3, 5, 8]
 """More ranks than cores, for Open MPI: a power of two, and others. Fewer in CI, where eight took most of the time."""

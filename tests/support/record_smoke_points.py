@@ -14,7 +14,7 @@ from typing import Any
 
 from octant import workloads
 from octant.build import program_name
-from octant.machine.blas import openblas_path
+from octant.software.blas import openblas_path
 from paths import DATA, ROOT
 
 RECORDED = DATA / "smoke-points.jsonl"

@@ -10,8 +10,8 @@ from typing import Literal
 from octant import registry
 from octant.failure import Exit, Refusal, suggestion
 from octant.machine import Machine
-from octant.machine.surroundings import Surroundings
 from octant.registry import Broken, Entries, UndeclaredError
+from octant.software.surroundings import Surroundings
 
 _RULES = "octant.advice.rules"
 

@@ -12,9 +12,9 @@ from octant import units
 from octant.analysis.level_names import named_plateaus
 from octant.analysis.plateaus import LEAST_POINTS
 from octant.ask import EFFORT
+from octant.facts import usable_cores
 from octant.limit import MEMORY, cache_capacities
 from octant.machine import LAST_CACHE
-from octant.machine.facts import usable_cores
 from octant.workload import Ladder
 
 if TYPE_CHECKING:

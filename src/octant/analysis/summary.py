@@ -12,12 +12,12 @@ from octant.analysis.figures import MeasuredCell, figures_of, includes, known_li
 from octant.analysis.given import mismatches_of
 from octant.analysis.imported import imported_workload, recorded_workload
 from octant.analysis.levels import cached_by_ladder
+from octant.analysis.measured_machine import with_measured
 from octant.analysis.probes import doubts_by_probes
 from octant.analysis.program import program_workload
 from octant.analysis.series import series_metrics
 from octant.ask import comparable_cell
 from octant.limit import Known
-from octant.machine.crosscheck import with_measured
 from octant.program import is_program
 from octant.workload import Stacked
 

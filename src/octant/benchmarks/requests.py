@@ -11,9 +11,9 @@ from octant.ask import Ask, Presentation, Shape, Subject
 from octant.benchmarks import Requested
 from octant.benchmarks.table import BenchmarkError, check_sizes, read_tests, size_name
 from octant.build.describe import describe
+from octant.facts import usable_cores
 from octant.failure import Refusal, suggestion
 from octant.launch import leftovers
-from octant.machine.facts import usable_cores
 from octant.runs.knobs import check_knobs
 from octant.runs.modes import ranks_and_knobs
 from octant.runs.requests import host_names

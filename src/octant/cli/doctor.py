@@ -26,14 +26,15 @@ def doctor(
     """
     from octant.advice import Facts, diagnose, page
     from octant.failure import Exit
-    from octant.machine.discover import discover, surroundings
+    from octant.machine.discover import discover
     from octant.report.machine import advice as writer
+    from octant.software.observe import observe
 
     if explain is not None:
         print(page(explain))
         return
     machine = discover()
-    found = diagnose(Facts(machine, surroundings(machine)))
+    found = diagnose(Facts(machine, observe(machine.topology.usable_cores(), machine.processor.flags)))
     print(writer.as_json(found) if json else writer.as_text(found))
     if any(advice.severity == "spoils" for advice in found.advice):
         raise typer.Exit(int(Exit.UNFIT))

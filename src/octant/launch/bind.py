@@ -5,8 +5,8 @@ from pathlib import Path
 
 from octant import build
 from octant.failure import Exit, Refusal, worst
-from octant.machine.nonempty import NonEmptySet
 from octant.placement import Placement, RankPlace, set_text
+from octant.placement.nonempty import NonEmptySet
 from octant.placement.request import PAGE_BYTES, Request
 
 LOCAL_RANK_VARIABLES = (

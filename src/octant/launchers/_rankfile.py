@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_cpus
-from octant.machine.nonempty import NonEmptySet
 from octant.placement import set_text
 from octant.placement.expressions import objects
+from octant.placement.nonempty import NonEmptySet
 
 MARK = r"^[ \t]*rank[ \t]*\d+[ \t]*="
 _LINE = re.compile(r"rank\s*([0-9]{1,9})\s*=\s*(\S+)(?:\s+slots?\s*=\s*(\S+))?")

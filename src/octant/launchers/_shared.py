@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from octant.launchers._reading import Reading
 from octant.machine import CpuSet, Topology
-from octant.machine.nonempty import NonEmptySet
 from octant.placement import Placement, RankPlace
+from octant.placement.nonempty import NonEmptySet
 from octant.placement.planner import DoesNotFit, plan
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts

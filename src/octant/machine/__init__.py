@@ -11,6 +11,9 @@ from msgspec import Meta
 
 CpuSet = frozenset[int]
 """Operating-system numbers of hardware threads."""
+Number = Annotated[int, Meta(ge=-1, le=10_000_000)]
+"""Of a hardware thread, core, package or node; -1: not told."""
+Bytes = Annotated[int, Meta(ge=0, le=2**62)]
 
 ASSUMED_CACHED_BYTES = 2**27
 """What caches are assumed to hold at most where no size of them is known: more than those of most processors."""
@@ -28,11 +31,11 @@ class NotKnownError(ValueError):
 class Cpu:
     """One hardware thread. Numbers are the operating system's; `core`, `package` and `numa` are machine-wide unique."""
 
-    os: int
-    core: int
-    package: int
-    numa: int | None  # the node with this thread's nearest memory; `None`: no node holds the thread
-    die: int = 0
+    os: Number
+    core: Number
+    package: Number
+    numa: Number | None  # the node with this thread's nearest memory; `None`: no node holds the thread
+    die: Number = 0
     kind: str = ""  # "performance", "efficiency", or "" where all cores are alike: see `classify`
 
 
@@ -40,24 +43,28 @@ class Cpu:
 class Cache:
     """One cache and the hardware threads that share it."""
 
-    level: int
+    level: Annotated[int, Meta(ge=1, le=9)]
     kind: CacheKind
-    size_bytes: int | None
-    line_bytes: int | None
+    size_bytes: Bytes | None
+    line_bytes: Bytes | None
     cpus: CpuSet  # never empty; a cache whose sharing is not known is left out
-    ways: int | None = None  # places that a line may take
+    ways: Annotated[int, Meta(ge=1, le=2**31)] | None = None  # places that a line may take
 
 
 @dataclass(frozen=True)
 class NumaNode:
     """One memory node; `cpus` is empty for memory without cores (HBM, CXL)."""
 
-    os: int
+    os: Number
     cpus: CpuSet
-    memory_bytes: int | None
-    distances: tuple[int, ...] = ()  # to each node in order, 10 = local; empty: not known
+    memory_bytes: Bytes | None
+    distances: tuple[
+        Annotated[int, Meta(ge=0, le=2**31)], ...
+    ] = ()  # to each node in order, 10 = local; empty: not known
     kind: str = ""  # hwloc's subtype: "DRAM", "HBM", "MCDRAM", "GPUMemory", …; empty: not stated
-    side_caches: tuple[int | None, ...] = ()  # bytes of the memory-side caches in front of it, nearest the cores first
+    side_caches: tuple[
+        Bytes | None, ...
+    ] = ()  # bytes of the memory-side caches in front of it, nearest the cores first
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,7 @@ class MemoryAttribute:
     """A stated property of the memory of a node, as the threads of `initiators` see it."""
 
     name: str  # hwloc's: "Bandwidth", "ReadBandwidth", "Latency", …
-    node: int
+    node: Number
     value: float
     unit: str  # "B/s", "s", or "" for attributes that hwloc does not define
     initiators: CpuSet | None = None  # `None`: the value is the same for every thread
@@ -76,7 +83,7 @@ class CpuKind:
     """Hardware threads whose cores are alike."""
 
     cpus: CpuSet
-    rank: int | None  # ascending performance from 0, as hwloc ranks kinds; `None`: the system does not rank them
+    rank: Number | None  # ascending performance from 0, as hwloc ranks kinds; `None`: the system does not rank them
     infos: tuple[tuple[str, str], ...] = ()  # hwloc's: "CoreType", "LinuxCapacity", "FrequencyBaseMHz", …
 
 
@@ -97,7 +104,7 @@ class Topology:
     also those that are offline.
     """
 
-    cpus: tuple[Cpu, ...]  # sorted by `os`
+    cpus: Annotated[tuple[Cpu, ...], Meta(min_length=1)]  # sorted by `os`
     caches: tuple[Cache, ...] | None  # `None`: not known, as without libhwloc; empty: the system describes none
     numa: tuple[NumaNode, ...]
     allowed: CpuSet
@@ -212,6 +219,6 @@ class Machine:
     def may_be_cached_bytes(self) -> int:
         """The size from which on data counts as not cached: `cached_bytes`, or an assumption where that is not known.
 
-        A result that depends on the assumption says so: `octant.machine.facts.assumption`.
+        A result that depends on the assumption says so: `octant.facts.assumption`.
         """
         return self.cached_bytes() or ASSUMED_CACHED_BYTES

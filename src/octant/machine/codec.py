@@ -2,100 +2,22 @@
 
 import hashlib
 import json
-from typing import Annotated
+from dataclasses import MISSING, astuple, fields, is_dataclass
+from typing import Any
 
-from msgspec import Meta, Struct
+import msgspec
+from msgspec import Struct
 
-from octant.machine import (
-    Cache,
-    CacheKind,
-    Cpu,
-    CpuKind,
-    CpuSet,
-    Disagreement,
-    Machine,
-    MemoryAttribute,
-    NumaNode,
-    PageSize,
-    Processor,
-    Topology,
-)
+from octant.machine import Bytes, Cpu, Disagreement, Machine, PageSize, Processor, Topology
 from octant.machine.cpusets import cpus_text, parse_cpus
 from octant.machine.sanity import checked
 
 SCHEMA = 1
 _Json = dict[str, object]
-_Number = Annotated[int, Meta(ge=-1, le=10_000_000)]  # of a hardware thread, core, package or node; -1: not told
-_Bytes = Annotated[int, Meta(ge=0, le=2**62)]
-
-
-class _Cache(Struct):
-    level: Annotated[int, Meta(ge=1, le=9)]
-    kind: CacheKind
-    size_bytes: _Bytes | None
-    line_bytes: _Bytes | None
-    cpus: str
-    ways: Annotated[int, Meta(ge=1, le=2**31)] | None = None
-
-
-class _Node(Struct):
-    os: _Number
-    cpus: str
-    memory_bytes: _Bytes | None
-    distances: tuple[Annotated[int, Meta(ge=0, le=2**31)], ...]
-    kind: str = ""
-    side_caches: tuple[_Bytes | None, ...] = ()
-
-
-class _Kind(Struct):
-    cpus: str
-    rank: _Number | None
-    infos: tuple[tuple[str, str], ...]
-
-
-class _Attribute(Struct):
-    name: str
-    node: _Number
-    value: float
-    unit: str
-    initiators: str | None
-
-
-class _Topology(Struct):
-    cpus: Annotated[list[tuple[_Number, _Number, _Number, _Number | None, _Number, str]], Meta(min_length=1)]
-    caches: list[_Cache] | None
-    numa: list[_Node]
-    allowed: str
-    complete: str | None = None
-    kinds: list[_Kind] = []
-    memory_attributes: list[_Attribute] = []
-
-    def topology(self) -> Topology:
-        """The topology; `ValueError` for a list of hardware threads that cannot be read."""
-        return Topology(
-            cpus=tuple(Cpu(*row) for row in self.cpus),
-            caches=None
-            if self.caches is None
-            else tuple(
-                Cache(c.level, c.kind, c.size_bytes, c.line_bytes, parse_cpus(c.cpus, or_none=True), c.ways)
-                for c in self.caches
-            ),
-            numa=tuple(
-                NumaNode(n.os, parse_cpus(n.cpus, or_none=True), n.memory_bytes, n.distances, n.kind, n.side_caches)
-                for n in self.numa
-            ),
-            allowed=parse_cpus(self.allowed, or_none=True),
-            complete=_cpus_or_unknown(self.complete),
-            kinds=tuple(CpuKind(parse_cpus(k.cpus, or_none=True), k.rank, k.infos) for k in self.kinds),
-            memory_attributes=tuple(
-                MemoryAttribute(a.name, a.node, a.value, a.unit, _cpus_or_unknown(a.initiators))
-                for a in self.memory_attributes
-            ),
-        )
-
-
-def _cpus_or_unknown(text: str | None) -> CpuSet | None:
-    return None if text is None else parse_cpus(text, or_none=True)
+_SETS = ("cpus", "allowed", "complete", "initiators")
+"""Members that are sets of hardware threads, stored as the kernel's lists (`0-3,8`)."""
+_ALWAYS = ("distances", "infos", "initiators")
+"""Members that are stored even if they are not known; others with their default value are left out."""
 
 
 class StoredMachine(Struct):
@@ -103,10 +25,10 @@ class StoredMachine(Struct):
 
     schema: int
     name: str
-    topology: _Topology
+    topology: dict[str, Any]
     processor: Processor
-    memory_bytes: _Bytes | None
-    page_sizes: list[tuple[_Bytes, _Bytes | None, _Bytes | None]]
+    memory_bytes: Bytes | None
+    page_sizes: list[tuple[Bytes, Bytes | None, Bytes | None]]
     system: dict[str, str]
     software: dict[str, str]
     disagreements: tuple[Disagreement, ...]
@@ -115,105 +37,72 @@ class StoredMachine(Struct):
         """The machine, without what its description contradicts.
 
         Raises:
-            ValueError: another schema, or a list of hardware threads that cannot be read.
+            ValueError: another schema, or a topology with a member of the wrong kind or range.
         """
         if self.schema != SCHEMA:
             raise ValueError(f"cannot read a machine of schema {self.schema} (this is {SCHEMA}); try a newer Octant")
         found = Machine(
-            name=self.name,
-            topology=self.topology.topology(),
-            processor=self.processor,
-            memory_bytes=self.memory_bytes,
-            page_sizes=tuple(PageSize(*row) for row in self.page_sizes),
-            system=self.system,
-            software=self.software,
-            disagreements=self.disagreements,
-        )
+            self.name, _topology(self.topology), self.processor, self.memory_bytes,
+            tuple(PageSize(*row) for row in self.page_sizes), self.system, self.software, self.disagreements,
+        )  # fmt: skip
         return checked(found)
+
+
+def _topology(stored: dict[str, Any]) -> Topology:
+    names = [member.name for member in fields(Cpu)]
+    rows = msgspec.convert(stored.get("cpus"), list[list[int | str | None]])
+    if any(len(row) != len(names) for row in rows):
+        raise ValueError(f"cannot read the topology (a hardware thread has not the members {', '.join(names)})")
+    others = _with_sets({key: value for key, value in stored.items() if key != "cpus"})
+    return msgspec.convert({**others, "cpus": [dict(zip(names, row, strict=True)) for row in rows]}, Topology)
+
+
+def _with_sets(value: Any) -> Any:
+    """JSON with sets in place of the lists of hardware threads."""
+    if isinstance(value, list):
+        return [_with_sets(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _set(one) if key in _SETS else _with_sets(one) for key, one in value.items()}
+    return value
+
+
+def _set(value: object) -> object:
+    text = msgspec.convert(value, str | None)
+    return text if text is None else parse_cpus(text, or_none=True)
 
 
 def to_json(machine: Machine) -> _Json:
     """The machine in JSON's types; sets of hardware threads are the kernel's lists (`0-3,8`)."""
-    processor = machine.processor
+    processor = {**vars(machine.processor), "flags": sorted(machine.processor.flags)}
     return {
         "schema": SCHEMA,
         "name": machine.name,
         "fingerprint": fingerprint(machine),
-        "topology": _topology_json(machine.topology),
-        "processor": {
-            "architecture": processor.architecture,
-            "vendor": processor.vendor,
-            "model": processor.model,
-            "flags": sorted(processor.flags),
-            "nominal_hz": processor.nominal_hz,
-        },
+        "topology": _plain(machine.topology),
+        "processor": processor,
         "memory_bytes": machine.memory_bytes,
-        "page_sizes": [[p.size_bytes, p.pool_pages, p.free_pages] for p in machine.page_sizes],
+        "page_sizes": _plain(machine.page_sizes),
         "system": dict(sorted(machine.system.items())),
         "software": dict(sorted(machine.software.items())),
-        "disagreements": [
-            {"subject": d.subject, "statements": [list(s) for s in d.statements], "trusted": d.trusted}
-            for d in machine.disagreements
-        ],
+        "disagreements": _plain(machine.disagreements),
     }
 
 
-def _topology_json(topology: Topology) -> _Json:
-    """The topology; what versions before 0.3 did not store is left out where it is not known or there is none."""
-    further: _Json = {
-        "complete": None if topology.complete is None else cpus_text(topology.complete),
-        "kinds": [
-            {"cpus": cpus_text(k.cpus), "rank": k.rank, "infos": [list(info) for info in k.infos]}
-            for k in topology.kinds
-        ],
-        "memory_attributes": [
-            {
-                "name": a.name,
-                "node": a.node,
-                "value": a.value,
-                "unit": a.unit,
-                "initiators": None if a.initiators is None else cpus_text(a.initiators),
-            }
-            for a in topology.memory_attributes
-        ],
-    }
+def _plain(value: Any) -> Any:
+    if isinstance(value, frozenset):
+        return cpus_text(value)
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, Cpu | PageSize):
+        return list(astuple(value))
+    if not is_dataclass(value):
+        return value
+    members = ((member, getattr(value, member.name)) for member in fields(value))
     return {
-        "cpus": _cpu_rows(topology),
-        "caches": None if topology.caches is None else [_cache_json(cache) for cache in topology.caches],
-        "numa": [
-            {
-                "os": n.os,
-                "cpus": cpus_text(n.cpus),
-                "memory_bytes": n.memory_bytes,
-                "distances": list(n.distances),
-                **({"kind": n.kind} if n.kind else {}),
-                **({"side_caches": list(n.side_caches)} if n.side_caches else {}),
-            }
-            for n in topology.numa
-        ],
-        "allowed": cpus_text(topology.allowed),
-        **{key: value for key, value in further.items() if value not in (None, [])},
+        member.name: _plain(one)
+        for member, one in members
+        if member.name in _ALWAYS or member.default is MISSING or one != member.default
     }
-
-
-def _cache_json(cache: Cache) -> _Json:
-    return {
-        "level": cache.level,
-        "kind": cache.kind,
-        "size_bytes": cache.size_bytes,
-        "line_bytes": cache.line_bytes,
-        "cpus": cpus_text(cache.cpus),
-        **({"ways": cache.ways} if cache.ways else {}),
-    }
-
-
-def _cpu_rows(topology: Topology) -> list[list[int | str | None]]:
-    return [[c.os, c.core, c.package, c.numa, c.die, c.kind] for c in topology.cpus]
-
-
-def _without_unknown(row: list[int | str | None]) -> list[int | str]:
-    """A row that can be compared with others; what is not known comes first."""
-    return [-1 if one is None else one for one in row]
 
 
 def fingerprint(machine: Machine) -> str:
@@ -223,12 +112,12 @@ def fingerprint(machine: Machine) -> str:
     use, settings, software, stated clocks, per-node sizes (they grow after boot), the filling of page pools.
     """
     topology, processor = machine.topology, machine.processor
-    caches: list[list[int | str | None]] = [
-        [c.level, c.kind, c.size_bytes, c.line_bytes, cpus_text(c.cpus)] for c in topology.caches or ()
-    ]
+    caches = [[c.level, c.kind, c.size_bytes, c.line_bytes, cpus_text(c.cpus)] for c in topology.caches or ()]
     hardware = [
-        _cpu_rows(topology),
-        None if topology.caches is None else sorted(caches, key=_without_unknown),
+        _plain(topology.cpus),
+        None
+        if topology.caches is None
+        else sorted(caches, key=lambda row: [-1 if one is None else one for one in row]),
         [[n.os, cpus_text(n.cpus), list(n.distances)] for n in topology.numa],
         [processor.architecture, processor.vendor, processor.model, sorted(processor.flags)],
         None if machine.memory_bytes is None else round(machine.memory_bytes / 2**30),

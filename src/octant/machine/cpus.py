@@ -17,14 +17,15 @@ def topology_without_caches(tree: Tree) -> Topology:
         ValueError: no hardware thread is described, or more than a machine has, or their cores are not.
     """
     online = online_cpus(tree)
-    nodes = tuple(node for number in node_numbers(tree) if (node := _node(tree, number, online)))
+    nodes = memory_nodes(tree, online)
     home = {cpu: node.os for node in nodes for cpu in node.cpus}
     cores: dict[CpuSet, int] = {}
     found = []
     for os in sorted(online):
         folder = f"{CPU}/cpu{os}/topology"
         # Core numbers repeat between packages, on some kernels between dies; the set of siblings never does.
-        siblings = sibling_cpus(tree, os)
+        paths = [f"{folder}/{name}" for name in ("core_cpus", "thread_siblings")]
+        siblings = next((cpus for path in paths if (cpus := tree.cpu_set(f"{path}_list", path))), None)
         if not siblings:
             raise ValueError(f"cannot tell the core of hardware thread {os} ({folder} has no sibling threads)")
         package = max(tree.number(f"{folder}/physical_package_id") or 0, 0)
@@ -33,34 +34,18 @@ def topology_without_caches(tree: Tree) -> Topology:
     return Topology(tuple(found), None, nodes or (NumaNode(0, online, total_bytes(tree), (10,)),), online)
 
 
-def _node(tree: Tree, number: int, online: CpuSet) -> NumaNode | None:
-    """The memory node of that number; `None` where it has neither hardware threads nor a size."""
-    cpus, size = (node_cpus(tree, number) or frozenset()) & online, node_bytes(tree, number)
-    words = (tree.text(f"{NODE}/node{number}/distance") or "").split()
-    distances = tuple(map(int, words)) if all(re.fullmatch("[0-9]{1,9}", word) for word in words) else ()
-    return NumaNode(number, cpus, size, distances) if cpus or size is not None else None
-
-
-def sibling_cpus(tree: Tree, cpu: int) -> CpuSet | None:
-    """The hardware threads of the core of one; `None` where they are not stated."""
-    paths = (f"{CPU}/cpu{cpu}/topology/{name}" for name in ("core_cpus", "thread_siblings"))
-    return next((cpus for path in paths if (cpus := tree.cpu_set(f"{path}_list", path))), None)
-
-
-def node_cpus(tree: Tree, number: int) -> CpuSet | None:
-    """The hardware threads of a memory node; `None` where they are not stated."""
-    return tree.cpu_set(f"{NODE}/node{number}/cpulist", f"{NODE}/node{number}/cpumap")
-
-
-def node_numbers(tree: Tree) -> list[int]:
-    """The numbers of the memory nodes, ascending; none where the kernel was built without NUMA."""
-    return sorted(tree.cpus(f"{NODE}/online") or tree.numbers(NODE, "node"))
-
-
-def node_bytes(tree: Tree, number: int) -> int | None:
-    """The size of a node's memory; `None` where it is not stated."""
-    size = re.search(r"MemTotal:\s*([0-9]{1,15}) kB", tree.text(f"{NODE}/node{number}/meminfo") or "")
-    return int(size[1]) * 1024 if size else None
+def memory_nodes(tree: Tree, online: CpuSet) -> tuple[NumaNode, ...]:
+    """The memory nodes, ascending, that state hardware threads or a size; none where the kernel was built without."""
+    found = []
+    for number in sorted(tree.cpus(f"{NODE}/online") or tree.numbers(NODE, "node")):
+        folder = f"{NODE}/node{number}"
+        cpus = (tree.cpu_set(f"{folder}/cpulist", f"{folder}/cpumap") or frozenset()) & online
+        size = re.search(r"MemTotal:\s*([0-9]{1,15}) kB", tree.text(f"{folder}/meminfo") or "")
+        words = (tree.text(f"{folder}/distance") or "").split()
+        distances = tuple(map(int, words)) if all(re.fullmatch("[0-9]{1,9}", word) for word in words) else ()
+        if cpus or size:
+            found.append(NumaNode(number, cpus, int(size[1]) * 1024 if size else None, distances))
+    return tuple(found)
 
 
 def total_bytes(tree: Tree) -> int | None:

@@ -2,11 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from octant.machine import LAST_CACHE, CpuSet, Disagreement, Machine, Topology
-from octant.machine.cpus import CPU, node_bytes, node_cpus, node_numbers, online_cpus
+from octant.machine import LAST_CACHE, CpuSet, Disagreement, Machine, NumaNode, Topology
+from octant.machine.cpus import CPU, memory_nodes, online_cpus
 from octant.machine.cpusets import cpus_text
 from octant.machine.tree import Tree
 from octant.units import bytes_text, si_text
@@ -32,14 +31,12 @@ def disagreements(machine: Machine, facts: dict[str, int]) -> tuple[Disagreement
 
     `facts`: `cpuinfo_cpus` (processors in /proc/cpuinfo) and `cpuinfo_hz` (its clock); each may be absent.
     """
-    checks = (
-        _model(machine),
-        _host_cache(machine),
-        _node_sizes(machine),
-        _count(machine, facts),
-        _clock(machine, facts),
-    )
+    checks = _model(machine), _host_cache(machine), _sizes(machine, facts), _clock(machine, facts)
     return tuple(found for check in checks for found in check)
+
+
+def _apart(subject: str, trusted: str, *statements: tuple[str, str]) -> Disagreement:
+    return Disagreement(subject, statements, trusted)
 
 
 def _model(machine: Machine) -> Iterator[Disagreement]:
@@ -58,97 +55,65 @@ def _model(machine: Machine) -> Iterator[Disagreement]:
             generation, signs = "Zen 4 or later", ("avx512f", "avx512_vnni")
     if generation:
         newest = ", ".join(flag for flag in signs if flag in flags)
-        yield Disagreement(
+        yield _apart(
             "processor model",
-            (
-                ("/proc/cpuinfo model", f"family {family} model {model}: {name}"),
-                ("/proc/cpuinfo flags", f"{newest}: {generation}"),
-            ),
             "flags: the processor executes what they name; a hypervisor can choose the number",
+            ("/proc/cpuinfo model", f"family {family} model {model}: {name}"),
+            ("/proc/cpuinfo flags", f"{newest}: {generation}"),
         )
 
 
 def _host_cache(machine: Machine) -> Iterator[Disagreement]:
-    if machine.system.get("virtualisation", "none") == "none":
-        return
-    cores = len(machine.topology.groups("core"))
+    cores, system = len(machine.topology.groups("core")), machine.system.get("virtualisation", "none")
     l3_bytes = sum(c.size_bytes or 0 for c in machine.topology.data_caches(3))
-    if l3_bytes > _PLAUSIBLE_L3_BYTES * cores:
-        yield Disagreement(
+    if system != "none" and l3_bytes > _PLAUSIBLE_L3_BYTES * cores:
+        yield _apart(
             LAST_CACHE,
-            (
-                (
-                    "/sys/devices/system/cpu cache",
-                    f"{bytes_text(l3_bytes)} L3 for {cores} core{'s' * (cores > 1)}",
-                ),
-                (
-                    "virtualisation",
-                    f"{machine.system['virtualisation']} guest: the host's cores share it too",
-                ),
-            ),
             "neither: the size is the whole host's; only a measured latency ladder shows the part that this guest gets",
+            ("/sys/devices/system/cpu cache", f"{bytes_text(l3_bytes)} L3 for {cores} core{'s' * (cores > 1)}"),
+            ("virtualisation", f"{system} guest: the host's cores share it too"),
         )
 
 
-def _node_sizes(machine: Machine) -> Iterator[Disagreement]:
+def _sizes(machine: Machine, facts: dict[str, int]) -> Iterator[Disagreement]:
     nodes_bytes, memory_bytes = sum(node.memory_bytes or 0 for node in machine.topology.numa), machine.memory_bytes
     if nodes_bytes and memory_bytes and abs(nodes_bytes - memory_bytes) > 0.02 * memory_bytes:
-        yield Disagreement(
+        yield _apart(
             "memory size",
-            (
-                ("/proc/meminfo", f"{bytes_text(machine.memory_bytes)} in all"),
-                ("/sys/devices/system/node", f"{bytes_text(nodes_bytes)} in all nodes together"),
-            ),
             "/proc/meminfo: per-node sizes grow while a kernel initialises memory late, the total does not",
+            ("/proc/meminfo", f"{bytes_text(machine.memory_bytes)} in all"),
+            ("/sys/devices/system/node", f"{bytes_text(nodes_bytes)} in all nodes together"),
         )
-
-
-def _count(machine: Machine, facts: dict[str, int]) -> Iterator[Disagreement]:
     listed, online = facts.get("cpuinfo_cpus", 0), len(machine.topology.cpus)
     if listed and listed != online:
-        yield Disagreement(
+        yield _apart(
             "number of processors",
-            (
-                ("/proc/cpuinfo", f"{listed} processors"),
-                ("/sys/devices/system/cpu/online", f"{online} hardware threads"),
-            ),
             "/sys/devices/system/cpu/online: containers mask /proc/cpuinfo, and only there is the topology",
+            ("/proc/cpuinfo", f"{listed} processors"),
+            ("/sys/devices/system/cpu/online", f"{online} hardware threads"),
         )
 
 
 def _clock(machine: Machine, facts: dict[str, int]) -> Iterator[Disagreement]:
-    shown_hz = facts.get("cpuinfo_hz", 0)
+    shown_hz, stated_hz = facts.get("cpuinfo_hz", 0), machine.processor.nominal_hz
     low_hz, high_hz = (float(machine.system.get(key, 0)) for key in ("frequency_min_hz", "frequency_max_hz"))
+    shown = ("/proc/cpuinfo cpu MHz", si_text(shown_hz, "Hz"))
     if shown_hz and high_hz and not 0.98 * low_hz <= shown_hz <= 1.02 * high_hz:
-        yield Disagreement(
-            "clock",
-            (
-                ("/proc/cpuinfo cpu MHz", si_text(shown_hz, "Hz")),
-                ("cpufreq limits", f"{si_text(low_hz, 'Hz')} to {si_text(high_hz, 'Hz')}"),
-            ),
-            "cpufreq: it sets the clock; cpuinfo shows the time-stamp counter where it cannot see the clock",
-        )
-    stated_hz = machine.processor.nominal_hz
+        trusted = "cpufreq: it sets the clock; cpuinfo shows the time-stamp counter where it cannot see the clock"
+        limits = ("cpufreq limits", f"{si_text(low_hz, 'Hz')} to {si_text(high_hz, 'Hz')}")
+        yield _apart("clock", trusted, shown, limits)
     if shown_hz and stated_hz and not high_hz and abs(shown_hz - stated_hz) > 0.05 * stated_hz:
-        yield Disagreement(
-            "clock",
-            (
-                ("/proc/cpuinfo cpu MHz", si_text(shown_hz, "Hz")),
-                ("the processor's name", si_text(stated_hz, "Hz")),
-            ),
-            "neither: there is no cpufreq; only a measured dependent loop shows the clock",
-        )
+        trusted = "neither: there is no cpufreq; only a measured dependent loop shows the clock"
+        yield _apart("clock", trusted, shown, ("the processor's name", si_text(stated_hz, "Hz")))
 
 
 def kernel_statements(tree: Tree) -> dict[str, str]:
     """What the kernel's own files say about facts that hwloc may correct, by subject; unstated facts are absent."""
-    online = online_cpus(tree)
-    listed, nodes = tree.cpus(f"{CPU}/online"), node_numbers(tree)
-    sizes = {number: node_bytes(tree, number) for number in nodes}
+    online, listed = online_cpus(tree), tree.cpus(f"{CPU}/online")
+    nodes = memory_nodes(tree, online)
     found = {"hardware threads": cpus_text(listed)} if listed else {}
-    if any(node_cpus(tree, number) for number in nodes):
-        described = [number for number in nodes if node_cpus(tree, number) or sizes[number] is not None]
-        found |= _node_statements({number: sizes[number] for number in described})
+    if any(node.cpus for node in nodes):
+        found |= _node_statements(nodes)
     caches: dict[tuple[str, CpuSet], int | None] = {}
     unstated = set()
     for cpu in sorted(online):
@@ -169,25 +134,20 @@ def disagreements_with_kernel(topology: Topology, kernel: Mapping[str, str]) -> 
     """Where hwloc, which read the topology, and the kernel differ; only if caches are known: without hwloc none is."""
     if topology.caches is None:
         return ()
-    found = {"hardware threads": cpus_text(cpu.os for cpu in topology.cpus)}
-    found |= _node_statements({node.os: node.memory_bytes for node in topology.numa})
+    found = {"hardware threads": cpus_text(cpu.os for cpu in topology.cpus), **_node_statements(topology.numa)}
     found |= _cache_statements([(_cache_subject(c.level, c.kind), c.size_bytes) for c in topology.caches])
+    trusted = "hwloc: it corrects known errors of kernels and firmware"
+    both = ((subject, stated, found.get(subject, "none")) for subject, stated in kernel.items())
     return tuple(
-        Disagreement(
-            subject,
-            (("/sys/devices/system", kernel[subject]), ("hwloc", found.get(subject, "none"))),
-            "hwloc: it corrects known errors of kernels and firmware",
-        )
-        for subject in kernel
-        if kernel[subject] != found.get(subject, "none")
+        _apart(subject, trusted, ("/sys/devices/system", stated), ("hwloc", corrected))
+        for subject, stated, corrected in both
+        if stated != corrected
     )
 
 
-def _node_statements(sizes: Mapping[int, int | None]) -> dict[str, str]:
-    return {
-        "NUMA nodes": cpus_text(sizes),
-        "memory of NUMA nodes": ", ".join(f"{number}: {bytes_text(size or None)}" for number, size in sizes.items()),
-    }
+def _node_statements(nodes: Sequence[NumaNode]) -> dict[str, str]:
+    sizes = ", ".join(f"{node.os}: {bytes_text(node.memory_bytes or None)}" for node in nodes)
+    return {"NUMA nodes": cpus_text(node.os for node in nodes), "memory of NUMA nodes": sizes}
 
 
 def _cache_subject(level: int | None, kind: str) -> str:
@@ -201,39 +161,3 @@ def _cache_statements(caches: Iterable[tuple[str, int | None]]) -> dict[str, str
     for (subject, size), count in sorted(Counter(caches).items(), key=lambda one: (one[0][0], one[0][1] or 0)):
         found.setdefault(subject, []).append(f"{count} of {bytes_text(size)}")
     return {subject: ", ".join(parts) for subject, parts in found.items()}
-
-
-def with_measured(machine: Machine, clock_hz: float, cache_bytes: float | None = None) -> Machine:
-    """`machine` with measured values compared with stated ones; earlier measurements are replaced.
-
-    `clock_hz`: from a loop of known cycles (one core busy). `cache_bytes`: what a latency ladder shows that all caches
-    hold at most; footprints beyond twice as much are in memory. Differences within 5 % (clock) or a factor of two
-    (cache) are ignored.
-
-    Raises:
-        ValueError: a measurement is not positive.
-    """
-    if clock_hz <= 0 or (cache_bytes is not None and cache_bytes <= 0):
-        raise ValueError("cannot compare a measurement with the machine (it is not positive); try the kernel again")
-    found = [known for known in machine.disagreements if "measured" not in dict(known.statements)]
-    stated_hz = machine.processor.nominal_hz
-    highest_hz = max(float(machine.system.get("frequency_max_hz", 0)), stated_hz or 0)  # turbo is no contradiction
-    if stated_hz and not 0.95 * stated_hz <= clock_hz <= 1.05 * highest_hz:
-        found.append(
-            Disagreement(
-                "measured clock",
-                (("stated", si_text(stated_hz, "Hz")), ("measured", si_text(clock_hz, "Hz"))),
-                "measured: a core counts its own cycles; stated is the base or the time-stamp counter",
-            )
-        )
-    shown_bytes = machine.last_level_cache_bytes()
-    if cache_bytes is not None and shown_bytes and not shown_bytes / 2 <= cache_bytes <= shown_bytes * 2:
-        found.append(
-            Disagreement(
-                "measured last-level cache",
-                (("stated", bytes_text(shown_bytes)), ("measured", bytes_text(cache_bytes))),
-                "measured: it is what this process can use; the stated size may be the host's",
-            )
-        )
-        return replace(machine, disagreements=tuple(found), measured_cache_bytes=round(cache_bytes))
-    return replace(machine, disagreements=tuple(found), measured_cache_bytes=None)

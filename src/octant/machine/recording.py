@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from octant.machine.command import output, tool
 from octant.machine.discover import from_tree
 from octant.machine.hwloc._helper import pci_stub
 from octant.machine.hwloc.inputs import control_groups, group_mounts, input_files, input_links, is_group_mount
-from octant.machine.hwloc.library import wheel_library
+from octant.machine.hwloc.process import wheel_library
 from octant.machine.system import EVENT_SOURCES, mounts, page_sizes
 from octant.machine.tree import Tree
+from octant.software.command import output, tool
 
 
 def record(folder: Path, root: Path = Path("/")) -> list[Path]:

@@ -1,13 +1,15 @@
 """The check that every machine passes before it is shown: what its description contradicts is not used as a fact."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
+from typing import TypeVar
 
 from octant.machine import Cache, Cpu, CpuSet, Disagreement, Machine, NumaNode, Topology
 from octant.machine.cpusets import cpus_text
 
+_Part = TypeVar("_Part", Cpu, NumaNode)
 _SHOWN = 3
 """Contradictions of one kind that are listed; of more, their number is."""
 
@@ -15,12 +17,10 @@ _SHOWN = 3
 def checked(machine: Machine) -> Machine:
     """Return the machine with a consistent topology; each contradiction becomes one of its disagreements."""
     topology, found = checked_topology(machine.topology)
+    if topology == machine.topology:
+        return machine
     new = tuple(one for one in found if one not in machine.disagreements)
-    return (
-        machine
-        if topology == machine.topology
-        else replace(machine, topology=topology, disagreements=(*machine.disagreements, *new))
-    )
+    return replace(machine, topology=topology, disagreements=(*machine.disagreements, *new))
 
 
 def checked_topology(topology: Topology) -> tuple[Topology, tuple[Disagreement, ...]]:
@@ -31,13 +31,13 @@ def checked_topology(topology: Topology) -> tuple[Topology, tuple[Disagreement, 
     exists and holds it; and caches of a level are disjoint, nest in those of other levels, and divide no core unless
     all of them do. A level of caches that contradicts anything is left out, and all of them where it is the last.
     """
-    found: list[Disagreement] = []
-    topology = replace(topology, cpus=tuple(_threads(topology.cpus, found)))
+    said = _Said()
+    topology = replace(topology, cpus=tuple(_threads(topology.cpus, said)))
     here = frozenset(cpu.os for cpu in topology.cpus)
-    topology = replace(topology, allowed=_allowed(topology.allowed, here, found))
-    topology = replace(topology, numa=tuple(_nodes(topology.numa, here, found)))
-    topology = replace(topology, cpus=tuple(_homes(topology, found)))
-    return replace(topology, caches=_caches(topology, here, found)), tuple(found)
+    allowed, numa = _allowed(topology.allowed, here, said), tuple(_nodes(topology.numa, here, said))
+    topology = replace(topology, allowed=allowed, numa=numa)
+    topology = replace(topology, cpus=tuple(_homes(topology, said)))
+    return replace(topology, caches=_caches(topology, here, said)), tuple(said)
 
 
 def remark(one: Disagreement) -> str:
@@ -46,204 +46,145 @@ def remark(one: Disagreement) -> str:
     return f"{one.subject}: {said}. {one.trusted[:1].upper()}{one.trusted[1:]}"
 
 
-def _contradiction(subject: str, *statements: tuple[str, str], instead: str) -> Disagreement:
-    return Disagreement(subject, statements, f"contradiction: {instead}")
+class _Said(list[Disagreement]):
+    """The contradictions found so far."""
+
+    def add(self, subject: str, instead: str, *statements: tuple[str, str]) -> None:
+        self.append(Disagreement(subject, statements, f"contradiction: {instead}"))
+
+    def once(self, subject: str, parts: Iterable[_Part]) -> dict[int, _Part]:
+        """The parts by number; of several with one number the first."""
+        found: dict[int, _Part] = {}
+        twice = {part.os for part in parts if found.setdefault(part.os, part) is not part}
+        if twice:
+            several = f"{subject} {cpus_text(twice)} are there several times"
+            self.add(subject, "the first description of each is used", ("description", several))
+        return found
 
 
-def _listed(parts: Iterable[str]) -> str:
-    every = list(parts)
-    more = f"; and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
-    return "; ".join(every[:_SHOWN]) + more
-
-
-def _threads(cpus: Iterable[Cpu], found: list[Disagreement]) -> Iterator[Cpu]:
+def _threads(cpus: Iterable[Cpu], said: _Said) -> Iterator[Cpu]:
     """Each hardware thread once, and the threads of a core in one package and die."""
-    once: dict[int, Cpu] = {}
-    twice = [cpu.os for cpu in cpus if once.setdefault(cpu.os, cpu) is not cpu]
-    if twice:
-        found.append(
-            _contradiction(
-                "hardware threads",
-                ("description", f"hardware threads {cpus_text(set(twice))} are there several times"),
-                instead="the first description of each is used",
-            )
-        )
+    once = said.once("hardware threads", cpus)
     homes: dict[int, Cpu] = {}
-    torn: dict[int, set[int]] = {}
-    for cpu in once.values():
-        first = homes.setdefault(cpu.core, cpu)
-        if (first.package, first.die) != (cpu.package, cpu.die):
-            torn.setdefault(cpu.core, {first.os}).add(cpu.os)
+    torn = {cpu.os for cpu in once.values() if _place(homes.setdefault(cpu.core, cpu)) != _place(cpu)}
     if torn:
-        cores = _listed(cpus_text(group) for group in torn.values())
-        found.append(
-            _contradiction(
-                "cores",
-                ("cores", f"hardware threads {cores} are one core each"),
-                ("packages and dies", "those are in several"),
-                instead="not used: these hardware threads count as cores of their own in each package and die",
-            )
+        cores: dict[int, set[int]] = {}
+        for number in torn:
+            core = once[number].core
+            cores.setdefault(core, {homes[core].os}).add(number)
+        listed = [cpus_text(core) for core in cores.values()]
+        more = f"; and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+        said.add(
+            "cores",
+            "not used: these hardware threads count as cores of their own in each package and die",
+            ("cores", f"hardware threads {'; '.join(listed[:_SHOWN])}{more} are one core each"),
+            ("packages and dies", "those are in several"),
         )
-    number = max(homes, default=0) + 1
+    unused = max(homes, default=0) + 1
     new: dict[tuple[int, int, int], int] = {}
-    for cpu in sorted(once.values(), key=lambda one: one.os):
-        first = homes[cpu.core]
-        if (first.package, first.die) == (cpu.package, cpu.die):
-            yield cpu
-        else:
-            yield replace(cpu, core=new.setdefault((cpu.core, cpu.package, cpu.die), number + len(new)))
+    for _, cpu in sorted(once.items()):
+        key = (cpu.core, *_place(cpu))
+        yield replace(cpu, core=new.setdefault(key, unused + len(new))) if cpu.os in torn else cpu
 
 
-def _allowed(allowed: CpuSet, here: CpuSet, found: list[Disagreement]) -> CpuSet:
-    if allowed and allowed <= here:
-        return allowed
-    outside = allowed - here
-    said = f"hardware threads {cpus_text(outside)} may be used" if outside else "no hardware thread may be used"
-    found.append(
-        _contradiction(
+def _place(cpu: Cpu) -> tuple[int, int]:
+    return cpu.package, cpu.die
+
+
+def _allowed(allowed: CpuSet, here: CpuSet, said: _Said) -> CpuSet:
+    both, outside = allowed & here, allowed - here
+    if outside or not both:
+        every = "not used: every hardware thread counts as usable"
+        said.add(
             "usable hardware threads",
-            ("usable threads", said),
+            "those that exist are used" if both else every,
+            ("usable threads", f"hardware threads {cpus_text(outside) or 'none'} may be used"),
             ("topology", f"hardware threads are {cpus_text(here)}"),
-            instead="those that exist are used"
-            if allowed & here
-            else "not used: every hardware thread counts as usable",
         )
-    )
-    return (allowed & here) or here
+    return both or here
 
 
-def _nodes(nodes: Iterable[NumaNode], here: CpuSet, found: list[Disagreement]) -> Iterator[NumaNode]:
+def _nodes(nodes: Iterable[NumaNode], here: CpuSet, said: _Said) -> Iterator[NumaNode]:
     """Each node once, with hardware threads that exist and that no other node claims in part."""
-    once: dict[int, NumaNode] = {}
-    twice = [node.os for node in nodes if once.setdefault(node.os, node) is not node]
-    if twice:
-        found.append(
-            _contradiction(
-                "NUMA nodes",
-                ("description", f"nodes {cpus_text(set(twice))} are there several times"),
-                instead="the first description of each is used",
-            )
-        )
-    outside = {node.os: node.cpus - here for node in once.values() if node.cpus - here}
+    once = said.once("NUMA nodes", nodes)
+    claims = {number: f"holds hardware threads {cpus_text(node.cpus)}" for number, node in once.items()}
+    outside = frozenset(cpu for node in once.values() for cpu in node.cpus) - here
     if outside:
-        found.append(
-            _contradiction(
-                "NUMA nodes",
-                ("NUMA nodes", _listed(f"node {n} holds hardware threads {cpus_text(c)}" for n, c in outside.items())),
-                ("topology", f"hardware threads are {cpus_text(here)}"),
-                instead="those hardware threads are not used",
-            )
-        )
+        statements = [(f"node {n}", claims[n]) for n, node in once.items() if node.cpus & outside]
+        there = ("topology", f"hardware threads are {cpus_text(here)}")
+        said.add("NUMA nodes", "those that do not exist are not used", *statements[:_SHOWN], there)
     kept = {number: node.cpus & here for number, node in once.items()}
-    disputed = _overlap(kept)
+    parts = (one & other for one, other in combinations(kept.values(), 2) if one & other not in (one, other))
+    disputed = frozenset[int]().union(*parts)
     if disputed:
-        claims = [f"node {n} holds {cpus_text(cpus & disputed)}" for n, cpus in kept.items() if cpus & disputed]
-        found.append(
-            _contradiction(
-                "NUMA nodes",
-                *((f"node {n}", f"holds hardware threads {cpus_text(kept[n])}") for n in kept if kept[n] & disputed),
-                instead=f"not used: hardware threads {cpus_text(disputed)} count as in no node ({_listed(claims)})",
-            )
-        )
-    wrong = [node.os for node in once.values() if node.distances and len(node.distances) != len(once)]
+        statements = [(f"node {n}", claims[n]) for n, cpus in kept.items() if cpus & disputed]
+        said.add("NUMA nodes", f"not used: hardware threads {cpus_text(disputed)} count as in no node", *statements)
+    wrong = [number for number, node in once.items() if node.distances and len(node.distances) != len(once)]
     if wrong:
-        found.append(
-            _contradiction(
-                "NUMA distances",
-                ("distances", f"nodes {cpus_text(wrong)} state distances to another number of nodes"),
-                ("NUMA nodes", f"there are {len(once)}"),
-                instead="not used",
-            )
-        )
+        other = f"nodes {cpus_text(wrong)} state distances to another number of nodes"
+        said.add("NUMA distances", "not used", ("distances", other), ("NUMA nodes", f"there are {len(once)}"))
     for number, node in once.items():
-        cpus, distances = kept[number] - disputed, () if wrong else node.distances
-        same = cpus == node.cpus and distances == node.distances
-        yield node if same else replace(node, cpus=cpus, distances=distances)
+        yield replace(node, cpus=kept[number] - disputed, distances=() if wrong else node.distances)
 
 
-def _overlap(sets: Mapping[int, CpuSet]) -> CpuSet:
-    """Members of sets that overlap in part: neither holds all of the other."""
-    found: set[int] = set()
-    groups = list(sets.values())
-    for at, one in enumerate(groups):
-        for other in groups[at + 1 :]:
-            both = one & other
-            if both and both not in (one, other):
-                found |= both
-    return frozenset(found)
-
-
-def _homes(topology: Topology, found: list[Disagreement]) -> Iterator[Cpu]:
+def _homes(topology: Topology, said: _Said) -> Iterator[Cpu]:
     """The hardware threads, without a node where their node does not hold them or divides their core."""
     holds = {node.os: node.cpus for node in topology.numa}
-    of_core: dict[int, set[int | None]] = {}
+    of_core: dict[int, set[int]] = {}
     for cpu in topology.cpus:
-        of_core.setdefault(cpu.core, set()).add(cpu.numa)
-    said = [one for one in topology.cpus if one.numa is not None and one.os not in holds.get(one.numa, frozenset())]
-    several = {core for core, numbers in of_core.items() if len(numbers - {None}) > 1}
-    lost = frozenset(cpu.os for cpu in said) | {cpu.os for cpu in topology.cpus if cpu.core in several}
-    if lost and not any(one.subject == "NUMA nodes" for one in found):
-        found.append(
-            _contradiction(
-                "NUMA nodes",
-                ("hardware threads", f"{cpus_text(lost)} have a node"),
-                ("NUMA nodes", "that node does not hold them, or holds a part of their core"),
-                instead=f"not used: hardware threads {cpus_text(lost)} count as in no node",
-            )
+        of_core.setdefault(cpu.core, set()).update(() if cpu.numa is None else (cpu.numa,))
+    lost = {
+        cpu.os
+        for cpu in topology.cpus
+        if len(of_core[cpu.core]) > 1 or (cpu.numa is not None and cpu.os not in holds.get(cpu.numa, ()))
+    }
+    if lost and not any(one.subject == "NUMA nodes" for one in said):
+        said.add(
+            "NUMA nodes",
+            f"not used: hardware threads {cpus_text(lost)} count as in no node",
+            ("hardware threads", f"{cpus_text(lost)} have a node"),
+            ("NUMA nodes", "that node does not hold them, or holds a part of their core"),
         )
     for cpu in topology.cpus:
-        yield replace(cpu, numa=None) if cpu.os in lost and cpu.numa is not None else cpu
+        yield replace(cpu, numa=None) if cpu.os in lost else cpu
 
 
-def _caches(topology: Topology, here: CpuSet, found: list[Disagreement]) -> tuple[Cache, ...] | None:
+def _caches(topology: Topology, here: CpuSet, said: _Said) -> tuple[Cache, ...] | None:
     """The caches of levels that nothing contradicts; `None` where the last level is contradictory."""
     if topology.caches is None:
         return None
     levels: dict[tuple[int, str], list[Cache]] = {}
     for cache in topology.caches:
         levels.setdefault((cache.level, "instruction" if cache.kind == "instruction" else "data"), []).append(cache)
-    cores, packages = topology.groups("core"), topology.groups("package")
-    wrong: dict[tuple[int, str], str] = {}
-    for key, caches in levels.items():
-        why = _wrong_level(caches, here, cores, packages)
-        if why:
-            wrong[key] = why
-    data = sorted(key for key in levels if key[1] == "data" and key not in wrong)
-    for inner, outer in pairwise(data):
-        if not _nest([cache.cpus for cache in levels[inner]], [cache.cpus for cache in levels[outer]]):
+    sets = {key: [cache.cpus for cache in caches] for key, caches in levels.items()}
+    units = {unit: topology.groups(unit) for unit in ("core", "package")}
+    wrong = {key: why for key in levels if (why := _wrong_level(sets[key], here, units))}
+    data = sorted(key for key in levels if key[1] == "data")
+    for inner, outer in pairwise([key for key in data if key not in wrong]):
+        if not _nest(sets[inner], sets[outer]):
             wrong[inner] = wrong[outer] = f"level-{inner[0]} and level-{outer[0]} caches overlap in part"
     if not wrong:
         return topology.caches
-    last = max((key for key in levels if key[1] == "data"), default=None)
-    names = _listed(f"level-{level} {kind}" for level, kind in wrong)
-    found.append(
-        _contradiction(
-            "caches",
-            *((f"level-{level} {kind} caches", why) for (level, kind), why in wrong.items()),
-            instead="not used: the caches are not known" if last in wrong else f"not used: {names} caches",
-        )
-    )
-    if last in wrong:
-        return None
-    return tuple(cache for key, caches in levels.items() if key not in wrong for cache in caches)
+    names = {(level, kind): f"level-{level} {kind} caches" for level, kind in wrong}
+    unknown = bool(data) and data[-1] in wrong
+    listed = "the caches are not known" if unknown else "; ".join(names.values())
+    said.add("caches", f"not used: {listed}", *((name, wrong[key]) for key, name in names.items()))
+    return None if unknown else tuple(one for key, caches in levels.items() if key not in wrong for one in caches)
 
 
-def _wrong_level(caches: list[Cache], here: CpuSet, cores: tuple[CpuSet, ...], packages: tuple[CpuSet, ...]) -> str:
+def _wrong_level(sets: list[CpuSet], here: CpuSet, units: dict[str, tuple[CpuSet, ...]]) -> str:
     """Why caches of one level contradict each other or the cores; empty where they do not."""
-    sets = [cache.cpus for cache in caches]
     if not all(sets):
         return "one is shared by no hardware thread"
-    outside = frozenset().union(*sets) - here
-    if outside:
+    counts = Counter(cpu for one in sets for cpu in one)
+    if outside := counts.keys() - here:
         return f"they belong to hardware threads {cpus_text(outside)}, which do not exist"
-    twice = [cpu for cpu, number in Counter(cpu for one in sets for cpu in one).items() if number > 1]
-    if twice:
+    if twice := [cpu for cpu, number in counts.items() if number > 1]:
         return f"several belong to hardware threads {cpus_text(twice)}"
-    if not _nest(sets, cores):
-        return "they overlap cores in part"
-    if not _nest(sets, packages):
-        return "they overlap packages in part"
-    touched = sum(1 for core in cores if not core.isdisjoint(frozenset().union(*sets)))
+    for unit, groups in units.items():
+        if not _nest(sets, groups):
+            return f"they overlap {unit}s in part"
+    touched = sum(not core.isdisjoint(counts) for core in units["core"])
     if len(sets) > touched and all(len(one) == 1 for one in sets):
         return f"{len(sets)} caches of one hardware thread each, for {touched} cores"
     return ""

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from octant import build
 from octant.failure import Exit, Refusal, suggestion
-from octant.machine.command import answer, tool
 from octant.mpi.neutral import LibraryName
+from octant.software.command import answer, tool
 
 _VERSIONS: tuple[tuple[str, LibraryName], ...] = (
     (r"Open MPI v(\S+?),", "openmpi"),

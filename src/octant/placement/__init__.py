@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from octant.failure import Exit, Refusal
-from octant.machine.nonempty import NonEmptySet
+from octant.placement.nonempty import NonEmptySet
 
 
 @dataclass(frozen=True)

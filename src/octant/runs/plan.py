@@ -15,7 +15,7 @@ from octant.failure import Exit, Refusal
 from octant.launch import Planned, ProgramStart, bind, guard
 from octant.launch import link as links
 from octant.launch.link import Link
-from octant.machine import Machine, blas, fftw
+from octant.machine import Machine
 from octant.mpi import settings
 from octant.mpi.proof import READ_BACK
 from octant.placement import RankPlace, planner
@@ -26,6 +26,7 @@ from octant.runs.durations import BUDGET_S, Durations
 from octant.runs.programs import fill
 from octant.runs.programs.checks import check_commands, check_references
 from octant.runs.programs.limits import NO_LIMIT_S, TimeLimits
+from octant.software import blas, fftw
 from octant.store import StoredRun
 from octant.store.lines import Records
 

@@ -11,12 +11,12 @@ from octant import launchers, workloads
 from octant.ask import Ask, Presentation, Shape, Subject, canonical, each_once
 from octant.build import program_name
 from octant.build.describe import Described, describe
+from octant.facts import usable_cores
 from octant.failure import Exit, Refusal, suggestion
 from octant.launch.link import read_link
 from octant.launchers import Job
 from octant.machine import Machine
 from octant.machine.discover import discover
-from octant.machine.facts import usable_cores
 from octant.placement import Placement, planner
 from octant.placement.expressions import parse_place
 from octant.placement.request import PAGE_BYTES, Request

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from octant.machine import facts
+from octant import facts
 from octant.study.parts import number
 
 if TYPE_CHECKING:

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from octant import facts
 from octant.ask import Ask, Presentation, Shape, Subject
 from octant.failure import Refusal
-from octant.machine import Machine, facts
+from octant.machine import Machine
 from octant.placement import planner
 from octant.placement.expressions import LOCATION, parse_place
 from octant.placement.request import parse_request

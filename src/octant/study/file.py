@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
 from msgspec import Meta
 
 from octant import catalogue, registry, untrusted
+from octant.facts import Need
 from octant.failure import Exit, Refusal, suggestion
-from octant.machine.facts import Need
 from octant.registry import Broken, Entries
 from octant.study import checks, kinds
 from octant.study.cells import Cell

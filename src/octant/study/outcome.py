@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from octant import facts
 from octant.failure import Exit, Refusal, suggestion
 from octant.launch.link import why_no_link
-from octant.machine import Machine, facts
+from octant.machine import Machine
 from octant.mpi.inventory import linked
 from octant.mpi.knobs import check_names
 from octant.record import Failure

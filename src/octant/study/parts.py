@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
-from octant import units, workloads
+from octant import facts, units, workloads
+from octant.facts import Need
 from octant.failure import suggestion
 from octant.launch.link import parse_link
-from octant.machine import facts
-from octant.machine.facts import Need
 from octant.runs.programs.table import ProgramTable
 from octant.untrusted import InputTable, TaggedTable, read_with
 

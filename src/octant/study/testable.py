@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from octant import catalogue, registry, stats
-from octant.machine import Machine, facts
+from octant import catalogue, facts, registry, stats
+from octant.machine import Machine
 from octant.registry import Broken
 from octant.runs.declared import nothing_fits
 from octant.study import file

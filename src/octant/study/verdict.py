@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from octant import catalogue, stats
-from octant.machine import Machine, facts
+from octant import catalogue, facts, stats
+from octant.machine import Machine
 from octant.stats import Grade, worst_of_each_kind
 from octant.stats.paired import LEAST_ROUNDS
 from octant.study.factors import factor_text, gain, gain_in_rounds, quotient, range_text, stated

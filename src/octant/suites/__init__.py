@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from msgspec import Meta
 from msgspec.structs import replace
 
-from octant import registry, tile, untrusted, workloads
+from octant import facts, registry, tile, untrusted, workloads
 from octant.analysis.program import declared_workload
 from octant.ask import Ask, Presentation, Shape, Subject, each_once
+from octant.facts import Need
 from octant.failure import Exit, Refusal, suggestion
-from octant.machine import facts
-from octant.machine.facts import Need
 from octant.runs.modes import ranks_and_knobs
 from octant.runs.programs import fill, in_file
 from octant.runs.programs import table as program_table

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta
 
-from octant import tile
-from octant.machine import facts
+from octant import facts, tile
 from octant.units import number_word
 from octant.untrusted import InputTable, read_with
 

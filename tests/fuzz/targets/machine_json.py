@@ -5,8 +5,9 @@ import json
 import msgspec
 
 from fake_run import machine
+from octant import facts
 from octant.launchers import translate
-from octant.machine import codec, facts
+from octant.machine import codec
 from octant.machine.codec import StoredMachine
 from octant.report.machine.text import as_text
 

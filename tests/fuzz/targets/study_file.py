@@ -1,7 +1,7 @@
 """Study files, and the questions that they ask of a machine."""
 
 from fake_run import machine
-from octant.machine import facts
+from octant import facts
 from octant.study import cells as axes
 from octant.study import design, file
 from study_text import STUDY

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from fake_run import machine
-from octant.machine import facts
+from octant import facts
 from octant.machine.cpusets import cpus_text, parse_cpus
 from octant.network.inputs import read_seconds, read_sizes
 from octant.runs.requests import host_names

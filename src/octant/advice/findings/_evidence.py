@@ -9,7 +9,7 @@ import numpy as np
 
 from octant.advice.findings._thresholds import LEAST_PAIRS, NOTHING_BELOW, OF_PEAK
 from octant.analysis.evidence import invalid_doubts, log_ratios
-from octant.machine.blas import own_core
+from octant.software.blas import own_core
 from octant.stats import Estimate, Grade, Period
 from octant.stats.paired import ratio_in_rounds
 from octant.stats.student import LEVEL
@@ -90,5 +90,7 @@ def _ask(figure: Figure) -> str:
 
 def is_of_another_core(summary: Summary, figure: Figure) -> bool:
     """Whether its library notes kernels for another core than the processor's, and is below `OF_PEAK`."""
-    core, own, share = figure.point.notes.get("library_core"), own_core(summary.run.machine.processor), figure.of_limit
+    processor = summary.run.machine.processor
+    core, own = figure.point.notes.get("library_core"), own_core(processor.vendor, processor.flags)
+    share = figure.of_limit
     return bool(core and own) and core != own and share is not None and share < OF_PEAK

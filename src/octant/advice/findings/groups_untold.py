@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import Finding, Judged
 from octant.analysis.clusters import clusters, groups_text, values_of_pairs
 from octant.analysis.names import short_name
-from octant.machine.nonempty import NonEmptySet
 from octant.placement import set_text
+from octant.placement.nonempty import NonEmptySet
 from octant.units import counted, si_text
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from octant.advice.findings._evidence import gain_of, is_beyond
 from octant.advice.findings._thresholds import LEAST_PAIRS
 from octant.analysis.balance import balance
 from octant.analysis.names import short_name
-from octant.machine.nonempty import NonEmptySet
 from octant.placement import set_text
+from octant.placement.nonempty import NonEmptySet
 from octant.stats import Estimate
 from octant.units import capital, percent_text
 

@@ -8,7 +8,7 @@ from octant.advice.findings import Finding, Judged
 from octant.advice.findings._curves import subject
 from octant.advice.findings._evidence import gain_of, gap_of, is_of_another_core, is_sure
 from octant.advice.findings._lines import DOCTOR, larger
-from octant.machine.blas import own_core
+from octant.software.blas import own_core
 from octant.units import capital, percent_text, si_text
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def judge(summary: Summary) -> Judged:
         if not far:
             continue
         share, figure, gap = min(far, key=lambda each: each[0])
-        core, own = figure.point.notes["library_core"], own_core(summary.run.machine.processor)
+        processor = summary.run.machine.processor
+        core, own = figure.point.notes["library_core"], own_core(processor.vendor, processor.flags)
         assert figure.value is not None  # noqa: S101 - it has a share
         found.append(
             Finding(

@@ -5,7 +5,7 @@ run to run. Octant repeats launches for this reason. Disable it (for one command
 """
 
 from octant.advice import Advice, Facts
-from octant.machine.trials import FIXED_ADDRESSES
+from octant.software.trials import FIXED_ADDRESSES
 
 
 def advise(facts: Facts) -> Advice | None:

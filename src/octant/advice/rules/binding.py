@@ -5,7 +5,7 @@ touched first. Octant binds its own runs; this concerns the programs that you st
 """
 
 from octant.advice import Advice, Facts
-from octant.machine.trials import BINDING
+from octant.software.trials import BINDING
 
 _OTHERS = ("GOMP_CPU_AFFINITY", "KMP_AFFINITY")
 

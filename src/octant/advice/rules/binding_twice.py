@@ -5,7 +5,7 @@ and LLVM's. Which of them takes precedence depends on the runtime and its versio
 """
 
 from octant.advice import Advice, Facts
-from octant.machine.trials import BINDING
+from octant.software.trials import BINDING
 
 _STANDARD = ("OMP_PLACES", "OMP_PROC_BIND")
 _VENDORS = ("GOMP_CPU_AFFINITY", "KMP_AFFINITY")

@@ -5,7 +5,7 @@ segmentation fault that does not mention the stack. Threads other than the first
 """
 
 from octant.advice import Advice, Facts
-from octant.machine.trials import LARGE_STACK
+from octant.software.trials import LARGE_STACK
 from octant.units import bytes_text
 
 

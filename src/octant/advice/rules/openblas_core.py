@@ -7,7 +7,7 @@ matrices where that is another one (three rounds, beside the kernels in use): on
 """
 
 from octant.advice import Advice, Facts
-from octant.machine.surroundings import OpenBlas
+from octant.software.surroundings import OpenBlas
 
 _VARIABLE = "OPENBLAS_CORETYPE"
 _GAIN = 1.1  # three rounds tell a tenth from nothing

@@ -7,7 +7,7 @@ separately.
 
 from octant.advice import Advice, Facts
 from octant.machine.cpusets import cpus_text
-from octant.machine.trials import BINDING
+from octant.software.trials import BINDING
 
 
 def advise(facts: Facts) -> Advice | None:

@@ -10,8 +10,8 @@ from importlib.resources import files
 from typing import Literal
 
 from octant import units
+from octant.facts import missing
 from octant.machine import Machine
-from octant.machine.facts import missing
 from octant.untrusted import InputTable, convert
 
 Mode = Literal["one", "every core", "inside", "between"]

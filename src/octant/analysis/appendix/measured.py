@@ -14,12 +14,12 @@ from octant.analysis.levels import level_curve, stated_sizes
 from octant.analysis.plateaus import LEAST_POINTS, reach
 from octant.analysis.summary import clock_hz
 from octant.ask import canonical
+from octant.facts import usable_cores
 from octant.failure import Refusal
 from octant.identity import identity_of
 from octant.limit import CLEAR, MEMORY
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
-from octant.machine.facts import usable_cores
 from octant.record import Point
 from octant.store import Store, StoredRun
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from octant import units
 from octant.analysis.appendix import Entry, Side, number, row_specs
 from octant.analysis.levels import doubted_levels
+from octant.facts import facts
 from octant.machine import CacheKind, Machine
-from octant.machine.facts import facts
 
 
 def of_machine(machine: Machine, name: str = "") -> Side:

@@ -9,9 +9,9 @@ from octant import build
 from octant.ask import Ask, Presentation, Shape, Subject
 from octant.benchmarks import Requested
 from octant.benchmarks.messages.patterns import Pattern, find, patterns
+from octant.facts import usable_cores
 from octant.failure import Exit, Refusal
 from octant.launch.link import read_link
-from octant.machine.facts import usable_cores
 from octant.mpi.inventory import PROBE
 from octant.runs.knobs import check_shape
 from octant.runs.requests import Where, host_names, read_knobs

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from octant.machine.hwloc import _helper
-from octant.machine.hwloc.library import wheel_library
+from octant.machine.hwloc.process import wheel_library
 from octant.machine.tree import Tree
 
 _FACTS = (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from octant.failure import Refusal
 from octant.machine import Machine, Processor, Topology
-from octant.machine.hwloc.library import NoHwlocError
+from octant.machine.hwloc.process import NoHwlocError
 from octant.machine.hwloc.source import from_synthetic, from_xml
 from octant.machine.hwloc.xml import known_sum, read_machine, read_xml
 from octant.untrusted import exists, read_text
@@ -15,25 +15,29 @@ _READABLE = re.compile(r"<topology\b[^>]*\bversion=\"[23]\.")
 
 
 def load(source: str | Path) -> Topology:
-    """The topology in a file (hwloc XML, or a `.synthetic` file) or in a synthetic description itself.
+    """The topology of `load_machine`."""
+    return load_machine(source).topology
 
-    See `parse_description` for what a `.synthetic` file may hold.
+
+def load_machine(source: str | Path) -> Machine:
+    """The machine in a file (hwloc XML, or a `.synthetic` file) or in a synthetic description itself.
+
+    XML may state the processor, too. See `parse_description` for what a `.synthetic` file may hold.
 
     Raises:
         NoHwlocError: it takes libhwloc to read it, and there is none.
         ValueError: neither a file that can be read nor a description, or one of no topology.
     """
-    text = _text(source)
-    return read_xml(_version_2(text, source)) if _is_xml(text) else read_synthetic(text)
-
-
-def load_machine(source: str | Path) -> Machine:
-    """As `load`, with what XML states about the processor and the memory; the rest is not known."""
     text, name = _text(source), Path(source).stem
-    if _is_xml(text):
-        return read_machine(_version_2(text, source), name)
-    topology = read_synthetic(text)
-    return Machine(name, topology, Processor(None, "", "unknown", frozenset(), None), known_sum(topology.numa), ())
+    if not text.lstrip().startswith("<"):
+        topology = read_synthetic(text)
+        return Machine(name, topology, Processor(None, "", "unknown", frozenset(), None), known_sum(topology.numa), ())
+    try:
+        return read_machine(from_xml(text, f"the XML file {str(source)!r}"), name)
+    except NoHwlocError:
+        if not _READABLE.search(text):
+            raise
+        return read_machine(text, name)
 
 
 @functools.lru_cache(maxsize=256)
@@ -54,20 +58,5 @@ def _text(source: str | Path) -> str:
         return read_text(Path(source), "machine")
     except Refusal as refusal:
         why = str(refusal).partition("; ")[0]
-        raise ValueError(
-            f"{why}; try an hwloc XML file, a .synthetic file or a description such as 'pack:2 core:4 pu:2'"
-        ) from None
-
-
-def _is_xml(text: str) -> bool:
-    return text.lstrip().startswith("<")
-
-
-def _version_2(text: str, source: str | Path) -> str:
-    """The XML as libhwloc writes it; without libhwloc the text, if it is of version 2 or 3."""
-    try:
-        return from_xml(text, f"the XML file {str(source)!r}")
-    except NoHwlocError:
-        if not _READABLE.search(text):
-            raise
-        return text
+        hint = "try an hwloc XML file, a .synthetic file or a description such as 'pack:2 core:4 pu:2'"
+        raise ValueError(f"{why}; {hint}") from None

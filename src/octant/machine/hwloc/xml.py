@@ -2,8 +2,8 @@
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from octant.machine import (
     Cache,
@@ -16,11 +16,12 @@ from octant.machine import (
     NumaNode,
     Processor,
     Topology,
-)
-from octant.machine.cpusets import MOST_CPUS, MOST_HERE
-from octant.machine.hwloc.document import parse_document
+)  # fmt: skip
+from octant.machine.cpusets import MOST_CPUS, MOST_HERE, parse_mask
 from octant.machine.kinds import classify
+from octant.untrusted import DEEPEST
 
+_DOCTYPE = re.compile(r"<!DOCTYPE\s+topology\s+SYSTEM\s+\"hwloc[0-9]*\.dtd\"\s*>")
 _CACHE = re.compile(r"L([1-9])(i?)Cache")
 _WORDS = re.compile(r"(0x)?[0-9a-fA-F]{0,8}(,(0x)?[0-9a-fA-F]{0,8})*")
 _MOST_BYTES = 1 << 60
@@ -34,6 +35,30 @@ _UNITS = {
 """Memory attributes whose unit hwloc defines: scale to SI, unit."""
 _DERIVED = frozenset({"Capacity", "Locality"})  # attributes that repeat the size and the cpuset of a node
 _REMEDY = "try 'lstopo --of xml'"
+_PARTS = ("Package", "Die", "Core")
+_RANKING = frozenset({"CoreType", "LinuxCapacity", "FrequencyBaseMHz", "FrequencyMaxMHz"})
+"""Infos by which hwloc ranks kinds of hardware threads."""
+
+
+def parse_document(text: str) -> ET.Element:
+    """Return the root element of a document with hwloc's document type, or with none.
+
+    Raises:
+        ValueError: it is not XML, is nested too deep, or declares another document type or entities.
+    """
+    body = _DOCTYPE.sub("", text, count=1)
+    if "<!DOCTYPE" in body or "<!ENTITY" in body:
+        raise ValueError("cannot read the topology (it declares a document type or entities); remove them")
+    try:
+        root = ET.fromstring(body)  # noqa: S314 (without a document type there are no entities)
+    except ET.ParseError as error:
+        raise ValueError(f"cannot read the topology (no XML: {error}); {_REMEDY}") from error
+    level = list(root)
+    for _ in range(DEEPEST):
+        level = [child for item in level for child in item]
+    if level:
+        raise ValueError(f"cannot read the topology (nested deeper than {DEEPEST} levels); {_REMEDY}")
+    return root
 
 
 def read_machine(text: str, name: str) -> Machine:
@@ -42,10 +67,10 @@ def read_machine(text: str, name: str) -> Machine:
     Raises:
         ValueError: see `read_xml`.
     """
-    infos: dict[str, str] = {}
-    for info in parse_document(text).iterfind("object//info"):
-        infos.setdefault(info.get("name", ""), info.get("value", ""))
-    topology = read_xml(text)
+    root = parse_document(text)
+    topology = _topology(root)
+    stated = [(info.get("name", ""), info.get("value", "")) for info in root.iterfind("object//info")]
+    infos = dict(reversed(stated))  # of several the first counts
     model = infos.get("CPUModel") or infos.get("SoCModel") or "unknown"
     return Machine(
         name=infos.get("HostName") or name,
@@ -73,152 +98,137 @@ def read_xml(text: str) -> Topology:
         ValueError: no such XML, one with entities or a document type of its own, objects nested too deep, or a number
             that is none, out of range, or given to two objects.
     """
-    root = parse_document(text)
+    return _topology(parse_document(text))
+
+
+_Above = tuple[ET.Element, ...]
+"""The objects above one, outermost first."""
+
+
+def _topology(root: ET.Element) -> Topology:
     machine = root.find("object")
     if root.tag != "topology" or machine is None or machine.get("type") != "Machine":
         raise ValueError("cannot read the topology (no hwloc machine in it); try 'lstopo --of xml FILE'")
-    if root.get("version", "1")[:1] not in "23":
-        raise ValueError(
-            f"cannot read hwloc XML of version {root.get('version', '1')}; try 'lstopo -i OLD.xml NEW.xml'"
-        )
-    reader = _Reader()
-    reader.walk(machine, _Place())
-    if not reader.places:
-        raise ValueError(f"cannot read the topology (it has no hardware threads); {_REMEDY}")
-    if len(reader.places) > MOST_HERE:
-        raise ValueError(f"cannot use a topology of {len(reader.places)} hardware threads; try 1 to {MOST_HERE}")
-    for what, numbers in (("PU", [n for n, _ in reader.places]), ("NUMANode", [node.os for node in reader.nodes])):
-        if len(set(numbers)) < len(numbers):
-            raise ValueError(f"cannot read the topology (two objects {what} have one os_index); {_REMEDY}")
-    return reader.topology(root, machine)
+    version = root.get("version", "1")
+    if version[:1] not in "23":
+        raise ValueError(f"cannot read hwloc XML of version {version}; try 'lstopo -i OLD.xml NEW.xml'")
+    objects = list(_objects(machine, ()))
+    threads, places = _by_number(objects, "PU"), _by_number(objects, "NUMANode")
+    if not 0 < len(threads) <= MOST_HERE:
+        found = f"it has {len(threads) or 'no'} hardware threads, not 1 to {MOST_HERE}"
+        raise ValueError(f"cannot read the topology ({found}); {_REMEDY}")
+    online = frozenset(threads)
+    nodes = [_node(number, *place) for number, place in sorted(places.items())]
+    allowed_nodes = _numbers(machine.get("allowed_nodeset"))
+    home = {number: _home(number, nodes, allowed_nodes) for number in online}
+    kinds = tuple(_cpu_kinds(root, online))
+    caches = [cache for item, _ in objects if (cache := _cache(item, online)) is not None]
+    return Topology(
+        cpus=tuple(_cpus(threads, home, classify(kinds))),
+        caches=tuple(sorted(caches, key=lambda cache: (cache.level, cache.kind, min(cache.cpus)))),
+        numa=tuple(
+            replace(node, cpus=frozenset(c for c in node.cpus if home.get(c) == node.os), distances=row)
+            for node, row in zip(nodes, _distances(root, [node.os for node in nodes]), strict=True)
+        ),
+        allowed=(_numbers(machine.get("allowed_cpuset")) & online) or online,
+        complete=(_numbers(machine.get("complete_cpuset")) | online),
+        kinds=kinds,
+        memory_attributes=tuple(_attributes(root, {item.get("gp_index"): item for item, _ in objects})),
+    )
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where in the tree an object is: the identities of the objects above it; empty where there is none."""
-
-    package: str = ""
-    die: str = ""
-    core: str = ""
-    side_caches: tuple[int | None, ...] = ()
+def _objects(item: ET.Element, above: _Above) -> Iterator[tuple[ET.Element, _Above]]:
+    yield item, above
+    for child in item.findall("object"):
+        yield from _objects(child, (*above, item))
 
 
-@dataclass
-class _Reader:
-    """Collects the content of the tree of objects."""
+def _by_number(objects: Iterable[tuple[ET.Element, _Above]], kind: str) -> dict[int, tuple[ET.Element, _Above]]:
+    """The objects of a type by their `os_index`, which no other of them has."""
+    found: dict[int, tuple[ET.Element, _Above]] = {}
+    for item, above in objects:
+        if item.get("type") == kind and found.setdefault(_os_index(item), (item, above))[0] is not item:
+            raise ValueError(f"cannot read the topology (two objects {kind} have one os_index); {_REMEDY}")
+    return found
 
-    places: list[tuple[int, _Place]] = field(default_factory=list)  # of each hardware thread
-    caches: list[Cache] = field(default_factory=list)
-    nodes: list[NumaNode] = field(default_factory=list)  # with all hardware threads of their locality
-    numbers: dict[str, str] = field(default_factory=dict)  # of packages and dies, by identity: os_index
-    cpusets: dict[str, CpuSet] = field(default_factory=dict)  # by gp_index
-    node_of: dict[str, int] = field(default_factory=dict)  # by gp_index
 
-    def walk(self, item: ET.Element, place: _Place) -> None:
-        kind, cpus, index = item.get("type", ""), _numbers(item.get("cpuset")), item.get("gp_index", "")
-        if index:
-            self.cpusets[index] = cpus
-        if kind in ("Package", "Die"):
-            identity = f"{kind}{len(self.numbers)}"
-            self.numbers[identity] = item.get("os_index", "")
-            place = replace(place, package=identity, die="") if kind == "Package" else replace(place, die=identity)
-        elif kind == "Core":
-            place = replace(place, core=f"core before thread {len(self.places)}")
-        elif kind == "MemCache":
-            size = _number(item, "cache_size", _MOST_BYTES) or None
-            place = replace(place, side_caches=(*place.side_caches, size))
-        elif kind == "NUMANode":
-            number, memory = _number(item, "os_index", MOST_CPUS - 1), _number(item, "local_memory", _MOST_BYTES)
-            subtype = item.get("subtype", "")[:40]
-            self.nodes.append(NumaNode(number, cpus, memory or None, (), subtype, place.side_caches))
-            self.node_of[index] = number
-        elif match := _CACHE.fullmatch(kind):
-            self._add_cache(item, int(match[1]), bool(match[2]), cpus)
-        elif kind == "PU":
-            self.places.append((_number(item, "os_index", MOST_CPUS - 1), place))
-        for child in item.findall("object"):
-            self.walk(child, place)
+def _os_index(item: ET.Element) -> int:
+    return _number(item, "os_index", MOST_CPUS - 1)
 
-    def _add_cache(self, item: ET.Element, level: int, instruction: bool, cpus: CpuSet) -> None:
-        size, line = (_number(item, key, _MOST_BYTES) or None for key in ("cache_size", "cache_linesize"))
-        kind = "instruction" if instruction else _KINDS.get(item.get("cache_type", "0"), "unified")
-        ways = item.get("cache_associativity", "0")
-        ways_known = re.fullmatch("[1-9][0-9]{0,8}", ways)  # 0: not known, -1: fully associative
-        self.caches.append(Cache(level, kind, size, line, cpus, int(ways) if ways_known else None))
 
-    def topology(self, root: ET.Element, machine: ET.Element) -> Topology:
-        online = frozenset(number for number, _ in self.places)
-        allowed_nodes = _numbers(machine.get("allowed_nodeset"))
-        home = {number: self._home(number, allowed_nodes) for number in online}
-        distances = _distances(root, sorted(node.os for node in self.nodes))
-        kinds = tuple(_cpu_kinds(root, online))
-        return Topology(
-            cpus=tuple(self._cpus(home, classify(kinds))),
-            caches=tuple(
-                sorted(
-                    (replace(c, cpus=c.cpus & online) for c in self.caches if c.cpus & online),
-                    key=lambda cache: (cache.level, cache.kind, min(cache.cpus)),
-                )
-            ),
-            numa=tuple(
-                replace(node, cpus=frozenset(c for c in node.cpus if home.get(c) == node.os), distances=row)
-                for node, row in zip(sorted(self.nodes, key=lambda node: node.os), distances, strict=True)
-            ),
-            allowed=(_numbers(machine.get("allowed_cpuset")) & online) or online,
-            complete=(_numbers(machine.get("complete_cpuset")) | online),
-            kinds=kinds,
-            memory_attributes=tuple(self._attributes(root)),
-        )
+def _node(number: int, item: ET.Element, above: _Above) -> NumaNode:
+    """A memory node with all hardware threads of its locality."""
+    sides = tuple(_number(one, "cache_size", _MOST_BYTES) or None for one in above if one.get("type") == "MemCache")
+    memory = _number(item, "local_memory", _MOST_BYTES) or None
+    return NumaNode(number, _numbers(item.get("cpuset")), memory, (), item.get("subtype", "")[:40], sides)
 
-    def _home(self, cpu: int, allowed: CpuSet) -> int | None:
-        """The node with the nearest memory of a hardware thread: the smallest one that contains it, DRAM first.
 
-        One that may be used comes before all others: the system allows no node without memory.
-        """
-        holding = [node for node in self.nodes if cpu in node.cpus]
-        best = min(
-            holding,
-            key=lambda node: (node.os not in allowed, node.kind not in ("", "DRAM"), len(node.cpus), node.os),
-            default=None,
-        )
-        return best.os if best else None
+def _cache(item: ET.Element, online: CpuSet) -> Cache | None:
+    match, cpus = _CACHE.fullmatch(item.get("type", "")), _numbers(item.get("cpuset")) & online
+    if match is None:
+        return None
+    size, line = (_number(item, key, _MOST_BYTES) or None for key in ("cache_size", "cache_linesize"))
+    kind = "instruction" if match[2] else _KINDS.get(item.get("cache_type", "0"), "unified")
+    ways = re.fullmatch("[1-9][0-9]{0,8}", item.get("cache_associativity", "0"))  # 0: not known, -1: fully associative
+    return Cache(int(match[1]), kind, size, line, cpus, int(ways[0]) if ways else None) if cpus else None
 
-    def _cpus(self, home: Mapping[int, int | None], classes: Mapping[int, str]) -> Iterator[Cpu]:
-        places = sorted(self.places, key=lambda entry: entry[0])
-        packages = self._numbered([place.package for _, place in places])
-        dies: dict[str, int] = {}
-        for package in packages:
-            dies |= self._numbered([place.die for _, place in places if place.package == package])
-        cores: dict[str, int] = {}
-        for number, place in places:
-            core = cores.setdefault(place.core or f"PU{number}", len(cores))
-            die = dies.get(place.die, 0)
-            yield Cpu(number, core, packages[place.package], home[number], die, classes.get(number, ""))
 
-    def _numbered(self, identities: list[str]) -> dict[str, int]:
-        """The numbers of packages, or of the dies of one: hwloc's if all have one of their own, else their order.
+def _home(cpu: int, nodes: Iterable[NumaNode], allowed: CpuSet) -> int | None:
+    """The node with the nearest memory of a hardware thread: the smallest one that contains it, DRAM first.
 
-        A thread in none is in number 0 if there are none at all, else in -1.
-        """
-        found = [one for one in dict.fromkeys(identities) if one]
-        stated = {one: self.numbers[one] for one in found}
-        good = all(re.fullmatch("[0-9]{1,6}", number) for number in stated.values())
-        distinct = good and len(set(stated.values())) == len(stated)
-        numbers = {one: int(stated[one]) if distinct else place for place, one in enumerate(found)}
-        return numbers | {"": -1 if numbers else 0}
+    One that may be used comes before all others: the system allows no node without memory.
+    """
+    holding = (
+        (node.os not in allowed, node.kind not in ("", "DRAM"), len(node.cpus), node.os)
+        for node in nodes
+        if cpu in node.cpus
+    )
+    return min(holding, default=(None,))[-1]
 
-    def _attributes(self, root: ET.Element) -> Iterator[MemoryAttribute]:
-        for attribute in root.findall("memattr"):
-            name = attribute.get("name", "")[:40]
-            scale, unit = _UNITS.get(name, (1.0, ""))
-            for value in attribute.findall("memattr_value") if name not in _DERIVED else ():
-                node = self.node_of.get(value.get("target_obj_gp_index", ""))
-                if node is None or value.get("target_obj_type") != "NUMANode":
-                    continue
-                of_object = self.cpusets.get(value.get("initiator_obj_gp_index", ""))
-                mask = value.get("initiator_cpuset")
-                initiators = _numbers(mask) if mask else of_object
-                yield MemoryAttribute(name, node, _number(value, "value", _MOST_BYTES) * scale, unit, initiators)
+
+def _cpus(
+    threads: Mapping[int, tuple[ET.Element, _Above]], home: Mapping[int, int | None], classes: Mapping[int, str]
+) -> Iterator[Cpu]:
+    parts = {
+        number: tuple(next((one for one in reversed(above) if one.get("type") == kind), None) for kind in _PARTS)
+        for number, (_, above) in sorted(threads.items())
+    }
+    packages = _numbered(package for package, _, _ in parts.values())
+    dies = {
+        (package, die): number
+        for package in packages
+        for die, number in _numbered(other for one, other, _ in parts.values() if one is package).items()
+    }
+    cores: dict[object, int] = {}
+    for number, (package, die, core) in parts.items():
+        place = cores.setdefault(number if core is None else core, len(cores))
+        yield Cpu(number, place, packages[package], home[number], dies[package, die], classes.get(number, ""))
+
+
+def _numbered(parts: Iterable[ET.Element | None]) -> dict[ET.Element | None, int]:
+    """The numbers of packages, or of the dies of one: hwloc's if all have one of their own, else their order.
+
+    A thread in none is in number 0 if there are none at all, else in -1.
+    """
+    found = [one for one in dict.fromkeys(parts) if one is not None]
+    stated = [one.get("os_index", "") for one in found]
+    distinct = len(set(stated)) == len(stated) and all(re.fullmatch("[0-9]{1,6}", number) for number in stated)
+    numbers = map(int, stated) if distinct else range(len(found))
+    return {**dict(zip(found, numbers, strict=True)), None: -1 if found else 0}
+
+
+def _attributes(root: ET.Element, objects: Mapping[str | None, ET.Element]) -> Iterator[MemoryAttribute]:
+    for attribute in root.findall("memattr"):
+        name = attribute.get("name", "")[:40]
+        scale, unit = _UNITS.get(name, (1.0, ""))
+        for value in attribute.findall("memattr_value") if name not in _DERIVED else ():
+            node = objects.get(value.get("target_obj_gp_index", ""))
+            if node is None or node.get("type") != "NUMANode":
+                continue
+            initiator = objects.get(value.get("initiator_obj_gp_index", ""))
+            mask = value.get("initiator_cpuset") or (None if initiator is None else initiator.get("cpuset"))
+            amount = _number(value, "value", _MOST_BYTES) * scale
+            yield MemoryAttribute(name, _os_index(node), amount, unit, _numbers(mask) if mask else None)
 
 
 def _numbers(mask: str | None) -> CpuSet:
@@ -226,15 +236,13 @@ def _numbers(mask: str | None) -> CpuSet:
     if not mask:
         return frozenset()
     body = mask.removeprefix("0xf...f").removeprefix(",")  # infinite; no machine's set is written so
-    words = body.split(",")
-    if 32 * len(words) > MOST_CPUS or not _WORDS.fullmatch(body):
+    if not _WORDS.fullmatch(body):
         raise ValueError(f"cannot read the topology ({mask[:40]!r} is no set of its threads); {_REMEDY}")
-    bits = int("".join(word.removeprefix("0x").rjust(8, "0") for word in words), 16)
-    return frozenset(i for i in range(bits.bit_length()) if bits >> i & 1)
+    return parse_mask("".join(word.removeprefix("0x").rjust(8, "0") for word in body.split(",")))
 
 
-def _number(item: ET.Element, key: str, most: int, default: str = "0") -> int:
-    text = item.get(key, default)
+def _number(item: ET.Element, key: str, most: int) -> int:
+    text = item.get(key, "0")
     if not re.fullmatch("[0-9]{1,20}", text) or int(text) > most:
         raise ValueError(
             f"cannot read the topology ({key}={text[:40]!r} of a {item.get('type', item.tag)} is no number from 0 to "
@@ -249,18 +257,11 @@ def _cpu_kinds(root: ET.Element, online: CpuSet) -> Iterator[CpuKind]:
     entries = [(cpus, kind) for cpus, kind in entries if cpus]
     if len(entries) < 2:
         return
-    ranked = all(
-        kind.get("forced_efficiency") or any(_ranks(info.get("name", "")) for info in kind.findall("info"))
-        for _, kind in entries
-    )
-    for rank, (cpus, kind) in enumerate(entries):
-        infos = tuple((info.get("name", ""), info.get("value", "")) for info in kind.findall("info"))
-        yield CpuKind(cpus, rank if ranked else None, infos)
-
-
-def _ranks(info: str) -> bool:
-    """Whether hwloc ranks kinds by an info of this name."""
-    return info in ("CoreType", "LinuxCapacity", "FrequencyBaseMHz", "FrequencyMaxMHz")
+    infos = [tuple((i.get("name", ""), i.get("value", "")) for i in kind.findall("info")) for _, kind in entries]
+    forced = [kind.get("forced_efficiency") for _, kind in entries]
+    ranked = all(one or _RANKING & dict(of).keys() for one, of in zip(forced, infos, strict=True))
+    for rank, (cpus, _) in enumerate(entries):
+        yield CpuKind(cpus, rank if ranked else None, infos[rank])
 
 
 def _distances(root: ET.Element, nodes: list[int]) -> list[tuple[int, ...]]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octant import units
+from octant import facts, units
 from octant.analysis.causes import causes_of_run, halved
 from octant.analysis.doubts import failed_commands
 from octant.analysis.lost import lost_time_of
 from octant.analysis.names import short_name
-from octant.machine import facts
 from octant.program import is_program
 from octant.report import claims
 from octant.report.run.answer import DOUBTS, Belief, BeliefRow

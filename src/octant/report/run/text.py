@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from octant import stats, units
+from octant import facts, stats, units
 from octant.analysis.names import short_name
 from octant.analysis.program import OF_THE_SYSTEM
-from octant.machine import facts
 from octant.program import is_program
 from octant.report import claims
 from octant.report.charts.choice import choice_texts

@@ -6,12 +6,11 @@ import contextlib
 import shlex
 from typing import TYPE_CHECKING
 
-from octant import units
+from octant import facts, units
 from octant.advice.findings import Finding
 from octant.advice.findings._program_lines import program_line
 from octant.analysis.causes import causes_of_points
 from octant.failure import Refusal
-from octant.machine import facts
 from octant.placement.request import PAGE_BYTES
 from octant.report.study.answer import (
     adopted_settings,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from octant.advice.findings import Finding
 from octant.analysis.clusters import clusters, groups_text
-from octant.machine.nonempty import NonEmptySet
 from octant.placement import set_text
+from octant.placement.nonempty import NonEmptySet
 from octant.stats import Grade
 from octant.units import counted, si_text
 

@@ -10,10 +10,10 @@ from msgspec import to_builtins
 from rich.markup import escape
 from rich.table import Table
 
-from octant import stats
+from octant import facts, stats
 from octant.ask import Ask
 from octant.launch.link import why_no_link
-from octant.machine import Machine, facts
+from octant.machine import Machine
 from octant.report.charts.terminal import bar
 from octant.report.run.answer import SIGNS as REPORT_SIGNS
 from octant.report.study.advice import steps

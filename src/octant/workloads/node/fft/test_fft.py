@@ -8,8 +8,8 @@ from fake_run import machine, point
 from kernel_run import QUICK, KernelRuns
 from octant.failure import Exit
 from octant.limit import FMA, Best, Known, Threads
-from octant.machine.fftw import libraries
 from octant.record import Point
+from octant.software.fftw import libraries
 from octant.workloads.node.fft import WORKLOAD
 
 ONE: Threads = frozenset({("node", 0)})

@@ -14,8 +14,8 @@ from octant.analysis.figures import MeasuredCell, figure, figures_of
 from octant.analysis.summary import with_limit
 from octant.failure import Exit
 from octant.limit import Best, Known, Threads
-from octant.machine.blas import libraries
 from octant.record import Point
+from octant.software.blas import libraries
 from octant.workloads.node.gemm import WORKLOAD
 
 FLOPS = 2 * 1000**3

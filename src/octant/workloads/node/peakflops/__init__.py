@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from octant.facts import facts
 from octant.limit import FMA, SCALAR, Known, Limit, Provides
 from octant.machine import Machine, Processor
-from octant.machine.facts import facts
 from octant.metric import Metric, derived, per, rate
 from octant.record import Point
 from octant.workload import Bars, Workload

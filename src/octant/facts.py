@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from octant import units
 from octant.machine import ASSUMED_CACHED_BYTES, Machine
+from octant.machine.system import FILE_SYSTEMS
 from octant.untrusted import read_with
 
 FACTS = (
@@ -43,12 +44,6 @@ _MPI_IO = "mpi-io"
 _MPI_LIBRARIES = ("mpich", "openmpi", "intelmpi")
 _PROCESSOR = "processor="
 _MOUNTED = "mounted="
-FILE_SYSTEMS = {
-    "local": ("local file systems", ("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "overlay")),
-    "nfs": ("NFS", ("nfs", "nfs4")),
-    "parallel": ("parallel file systems", ("lustre", "gpfs", "beegfs", "ceph")),
-}
-"""What is looked for among mounts: its name for people, and the kinds that the kernel has for it."""
 _NEED = re.compile(
     rf"(cores|smt|numa|packages|nodes)[<>]=[0-9]{{1,9}}|pages=[0-9]{{1,9}}[KMG]iB|thp|{_PROCESSOR}[A-Za-z0-9+ ]{{1,40}}"
     rf"|{_MOUNTED}({'|'.join(FILE_SYSTEMS)})|{_PREFETCH}|{_MPI_IO}|{'|'.join(_BEYOND_A_NODE)}"

@@ -1,9 +1,8 @@
 """Whether this process may switch the hardware prefetcher, and by what: model-specific registers, or POWER's DSCR."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
-
-from octant.machine import Machine
 
 _INTEL, _AMD = "GenuineIntel", "AuthenticAMD"
 INTEL_REGISTER = 0x1A4
@@ -16,23 +15,28 @@ _LEAVES = 0x80000000
 """The leaf of CPUID that says in EAX which is the last of its kind."""
 
 
-def prefetch_switch(machine: Machine, root: Path = Path("/")) -> dict[str, str]:
+def prefetch_switch(
+    architecture: str, vendor: str, family: str, allowed: Iterable[int], root: Path = Path("/")
+) -> dict[str, str]:
     """`hwprefetch` with what switches it, else `hwprefetch_why` with what was found; nothing is written.
 
     Registers are read once on every core that may be used: a hypervisor refuses them one by one.
+
+    Args:
+        family: the number by which x86 processors are known; empty elsewhere.
+        allowed: hardware threads that this process may use.
     """
-    if (machine.processor.architecture or "").startswith("ppc64"):
+    if architecture.startswith("ppc64"):
         path = "sys/devices/system/cpu/dscr_default"
         found = "" if (root / path).exists() else f"there is no /{path}"
         return {"hwprefetch_why": found} if found else {"hwprefetch": "dscr"}
-    cpus = sorted(machine.topology.allowed)
-    vendor = machine.processor.vendor
-    if vendor == _INTEL and machine.system.get("family") == _INTEL_FAMILY:
+    cpus = sorted(allowed)
+    if vendor == _INTEL and family == _INTEL_FAMILY:
         register, found = INTEL_REGISTER, ""
     elif vendor == _AMD:
         register, found = AMD_REGISTER, _not_announced(root, cpus[0])
     else:
-        named = vendor or machine.processor.architecture or "a processor without a name"
+        named = vendor or architecture or "a processor without a name"
         register, found = 0, f"no register for it is known on {named}"
     found = found or next((why for cpu in cpus if (why := _refused(root, cpu, register))), "")
     return {"hwprefetch_why": found} if found else {"hwprefetch": "msr"}

@@ -13,9 +13,8 @@ import sys
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from octant.machine import Processor
-from octant.machine.command import output
-from octant.machine.surroundings import CoreTrial, OpenBlas
+from octant.software.command import output
+from octant.software.surroundings import CoreTrial, OpenBlas
 
 VARIABLE = "OPENBLAS_CORETYPE"
 FOLDERS = (
@@ -119,10 +118,9 @@ def named(found: Mapping[str, Path]) -> str:
     return ":".join(f"{name}={file}" for name, file in found.items() if ":" not in str(file))
 
 
-def own_core(processor: Processor) -> str:
+def own_core(vendor: str, flags: Collection[str]) -> str:
     """OpenBLAS's name for the core of an Intel processor, by its instructions; empty for others."""
-    own = (name for name, flag in _CORES if flag in processor.flags)
-    return next(own, "") if processor.vendor == "GenuineIntel" else ""
+    return next((name for name, flag in _CORES if flag in flags), "") if vendor == "GenuineIntel" else ""
 
 
 def openblas(library: Path) -> OpenBlas | None:

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from octant.machine.blas import FOLDERS, folders_of
+from octant.software.blas import FOLDERS, folders_of
 
 _SYSTEM = {
     "fftw": "libfftw3.so.3",

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import GIB, KIB, MIB, machine
-from octant.machine import Machine, facts
+from octant import facts
+from octant.machine import Machine
 
 KNOWN = facts.numbers(machine(cores=4))
 

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from octant.machine.blas import FOLDERS, openblas, openblas_path
-from octant.machine.command import output, tool
+from octant.software.blas import FOLDERS, openblas, openblas_path
+from octant.software.command import output, tool
 
 _MPI_TOOLS = (
     ("mpich", ("mpichversion",), r"MPICH Version:\s*(\S+)"),

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from octant.machine import blas
 from octant.runs.plan import environment
+from octant.software import blas
 
 
 def library(folder: Path, name: str) -> Path:

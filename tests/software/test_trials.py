@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from octant.machine import blas, command, software, trials
-from octant.machine.surroundings import CoreTrial
+from octant.software import blas, command, trials, versions
+from octant.software.surroundings import CoreTrial
 
 FLAGS = frozenset({"avx2", "avx512f", "avx512_bf16", "amx_tile"})
 LIBRARY = blas.openblas_path()
@@ -67,7 +67,7 @@ def test_the_library_itself_says_which_core_it_uses(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv(blas.VARIABLE, "nonsense")
     assert usual is not None
     assert blas.openblas(LIBRARY) == usual
-    assert f"kernels for {usual.core} (" in software.software()["openblas"]
+    assert f"kernels for {usual.core} (" in versions.software()["openblas"]
     for trial in blas.with_trials(usual, FLAGS, is_set=True).trials:
         monkeypatch.setenv(blas.VARIABLE, trial.asked)
         again = blas.openblas(LIBRARY)

@@ -7,7 +7,7 @@ worth what the runtime makes of it.
 import os
 import sys
 
-from octant.machine.command import answer
+from octant.software.command import answer
 
 FIXED_ADDRESSES = "setarch --addr-no-randomize"
 LARGE_STACK = "ulimit -s unlimited"

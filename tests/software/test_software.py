@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from octant.machine import command, software
+from octant.software import command, versions
 
 
 def program(folder: Path, name: str, body: str) -> None:
@@ -22,8 +22,8 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.setattr("sysconfig.get_path", lambda _name: str(folder))
-    monkeypatch.setattr(software, "_MPI_LIBRARIES", ())
-    monkeypatch.setattr(software, "FOLDERS", ())
+    monkeypatch.setattr(versions, "_MPI_LIBRARIES", ())
+    monkeypatch.setattr(versions, "FOLDERS", ())
     return folder
 
 
@@ -31,7 +31,7 @@ def test_tools_are_asked_in_their_own_words(tools: Path) -> None:
     program(tools, "mpichversion", "echo 'MPICH Version:      5.0.2'")
     program(tools, "ompi_info", 'test "$1" = --version && echo "Open MPI v5.0.11"')
     program(tools, "gcc", "echo 12.2.0")
-    found = software.software()
+    found = versions.software()
     assert found["mpich"] == f"5.0.2 ({tools}/mpichversion)"
     assert found["openmpi"].startswith("5.0.11 ")
     assert found["gcc"] == "12.2.0"
@@ -44,16 +44,16 @@ def test_a_tool_that_hangs_or_fails_is_left_out(tools: Path, monkeypatch: pytest
     (tools / "gcc").write_text("no program")
     (tools / "gcc").chmod(0o755)
     begin = time.monotonic()
-    found = software.software()
+    found = versions.software()
     assert not {"mpich", "openmpi", "gcc"} & set(found)
     assert time.monotonic() - begin < 10
 
 
 def test_without_tools_the_library_is_asked(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(software, "_MPI_LIBRARIES", ("libnothing.so.1", "libmpi_mine.so.1"))
+    monkeypatch.setattr(versions, "_MPI_LIBRARIES", ("libnothing.so.1", "libmpi_mine.so.1"))
     program(tools, "python", 'test "$3" = libmpi_mine.so.1 && echo "My MPI 7.1" || exit 1')
     monkeypatch.setattr("sys.executable", str(tools / "python"))
-    assert software.software()["mpi"] == "My MPI 7.1 (libmpi_mine.so.1)"
+    assert versions.software()["mpi"] == "My MPI 7.1 (libmpi_mine.so.1)"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_the_systems_blas(real: str, kind: str, tmp_path: Path, monkeypatch: pyt
     folder = tmp_path / "lib"
     folder.mkdir()
     (folder / "libblas.so.3").symlink_to(target)
-    monkeypatch.setattr(software, "FOLDERS", (str(folder),))
-    assert software.system_blas() == f"{kind} ({target})"
+    monkeypatch.setattr(versions, "FOLDERS", (str(folder),))
+    assert versions.system_blas() == f"{kind} ({target})"
     (folder / "libblas.so.3").unlink()
-    assert software.system_blas() is None
+    assert versions.system_blas() is None

@@ -1,19 +1,19 @@
 """What switches the hardware prefetcher: registers in recorded files, and why there is nothing."""
 
-import dataclasses
 from pathlib import Path
 
 import pytest
 
-from fake_run import machine
-from octant.machine import Machine
-from octant.machine.prefetcher import AMD_REGISTER, INTEL_REGISTER, prefetch_switch
+from octant.software.prefetcher import AMD_REGISTER, INTEL_REGISTER
+from octant.software.prefetcher import prefetch_switch as switch
 
 
-def _of(vendor: str, architecture: str = "x86_64", family: str = "6") -> Machine:
-    here = machine()
-    processor = dataclasses.replace(here.processor, vendor=vendor, architecture=architecture)
-    return dataclasses.replace(here, processor=processor, system={"family": family})
+def _of(vendor: str, architecture: str = "x86_64", family: str = "6") -> tuple[str, str, str]:
+    return architecture, vendor, family
+
+
+def prefetch_switch(processor: tuple[str, str, str], root: Path) -> dict[str, str]:
+    return switch(*processor, {0, 1}, root)
 
 
 def _registers(root: Path, register: int, cpus: int = 2) -> None:

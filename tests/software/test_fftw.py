@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from octant.machine import fftw
 from octant.runs.plan import environment
+from octant.software import fftw
 
 
 def test_each_precision_is_found_in_the_system_and_in_wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
