@@ -142,6 +142,29 @@ def test_a_container_gets_what_its_control_group_leaves() -> None:
     assert machine.system["container"] == "docker"
 
 
+def test_memory_that_a_recorded_process_may_not_use_is_known(tmp_path: Path) -> None:
+    root = trees.tree("power9-2s-smt4", tmp_path)
+    (root / "proc/self").mkdir(parents=True, exist_ok=True)
+    (root / "proc/self/status").write_text("Mems_allowed:\t00000001\nMems_allowed_list:\t0\n")
+    top = discover(root).topology
+    assert [node.os for node in top.usable_nodes()] == [0]
+    assert top.forbidden_nodes() == {node.os for node in top.numa} - {0}
+    assert trees.from_json(to_json(discover(root))).topology == top
+    (root / "proc/self/status").write_text("Mems_allowed_list:\t0-4095\n")
+    assert discover(root).topology.allowed_nodes is None
+
+
+def test_masks_outside_the_machine_are_contradictions(tmp_path: Path) -> None:
+    root = trees.tree("board-no-numa", tmp_path)
+    (root / "proc/self").mkdir(parents=True, exist_ok=True)
+    (root / "proc/self/status").write_text("Cpus_allowed_list:\t8-11\nMems_allowed_list:\t0\n")
+    machine = discover(root)
+    assert machine.topology.allowed == set(range(4))
+    (said,) = machine.disagreements
+    assert said.subject == "usable hardware threads"
+    assert said.statements[0][1] == "hardware threads 8-11 may be used"
+
+
 def test_version_1_control_groups(tmp_path: Path) -> None:
     root = trees.tree("container-4of32", tmp_path)
     (root / "proc/self/cgroup").write_text("3:cpuset:/job\n2:cpu,cpuacct:/job/step\n")

@@ -121,6 +121,11 @@ def test_threads_that_may_be_used_exist() -> None:
     assert subjects(machine(allowed=frozenset({99}))) == ["usable hardware threads"]
 
 
+def test_memory_nodes_that_may_be_used_exist() -> None:
+    found, said = checked_topology(machine(allowed_nodes=frozenset({7})))
+    assert (found.allowed_nodes, [one.subject for one in said]) == (None, ["usable NUMA nodes"])
+
+
 def test_distances_to_another_number_of_nodes_are_not_used() -> None:
     nodes = tuple(replace(node, distances=(10,)) for node in machine().numa)
     assert [node.distances for node in checked_topology(machine(numa=nodes))[0].numa] == [(), ()]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octant.machine import PageSize, Topology
-from octant.machine.hwloc import load
+from octant.machine.hwloc import load, read_synthetic
 from octant.placement import Placement, set_text
 from octant.placement.planner import DoesNotFit, ordered_cores, plan, slots
 from octant.placement.request import Memory, Request, Unit, parse_request
@@ -400,3 +400,18 @@ def test_the_largest_that_fits_has_memory_of_its_own_too() -> None:
         assert placement is None
         assert largest is not None
         assert plan(topology, largest).ranks
+
+
+def test_memory_that_this_job_may_not_use_is_in_no_option() -> None:
+    """`Mems_allowed` excludes node 1: numactl would refuse it."""
+    whole = read_synthetic("pack:2 numa:1(memory=1GiB) core:4 pu:1")
+    held = replace(whole, allowed_nodes=frozenset({0}))
+    assert plan(held, parse_request("1x1,memory=interleave")).ranks[0].memory == (0,)
+    for text in ("memory=preferred:1", "memory=bind:0+1", "memory=interleave:1"):
+        with pytest.raises(DoesNotFit, match=r"cannot use memory node 1 \(this job may use 0\)"):
+            plan(held, parse_request(f"1x1,{text}"))
+    far = plan(held, parse_request("2x4,memory=local"))
+    assert 1 not in far.ranks[1].memory
+    bound = replace(held, numa=tuple(replace(node, distances=()) for node in held.numa))
+    with pytest.raises(DoesNotFit, match="no memory is known to be local"):
+        plan(bound, parse_request("2x4,memory=bind"))

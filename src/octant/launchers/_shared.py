@@ -235,7 +235,7 @@ def reading_of_masks(
 
 def with_memory(read: Reading, memories: Sequence[Memory], topology: Topology) -> Reading:
     """The reading with a memory policy for each rank."""
-    every = tuple(node.os for node in topology.numa if node.memory_bytes)
+    every = tuple(node.os for node in topology.usable_nodes())
     ranks = tuple(
         replace(place, memory=memory.nodes or (every if memory.policy == "interleave" else place.memory))
         for place, memory in zip(read.placement.ranks, memories, strict=True)

@@ -111,6 +111,17 @@ class Topology:
     complete: CpuSet | None = None
     kinds: tuple[CpuKind, ...] = ()  # ascending rank; empty where all cores are alike
     memory_attributes: tuple[MemoryAttribute, ...] = ()
+    allowed_nodes: CpuSet | None = None  # numbers of memory nodes; `None`: all of them, or not stated
+
+    def usable_nodes(self) -> tuple[NumaNode, ...]:
+        """The nodes whose memory this process may use; those with memory, if any states its size."""
+        nodes = [node for node in self.numa if self.allowed_nodes is None or node.os in self.allowed_nodes]
+        return tuple(node for node in nodes if node.memory_bytes) or tuple(nodes)
+
+    def forbidden_nodes(self) -> CpuSet:
+        """The nodes whose memory this process may not use; none that is known to have no memory."""
+        filled = [node for node in self.numa if node.memory_bytes] or self.numa
+        return frozenset(node.os for node in filled) - {node.os for node in self.usable_nodes()}
 
     def data_caches(self, level: int | None = None) -> tuple[Cache, ...]:
         """The known data and unified caches, of one level or of all; none where caches are not known."""

@@ -14,7 +14,7 @@ from octant.machine.sanity import checked
 
 SCHEMA = 1
 _Json = dict[str, object]
-_SETS = ("cpus", "allowed", "complete", "initiators")
+_SETS = ("cpus", "allowed", "complete", "initiators", "allowed_nodes")
 """Members that are sets of hardware threads, stored as the kernel's lists (`0-3,8`)."""
 _ALWAYS = ("distances", "infos", "initiators")
 """Members that are stored even if they are not known; others with their default value are left out."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from octant.machine import CpuSet, Machine, Topology
 from octant.machine import processor as processors
 from octant.machine.cpus import affinity, cgroup_cpus, online_cpus, topology_without_caches, total_bytes
+from octant.machine.cpusets import parse_cpus
 from octant.machine.crosscheck import disagreements, disagreements_with_kernel, kernel_statements
 from octant.machine.hwloc import NoHwlocError, read_xml, recorded_tree, this_machine
 from octant.machine.hwloc.xml import known_sum
@@ -67,8 +68,20 @@ def _topology(tree: Tree) -> tuple[Topology, dict[str, str]]:
         if isinstance(error, ValueError) and not tree.live:
             raise
         topology, unknown = topology_without_caches(tree), {"caches_unknown": str(error)}
-    usable = topology.allowed & (_allowed_cpus(tree) & online or online)
-    return replace(topology, allowed=usable or topology.allowed), unknown
+    mask = _allowed_cpus(tree)
+    usable = (topology.allowed & mask or topology.allowed) if mask & online else mask  # a wrong one is for `checked`
+    return replace(topology, allowed=usable, allowed_nodes=_allowed_nodes(tree, topology)), unknown
+
+
+def _allowed_nodes(tree: Tree, topology: Topology) -> CpuSet | None:
+    """The memory nodes that this process may use, as its status and hwloc state; `None` if those are all."""
+    status = tree.table("proc/self/status").get("Mems_allowed_list", "")
+    mask = parse_cpus(status) if re.fullmatch("[0-9,-]+", status) else None
+    if mask is None or topology.allowed_nodes is None:
+        nodes = topology.allowed_nodes if mask is None else mask
+    else:
+        nodes = mask & topology.allowed_nodes or mask
+    return nodes if replace(topology, allowed_nodes=nodes).forbidden_nodes() else None
 
 
 def _allowed_cpus(tree: Tree) -> CpuSet:

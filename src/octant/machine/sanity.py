@@ -36,6 +36,11 @@ def checked_topology(topology: Topology) -> tuple[Topology, tuple[Disagreement, 
     here = frozenset(cpu.os for cpu in topology.cpus)
     allowed, numa = _allowed(topology.allowed, here, said), tuple(_nodes(topology.numa, here, said))
     topology = replace(topology, allowed=allowed, numa=numa)
+    if numa and topology.allowed_nodes is not None and not topology.usable_nodes():
+        stated = f"the memory of nodes {cpus_text(topology.allowed_nodes) or 'none'} may be used"
+        there = ("topology", f"NUMA nodes are {cpus_text(node.os for node in numa)}")
+        said.add("usable NUMA nodes", "not used: every node counts as usable", ("usable memory", stated), there)
+        topology = replace(topology, allowed_nodes=None)
     topology = replace(topology, cpus=tuple(_homes(topology, said)))
     return replace(topology, caches=_caches(topology, here, said)), tuple(said)
 

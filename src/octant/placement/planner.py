@@ -380,7 +380,11 @@ def _check_memory(topology: Topology, request: Request) -> None:
             f"cannot use memory node {numbers_text(missing)} (this machine has {numbers_text(known)})",
             None,
         )
-    empty = set(request.memory.nodes) - {node.os for node in _nodes_with_memory(topology)}
+    forbidden = set(request.memory.nodes) & topology.forbidden_nodes()
+    if forbidden:
+        usable = numbers_text(node.os for node in topology.usable_nodes())
+        raise DoesNotFit(f"cannot use memory node {numbers_text(forbidden)} (this job may use {usable})", None)
+    empty = set(request.memory.nodes) - {node.os for node in topology.usable_nodes()}
     if empty:
         raise DoesNotFit(f"cannot use memory node {numbers_text(empty)} (it has no memory)", None)
 
@@ -440,11 +444,6 @@ def _check_pages(request: Request, page_sizes: Sequence[PageSize]) -> None:
         )
 
 
-def _nodes_with_memory(topology: Topology) -> list[NumaNode]:
-    """Nodes that have memory; all of them where no node reports its size."""
-    return [node for node in topology.numa if node.memory_bytes] or list(topology.numa)
-
-
 def _memory(topology: Topology, request: Request, rank: int, cpus: CpuSet, home: Mapping[int, int]) -> tuple[int, ...]:
     """The memory nodes of a rank: those that are stated, all of them to interleave over, or those of its threads.
 
@@ -453,7 +452,7 @@ def _memory(topology: Topology, request: Request, rank: int, cpus: CpuSet, home:
     """
     if request.memory.nodes:
         return request.memory.nodes
-    every = tuple(node.os for node in _nodes_with_memory(topology))
+    every = tuple(node.os for node in topology.usable_nodes())
     found = tuple(sorted({home[cpu] for cpu in cpus if cpu in home}))
     if request.memory.policy == "interleave":
         found = every
@@ -484,7 +483,7 @@ def _homes(topology: Topology) -> dict[int, int]:
 
     A thread is left out where its node is not known, or has no memory and does not state its distances.
     """
-    filled = {node.os: node for node in _nodes_with_memory(topology)}
+    filled = {node.os: node for node in topology.usable_nodes()}
     nearest = {node.os: node.os if node.os in filled else _nearest(node, filled, topology) for node in topology.numa}
     of_thread = ((cpu.os, None if cpu.numa is None else nearest.get(cpu.numa)) for cpu in topology.cpus)
     return {cpu: found for cpu, found in of_thread if found is not None}

@@ -120,6 +120,8 @@ def _topology(root: ET.Element) -> Topology:
     online = frozenset(threads)
     nodes = [_node(number, *place) for number, place in sorted(places.items())]
     allowed_nodes = _numbers(machine.get("allowed_nodeset"))
+    allowed = _numbers(machine.get("allowed_cpuset"))
+    forbidden = {node.os for node in nodes if node.memory_bytes} - allowed_nodes
     home = {number: _home(number, nodes, allowed_nodes) for number in online}
     kinds = tuple(_cpu_kinds(root, online))
     caches = [cache for item, _ in objects if (cache := _cache(item, online)) is not None]
@@ -130,10 +132,11 @@ def _topology(root: ET.Element) -> Topology:
             replace(node, cpus=frozenset(c for c in node.cpus if home.get(c) == node.os), distances=row)
             for node, row in zip(nodes, _distances(root, [node.os for node in nodes]), strict=True)
         ),
-        allowed=(_numbers(machine.get("allowed_cpuset")) & online) or online,
+        allowed=allowed & online or allowed or online,
         complete=(_numbers(machine.get("complete_cpuset")) | online),
         kinds=kinds,
         memory_attributes=tuple(_attributes(root, {item.get("gp_index"): item for item, _ in objects})),
+        allowed_nodes=allowed_nodes if allowed_nodes and forbidden else None,
     )
 
 

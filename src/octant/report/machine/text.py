@@ -89,7 +89,7 @@ def _drawing(machine: Machine) -> Iterator[RenderableType]:
     top = machine.topology
     cores, last = top.groups("core"), _last_level(top)
     disputed = {entry.subject for entry in machine.disagreements}
-    doubt = " (disputed, see below)"
+    doubt, forbidden = " (disputed, see below)", top.forbidden_nodes()
     for package in top.groups("package"):
         around = [cache for cache in last if cache.cpus >= package]
         name = next(cpu.package for cpu in top.cpus if cpu.os in package)
@@ -102,6 +102,7 @@ def _drawing(machine: Machine) -> Iterator[RenderableType]:
                 continue  # memory without cores is drawn once
             shared = [cache for cache in last if here and cache.cpus >= here and not cache.cpus >= package]
             size = f"  {bytes_text(node.memory_bytes)}" if node.memory_bytes else ""
+            size += " (this process may not use its memory)" * (node.os in forbidden)
             size += f" {node.kind}" * bool(node.kind) + doubt * (bool(size) and "memory size" in disputed)
             size += "".join(f"  memory-side cache {bytes_text(cache)}" for cache in node.side_caches)
             yield Padding(Text(f"NUMA {node.os}{size}" + _cache_text(shared)), (0, 0, 0, 2))
