@@ -20,6 +20,8 @@ from octant.machine.tree import Tree
 from paths import MACHINES
 
 CPU = "sys/devices/system/cpu"
+NODE = "sys/devices/system/node/node0"
+FOLDERS = ("proc/self", f"{CPU}/cpu0/topology", NODE, "cpuid")
 REQUEST = Request("the file x.xml", "xml", "try another file", "<topology/>")
 
 
@@ -204,6 +206,21 @@ def test_a_recording_without_processors_is_never_this_machine(files: dict[str, s
     root = write(tmp_path / "tree", files)
     root.mkdir(exist_ok=True)
     with pytest.raises(ValueError, match="cannot read the recording"):
+        hwloc.recorded_tree(root)
+
+
+@pytest.mark.parametrize("link", ["proc/self", "proc/meminfo", "proc/cpuinfo", f"{CPU}/cpu0/topology", NODE, "cpuid"])
+def test_links_out_of_a_recording_are_not_followed(link: str, tmp_path: Path) -> None:
+    host = write(tmp_path / "host", {f"{link}/cpuset" if link in FOLDERS else link: "of the host", **one_core("f")})
+    root = tmp_path / "tree"
+    files = {f"{CPU}/online": "0", f"{CPU}/cpu1/topology/thread_siblings": "2", **one_core()}
+    write(root, {path: text for path, text in files.items() if not path.startswith(link)})
+    (root / link).parent.mkdir(parents=True, exist_ok=True)
+    (root / link).symlink_to(host / link)
+    tree = Tree(root)
+    assert [tree.text(path) for path in (link, f"../host/{link}", f"{link}/cpuset")] == [None, None, None]
+    assert tree.names(link) == []
+    with pytest.raises(ValueError, match=f"{link}.* is a link to another place"):
         hwloc.recorded_tree(root)
 
 

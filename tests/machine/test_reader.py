@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from octant.analysis.appendix.stated import of_machine
 from octant.machine import Cache, CpuKind, Machine, MemoryAttribute
 from octant.machine.codec import fingerprint, to_json
 from octant.machine.cpus import topology_without_caches
@@ -20,6 +21,8 @@ from octant.machine.load import load_machine
 from octant.machine.modes import numa_mode
 from octant.machine.tree import Tree
 from octant.placement.draw import NO_MEMORY
+from octant.placement.planner import plan
+from octant.placement.request import parse_request
 from octant.report.machine import text as writer
 from paths import MACHINES
 from trees import from_json
@@ -327,3 +330,37 @@ def test_the_live_machine_is_read_by_hwloc() -> None:
     assert top.caches is not None
     assert all(isinstance(one, Cache) and one.cpus for one in itertools.chain(top.caches))
     assert cpus_text(top.allowed)
+
+
+def test_a_memory_side_cache_is_no_cache_of_cores() -> None:
+    """hwloc 2 reads that of Knights Landing as an L3 with a subtype, above the cores or beside the node."""
+    side = '<object type="L3Cache" subtype="MemorySideCache" cpuset="0x1" nodeset="0x3" cache_size="1024" depth="3">'
+    nodes = '<object type="NUMANode" os_index="0" cpuset="0x1" local_memory="4096"/>'
+    nodes += '<object type="NUMANode" os_index="1" cpuset="0x1" local_memory="2048" subtype="MCDRAM"/>'
+    thread = '<object type="PU" os_index="0" cpuset="0x1"/>'
+    for objects in (f"{nodes}{side}{thread}</object>", f"{side}{nodes}{thread}</object>"):
+        topology = read_xml(XML.format("0x1", objects, ""))
+        assert topology.caches == ()
+        assert [node.side_caches for node in topology.numa] == [(1024,), ()]
+
+
+def test_a_cache_of_some_cores_is_not_one_of_each(tmp_path: Path) -> None:
+    cores = [cpu(number, 0, str(number)) for number in range(4)]
+    caches = [cache(number, 0, 2, "Unified", "512K", {"shared_cpu_map": f"{1 << number:x}"}) for number in range(2)]
+    machine = discover(written(tmp_path, {path: text for files in (*cores, *caches) for path, text in files.items()}))
+    assert re.search(r"L2 .* 2 of 4 cores", writer.as_text(machine))
+    assert "2 of 4 cores" in str(of_machine(machine).entries)
+    notes = plan(machine.topology, parse_request("4x1,unit=l2")).remarks
+    assert any("only hardware threads 0-1 have an L2 cache" in note for note in notes)
+
+
+def test_caches_with_unknown_sharing_are_not_known(tmp_path: Path) -> None:
+    """Without masks hwloc leaves them out, which is not a machine without caches."""
+    cores = [cpu(number, 0, str(number)) for number in range(2)]
+    caches = [cache(number, 0, 1, "Data", "32K", {"shared_cpu_map": f"{1 << number:x}"}) for number in range(2)]
+    caches += [cache(number, 1, 3, "Unified", "8192K", {}) for number in range(2)]
+    machine = discover(written(tmp_path, {path: text for files in (*cores, *caches) for path, text in files.items()}))
+    assert machine.topology.caches is None
+    assert re.search("sharing unknown.*L3", machine.system["caches_unknown"])
+    with pytest.raises(ValueError, match="not known which hardware threads share a cache"):
+        plan(machine.topology, parse_request("2x1,unit=l3"))

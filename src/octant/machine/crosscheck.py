@@ -114,6 +114,21 @@ def kernel_statements(tree: Tree) -> dict[str, str]:
     found = {"hardware threads": cpus_text(listed)} if listed else {}
     if any(node.cpus for node in nodes):
         found |= _node_statements(nodes)
+    caches, unstated = _kernel_caches(tree, online)
+    stated = [(subject, size) for (subject, _), size in caches.items() if subject not in unstated]
+    return found | _cache_statements(stated)
+
+
+def caches_not_shared(tree: Tree, topology: Topology) -> str:
+    """The caches beyond those of the topology whose sharing the kernel does not state; empty where there are none."""
+    _, unstated = _kernel_caches(tree, online_cpus(tree))
+    known = {_cache_subject(cache.level, cache.kind) for cache in topology.caches or ()}
+    last = max((subject for subject in known if not subject.startswith("L1i")), default="")
+    return ", ".join(sorted(one for one in unstated - known if one > last and not one.startswith("L1i")))
+
+
+def _kernel_caches(tree: Tree, online: CpuSet) -> tuple[dict[tuple[str, CpuSet], int | None], set[str]]:
+    """The size of each cache by subject and hardware threads, and the subjects of those whose sharing is unstated."""
     caches: dict[tuple[str, CpuSet], int | None] = {}
     unstated = set()
     for cpu in sorted(online):
@@ -123,11 +138,10 @@ def kernel_statements(tree: Tree) -> dict[str, str]:
             cpus = tree.cpu_set(f"{folder}/shared_cpu_list", f"{folder}/shared_cpu_map")
             size = re.fullmatch("([0-9]{1,9})K", tree.text(f"{folder}/size") or "")
             if not cpus:
-                unstated.add(subject)
+                unstated |= {subject} - {""}
             elif subject:
                 caches.setdefault((subject, cpus & online), int(size[1]) * 1024 if size else None)
-    stated = [(subject, size) for (subject, _), size in caches.items() if subject not in unstated]
-    return found | _cache_statements(stated)
+    return caches, unstated
 
 
 def disagreements_with_kernel(topology: Topology, kernel: Mapping[str, str]) -> tuple[Disagreement, ...]:

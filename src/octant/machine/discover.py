@@ -10,7 +10,7 @@ from octant.machine import CpuSet, Machine, Topology
 from octant.machine import processor as processors
 from octant.machine.cpus import affinity, cgroup_cpus, online_cpus, topology_without_caches, total_bytes
 from octant.machine.cpusets import parse_cpus
-from octant.machine.crosscheck import disagreements, disagreements_with_kernel, kernel_statements
+from octant.machine.crosscheck import caches_not_shared, disagreements, disagreements_with_kernel, kernel_statements
 from octant.machine.hwloc import NoHwlocError, read_xml, recorded_tree, this_machine
 from octant.machine.hwloc.xml import known_sum
 from octant.machine.sanity import checked
@@ -68,6 +68,9 @@ def _topology(tree: Tree) -> tuple[Topology, dict[str, str]]:
         if isinstance(error, ValueError) and not tree.live:
             raise
         topology, unknown = topology_without_caches(tree), {"caches_unknown": str(error)}
+    if unshared := caches_not_shared(tree, topology) if topology.caches is not None else "":
+        unknown = {"caches_unknown": f"sharing unknown: which hardware threads share the {unshared} is not stated"}
+        topology = replace(topology, caches=None)
     mask = _allowed_cpus(tree)
     usable = (topology.allowed & mask or topology.allowed) if mask & online else mask  # a wrong one is for `checked`
     return replace(topology, allowed=usable, allowed_nodes=_allowed_nodes(tree, topology)), unknown

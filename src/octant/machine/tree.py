@@ -31,19 +31,43 @@ def _plain_text(path: Path) -> str:
 class Tree:
     """Files below `root`; whatever cannot be read is `None`, because every kernel lacks some of them.
 
-    `read` keeps every text handed out, by its path below `root`: a recording is exactly these files.
+    `read` keeps every text handed out, by its path below `root`: a recording is exactly these files. In a recording,
+    what links lead to outside of `root` counts as absent; `outside` keeps these paths.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.live = root == Path("/")
         self.read: dict[str, str] = {}
+        self.outside: set[str] = set()
+        self._folders: dict[str, str] = {}  # without links
+
+    def _place(self, path: str) -> Path:
+        """Where a file or folder is.
+
+        Raises:
+            OSError: it is in a recording, and outside of its root.
+        """
+        if self.live:
+            return self.root / path
+        folder, _, name = path.rpartition("/")
+        for one in ("", folder):
+            if one not in self._folders:
+                self._folders[one] = os.path.realpath(self.root / one)
+        place = Path(self._folders[folder], name)
+        if name == ".." or place.is_symlink():
+            place = Path(os.path.realpath(place))
+        if not place.is_relative_to(self._folders[""]):
+            if os.path.lexists(place):
+                self.outside.add(path)
+            raise OSError(errno.EXDEV, "a link to another place", path)
+        return place
 
     def text(self, path: str) -> str | None:
         """The stripped text of a file, or `None` where it is absent or not readable."""
         if path not in self.read:
             try:
-                self.read[path] = _plain_text(self.root / path)
+                self.read[path] = _plain_text(self._place(path))
             except OSError:
                 return None
         return self.read[path].strip().strip("\0")
@@ -82,7 +106,7 @@ class Tree:
     def names(self, folder: str) -> list[str]:
         """The names of a folder's entries, sorted; none where it cannot be listed."""
         try:
-            return sorted(entry.name for entry in (self.root / folder).iterdir())
+            return sorted(entry.name for entry in self._place(folder).iterdir())
         except OSError:
             return []
 

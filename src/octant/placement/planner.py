@@ -91,8 +91,12 @@ def _finish(
     if request.order == "scatter" and topology.caches is None:
         notes = (*notes, "caches are not known: ranks are scattered over packages and NUMA domains alone")
     level = request.unit[1:] if request.unit in ("l2", "l3") else ""
-    if level and not any(cache.level == int(level) for cache in topology.caches or ()):
+    having = frozenset().union(*(cache.cpus for cache in topology.data_caches(int(level)))) if level else frozenset()
+    if level and not having:
         notes = (*notes, f"this topology has no L{level} cache: each rank has the next smaller unit to itself")
+    elif level and not having >= {cpu.os for cpu in topology.cpus}:
+        some = f"only hardware threads {numbers_text(having)} have an L{level} cache"
+        notes = (*notes, f"{some}: each rank has the next smaller unit, which all have, to itself")
     return check(Placement(tuple(ranks), notes), topology, topology.allowed, shared=may_share(request))
 
 
@@ -414,7 +418,7 @@ def _check_caches(topology: Topology, request: Request) -> None:
             unit="core" if request.unit in ("l2", "l3") else request.unit,
             order="scatter" if request.order in ("scatter:l2", "scatter:l3") else request.order,
         )
-        why = "it is not known which hardware threads share a cache; hwloc tells it where it is installed"
+        why = "it is not known which hardware threads share a cache; `octant machine` says why"
         raise DoesNotFit(f"cannot use {asked} ({why})", plain)
 
 

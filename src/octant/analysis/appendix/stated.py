@@ -32,7 +32,9 @@ def _cache(level: int, kind: CacheKind) -> Callable[[Machine], str]:
         one, cores = caches[0], machine.topology.groups("core")
         sharing = sum(1 for core in cores if core & one.cpus)
         parts = [units.bytes_text(one.size_bytes), f"{one.ways}-way" if one.ways else ""]
-        parts += ["each core" if sharing == 1 else f"{sharing} cores"]
+        having = len([core for core in cores if any(core & cache.cpus for cache in caches)])
+        alone = "each core" if having == len(cores) else f"{having} of {len(cores)} cores"
+        parts += [alone if sharing == 1 else f"{sharing} cores"]
         parts += [doubted_levels(machine).get(level, "") if kind == "data" else ""]
         return ", ".join(filter(None, parts))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from octant.machine.cpus import CPU as _CPU
 from octant.machine.hwloc.cache import cached
 from octant.machine.hwloc.description import parse_description
-from octant.machine.hwloc.inputs import input_links
+from octant.machine.hwloc.inputs import input_files, input_links
 from octant.machine.hwloc.lists import completed_files, states_cpus
 from octant.machine.hwloc.process import Request, export_xml
 from octant.machine.hwloc.xml import parse_document
@@ -41,7 +41,7 @@ def recorded_tree(recording: Path | Tree) -> str:
     """
     tree = recording if isinstance(recording, Tree) else Tree(recording)
     name, dump = f"the recording {str(tree.root)!r}", tree.root / "cpuid"
-    _check_inside(tree.root, name)
+    _check_inside(tree, name)
     environment = {"HWLOC_CPUID_PATH": str(dump.resolve())} if dump.is_dir() else {}
     with tempfile.TemporaryDirectory(prefix="octant-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None) as copy:
         if states_cpus(tree):
@@ -76,11 +76,14 @@ def _completed(tree: Tree, copy: Path) -> str:
     return str(copy)
 
 
-def _check_inside(root: Path, name: str) -> None:
-    """Refuse a recording whose folders are links to others, such as those of the live machine."""
-    for folder in ("proc", _CPU, "sys/bus/cpu/devices", "sys/devices/system/node", "cpuid"):
-        if (root / folder).exists() and not (root / folder).resolve().is_relative_to(root.resolve()):
-            raise ValueError(f"cannot read {name} (its folder {folder} is a link to another place); {_RECORD_AGAIN}")
+def _check_inside(tree: Tree, name: str) -> None:
+    """Refuse a recording with links to files of hwloc in other places, such as those of the live machine."""
+    for folder in ("proc", _CPU, "sys/bus/cpu/devices", "sys/devices/system/node"):
+        tree.names(folder)
+    input_files(tree)
+    if not tree.live and tree.outside:
+        path = min(tree.outside)
+        raise ValueError(f"cannot read {name} ({path} is a link to another place); {_RECORD_AGAIN}")
 
 
 def _check_recorded(tree: Tree, name: str, xml: str, backend: str) -> None:

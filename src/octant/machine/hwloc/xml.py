@@ -39,6 +39,9 @@ _PARTS = ("Package", "Die", "Core")
 _RANKING = frozenset({"CoreType", "LinuxCapacity", "FrequencyBaseMHz", "FrequencyMaxMHz"})
 """Infos by which hwloc ranks kinds of hardware threads."""
 
+_BESIDE = "MemorySideCache"
+"""The subtype of caches of memory, not of cores."""
+
 
 def parse_document(text: str) -> ET.Element:
     """Return the root element of a document with hwloc's document type, or with none.
@@ -118,7 +121,8 @@ def _topology(root: ET.Element) -> Topology:
         found = f"it has {len(threads) or 'no'} hardware threads, not 1 to {MOST_HERE}"
         raise ValueError(f"cannot read the topology ({found}); {_REMEDY}")
     online = frozenset(threads)
-    nodes = [_node(number, *place) for number, place in sorted(places.items())]
+    beside = [one for one, _ in objects if one.get("subtype") == _BESIDE and _CACHE.fullmatch(one.get("type", ""))]
+    nodes = [_node(number, *place, beside) for number, place in sorted(places.items())]
     allowed_nodes = _numbers(machine.get("allowed_nodeset"))
     allowed = _numbers(machine.get("allowed_cpuset"))
     forbidden = {node.os for node in nodes if node.memory_bytes} - allowed_nodes
@@ -159,16 +163,20 @@ def _os_index(item: ET.Element) -> int:
     return _number(item, "os_index", MOST_CPUS - 1)
 
 
-def _node(number: int, item: ET.Element, above: _Above) -> NumaNode:
+def _node(number: int, item: ET.Element, above: _Above, beside: Iterable[ET.Element]) -> NumaNode:
     """A memory node with all hardware threads of its locality."""
-    sides = tuple(_number(one, "cache_size", _MOST_BYTES) or None for one in above if one.get("type") == "MemCache")
+    kind = item.get("subtype", "")[:40]
+    # On Knights Landing, hwloc puts the part of the MCDRAM that is a cache of the DRAM where others have an L3.
+    caches = [one for one in above if one.get("type") == "MemCache"]
+    caches += [one for one in beside if kind != "MCDRAM" and number in _numbers(one.get("nodeset"))]
+    sides = tuple(_number(one, "cache_size", _MOST_BYTES) or None for one in caches)
     memory = _number(item, "local_memory", _MOST_BYTES) or None
-    return NumaNode(number, _numbers(item.get("cpuset")), memory, (), item.get("subtype", "")[:40], sides)
+    return NumaNode(number, _numbers(item.get("cpuset")), memory, (), kind, sides)
 
 
 def _cache(item: ET.Element, online: CpuSet) -> Cache | None:
     match, cpus = _CACHE.fullmatch(item.get("type", "")), _numbers(item.get("cpuset")) & online
-    if match is None:
+    if match is None or item.get("subtype") == _BESIDE:
         return None
     size, line = (_number(item, key, _MOST_BYTES) or None for key in ("cache_size", "cache_linesize"))
     kind = "instruction" if match[2] else _KINDS.get(item.get("cache_type", "0"), "unified")

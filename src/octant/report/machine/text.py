@@ -172,9 +172,14 @@ def _caches(top: Topology) -> RenderableType:
         )
         for c in top.caches or ()
     )
+    with_cache: dict[tuple[int, str], CpuSet] = {}
+    for one in top.caches or ():
+        with_cache[one.level, one.kind] = with_cache.get((one.level, one.kind), frozenset()) | one.cpus
     for (level, kind, size, line, sharing, part), count in sorted(kinds.items()):
         letter = {"data": "d", "instruction": "i", "unified": ""}[kind]
-        of = "each core" if sharing == 1 else f"{sharing} cores"
+        having = sum(1 for core in cores if core & with_cache[level, kind])
+        alone = "each core" if having == len(cores) else f"{having} of {len(cores)} cores"
+        of = alone if sharing == 1 else f"{sharing} cores"
         of = counted(part, "hardware thread") if part else of
         table.add_row(f"L{level}{letter}", bytes_text(size or None), bytes_text(line or None), str(count), of)
     return table if top.caches else Text("No cache is described." if top.caches == () else "Caches are not known.")
