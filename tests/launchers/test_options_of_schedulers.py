@@ -85,7 +85,14 @@ def test_values_assigned_in_the_lines_are_expanded() -> None:
     lines = "export OMP_NUM_THREADS=4\nexport SRUN_CPUS_PER_TASK=${OMP_NUM_THREADS}\n"
     assert masks(read(f"{lines}srun -n 2 p", SMT)) == masks(read("srun -n 2 -c 4 p", SMT))
     assert masks(read("T=4\nsrun -n 2 -c$T p", SMT)) == masks(read("srun -n 2 -c 4 p", SMT))
-    for unclear in ("T=4 srun -n 2 -c$T p", "T=4\nfor T in 1 2; do srun -n 2 -c$T p; done", "T=4\nsrun -n 2 '-c$T' p",
+    job = "#SBATCH -n 2\n#SBATCH --cpus-per-task=4\nexport SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK\n"
+    assert masks(read(f"{job}srun p", SMT)) == masks(read("srun -n 2 -c 4 p", SMT))
+    assert masks(read("#SBATCH -c 4\nsrun -n 2 -c${SLURM_CPUS_PER_TASK} p", SMT)) == masks(
+        read("srun -n 2 -c 4 p", SMT)
+    )
+    for unclear in ("#SBATCH -n 2\nsrun -c $SLURM_CPUS_PER_TASK -c 4 p",
+                    "#SBATCH -c 2\n#SBATCH -c 4\nsrun -c $SLURM_CPUS_PER_TASK p",
+                    "T=4 srun -n 2 -c$T p", "T=4\nfor T in 1 2; do srun -n 2 -c$T p; done", "T=4\nsrun -n 2 '-c$T' p",
                     "T=4\nT=8\nsrun -n 2 -c$T p", "T='4 -m block'\nsrun -n 2 -c$T p", "srun -n 2 -c$T p",
                     "T=4\nsrun -n 2 -c$(echo 4) p"):  # fmt: skip
         with pytest.raises(ValueError, match="a shell replaces it"):

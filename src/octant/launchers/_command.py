@@ -121,7 +121,8 @@ def read_script(text: str, file_lines: Sequence[str]) -> Script:
             f"cannot read lines of {len(text)} characters (at most {_shared.LONGEST_OPTIONS}); try those of one "
             "launcher"
         )
-    kept: dict[str, str] = {}  # of assignments that are commands of their own
+    stated = re.findall(r"^#SBATCH[ \t]+(?:\S+[ \t]+)*?(?:-c|--cpus-per-task)[ =]?(\d+)\b", text, re.MULTILINE)
+    kept = {"SLURM_CPUS_PER_TASK": stated[0]} if len(stated) == 1 else {}  # and assignments that are commands
     for row in (line.strip() for line in text.replace("\\\n", " ").splitlines()):
         if row.startswith("#"):
             found.comments.append(row)
@@ -144,13 +145,18 @@ def read_script(text: str, file_lines: Sequence[str]) -> Script:
 
 
 def _expanded(word: str, variables: Mapping[str, str], text: str) -> str:
-    """Return a word with `$NAME` and `${NAME}` replaced, if the lines name NAME elsewhere only in one assignment."""
+    """Return a word with `$NAME` and `${NAME}` replaced, if the lines name NAME elsewhere only in one assignment.
+
+    Slurm sets SLURM_CPUS_PER_TASK from an option of the batch job, so that no line may assign it.
+    """
 
     def value(found: re.Match[str]) -> str:
         name = found[1] or found[2]
         named = re.findall(rf"(?<![\w$]){name}\b", re.sub(r"\$\{\w+\}", "", text))
         known = variables.get(name, "")
-        return known if len(named) == 1 and re.fullmatch(r"[\w.,:/+-]+", known) else found[0]
+        return (
+            known if len(named) == (name != "SLURM_CPUS_PER_TASK") and re.fullmatch(r"[\w.,:/+-]+", known) else found[0]
+        )
 
     return re.sub(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", value, word)
 
