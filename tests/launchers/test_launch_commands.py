@@ -94,6 +94,7 @@ def test_what_a_launcher_started_is_what_is_recognised(name: str) -> None:
         (lsf, "jsrun --np=6 --bind none app", 6, False, ""),
         (cray, "aprun -n 8 -N 4 -cc none -ss app", 8, False, ""),
         (cray, "/opt/aprun -n 8 -d 4 app", 8, True, "by default"),
+        (cray, "aprun -n8 -d4 app", 8, True, "by default"),
         (cray, "mpiexec -n 8 --ppn 4 -d 2 --cpu-bind list:0:1 app", 8, True, "--cpu-bind"),
         (cray, "mpiexec --np=8 --hosts a,b app", 8, None, ""),
     ],
@@ -154,7 +155,7 @@ def test_variables_count_where_words_state_nothing(
         (flux, "flux run -n -c 1 app", "-n has no value"),
         (flux, "flux run -- app", "-- is not an option"),
         (lsf, "jsrun -X 1 app", "-X is not an option"),
-        (cray, "aprun -n8 app", "-n8 is not an option"),
+        (cray, "aprun -Z8 app", "-Z8 is not an option"),
         (cray, "mpiexec --configfile f", "the programs are in a file"),
     ],
 )

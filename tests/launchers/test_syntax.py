@@ -118,7 +118,7 @@ def test_rank_files_allow_overload_only_where_ranks_share() -> None:
 
 
 def test_one_launchers_list_becomes_anothers_words() -> None:
-    reading = read("I_MPI_PIN_DOMAIN=[f,f00,f0000,f000000] OMP_NUM_THREADS=2 mpirun -n 4 prog")
+    reading = read("I_MPI_PIN_DOMAIN=[0xf,0xf00,0xf0000,0xf000000] OMP_NUM_THREADS=2 mpirun -n 4 prog")
     assert str(reading.request) == "4x2,order=scatter:numa"
     line = to_syntax("openmpi", reading.placement, reading.request, REFERENCE).lines[-1]
     assert line == "mpiexec -n 4 --map-by numa:PE=2 PROGRAM"

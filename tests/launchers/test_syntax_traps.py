@@ -96,7 +96,6 @@ def test_suggested_options_of_the_guide_read_and_write_back() -> None:
         ("KMP_AFFINITY=balanced OMP_NUM_THREADS=4", "not known to Octant: drawn as scatter"),
         ("srun -n 4 -c 2 prog", "-c counts hardware threads, not cores"),
         ("srun -n 4 -c 2 --cpu-bind=threads -m block:cyclic prog", "alternate between packages, yet the threads"),
-        ("I_MPI_PIN_DOMAIN=[f,f0] mpirun -n 2 prog", "reports masks without 0x"),
         ("I_MPI_PIN_DOMAIN=numa mpirun -n 5 prog", "silently overlaps domains"),
         ("OMP_NUM_THREADS=2 OMP_PROC_BIND=cores", "OMP_PROC_BIND=cores is not a value"),
         ("OMP_NUM_THREADS=2 OMP_PLACES=core", "GNU's runtime warns and ignores it"),

@@ -32,6 +32,9 @@ COMMON = _tables.table(
         "KMP_LIBRARY KMP_SETTINGS KMP_VERSION KMP_WARNINGS KMP_DUPLICATE_LIB_OK KMP_FORCE_REDUCTION GLIBC_TUNABLES "
         "PATH LD_LIBRARY_PATH LD_PRELOAD HOME TMPDIR",
     ),
+    _tables.irrelevant("it prints masks and changes none", "MPICH_CPUMASK_DISPLAY"),
+    _tables.irrelevant("it concerns the network or GPUs of Cray MPICH", "MPICH_OFI_* MPICH_GPU_* FI_CXI_*"),
+    _tables.not_read("it changes which rank is where", "MPICH_RANK_REORDER_*"),
     _tables.irrelevant("it chooses accelerators", "CUDA_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES HIP_VISIBLE_DEVICES"),
     _tables.not_read("it changes the number or the places of threads", "OMP_THREAD_LIMIT OMP_NESTED OMP_TEAMS_* "
                       "OMP_NUM_TEAMS OMP_* KMP_* GOMP_*"),
@@ -118,6 +121,8 @@ def read_script(text: str, file_lines: Sequence[str]) -> Script:
             f"cannot read lines of {len(text)} characters (at most {_shared.LONGEST_OPTIONS}); try those of one "
             "launcher"
         )
+    stated = re.findall(r"^#SBATCH[ \t]+(?:\S+[ \t]+)*?(?:-c|--cpus-per-task)[ =]?(\d+)\b", text, re.MULTILINE)
+    kept = {"SLURM_CPUS_PER_TASK": stated[0]} if len(stated) == 1 else {}  # and assignments that are commands
     for row in (line.strip() for line in text.replace("\\\n", " ").splitlines()):
         if row.startswith("#"):
             found.comments.append(row)
@@ -128,12 +133,32 @@ def read_script(text: str, file_lines: Sequence[str]) -> Script:
             pieces = list(lexer)
         except ValueError as error:
             raise ValueError(f"cannot read {row!r} ({str(error).lower()})") from None
-        for words in _commands(pieces):
+        for unexpanded in _commands(pieces):
+            words = unexpanded if "'" in row else [_expanded(word, kept, text) for word in unexpanded]
             begin = next((at for at, word in enumerate(words) if not _ASSIGNMENT.match(word)), len(words))
             found.variables |= dict(word.split("=", 1) for word in words[:begin])
             if words[begin:]:
                 found.rows.append(words[begin:])
+            else:
+                kept |= dict(word.split("=", 1) for word in words)
     return found
+
+
+def _expanded(word: str, variables: Mapping[str, str], text: str) -> str:
+    """Return a word with `$NAME` and `${NAME}` replaced, if the lines name NAME elsewhere only in one assignment.
+
+    Slurm sets SLURM_CPUS_PER_TASK from an option of the batch job, so that no line may assign it.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1] or found[2]
+        named = re.findall(rf"(?<![\w$]){name}\b", re.sub(r"\$\{\w+\}", "", text))
+        known = variables.get(name, "")
+        return (
+            known if len(named) == (name != "SLURM_CPUS_PER_TASK") and re.fullmatch(r"[\w.,:/+-]+", known) else found[0]
+        )
+
+    return re.sub(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", value, word)
 
 
 def _commands(pieces: list[str]) -> list[list[str]]:

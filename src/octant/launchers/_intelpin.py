@@ -48,10 +48,7 @@ def rank_masks(
             "Intel MPI 2021.18 makes domains inside it)"
         )
     if domain is not None and domain.startswith("["):
-        notes = [] if "0x" in domain.lower() else [
-            "Intel MPI 2021.18 reports masks without 0x as invalid, then pins by default: write each as 0x…"
-        ]  # fmt: skip
-        return _explicit(domain, ranks, topology), notes
+        return _explicit(domain, ranks, topology), []
     return _domain_masks(domain or "auto", variables, ranks, threads, topology)
 
 
@@ -92,6 +89,11 @@ def _explicit(domain: str, ranks: int, topology: Topology) -> list[CpuSet]:
     words = domain.removeprefix("[").removesuffix("]").split(",")
     if not domain.endswith("]") or not all(_MASK.fullmatch(word) for word in words):
         raise ValueError(f"cannot read I_MPI_PIN_DOMAIN={domain[:60]} as masks; try [0x3,0xc]")
+    if not all(word[:2] in ("0x", "0X") for word in words):
+        raise ValueError(
+            f"cannot draw I_MPI_PIN_DOMAIN={domain[:60]} (Intel MPI 2021.18 reports masks without 0x as invalid, then "
+            "pins by default); write each as 0x…"
+        )
     if len(words) != ranks:
         raise ValueError(
             f"cannot use {len(words)} masks of I_MPI_PIN_DOMAIN for {ranks} ranks (Intel MPI wants one for each, and "

@@ -1,7 +1,8 @@
 """What the command lines of Open MPI 4.1 and 5 have in common: ranks, MCA parameters and binding."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from octant.launchers import MOST_RANKS, Reading, _command, _shared, _words
 from octant.machine import CpuSet, Topology
@@ -68,6 +69,29 @@ def own_variables(command: _command.Command) -> dict[str, str]:
         for name, value in command.variables.items()
         if name not in ranks_only and name.partition("_MCA_")[2] not in stated
     }
+
+
+def without_effect(
+    command: _command.Command,
+    masks: Sequence[CpuSet | None],
+    masks_of: Callable[[_command.Command], Sequence[CpuSet | None]],
+) -> list[str]:
+    """Return the remark on options that are interpreted and without which the masks are the same.
+
+    Args:
+        command: the command line.
+        masks: what it gives.
+        masks_of: computes the same of another command line; it raises ValueError where the launcher refuses.
+    """
+    found = []
+    for name in ("nooversubscribe", "oversubscribe", "nolocal", "use-hwthread-cpus"):
+        if command.has(name):
+            try:
+                same = list(masks_of(replace(command, given=command.given.without(name)))) == list(masks)
+            except ValueError:
+                same = False
+            found += [f"--{name}"] if same else []
+    return [f"not used for the answer: {', '.join(found)} (the answer is the same without it)"] if found else []
 
 
 def reading(

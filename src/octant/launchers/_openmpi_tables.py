@@ -42,7 +42,8 @@ _COMMON = table(
 )  # fmt: skip
 OPTIONS5 = table(
     _COMMON,
-    interpreted("map-by|mapby bind-to|bindto rank-by|rankby rankfile host rtos|runtime-options", 1),
+    interpreted("map-by|mapby bind-to|bindto rank-by|rankby rankfile host", 1),
+    irrelevant("it concerns how the program starts and ends", "rtos|runtime-options", 1),
     irrelevant(_OUTPUT, "display-comm display-comm-finalize no-aggregate-help parseable|parsable verbose"),
     irrelevant(_OUTPUT, "display display-topo output output-directory stream-buffering", 1),
     irrelevant(_OUTPUT, "output-proctable", OPTIONAL),

@@ -269,9 +269,21 @@ def _hint(asked: Asked, bound: bool) -> str | None:
         clash = [name for name in (*others, "cpu-bind") if asked.line(name) is not None]
         clash += [name for name in ("threads-per-core", "cpu-bind") if asked.inherited(name) is not None]
     if clash:
-        asked.notes.append(f"srun ignores --hint={value} beside --{clash[0]}")
+        asked.notes.append(f"srun ignores {_source(asked, 'hint')} beside {_source(asked, clash[0])}")
         return None
     return value
+
+
+def _source(asked: Asked, name: str) -> str:
+    """Return an option as the lines state it: of srun, a variable, or one that Slurm sets from options of sbatch."""
+    if asked.line(name) is not None:
+        return f"--{name}={asked.line(name)}"
+    variable = next((key for key in _VARIABLES.get(name, ()) if asked.variables.get(key)), None)
+    if variable:
+        return f"{variable}={asked.variables[variable]}"
+    options = ("threads-per-core", "extra-node-info", "hint") if name == "threads-per-core" else (name,)
+    stated = next(option for option in options if asked.batch.last(option) is not None)
+    return f"{_VARIABLES[name][0]}={asked.of_job(name)} (set from --{stated} in the #SBATCH lines)"
 
 
 def _words_of_bind(value: str, units: set[str]) -> tuple[str, tuple[str, ...], set[str], bool]:
@@ -310,11 +322,13 @@ def _words_of_bind(value: str, units: set[str]) -> tuple[str, tuple[str, ...], s
 def _expanded(kind: str, text: str) -> tuple[str, ...]:
     """Return the entries of a list, `VALUE*COUNT` repeated."""
     found: list[str] = []
-    digits = "(0x)?[0-9a-fA-F]+" if kind.startswith("mask") else "[0-9]+"
+    digits = "(0x)?[0-9a-fA-F]+" if kind.startswith("mask") else "0x[0-9a-fA-F]+|[0-9]+"
     for part in text.split(","):
         entry, times, count = part.partition("*")
         if not re.fullmatch(digits, entry):
             raise ValueError(f"cannot read {text!r} as the list of {kind}; try mask_cpu:0x3,0xc or map_cpu:0,2")
+        if entry.startswith("0x") and not kind.startswith("mask"):
+            entry = str(int(entry, 16))
         repeat = _shared.whole(kind, count) if times else 1
         if len(found) + repeat > _shared.MOST_RANKS:
             raise ValueError(f"cannot read {kind}: more than {_shared.MOST_RANKS} entries")

@@ -94,9 +94,17 @@ _BATCH = _tables.table(
     _tables.irrelevant(START, "ignore-pbs parsable requeue no-requeue spread-job-batch"),
     _tables.irrelevant(TIME, "kill-on-invalid-dep", 1),
 )
+_OF_STEPS = _tables.table(
+    _tables.not_read("a step may inherit it or not; give it to srun", "cpu-bind|cpu_bind", 1),
+    _tables.not_read("it is an option of srun", "exact whole"),
+    _tables.not_read("it is an option of srun", "overlap", _tables.OPTIONAL),
+    _tables.irrelevant(NODES, "sockets-per-node cores-per-socket", 1),
+)
+"""Options that steps read and that do the same for no step of a batch job."""
 BATCH_OPTIONS = {
     **{name: option for name, option in OPTIONS.items() if option.name not in ("label", "wait", "slurmd-debug")},
     **_BATCH,
+    **_OF_STEPS,
     **_tables.irrelevant(TIME, "wait|W"),
 }  # fmt: skip
 """Options in #SBATCH lines."""

@@ -29,6 +29,16 @@ class Given:
         """Return the value of the option that was given last among these names; `None`: none of them was given."""
         return next((values[0] for name, values in reversed(self.all_values) if name in names and values), None)
 
+    def without(self, name: str) -> "Given":
+        """Return the same options except one."""
+        return Given(
+            self.end,
+            {key: value for key, value in self.values.items() if key != name},
+            {key: value for key, value in self.spelt.items() if key != name},
+            [one for one in self.all_values if one[0] != name],
+            [one for one in self.occurrences if one[1].name != name],
+        )
+
 
 def unknown(word: str) -> ValueError:
     """Return the error of an option that the table does not contain."""
@@ -77,7 +87,9 @@ def scan(
     return given
 
 
-def getopt(words: Sequence[str], options: Table, begin: int = 1, *, abbreviated: bool = True) -> Given:
+def getopt(
+    words: Sequence[str], options: Table, begin: int = 1, *, abbreviated: bool = True, one_dash: bool = False
+) -> Given:
     """Read options as getopt_long(3) does with `+`: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-ab`.
 
     Args:
@@ -86,6 +98,7 @@ def getopt(words: Sequence[str], options: Table, begin: int = 1, *, abbreviated:
         begin: index of the first option.
         abbreviated: whether the beginning of a long name is accepted where it is unambiguous; the table must be
             complete then.
+        one_dash: whether a long name may follow one dash, as getopt_long_only(3) reads it.
 
     Raises:
         ValueError: an unknown or ambiguous option, one with which no program starts, a missing value, or a value of an
@@ -96,7 +109,7 @@ def getopt(words: Sequence[str], options: Table, begin: int = 1, *, abbreviated:
         word, given.end = words[given.end], given.end + 1
         if word == "--":
             break
-        for option, value in _named(word, options, abbreviated=abbreviated):
+        for option, value in _named(word, options, abbreviated=abbreviated, one_dash=one_dash):
             if option.effect == "refused":
                 raise ValueError(f"{word}: {option.reason}")
             if value is None and option.values == 1:
@@ -107,11 +120,11 @@ def getopt(words: Sequence[str], options: Table, begin: int = 1, *, abbreviated:
     return given
 
 
-def _named(word: str, options: Table, *, abbreviated: bool) -> list[tuple[Option, str | None]]:
+def _named(word: str, options: Table, *, abbreviated: bool, one_dash: bool) -> list[tuple[Option, str | None]]:
     """Return the options in one word, the last one with the value in the same word."""
-    if word.startswith("--"):
-        name, equals, value = word[2:].partition("=")
-        long = {spelt: one for spelt, one in options.items() if len(spelt) > 1}
+    long = {spelt: one for spelt, one in options.items() if len(spelt) > 1}
+    if word.startswith("--") or (one_dash and word[1:].partition("=")[0] in long):
+        name, equals, value = word.lstrip("-").partition("=")
         option = long.get(name)
         if option is None and abbreviated and name:
             begun = {one.name: one for spelt, one in long.items() if spelt.startswith(name)}

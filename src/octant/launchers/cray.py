@@ -27,7 +27,6 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     sets = _shared.rank_sets(placement)
     listed = ":".join(set_text(held) for held in sets)
     ranks, depth = len(sets), request.threads
-    asked = _shared.plain(placement, request, topology)
     strict = " -ss" if request.memory.policy == "bind" and not request.memory.nodes else ""
     lines = [
         *_shared.openmp_line(request),
@@ -35,7 +34,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
         f"mpiexec -n {ranks} --ppn {ranks} --cpu-bind list:{listed} {_shared.PROGRAM}",
         f"aprun -n {ranks} -N {ranks} -d {depth} -cc {listed}{strict} {_shared.PROGRAM}",
     ]
-    if not asked.cpus and asked.order == "compact" and asked.smt == 1 and asked.unit == "core":
+    if _is_depth(sets, depth, topology):
         lines.append(
             f"# with named options, by the manual: mpiexec -n {ranks} -d {depth} --cpu-bind depth {_shared.PROGRAM}"
         )
@@ -45,6 +44,20 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
             f"aprun supports strict local memory only: memory={request.memory} needs numactl or PALS --mem-bind"
         )
     return Syntax(tuple(lines), True, tuple(cannot))
+
+
+def _is_depth(sets: Sequence[CpuSet], depth: int, topology: Topology) -> bool:
+    """Return whether `--cpu-bind depth` gives these masks."""
+    try:
+        return _by_depth(len(sets), depth, topology) == list(sets)
+    except ValueError:
+        return False
+
+
+def _binding(given: _words.Given, aprun: bool) -> str:
+    """Return the value of the binding option without words that only print, "": none was given."""
+    value = given.last("cc" if aprun else "cpu-bind") or ""
+    return value if aprun else re.sub(r"^((v|verbose|q|quiet)(,|$))+", "", value)
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
@@ -60,10 +73,10 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
         notes.append(f"one node is drawn, which has {each} of {ranks} ranks")
         ranks = each
     depth = command.number("depth", "d") or 1
-    binding = command.last("cc", "cpu-bind")
-    kind, _, listed = (binding or "").partition(":")
-    if aprun and re.match(r"\d", binding or ""):
-        kind, listed = "list", binding or ""
+    binding = _binding(command.given, aprun)
+    kind, _, listed = binding.partition(":")
+    if aprun and re.match(r"\d", binding):
+        kind, listed = "list", binding
     if aprun and command.has("j"):
         raise ValueError("cannot draw this: -j chooses hardware threads of a core, and only lists with -cc are read")
     if kind == "none":
@@ -76,9 +89,13 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
             raise ValueError(f"cannot draw {ranks} ranks with {len(lists)} lists; give one for each rank of the node")
         sets = lists[:ranks]
     else:
-        option = f"{'-cc' if aprun else '--cpu-bind'} {binding}" if binding else "the default binding"
+        why = (
+            f"Octant has no verified rule for {'-cc' if aprun else '--cpu-bind'} {binding[:60]}"
+            if binding
+            else "the default binding depends on the configuration of the site"
+        )
         raise ValueError(
-            f"cannot draw this: {option} depends on the configuration of the site; read are "
+            f"cannot draw this: {why}; read are "
             + ("-cc LIST:LIST, depth and none" if aprun else "--cpu-bind list:LIST:LIST, depth and none")
         )
     return _shared.reading_of_masks(sets, topology, command.threads() or depth, notes)
@@ -112,10 +129,13 @@ def unbound(size: JobSize, root: bool) -> list[str]:
 
 OPTIONS = _tables.table(
     _tables.interpreted("np|n depth|d ppn cpu-bind", 1),
-    _tables.irrelevant("it concerns the environment of the ranks", "envall envnone"),
-    _tables.irrelevant("it concerns the environment of the ranks", "envlist", 1),
+    _tables.irrelevant("it concerns the environment of the ranks", "envall envnone genvall genvnone"),
+    _tables.irrelevant("it concerns the environment of the ranks", "envlist genvlist", 1),
     _tables.assigning("env", 1, ranks_only=True),
-    _tables.irrelevant("it concerns output or files", "label no-label no-transfer transfer"),
+    _tables.irrelevant("it concerns output or files", "label no-label no-transfer transfer line-buffer"),
+    _tables.irrelevant("it concerns output or files", "wdir|wd", 1),
+    _tables.irrelevant("it concerns the network", "no-vni"),
+    _tables.irrelevant("it concerns what happens after a failure", "abort-on-failure no-abort-on-failure"),
     _tables.irrelevant("it concerns memory only", "mem-bind", 1),
     _tables.irrelevant("it names hosts: one of them is drawn", "hosts hostfile", 1),
     _tables.not_read("it shares nodes with other jobs", "exclusive"),
@@ -129,7 +149,8 @@ _APRUN = _tables.table(
     _tables.irrelevant("it concerns memory only", "ss"),
     _tables.irrelevant("it concerns memory only", "m", 1),
     _tables.irrelevant("it concerns output, accounting or the environment", "C T b q"),
-    _tables.irrelevant("it concerns output, accounting or the environment", "D L a e p t", 1),
+    _tables.irrelevant("it concerns output, accounting or the environment", "D L a p t", 1),
+    _tables.assigning("e", 1, ranks_only=True),
     _tables.not_read("it takes values from the batch system", "B"),
     _tables.not_read("it specialises or shares cores, or distributes over NUMA domains", "F R S cp r sl sn", 1),
 )
@@ -138,13 +159,16 @@ VARIABLES: _tables.Table = {}
 
 
 def parse(words: Sequence[str]) -> _words.Given:
-    """Read options: aprun compares whole words here, PALS mpiexec uses getopt_long."""
+    """Read options: a value may follow a letter in the same word, and PALS reads long names after one dash, too."""
     if command_is_aprun(words):
-        return _words.scan(words, _APRUN, lambda word: (word.removeprefix("-"), None))
-    given = _words.getopt(words, OPTIONS, abbreviated=False)
-    if not (given.last("np") or "1").isdigit():  # -np, which other launchers have
-        raise _words.unknown(given.spelt["np"])
-    return given
+        return _words.scan(words, _APRUN, _split)
+    return _words.getopt(words, OPTIONS, abbreviated=False, one_dash=True)
+
+
+def _split(word: str) -> tuple[str, str | None]:
+    name = word.removeprefix("-")
+    attached = name not in _APRUN and name[:1] in _APRUN and _APRUN[name[:1]].values == 1
+    return (name[:1], name[1:]) if attached else (name, None)
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
@@ -157,11 +181,12 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
         ValueError: an option that is not in the table, a missing value, several programs, or none.
     """
     given = parse(words)
-    option, default = ("cc", True) if command_is_aprun(words) else ("cpu-bind", None)
+    aprun = command_is_aprun(words)
+    option, default = ("cc", True) if aprun else ("cpu-bind", None)
     at = _words.program_index(words, given)
-    number, binding = given.last("n", "np"), given.last(option)
+    number, binding = given.last("n", "np"), _binding(given, aprun)
     ranks = None if number is None else _shared.whole("-n", number, MOST_RANKS)
-    if binding is None:
+    if not binding:
         return LaunchCommand(ranks, tuple(words[1:at]), at, default, "by default" if default else "")
     bound_by = "" if binding == "none" else given.spelt[option].partition("=")[0]
     return LaunchCommand(ranks, tuple(words[1:at]), at, binding != "none", bound_by)

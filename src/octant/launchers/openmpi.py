@@ -1,5 +1,6 @@
 """Open MPI 5 (PRRTE 3): `--map-by`, `--rank-by`, `--bind-to`, rank files."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -95,6 +96,7 @@ def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """What the options would do under Open MPI 5; the lines of a rank file may follow the command."""
     masks, notes = rank_masks(command, topology)
+    notes += _openmpi.without_effect(command, masks, lambda rest: rank_masks(rest, topology)[0])
     return _openmpi.reading(command, topology, masks, notes)
 
 
@@ -106,6 +108,7 @@ def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuS
     """
     if not command.words and not command.file:
         raise ValueError("cannot find the command line of mpirun; begin it with mpirun or mpiexec")
+    _check_runtime_options(command)
     asked = _prrte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
     notes = list(asked.notes)
     if command.file or asked.policy.mapper == "rankfile":
@@ -125,6 +128,28 @@ def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuS
             some = "every rank" if unbound == len(masks) else "some ranks"
             notes.append(f"Open MPI 5 silently leaves {some} unbound here ({why})")
     return masks, notes
+
+
+_RUNTIME_OPTIONS = (
+    "abort-nonzero-status", "aggregate-help", "autorestart", "continuous", "default-exec-agent", "donotlaunch",
+    "exec-agent", "forward-environment", "fwd-environment", "get-stack-traces", "max-restarts", "notifyerrors",
+    "output-proctable", "recoverable", "report-child-jobs-separately", "report-state-on-timeout", "show-progress",
+    "spawn-timeout", "stop-in-app", "stop-in-init", "stop-on-exec", "timeout",
+)  # fmt: skip
+
+
+def _check_runtime_options(command: _command.Command) -> None:
+    """Refuse directives of --runtime-options that Octant does not know; those that it knows move no ranks.
+
+    Raises:
+        ValueError: such a directive, which may be abbreviated.
+    """
+    for name, values in command.given.all_values:
+        for word in values[0].lower().split(",") if name == "rtos" else ():
+            if not any(known.startswith(word.partition("=")[0]) for known in _RUNTIME_OPTIONS):
+                raise ValueError(
+                    f"cannot read --runtime-options {word[:60]}; Octant knows {', '.join(_RUNTIME_OPTIONS)}"
+                )
 
 
 _WHY_UNBOUND = {"none": "asked not to bind"}
@@ -185,7 +210,8 @@ def parse(words: Sequence[str]) -> _words.Given:
     prterun = Path(words[0]).name == "prterun"
     own = {name: one for name, one in OPTIONS.items() if not prterun or name not in _openmpi_tables.OMPI_ONLY}
     given = _words.scan(words, own, _split)
-    if "donotlaunch" in (given.last("rtos") or "").lower():
+    directives = [values[0].lower() for name, values in given.all_values if name == "rtos"]
+    if any("donotlaunch".startswith(word) for one in directives for word in re.split("[,:]", one) if word):
         raise ValueError("donotlaunch: it starts no program")
     return given
 

@@ -25,7 +25,7 @@ UNBIND = "--bind-to none"
 ANSWER = r"\((Open MPI|OpenRTE)\) 4\."
 OPTIONS, VARIABLES = _openmpi_tables.OPTIONS41, _openmpi_tables.VARIABLES41
 MARK = _openmpi.OF_41
-DECIDES = "--mca hwloc_base_report_bindings 1"
+DECIDES = "--mca hwloc_base_report_bindings 1"  # Open MPI 5 lacks it, so that the line is read back as one of 4.1
 _UNITS = ("slot", "l3cache", "numa", "socket")
 
 
@@ -47,7 +47,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     lines = (
         *_shared.openmp_line(request),
         *_shared.heap_line(request),
-        f"mpirun -n {len(sets)} {option} --report-bindings {_shared.PROGRAM}",
+        f"mpirun -n {len(sets)} {option} {DECIDES} {_shared.PROGRAM}",
     )
     return Syntax(lines, True, tuple(cannot), files)
 
@@ -74,6 +74,7 @@ def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
 def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     """What the options would do under Open MPI 4.1."""
     masks, notes = rank_masks(command, topology)
+    notes += _openmpi.without_effect(command, masks, lambda rest: rank_masks(rest, topology)[0])
     return _openmpi.reading(command, topology, masks, notes)
 
 

@@ -21,6 +21,7 @@ from octant.launchers import (
     _command,
     _shared,
     _slurm_options,
+    _tables,
     _words,
     headed,
     implementation,
@@ -119,9 +120,61 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     directives = _words.getopt(["sbatch", *batch.arguments], BATCH_OPTIONS)
     if directives.end <= len(batch.arguments):
         raise ValueError(f"cannot read #SBATCH {batch.arguments[directives.end - 1]}: that is no option")
-    notes = _command.account_options(_command.Row((), directives))
-    read = read_srun(Asked(command.given, command.variables, directives), command.threads(), topology)
+    asked = Asked(command.given, command.variables, directives)
+    notes = [*_command.account_options(_command.Row((), directives)), *_without_effect(asked, node_of(topology))]
+    read = read_srun(asked, command.threads(), topology)
+    of_job = directives if directives.occurrences else command.given  # srun outside of a batch job creates its job
+    if "exclusive" not in of_job.values or of_job.last("exclusive"):
+        notes.append(
+            "the answer assumes that the job has the whole node, which only --exclusive "
+            f"{'in an #SBATCH line' if directives.occurrences else 'of the job'} or the configuration ensures"
+        )
     return replace(read, remarks=(*notes, *read.remarks))
+
+
+_DRAWN = frozenset({
+    "ntasks", "nodes", "cpus-per-task", "cpu-bind", "distribution", "hint", "mem-bind", "ntasks-per-node",
+})  # fmt: skip
+"""Options of srun that state what is drawn, also where it is the default."""
+_SHAPES = frozenset({"sockets-per-node", "cores-per-socket", "threads-per-core", "extra-node-info", "nodelist"})
+_SHAPE_VARIABLES = frozenset({"SLURM_NSOCKETS_PER_NODE", "SLURM_NCORES_PER_SOCKET", "SLURM_THREADS_PER_CORE"})
+
+
+def _without_effect(asked: Asked, node: Node) -> list[str]:
+    """Return remarks on options and variables that are interpreted and without which the answer is the same."""
+    found: dict[str, list[str]] = {}
+    outcome = _outcome(asked, node)
+    for place, given in (("", asked.given), (" of the #SBATCH lines", asked.batch)):
+        skipped = {"nodes", "exclusive"} if place else _DRAWN
+        for word, option in given.occurrences:
+            name = option.name
+            if option.effect != "interpreted" or name in skipped:
+                continue
+            less = given.without(name)
+            rest = replace(asked, batch=less) if place else replace(asked, given=less)
+            if _outcome(rest, node) == outcome:
+                reason = _slurm_options.NODES if name in _SHAPES else _SAME
+                found.setdefault(reason, []).append(word.partition("=")[0] + place)
+    for name in asked.variables:
+        if getattr(_tables.variable(name, VARIABLES), "effect", "") == "interpreted":
+            rest = replace(asked, variables={key: value for key, value in asked.variables.items() if key != name})
+            if _outcome(rest, node) == outcome:
+                found.setdefault(_slurm_options.NODES if name in _SHAPE_VARIABLES else _SAME, []).append(name)
+    return [f"not used for the answer: {', '.join(dict.fromkeys(names))} ({why})" for why, names in found.items()]
+
+
+_SAME = "the answer is the same without it"
+
+
+def _outcome(asked: Asked, node: Node) -> object:
+    """Return all on which the answer depends, or why srun refuses."""
+    asked = replace(asked, notes=[])
+    try:
+        step = step_of(asked, node)
+        masks = step_masks(node, step)
+        return masks, _notes(asked, step, node, masks), asked.notes, memory_of(asked), step.cpus_per_task
+    except ValueError as error:
+        return str(error)
 
 
 def read_srun(asked: Asked, threads: int | None, topology: Topology) -> Reading:
