@@ -82,10 +82,14 @@ def place(
     options = {"ranks": ranks, "threads": threads, "unit": unit, "order": order, "smt": smt, "memory": memory}
     try:
         text = sys.stdin.read() if lines == "-" else lines
+        stated = {**options, "pages": pages, "torus": torus, "map": map_file}
         if text is None:
-            text = request_text(request, {**options, "pages": pages, "torus": torus, "map": map_file})
+            text = request_text(request, stated)
+        elif request is not None or any(value is not None for value in stated.values()):
+            name = next((key for key, value in {"place": request, **stated}.items() if value is not None))
+            raise ValueError(f"cannot take --{name} beside --from, whose lines say where ranks go; give one of them")
         topology, page_sizes = load(on)
-        named = [name for text in launcher or () for name in text.split(",")]
+        named = [name.strip() for text in launcher or () for name in text.split(",")]
         answer = translate(text, topology, named, lines=lines is not None, here=on == "here", page_sizes=page_sizes)
         if svg is not None:
             drawing = clean_lines(as_svg(topology, answer.placement, f"{answer.request}"))
