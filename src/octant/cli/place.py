@@ -42,6 +42,7 @@ LauncherOption = Annotated[
 LinesOption = Annotated[
     str | None, translation_option("--from", metavar="LINES", help="Read launcher options instead; - reads stdin.")
 ]
+WordsArgument = Annotated[list[str] | None, typer.Argument(hidden=True)]
 SvgOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the drawing to this file.")]
 
 
@@ -51,6 +52,7 @@ def register(app: typer.Typer) -> None:
 
 
 def place(
+    words: WordsArgument = None,
     request: RequestOption = None,
     ranks: RanksOption = None,
     threads: ThreadsOption = None,
@@ -64,7 +66,8 @@ def place(
     on: OnOption = "here",
     launcher: LauncherOption = None,
     lines: LinesOption = None,
-    svg: SvgOption = None,
+    svg: WordsArgument = Annotated[list[str] | None, typer.Argument(hidden=True)]
+SvgOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show where ranks and threads go, print it for any launcher, or read launcher options back."""
@@ -81,6 +84,8 @@ def place(
 
     options = {"ranks": ranks, "threads": threads, "unit": unit, "order": order, "smt": smt, "memory": memory}
     try:
+        if words:
+            raise ValueError(f"cannot take the word {words[0]!r}; try --place {words[0]}")
         text = sys.stdin.read() if lines == "-" else lines
         stated = {**options, "pages": pages, "torus": torus, "map": map_file}
         if text is None:

@@ -154,7 +154,7 @@ def _of_command(
         )
     if len(claims) == 1:
         return next(iter(claims))
-    claims = _by_variables(start.variables, claims)
+    claims = dict(_by_variables(start.variables, claims))
     if len(claims) == 1:
         return next(iter(claims))
     able, accepted, decided = _decide(start, script, claims)
