@@ -66,8 +66,7 @@ def place(
     on: OnOption = "here",
     launcher: LauncherOption = None,
     lines: LinesOption = None,
-    svg: WordsArgument = Annotated[list[str] | None, typer.Argument(hidden=True)]
-SvgOption = None,
+    svg: SvgOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show where ranks and threads go, print it for any launcher, or read launcher options back."""
