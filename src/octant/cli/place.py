@@ -42,17 +42,16 @@ LauncherOption = Annotated[
 LinesOption = Annotated[
     str | None, translation_option("--from", metavar="LINES", help="Read launcher options instead; - reads stdin.")
 ]
-WordsArgument = Annotated[list[str] | None, typer.Argument(hidden=True)]
 SvgOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the drawing to this file.")]
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
-    app.command("place", rich_help_panel=PLACE)(place)
+    app.command("place", rich_help_panel=PLACE, context_settings={"allow_extra_args": True})(place)
 
 
 def place(
-    words: WordsArgument = None,
+    context: typer.Context,
     request: RequestOption = None,
     ranks: RanksOption = None,
     threads: ThreadsOption = None,
@@ -83,8 +82,8 @@ def place(
 
     options = {"ranks": ranks, "threads": threads, "unit": unit, "order": order, "smt": smt, "memory": memory}
     try:
-        if words:
-            raise ValueError(f"cannot take the word {words[0]!r}; try --place {words[0]}")
+        if context.args:
+            raise ValueError(f"cannot take the word {context.args[0]!r}; try --place {context.args[0]}")
         text = sys.stdin.read() if lines == "-" else lines
         stated = {**options, "pages": pages, "torus": torus, "map": map_file}
         if text is None:
