@@ -134,3 +134,13 @@ def test_each_example_of_an_undecided_line_decides_when_it_is_added() -> None:
     assert from_syntax("mpiexec -bind-to core -n 4 ./a", MACHINE)[0] == "mpich"
     assert from_syntax("mpiexec --map-by core -n 4 ./a", MACHINE)[0] == "openmpi"
     assert from_syntax("I_MPI_PIN=1 mpiexec -n 4 ./a", MACHINE)[0] == "intelmpi"
+
+
+@pytest.mark.parametrize(
+    "inner", ["taskset -c 0", "nice likwid-pin -c 0", "env OMP_PLACES=cores", "numactl -C 0", "mpirun -n 2"]
+)
+def test_a_tool_behind_numactl_behind_a_launcher_is_refused(inner: str) -> None:
+    with pytest.raises(ValueError, match="cannot draw"):
+        read(f"mpirun -n 4 --map-by core numactl --interleave=all {inner} ./a", MACHINE)
+    said = read("mpirun -n 4 --map-by core numactl --interleave=all ./a in.dat", MACHINE).remarks
+    assert any(remark.startswith("./a is taken for the program") for remark in said)

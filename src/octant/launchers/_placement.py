@@ -188,16 +188,20 @@ def _unread(choice: _choice.Choice, command: _command.Command) -> list[str]:
     notes = [f"not read: {line}" for line in choice.unread]
     front = dict.fromkeys(name for start in choice.starts for name in start.front)
     notes += [f"not used for the answer: {name} (it changes no affinity)" for name in front]
-    read = {
-        name for one in having("read").values() if _choice.binds(one) == "process" for name in _choice.programs(one)
-    }
-    taken = dict.fromkeys(row.program[0] for row in command.rows
-                          if len(row.program) > 1 and _command.command_name(row.program) not in read)  # fmt: skip
+    programs = [_innermost(row.program) for row in command.rows]
+    taken = dict.fromkeys(words[0] for words in programs if len(words) > 1)
     return notes + [
         f"{program} is taken for the program, and its words are not read: if it starts another program under another "
         "mask, that mask counts"
         for program in taken
     ]
+
+
+def _innermost(program: Sequence[str]) -> Sequence[str]:
+    """Return the program behind a tool such as numactl, whose own options are read."""
+    tool = next((one for one in having("read").values() if _choice.binds(one) == "process"
+                 and _command.command_name(program) in _choice.programs(one)), None)  # fmt: skip
+    return program if tool is None else _command.peel(_command.parsed(tool, program).program, {})[0]
 
 
 def _tools(choice: _choice.Choice, command: _command.Command, topology: Topology) -> tuple[list[str], Memory | None]:
@@ -224,6 +228,12 @@ def _tools(choice: _choice.Choice, command: _command.Command, topology: Topology
             raise ValueError(
                 f"cannot draw {name} behind another launcher: it replaces the mask of each rank; read its line alone"
             )
+        behind, variables, _ = _command.peel(inner.program, {})
+        if variables:
+            raise ValueError(f"cannot draw variables that are set behind {name}: {', '.join(variables)}; export them")
+        _check_behind(inner.words, behind)
+        if _command.command_name(behind) in tools:
+            raise ValueError(f"cannot draw {name} in front of {behind[0]}, both behind a launcher; give one of them")
         memory = reading.request.memory if reading.request.memory != Memory() else None
         around += [name] if memory is None else []
     return [
