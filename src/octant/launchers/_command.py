@@ -200,7 +200,8 @@ def peel(words: Sequence[str], variables: Mapping[str, str]) -> tuple[Sequence[s
     while command_name(words[at:]) in _wrappers.OBSERVERS:
         name, before = command_name(words[at:]), variables
         at, variables = _wrappers.skip_one(words, at, variables, _wrappers.OBSERVERS)
-        names += [name] if variables == before else []
+        changed = {key for key in {*variables, *before} - {"PATH"} if variables.get(key) != before.get(key)}
+        names += [] if changed else [name]
     seen = {name: value for name, value in variables.items() if name != "PATH" or path is not None}  # `env -i` sets it
     return words[at:], seen, names
 
