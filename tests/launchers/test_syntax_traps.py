@@ -66,7 +66,7 @@ def test_suggested_options_of_the_guide_read_and_write_back() -> None:
         ("OMP_PROC_BIND=cores srun -n 4 -c 4 --cpu-bind=cores prog", "OMP_PROC_BIND=cores is not a value"),
         ("mpiexec -n 2 -bind-to core -genv KMP_AFFINITY none prog", "KMP_AFFINITY binds nothing here"),
         ("taskset -c 8-9 mpiexec -n 2 -bind-to core prog", "MPICH and Open MPI bind outside its mask nevertheless"),
-        ("mpiexec -n 2 --map-by numa numactl --localalloc prog", "numactl beside a launcher is not drawn"),
+        ("mpiexec -n 2 --map-by numa numactl --strict prog", "numactl beside a launcher is not drawn"),
         ("mpirun --map-by numa prog", "no number of ranks given: Open MPI 5 starts 16"),
         ("rank 0=a slot=0", "they are hardware threads with --map-by rankfile:file=FILE:HWTCPUS"),
         ("mpirun --rankfile f --bind-to none prog\nrank 0=a slot=0", "unbound here (asked not to bind)"),

@@ -47,10 +47,11 @@ SvgOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the 
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this file."""
-    app.command("place", rich_help_panel=PLACE)(place)
+    app.command("place", rich_help_panel=PLACE, context_settings={"allow_extra_args": True})(place)
 
 
 def place(
+    context: typer.Context,
     request: RequestOption = None,
     ranks: RanksOption = None,
     threads: ThreadsOption = None,
@@ -81,11 +82,17 @@ def place(
 
     options = {"ranks": ranks, "threads": threads, "unit": unit, "order": order, "smt": smt, "memory": memory}
     try:
+        if context.args:
+            raise ValueError(f"cannot take the word {context.args[0]!r}; try --place {context.args[0]}")
         text = sys.stdin.read() if lines == "-" else lines
+        stated = {**options, "pages": pages, "torus": torus, "map": map_file}
         if text is None:
-            text = request_text(request, {**options, "pages": pages, "torus": torus, "map": map_file})
+            text = request_text(request, stated)
+        elif request is not None or any(value is not None for value in stated.values()):
+            name = next((key for key, value in {"place": request, **stated}.items() if value is not None))
+            raise ValueError(f"cannot take --{name} beside --from, whose lines say where ranks go; give one of them")
         topology, page_sizes = load(on)
-        named = [name for text in launcher or () for name in text.split(",")]
+        named = [name.strip() for text in launcher or () for name in text.split(",")]
         answer = translate(text, topology, named, lines=lines is not None, here=on == "here", page_sizes=page_sizes)
         if svg is not None:
             drawing = clean_lines(as_svg(topology, answer.placement, f"{answer.request}"))

@@ -20,7 +20,7 @@ been taken apart by `parse`, and every option and variable has been accounted fo
 `command.number("n")`, `command.has("label")`, `command.variables`, `command.threads()`, `command.directives` (options
 in comment lines that begin with `DIRECTIVE`, such as #SBATCH), `command.program`, `command.file`. `READS` names the
 commands whose lines are read where they differ from `COMMANDS`. `DECIDES` is an example of an option that only this
-launcher has, for lines of `mpiexec` that several launchers accept.
+launcher has, for lines of `mpiexec` that several launchers accept; `ONLY` is a pattern of values that only it has.
 
 To convert a launcher: sort its options into `OPTIONS`, delete its tables of counts, letters and refusals, let `parse`
 call `_words.scan` or `_words.getopt` with `OPTIONS`, use `parse` in `recognise`, and read a `Command` in `from_syntax`.

@@ -2,16 +2,19 @@
 
 import os
 import re
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 
 from octant.failure import Refusal
-from octant.launchers import _command
+from octant.launchers import _command, _tables
 from octant.launchers._recognise import installed_launcher
 from octant.launchers._roles import having, unusable
 
 LAUNCH_ORDER = ("ranks", "process", "threads")
+_PREFIXES = re.compile(r"I_MPI_|HYDRA_|OMPI_|PRTE_")
+"""Variables that one MPI library alone reads; MPICH_ is also of Cray's."""
 
 
 @dataclass
@@ -60,29 +63,31 @@ def choose(script: _command.Script, text: str, name: str | None, *, here: bool =
         ValueError: no launcher that can be read back, several, or a command that may start another launcher.
     """
     readable = having("read")
-    starts = [_start(words, script.variables) for words in script.rows]
+    starts = [_start(words, seen) for words, seen in zip(script.rows, script.seen, strict=True)]
     known = {program for module in readable.values() for program in programs(module)}
     if name is not None:
         own = [start for start in starts if _command.command_name(start.words) in programs(readable[name])]
         own = own if programs(readable[name]) else starts[-1:]
         return Choice(name, own, _others(starts, own))
-    own = [start for start in starts if _command.command_name(start.words) in known | _starters()]
+    own = [start for start in starts if _command.command_name(start.words) in known | starters()]
     launching = [start for start in own if _is_launcher(_command.command_name(start.words), readable)]
     own = launching or own
     if len(launching) > 1:
         raise ValueError("cannot draw several command lines at once; give the lines of one launch")
     if own:
         notes: list[str] = []
-        chosen = {_of_command(start, text, readable, notes if here else None) for start in own}
+        chosen = {_of_command(start, script, readable, notes if here else None) for start in own}
         if len(chosen) > 1:
             raise ValueError(f"cannot draw lines of {' and '.join(sorted(chosen))} at once; give those of one of them")
         return Choice(chosen.pop(), own, _others(starts, own), notes)
     for start in starts:
         _check_unknown(start.words, known)
-    marked = _marked(text, readable)
+    plain = [word for row in script.rows for word in (row if row[0].startswith("-") else row[:1])]
+    marked = _marked(_text(plain, script.variables, script), readable) or _marked(text, readable)
     if not marked:
         raise ValueError(f"cannot recognise the launcher of {text!r}; known: {', '.join(readable)}{unusable()}")
-    return Choice(marked[0], starts[-1:], _others(starts, starts[-1:]))
+    last = [_start(script.rows[-1], script.variables)] if starts else []
+    return Choice(marked[0], last, _others(starts[:-1], ()))
 
 
 def _start(words: Sequence[str], variables: Mapping[str, str]) -> Start:
@@ -95,13 +100,13 @@ def _start(words: Sequence[str], variables: Mapping[str, str]) -> Start:
     module = next((one for one in readable.values() if _command.command_name(words) in programs(one)), None)
     if module is not None and binds(module) == "process":
         inner = _start(_command.parsed(module, words).program, seen)
-        if _command.command_name(inner.words) in _starters():
+        if _command.command_name(inner.words) in starters():
             tools = [_command.command_name(words), *inner.tools]
             return Start(inner.words, inner.variables, inner.outside, [*front, *inner.front], tools)
     return Start(words, seen, seen, front)
 
 
-def _starters() -> frozenset[str]:
+def starters() -> frozenset[str]:
     """Return the names of all commands that start ranks."""
     modules = [*having("read").values(), *having("recognise").values()]
     return frozenset(program for one in modules if binds(one) == "ranks" for program in programs(one))
@@ -112,12 +117,29 @@ def _is_launcher(program: str, readable: Mapping[str, ModuleType]) -> bool:
     return program not in tools
 
 
-def _of_command(start: Start, text: str, readable: Mapping[str, ModuleType], notes: list[str] | None) -> str:
+def _text(words: Sequence[str], variables: Mapping[str, str], script: _command.Script) -> str:
+    """Return the text in which a launcher's mark is looked for: all but the words of the user's program."""
+    stated = [f"{name}={value}" for name, value in variables.items()]
+    return "\n".join([*script.comments, *stated, " ".join([*words, ""]), script.file])
+
+
+def _own_text(module: ModuleType, start: Start, script: _command.Script) -> str:
+    """Return `_text` of a command line as a launcher takes it apart."""
+    try:
+        end = _command.parsed(module, start.words).given.end
+    except ValueError:
+        end = len(start.words)
+    return _text(start.words[:end], start.variables, script)
+
+
+def _of_command(
+    start: Start, script: _command.Script, readable: Mapping[str, ModuleType], notes: list[str] | None
+) -> str:
     """Return the launcher of a command line; several MPI libraries call theirs mpiexec.
 
     Args:
         start: the command line.
-        text: all lines.
+        script: all lines.
         readable: the launchers that read lines, by name.
         notes: gets a remark if the program on PATH decided; `None`: it must not decide.
 
@@ -132,26 +154,70 @@ def _of_command(start: Start, text: str, readable: Mapping[str, ModuleType], not
         )
     if len(claims) == 1:
         return next(iter(claims))
-    marked = _marked(text, claims)
-    able = {name: one for name, one in claims.items() if name in marked or hasattr(one, "DECIDES")}
-    accepted = {name for name, one in able.items() if _accepts(one, start.words)}
-    decided = [name for name in marked if name in accepted] or ([] if accepted else marked)
+    claims = dict(_by_variables(start.variables, claims))
+    if len(claims) == 1:
+        return next(iter(claims))
+    able, accepted, decided = _decide(start, script, claims)
     if len(accepted) == 1:
         return accepted.pop()
     if len(decided) == 1:
         return decided[0]
-    candidates = [claims[name] for name in claims if name in (decided or accepted or claims)]
-    titles = ", ".join(one.TITLE for one in candidates)
+    candidates = [name for name in claims if name in (decided or accepted or claims)]
+    titles = ", ".join(claims[name].TITLE for name in candidates)
     if not accepted:
         raise ValueError(
             f"cannot read the options of {program}: none of the launchers with this name has all of them ({titles})"
         )
     if notes is not None:
         return _installed(program, claims, accepted, notes)
-    examples = ", ".join(f"{one.DECIDES} ({one.TITLE})" for one in candidates if hasattr(one, "DECIDES"))
-    raise ValueError(
-        f"cannot tell whose {program} this is: {titles} accept these options; one of these would decide: {examples}"
-    )
+    examples = [f"{claims[name].DECIDES} ({claims[name].TITLE})" for name in candidates
+                if name in able and _would_decide(name, start, script, claims)]  # fmt: skip
+    would = f"one of these would decide: {', '.join(examples)}" if examples else "no option that Octant knows decides"
+    raise ValueError(f"cannot tell whose {program} this is: {titles} accept these options; {would}")
+
+
+def _only(module: ModuleType) -> str:
+    """Return the pattern of values that one launcher alone has; it fits nothing where the file has none."""
+    found: str = getattr(module, "ONLY", r"(?!)")
+    return found
+
+
+def _by_variables(variables: Mapping[str, str], claims: Mapping[str, ModuleType]) -> Mapping[str, ModuleType]:
+    """Return the launchers of a name to whose library the variables belong; all, if none of them says so."""
+    for name in variables:
+        owners = {key: one for key, one in claims.items() if _tables.variable(name, one.VARIABLES) is not None}
+        exact = {key: one for key, one in owners.items() if hasattr(one, "DECIDES")}
+        if exact and _PREFIXES.match(name):
+            claims = exact
+    return claims
+
+
+def _would_decide(name: str, start: Start, script: _command.Script, claims: Mapping[str, ModuleType]) -> bool:
+    """Return whether the example of a launcher decides for it when it is added to a command line."""
+    words, in_front = shlex.split(claims[name].DECIDES.removesuffix(" in front")), " in front" in claims[name].DECIDES
+    stated = dict(word.split("=", 1) for word in words) if in_front else {}
+    more = [] if in_front else words
+    if set(stated) & set(start.variables):
+        return False
+    tried = replace(start, words=[start.words[0], *more, *start.words[1:]], variables={**start.variables, **stated})
+    left = _by_variables(tried.variables, claims)
+    _, accepted, decided = _decide(tried, script, left)
+    found = list(left) if len(left) == 1 else [*accepted] if len(accepted) == 1 else decided
+    return found == [name]
+
+
+def _decide(
+    start: Start, script: _command.Script, claims: Mapping[str, ModuleType]
+) -> tuple[Collection[str], set[str], list[str]]:
+    """Return the launchers that a line may belong to, those that have all its options, and those whose mark fits."""
+    texts = {name: _own_text(one, start, script) for name, one in claims.items()}
+    marked = _marked("", claims, texts)
+    able = {name: one for name, one in claims.items() if name in marked or hasattr(one, "DECIDES")}
+    accepted = {name for name, one in able.items() if _accepts(one, start.words)}
+    alone = [name for name in claims if name in accepted and re.search(_only(claims[name]), texts[name])]
+    if len(alone) == 1:
+        return able, set(alone), alone
+    return able, accepted, [name for name in marked if name in accepted] or ([] if accepted else marked)
 
 
 def _installed(program: str, claims: Mapping[str, ModuleType], accepted: Collection[str], notes: list[str]) -> str:
@@ -181,9 +247,10 @@ def _accepts(module: ModuleType, words: Sequence[str]) -> bool:
     return True
 
 
-def _marked(text: str, readable: Mapping[str, ModuleType]) -> list[str]:
-    """Return the launchers whose pattern fits, those that start ranks first."""
-    found = [key for key, one in readable.items() if re.search(one.MARK, text, re.MULTILINE)]
+def _marked(text: str, readable: Mapping[str, ModuleType], own: Mapping[str, str] | None = None) -> list[str]:
+    """Return the launchers whose pattern fits a text (or `own` text of each), those that start ranks first."""
+    texts = own or dict.fromkeys(readable, text)
+    found = [key for key, one in readable.items() if re.search(one.MARK, texts[key], re.MULTILINE)]
     return sorted(found, key=lambda key: LAUNCH_ORDER.index(binds(readable[key])))
 
 
@@ -195,7 +262,7 @@ def _check_unknown(words: Sequence[str], known: Collection[str]) -> None:
     """
     name = _command.command_name(words)
     _command.refuse_unexpanded(words[:1], {})
-    hidden = next((word for word in words[1:] if _command.command_name([word]) in {*_starters(), *known}), "")
+    hidden = next((word for word in words[1:] if _command.command_name([word]) in {*starters(), *known}), "")
     if hidden:
         raise ValueError(f"cannot tell what {name} does to {hidden}, which follows it; leave {name} out")
     if len(words) > 1 and words[0] == name and _command.STARTER.fullmatch(name):

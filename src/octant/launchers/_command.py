@@ -14,8 +14,10 @@ from types import ModuleType
 from octant.launchers import _shared, _tables, _words, _wrappers
 
 _SEPARATORS = frozenset({";", "|", "||", "&&", "&", ";;"})
-_KEYWORDS = frozenset({"do", "then", "else", "!", "{", "(", "export", "exec", "command"})
+_KEYWORDS = frozenset({"do", "then", "else", "!", "{", "(", "exec", "command"})
 """Words of a shell in front of a command or an assignment."""
+_EXPORTING = frozenset({"export", "declare", "typeset"})
+_UNSETTING = frozenset({"unset", "unsetenv"})
 _REDIRECTION = re.compile(r"(\d*|&)(>>?|<)(&\d|&?)(.*)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 STARTER = re.compile(r"(mpi|[\w-]*(run|exec|launch|rsh|place|bind|pin|submit))[\w.-]*")
@@ -98,6 +100,8 @@ class Script:
 
     variables: dict[str, str] = field(default_factory=dict)
     rows: list[list[str]] = field(default_factory=list)  # commands, without assignments in front
+    seen: list[dict[str, str]] = field(default_factory=list)  # the variables of each of them
+    lines: list[dict[str, str]] = field(default_factory=list)  # the assignments of each line without a command
     comments: list[str] = field(default_factory=list)
     file: str = ""
 
@@ -135,13 +139,34 @@ def read_script(text: str, file_lines: Sequence[str]) -> Script:
             raise ValueError(f"cannot read {row!r} ({str(error).lower()})") from None
         for unexpanded in _commands(pieces):
             words = unexpanded if "'" in row else [_expanded(word, kept, text) for word in unexpanded]
-            begin = next((at for at, word in enumerate(words) if not _ASSIGNMENT.match(word)), len(words))
-            found.variables |= dict(word.split("=", 1) for word in words[:begin])
-            if words[begin:]:
-                found.rows.append(words[begin:])
-            else:
-                kept |= dict(word.split("=", 1) for word in words)
+            stated = len(found.lines)
+            _add(found, words)
+            for line in found.lines[stated:]:
+                kept |= line
     return found
+
+
+def _add(script: Script, words: Sequence[str]) -> None:
+    """Add one command of a shell: it changes variables (`export`, `unset`), or it is a row."""
+    begin = next((at for at, word in enumerate(words) if not _ASSIGNMENT.match(word)), len(words))
+    stated = dict(word.split("=", 1) for word in words[:begin])
+    script.variables |= stated
+    options = [word for word in words[begin + 1 :] if word.startswith("-")]
+    operands = [word for word in words[begin + 1 :] if not word.startswith("-")]
+    name = "".join(words[begin : begin + 1])
+    if name in _UNSETTING or (name == "export" and any("n" in word for word in options)) or "+x" in operands[:1]:
+        for variable in () if "-f" in options else operands:
+            script.variables.pop(variable.partition("=")[0], None)
+    elif name in _EXPORTING:
+        stated |= dict(word.split("=", 1) for word in operands if _ASSIGNMENT.match(word))
+    elif name == "setenv" and operands:
+        stated[operands[0]] = "".join(operands[1:2])
+    elif name:
+        script.rows.append(list(words[begin:]))
+        script.seen.append(dict(script.variables))
+        return
+    script.variables |= stated
+    script.lines += [stated] if stated else []
 
 
 def _expanded(word: str, variables: Mapping[str, str], text: str) -> str:
@@ -199,8 +224,10 @@ def peel(words: Sequence[str], variables: Mapping[str, str]) -> tuple[Sequence[s
     """
     at, names, path = 0, [], variables.get("PATH")
     while command_name(words[at:]) in _wrappers.OBSERVERS:
-        names.append(command_name(words[at:]))
+        name, before = command_name(words[at:]), variables
         at, variables = _wrappers.skip_one(words, at, variables, _wrappers.OBSERVERS)
+        changed = {key for key in {*variables, *before} - {"PATH"} if variables.get(key) != before.get(key)}
+        names += [] if changed else [name]
     seen = {name: value for name, value in variables.items() if name != "PATH" or path is not None}  # `env -i` sets it
     return words[at:], seen, names
 

@@ -2,19 +2,20 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from types import ModuleType
 
 from octant import registry
-from octant.launchers import _choice, _command, _words
+from octant.launchers import _choice, _command, _heads, _shared, _words
 from octant.launchers._reading import Reading, Syntax
 from octant.launchers._roles import PACKAGE, entries, file_name, find, having
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
-from octant.placement.request import LONGEST, Request
+from octant.placement.request import LONGEST, Memory, Request
 from octant.placement.sanity import check
 from octant.registry import Broken
 
@@ -63,13 +64,19 @@ def from_syntax(text: str, topology: Topology, name: str | None = None, *, here:
     chosen = readable[choice.name]
     command = _command_of(choice, script, text)
     runtimes = (one for one in readable.values() if _choice.binds(one) == "threads")
-    inside = next((one for one in runtimes if re.search(one.MARK, text, re.MULTILINE)), None)
-    notes = [*choice.notes, *_tools(choice, command, topology), *_unread(choice, command)]
+    stated = _stated(command)
+    inside = next((one for one in runtimes if re.search(one.MARK, stated, re.MULTILINE)), None)
+    beside, memory = _tools(choice, command, topology)
+    notes = [*choice.notes, *beside, *_unread(choice, command)]
+    counted = _counts(command) if _choice.binds(chosen) == "ranks" else None
+    notes += _heads.account_heads(script.comments, chosen.__name__, chosen.TITLE, counted=counted)
     for row in command.rows:
         notes += _command.account_options(row)
     tables = [one.VARIABLES for one in (chosen, inside) if one is not None]
     notes += _command.account_variables(command.variables, tables, chosen.TITLE)
-    reading: Reading = chosen.from_syntax(command, topology)
+    reading = _of_ranks(chosen, command, script, topology)
+    if memory is not None:
+        reading = _shared.with_memory(reading, [memory] * len(reading.placement.ranks), topology)
     tools = [tool for start in choice.starts for tool in start.tools]
     if tools and all(place.cpus == topology.allowed for place in reading.placement.ranks):
         raise ValueError(f"cannot draw {tools[0]} in front of a launcher that leaves ranks unbound; its mask may count")
@@ -100,12 +107,76 @@ def _command_of(choice: _choice.Choice, script: _command.Script, text: str) -> _
     )
 
 
+def _of_ranks(module: ModuleType, command: _command.Command, script: _command.Script, topology: Topology) -> Reading:
+    """Return the reading of the lines; lines of a runtime without a program are those of one rank each.
+
+    Raises:
+        ValueError: as `from_syntax`, or ranks with different numbers of threads.
+    """
+    names = [name for line in script.lines for name in line if re.search(module.MARK, name)]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if _choice.binds(module) != "threads" or script.rows or repeated is None:
+        alone: Reading = module.from_syntax(command, topology)
+        return alone
+    variables: list[dict[str, str]] = []
+    seen: dict[str, str] = {}
+    for line in script.lines:
+        seen = {**seen, **line}
+        variables = [*variables, seen] if repeated in line else [*variables[:-1], seen] if variables else []
+    readings: list[Reading] = [module.from_syntax(replace(command, variables=one), topology) for one in variables]
+    ranks = tuple(replace(one.placement.ranks[0], rank=rank) for rank, one in enumerate(readings))
+    threads = len(ranks[0].threads)
+    if any(len(place.threads) != threads for place in ranks):
+        raise ValueError(f"cannot draw {len(ranks)} lines of {repeated} with different numbers of threads; give one")
+    notes = [note for one in readings for note in one.remarks if note not in one.placement.remarks]
+    remarks = facts(ranks, topology)
+    request = recognise([place.cpus for place in ranks], topology, threads)
+    note = f"each line that sets {repeated} is read as one rank"
+    return Reading(request, Placement(ranks, remarks), (note, *dict.fromkeys(notes), *remarks))
+
+
+def _stated(command: _command.Command) -> str:
+    """Return the variables and the launcher's words, in which a runtime's mark is looked for."""
+    words = [word for row in command.rows for word in row.words[: row.given.end]]
+    return "\n".join([*(f"{name}={value}" for name, value in command.variables.items()), " ".join(words)])
+
+
+def _counts(command: _command.Command) -> bool:
+    """Return whether the launcher's own options state the number of ranks."""
+    return command.has("n", "np", "ntasks", "nrs", "NP", "c" if command.words[:1] == ("mpirun",) else "n")
+
+
 def _row(module: ModuleType, start: _choice.Start) -> _command.Row:
     """Return a command line, taken apart, without `env A=b` and such in front of its program."""
     row = _command.parsed(module, start.words)
     program, start.variables, front = _command.peel(row.program, start.variables)
     start.front += front
+    _check_behind(start.words, program)
     return replace(row, program=tuple(program))
+
+
+_BINDERS = frozenset({"likwid-pin", "dplace", "omplace", "numa_bind", "octant-bind", "cset", "cgexec", "schedtool"})
+"""Tools that bind the program behind them, and whose lines are not read behind a launcher."""
+
+
+def _check_behind(words: Sequence[str], program: Sequence[str]) -> None:
+    """Refuse a second launcher behind a command line, and a tool that binds the program.
+
+    Raises:
+        ValueError: the word in the place of the program names one.
+    """
+    front, name = _command.command_name(words), _command.command_name(program)
+    if name in _choice.starters() - {"likwid-pin"}:
+        raise ValueError(f"cannot draw this: {front} starts {name}, which starts ranks itself; give one of them")
+    binds = name == "likwid-perfctr" and any(word.startswith("-C") for word in program)
+    unknown = len(program) > 1 and program[0] == name and _command.STARTER.fullmatch(name)
+    processes = {known for one in having("read").values() if _choice.binds(one) == "process"
+                 for known in _choice.programs(one)}  # fmt: skip
+    if binds or name in _BINDERS or (unknown and name not in processes):
+        raise ValueError(
+            f"cannot draw this: {name} behind {front} may bind the program, and Octant does not read it there; leave "
+            f"it out, or give ./{name} if it is the program itself"
+        )
 
 
 def _directive(line: str, mark: str) -> list[str]:
@@ -117,7 +188,8 @@ def _unread(choice: _choice.Choice, command: _command.Command) -> list[str]:
     notes = [f"not read: {line}" for line in choice.unread]
     front = dict.fromkeys(name for start in choice.starts for name in start.front)
     notes += [f"not used for the answer: {name} (it changes no affinity)" for name in front]
-    taken = dict.fromkeys(row.program[0] for row in command.rows if len(row.program) > 1)
+    programs = [_innermost(row.program) for row in command.rows]
+    taken = dict.fromkeys(words[0] for words in programs if len(words) > 1)
     return notes + [
         f"{program} is taken for the program, and its words are not read: if it starts another program under another "
         "mask, that mask counts"
@@ -125,14 +197,24 @@ def _unread(choice: _choice.Choice, command: _command.Command) -> list[str]:
     ]
 
 
-def _tools(choice: _choice.Choice, command: _command.Command, topology: Topology) -> list[str]:
-    """Return the remarks on tools around a launcher; Hydra and Open MPI were seen to bind outside of their masks.
+def _innermost(program: Sequence[str]) -> Sequence[str]:
+    """Return the program behind a tool such as numactl, whose own options are read."""
+    tool = next((one for one in having("read").values() if _choice.binds(one) == "process"
+                 and _command.command_name(program) in _choice.programs(one)), None)  # fmt: skip
+    return program if tool is None else _command.peel(_command.parsed(tool, program).program, {})[0]
+
+
+def _tools(choice: _choice.Choice, command: _command.Command, topology: Topology) -> tuple[list[str], Memory | None]:
+    """Return the remarks on tools around a launcher, and the memory policy that one behind it sets.
+
+    Hydra and Open MPI were seen to bind outside of the masks of tools in front.
 
     Raises:
         ValueError: a tool behind the launcher that binds the program.
     """
     tools = {name: one for one in having("read").values() if _choice.binds(one) == "process"
              for name in _choice.programs(one)}  # fmt: skip
+    memory: Memory | None = None
     around = [tool for start in choice.starts for tool in start.tools]
     for row in command.rows if _choice.binds(having("read")[choice.name]) != "threads" else ():
         name = _command.command_name(row.program)
@@ -141,16 +223,24 @@ def _tools(choice: _choice.Choice, command: _command.Command, topology: Topology
         inner = _command.parsed(tools[name], row.program)
         _command.account_options(inner)
         alone = _command.Command(inner.words, inner.given, inner.program, rows=(inner,))
-        if any(place.cpus != topology.allowed for place in tools[name].from_syntax(alone, topology).placement.ranks):
+        reading: Reading = tools[name].from_syntax(alone, topology)
+        if any(place.cpus != topology.allowed for place in reading.placement.ranks):
             raise ValueError(
                 f"cannot draw {name} behind another launcher: it replaces the mask of each rank; read its line alone"
             )
-        around.append(name)
+        behind, variables, _ = _command.peel(inner.program, {})
+        if variables:
+            raise ValueError(f"cannot draw variables that are set behind {name}: {', '.join(variables)}; export them")
+        _check_behind(inner.words, behind)
+        if _command.command_name(behind) in tools:
+            raise ValueError(f"cannot draw {name} in front of {behind[0]}, both behind a launcher; give one of them")
+        memory = reading.request.memory if reading.request.memory != Memory() else None
+        around += [name] if memory is None else []
     return [
         f"{tool} beside a launcher is not drawn: before it, MPICH and Open MPI bind outside its mask nevertheless; "
         "after it, its own mask counts"
         for tool in dict.fromkeys(around)
-    ]
+    ], memory
 
 
 def _with_threads(outer: Reading, runtime: ModuleType, command: _command.Command, topology: Topology) -> Reading:

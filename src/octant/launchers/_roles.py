@@ -90,9 +90,10 @@ def find(role: str, name: str) -> ModuleType:
     if name not in known:
         entries().check(name, asked.kind)
         why = f"no such {asked.kind}"
-        raise Refusal(
-            f"cannot {asked.purpose} {name!r} ({why}); {suggestion(name, known)}{unusable()}", Exit.WRONG_WORD
-        )
+        of = [key for key, one in known.items()
+              if name in (*getattr(one, "COMMANDS", ()), *getattr(one, "READS", ()))]  # fmt: skip
+        hint = f"did you mean {' or '.join(of)}?" if of else suggestion(name, known)
+        raise Refusal(f"cannot {asked.purpose} {name!r} ({why}); {hint}{unusable()}", Exit.WRONG_WORD)
     return known[name]
 
 

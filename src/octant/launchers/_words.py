@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 from octant.launchers._tables import Option, Table
 
+_NEAR = 2
+"""Letters in which an option may differ from the one that was meant."""
 NO_PROGRAM = "it prints about the launcher and starts no program"
 PROGRAMS_IN_A_FILE = "the programs are in a file"
 
@@ -40,9 +42,24 @@ class Given:
         )
 
 
-def unknown(word: str) -> ValueError:
-    """Return the error of an option that the table does not contain."""
-    return ValueError(f"{word} is not an option of it that Octant knows")
+def unknown(word: str, options: Collection[str] = ()) -> ValueError:
+    """Return the error of an option that the table does not contain, with the nearest one that it contains."""
+    name = word.lstrip("-").partition("=")[0]
+    dashes = word[: len(word) - len(word.lstrip("-"))]
+    near = [(_distance(name, one), one) for one in options if abs(len(one) - len(name)) <= _NEAR and len(one) > _NEAR]
+    best = min(near, default=(_NEAR + 1, ""))
+    hint = f"; did you mean {dashes}{best[1]}?" if best[0] <= _NEAR < len(name) else ""
+    return ValueError(f"{word} is not an option of it that Octant knows{hint}")
+
+
+def _distance(one: str, other: str) -> int:
+    """Return the number of letters to insert, remove or replace that make one word the other."""
+    row = list(range(len(other) + 1))
+    for at, letter in enumerate(one, 1):
+        above, row = row, [at]
+        for i, wanted in enumerate(other):
+            row.append(min(above[i] + (letter != wanted), above[i + 1] + 1, row[i] + 1))
+    return row[-1]
 
 
 def scan(
@@ -74,7 +91,7 @@ def scan(
         if option is not None and option.effect == "refused":
             raise ValueError(f"{word}: {option.reason}")
         if not name or option is None or (value is not None and option.values == 0):
-            raise unknown(word)
+            raise unknown(word, options)
         values = [] if value is None else [value]
         missing = max(0, option.values - len(values))
         if option.name in assigning and "=" in (value or "".join(words[given.end + 1 : given.end + 2])):
@@ -132,7 +149,7 @@ def _named(word: str, options: Table, *, abbreviated: bool, one_dash: bool) -> l
                 raise ValueError(f"{unknown(word)}; it is the beginning of several: {', '.join(sorted(begun))}")
             option = next(iter(begun.values()), None)
         if option is None or (equals and option.values == 0):
-            raise unknown(word)
+            raise unknown(word, long)
         return [(option, value if equals else None)]
     found: list[tuple[Option, str | None]] = []
     for at, letter in enumerate(word[1:], 2):

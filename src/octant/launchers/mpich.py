@@ -30,6 +30,7 @@ COMMANDS = ("mpiexec", "mpirun", "mpiexec.hydra", "mpirun.mpich", "mpiexec.mpich
 UNBIND = "-bind-to none"
 ANSWER = "HYDRA|MPICH"
 MARK = r"(?<!-)-bind-to[ =]|\bHYDRA_[A-Z_]+[ =]"  # Hydra takes two dashes as well, but they are Open MPI's
+ONLY = r"--?(bind-to|binding)[ =]([a-z0-9]+:\d|rr\b|numanode\b|machine\b|user:)|--?map-by[ =](rr|numanode|machine)\b"
 DECIDES = "-bind-to core"
 _OUTPUT = "it concerns what is printed"
 _START = "it concerns how processes are started on other hosts"
