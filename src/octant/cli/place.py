@@ -73,7 +73,7 @@ def place(
     from octant import output
     from octant.failure import Exit, Refusal
     from octant.launchers import request_text, translate
-    from octant.machine.load import load
+    from octant.machine.load import load_machine
     from octant.placement.draw import as_svg
     from octant.placement.planner import DoesNotFit
     from octant.report.placement import text as writer
@@ -84,7 +84,8 @@ def place(
         text = sys.stdin.read() if lines == "-" else lines
         if text is None:
             text = request_text(request, {**options, "pages": pages, "torus": torus, "map": map_file})
-        topology, page_sizes = load(on)
+        machine = load_machine(on)
+        topology, page_sizes = machine.topology, machine.page_sizes or None
         named = [name for text in launcher or () for name in text.split(",")]
         answer = translate(text, topology, named, lines=lines is not None, here=on == "here", page_sizes=page_sizes)
         if svg is not None:
@@ -95,5 +96,7 @@ def place(
     except ValueError as error:
         raise Refusal(str(error), code=Exit.WRONG_WORD) from error
     print(writer.as_json(answer) if json else writer.syntax_text(answer) if launcher else writer.as_text(answer))
+    if reason := machine.system.get("caches_unknown"):
+        print(f"octant: caches are not known: {reason}", file=sys.stderr)
     for note in () if json else writer.notes(answer):
         print(f"octant: {note}", file=sys.stderr)
