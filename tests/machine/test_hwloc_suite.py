@@ -77,7 +77,7 @@ def _facts(topology: Topology) -> Expected:
     found.caches = Counter((c.level, c.kind, c.size_bytes or 0, c.cpus) for c in topology.caches or ())
     found.memory_side = Counter(size or 0 for node in topology.numa for size in node.side_caches)
     found.nodes = {node.os: (node.memory_bytes, node.cpus) for node in topology.numa}
-    found.kinds = [kind.cpus for kind in topology.kinds]
+    found.kinds = [kind.cpus for kind in topology.kinds or ()]
     return found
 
 

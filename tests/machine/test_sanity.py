@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import topologies
-from octant.machine import Cache, Cpu, CpuSet, NumaNode, Topology
+from octant.machine import Cache, Cpu, CpuKind, CpuSet, NumaNode, Topology
 from octant.machine.sanity import checked_topology
 from octant.placement import numbers_text
 
@@ -119,6 +119,14 @@ def test_threads_that_may_be_used_exist() -> None:
     assert checked_topology(machine(allowed=frozenset({1, 99})))[0].allowed == {1}
     assert checked_topology(machine(allowed=frozenset()))[0].allowed == frozenset(range(8))
     assert subjects(machine(allowed=frozenset({99}))) == ["usable hardware threads"]
+
+
+@pytest.mark.parametrize("second", [(1, 3, 5, 7), (0, 1, 2, 3, 4, 5, 6, 7)])
+def test_kinds_that_divide_a_core_or_overlap_are_not_used(second: tuple[int, ...]) -> None:
+    kinds = (CpuKind(frozenset({0, 2, 4, 6}), 0), CpuKind(frozenset(second), 1))
+    found, said = checked_topology(machine(kinds=kinds))
+    assert (found.kinds, {cpu.kind for cpu in found.cpus}) == (None, {""})
+    assert [one.subject for one in said] == ["core kinds"]
 
 
 def test_memory_nodes_that_may_be_used_exist() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octant.machine import PageSize, Topology
+from octant.machine import CpuKind, PageSize, Topology
 from octant.machine.hwloc import load, read_synthetic
 from octant.placement import Placement, set_text
 from octant.placement.planner import DoesNotFit, ordered_cores, plan, slots
@@ -415,3 +415,17 @@ def test_memory_that_this_job_may_not_use_is_in_no_option() -> None:
     bound = replace(held, numa=tuple(replace(node, distances=()) for node in held.numa))
     with pytest.raises(DoesNotFit, match="no memory is known to be local"):
         plan(bound, parse_request("2x4,memory=bind"))
+
+
+def test_cores_of_a_kind_are_not_chosen_where_kinds_are_not_known() -> None:
+    """Without libhwloc, `kind=performance` gave the first cores of a big.LITTLE machine, which were the slow ones."""
+    whole = read_synthetic("core:4 pu:1")
+    assert plan(whole, parse_request("2x1,kind=performance")).ranks
+    for caches, kinds, said in (
+        (None, None, "not known; hwloc tells them: install it"),
+        (whole.caches, None, "contradict"),
+        (whole.caches, (CpuKind(frozenset({0, 1}), None), CpuKind(frozenset({2, 3}), None)), "not ranked"),
+    ):
+        for kind in ("performance", "efficiency"):
+            with pytest.raises(DoesNotFit, match=f"cannot choose {kind} cores .kinds of cores .*{said}"):
+                plan(replace(whole, caches=caches, kinds=kinds), parse_request(f"2x1,kind={kind}"))

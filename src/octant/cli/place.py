@@ -74,7 +74,7 @@ def place(
     from octant import output
     from octant.failure import Exit, Refusal
     from octant.launchers import request_text, translate
-    from octant.machine.load import load
+    from octant.machine.load import load_machine
     from octant.placement.draw import as_svg
     from octant.placement.planner import DoesNotFit
     from octant.report.placement import text as writer
@@ -91,7 +91,8 @@ def place(
         elif request is not None or any(value is not None for value in stated.values()):
             name = next((key for key, value in {"place": request, **stated}.items() if value is not None))
             raise ValueError(f"cannot take --{name} beside --from, whose lines say where ranks go; give one of them")
-        topology, page_sizes = load(on)
+        machine = load_machine(on)
+        topology, page_sizes = machine.topology, machine.page_sizes or None
         named = [name.strip() for text in launcher or () for name in text.split(",")]
         answer = translate(text, topology, named, lines=lines is not None, here=on == "here", page_sizes=page_sizes)
         if svg is not None:
@@ -102,5 +103,7 @@ def place(
     except ValueError as error:
         raise Refusal(str(error), code=Exit.WRONG_WORD) from error
     print(writer.as_json(answer) if json else writer.syntax_text(answer) if launcher else writer.as_text(answer))
+    if reason := machine.system.get("caches_unknown"):
+        print(f"octant: caches are not known: {reason}", file=sys.stderr)
     for note in () if json else writer.notes(answer):
         print(f"octant: {note}", file=sys.stderr)

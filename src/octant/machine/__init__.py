@@ -109,7 +109,7 @@ class Topology:
     numa: tuple[NumaNode, ...]
     allowed: CpuSet
     complete: CpuSet | None = None
-    kinds: tuple[CpuKind, ...] = ()  # ascending rank; empty where all cores are alike
+    kinds: tuple[CpuKind, ...] | None = ()  # ascending rank; empty where all cores are alike; `None`: not known
     memory_attributes: tuple[MemoryAttribute, ...] = ()
     allowed_nodes: CpuSet | None = None  # numbers of memory nodes; `None`: all of them, or not stated
 

@@ -11,7 +11,7 @@ from octant.machine import processor as processors
 from octant.machine.cpus import affinity, cgroup_cpus, online_cpus, topology_without_caches, total_bytes
 from octant.machine.cpusets import parse_cpus
 from octant.machine.crosscheck import caches_not_shared, disagreements, disagreements_with_kernel, kernel_statements
-from octant.machine.hwloc import NoHwlocError, read_xml, recorded_tree, this_machine
+from octant.machine.hwloc import HelperError, NoHwlocError, read_xml, recorded_tree, this_machine
 from octant.machine.hwloc.xml import known_sum
 from octant.machine.sanity import checked
 from octant.machine.system import page_sizes, system
@@ -65,7 +65,7 @@ def _topology(tree: Tree) -> tuple[Topology, dict[str, str]]:
     try:
         topology = read_xml(this_machine() if tree.live else recorded_tree(tree))
     except (NoHwlocError, ValueError) as error:
-        if isinstance(error, ValueError) and not tree.live:
+        if not isinstance(error, NoHwlocError | HelperError) and not tree.live:
             raise
         topology, unknown = topology_without_caches(tree), {"caches_unknown": str(error)}
     if unshared := caches_not_shared(tree, topology) if topology.caches is not None else "":

@@ -42,6 +42,10 @@ def checked_topology(topology: Topology) -> tuple[Topology, tuple[Disagreement, 
         said.add("usable NUMA nodes", "not used: every node counts as usable", ("usable memory", stated), there)
         topology = replace(topology, allowed_nodes=None)
     topology = replace(topology, cpus=tuple(_homes(topology, said)))
+    if wrong := _wrong_kinds(topology):
+        said.add("core kinds", "not used: kinds of cores are not known", wrong, ("cores", "a core is of one kind"))
+        alike = tuple(replace(cpu, kind="") for cpu in topology.cpus)
+        topology = replace(topology, kinds=None, cpus=alike)
     return replace(topology, caches=_caches(topology, here, said)), tuple(said)
 
 
@@ -175,6 +179,18 @@ def _caches(topology: Topology, here: CpuSet, said: _Said) -> tuple[Cache, ...] 
     listed = "the caches are not known" if unknown else "; ".join(names.values())
     said.add("caches", f"not used: {listed}", *((name, wrong[key]) for key, name in names.items()))
     return None if unknown else tuple(one for key, caches in levels.items() if key not in wrong for one in caches)
+
+
+def _wrong_kinds(topology: Topology) -> tuple[str, str] | None:
+    """The statement of kinds that share hardware threads or divide cores."""
+    counts = Counter(cpu for kind in topology.kinds or () for cpu in kind.cpus)
+    if twice := [cpu for cpu, number in counts.items() if number > 1]:
+        return "core kinds", f"hardware threads {cpus_text(twice)} are of several kinds"
+    of = {cpu: number for number, kind in enumerate(topology.kinds or ()) for cpu in kind.cpus}
+    torn = [core for core in topology.groups("core") if len({of.get(cpu) for cpu in core}) > 1]
+    if torn:
+        return "core kinds", f"hardware threads {cpus_text(torn[0])} are one core of several kinds"
+    return None
 
 
 def _wrong_level(sets: list[CpuSet], here: CpuSet, units: dict[str, tuple[CpuSet, ...]]) -> str:

@@ -403,6 +403,10 @@ def _check_cores(topology: Topology, request: Request) -> None:
             f"cannot use {request.smt} hardware threads per core (a core has {have})",
             replace(request, smt=topology.smt()),
         )
+    if request.kind != "any" and (topology.kinds is None or any(kind.rank is None for kind in topology.kinds)):
+        why = "contradict each other or the cores" if topology.kinds is None else "are not ranked"
+        why = "are not known; hwloc tells them: install it" if topology.caches is None else why
+        raise DoesNotFit(f"cannot choose {request.kind} cores (kinds of cores {why})", replace(request, kind="any"))
     if request.kind == "efficiency" and not any(cpu.kind == "efficiency" for cpu in topology.cpus):
         raise DoesNotFit("cannot choose efficiency cores (there are none)", replace(request, kind="any"))
 

@@ -1,11 +1,12 @@
 """Machine topologies through hwloc: the XML of a source, and the topology in such XML."""
 
 from octant.machine.hwloc.files import load, load_machine, read_synthetic
-from octant.machine.hwloc.process import NoHwlocError
+from octant.machine.hwloc.process import HelperError, NoHwlocError
 from octant.machine.hwloc.source import from_synthetic, from_xml, recorded_tree, this_machine
 from octant.machine.hwloc.xml import read_xml
 
 __all__ = [
+    "HelperError",
     "NoHwlocError",
     "from_synthetic",
     "from_xml",

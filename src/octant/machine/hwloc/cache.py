@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from octant.machine.hwloc import _helper
-from octant.machine.hwloc.process import wheel_library
+from octant.machine.hwloc.process import HelperError, wheel_library
 from octant.machine.tree import Tree
 
 _FACTS = (
@@ -31,17 +31,36 @@ _FACTS = (
 _PLACES = ("/sys/devices/system/cpu", "/sys/devices/system/node", "/proc", "/etc/ld.so.cache", _helper.__file__)
 """Other files in their place, as in a container, may give another answer; so may other libraries or another helper."""
 _KEPT_S = 30 * 86400
+_FAILED_S = 3600
+"""How long a failure is kept: it may be that of a machine under heavy load."""
 
 
 def cached(produce: Callable[[], str]) -> str:
-    """Return the XML of this machine from the cache, or what `produce` returns, which is kept."""
+    """Return the XML of this machine from the cache, or what `produce` returns, which is kept.
+
+    A failure of the library is kept too, for a while: a library that hangs would cost every command its time limit.
+
+    Raises:
+        HelperError: the library failed, now or a short while ago.
+    """
     key = _key()
     if key is None:
         return produce()
     file = _folder() / f"{key}.xml"
     with suppress(OSError, ValueError):
         return _read(file)
-    text = produce()
+    failure = file.with_suffix(".failed")
+    told = ""
+    with suppress(OSError, ValueError):
+        told = _read(failure) if time.time() - failure.stat().st_mtime < _FAILED_S else ""
+    if told:
+        raise HelperError(told)
+    try:
+        text = produce()
+    except HelperError as error:
+        with suppress(OSError):
+            _write(failure, str(error))
+        raise
     with suppress(OSError):
         _write(file, text)
     return text
@@ -60,7 +79,9 @@ def _key() -> str | None:
         return None
     facts += re.findall(r"(?m)^(?:Cpus|Mems)_allowed:.*", tree.text("proc/self/status") or "")
     facts += re.findall(r"(?m)^MemTotal:.*", tree.text("proc/meminfo") or "")
-    facts += [os.environ.get("LD_LIBRARY_PATH"), *map(_state, (*_PLACES, str(wheel_library())))]
+    folders = os.environ.get("LD_LIBRARY_PATH", "")
+    libraries = (str(wheel_library()), *(f"{one}/{_helper.SYSTEM_LIBRARY}" for one in folders.split(":") if one))
+    facts += [folders, *map(_state, (*_PLACES, *libraries))]
     return hashlib.sha256("\n".join(map(str, facts)).encode()).hexdigest()[:32]
 
 

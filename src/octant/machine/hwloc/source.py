@@ -16,6 +16,8 @@ from octant.machine.hwloc.xml import parse_document
 from octant.machine.tree import Tree
 
 _RECORD_AGAIN = "record it again with `octant machine --record` or hwloc-gather-topology"
+_LIVE_S = 5
+"""What hwloc may take for the live machine: a hundred times what it takes."""
 _MEMORY = "/dev/shm"  # noqa: S108 - copies of recordings have thousands of files
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
 
@@ -27,7 +29,7 @@ def this_machine() -> str:
         NoHwlocError: there is no libhwloc.
         ValueError: see `export_xml`.
     """
-    return cached(lambda: export_xml(Request("this machine", "system", "try a recording of it")))
+    return cached(lambda: export_xml(Request("this machine", "system", "try a recording of it", wall_s=_LIVE_S)))
 
 
 def recorded_tree(recording: Path | Tree) -> str:

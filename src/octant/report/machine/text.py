@@ -226,7 +226,7 @@ def _topology_facts(machine: Machine) -> Iterator[tuple[str, str]]:
     """Kinds of cores, memory attributes and hardware threads that are not online, where there are such."""
     top = machine.topology
     names = {cpu.os: cpu.kind for cpu in top.cpus}
-    for kind in top.kinds:
+    for kind in top.kinds or ():
         of = names.get(min(kind.cpus), "")
         infos = ", ".join(f"{name} {value}" for name, value in kind.infos)
         rank = "not ranked" if kind.rank is None else f"rank {kind.rank}"
@@ -238,6 +238,8 @@ def _topology_facts(machine: Machine) -> Iterator[tuple[str, str]]:
     offline = (top.complete or frozenset()) - {cpu.os for cpu in top.cpus}
     if offline and "cpus_offline" not in machine.system:
         yield "not online", cpus_text(offline)
+    if top.kinds is None:
+        yield "core kinds", "not known"
     if top.caches is None:
         yield "caches", f"not known: {machine.system.get('caches_unknown', 'the description does not state them')}"
 
