@@ -20,6 +20,10 @@ _ALWAYS = ("distances", "infos", "initiators")
 """Members that are stored even if they are not known; others with their default value are left out."""
 
 
+class _Rows(Struct):
+    cpus: list[list[int | str | None]]
+
+
 class StoredMachine(Struct):
     """What `to_json` writes: kinds and ranges of its members, before anything is made of them."""
 
@@ -50,7 +54,7 @@ class StoredMachine(Struct):
 
 def _topology(stored: dict[str, Any]) -> Topology:
     names = [member.name for member in fields(Cpu)]
-    rows = msgspec.convert(stored.get("cpus"), list[list[int | str | None]])
+    rows = msgspec.convert(stored, _Rows).cpus  # so that a mistake is told with the name of the member
     if any(len(row) != len(names) for row in rows):
         raise ValueError(f"cannot read the topology (a hardware thread has not the members {', '.join(names)})")
     others = _with_sets({key: value for key, value in stored.items() if key != "cpus"})

@@ -98,23 +98,23 @@ def chosen(text: str | None) -> str:
 
 def page_sizes(tree: Tree, base_bytes: int | None = None) -> tuple[PageSize, ...]:
     """The base page (as given, stated, or the architecture's only one; else left out), then each huge-page pool."""
-    pools = []
-    for kib in _pool_sizes(tree):
-        folder = f"sys/kernel/mm/hugepages/hugepages-{kib}kB"
-        pools.append(
-            PageSize(kib * 1024, tree.amount(f"{folder}/nr_hugepages"), tree.amount(f"{folder}/free_hugepages"))
-        )
+    folders = _by_size(tree, "sys/kernel/mm/hugepages")
+    pools = [
+        PageSize(kib * 1024, tree.amount(f"{folder}/nr_hugepages"), tree.amount(f"{folder}/free_hugepages"))
+        for kib, folder in folders
+    ]
     if base_bytes is None:
         shown = re.search(r"KernelPageSize:\s*([0-9]{1,12}) kB", tree.text("proc/self/smaps") or "")
         stated = re.fullmatch("[1-9][0-9]{0,9}", tree.table("proc/hwloc-nofile-info").get("PageSize", ""))
         base_bytes = int(shown[1]) * 1024 if shown else int(stated[0]) if stated else _ONLY_PAGE.get(architecture(tree))
     base = () if base_bytes is None else (PageSize(base_bytes),)
-    return (*base, *sorted(pools, key=lambda page: page.size_bytes))
+    return (*base, *pools)
 
 
-def _pool_sizes(tree: Tree) -> list[int]:
-    names = tree.names("sys/kernel/mm/hugepages")
-    return [int(match[1]) for name in names if (match := re.fullmatch(r"hugepages-([0-9]{1,12})kB", name))]
+def _by_size(tree: Tree, folder: str) -> list[tuple[int, str]]:
+    """Size in KiB and path of the entries `hugepages-<size>kB` of a folder, ascending."""
+    found = (re.fullmatch(r"hugepages-([0-9]{1,12})kB", name) for name in tree.names(folder))
+    return sorted((int(match[1]), f"{folder}/{match[0]}") for match in found if match)
 
 
 def _kernel(tree: Tree) -> Iterator[tuple[str, str]]:
@@ -134,12 +134,8 @@ def _kernel(tree: Tree) -> Iterator[tuple[str, str]]:
 def _pages(tree: Tree) -> Iterator[tuple[str, str]]:
     yield "thp", chosen(tree.text(f"{THP}/enabled"))
     yield "thp_defrag", chosen(tree.text(f"{THP}/defrag"))
-    sizes = [
-        (int(match[1]), chosen(tree.text(f"{THP}/{name}/enabled")))
-        for name in tree.names(THP)
-        if (match := re.fullmatch(r"hugepages-([0-9]{1,12})kB", name))
-    ]
-    yield "thp_sizes", " ".join(f"{kib}kB={word}" for kib, word in sorted(sizes) if word not in ("", "never"))
+    sizes = ((kib, chosen(tree.text(f"{folder}/enabled"))) for kib, folder in _by_size(tree, THP))
+    yield "thp_sizes", " ".join(f"{kib}kB={word}" for kib, word in sizes if word not in ("", "never"))
 
 
 def _clock(tree: Tree) -> Iterator[tuple[str, str]]:

@@ -74,10 +74,6 @@ class Tree:
                 return None
         return self.read[path].strip().strip("\0")
 
-    def first(self, *paths: str) -> str | None:
-        """The text of the first of these files that can be read and is not empty."""
-        return next((text for path in paths if (text := self.text(path))), None)
-
     def number(self, path: str) -> int | None:
         """The file's whole number, or `None` where there is none."""
         text = self.text(path)

@@ -84,8 +84,9 @@ def parse_description(text: str) -> Description:
     if len(text) > _LONGEST:
         raise ValueError(f"cannot read a description of {len(text)} characters (at most {_LONGEST}); try 'core:4 pu:2'")
     lines = [line.split("#", 1)[0].strip() for line in text.splitlines()]
-    extra = dict(line.split(":", 1) for line in lines if line.startswith(("allowed:", "kinds:")))
-    levels = list(_levels(" ".join(line for line in lines if not line.startswith(("allowed:", "kinds:")))))
+    ours = [line for line in lines if line.startswith(("allowed:", "kinds:"))]
+    extra = dict(line.split(":", 1) for line in ours)
+    levels = list(_levels(" ".join(line for line in lines if line not in ours)))
     tree = [level for level in levels if not level.attached]
     if len(levels) > DEEPEST:
         raise ValueError(f"cannot use {len(levels)} levels (at most {DEEPEST}); try 'pack:2 core:4 pu:2'")

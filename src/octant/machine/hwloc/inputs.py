@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from octant.machine.cpus import CPU as _CPU
+from octant.machine.cpus import NODE as _NODE
 from octant.machine.tree import Tree
 
-_CPU = "sys/devices/system/cpu"
-_NODE = "sys/devices/system/node"
 _FILES = (  # topology-linux.c of hwloc 2.11, without I/O devices; lists beside masks are for Octant
     "proc/cpuinfo", "proc/meminfo", "proc/mounts", "proc/self/cgroup", "proc/self/cpuset", "proc/hwloc-nofile-info",
     "proc/driver/nvidia/gpus/*/numa_status",

@@ -4,13 +4,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from octant.machine.cpus import CPU as _CPU
 from octant.machine.cpusets import parse_cpus
 from octant.machine.hwloc.description import mask_text
 from octant.machine.hwloc.inputs import input_files
 from octant.machine.tree import Tree
 
-_CPU = "sys/devices/system/cpu"
-_NODE = "sys/devices/system/node"
 _BUS = "sys/bus/cpu/devices"
 _LISTS = re.compile(r"(.*/)(?:(\w+)_list|cpulist)")
 _NAMES = {
@@ -21,11 +20,8 @@ _NAMES = {
 }
 """Masks that are not named as their lists, or that newer kernels name otherwise: hwloc wants all in one way."""
 _SHAPE = re.compile("[0-9]{1,9}K [1-9][0-9]{0,4} [1-9][0-9]{0,5}")
-_OLDER = re.compile("(core_cpus|package_cpus)$")
-_OLDER_NAMES = {"core_cpus": "thread_siblings", "package_cpus": "core_siblings"}
+_OLDER = {"core_cpus": "thread_siblings", "package_cpus": "core_siblings"}
 _ID = re.compile(rf"({_CPU}/cpu([0-9]{{1,5}})/topology)/physical_package_id")
-
-
 _SIBLINGS = ("core_cpus", "thread_siblings", "package_cpus", "core_siblings")
 
 
@@ -44,8 +40,8 @@ def completed_files(tree: Tree) -> dict[str, str]:
     """
     files = input_files(tree)
     masks = {path: text for path, text in _masks(files).items() if path not in files}
-    older = {path: _OLDER.sub(lambda match: _OLDER_NAMES[match[0]], path) for path in masks}
-    whole = tree.root.is_dir() and all(path in files for path in older.values())
+    names = (path.rpartition("/") for path in masks)
+    whole = tree.root.is_dir() and all(f"{folder}/{_OLDER.get(name, name)}" in files for folder, _, name in names)
     return {} if whole else {**masks, **files}
 
 

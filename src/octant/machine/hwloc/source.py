@@ -6,6 +6,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+from octant.machine.cpus import CPU as _CPU
 from octant.machine.hwloc.cache import cached
 from octant.machine.hwloc.description import parse_description
 from octant.machine.hwloc.inputs import input_files, input_links
@@ -14,7 +15,6 @@ from octant.machine.hwloc.process import Request, export_xml
 from octant.machine.hwloc.xml import parse_document
 from octant.machine.tree import Tree
 
-_CPU = "sys/devices/system/cpu"
 _RECORD_AGAIN = "record it again with `octant machine --record` or hwloc-gather-topology"
 _MEMORY = "/dev/shm"  # noqa: S108 - copies of recordings have thousands of files
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
@@ -52,8 +52,9 @@ def recorded_tree(recording: Path | Tree) -> str:
         if not environment:
             wanted = f"{_CPU}/cpu*/topology/core_cpus or thread_siblings"
             raise ValueError(f"cannot read {name} (it has no file {wanted}); {_RECORD_AGAIN}")
-        sources = {"HWLOC_FSROOT": "linux", "HWLOC_CPUID_PATH": "x86"}
-        components = [component for variable, component in sources.items() if variable in environment]
+        components = [
+            one for one, name in (("linux", "HWLOC_FSROOT"), ("x86", "HWLOC_CPUID_PATH")) if name in environment
+        ]
         environment |= {"HWLOC_THISSYSTEM": "0", "HWLOC_COMPONENTS": ",".join([*components, "stop"])}
         xml = export_xml(Request(name, "system", _RECORD_AGAIN, environment=environment))
     _check_recorded(tree, name, xml, {"linux": "Linux"}.get(components[0], components[0]))

@@ -56,7 +56,7 @@ def parse_document(text: str) -> ET.Element:
         root = ET.fromstring(body)  # noqa: S314 (without a document type there are no entities)
     except ET.ParseError as error:
         raise ValueError(f"cannot read the topology (no XML: {error}); {_REMEDY}") from error
-    level = list(root)
+    level = [root]
     for _ in range(DEEPEST):
         level = [child for item in level for child in item]
     if level:
