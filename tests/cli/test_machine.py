@@ -1,6 +1,7 @@
 """`octant machine` and `octant doctor`: what they print, and their exit codes."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,7 +85,7 @@ def test_recording_and_reading_back(tmp_path: Path) -> None:
 def test_no_machine_is_refused(tmp_path: Path) -> None:
     result = RUN.invoke(application(), ["machine", "--from", str(tmp_path / "nothing")])
     assert isinstance(result.exception, Refusal)
-    assert "cannot discover a machine" in str(result.exception)
+    assert "No such file" in str(result.exception)
     assert result.exception.code == 2
 
 
@@ -184,3 +185,58 @@ def test_beside_a_recorded_machine_and_beside_nothing(tmp_path: Path) -> None:
     assert isinstance(wrong.exception, Refusal)
     assert wrong.exception.code == 2
     assert "did you mean power575 or power570" in str(wrong.exception)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none.synthetic", None, "No such file"),
+        ("none", None, "No such file"),
+        ("text.xml", "hello", "the file is not XML"),
+        ("zeros.xml", "\0\1\2", "the file is not XML"),
+        ("empty.synthetic", "", "the file is empty"),
+        ("commas.synthetic", "pack:2,core:4,pu:2", "separate levels by blanks"),
+        (
+            "memory.xml",
+            '<topology version="3.0"><object type="Machine"><object type="NUMANode" os_index="0" local_memory="-1"/>'
+            '<object type="PU" os_index="0" cpuset="0x1"/></object></topology>',
+            "cannot read the machine .*memory.xml",
+        ),
+    ],
+)
+def test_a_file_that_holds_no_machine_is_named_with_the_reason(
+    name: str, content: str | None, message: str, tmp_path: Path
+) -> None:
+    file = tmp_path / name
+    if content is not None:
+        file.write_text(content)
+    for words in (["machine", "--from", str(file)], ["place", "--place", "1x1", "--on", str(file)]):
+        result = RUN.invoke(application(), words)
+        assert result.exit_code != 0
+        assert re.search(message, str(result.exception)), result.exception
+
+
+def test_a_description_is_a_machine() -> None:
+    result = RUN.invoke(application(), ["machine", "--from", "pack:2 core:3 pu:1"])
+    assert "6 cores" in result.stdout
+
+
+def test_a_machine_without_a_name_is_refused() -> None:
+    result = RUN.invoke(application(), ["place", "--place", "1x1", "--on", " "])
+    assert "without a name" in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("proc/meminfo", "MemTotal: -5 kB"),
+        ("sys/devices/system/node/node0/meminfo", "Node 0 MemTotal: 99999999999999999999 kB"),
+        ("sys/devices/system/cpu/online", "3-0"),
+    ],
+)
+def test_the_file_of_a_bad_number_is_named(path: str, text: str, tmp_path: Path) -> None:
+    root = trees.tree("board-no-numa", tmp_path)
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text)
+    with pytest.raises(ValueError, match=f"{path} (states no size of memory|is no list of CPUs)"):
+        discover(root)

@@ -364,3 +364,56 @@ def test_caches_with_unknown_sharing_are_not_known(tmp_path: Path) -> None:
     assert re.search("sharing unknown.*L3", machine.system["caches_unknown"])
     with pytest.raises(ValueError, match="not known which hardware threads share a cache"):
         plan(machine.topology, parse_request("2x1,unit=l3"))
+
+
+CORES = {
+    path: text
+    for number in range(4)
+    for path, text in cpu(number, 0, f"{number // 2 * 2}-{number // 2 * 2 + 1}").items()
+}
+L3 = {
+    path: text
+    for number in range(4)
+    for path, text in cache(number, 0, 3, "Unified", "8192K", {"shared_cpu_map": "f"}).items()
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "subject", "what"),
+    [
+        ({f"{NODE}/node0/cpulist": "0-2", f"{NODE}/node1/cpulist": "1-3"}, "NUMA nodes", "overlap in part"),
+        ({f"{NODE}/node0/cpulist": "0-1", f"{NODE}/node1/cpulist": "2-9"}, "NUMA nodes", "do not exist"),
+        (L3 | {f"{CPU}/cpu2/cache/index0/shared_cpu_map": "ff"}, "L3 caches", "do not exist"),
+        (L3 | {f"{CPU}/cpu2/cache/index0/shared_cpu_list": "2-3"}, "L3 caches", "list and mask differ"),
+        ({f"{CPU}/cpu1/topology/thread_siblings": "f"}, "cores", "list and mask differ"),
+        ({f"{CPU}/cpu1/topology/thread_siblings_list": "1"}, "cores", "overlap in part"),
+        ({f"{CPU}/cpu1/topology/physical_package_id": "1"}, "cores", "several packages"),
+    ],
+)
+def test_contradictions_that_hwloc_repairs_are_listed(
+    files: Mapping[str, str], subject: str, what: str, tmp_path: Path
+) -> None:
+    sizes = {
+        f"{path.rpartition('/')[0]}/meminfo": "Node 0 MemTotal: 1024 kB" for path in files if path.startswith(NODE)
+    }
+    found = discover(written(tmp_path, {f"{CPU}/online": "0-3", **CORES, **sizes, **files})).disagreements
+    assert any(one.subject == subject and what in one.trusted for one in found), found
+
+
+def test_a_consistent_recording_contradicts_nothing(tmp_path: Path) -> None:
+    nodes = {f"{NODE}/node0/cpulist": "0-1", f"{NODE}/node1/cpulist": "2-3"}
+    sizes = {f"{NODE}/node{number}/meminfo": f"Node {number} MemTotal: 1024 kB" for number in range(2)}
+    root = written(
+        tmp_path, {f"{CPU}/online": "0-3", "proc/meminfo": "MemTotal: 2048 kB", **CORES, **L3, **nodes, **sizes}
+    )
+    assert discover(root).disagreements == ()
+
+
+def test_causes_are_stated_only_where_they_are_known(tmp_path: Path) -> None:
+    root = written(tmp_path, {f"{CPU}/online": "0-7", **CORES})
+    (only,) = discover(root).disagreements
+    assert only.trusted == "hwloc: the files of hardware threads 4-7 are missing"
+    written(tmp_path, {f"{CPU}/online": "0-3", "proc/meminfo": "MemTotal: 9000 kB", f"{NODE}/node0/cpulist": "0-3"})
+    written(tmp_path, {f"{NODE}/node0/meminfo": "Node 0 MemTotal: 1024 kB"})
+    (only,) = discover(root).disagreements
+    assert only.trusted.endswith("the cause of the difference is not known")

@@ -38,6 +38,7 @@ class _Item:
     type: str
     number: int | None
     size_bytes: int
+    beside_memory: bool = False
     children: list["_Item"] = field(default_factory=list)
 
     def threads(self) -> Cpus:
@@ -85,8 +86,9 @@ def _text_item(part: str, depth: int) -> _Item | None:
     if parts is None:
         return None
     rest = parts[3] or ""
+    beside = parts[1] == "MemCache" or "(MemorySideCache)" in part
     size = re.search(r"\b(?:local|size)=(\d+)KB", rest) or re.match(r"(\d+)KB\)", rest)
-    return _Item(depth, parts[1], int(parts[2]) if parts[2] else None, int(size[1]) * 1024 if size else 0)
+    return _Item(depth, parts[1], int(parts[2]) if parts[2] else None, int(size[1]) * 1024 if size else 0, beside)
 
 
 def _collect(item: _Item, parent: Cpus, found: Expected) -> None:
@@ -98,10 +100,10 @@ def _collect(item: _Item, parent: Cpus, found: Expected) -> None:
         found.cores[own] += 1
     elif item.type == "Package":
         found.packages[own] += 1
+    elif item.beside_memory:
+        found.memory_side[item.size_bytes] += 1
     elif cache := _CACHE.fullmatch(item.type):
         found.caches[int(cache[1]), _CACHES[cache[2]], item.size_bytes, own] += 1
-    elif item.type == "MemCache":
-        found.memory_side[item.size_bytes] += 1
     elif item.type == "NUMANode":
         found.nodes[item.number or 0] = item.size_bytes or None, parent
     for child in item.children:
@@ -121,7 +123,7 @@ def from_xml(text: str) -> Expected:
                 found.cores[own] += 1
             case "Package":
                 found.packages[own] += 1
-            case "MemCache":
+            case name if name == "MemCache" or item.get("subtype") == "MemorySideCache":
                 found.memory_side[size] += 1
             case "NUMANode":
                 found.nodes[int(item.attrib["os_index"])] = int(item.get("local_memory", "0")) or None, own

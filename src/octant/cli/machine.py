@@ -45,7 +45,6 @@ def machine(
     from octant.machine.discover import discover
     from octant.machine.load import load_machine
     from octant.report.machine import text as writer
-    from octant.untrusted import is_file
 
     if record is not None:
         with _refusing():
@@ -53,7 +52,7 @@ def machine(
         print(f"{len(files)} files of this machine are in {record}")
         return
     with _refusing():
-        found = load_machine(str(source)) if is_file(source) else discover(source)
+        found = discover(source) if source == Path("/") else load_machine(str(source))
     if other:
         print(_beside(found, other, store, json))
     else:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from octant.machine import LAST_CACHE, CpuSet, Disagreement, Machine, NumaNode, Topology
-from octant.machine.cpus import CPU, memory_nodes, online_cpus
+from octant.machine.cpus import CPU, NODE, memory_nodes, online_cpus
 from octant.machine.cpusets import cpus_text
 from octant.machine.tree import Tree
 from octant.units import bytes_text, si_text
@@ -80,7 +80,7 @@ def _sizes(machine: Machine, facts: dict[str, int]) -> Iterator[Disagreement]:
     if nodes_bytes and memory_bytes and abs(nodes_bytes - memory_bytes) > 0.02 * memory_bytes:
         yield _apart(
             "memory size",
-            "/proc/meminfo: per-node sizes grow while a kernel initialises memory late, the total does not",
+            "/proc/meminfo, which states the total; the cause of the difference is not known",
             ("/proc/meminfo", f"{bytes_text(machine.memory_bytes)} in all"),
             ("/sys/devices/system/node", f"{bytes_text(nodes_bytes)} in all nodes together"),
         )
@@ -144,19 +144,76 @@ def _kernel_caches(tree: Tree, online: CpuSet) -> tuple[dict[tuple[str, CpuSet],
     return caches, unstated
 
 
-def disagreements_with_kernel(topology: Topology, kernel: Mapping[str, str]) -> tuple[Disagreement, ...]:
-    """Where hwloc, which read the topology, and the kernel differ; only if caches are known: without hwloc none is."""
+def disagreements_with_kernel(
+    topology: Topology, kernel: Mapping[str, str], missing: CpuSet = frozenset()
+) -> tuple[Disagreement, ...]:
+    """Where hwloc, which read the topology, and the kernel differ; only if caches are known: without hwloc none is.
+
+    `missing`: the hardware threads that are listed as online and have no files.
+    """
     if topology.caches is None:
         return ()
     found = {"hardware threads": cpus_text(cpu.os for cpu in topology.cpus), **_node_statements(topology.numa)}
     found |= _cache_statements([(_cache_subject(c.level, c.kind), c.size_bytes) for c in topology.caches])
-    trusted = "hwloc: it corrects known errors of kernels and firmware"
+    trusted = "hwloc; the cause of the difference is not known"
+    if missing:
+        trusted = f"hwloc: the files of hardware threads {cpus_text(missing)} are missing"
     both = ((subject, stated, found.get(subject, "none")) for subject, stated in kernel.items())
     return tuple(
         _apart(subject, trusted, ("/sys/devices/system", stated), ("hwloc", corrected))
         for subject, stated, corrected in both
         if stated != corrected
     )
+
+
+def contradictions(tree: Tree, topology: Topology) -> Iterator[Disagreement]:
+    """Where the kernel's own files contradict each other about cores, caches and NUMA nodes; hwloc chooses silently.
+
+    Lists differ from masks, name hardware threads that do not exist, or overlap in part; a core is in several packages.
+    """
+    online = frozenset(cpu.os for cpu in topology.cpus)
+    exist = online | frozenset(tree.numbers(CPU, "cpu")) | (tree.cpus(f"{CPU}/present") or frozenset())
+    owners: dict[tuple[str, int], tuple[str, CpuSet]] = {}
+    found: dict[tuple[str, str], dict[str, str]] = {}
+
+    def add(subject: str, what: str, *sets: tuple[str, CpuSet]) -> None:
+        found.setdefault((subject, what), {}).update((path, cpus_text(cpus)) for path, cpus in sets)
+
+    for subject, *paths in _set_files(tree, online):
+        read = zip(paths, (tree.cpus(paths[0]), tree.mask(paths[1])), strict=True)
+        both = [(path, cpus) for path, cpus in read if cpus is not None]
+        if len({cpus for _, cpus in both}) > 1:
+            add(subject, "list and mask differ", *both)
+        for path, cpus in both[:1]:
+            if cpus - exist:
+                add(subject, "they name hardware threads that do not exist", (path, cpus))
+            if cpus and owners.get((subject, min(cpus)), ("", frozenset()))[1] != cpus:
+                for cpu in cpus:
+                    first = owners.setdefault((subject, cpu), (path, cpus))
+                    if first[1] & online != cpus & online:
+                        add(subject, "they overlap in part", first, (path, cpus))
+            packages = {cpu: tree.text(f"{CPU}/cpu{cpu}/topology/physical_package_id") for cpu in cpus & online}
+            if subject == "cores" and len({*packages.values()} - {None}) > 1:
+                found.setdefault((subject, "one is in several packages"), {})[path] = (
+                    f"{cpus_text(cpus)}, in packages {', '.join(sorted(filter(None, packages.values())))}"
+                )
+    shown = "hwloc's choice" if topology.complete is not None else "what their lists say"
+    for (subject, what), said in found.items():
+        yield _apart(subject, f"contradiction: {what}; the topology shown is {shown}", *list(said.items())[:4])
+
+
+def _set_files(tree: Tree, online: CpuSet) -> Iterator[tuple[str, str, str]]:
+    """What each pair of files with a list and a mask of hardware threads is about, and their paths."""
+    for cpu in sorted(online):
+        for name in ("core_cpus", "thread_siblings"):
+            path = f"{CPU}/cpu{cpu}/topology/{name}"
+            yield "cores", f"{path}_list", path
+        for index in tree.numbers(f"{CPU}/cpu{cpu}/cache", "index"):
+            path = f"{CPU}/cpu{cpu}/cache/index{index}"
+            subject = _cache_subject(tree.amount(f"{path}/level"), (tree.text(f"{path}/type") or "").lower())
+            yield subject or "caches", f"{path}/shared_cpu_list", f"{path}/shared_cpu_map"
+    for number in tree.numbers(NODE, "node"):
+        yield "NUMA nodes", f"{NODE}/node{number}/cpulist", f"{NODE}/node{number}/cpumap"
 
 
 def _node_statements(nodes: Sequence[NumaNode]) -> dict[str, str]:

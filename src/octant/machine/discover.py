@@ -8,9 +8,15 @@ from pathlib import Path
 
 from octant.machine import CpuSet, Machine, Topology
 from octant.machine import processor as processors
-from octant.machine.cpus import affinity, cgroup_cpus, online_cpus, topology_without_caches, total_bytes
+from octant.machine.cpus import CPU, affinity, cgroup_cpus, online_cpus, topology_without_caches, total_bytes
 from octant.machine.cpusets import parse_cpus
-from octant.machine.crosscheck import caches_not_shared, disagreements, disagreements_with_kernel, kernel_statements
+from octant.machine.crosscheck import (
+    caches_not_shared,
+    contradictions,
+    disagreements,
+    disagreements_with_kernel,
+    kernel_statements,
+)
 from octant.machine.hwloc import HelperError, NoHwlocError, read_xml, recorded_tree, this_machine
 from octant.machine.hwloc.xml import known_sum
 from octant.machine.sanity import checked
@@ -51,7 +57,9 @@ def from_tree(tree: Tree) -> Machine:
         switch = prefetch_switch(architecture, processor.vendor, family, topology.allowed)
         machine = replace(machine, processor=processor, system=machine.system | switch)
     found = disagreements(machine, _further(tree))
-    found += disagreements_with_kernel(topology, kernel_statements(tree))
+    missing = (tree.cpus(f"{CPU}/online") or frozenset()) - frozenset(tree.numbers(CPU, "cpu"))
+    found += disagreements_with_kernel(topology, kernel_statements(tree), missing)
+    found += tuple(contradictions(tree, topology))
     return checked(replace(machine, disagreements=found))
 
 

@@ -20,7 +20,12 @@ def load_machine(name: str) -> Machine:
     """
     if name == "here" or os.path.isdir(name):  # noqa: PTH112 - that of pathlib fails on names that are too long
         return discover(Path("/") if name == "here" else Path(name))
-    return checked(hwloc.load_machine(name))
+    try:
+        return checked(hwloc.load_machine(name))
+    except ValueError as error:
+        raise ValueError(
+            str(error).replace("cannot read the topology", f"cannot read the machine {name[:200]!r}")
+        ) from error
 
 
 def load(name: str) -> tuple[Topology, tuple[PageSize, ...] | None]:

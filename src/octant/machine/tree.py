@@ -1,6 +1,7 @@
 """A read-only view of the files in which a kernel describes its machine: the live ones or a recorded copy."""
 
 import errno
+import functools
 import os
 import re
 import stat
@@ -12,6 +13,7 @@ from octant.machine.cpusets import MOST_CPUS, parse_cpus, parse_mask
 from octant.untrusted import FILE_LIMIT
 
 _PART_BYTES = 1 << 16
+_parsed = functools.lru_cache(maxsize=4096)(parse_cpus)
 
 
 def _plain_text(path: Path) -> str:
@@ -86,17 +88,22 @@ class Tree:
         """The file's list of hardware threads, or `None` where it has none."""
         text = self.text(path)
         try:
-            return None if text is None else parse_cpus(text, or_none=True)
+            return None if text is None else _parsed(text, or_none=True)
+        except ValueError:
+            return None
+
+    def mask(self, path: str) -> CpuSet | None:
+        """The file's mask of hardware threads, or `None` where it has none."""
+        text = self.text(path)
+        try:
+            return None if text is None else parse_mask(text)
         except ValueError:
             return None
 
     def cpu_set(self, listed: str, mask: str) -> CpuSet | None:
         """The set of hardware threads in the first file as a list, else in the second as a mask; `None`: in neither."""
-        found, text = self.cpus(listed), self.text(mask)
-        try:
-            return found if found is not None or text is None else parse_mask(text)
-        except ValueError:
-            return None
+        found = self.cpus(listed)
+        return self.mask(mask) if found is None else found
 
     def numbers(self, folder: str, prefix: str) -> list[int]:
         """The numbers `n` of the entries `prefix<n>` in a folder, ascending, as far as a machine has so many."""

@@ -109,6 +109,7 @@ def _levels(text: str) -> Iterator[_Level]:
             word = text[position:].split()[0]
             name, colon, number = word.partition(":")
             hint = suggestion(name.lower(), _TYPES) if colon and number.isdigit() else "try core:4"
+            hint = "separate levels by blanks" if word.startswith(",") else hint
             raise ValueError(f"cannot read the level {word!r} (not TYPE:COUNT of a known type); {hint}")
         position = match.end()
         count = int(match[3] or 1)

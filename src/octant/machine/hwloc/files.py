@@ -12,6 +12,7 @@ from octant.machine.hwloc.xml import known_sum, read_machine, read_xml
 from octant.untrusted import exists, read_text
 
 _READABLE = re.compile(r"<topology\b[^>]*\bversion=\"[23]\.")
+_HINT = "try an hwloc XML file, a .synthetic file or a description such as 'pack:2 core:4 pu:2'"
 
 
 def load(source: str | Path) -> Topology:
@@ -30,6 +31,9 @@ def load_machine(source: str | Path) -> Machine:
     """
     text, name = _text(source), Path(source).stem
     if not text.lstrip().startswith("<"):
+        if text is not source and (not text.strip() or "\0" in text or Path(source).suffix == ".xml"):
+            what = "is empty" if not text.strip() else "is not XML"
+            raise ValueError(f"cannot read the machine {str(source)!r} (the file {what}); {_HINT}")
         topology = read_synthetic(text)
         return Machine(name, topology, Processor(None, "", "unknown", frozenset(), None), known_sum(topology.numa), ())
     try:
@@ -52,11 +56,12 @@ def read_synthetic(text: str) -> Topology:
 
 
 def _text(source: str | Path) -> str:
+    if not str(source).strip():
+        raise ValueError(f"cannot read a machine without a name; {_HINT}")
     if isinstance(source, str) and ":" in source and not exists(Path(source)):
         return source
     try:
         return read_text(Path(source), "machine")
     except Refusal as refusal:
         why = str(refusal).partition("; ")[0]
-        hint = "try an hwloc XML file, a .synthetic file or a description such as 'pack:2 core:4 pu:2'"
-        raise ValueError(f"{why}; {hint}") from None
+        raise ValueError(f"{why}; {_HINT}") from None

@@ -39,6 +39,12 @@ def completed_files(tree: Tree) -> dict[str, str]:
         ValueError: a list cannot be read.
     """
     files = input_files(tree)
+    for path, text in files.items():
+        stated = re.search("MemTotal:(.*)", text) if path.endswith("/meminfo") else None
+        if stated and not re.fullmatch("[0-9]{1,15} kB", stated[1].strip()):
+            raise ValueError(f"{path} states no size of memory: {stated[1].strip()[:40]!r}")
+        if path in (f"{_CPU}/online", f"{_CPU}/present") and tree.cpus(path) is None:
+            raise ValueError(f"{path} is no list of CPUs: {text[:40]!r}")
     masks = {path: text for path, text in _masks(files).items() if path not in files}
     names = (path.rpartition("/") for path in masks)
     whole = tree.root.is_dir() and all(f"{folder}/{_OLDER.get(name, name)}" in files for folder, _, name in names)
