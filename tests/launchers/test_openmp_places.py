@@ -6,7 +6,7 @@ import re
 import pytest
 
 from launcher_syntax import REFERENCE, read
-from octant.launchers import openmp
+from octant.launchers import _openmp
 from octant.machine.hwloc import read_synthetic
 from octant.placement import set_text
 from paths import DATA
@@ -24,9 +24,9 @@ def test_places_are_those_of_the_runtime(cpus: int) -> None:
         seen += 1
         if row["places"] is None:
             with pytest.raises(ValueError, match="OMP_PLACES"):
-                openmp.parse_places(row["value"], topology)
+                _openmp.parse_places(row["value"], topology)
         else:
-            found = openmp.parse_places(row["value"], topology)
+            found = _openmp.parse_places(row["value"], topology)
             assert [sorted(place) for place in found] == row["places"], row
     assert seen > 80
 

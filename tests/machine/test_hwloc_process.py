@@ -8,9 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import trees
-from octant.cli.place import place
+from octant.cli import application
 from octant.machine import hwloc
 from octant.machine.cpusets import cpus_text, parse_cpus, parse_mask
 from octant.machine.discover import discover
@@ -374,17 +375,14 @@ def test_this_machine_is_read_once(calls: list[str], tmp_path: Path) -> None:
     assert kept(tmp_path).stat().st_mode & 0o777 == 0o600
 
 
-def test_a_library_that_fails_is_asked_once(
-    helper: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_library_that_fails_is_asked_once(helper: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     asked = tmp_path / "asked"
     helper.write_text(f"import os; open({str(asked)!r}, 'a').write('x'); os.kill(os.getpid(), 11)")
     for _ in range(2):
         with pytest.raises(hwloc.HelperError, match=r"SIGSEGV.*; try another version of hwloc"):
             hwloc.this_machine()
-    place("2x1", on="here")
-    said = capsys.readouterr().err
+    said = CliRunner().invoke(application(), ["place", "--place", "2x1"]).stderr
     assert said.startswith("octant: caches are not known: cannot read this machine (the helper process of hwloc failed")
     assert asked.read_text() == "x"
     os.utime(kept(tmp_path), (0, 0))

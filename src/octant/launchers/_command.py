@@ -139,9 +139,9 @@ def read_script(text: str, file_lines: Sequence[str]) -> Script:
             raise ValueError(f"cannot read {row!r} ({str(error).lower()})") from None
         for unexpanded in _commands(pieces):
             words = unexpanded if "'" in row else [_expanded(word, kept, text) for word in unexpanded]
-            stated = len(found.lines)
+            before = len(found.lines)
             _add(found, words)
-            for line in found.lines[stated:]:
+            for line in found.lines[before:]:
                 kept |= line
     return found
 

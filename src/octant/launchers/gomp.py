@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from octant.launchers import Reading, Syntax, _command, _openmp, _shared, _tables, openmp
+from octant.launchers import Reading, Syntax, _command, _openmp, _shared, _tables
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, numbers_text
@@ -43,7 +43,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
     OMP_PLACES precedes the list, and OMP_PROC_BIND decides how threads use it (recorded by `record_gomp.py`).
     """
     if "OMP_PLACES" in command.variables:
-        read = openmp.from_syntax(command, topology)
+        read = _openmp.read(command, topology)
         return replace(read, remarks=("OMP_PLACES precedes GOMP_CPU_AFFINITY in GNU's runtime", *read.remarks))
     parts = re.split(r"[\s,]+", command.value("GOMP_CPU_AFFINITY").strip())
     invalid = next((part for part in parts if not re.fullmatch(r"\d+(-\d+(:[1-9]\d*)?)?", part)), None)
@@ -58,4 +58,4 @@ def from_syntax(command: _command.Command, topology: Topology) -> Reading:
             f"GOMP_CPU_AFFINITY names hardware threads {numbers_text(outside)} outside this job's set "
             f"({numbers_text(topology.allowed)}): they are ignored" + ("" if usable else ", so nothing is bound")
         )
-    return openmp.bound_threads(command, usable, topology, notes)
+    return _openmp.bound_threads(command, usable, topology, notes)
