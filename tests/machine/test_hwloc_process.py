@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -225,7 +226,23 @@ def test_links_out_of_a_recording_are_not_followed(link: str, tmp_path: Path) ->
     tree = Tree(root)
     assert [tree.text(path) for path in (link, f"../host/{link}", f"{link}/cpuset")] == [None, None, None]
     assert tree.names(link) == []
-    with pytest.raises(ValueError, match=f"{link}.* is a link to another place"):
+    with pytest.raises(ValueError, match=f"{link}.*: a link to another place"):
+        hwloc.recorded_tree(root)
+
+
+def test_files_that_may_not_be_read_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not "not online": the kernel lists the thread, and this user cannot see its folder."""
+    root = write(tmp_path, {f"{CPU}/cpu1/topology/core_cpus": "2", f"{CPU}/online": "0-1", **one_core()})
+
+    real = Path.iterdir
+
+    def iterdir(folder: Path) -> Iterator[Path]:
+        if folder.parts[-2:] == ("cpu1", "topology"):
+            raise PermissionError(13, "Permission denied", str(folder))
+        return real(folder)
+
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    with pytest.raises(ValueError, match="cpu1/topology: Permission denied"):
         hwloc.recorded_tree(root)
 
 
@@ -233,7 +250,7 @@ def test_links_out_of_a_recording_are_not_followed(link: str, tmp_path: Path) ->
 def test_a_recording_that_links_to_this_machine_is_refused(link: str, tmp_path: Path) -> None:
     (tmp_path / link).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / link).symlink_to(f"/{link}")
-    with pytest.raises(ValueError, match="is a link to another place"):
+    with pytest.raises(ValueError, match="a link to another place"):
         hwloc.recorded_tree(tmp_path)
 
 

@@ -121,26 +121,23 @@ def kernel_statements(tree: Tree) -> dict[str, str]:
 
 def caches_not_shared(tree: Tree, topology: Topology) -> str:
     """The caches beyond those of the topology whose sharing the kernel does not state; empty where there are none."""
-    _, unstated = _kernel_caches(tree, online_cpus(tree))
-    known = {_cache_subject(cache.level, cache.kind) for cache in topology.caches or ()}
-    last = max((subject for subject in known if not subject.startswith("L1i")), default="")
-    return ", ".join(sorted(one for one in unstated - known if one > last and not one.startswith("L1i")))
+    last = max((_cache_subject(cache.level, cache.kind) for cache in topology.data_caches()), default="")
+    unstated = _kernel_caches(tree, online_cpus(tree))[1]
+    return ", ".join(sorted(one for one in unstated if one > last and not one.startswith("L1i")))
 
 
 def _kernel_caches(tree: Tree, online: CpuSet) -> tuple[dict[tuple[str, CpuSet], int | None], set[str]]:
     """The size of each cache by subject and hardware threads, and the subjects of those whose sharing is unstated."""
     caches: dict[tuple[str, CpuSet], int | None] = {}
     unstated = set()
-    for cpu in sorted(online):
-        for index in tree.numbers(f"{CPU}/cpu{cpu}/cache", "index"):
-            folder = f"{CPU}/cpu{cpu}/cache/index{index}"
-            subject = _cache_subject(tree.amount(f"{folder}/level"), (tree.text(f"{folder}/type") or "").lower())
-            cpus = tree.cpu_set(f"{folder}/shared_cpu_list", f"{folder}/shared_cpu_map")
-            size = re.fullmatch("([0-9]{1,9})K", tree.text(f"{folder}/size") or "")
+    for subject, listed, mask in _set_files(tree, online):
+        if subject.startswith("L"):
+            cpus, size = tree.cpu_set(listed, mask), tree.text(f"{listed.rpartition('/')[0]}/size") or ""
             if not cpus:
-                unstated |= {subject} - {""}
-            elif subject:
-                caches.setdefault((subject, cpus & online), int(size[1]) * 1024 if size else None)
+                unstated.add(subject)
+            else:
+                kib = re.fullmatch("([0-9]{1,9})K", size)
+                caches.setdefault((subject, cpus & online), int(kib[1]) * 1024 if kib else None)
     return caches, unstated
 
 

@@ -34,14 +34,15 @@ class Tree:
     """Files below `root`; whatever cannot be read is `None`, because every kernel lacks some of them.
 
     `read` keeps every text handed out, by its path below `root`: a recording is exactly these files. In a recording,
-    what links lead to outside of `root` counts as absent; `outside` keeps these paths.
+    what links lead to outside of `root` counts as absent; `refused` says of such paths, and of those that this user may
+    not read, why.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.live = root == Path("/")
         self.read: dict[str, str] = {}
-        self.outside: set[str] = set()
+        self.refused: dict[str, str] = {}
         self._folders: dict[str, str] = {}  # without links
 
     def _place(self, path: str) -> Path:
@@ -60,17 +61,20 @@ class Tree:
         if name == ".." or place.is_symlink():
             place = Path(os.path.realpath(place))
         if not place.is_relative_to(self._folders[""]):
-            if os.path.lexists(place):
-                self.outside.add(path)
-            raise OSError(errno.EXDEV, "a link to another place", path)
+            raise OSError(errno.EXDEV if os.path.lexists(place) else errno.ENOENT, "a link to another place", path)
         return place
+
+    def _refuse(self, path: str, error: OSError) -> None:
+        if error.errno in (errno.EXDEV, errno.EACCES, errno.EPERM):
+            self.refused[path] = str(error.strerror)
 
     def text(self, path: str) -> str | None:
         """The stripped text of a file, or `None` where it is absent or not readable."""
         if path not in self.read:
             try:
                 self.read[path] = _plain_text(self._place(path))
-            except OSError:
+            except OSError as error:
+                self._refuse(path, error)
                 return None
         return self.read[path].strip().strip("\0")
 
@@ -114,7 +118,8 @@ class Tree:
         """The names of a folder's entries, sorted; none where it cannot be listed."""
         try:
             return sorted(entry.name for entry in self._place(folder).iterdir())
-        except OSError:
+        except OSError as error:
+            self._refuse(folder, error)
             return []
 
     def table(self, path: str, separator: str = ":") -> dict[str, str]:

@@ -79,13 +79,13 @@ def _completed(tree: Tree, copy: Path) -> str:
 
 
 def _check_inside(tree: Tree, name: str) -> None:
-    """Refuse a recording with links to files of hwloc in other places, such as those of the live machine."""
+    """Refuse a recording with links to other places, such as the live machine, or with files that may not be read."""
     for folder in ("proc", _CPU, "sys/bus/cpu/devices", "sys/devices/system/node"):
         tree.names(folder)
     input_files(tree)
-    if not tree.live and tree.outside:
-        path = min(tree.outside)
-        raise ValueError(f"cannot read {name} ({path} is a link to another place); {_RECORD_AGAIN}")
+    if not tree.live and tree.refused:
+        path, why = min(tree.refused.items())
+        raise ValueError(f"cannot read {name} ({path}: {why}); {_RECORD_AGAIN}")
 
 
 def _check_recorded(tree: Tree, name: str, xml: str, backend: str) -> None:
