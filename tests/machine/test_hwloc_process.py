@@ -364,7 +364,7 @@ def test_a_library_that_fails_is_asked_once(
     asked = tmp_path / "asked"
     helper.write_text(f"import os; open({str(asked)!r}, 'a').write('x'); os.kill(os.getpid(), 11)")
     for _ in range(2):
-        with pytest.raises(hwloc.HelperError, match="SIGSEGV.*; try another version of hwloc"):
+        with pytest.raises(hwloc.HelperError, match=r"SIGSEGV.*; try another version of hwloc"):
             hwloc.this_machine()
     place("2x1", on="here")
     said = capsys.readouterr().err

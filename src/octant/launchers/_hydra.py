@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from octant.launchers import _shared
-from octant.machine import CpuSet, Topology
+from octant.machine import CpuSet, NotKnownError, Topology
 from octant.placement.expressions import objects
 
 _UNITS = {
@@ -164,8 +164,11 @@ def unit_objects(topology: Topology, unit: str) -> tuple[CpuSet, ...]:
 
 
 def has_unit(topology: Topology, name: str) -> bool:
-    """Return whether hwloc has objects that Hydra calls so."""
-    return bool(unit_objects(topology, _UNITS[name]))
+    """Return whether hwloc has objects that Hydra calls so, and they are known."""
+    try:
+        return bool(unit_objects(topology, _UNITS[name]))
+    except NotKnownError:
+        return False
 
 
 def first_host(ranks: int | None, each: int | None, hosts: str, rankmap: str, order: str) -> tuple[int, list[int], int]:

@@ -17,7 +17,7 @@ from octant.launchers import (
     _shared,
     _words,
 )
-from octant.machine import CpuSet, Topology
+from octant.machine import CpuSet, NotKnownError, Topology
 from octant.placement import Placement
 from octant.placement.request import Request
 
@@ -84,7 +84,10 @@ def _options(sets: Sequence[CpuSet], topology: Topology, unit: str) -> list[str]
 
 
 def _has(topology: Topology, level: str) -> bool:
-    return bool(_prrte.objects_of(topology, level))
+    try:
+        return bool(_prrte.objects_of(topology, level))
+    except NotKnownError:
+        return False
 
 
 def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:

@@ -15,7 +15,7 @@ from octant.launchers import (
     _shared,
     _words,
 )
-from octant.machine import CpuSet, Topology
+from octant.machine import CpuSet, NotKnownError, Topology
 from octant.placement import Placement
 from octant.placement.request import Request
 
@@ -52,10 +52,17 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(lines, True, tuple(cannot), files)
 
 
+def _has(topology: Topology, level: str) -> bool:
+    try:
+        return bool(_orte.level_of(topology, level))
+    except NotKnownError:
+        return False
+
+
 def _options(sets: Sequence[CpuSet], topology: Topology, unit: str) -> list[str]:
     cores = max(sum(1 for core in topology.groups("core") if core & held) for held in sets)
     threads = max(map(len, sets))
-    units = [name for name in _UNITS if name == "slot" or _orte.level_of(topology, name)]
+    units = [name for name in _UNITS if name == "slot" or _has(topology, name)]
     parts = [f"--map-by {name}:PE={cores} --bind-to core" for name in units]
     whole = [f"--map-by {name} --bind-to {name}" for name in units if name != "slot"]
     fine = [f"--use-hwthread-cpus --map-by {name}:PE={threads} --bind-to hwthread" for name in units]

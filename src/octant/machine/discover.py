@@ -8,7 +8,7 @@ from pathlib import Path
 
 from octant.machine import CpuSet, Machine, Topology
 from octant.machine import processor as processors
-from octant.machine.cpus import affinity, cgroup_cpus, online_cpus, topology_without_caches, total_bytes
+from octant.machine.cpus import NODE, affinity, cgroup_cpus, online_cpus, topology_without_caches, total_bytes
 from octant.machine.cpusets import parse_cpus
 from octant.machine.crosscheck import disagreements, disagreements_with_kernel, kernel_statements
 from octant.machine.hwloc import HelperError, NoHwlocError, read_xml, recorded_tree, this_machine
@@ -68,6 +68,9 @@ def _topology(tree: Tree) -> tuple[Topology, dict[str, str]]:
         if not isinstance(error, NoHwlocError | HelperError) and not tree.live:
             raise
         topology, unknown = topology_without_caches(tree), {"caches_unknown": str(error)}
+    if not tree.numbers(NODE, "node"):  # hwloc adds one node where none is stated
+        cpus = tuple(replace(cpu, numa=None) for cpu in topology.cpus)
+        topology = replace(topology, cpus=cpus, numa=(), memory_attributes=(), allowed_nodes=None)
     mask = _allowed_cpus(tree)
     usable = (topology.allowed & mask or topology.allowed) if mask & online else mask  # a wrong one is for `checked`
     return replace(topology, allowed=usable, allowed_nodes=_allowed_nodes(tree, topology)), unknown
