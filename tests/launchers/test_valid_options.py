@@ -236,3 +236,12 @@ def test_every_plan_passes_the_check(monkeypatch: pytest.MonkeyPatch, sets: list
     monkeypatch.setattr(planner, "_by_slots", lambda _topology, _request: [(frozenset(one),) for one in sets])
     with pytest.raises(Refusal, match=why):
         plan(seventeen(), Request(2))
+
+
+def test_every_launcher_answers_for_a_machine_whose_memory_nodes_are_not_stated() -> None:
+    """Generators tried the level of memory nodes, which is not known, and broke."""
+    whole = seventeen()
+    none = replace(whole, numa=(), cpus=tuple(replace(cpu, numa=None) for cpu in whole.cpus))
+    request = Request(2, 2)
+    _made, broken = to_every_syntax(plan(none, request), request, none)
+    assert not broken

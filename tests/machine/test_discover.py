@@ -25,6 +25,7 @@ from octant.machine import (
     Topology,
 )
 from octant.machine.codec import fingerprint, to_json
+from octant.machine.cpus import topology_without_caches
 from octant.machine.cpusets import cpus_text, parse_cpus
 from octant.machine.crosscheck import disagreements
 from octant.machine.discover import discover
@@ -33,12 +34,14 @@ from octant.machine.modes import numa_mode
 from octant.machine.recording import record
 from octant.machine.sanity import checked
 from octant.machine.tree import Tree
+from octant.placement.planner import DoesNotFit, plan
+from octant.placement.request import parse_request
 from octant.software.observe import observe
 
 ALL = [*trees.described(), "kvm-xeon-2cpu"]
 SIZES = {  # hardware threads, cores, level-3 domains, NUMA domains, packages, threads of a core, allowed
     "altra-1s": (80, 80, 80, 1, 1, 1, 80),
-    "board-no-numa": (4, 4, 4, 1, 1, 1, 4),
+    "board-no-numa": (4, 4, 4, 0, 1, 1, 4),
     "container-4of32": (32, 32, 2, 2, 2, 1, 4),
     "epyc-2s-nps4": (128, 128, 16, 8, 2, 1, 128),
     "kvm-xeon-2cpu": (2, 2, 1, 1, 1, 1, 2),
@@ -52,7 +55,7 @@ SIZES = {  # hardware threads, cores, level-3 domains, NUMA domains, packages, t
 
 MODES = {
     "altra-1s": "1 NUMA domain a package",
-    "board-no-numa": "1 NUMA domain a package",
+    "board-no-numa": "NUMA nodes are not stated",
     "epyc-2s-nps4": "4 NUMA domains a package (NPS4), 2 L3 caches in each",
     "kvm-xeon-2cpu": "1 NUMA domain a package, 1 L3 cache in each",
     "power9-2s-smt4": "1 NUMA domain a package, 11 L3 caches in each",
@@ -70,7 +73,7 @@ def test_interleaved_packages_and_caches_as_domains_are_modes_of_their_own() -> 
     for text, mode in (
         (
             "machine:1 [numa] pack:2 l3:4 core:2 pu:1",
-            "1 NUMA domain over 2 packages (interleaved), 8 L3 caches in each",
+            "1 NUMA domain over 2 packages, 8 L3 caches in each",
         ),
         ("pack:2 numa:8 l3:1 core:2 pu:1", "8 NUMA domains a package (L3 caches as domains), 1 L3 cache in each"),
         ("pack:2 numa:1 l3:8 core:2 pu:1", "1 NUMA domain a package, 8 L3 caches in each"),
@@ -91,6 +94,9 @@ def test_every_level_divides_the_threads(name: str) -> None:
     threads = {cpu.os for cpu in top.cpus}
     for unit in ("core", "l1", "l2", "l3", "numa", "die", "package"):
         groups = top.groups(unit)
+        if unit == "numa" and name == "board-no-numa":
+            assert groups == ()
+            continue
         assert sum(map(len, groups)) == len(threads)
         assert frozenset().union(*groups) == threads
     assert [cpu.os for cpu in top.cpus] == sorted(threads)
@@ -236,9 +242,14 @@ def test_offline_processors_are_left_out() -> None:
     }
 
 
-def test_without_numa_one_node_holds_everything() -> None:
+def test_no_memory_node_is_invented(tmp_path: Path) -> None:
     machine = trees.machine("board-no-numa")
-    assert machine.topology.numa == (NumaNode(0, frozenset(range(4)), machine.memory_bytes, (10,)),)
+    assert machine.topology.numa == topology_without_caches(Tree(trees.tree("board-no-numa", tmp_path))).numa == ()
+    assert {cpu.numa for cpu in machine.topology.cpus} == {None}
+    for policy in ("bind", "interleave", "preferred:0", "bind:0"):
+        with pytest.raises(DoesNotFit, match="NUMA nodes are not stated"):
+            plan(machine.topology, parse_request(f"1x1,memory={policy}"))
+    assert plan(machine.topology, parse_request("2x1,memory=local")).ranks[0].memory == ()
     assert machine.cache_bytes(3) is None
 
 

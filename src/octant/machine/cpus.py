@@ -30,8 +30,8 @@ def topology_without_caches(tree: Tree) -> Topology:
             raise ValueError(f"cannot tell the core of hardware thread {os} ({folder} has no sibling threads)")
         package = max(tree.number(f"{folder}/physical_package_id") or 0, 0)
         core = cores.setdefault(siblings, len(cores))
-        found.append(Cpu(os, core, package, home.get(os) if nodes else 0, max(tree.number(f"{folder}/die_id") or 0, 0)))
-    return Topology(tuple(found), None, nodes or (NumaNode(0, online, total_bytes(tree), (10,)),), online, kinds=None)
+        found.append(Cpu(os, core, package, home.get(os), max(tree.number(f"{folder}/die_id") or 0, 0)))
+    return Topology(tuple(found), None, nodes, online, kinds=None)
 
 
 def memory_nodes(tree: Tree, online: CpuSet) -> tuple[NumaNode, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from octant.machine import CpuSet, Machine, Topology
 from octant.machine import processor as processors
-from octant.machine.cpus import CPU, affinity, cgroup_cpus, online_cpus, topology_without_caches, total_bytes
+from octant.machine.cpus import CPU, NODE, affinity, cgroup_cpus, online_cpus, topology_without_caches, total_bytes
 from octant.machine.cpusets import parse_cpus
 from octant.machine.crosscheck import (
     caches_not_shared,
@@ -79,6 +79,9 @@ def _topology(tree: Tree) -> tuple[Topology, dict[str, str]]:
     if unshared := caches_not_shared(tree, topology) if topology.caches is not None else "":
         unknown = {"caches_unknown": f"sharing unknown: which hardware threads share the {unshared} is not stated"}
         topology = replace(topology, caches=None)
+    if not tree.numbers(NODE, "node"):  # hwloc adds one node where none is stated
+        cpus = tuple(replace(cpu, numa=None) for cpu in topology.cpus)
+        topology = replace(topology, cpus=cpus, numa=(), memory_attributes=(), allowed_nodes=None)
     mask = _allowed_cpus(tree)
     usable = (topology.allowed & mask or topology.allowed) if mask & online else mask  # a wrong one is for `checked`
     return replace(topology, allowed=usable, allowed_nodes=_allowed_nodes(tree, topology)), unknown

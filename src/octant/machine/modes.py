@@ -17,12 +17,12 @@ def numa_mode(machine: Machine) -> str:
     without = frozenset(cpu.os for cpu in top.cpus if cpu.numa is None)
     if without or not nodes:
         if not nodes:
-            return "not known"
+            return "not known" if top.numa else "NUMA nodes are not stated"
         return f"{_counted(len(nodes), 'NUMA domain')} known; hardware threads {cpus_text(without)} are in none"
     per_package = max((sum(bool(node & package) for node in nodes) for package in packages), default=1)
     spanned = max((sum(bool(node & package) for package in packages) for node in nodes), default=0)
     if per_package == 1 and spanned > 1:
-        where = f"1 NUMA domain over {spanned} packages (interleaved)"
+        where = f"1 NUMA domain over {spanned} packages"
     else:
         where = f"{_counted(per_package, 'NUMA domain')} a package{_name(machine, per_package)}"
     last = max((cache.level for cache in top.data_caches()), default=0)

@@ -377,6 +377,9 @@ def _on_torus(topology: Topology, request: Request) -> Placement:
 
 
 def _check_memory(topology: Topology, request: Request) -> None:
+    if not topology.numa and request.memory.policy not in ("default", "local"):
+        why = "NUMA nodes are not stated"
+        raise DoesNotFit(f"cannot use memory={request.memory} ({why})", replace(request, memory=Memory()))
     known = {node.os for node in topology.numa}
     missing = set(request.memory.nodes) - known
     if missing:

@@ -115,7 +115,7 @@ def _drawing(machine: Machine) -> Iterator[RenderableType]:
             if here and not split:
                 yield _line("", _boxes(top, cores, here))
         if outside := frozenset(cpu.os for cpu in top.cpus if cpu.numa is None) & package:
-            yield Padding(Text(NO_MEMORY), (0, 0, 0, 2))
+            yield Padding(Text(NO_MEMORY if top.numa else "NUMA nodes are not stated"), (0, 0, 0, 2))
             yield _line("", _boxes(top, cores, outside))
     if top.allowed != frozenset(cpu.os for cpu in top.cpus):
         yield Text("  [ ] may be used by this process, ( ) may not", style="dim")
