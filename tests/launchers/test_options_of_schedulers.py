@@ -111,7 +111,7 @@ def test_lines_for_open_mpi_41_are_read_back_as_such() -> None:
 def test_runtime_options_of_open_mpi_are_listed_or_refused() -> None:
     line = "mpirun -np 2 --map-by numa --{} p"
     assert "not used for the answer: --runtime-options" in remarks_of(line.format("runtime-options show-progress"))
-    for option in ("rtos donot", "rtos show-progress,donotlaunch", "runtime-options place-elsewhere"):
+    for option in ("rtos donotl", "rtos show-progress,donotlaunch", "runtime-options place-elsewhere"):
         with pytest.raises(ValueError, match=r"starts no program|cannot read --runtime-options place-elsewhere"):
             read(line.format(option))
 
