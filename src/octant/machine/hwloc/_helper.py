@@ -50,14 +50,14 @@ def _limit() -> None:
 def _library(wheel: str) -> ctypes.CDLL:
     """Return the newest hwloc 2: that of the wheel, or that of the system if it is newer."""
     best, version, reasons = None, 0, []
-    for path in (wheel, SYSTEM_LIBRARY):
+    for path in (SYSTEM_LIBRARY, wheel):  # in the other order, the linker would take the wheel's for both
         try:
             library = _loaded(path) if path else None
         except OSError as error:
             reasons.append(str(error))
             continue
         found = library.hwloc_get_api_version() if library else 0
-        if found > version and found >> 16 == 2:
+        if found >= version and found >> 16 == 2:
             best, version = library, found
     if best is None:
         _end(NO_LIBRARY, "; ".join(reasons))
