@@ -45,8 +45,12 @@ class StoredMachine(Struct):
         """
         if self.schema != SCHEMA:
             raise ValueError(f"cannot read a machine of schema {self.schema} (this is {SCHEMA}); try a newer Octant")
+        try:
+            topology = _topology(self.topology)
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error)) from None
         found = Machine(
-            self.name, _topology(self.topology), self.processor, self.memory_bytes,
+            self.name, topology, self.processor, self.memory_bytes,
             tuple(PageSize(*row) for row in self.page_sizes), self.system, self.software, self.disagreements,
         )  # fmt: skip
         return checked(found)
