@@ -79,7 +79,7 @@ def _topology(tree: Tree) -> tuple[Topology, dict[str, str]]:
     if unshared := caches_not_shared(tree, topology) if topology.caches is not None else "":
         unknown = {"caches_unknown": f"sharing unknown: which hardware threads share the {unshared} is not stated"}
         topology = replace(topology, caches=None)
-    if not tree.numbers(NODE, "node"):  # hwloc adds one node where none is stated
+    if len(topology.numa) == 1 and not tree.numbers(NODE, "node"):  # hwloc adds one node where none is stated
         cpus = tuple(replace(cpu, numa=None) for cpu in topology.cpus)
         topology = replace(topology, cpus=cpus, numa=(), memory_attributes=(), allowed_nodes=None)
     mask = _allowed_cpus(tree)

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from octant.machine import Cache, Cpu, CpuSet, Disagreement, Machine, NumaNode, Topology
 from octant.machine.cpusets import cpus_text
+from octant.machine.kinds import classify
 
 _Part = TypeVar("_Part", Cpu, NumaNode)
 _SHOWN = 3
@@ -186,7 +187,7 @@ def _wrong_kinds(topology: Topology) -> tuple[str, str] | None:
     counts = Counter(cpu for kind in topology.kinds or () for cpu in kind.cpus)
     if twice := [cpu for cpu, number in counts.items() if number > 1]:
         return "core kinds", f"hardware threads {cpus_text(twice)} are of several kinds"
-    of = {cpu: number for number, kind in enumerate(topology.kinds or ()) for cpu in kind.cpus}
+    of = classify(topology.kinds or ())  # hwloc also divides a kind where some clocks are not stated
     torn = [core for core in topology.groups("core") if len({of.get(cpu) for cpu in core}) > 1]
     if torn:
         return "core kinds", f"hardware threads {cpus_text(torn[0])} are one core of several kinds"
