@@ -291,7 +291,7 @@ def hydra(mpiexec: str, shim: Path, topology: str, variables: str, options: str)
         given = dict(word.split("=", 1) for word in variables.split())
         environment = {**own, **machine, **given, "HWLOC_THISSYSTEM": "1", "HYDRA_RECORD": folder}
         environment["LD_PRELOAD"] = str(shim)
-        words = [mpiexec, *options.split(), "sh", "-c", "echo ${PMI_RANK:-$PMI_ID}"]
+        words = [mpiexec, *options.split(), "sh", "-c", "sleep 0.05; echo ${PMI_RANK:-$PMI_ID}"]
         try:
             done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=60, check=False)
         except subprocess.TimeoutExpired:

@@ -108,7 +108,7 @@ class Seen:
 def hydra(mpiexec: str, description: str, options: str) -> Seen:
     """Hydra's masks; in its output bit i is hardware thread i of the system."""
     environment = {**os.environ, "HWLOC_SYNTHETIC": description, "HYDRA_TOPO_DEBUG": "1"}
-    words = [mpiexec, *options.split(), "true"]
+    words = [mpiexec, *options.split(), "sleep", "0.05"]  # Hydra 5.0 ends by SIGPIPE if a program ends first
     text = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=60, check=False).stdout
     found = {int(n): bits for n, bits in re.findall(r"process (\d+) binding: ([01]+)", text)}
     masks = [frozenset(i for i, bit in enumerate(found[n]) if bit == "1") for n in sorted(found)]
