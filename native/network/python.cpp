@@ -337,13 +337,13 @@ void bind_topologies(nb::module_& m) {
     m.def(
         "graph",
         [](Node nodes, Vertex vertices, In<Vertex> const& from, In<Vertex> const& to, In<std::int32_t> const& kind,
-           Classes const& rows, std::string const& self) -> std::shared_ptr<Topology> {
+           bool nodes_forward, Classes const& rows, std::string const& self) -> std::shared_ptr<Topology> {
             if (from.size() != to.size()) throw std::invalid_argument("cannot build a graph (links with one end)");
-            GraphShape shape{nodes, vertices, {}, list(kind)};
+            GraphShape shape{nodes, vertices, {}, list(kind), nodes_forward};
             for (std::size_t i = 0; i < from.size(); ++i) shape.links.push_back({from.data()[i], to.data()[i]});
             return std::make_shared<Graph>(std::move(shape), classes(rows), self_traffic(self));
         },
-        "nodes"_a, "vertices"_a, "sources"_a, "targets"_a, "link_class"_a, "classes"_a, "self"_a);
+        "nodes"_a, "vertices"_a, "sources"_a, "targets"_a, "link_class"_a, "nodes_forward"_a, "classes"_a, "self"_a);
 }
 
 void bind_network(nb::module_& m) {

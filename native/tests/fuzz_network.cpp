@@ -91,7 +91,7 @@ std::vector<LinkClass> classes(Reader& in, std::size_t fabric) {
 }
 
 std::unique_ptr<Topology> graph(Reader& in, std::vector<LinkClass> kinds, SelfTraffic self) {
-    GraphShape shape{in.number(6), 0, {}, {}};
+    GraphShape shape{in.number(6), 0, {}, {}, false};
     shape.vertices = in.byte() < 250 ? std::min(shape.nodes, 1000) + static_cast<int>(in.below(6)) : in.number(6);
     std::size_t const links = in.below(24);
     for (std::size_t i = 0; i < links; ++i) {
@@ -105,6 +105,7 @@ std::unique_ptr<Topology> graph(Reader& in, std::vector<LinkClass> kinds, SelfTr
         }
     }
     if (in.byte() > 250) shape.link_class.push_back(0);
+    shape.nodes_forward = in.byte() % 2 == 0;
     return std::make_unique<Graph>(std::move(shape), std::move(kinds), self);
 }
 

@@ -130,6 +130,7 @@ def graph(
     sources: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     link_class: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    nodes_forward: bool,
     classes: Sequence[tuple[str, float, float, int]],
     self: str,
 ) -> Topology: ...

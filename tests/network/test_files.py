@@ -190,7 +190,7 @@ def test_what_ibnetdiscover_prints_becomes_a_network(tmp_path: Path) -> None:
     assert (topology.nodes, topology.vertices, topology.links - topology.fabric) == (2, 4, 8)
     assert sorted(topology.link_classes()[topology.fabric :].tolist()) == [3] * 6 + [4] * 2
     assert solve(fabric, pairs(fabric, [(0, 1, 2e9)])).time_s == pytest.approx(1.0)
-    (tmp_path / "fabric.txt").write_text(DUMP.replace('Ca\t2 "H-2"', "#"))
+    (tmp_path / "fabric.txt").write_text("\n".join(DUMP.split("\n")[:-5]))
     with pytest.raises(Refusal, match="'H-2' is cabled to but not described"):
         load(str(path))
 

@@ -97,7 +97,7 @@ def test_link_classes_must_be_those_of_the_shape(kind: str) -> None:
 def test_a_graph_is_checked_link_by_link() -> None:
     def graph(nodes: int, vertices: int, a: list[int], b: list[int], kind: list[int], classes: int = 1) -> None:
         ends = np.array(a, np.int32), np.array(b, np.int32)
-        _network.graph(nodes, vertices, *ends, np.array(kind, np.int32), rows(classes), "memory")
+        _network.graph(nodes, vertices, *ends, np.array(kind, np.int32), False, rows(classes), "memory")
 
     graph(2, 3, [0, 2], [2, 1], [0, 0])
     for numbers in (
@@ -167,7 +167,7 @@ def test_shortest_paths_longer_than_a_hop_counter_are_refused() -> None:
     # hosts 0 and 1 at either end of a chain of switches
     line = np.concatenate([[0], np.arange(2, count), [1]]).astype(np.int32)
     topology = _network.graph(
-        2, count, line[ends[0]], line[ends[1]], np.zeros(2 * count - 2, np.int32), rows(1), "memory"
+        2, count, line[ends[0]], line[ends[1]], np.zeros(2 * count - 2, np.int32), False, rows(1), "memory"
     )
     with pytest.raises(ValueError, match="65535"):
         _network.Network(topology, "ecmp", "stall", {}, [], np.empty(0))

@@ -10,6 +10,8 @@ struct GraphShape {
     Vertex vertices = 0;
     std::vector<Ends> links;
     std::vector<int> link_class;  // of each link, counted from the first fabric class
+    // Whether nodes pass on traffic of others: those of a torus without switches do, host adapters never do.
+    bool nodes_forward = false;
 };
 
 class Graph final : public Topology {
@@ -17,8 +19,7 @@ class Graph final : public Topology {
     Graph(GraphShape shape, std::vector<LinkClass> classes, SelfTraffic self);
 
     [[nodiscard]] Vertex vertices() const override { return shape_.vertices; }
-    // Where there are switches, nodes are hosts; where there are none, nodes pass on.
-    [[nodiscard]] bool forwards(Vertex vertex) const override { return vertex >= nodes() || vertices() == nodes(); }
+    [[nodiscard]] bool forwards(Vertex vertex) const override { return vertex >= nodes() || shape_.nodes_forward; }
     [[nodiscard]] std::unique_ptr<Routing> route(RoutingChoice const& choice, Health const& health) const override;
 
   protected:

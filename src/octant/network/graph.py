@@ -8,11 +8,12 @@ from msgspec import Meta
 
 from octant import _network
 from octant.failure import Exit, Refusal, suggestion
-from octant.network import ibnet
+from octant.network import fabric, ibnet
+from octant.network.quoting import quoted
+from octant.network.reachable import require_reachable
 from octant.network.shape import MOST_NODES, Rows, Shape, require_size
 
 MOST_CABLES = 2**20
-_SHOWN = 40  # characters of a foreign line in a message
 _RESERVED = ("injection", "ejection", "local")  # the classes of every network's endpoints
 
 Word = Annotated[str, Meta(pattern=r"^[^\s#]{1,200}\Z")]
@@ -25,12 +26,15 @@ class Cables(NamedTuple):
     numbers: dict[str, int]
     nodes: int
     rows: list[tuple[int, int, int]]
+    nodes_forward: bool  # traffic of others passes through nodes: in an edge list without switches
+    notes: tuple[str, ...]  # of a dump of ibnetdiscover
 
 
 class Graph(Shape, tag="graph", frozen=True):
     """Any network: cables `a b [class]`, one per line, in `edges` (text, or a file's name beside the network file).
 
-    Names are free words; `hosts` says how the names of nodes begin, all other vertices are switches.
+    Names are free words; `hosts` says how the names of nodes begin, all other vertices are switches. The text may also
+    be the output of `ibnetdiscover`.
     """
 
     edges: str
@@ -43,7 +47,10 @@ class Graph(Shape, tag="graph", frozen=True):
             if name in _RESERVED or self.classes.count(name) > 1:
                 raise ValueError(f"link class {name!r} occurs twice, or is one of the endpoints'; rename one")
         require_size(self)
-        _require_connected(self.read())
+        cables = self.read()
+        _require_connected(cables)
+        if not cables.nodes_forward:
+            require_reachable(list(cables.numbers), cables.nodes, cables.rows)
 
     def read(self) -> Cables:
         """The cables with their ends numbered.
@@ -69,6 +76,10 @@ class Graph(Shape, tag="graph", frozen=True):
         """Two per cable."""
         return 2 * len(self.read().rows)
 
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed of a dump of ibnetdiscover, and what may be missing in it."""
+        return self.read().notes
+
     def at_size(self, nodes: int) -> Self:
         """A graph has one size."""
         if nodes == self.nodes():
@@ -80,30 +91,35 @@ class Graph(Shape, tag="graph", frozen=True):
 
     def build(self, rows: Rows, to_itself: str) -> _network.Topology:
         """The engine's topology; every cable is two links."""
-        names, nodes, cables = self.read()
+        names, nodes, cables, forward, _ = self.read()
         a, b, kind = (np.array(column, dtype=np.int32) for column in zip(*cables, strict=True))
         ends = np.concatenate([a, b]), np.concatenate([b, a])
-        return _network.graph(nodes, len(names), *ends, np.concatenate([kind, kind]), rows, to_itself)
+        return _network.graph(nodes, len(names), *ends, np.concatenate([kind, kind]), forward, rows, to_itself)
 
 
 @lru_cache(maxsize=8)
 def _read(text: str, hosts: str, order: tuple[str, ...], classes: tuple[str, ...]) -> Cables:
-    dump = ibnet.is_dump(text)
-    rows = ibnet.cables(text, classes) if dump else _cables(text, classes)
+    found = fabric.read(text, hosts or fabric.HOSTS) if ibnet.is_dump(text) else None
+    rows = fabric.by_class(found, classes) if found else _cables(text, classes)
     if len(rows) > MOST_CABLES:
         raise ValueError(f"{len(rows):,} cables are too many (at most {MOST_CABLES:,}); try a smaller network")
-    prefix = hosts or (ibnet.HOSTS if dump else "")
+    prefix = fabric.HOSTS if found else hosts
     names = list(dict.fromkeys([*order, *(name for row in rows for name in row[:2])]))
     nodes = sum(name.startswith(prefix) for name in names)
+    if found and not rows:
+        raise ValueError(f"the dump has no cable of a compute node ({'; '.join(found.remarks)}); {ibnet.COMMAND}")
     if not nodes:
         raise ValueError(f"no vertex begins with {prefix!r}; set 'hosts' to how the names of nodes begin")
     if not rows:
         raise ValueError("there is no cable; add lines: a b [class]")
     number_of = {name: i for i, name in enumerate(sorted(names, key=lambda name: not name.startswith(prefix)))}
-    return Cables(number_of, nodes, [(number_of[a], number_of[b], kind) for a, b, kind in rows])
+    numbered = [(number_of[a], number_of[b], kind) for a, b, kind in rows]
+    return Cables(number_of, nodes, numbered, found is None and nodes == len(names), found.remarks if found else ())
 
 
 def _cables(text: str, classes: tuple[str, ...]) -> list[tuple[str, str, int]]:
+    if tool := ibnet.other_tool(text):
+        raise ValueError(f"the edge list is output of {tool}, which is not read; {ibnet.COMMAND}")
     rows: list[tuple[str, str, int]] = []
     for number, line in enumerate(text.splitlines(), start=1):
         words = line.split("#")[0].split()
@@ -113,19 +129,14 @@ def _cables(text: str, classes: tuple[str, ...]) -> list[tuple[str, str, int]]:
         if len(rows) == MOST_CABLES:
             raise ValueError(f"{where}: more than {MOST_CABLES:,} cables; try a smaller network")
         if len(words) not in (2, 3) or max(map(len, words)) > 200:
-            raise ValueError(f"{where}: {_shown(line.strip())} is no cable; write: a b [class]")
+            raise ValueError(f"{where}: {quoted(line.strip())} is no cable; write: a b [class]")
         kind = words[2] if len(words) == 3 else classes[0]
         if kind not in classes:
-            raise ValueError(f"{where}: no class {_shown(kind)}; {suggestion(kind, classes)}")
+            raise ValueError(f"{where}: no class {quoted(kind)}; {suggestion(kind, classes)}")
         if words[0] == words[1]:
-            raise ValueError(f"{where}: {_shown(words[0])} is cabled to itself, a cycle of one; remove it")
+            raise ValueError(f"{where}: {quoted(words[0])} is cabled to itself, a cycle of one; remove it")
         rows.append((words[0], words[1], classes.index(kind)))
     return rows
-
-
-def _shown(words: str) -> str:
-    """What a message quotes of a file: its author knows the line, and nobody else learns more of it."""
-    return repr(words if len(words) <= _SHOWN else words[:_SHOWN] + "…")
 
 
 def _require_connected(cables: Cables) -> None:
@@ -140,5 +151,5 @@ def _require_connected(cables: Cables) -> None:
         queue.extend(fresh)
     lost = [name for name, number in cables.numbers.items() if number not in seen]
     if lost:
-        shown = ", ".join(map(_shown, lost[:5]))
+        shown = ", ".join(map(quoted, lost[:5]))
         raise ValueError(f"the network is disconnected ({shown} cannot be reached); add the missing cables")

@@ -1,49 +1,238 @@
-"""Reads what `ibnetdiscover` prints about an InfiniBand fabric as a list of cables."""
+"""Reads the output of `ibnetdiscover`: every line is interpreted, irrelevant for a stated reason, or unrecognised."""
 
 import re
-from collections.abc import Sequence
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any, NamedTuple
 
-HOSTS = "ca:"
-"""How the names of nodes begin; switches begin with `sw:`."""
+from octant.network.quoting import quoted
 
-_DEVICE = re.compile(r'(Switch|Ca)\s+\d+\s+"([^"]+)"\s*#\s*"([^"]*)"')
-_PORT = re.compile(r'\[(\d+)\](?:\([0-9a-fA-F]+\))?\s+"([^"]+)"\[(\d+)\](?:\([0-9a-fA-F]+\))?(.*)')
+MOST_LINES = 1_000_000
+MOST_CHARACTERS = 1000
+"""Of a line; a description has at most 64 bytes."""
+COMMAND = "run `ibnetdiscover > FILE` without options and give that file"
+
+_TYPES = {"Switch": "S", "Ca": "H", "Rt": "R"}
+_MARKS = ("# Topology file: generated on", "switchguid=0x", "caguid=0x", "rtguid=0x")
+_ANY_DEVICE = re.compile(r'^[ \t]*(?:Switch|Ca|Rt)[ \t]+\d+[ \t]+"[SHR]-', re.MULTILINE)
+_DEVICE = re.compile(r'(Switch|Ca|Rt) (\d{1,4}) "([SHR])-([^"\s#]+)"(?: ?# ?"(.*)"(.*))?')
+_AFTER_DEVICE = re.compile(r" ?(?:(?:base|enhanced) port 0 lid \d+ lmc \d+)?(?: ?\(scp\))?")
+_PORT = re.compile(
+    r"\[(\d{1,4})\](?:\[ext \d+\])?(?:\((?:0x)?[0-9a-fA-F]+\))? ?"
+    r'"([SHR]-[^"\s#]+)"\[(\d{1,4})\](?:\[ext \d+\])?(?: ?\((?:0x)?[0-9a-fA-F]+\))?(?: ?#(.*))?'
+)
+_OWN_LID = re.compile(r" ?(?:lid \d+ ?)?(?:lmc \d+ ?)?")
+_AFTER_PEER = re.compile(
+    r" ?(?:lid \d+)?(?: ?((?:\d{1,2}|\?\?)x(?:[A-Z]{2,4}\d{0,3}|\?\?\?)))?(?: [swv]=\d+)*(?: slot \d+| ?\(scp\))?"
+)
+_GUID = re.compile(r"(sysimgguid|switchguid|caguid|rtguid)=0x([0-9a-fA-F]{1,16})(?:\([0-9a-fA-F]+\))?(?: ?#.*)?")
+_GUID_KEY = re.compile(r"(?:sysimgguid|switchguid|caguid|rtguid)\b")
+_LIKE_DEVICE = re.compile(r'(?:\S+ )?(?:Switch|Ca|Rt|CA|Router|\?\?\?) ?[:\d"]|\[\d+\]|.*"[SHR?]-[0-9a-fA-F]')
+
+
+class Port(NamedTuple):
+    """The other end of a cable, its width and speed (`4xHDR`; empty: not stated), and the line that says so."""
+
+    peer: str
+    peer_port: int
+    speed: str
+    line: int
+
+
+@dataclass
+class Device:
+    """A switch, a channel adapter or a router with its cables."""
+
+    type: str  # Switch, Ca, Rt
+    name: str  # letter of the type and node GUID, as the dump names it
+    description: str
+    system: str  # system image GUID; empty: not stated
+    size: int  # number of ports
+    line: int
+    ports: dict[int, Port] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What became of the lines of a file."""
+
+    interpreted: int
+    irrelevant: dict[str, int]  # number of lines by reason
+    warnings: tuple[str, ...]  # a part of the fabric may be missing: `line 3: …`
+    unrecognised: tuple[str, ...]  # `line 7: …`
+
+
+@dataclass(frozen=True)
+class Dump:
+    """Devices by name, in the order of the file, and what became of its lines."""
+
+    devices: dict[str, Device]
+    lines: Lines
+
+
+@cache
+def knowledge() -> dict[str, Any]:
+    """Return the tables of `catalogue/fabrics.toml`."""
+    return tomllib.loads((resources.files("octant.catalogue") / "fabrics.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def _patterns(table: str, named: str = "pattern") -> tuple[tuple[re.Pattern[str], dict[str, Any]], ...]:
+    return tuple((re.compile(row[named]), row) for row in knowledge()[table])
 
 
 def is_dump(text: str) -> bool:
     """Whether a text looks like the output of `ibnetdiscover`."""
-    return any(_DEVICE.match(line) for line in text.splitlines())
+    return any(mark in text for mark in _MARKS) or _ANY_DEVICE.search(text) is not None
 
 
-def cables(text: str, classes: Sequence[str]) -> list[tuple[str, str, int]]:
-    """Cables (a, b, number of the class), each once.
+def other_tool(text: str) -> str:
+    """Return the tool that wrote a text which is no edge list and no dump; empty if it is none of the known ones."""
+    for _, line in _lines(text):
+        for pattern, row in _patterns("other"):
+            if pattern.fullmatch(line):
+                return str(row["tool"])
+        if not line.startswith("#"):
+            break
+    return ""
 
-    Adapters of one host (the first word of their description) are one node. A cable belongs to the class that is named
-    like its width and speed (`4xDDR`), else to the first.
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not empty, white space reduced to single blanks, with their numbers."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line and (words := line[: MOST_CHARACTERS + 1].split()):
+            yield number, " ".join(words) if len(line) <= MOST_CHARACTERS else line
+
+
+def read(text: str) -> Dump:
+    """Read the devices of a dump.
 
     Raises:
-        ValueError: a port line before any device, or a device that is cabled to but not described.
+        ValueError: too many lines, a line that describes a device or a cable and cannot be read, or lines that
+            contradict each other; the message quotes the line.
     """
-    names: dict[str, str] = {}
-    found: dict[tuple[tuple[str, str], ...], tuple[str, str, int]] = {}
-    device = ""
-    for number, line in enumerate(text.splitlines(), start=1):
-        if described := _DEVICE.match(line):
-            kind, device, words = described.groups()
-            host = words.split()[0] if kind == "Ca" and words.split() else device
-            names[device] = f"{HOSTS if kind == 'Ca' else 'sw:'}{host}"
-        elif port := _PORT.match(line):
-            if not device:
+    if text.count("\n") > MOST_LINES:
+        raise ValueError(f"ibnetdiscover dump: more than {MOST_LINES:,} lines are too many; {COMMAND}")
+    reader = _Reader()
+    for number, line in _lines(text):
+        reader.take(number, line)
+    _check_ends(reader.devices)
+    found = reader.interpreted, dict(reader.irrelevant), tuple(reader.warnings), tuple(reader.unrecognised)
+    return Dump(reader.devices, Lines(*found))
+
+
+class _Reader:
+    """Takes the lines one by one."""
+
+    def __init__(self) -> None:
+        self.devices: dict[str, Device] = {}
+        self.device: Device | None = None  # the one whose ports follow
+        self.guids: dict[str, str] = {}  # of the device that follows
+        self.interpreted = 0
+        self.irrelevant: Counter[str] = Counter()
+        self.warnings: list[str] = []
+        self.unrecognised: list[str] = []
+
+    def take(self, number: int, line: str) -> None:
+        if len(line) <= MOST_CHARACTERS:
+            if port := _PORT.fullmatch(line):
+                self._port(number, line, port)
+                return
+            if device := _DEVICE.fullmatch(line):
+                self._device(number, line, device)
+                return
+            if guid := _GUID.fullmatch(line):
+                self._guid(*guid.groups())
+                return
+            if self._known(number, line):
+                return
+        if _LIKE_DEVICE.match(line) or _GUID_KEY.match(line):
+            raise self._refusal(number, line)
+        self.unrecognised.append(f"line {number}: {quoted(line)}")
+
+    def _known(self, number: int, line: str) -> bool:
+        for pattern, row in _patterns("irrelevant"):
+            if pattern.fullmatch(line):
+                self.irrelevant[row["reason"]] += 1
+                if line.startswith("vendid="):
+                    self.device, self.guids = None, {}
+                return True
+        if any(pattern.fullmatch(line) for pattern, _ in _patterns("warning")):
+            self.warnings.append(f"line {number}: {quoted(line)}")
+            return True
+        return False
+
+    def _refusal(self, number: int, line: str) -> ValueError:
+        tool = next((row["tool"] for pattern, row in _patterns("other") if pattern.fullmatch(line)), "")
+        why = f"is output of {tool}" if tool else "looks like a device or a cable and cannot be read"
+        return ValueError(f"ibnetdiscover dump, line {number}: {quoted(line)} {why}; {COMMAND}")
+
+    def _guid(self, key: str, value: str) -> None:
+        if self.device is not None or key in self.guids:
+            self.device, self.guids = None, {}
+        self.guids[key] = value.lower().lstrip("0")
+        self.interpreted += 1
+
+    def _device(self, number: int, line: str, found: re.Match[str]) -> None:
+        kind, ports, letter, guid, words, after = found.groups()
+        if _TYPES[kind] != letter or not _AFTER_DEVICE.fullmatch(after or ""):
+            raise self._refusal(number, line)
+        fresh = Device(kind, f"{letter}-{guid}", words or "", self.guids.get("sysimgguid", ""), int(ports), number)
+        self.device, self.guids = self.devices.setdefault(fresh.name, fresh), {}
+        if self.device.description != fresh.description:
+            raise ValueError(
+                f"ibnetdiscover dump, line {number}: {quoted(line)} describes the device of line {self.device.line} "
+                f"differently; give whole GUIDs, or one dump"
+            )
+        self.device.system = self.device.system or fresh.system
+        self.interpreted += 1
+
+    def _port(self, number: int, line: str, found: re.Match[str]) -> None:
+        if self.device is None:
+            raise ValueError(
+                f"ibnetdiscover dump, line {number}: {quoted(line)} is a port before any Switch, Ca or Rt line; "
+                f"give the whole dump"
+            )
+        own, peer, peer_port, comment = found.groups()
+        speed = _speed(comment or "")
+        if speed is None or not 1 <= int(own) <= self.device.size:
+            raise self._refusal(number, line)
+        port = Port(peer, int(peer_port), speed, number)
+        before = self.device.ports.setdefault(int(own), port)
+        if before[:3] != port[:3]:
+            raise ValueError(
+                f"ibnetdiscover dump, line {number}: {quoted(line)} contradicts line {before.line}, which has another "
+                f"cable in port {own}; give whole GUIDs, or one dump"
+            )
+        self.interpreted += 1
+
+
+def _speed(comment: str) -> str | None:
+    """Return width and speed of a cable from the comment of its line, empty if not stated; `None`: not readable."""
+    first, last = comment.find('"'), comment.rfind('"')
+    head, tail = ("", comment) if first < 0 else (comment[:first], comment[last + 1 :])
+    if (first >= 0 and first == last) or not _OWN_LID.fullmatch(head):
+        return None
+    found = _AFTER_PEER.fullmatch(tail)
+    return None if found is None else found[1] or ""
+
+
+def _check_ends(devices: dict[str, Device]) -> None:
+    for device in devices.values():
+        for number, port in device.ports.items():
+            peer = devices.get(port.peer)
+            if peer is None:
                 raise ValueError(
-                    f"ibnetdiscover dump, line {number}: a port before any Switch or Ca line; give the whole dump"
+                    f"ibnetdiscover dump: {quoted(port.peer)} is cabled to but not described (line {port.line}); "
+                    f"give the whole dump"
                 )
-            speed = ["", *port[4].split()][-1]
-            kind_number = classes.index(speed) if speed in classes else 0
-            ends = tuple(sorted([(device, port[1]), (port[2], port[3])]))
-            found[ends] = (device, port[2], kind_number)
-    unknown = {end for a, b, _ in found.values() for end in (a, b)} - set(names)
-    if unknown:
-        raise ValueError(
-            f"ibnetdiscover dump: {sorted(unknown)[0]!r} is cabled to but not described; give the whole dump"
-        )
-    return [(names[a], names[b], kind) for a, b, kind in found.values()]
+            back = peer.ports.get(port.peer_port)
+            if back is not None and (back.peer, back.peer_port) != (device.name, number):
+                raise ValueError(
+                    f"ibnetdiscover dump: lines {port.line} and {back.line} put different cables into port "
+                    f"{port.peer_port} of {quoted(peer.name)}; give whole GUIDs, or one dump"
+                )
