@@ -29,7 +29,7 @@ _OWN_LID = re.compile(r" ?(?:lid \d+ ?)?(?:lmc \d+ ?)?")
 _AFTER_PEER = re.compile(
     r" ?(?:lid \d+)?(?: ?((?:\d{1,2}|\?\?)x(?:[A-Z]{2,4}\d{0,3}|\?\?\?)))?(?: [swv]=\d+)*(?: slot \d+| ?\(scp\))?"
 )
-_GUID = re.compile(r"(sysimgguid|switchguid|caguid|rtguid)=0x([0-9a-fA-F]{1,16})(?:\([0-9a-fA-F]+\))?(?: ?#.*)?")
+_GUID = re.compile(r"(sysimgguid|switchguid|caguid|rtguid)=0x([0-9a-fA-F]{1,16})(?:\((?:0x)?[0-9a-fA-F]+\))?(?: ?#.*)?")
 _GUID_KEY = re.compile(r"(?:sysimgguid|switchguid|caguid|rtguid)\b")
 _LIKE_DEVICE = re.compile(r'(?:\S+ )?(?:Switch|Ca|Rt|CA|Router|\?\?\?) ?[:\d"]|\[\d+\]|.*"[SHR?]-[0-9a-fA-F]')
 
@@ -92,13 +92,13 @@ def is_dump(text: str) -> bool:
 
 def other_tool(text: str) -> str:
     """Return the tool that wrote a text which is no edge list and no dump; empty if it is none of the known ones."""
-    for _, line in _lines(text):
-        for pattern, row in _patterns("other"):
-            if pattern.fullmatch(line):
-                return str(row["tool"])
-        if not line.startswith("#"):
-            break
-    return ""
+    first = next((line for _, line in _lines(text) if not line.startswith("#")), "")
+    return _tool(first)
+
+
+def _tool(line: str) -> str:
+    rows = _patterns("other") if len(line) <= MOST_CHARACTERS else ()
+    return next((str(row["tool"]) for pattern, row in rows if pattern.fullmatch(line)), "")
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -150,7 +150,7 @@ class _Reader:
                 return
             if self._known(number, line):
                 return
-        if _LIKE_DEVICE.match(line) or _GUID_KEY.match(line):
+        if _LIKE_DEVICE.match(line) or _GUID_KEY.match(line) or _tool(line):
             raise self._refusal(number, line)
         self.unrecognised.append(f"line {number}: {quoted(line)}")
 
@@ -167,7 +167,7 @@ class _Reader:
         return False
 
     def _refusal(self, number: int, line: str) -> ValueError:
-        tool = next((row["tool"] for pattern, row in _patterns("other") if pattern.fullmatch(line)), "")
+        tool = _tool(line)
         why = f"is output of {tool}" if tool else "looks like a device or a cable and cannot be read"
         return ValueError(f"ibnetdiscover dump, line {number}: {quoted(line)} {why}; {COMMAND}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
@@ -115,7 +116,7 @@ def simgrid_xml(exported: Platform, notes: Sequence[str] = ()) -> str:
     if exported.split:
         text = f"{exported.split} pairs are spread over several routes in the model; SimGrid has one route per pair"
         notes = [*notes, text]
-    lines += [f"<!-- {note} -->" for note in notes]
+    lines += [f"<!-- {re.sub('-(?=-)', '- ', note)} -->" for note in notes]  # two hyphens would end a comment
     lines += ['<platform version="4.1">', f'  <zone id={quoteattr(exported.name)} routing="Full">']
     lines += [f'    <host id={quoteattr(host)} speed="1Gf"/>' for host in exported.hosts]
     lines.append(_link(FREE, math.inf, 0.0, ""))
