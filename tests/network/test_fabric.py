@@ -127,18 +127,18 @@ def names_of(made: MadeFabric) -> list[str]:
 @pytest.mark.parametrize(
     ("descriptions", "systems", "rails", "remark"),
     [
-        (("node1 HCA-1", "node1 HCA-2", "node2 HCA-1"), (), {1: 1, 2: 1}, "1 nodes have several adapters"),
+        (("node1 HCA-1", "node1 HCA-2", "node2 HCA-1"), (), {1: 1, 2: 1}, "adapters of 1 node were joined"),
         (("node1 mlx5_0", "node1 mlx5_1"), (77, 77), {2: 1}, ""),  # the ports of one card
         (("node1", "node2"), (), {1: 2}, ""),
-        (("localhost HCA-1", "localhost HCA-1"), (), {1: 2}, "names no host"),
-        (("localhost HCA-1", "localhost HCA-1"), (5, 5), {2: 1}, "names no host"),
-        (("MT4123 ConnectX6 Mellanox Technologies",) * 3, (), {1: 3}, "names no host"),
-        (("MT25408 ConnectX Mellanox Technologies",) * 2, (0, 0), {1: 2}, "names no host"),  # no system GUID stated
-        (("node1 HCA-1", "node1 HCA-1"), (), {1: 2}, "description of another one"),
+        (("localhost HCA-1", "localhost HCA-1"), (), {1: 2}, "name no host"),
+        (("localhost HCA-1", "localhost HCA-1"), (5, 5), {2: 1}, "name no host"),
+        (("MT4123 ConnectX6 Mellanox Technologies",) * 3, (), {1: 3}, "name no host"),
+        (("MT25408 ConnectX Mellanox Technologies",) * 2, (0, 0), {1: 2}, "name no host"),  # no system GUID stated
+        (("node1 HCA-1", "node1 HCA-1"), (), {1: 2}, "do not distinguish 2 adapters"),
         (("node1 HCA-1", "node1 HCA-1"), (5, 5), {2: 1}, ""),
-        (("node1 mlx5_0", "MT4123 ConnectX6 Mellanox Technologies"), (5, 5), {2: 1}, "names no host"),
+        (("node1 mlx5_0", "MT4123 ConnectX6 Mellanox Technologies"), (5, 5), {2: 1}, ""),
         (("node1 mlx5_0", "node2 mlx5_0"), (5, 5), {1: 2}, ""),  # a card that two hosts share
-        (("rack 7 node 1 HCA-1", "rack 7 node 1 HCA-2"), (), {2: 1}, "1 nodes have several adapters"),
+        (("rack 7 node 1 HCA-1", "rack 7 node 1 HCA-2"), (), {2: 1}, "adapters of 1 node were joined"),
     ],
 )
 def test_adapters_become_nodes_by_host_and_card(
@@ -146,7 +146,7 @@ def test_adapters_become_nodes_by_host_and_card(
 ) -> None:
     found = fabrics.read(star(*descriptions, systems=systems).text())
     assert found.rails == rails
-    guesses = [note for note in found.remarks if "adapters" in note]
+    guesses = [note for note in found.remarks if "adapter" in note]
     assert (len(guesses) == 1 and remark in guesses[0]) if remark else not guesses
 
 
@@ -391,7 +391,7 @@ def test_ends_that_state_different_speeds_give_the_slower_one_and_a_remark() -> 
     one.ports[1] = (switch, 1, "4xEDR")
     found = fabrics.read(made.text())
     assert found.speeds() == {"4xEDR": 1, "4xHDR": 1}
-    assert any("1 cables have another speed at each end" in remark for remark in found.remarks)
+    assert any("different speeds for 1 cable (4xHDR and 4xEDR)" in remark for remark in found.remarks)
     switch.ports[1] = (one, 1, "4x???")
     assert fabrics.read(made.text()).speeds() == {"4xEDR": 1, "4xHDR": 1}
     switch.ports[1] = (one, 1, "4xXYZ")
@@ -404,12 +404,14 @@ def test_cables_that_one_end_lists_count() -> None:
     made.devices[1].ports.clear()
     found = fabrics.read(made.text())
     assert len(found.cables) == 2
-    assert "1 of 2 cables are listed at one end only" in found.remarks
+    assert "only one end lists 1 of 2 cables" in found.remarks
 
 
 def test_a_dump_without_speeds_has_one_class() -> None:
     text = star("node1 HCA-1", "node2 HCA-1").text().replace(" 4xHDR", "")
-    assert any("have no width and speed" in note for note in network_of(text, ("link",)).topology.notes())
+    assert any(
+        "states no width and speed for 2 of 2 cables" in note for note in network_of(text, ("link",)).topology.notes()
+    )
     with pytest.raises(Refusal, match="no width and speed, and 'classes' has 2 names"):
         network_of(text, ("4xHDR", "4xEDR"))
 

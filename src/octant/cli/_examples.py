@@ -167,6 +167,10 @@ _OF_COMMANDS = {
         Example("octant model list", "names, shapes, sizes, routings"),
         Example("octant model list --json", "the same for programs"),
     ),
+    "model show": (
+        Example("octant model show bgp", "nodes, switches, cables"),
+        Example("octant model show examples/networks/fabric.ibnet", "the devices of an InfiniBand fabric"),
+    ),
     "model scale": (
         Example("octant model scale power775 -t randomaccess --sizes 1,24,25", "sizes are supernodes here"),
         Example("octant model scale dragonfly-example --sizes 9:33:8", "every eighth number of groups"),

@@ -78,6 +78,21 @@ def list_networks(json: JsonOption = False) -> None:
     print(report.as_json(found) if json else report.networks_text(found))
 
 
+def show(
+    network: Annotated[
+        str, typer.Argument(help="A network: `octant model list`, a .toml file, or a file from `ibnetdiscover`.")
+    ],
+    json: JsonOption = False,
+) -> None:
+    """Show the nodes, switches and cables of a network; for a file from `ibnetdiscover`, also a network file."""
+    from octant.network.inventory import inventory
+    from octant.report.network import answers as report
+    from octant.report.network.inventory import inventory_text
+
+    found = inventory(network)
+    print(report.as_json(found) if json else inventory_text(found))
+
+
 def scale(
     network: NetworkArgument,
     traffic: TrafficOption = "uniform",
@@ -411,6 +426,6 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
     "What limits, and what would help": {"explain": explain, "diff": diff, "reach": reach, "bracket": bracket},
     "Failures": {"fail": fail, "recover": recover},
     "Pictures": {"loads": loads, "report": report_page},
-    "Networks": {"list": list_networks, "calibrate": calibrate, "check": check, "export": export},
+    "Networks": {"list": list_networks, "show": show, "calibrate": calibrate, "check": check, "export": export},
 }
 """By heading of the help."""

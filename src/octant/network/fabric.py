@@ -4,12 +4,13 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
 from octant.network import ibnet
 from octant.network.ibnet import Device, knowledge
 from octant.network.quoting import quoted
+from octant.units import counted
 
 HOSTS = "ca:"
 """How the names of compute nodes begin; those of switches begin with `sw:`."""
@@ -41,7 +42,7 @@ class Apart:
 class Fabric:
     """A fabric without the devices that are kept apart."""
 
-    cables: tuple[Cable, ...]
+    cables: tuple[Cable, ...] = field(repr=False)
     nodes: int  # compute nodes with a cable
     switches: int
     rails: dict[int, int]  # number of compute nodes by number of cables
@@ -82,7 +83,7 @@ def read(text: str, hosts: str = HOSTS) -> Fabric:
     kinds = tuple(Apart(kind, len(found), _reason(kind)) for kind, found in sorted(apart.items()))
     if kinds:
         listed = ", ".join(f"{one.count} × {one.kind}" for one in kinds)
-        remarks.insert(0, f"kept apart, without traffic: {listed}")
+        remarks.insert(0, f"the model leaves out devices without traffic: {listed}")
     rails = dict(sorted(Counter(ends.values()).items()))
     return Fabric(tuple(cables), len(ends), len(present) - len(ends), rails, kinds, tuple(remarks), dump.lines)
 
@@ -137,21 +138,22 @@ def _names(adapters: Iterable[Device]) -> tuple[dict[str, str], list[str]]:
             names[device.name] = f"{HOSTS}{name}"
             hosts_of_card[device.system].add(name)
     joined = sum(1 for devices in of_host.values() if len({_card(d) for d in devices}) > 1 and not _repeated(devices))
+    strangers = []
     for device in unnamed:
         of_card = hosts_of_card[device.system] if device.system else set()
         names[device.name] = HOSTS + (next(iter(of_card)) if len(of_card) == 1 else _card(device))
+        strangers += [device.description] if len(of_card) != 1 else []
     remarks = []
     if joined:
-        remarks.append(f"{joined} nodes have several adapters, joined because their descriptions name the same host")
+        remarks.append(
+            f"the adapters of {counted(joined, 'node')} were joined because their descriptions name the same host"
+        )
+    each = "each card (system image GUID) was taken for a node"
     if alike:
-        remarks.append(
-            f"{alike} adapters have the description of another one; each card (system image GUID) is taken for a node"
-        )
-    if unnamed:
-        remarks.append(
-            f"{len(unnamed)} adapters have a description that names no host, e.g. {quoted(unnamed[0].description)}; "
-            f"each card (system image GUID) is taken for a node"
-        )
+        remarks.append(f"the descriptions do not distinguish {counted(alike, 'adapter')}; {each}")
+    if strangers:
+        count, example = counted(len(strangers), "adapter"), quoted(strangers[0])
+        remarks.append(f"the descriptions of {count} name no host, e.g. {example}; {each}")
     return names, remarks
 
 
@@ -210,18 +212,17 @@ def _cables(devices: dict[str, Device], named: dict[str, str]) -> tuple[list[Cab
             unequal.append(f"{stated[0]} and {stated[1]}")
         single += len(speeds) == 1
         cables.append(Cable(a, b, _slowest(stated) or next(filter(None, speeds), "")))
-    remarks = []
+    remarks, every = [], counted(len(cables), "cable")
     if silent := sum(not cable.speed for cable in cables):
-        remarks.append(f"{silent} of {len(cables)} cables have no width and speed in the dump")
+        remarks.append(f"the dump states no width and speed for {silent} of {every}")
     if single:
-        remarks.append(f"{single} of {len(cables)} cables are listed at one end only")
+        remarks.append(f"only one end lists {single} of {every}")
     if unequal:
-        remarks.append(
-            f"{len(unequal)} cables have another speed at each end ({', '.join(dict.fromkeys(unequal[:_SHOWN]))}); the "
-            f"slower one is taken"
-        )
+        examples = ", ".join(dict.fromkeys(unequal[:_SHOWN]))
+        differing = counted(len(unequal), "cable")
+        remarks.append(f"the two ends state different speeds for {differing} ({examples}); the slower one was taken")
     if loops:
-        remarks.append(f"{loops} cables join a device with itself; they carry no traffic")
+        remarks.append(f"the model leaves out {counted(loops, 'cable')} from a device to itself")
     return cables, remarks
 
 
@@ -261,22 +262,26 @@ def rate_gbit_per_s(speed: str) -> float:
 def _absent(idle: int, switches: int) -> list[str]:
     remarks = []
     if idle:
-        remarks.append(f"{idle} adapters or hosts have no cable to a switch or to another host, and are left out")
+        remarks.append(f"the model leaves out {counted(idle, 'node')} without a cable")
     if switches:
-        remarks.append(f"{switches} switches reach no compute node, and are left out")
+        remarks.append(f"the model leaves out {counted(switches, 'switch')} without a path to a compute node")
     return remarks
 
 
 def _of_lines(lines: ibnet.Lines) -> list[str]:
     remarks = []
-    for found, what in (
-        (lines.warnings, "warnings of the discovery: a part of the fabric may be missing"),
-        (lines.unrecognised, "lines were not recognised and not used"),
-    ):
-        if found:
-            more = f", and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-            remarks.append(f"{len(found)} {what} ({'; '.join(found[:_SHOWN])}{more})")
+    if lines.warnings:
+        count = counted(len(lines.warnings), "warning")
+        remarks.append(f"the discovery printed {count}: a part of the fabric may be missing ({_some(lines.warnings)})")
+    if lines.unrecognised:
+        count = counted(len(lines.unrecognised), "line")
+        remarks.append(f"the reader did not recognise or use {count} ({_some(lines.unrecognised)})")
     return remarks
+
+
+def _some(found: Sequence[str]) -> str:
+    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return "; ".join(found[:_SHOWN]) + more
 
 
 # ------------------------------------------------------------------ classes of links

@@ -80,6 +80,10 @@ class Graph(Shape, tag="graph", frozen=True):
         """What was assumed of a dump of ibnetdiscover, and what may be missing in it."""
         return self.read().notes
 
+    def fabric(self) -> fabric.Fabric | None:
+        """The fabric that a dump of ibnetdiscover describes; `None` for an edge list."""
+        return fabric.read(self.edges, self.hosts or fabric.HOSTS) if ibnet.is_dump(self.edges) else None
+
     def at_size(self, nodes: int) -> Self:
         """A graph has one size."""
         if nodes == self.nodes():

@@ -11,7 +11,11 @@ from typing import Any, NamedTuple
 
 from octant.network.quoting import quoted
 
-MOST_LINES = 1_000_000
+MOST_LINES = 500_000
+MOST_DEVICES = 150_000
+"""Three full InfiniBand subnets, each of at most 49,151 unicast addresses."""
+MOST_UNRECOGNISED = 1000
+"""Lines that are not part of the format; a file with more of them is no dump."""
 MOST_CHARACTERS = 1000
 """Of a line; a description has at most 64 bytes."""
 COMMAND = "run `ibnetdiscover > FILE` without options and give that file"
@@ -153,6 +157,11 @@ class _Reader:
         if _LIKE_DEVICE.match(line) or _GUID_KEY.match(line) or _tool(line):
             raise self._refusal(number, line)
         self.unrecognised.append(f"line {number}: {quoted(line)}")
+        if len(self.unrecognised) > MOST_UNRECOGNISED:
+            raise ValueError(
+                f"ibnetdiscover dump: more than {MOST_UNRECOGNISED:,} lines are not of its format, the first on "
+                f"{self.unrecognised[0]}; {COMMAND}"
+            )
 
     def _known(self, number: int, line: str) -> bool:
         for pattern, row in _patterns("irrelevant"):
@@ -183,6 +192,8 @@ class _Reader:
             raise self._refusal(number, line)
         fresh = Device(kind, f"{letter}-{guid}", words or "", self.guids.get("sysimgguid", ""), int(ports), number)
         self.device, self.guids = self.devices.setdefault(fresh.name, fresh), {}
+        if len(self.devices) > MOST_DEVICES:
+            raise ValueError(f"ibnetdiscover dump: more than {MOST_DEVICES:,} devices are too many; {COMMAND}")
         if self.device.description != fresh.description:
             raise ValueError(
                 f"ibnetdiscover dump, line {number}: {quoted(line)} describes the device of line {self.device.line} "

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from octant.network import make, solve
 from octant.network.files import parse
+from octant.network.inventory import of_network
+from octant.report.network.inventory import inventory_text
 
 FORMAT = "text"
 _DUMP = b"""#
@@ -28,7 +30,30 @@ Ca\t2 "H-3"\t\t# "n1 HCA-2"
 [2](2c903)\t"S-b"[1]\t\t# lid 7 lmc 0 "leaf two" lid 6 4xDDR
 """
 _CABLES = b"# a b class\nca:1 sw:1 4xDDR\nca:2 sw:1\nca:3 sw:2 4xQDR\nsw:1 sw:2\n"
-SEEDS = [_DUMP, _CABLES]
+_FABRIC = b"""ibwarn: [77] mad_rpc: _do_madrpc failed
+# Topology file: generated on Thu Nov 26 12:00:00 2026
+Chassis 1 (guid 0x8c0eb0300000500)
+
+vendid=0x2c9
+devid=0xd2f0
+sysimgguid=0x8c0eb0300000500\t\t# Chassis 1
+switchguid=0x8c0eb0300000500(8c0eb0300000500)\t# spine slot 1
+Switch\t41 "S-08c0eb0300000500"\t\t# "MF0;leaf1:MQM8700/U1" enhanced port 0 lid 7 lmc 0
+[1][ext 3]\t"H-08c0eb0300000100"[1](8c0eb0300000101) \t\t# "node1 HCA-1" lid 9 4xDDR s=4 w=2 v=4
+[2]\t"H-08c0eb0300000200"[1](8c0eb0300000201) \t\t# "localhost HCA-1" lid 9 4xQDR
+[3]\t"H-08c0eb0300000300"[1](8c0eb0300000301) \t\t# "Mellanox Technologies Aggregation Node" lid 9 4xQDR
+[4]\t"R-08c0eb0300000400"[1](8c0eb0300000401) \t\t# "router" lid 9 4xQDR
+[5]\t\t# Down
+
+sysimgguid=0x8c0eb0300000100
+caguid=0x8c0eb0300000100
+Ca\t2 "H-08c0eb0300000100"\t\t# "node1 HCA-1"
+[1](8c0eb0300000101) \t"S-08c0eb0300000500"[1][ext 3]\t\t# lid 12 lmc 0 "MF0;leaf1:MQM8700/U1" lid 9 4xQDR
+Ca\t1 "H-08c0eb0300000200"\t\t# "localhost HCA-1"
+Ca\t1 "H-08c0eb0300000300"\t\t# "Mellanox Technologies Aggregation Node"
+Rt\t1 "R-08c0eb0300000400"\t\t# "router"
+"""
+SEEDS = [_DUMP, _CABLES, _FABRIC]
 _FRAME = """name = "fabric"
 [topology]
 kind = "graph"
@@ -50,5 +75,6 @@ def read(data: bytes) -> None:
         (Path(folder) / "fabric.txt").write_bytes(data)
         network = parse(_FRAME, "fuzz.toml", Path(folder))
         network.build()
+        inventory_text(of_network(network))
         if network.topology.nodes() <= 256:
             solve(network, make(network, "shift"))
