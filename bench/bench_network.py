@@ -4,8 +4,11 @@ Prints a table and asserts nothing; the targets are those of docs/network-model.
 """
 
 import resource
+import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from msgspec.structs import replace
@@ -13,8 +16,13 @@ from msgspec.structs import replace
 from octant.network import NetworkFile, Pattern, load, make, solve
 from octant.network.collectives import MessageCosts, fastest, programs
 from octant.network.failures import failure_sweep
+from octant.network.inventory import inventory
 from octant.network.solve import Settings
 from octant.network.traffic import Flows, bulk
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
+
+from fabrics import FatTree
 
 
 def torus(*sizes: int) -> NetworkFile:
@@ -97,6 +105,18 @@ def every_pair() -> str:
     return "4.2 million messages in each of four algorithms"
 
 
+def fabric(*down: int) -> str:
+    """Read and show the dump of a fat tree without oversubscription."""
+    text = FatTree(down, (down[0],) * (len(down) - 1), aggregation=True).make().text()
+    begin = time.process_time()
+    with tempfile.TemporaryDirectory() as folder:
+        dump = Path(folder) / "fabric.ibnet"
+        dump.write_text(text)
+        shown = inventory(str(dump))
+    lines = text.count("\n")
+    return f"{shown.nodes} nodes, {lines} lines; without making the dump {time.process_time() - begin:.3f} s"
+
+
 CASES: tuple[tuple[str, float | None, Callable[[], str]], ...] = (
     ("Power 775, RandomAccess, every scale 1 … 512 supernodes", 1.0, all_scales),
     ("max-min, random permutation, torus 32×32×16", 0.2, permutation),
@@ -115,6 +135,8 @@ CASES: tuple[tuple[str, float | None, Callable[[], str]], ...] = (
     ("allreduce of 1 GiB, 1,024 ranks, dragonfly", 2.0, lambda: collective(1024, load("dragonfly-example"))),
     ("allreduce of 1 GiB, 16,384 ranks, torus 32×32×16", 10.0, lambda: collective(16384, torus(32, 32, 16))),
     ("alltoall, 2,048 ranks, torus 16×16×8", None, every_pair),
+    ("dump of a fabric of 1,000 nodes: made, read, shown", None, lambda: fabric(25, 40)),
+    ("dump of a fabric of 5,000 nodes: made, read, shown", 2.0, lambda: fabric(25, 20, 10)),
 )
 
 

@@ -17,6 +17,7 @@ from octant.network import NetworkFile, load, make, solve
 from octant.network import fabric as fabrics
 from octant.network.export import write
 from octant.network.failures import failure_sweep
+from octant.network.files import parse
 from octant.network.platform import platform
 from octant.network.traffic import pairs
 
@@ -414,6 +415,40 @@ def test_a_dump_without_speeds_has_one_class() -> None:
     )
     with pytest.raises(Refusal, match="no width and speed, and 'classes' has 2 names"):
         network_of(text, ("4xHDR", "4xEDR"))
+
+
+# ------------------------------------------------------------------ networks without a shape of their own
+
+GEMINI = """name = "gemini"
+[topology]
+kind = "graph"
+hosts = "n"
+classes = ["host", "x", "y"]
+edges = '''
+{rows}
+'''
+[links.host]
+[links.x]
+bytes_per_s = "3 GB/s"
+[links.y]
+bytes_per_s = "1 GB/s"
+[routing]
+name = "ecmp"
+"""
+
+
+def test_a_torus_with_a_rate_for_each_dimension_and_two_nodes_a_router_is_a_graph() -> None:
+    wide, tall = 5, 4
+    rows = []
+    for x in range(wide):
+        for y in range(tall):
+            rows += [f"n{2 * (x * tall + y) + k} r{x}.{y} host" for k in (0, 1)]
+            rows += [f"r{x}.{y} r{(x + 1) % wide}.{y} x", f"r{x}.{y} r{x}.{(y + 1) % tall} y"]
+    machine = parse(GEMINI.format(rows="\n".join(rows)), "gemini.toml")
+    found = {b.link_class: b.load for b in solve(machine, make(machine, "uniform")).bottlenecks}
+    # two nodes a router and two directions a dimension: the mean distance along 5, and along 4, routers
+    assert (found["x"], found["y"]) == (pytest.approx(6 / 5), pytest.approx(4 / 4))
+    assert rate(machine) == pytest.approx(1e9)
 
 
 # ------------------------------------------------------------------ exports
