@@ -23,7 +23,7 @@ COMMAND = "run `ibnetdiscover > FILE` without options and give that file"
 _TYPES = {"Switch": "S", "Ca": "H", "Rt": "R"}
 _MARKS = ("# Topology file: generated on", "switchguid=0x", "caguid=0x", "rtguid=0x")
 _ANY_DEVICE = re.compile(r'^[ \t]*(?:Switch|Ca|Rt)[ \t]+\d+[ \t]+"[SHR]-', re.MULTILINE)
-_DEVICE = re.compile(r'(Switch|Ca|Rt) (\d{1,4}) "([SHR])-([^"\s#]+)"(?: ?# ?"(.*)"(.*))?')
+_DEVICE = re.compile(r'(Switch|Ca|Rt) (\d{1,4}) "([SHR])-([^"\s#]+)" ?# ?"(.*)"(.*)')
 _AFTER_DEVICE = re.compile(r" ?(?:(?:base|enhanced) port 0 lid \d+ lmc \d+)?(?: ?\(scp\))?")
 _PORT = re.compile(
     r"\[(\d{1,4})\](?:\[ext \d+\])?(?:\((?:0x)?[0-9a-fA-F]+\))? ?"
@@ -188,9 +188,9 @@ class _Reader:
 
     def _device(self, number: int, line: str, found: re.Match[str]) -> None:
         kind, ports, letter, guid, words, after = found.groups()
-        if _TYPES[kind] != letter or not _AFTER_DEVICE.fullmatch(after or ""):
+        if _TYPES[kind] != letter or not _AFTER_DEVICE.fullmatch(after):
             raise self._refusal(number, line)
-        fresh = Device(kind, f"{letter}-{guid}", words or "", self.guids.get("sysimgguid", ""), int(ports), number)
+        fresh = Device(kind, f"{letter}-{guid}", words, self.guids.get("sysimgguid", ""), int(ports), number)
         self.device, self.guids = self.devices.setdefault(fresh.name, fresh), {}
         if len(self.devices) > MOST_DEVICES:
             raise ValueError(f"ibnetdiscover dump: more than {MOST_DEVICES:,} devices are too many; {COMMAND}")
