@@ -66,6 +66,32 @@ def test_the_aggregation_nodes_of_switches_are_no_compute_nodes() -> None:
     assert any("3 × SHARP aggregation node" in note for note in machine.topology.notes())
 
 
+ABRIDGED = """Switch 41 "S-1" # "MF0;leaf1:MQM8700/U1" enhanced port 0 lid 1 lmc 0
+[1] "H-11"[1](11) # "node1 HCA-1" lid 4 4xHDR
+[2] "H-12"[1](12) # "node2 HCA-1" lid 5 4xHDR
+[40] "S-2"[40] # "MF0;leaf2:MQM8700/U1" lid 2 4xHDR
+[41] "H-A1"[1](A1) # "Mellanox Technologies Aggregation Node" lid 8 4xHDR
+Switch 41 "S-2" # "MF0;leaf2:MQM8700/U1" enhanced port 0 lid 2 lmc 0
+[1] "H-21"[1](21) # "node3 HCA-1" lid 6 4xHDR
+[2] "H-22"[1](22) # "node4 HCA-1" lid 7 4xHDR
+[40] "S-1"[40] # "MF0;leaf1:MQM8700/U1" lid 1 4xHDR
+[41] "H-A2"[1](A2) # "Mellanox Technologies Aggregation Node" lid 9 4xHDR
+Ca 1 "H-11" # "node1 HCA-1"
+Ca 1 "H-12" # "node2 HCA-1"
+Ca 1 "H-21" # "node3 HCA-1"
+Ca 1 "H-22" # "node4 HCA-1"
+Ca 1 "H-A1" # "Mellanox Technologies Aggregation Node"
+Ca 1 "H-A2" # "Mellanox Technologies Aggregation Node"
+"""
+"""Without the lines of GUIDs and without the ports of the adapters, as in mails and manuals."""
+
+
+def test_an_abridged_dump_with_aggregation_nodes_has_four_nodes() -> None:
+    machine = network_of(ABRIDGED)
+    assert (machine.topology.nodes(), machine.topology.switches()) == (4, 2)
+    assert rate(machine) == pytest.approx(25e9)  # not 31.25 GB/s, as of five nodes
+
+
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     down=st.lists(st.integers(1, 3), min_size=1, max_size=3),

@@ -22,7 +22,7 @@ def test_a_dump_is_shown_with_a_network_file_that_can_be_used(tmp_path: Path) ->
     dump = tmp_path / "our fabric.ibnet"
     dump.write_text("some words\n" + FatTree((2, 2), (1,), planes=2, aggregation=True).make().text())
     shown = inventory(str(dump))
-    assert (shown.nodes, shown.switches, shown.node_names[0]) == (4, 6, "ca:node1")
+    assert (shown.nodes, shown.switches, shown.vertex_names[0]) == (4, 6, "ca:node1")
     assert [(one.name, one.cables, one.bytes_per_s) for one in shown.classes] == [("4xHDR", 12, 25e9)]
     assert shown.fabric is not None
     assert (shown.fabric.rails, shown.fabric.lines.unrecognised) == ({2: 4}, ("line 1: 'some words'",))

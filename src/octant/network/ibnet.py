@@ -1,7 +1,6 @@
 """Reads the output of `ibnetdiscover`: every line is interpreted, irrelevant for a stated reason, or unrecognised."""
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from octant.network.quoting import quoted
+from octant.untrusted import parse_toml
 
 MOST_LINES = 500_000
 MOST_DEVICES = 150_000
@@ -81,7 +81,8 @@ class Dump:
 @cache
 def knowledge() -> dict[str, Any]:
     """Return the tables of `catalogue/fabrics.toml`."""
-    return tomllib.loads((resources.files("octant.catalogue") / "fabrics.toml").read_text(encoding="utf-8"))
+    text = (resources.files("octant.catalogue") / "fabrics.toml").read_text(encoding="utf-8")
+    return parse_toml(text, "catalogue of fabrics")
 
 
 @cache

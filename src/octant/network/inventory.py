@@ -35,7 +35,7 @@ class Inventory:
     nodes: int
     switches: int
     classes: tuple[ClassSummary, ...]
-    node_names: tuple[str, ...]  # by number; only a graph has names
+    vertex_names: tuple[str, ...]  # by number, nodes first; only a graph has names
     notes: tuple[str, ...]
     fabric: Fabric | None  # of a dump of ibnetdiscover
     network_file: str = field(default="", compare=False)  # to begin with, where a dump was given
@@ -81,7 +81,7 @@ def of_network(network: NetworkFile, written: str = "") -> Inventory:
         shape.nodes(),
         shape.switches(),
         tuple(classes),
-        tuple(list(graph.read().numbers)[: shape.nodes()]) if graph else (),
+        tuple(graph.read().numbers) if graph else (),
         shape.notes(),
         graph.fabric() if graph else None,
         written,
