@@ -1,7 +1,7 @@
 """Whether all nodes of a graph reach one another if no node passes on the traffic of others."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement
 
 from octant.network.quoting import quoted
@@ -23,8 +23,19 @@ def require_reachable(names: Sequence[str], nodes: int, cables: Sequence[tuple[i
     Raises:
         ValueError: two such nodes; the message names them and the number of planes.
     """
-    planes_of, direct, planes = _planes(len(names), nodes, cables)
-    if nodes < 2 or (planes and any(all(plane in found for found in planes_of) for plane in planes_of[0])):
+    plane_of = _planes(len(names), nodes, cables)
+    planes = len(set(plane_of.values()))
+    if nodes < 2 or (planes == 1 and len({a for a, b, _ in _from_nodes(cables, nodes) if b >= nodes}) == nodes):
+        return
+    planes_of: list[set[int]] = [set() for _ in range(nodes)]
+    direct: list[set[int]] = [set() for _ in range(nodes)]
+    for node, end, _ in _from_nodes(cables, nodes):
+        if end >= nodes:
+            planes_of[node].add(plane_of[end])
+        else:
+            direct[node].add(end)
+            direct[end].add(node)
+    if any(all(plane in found for found in planes_of) for plane in planes_of[0]):
         return
     kinds: dict[frozenset[int], list[int]] = defaultdict(list)
     for node, found in enumerate(planes_of):
@@ -42,11 +53,18 @@ def require_reachable(names: Sequence[str], nodes: int, cables: Sequence[tuple[i
                     )
 
 
-def _planes(
-    vertices: int, nodes: int, cables: Sequence[tuple[int, int, int]]
-) -> tuple[list[set[int]], list[set[int]], int]:
-    """Return the planes of each node, its direct neighbours among the nodes, and the number of planes."""
-    parent = list(range(vertices))
+def _from_nodes(cables: Sequence[tuple[int, int, int]], nodes: int) -> Iterator[tuple[int, int, int]]:
+    """Yield the cables that end at a node, the node first."""
+    for a, b, kind in cables:
+        if a < nodes:
+            yield a, b, kind
+        elif b < nodes:
+            yield b, a, kind
+
+
+def _planes(vertices: int, nodes: int, cables: Sequence[tuple[int, int, int]]) -> dict[int, int]:
+    """Return one switch of the plane of each switch, the same for all switches of a plane."""
+    parent = {vertex: vertex for vertex in range(nodes, vertices)}
 
     def root(vertex: int) -> int:
         while parent[vertex] != vertex:
@@ -56,10 +74,4 @@ def _planes(
     for a, b, _ in cables:
         if a >= nodes and b >= nodes:
             parent[root(a)] = root(b)
-    planes_of: list[set[int]] = [set() for _ in range(nodes)]
-    direct: list[set[int]] = [set() for _ in range(nodes)]
-    for a, b, _ in cables:
-        for node, other in ((a, b), (b, a)):
-            if node < nodes:
-                (direct if other < nodes else planes_of)[node].add(other if other < nodes else root(other))
-    return planes_of, direct, len({root(vertex) for vertex in range(nodes, vertices)})
+    return {vertex: root(vertex) for vertex in parent}
