@@ -49,7 +49,7 @@ class Graph(Shape, tag="graph", frozen=True):
         require_size(self)
         cables = self.read()
         _require_connected(cables)
-        if not cables.nodes_forward:
+        if ibnet.is_dump(self.edges):
             require_reachable(list(cables.numbers), cables.nodes, cables.rows)
 
     def read(self) -> Cables:
