@@ -67,6 +67,7 @@ class SettingLibrary(InputTable, frozen=True, kw_only=True):
     title: str
     prefixes: tuple[str, ...]  # names of environment variables that begin so belong to it
     environment: str = ""  # what an environment variable has before the setting's name: `OMPI_MCA_`
+    renames: Mapping[str, str] = {}  # prefixes under which the library also reads a name: `MPICH_` for `MPIR_CVAR_`
     line: str  # how it is set, with {name} and {value}
     sources: Mapping[str, SettingSource]
     setting: tuple[CurrentSetting, ...]

@@ -1,0 +1,260 @@
+"""Names of current libraries: what was asked about, which entries it means, and what they have to do with each other."""
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from octant.catalogue import settings as published
+from octant.catalogue.current_settings import CurrentSetting, SettingLibrary, libraries
+from octant.catalogue.lookup import plain
+from octant.mpi import neutral
+from octant.mpi.inventory import Inventory
+from octant.mpi.knobs import knobs
+
+_PAIRS = {"mca", "gmca", "prtemca", "pmixmca", "genv", "env", "setenv"}  # words before a name and a value
+_BEFORE = {"x", "e", "export", "declare"}  # words before NAME=VALUE
+_MOST_EDITS = 2
+_LETTERS_PER_EDIT = 3  # a word of five letters is no misspelling of another that differs in two
+_MOST_SUGGESTIONS = 3
+
+
+@dataclass(frozen=True)
+class Found:
+    """A setting, the library that has it, and the name under which it was found."""
+
+    key: str  # the library's file
+    library: SettingLibrary
+    setting: CurrentSetting
+    name: str  # as the library takes it: an alias where that was asked for
+
+    @property
+    def variable(self) -> str:
+        """The name in the environment."""
+        prefix = "" if self.name.startswith(("-", self.library.environment or "-")) else self.library.environment
+        return prefix + self.name
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What settings of several libraries have in common, and their names by the title of the library."""
+
+    neutral: tuple[str, ...]  # names of neutral settings
+    names: Mapping[str, tuple[str, ...]]
+
+
+def join_words(words: Sequence[str]) -> list[str]:
+    """Words of a command line as NAME or NAME=VALUE: `--mca btl openib` and `-genv I_MPI_PIN 1` are a name and a value.
+
+    Words that are parts of nothing else stay as they are.
+    """
+    parts = [part for word in words for part in (word.split() if _opener(word.split(" ")[0]) else [word])]
+    found: list[str] = []
+    while parts:
+        word = parts.pop(0)
+        opener = _opener(word)
+        if opener == "pair" and parts:
+            name = parts.pop(0)
+            value = parts.pop(0) if parts and "=" not in name and not parts[0].startswith("-") else None
+            found.append(name if value is None else f"{name}={value}")
+        elif opener != "name" or not parts:
+            found.append(word)
+    return found
+
+
+def _opener(word: str) -> str:
+    plain_word = word.lstrip("-")
+    if plain_word in _PAIRS and (word.startswith("-") or plain_word == "setenv"):
+        return "pair"
+    return "name" if plain_word in _BEFORE and (word.startswith("-") or len(plain_word) > 1) else ""
+
+
+def find(text: str) -> tuple[Found, ...]:
+    """The settings of that name in every library; case, prefixes of the environment and leading `-` do not count."""
+    wanted = _key(text)
+    return _index().get(wanted, ()) or tuple(
+        found
+        for key, library in libraries().items()
+        for old, new in library.renames.items()
+        if wanted.startswith(old.lower())
+        for found in _index().get(new.lower() + wanted.removeprefix(old.lower()), ())
+        if found.key == key
+    )
+
+
+def find_words(text: str) -> tuple[Found, ...]:
+    """The settings whose names have all the words of a phrase, or whose meanings have them."""
+    wanted = {word for word in re.split(r"[\s_-]+", text.lower()) if len(word) > 1}
+    if not wanted:
+        return ()
+    every = [Found(key, held, one, one.name) for key, held in libraries().items() for one in held.setting]
+    return tuple(f for f in every if wanted <= _words(f.setting.name)) or tuple(
+        f for f in every if wanted <= _words(f.setting.meaning)
+    )
+
+
+def _words(text: str) -> set[str]:
+    return set(re.split(r"[^a-z0-9]+", text.lower()))
+
+
+def _key(text: str) -> str:
+    return text.strip().lower().lstrip("-").replace("_", "-")
+
+
+@functools.cache
+def _index() -> Mapping[str, tuple[Found, ...]]:
+    index: dict[str, list[Found]] = {}
+    for key, library in libraries().items():
+        for setting in library.setting:
+            for name in setting.names():
+                found = Found(key, library, setting, name)
+                for spelling in dict.fromkeys((_key(name), _key(found.variable))):
+                    index.setdefault(spelling, []).append(found)
+    return {spelling: tuple(found) for spelling, found in index.items()}
+
+
+def purpose(found: Found) -> Purpose:
+    """The neutral settings that it belongs to, and the names of the same purpose in other libraries."""
+    setting, variables = found.setting, {found.library.environment + name for name in found.setting.names()}
+    own = [
+        one
+        for one in neutral.settings()
+        if one.name == setting.neutral or any(variables.intersection(row.names()) for row in one.maps)
+    ]
+    names: dict[str, dict[str, None]] = {}
+    for row in (row for one in own for row in one.maps):
+        names.setdefault(neutral.TITLES[row.library], {}).update(dict.fromkeys(row.names()))
+    for knob in knobs():
+        if any(e.library == found.key and e.name in setting.names() for e in knob.equivalents):
+            for e in knob.equivalents:
+                if not e.inert and not e.until:
+                    prefix = "OMPI_MCA_" if e.library == "openmpi" else ""
+                    names.setdefault(neutral.TITLES[e.library], {})[prefix + e.name] = None
+    for other in _linked(found, {one.name for one in own}):
+        names.setdefault(other.library.title, {})[other.variable] = None
+    names.pop(found.library.title, None)
+    kept = {title: tuple(n for n in held if n not in variables) for title, held in names.items()}
+    return Purpose(tuple(one.name for one in own), {title: held for title, held in kept.items() if held})
+
+
+def _linked(found: Found, own: set[str]) -> list[Found]:
+    """Settings that name this one as a counterpart, that it names, or that state the same neutral setting."""
+    ours = set(found.setting.names())
+    every = (Found(key, held, one, one.name) for key, held in libraries().items() for one in held.setting)
+    return [
+        other
+        for other in every
+        if not other.setting.until
+        and (
+            other.name in found.setting.counterparts
+            or ours.intersection(other.setting.counterparts)
+            or other.setting.neutral in own
+        )
+    ]
+
+
+def older_names(found: Found) -> list[str]:
+    """Names of the documents whose counterpart today is this setting."""
+    ours = {plain(name) for name in (*found.setting.names(), found.variable)}
+    once = [o.name for knob in knobs() for o in knob.originals if any(e.name in ours for e in knob.equivalents)]
+    said = [s.name for s in published() if any(ours & {plain(n) for n in c.name.split(", ")} for c in s.counterparts)]
+    return list(dict.fromkeys([*said, *once]))
+
+
+def value_remarks(found: Found, value: str) -> list[str]:
+    """What is wrong with a value: words that are no longer taken, with what takes their place, and unknown words."""
+    setting, remarks = found.setting, []
+    tokens = [token for token in re.split(r"[:,;^\s]+", value) if token]
+    gone = {one.value.lower(): one for one in setting.removed_values}
+    known = {word.lower() for text in setting.values for word in (text, *re.split(r"[:,;^\s]+", text))}
+    for token in tokens:
+        if removed := gone.get(token.lower()):
+            instead = f"use {removed.instead}" if removed.instead else "nothing takes its place"
+            note = f" ({removed.note})" if removed.note else ""
+            remarks.append(f"the value {token} was removed in {found.library.title} {removed.until}; {instead}{note}")
+        elif setting.kind == "word" and known and token.lower() not in known:
+            remarks.append(f"{token} is not one of its values ({', '.join(setting.values)})")
+    return remarks
+
+
+def best_proof(found: Found) -> tuple[str, str]:
+    """How it was verified: `effect`, `read-back`, `launch` or `documentation`, and what was seen; or a listing."""
+    order = ["effect", "read-back", "launch"]
+    proofs = {
+        row.proof
+        for one in neutral.settings()
+        for row in one.maps
+        if row.library == found.key and found.library.environment + found.setting.name in row.names()
+    }
+    if found.setting.evidence:
+        return found.setting.evidence, found.setting.seen
+    for proof in order:
+        if proof in proofs:
+            return proof, ""
+    return "", ""
+
+
+def inert_note(found: Found) -> str:
+    """Why the library lists it without any effect; empty if it has one."""
+    notes = [
+        e.note or "it changes nothing"
+        for knob in knobs()
+        for e in knob.equivalents
+        if e.inert and e.library == found.key and e.name in found.setting.names()
+    ]
+    return notes[0] if notes else ""
+
+
+def installed_text(found: Found, inventory: Inventory | None) -> str:
+    """What the installed MPI library does with it; empty where it has nothing to do with MPI."""
+    if inventory is None or found.key not in neutral.TITLES:
+        return ""
+    using = f"{neutral.TITLES[inventory.library]} {inventory.version}"
+    name = inventory.aliases.get(found.name, found.name)
+    if found.key == inventory.library:
+        if name not in inventory.values:
+            return f"{using} does not list it."
+        value = inventory.values[name]
+        effect = f", without effect: {inert_note(found)}" if inert_note(found) else ""
+        return f"{using} has it, now {value or 'empty'}{effect}."
+    if found.key in ("ucx", "libfabric"):
+        return f"{using}: read by {found.library.title} if messages go through it."
+    return f"{using} does not read variables of {found.library.title}."
+
+
+def suggest(text: str, further: Iterable[str] = ()) -> list[str]:
+    """Up to three known names that differ from a word in at most two letters, or have the same words in another order.
+
+    Args:
+        text: a name that is not known
+        further: known names that are in none of the tables of current libraries
+    """
+    wanted = _key(text)
+    names = {_key(name): name for name in further}
+    names |= {_key(found.variable): found.variable for held in _index().values() for found in held}
+    names |= {_key(found.name): found.name for held in _index().values() for found in held}
+    most = min(_MOST_EDITS, len(wanted) // _LETTERS_PER_EDIT)
+    near = [(edits(wanted, name, most), names[name]) for name in names if name != wanted]
+    words = sorted(wanted.split("-"))
+    same = [names[name] for name in names if len(words) > 1 and sorted(name.split("-")) == words]
+    return list(dict.fromkeys([*same, *(name for count, name in sorted(near) if count <= most)]))[:_MOST_SUGGESTIONS]
+
+
+def edits(one: str, other: str, most: int) -> int:
+    """How many letters must be inserted, left out or replaced to make one word of another; more than `most`: `most` + 1."""
+    if abs(len(one) - len(other)) > most:
+        return most + 1
+    differing = Counter(one)
+    differing.subtract(other)
+    if sum(map(abs, differing.values())) > 2 * most:
+        return most + 1
+    before = list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        line = [row]
+        for column, theirs in enumerate(other, 1):
+            line.append(min(line[-1] + 1, before[column] + 1, before[column - 1] + (letter != theirs)))
+        before = line
+        if min(before) > most:
+            return most + 1
+    return min(before[-1], most + 1)
