@@ -1,4 +1,4 @@
-"""Names of current libraries: what was asked about, which entries it means, and what they have to do with each other."""
+"""Settings of current libraries by name: the entries that a word means, their purpose, values and neighbours."""
 
 import functools
 import re
@@ -10,7 +10,7 @@ from octant.catalogue import settings as published
 from octant.catalogue.current_settings import CurrentSetting, SettingLibrary, libraries
 from octant.catalogue.lookup import plain
 from octant.mpi import neutral
-from octant.mpi.inventory import Inventory
+from octant.mpi.inventory import Inventory, inventory
 from octant.mpi.knobs import knobs
 
 _PAIRS = {"mca", "gmca", "prtemca", "pmixmca", "genv", "env", "setenv"}  # words before a name and a value
@@ -81,6 +81,19 @@ def find(text: str) -> tuple[Found, ...]:
         for found in _index().get(new.lower() + wanted.removeprefix(old.lower()), ())
         if found.key == key
     )
+
+
+def installed(words: Iterable[str]) -> Inventory | None:
+    """The inventory of the installed MPI library, where one of these words is a setting of an MPI library; `None`: no
+    word is, or there is no library that answers.
+    """
+    names = (word.partition("=")[0] for word in words)
+    if not any(found.key in neutral.TITLES for name in names for found in find(name)):
+        return None
+    try:
+        return inventory()
+    except ValueError:
+        return None
 
 
 def find_words(text: str) -> tuple[Found, ...]:
@@ -206,16 +219,16 @@ def inert_note(found: Found) -> str:
     return notes[0] if notes else ""
 
 
-def installed_text(found: Found, inventory: Inventory | None) -> str:
+def installed_text(found: Found, known: Inventory | None) -> str:
     """What the installed MPI library does with it; empty where it has nothing to do with MPI."""
-    if inventory is None or found.key not in neutral.TITLES:
+    if known is None or found.key not in neutral.TITLES:
         return ""
-    using = f"{neutral.TITLES[inventory.library]} {inventory.version}"
-    name = inventory.aliases.get(found.name, found.name)
-    if found.key == inventory.library:
-        if name not in inventory.values:
+    using = f"{neutral.TITLES[known.library]} {known.version}"
+    name = known.aliases.get(found.name, found.name)
+    if found.key == known.library:
+        if name not in known.values:
             return f"{using} does not list it."
-        value = inventory.values[name]
+        value = known.values[name]
         effect = f", without effect: {inert_note(found)}" if inert_note(found) else ""
         return f"{using} has it, now {value or 'empty'}{effect}."
     if found.key in ("ucx", "libfabric"):
@@ -242,7 +255,7 @@ def suggest(text: str, further: Iterable[str] = ()) -> list[str]:
 
 
 def edits(one: str, other: str, most: int) -> int:
-    """How many letters must be inserted, left out or replaced to make one word of another; more than `most`: `most` + 1."""
+    """The letters to insert, leave out or replace to make one word of another; `most` + 1 where there are more."""
     if abs(len(one) - len(other)) > most:
         return most + 1
     differing = Counter(one)
