@@ -1,6 +1,7 @@
 """Settings of current libraries: one file for each library in `current/`, each entry with its source."""
 
 import functools
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
@@ -88,6 +89,52 @@ def _library(table: Mapping[str, object], name: str) -> SettingLibrary:
         return convert(table, SettingLibrary)
     except MistakesError as error:
         raise CatalogueError(f"cannot read {name} {error.mistakes[0]}") from error
+
+
+@functools.cache
+def _by_name(key: str) -> Mapping[str, CurrentSetting]:
+    library = libraries().get(key)
+    return {name: one for one in library.setting for name in one.names()} if library else {}
+
+
+def entry(key: str, name: str) -> CurrentSetting | None:
+    """The setting of a library under one of its names, without the prefix of the environment."""
+    return _by_name(key).get(name)
+
+
+def renamed(key: str, name: str) -> str:
+    """The name that a library reads: `MPIR_CVAR_X` of `MPICH_X`, and any other name as it is."""
+    library = libraries().get(key)
+    for old, new in library.renames.items() if library else ():
+        if name.startswith(old):
+            return new + name.removeprefix(old)
+    return name
+
+
+def removal_text(title: str, setting: CurrentSetting) -> str:
+    """From which version a library no longer has a setting, and what takes its place; empty if it has it."""
+    if not setting.until:
+        return ""
+    instead = f"use {' or '.join(setting.replaced_by)}" if setting.replaced_by else ""
+    said = "; ".join(filter(None, [f"not in {title} from {setting.until}", instead]))
+    return f"{said}. {setting.instead}" if setting.instead else f"{said}."
+
+
+def removed_values(setting: CurrentSetting, value: str, title: str) -> list[str]:
+    """The words of a value that a library no longer takes, with what takes their place."""
+    gone = {one.value.lower(): one for one in setting.removed_values}
+    texts = []
+    for word in words_of(value):
+        if one := gone.get(word.lower()):
+            instead = f"use {one.instead}" if one.instead else "nothing takes its place"
+            note = f" ({one.note})" if one.note else ""
+            texts.append(f"the value {word} was removed in {title} {one.until}; {instead}{note}")
+    return texts
+
+
+def words_of(value: str) -> list[str]:
+    """The words of a value that is a list: `shm:dapl`, `self,sm` or `^openib`."""
+    return [word for word in re.split(r"[:,;^\s]+", value) if word]
 
 
 def problems(held: Mapping[str, SettingLibrary]) -> list[str]:

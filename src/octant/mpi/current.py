@@ -7,7 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from octant.catalogue import settings as published
-from octant.catalogue.current_settings import CurrentSetting, SettingLibrary, libraries
+from octant.catalogue.current_settings import (
+    CurrentSetting,
+    SettingLibrary,
+    libraries,
+    removed_values,
+    renamed,
+    words_of,
+)
 from octant.catalogue.lookup import plain
 from octant.mpi import neutral
 from octant.mpi.inventory import Inventory, inventory
@@ -146,9 +153,21 @@ def purpose(found: Found) -> Purpose:
                     names.setdefault(neutral.TITLES[e.library], {})[prefix + e.name] = None
     for other in _linked(found, {one.name for one in own}):
         names.setdefault(other.library.title, {})[other.variable] = None
-    names.pop(found.library.title, None)
-    kept = {title: tuple(n for n in held if n not in variables) for title, held in names.items()}
+    grouped: dict[str, dict[str, None]] = {}
+    for title, held in names.items():
+        for name in held:
+            grouped.setdefault(_owner(name, title), {})[name] = None
+    grouped.pop(found.library.title, None)
+    kept = {title: tuple(n for n in held if n not in variables) for title, held in grouped.items()}
     return Purpose(tuple(one.name for one in own), {title: held for title, held in kept.items() if held})
+
+
+def _owner(name: str, title: str) -> str:
+    """The library that reads a variable: UCX that of a transport which MPICH's row sets; else `title`."""
+    for key in ("ucx", "libfabric"):
+        if (library := libraries().get(key)) and name.startswith(library.prefixes):
+            return library.title
+    return title
 
 
 def _linked(found: Found, own: set[str]) -> list[Found]:
@@ -177,17 +196,13 @@ def older_names(found: Found) -> list[str]:
 
 def value_remarks(found: Found, value: str) -> list[str]:
     """What is wrong with a value: words that are no longer taken, with what takes their place, and unknown words."""
-    setting, remarks = found.setting, []
-    tokens = [token for token in re.split(r"[:,;^\s]+", value) if token]
-    gone = {one.value.lower(): one for one in setting.removed_values}
-    known = {word.lower() for text in setting.values for word in (text, *re.split(r"[:,;^\s]+", text))}
-    for token in tokens:
-        if removed := gone.get(token.lower()):
-            instead = f"use {removed.instead}" if removed.instead else "nothing takes its place"
-            note = f" ({removed.note})" if removed.note else ""
-            remarks.append(f"the value {token} was removed in {found.library.title} {removed.until}; {instead}{note}")
-        elif setting.kind == "word" and known and token.lower() not in known:
-            remarks.append(f"{token} is not one of its values ({', '.join(setting.values)})")
+    setting = found.setting
+    known = {word.lower() for text in setting.values for word in (text, *words_of(text))}
+    remarks = removed_values(setting, value, found.library.title)
+    gone = {one.value.lower() for one in setting.removed_values}
+    if setting.kind == "word" and known:
+        unknown = [word for word in words_of(value) if word.lower() not in known | gone]
+        remarks += [f"{word} is not one of its values ({', '.join(setting.values)})" for word in unknown]
     return remarks
 
 
@@ -224,13 +239,15 @@ def installed_text(found: Found, known: Inventory | None) -> str:
     if known is None or found.key not in neutral.TITLES:
         return ""
     using = f"{neutral.TITLES[known.library]} {known.version}"
-    name = known.aliases.get(found.name, found.name)
-    if found.key == known.library:
+    name = renamed(known.library, found.name)
+    name = known.aliases.get(name, name)
+    if found.key == known.library or name in known.values:
         if name not in known.values:
             return f"{using} does not list it."
         value = known.values[name]
         effect = f", without effect: {inert_note(found)}" if inert_note(found) else ""
-        return f"{using} has it, now {value or 'empty'}{effect}."
+        read = f" as {name}" if name != found.name else ""
+        return f"{using} has it{read}, now {value or 'empty'}{effect}."
     if found.key in ("ucx", "libfabric"):
         return f"{using}: read by {found.library.title} if messages go through it."
     return f"{using} does not read variables of {found.library.title}."

@@ -10,6 +10,7 @@ from typing import Literal
 
 from octant.catalogue import Setting
 from octant.catalogue import settings as published
+from octant.catalogue.current_settings import entry, removal_text, removed_values, renamed
 from octant.failure import near, suggestion
 from octant.mpi import neutral
 from octant.mpi.inventory import Inventory
@@ -130,10 +131,15 @@ def check_names(settings: Mapping[str, str], inventory: Inventory) -> tuple[Prob
 
 
 def check_values(settings: Mapping[str, str], inventory: Inventory) -> tuple[Problem, ...]:
-    """Values that the library in use cannot read: MPICH ends over them, far from the cause, and Open MPI takes 0."""
+    """Values that the library in use cannot read: MPICH ends over them, far from the cause, and Open MPI takes 0; and
+    words that it no longer takes.
+    """
     found = []
     for name, value in settings.items():
         plain = name.removeprefix("OMPI_MCA_")
+        if current := entry(inventory.library, plain):
+            gone = removed_values(current, value, TITLES[inventory.library])
+            found += [Problem(name, f"cannot set {name}={value}: {text}", True) for text in gone]
         words = inventory.words.get(plain, ())
         if inventory.kinds.get(plain) != "integer" or value in words or re.fullmatch(_READABLE[name != plain], value):
             continue
@@ -153,7 +159,7 @@ def _check_name(name: str, inventory: Inventory) -> Problem | None:
         owner = "openmpi"
     if owner is None:
         return None
-    plain = name.removeprefix("OMPI_MCA_")
+    plain = renamed(inventory.library, name.removeprefix("OMPI_MCA_"))
     if owner == inventory.library or plain in inventory.values:
         if neutral.is_known_variable(name) and plain == name and not name.startswith("MPIR_CVAR_"):
             return None  # read from the environment alone: the library does not list it
@@ -168,13 +174,19 @@ def _check_name(name: str, inventory: Inventory) -> Problem | None:
     idle = {e.name for k in knobs() for e in k.equivalents if e.inert}
     here = [n for n in same if (n in inventory.values or n in inventory.aliases) and n not in idle]
     hint = f"; here it is {' or '.join(here)}" if here else ""
+    current = entry(owner, name.removeprefix("OMPI_MCA_"))
+    if current and current.until:
+        hint = f"; it is {removal_text(other, current).removesuffix('.')}{hint}"
     return Problem(name, f"{name} has no effect: it belongs to {other}, and the library in use is {using}{hint}", False)
 
 
 def _unknown(name: str, plain: str, inventory: Inventory, using: str) -> str:
-    entry = next((e for k in knobs() for e in k.equivalents if e.name == plain), None)
-    if entry is not None and not entry.within(inventory.version):
-        age = f"new in {entry.since}" if entry.since and not entry.until else f"removed in {entry.until}"
+    current = entry(inventory.library, plain)
+    if current and not neutral.within(inventory.version, "", current.until):
+        return f"cannot set {name}: {removal_text(TITLES[inventory.library], current)}"
+    known = next((e for k in knobs() for e in k.equivalents if e.name == plain), None)
+    if known is not None and not known.within(inventory.version):
+        age = f"new in {known.since}" if known.since and not known.until else f"removed in {known.until}"
         return f"cannot set {name}: {using} does not have it ({age}) and would silently ignore it"
     hint = _nearest(plain, [*inventory.values, *inventory.aliases])
     return f"cannot set {name}: {using} does not know it and would silently ignore it{hint}"

@@ -183,7 +183,8 @@ def problems(words: Sequence[str], inventory: Inventory) -> tuple[Problem, ...]:
         for s in settings
         if not any(row.names() for row in s.rows(library))
     ]
-    return (*nothing, *check_names(plain, inventory))
+    values = {_variable(name, inventory): value for name, equals, value in (w.partition("=") for w in words) if equals}
+    return (*nothing, *check_names(plain, inventory), *check_values(values, inventory))
 
 
 def check_environment(variables: Mapping[str, str], ask: Callable[[], Inventory] = linked) -> None:

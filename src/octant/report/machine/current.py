@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import to_builtins
 from rich.table import Table
 
-from octant.catalogue.current_settings import CurrentSetting, libraries
+from octant.catalogue.current_settings import CurrentSetting, libraries, removal_text
 from octant.mpi.current import (
     Found,
     best_proof,
@@ -86,7 +86,8 @@ def _entry_text(found: Found, value: str, inventory: Inventory | None, width: in
     alias = f", another name of {setting.name}" if found.name != setting.name else ""
     rows = [f"{found.variable}  ({found.library.title}{alias})", row("meaning", setting.meaning, width)]
     rows += [row("value", remark, width) for remark in value_remarks(found, value)]
-    rows += _removal_rows(found, width)
+    if gone := removal_text(found.library.title, setting):
+        rows.append(row("removed", gone, width))
     rows.append(row("values", _values_text(setting), width))
     if setting.default:
         rows.append(row("default", setting.default, width))
@@ -109,20 +110,11 @@ def _entry_text(found: Found, value: str, inventory: Inventory | None, width: in
     return "\n".join(rows) + (f"\n\n{words}" if words else "")
 
 
-def _removal_rows(found: Found, width: int) -> list[str]:
-    setting = found.setting
-    if not setting.until:
-        return []
-    instead = f"use {' or '.join(setting.replaced_by)}" if setting.replaced_by else ""
-    said = "; ".join(filter(None, [f"not in {found.library.title} {setting.until} and later", instead]))
-    return [row("removed", said + (f". {setting.instead}" if setting.instead else "."), width)]
-
-
 def _values_text(setting: CurrentSetting) -> str:
     words = "; ".join(f"{word}: {meaning}" if meaning else word for word, meaning in setting.values.items())
     kind = _KINDS[setting.kind] + (f" in {setting.unit}" if setting.unit else "")
-    if setting.kind == "word" and words:
-        return words
+    if setting.kind in ("word", "text") and (words or setting.range):
+        return "; ".join(filter(None, [setting.range, words]))
     return ", ".join(filter(None, [kind, setting.range])) + (f"; {words}" if words else "")
 
 

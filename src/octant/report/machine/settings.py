@@ -70,7 +70,7 @@ def entry_text(word: str, inventory: Inventory | None, installed: Inventory | No
     held = _knobs_of(name)
     if not own and not said and not held:
         if inventory is None or plain not in {*inventory.values, *inventory.aliases}:
-            if listed := words_text(name, text_width()):
+            if not _near(name, inventory) and (listed := words_text(name, text_width())):
                 return listed
             raise ValueError(_unknown(name, inventory))
         value = inventory.values[inventory.aliases.get(plain, plain)]
@@ -105,10 +105,14 @@ def _knobs_of(name: str) -> tuple[MpiKnob, ...]:
         return ()
 
 
-def _unknown(name: str, inventory: Inventory | None = None) -> str:
+def _near(name: str, inventory: Inventory | None) -> list[str]:
     documented = [word for s in published() for word in (s.name, *s.aliases)]
     known = [*documented, *(n for knob in knobs() for n in knob.names()), *(own.name for own in neutral.settings())]
-    near = suggest(name, [*known, *(inventory.values if inventory else ())])
+    return suggest(name, [*known, *(inventory.values if inventory else ())])
+
+
+def _unknown(name: str, inventory: Inventory | None) -> str:
+    near = _near(name, inventory)
     hint = (
         f"did you mean {' or '.join(near)}?" if near else "`octant settings` and `octant catalogue settings` list them"
     )
