@@ -111,13 +111,17 @@ def renamed(key: str, name: str) -> str:
     return name
 
 
+def instead_text(setting: CurrentSetting) -> str:
+    """What takes the place of a removed setting; empty if nothing is known."""
+    names = f"use {' or '.join(setting.replaced_by)}" if setting.replaced_by else ""
+    return ". ".join(filter(None, [names, setting.instead.removesuffix(".")]))
+
+
 def removal_text(title: str, setting: CurrentSetting) -> str:
     """From which version a library no longer has a setting, and what takes its place; empty if it has it."""
     if not setting.until:
         return ""
-    instead = f"use {' or '.join(setting.replaced_by)}" if setting.replaced_by else ""
-    said = "; ".join(filter(None, [f"not in {title} from {setting.until}", instead]))
-    return f"{said}. {setting.instead}" if setting.instead else f"{said}."
+    return "; ".join(filter(None, [f"not in {title} from {setting.until}", instead_text(setting)])) + "."
 
 
 def removed_values(setting: CurrentSetting, value: str, title: str) -> list[str]:

@@ -10,18 +10,18 @@ from typing import Literal
 
 from octant.catalogue import Setting
 from octant.catalogue import settings as published
-from octant.catalogue.current_settings import entry, removal_text, removed_values, renamed
+from octant.catalogue.current_settings import entry, instead_text, libraries, removal_text, removed_values, renamed
 from octant.failure import near, suggestion
 from octant.mpi import neutral
 from octant.mpi.inventory import Inventory
 from octant.untrusted import InputTable, convert
 
 TITLES = neutral.TITLES
-_PREFIXES = {
-    "MPIR_CVAR_": "mpich", "OMPI_MCA_": "openmpi", "OMPI_MPI_": "openmpi", "I_MPI_": "intelmpi", "UCX_": "ucx",
-    "FI_": "libfabric", "MPICH_": "cray-mpich", "MV2_": "mvapich2",
+_OTHER_PREFIXES = {
+    "OMPI_MCA_": "openmpi", "OMPI_MPI_": "openmpi", "UCX_": "ucx", "FI_": "libfabric",
     "MP_": "poe", "LAPI_": "poe", "DCMF_": "poe", "XLSMPOPTS": "poe",
 }  # fmt: skip
+_OF_MPI = {*TITLES, "mvapich", "pamid"}  # tables of libraries that are MPI or below it
 _TRANSPORTS = ("ucx", "libfabric")
 
 
@@ -103,9 +103,26 @@ def is_neutral(name: str, knob: MpiKnob) -> bool:
     return re.sub("[ _-]", " ", name.lower()) == re.sub("[ _-]", " ", knob.name)
 
 
+@functools.cache
+def _prefixes() -> Mapping[str, str]:
+    """The library of each beginning of a variable's name, longer ones first."""
+    tabled = {prefix: key for key, held in libraries().items() if key in _OF_MPI for prefix in held.prefixes}
+    every = _OTHER_PREFIXES | tabled
+    return {prefix: every[prefix] for prefix in sorted(every, key=len, reverse=True)}
+
+
+def _owner(name: str) -> str | None:
+    return next((key for prefix, key in _prefixes().items() if name.startswith(prefix)), None)
+
+
+def is_of_mpi(name: str) -> bool:
+    """Whether the tables of the MPI libraries have this variable, also under another prefix of the same library."""
+    return any(entry(key, renamed(key, name)) for key in _OF_MPI)
+
+
 def of_mpi(names: Iterable[str]) -> list[str]:
     """Those of these environment variables that belong to an MPI library, a transport or IBM's MPI, by their prefix."""
-    return [name for name in names if name.startswith(tuple(_PREFIXES))]
+    return [name for name in names if _owner(name)]
 
 
 def presence(equivalent: Equivalent, inventory: Inventory | None) -> str:
@@ -153,7 +170,7 @@ _READABLE = {False: r"-?\d+|(?i:yes|no|true|false|on|off)", True: r"-?\d+[kKmMgG
 
 
 def _check_name(name: str, inventory: Inventory) -> Problem | None:
-    owner = next((lib for prefix, lib in _PREFIXES.items() if name.startswith(prefix)), None)
+    owner = _owner(name)
     using = f"{TITLES[inventory.library]} {inventory.version}".strip()
     if owner is None and inventory.library == "openmpi" and re.fullmatch(r"[a-z][a-z0-9_]*", name):
         owner = "openmpi"
@@ -169,7 +186,7 @@ def _check_name(name: str, inventory: Inventory) -> Problem | None:
         return Problem(name, _unknown(name, plain, inventory, using), True)
     if owner in _TRANSPORTS:
         return None  # the transport below may read it; only its own inventory would show
-    other = TITLES.get(owner, "IBM's MPI")
+    other = libraries()[owner].title if owner in libraries() else TITLES.get(owner, "IBM's MPI")
     same = [e.name for k in knobs() if name in k.names() for e in k.equivalents]
     idle = {e.name for k in knobs() for e in k.equivalents if e.inert}
     here = [n for n in same if (n in inventory.values or n in inventory.aliases) and n not in idle]
@@ -183,7 +200,9 @@ def _check_name(name: str, inventory: Inventory) -> Problem | None:
 def _unknown(name: str, plain: str, inventory: Inventory, using: str) -> str:
     current = entry(inventory.library, plain)
     if current and not neutral.within(inventory.version, "", current.until):
-        return f"cannot set {name}: {removal_text(TITLES[inventory.library], current)}"
+        hint = instead_text(current)
+        lacks = f"{using} does not have it (removed in {current.until}) and would silently ignore it"
+        return f"cannot set {name}: {lacks}{'; ' if hint else ''}{hint}"
     known = next((e for k in knobs() for e in k.equivalents if e.name == plain), None)
     if known is not None and not known.within(inventory.version):
         age = f"new in {known.since}" if known.since and not known.until else f"removed in {known.until}"

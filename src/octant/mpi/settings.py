@@ -9,7 +9,7 @@ from pathlib import Path
 from octant.failure import Exit, Refusal, suggestion
 from octant.mpi import neutral
 from octant.mpi.inventory import Inventory, linked
-from octant.mpi.knobs import Problem, check_names, check_values, find, knobs, of_mpi
+from octant.mpi.knobs import Problem, check_names, check_values, find, is_of_mpi, knobs, of_mpi
 from octant.mpi.neutral import CannotExpressError, Library, Neutral, Value, Wanted
 
 
@@ -183,7 +183,8 @@ def problems(words: Sequence[str], inventory: Inventory) -> tuple[Problem, ...]:
         for s in settings
         if not any(row.names() for row in s.rows(library))
     ]
-    values = {_variable(name, inventory): value for name, equals, value in (w.partition("=") for w in words) if equals}
+    pairs = [(name, value) for name, _equals, value in (word.partition("=") for word in words)]
+    values = {_variable(name, inventory): value for name, value in pairs if value and not neutral.find(name)}
     return (*nothing, *check_names(plain, inventory), *check_values(values, inventory))
 
 
@@ -231,7 +232,7 @@ def _variable(name: str, inventory: Inventory) -> str:
             e.library == "openmpi" and e.name == name for k in knobs() for e in k.equivalents
         ):
             return f"OMPI_MCA_{name}"
-    elif re.fullmatch(r"(MPIR_CVAR|OMPI_MCA|MP|LAPI|DCMF)_\w+", name) or is_known(name):
+    elif re.fullmatch(r"(MPIR_CVAR|OMPI_MCA|MP|LAPI|DCMF)_\w+", name) or is_known(name) or is_of_mpi(name):
         return name
     try:
         find(name)
