@@ -112,16 +112,14 @@ def renamed(key: str, name: str) -> str:
 
 
 def instead_text(setting: CurrentSetting) -> str:
-    """What takes the place of a removed setting; empty if nothing is known."""
-    names = f"use {' or '.join(setting.replaced_by)}" if setting.replaced_by else ""
-    return ". ".join(filter(None, [names, setting.instead.removesuffix(".")]))
+    """What takes the place of a removed setting, as sentences; empty if nothing is known."""
+    names = f"Use {' or '.join(setting.replaced_by)}." if setting.replaced_by else ""
+    return " ".join(filter(None, [names, setting.instead]))
 
 
 def removal_text(title: str, setting: CurrentSetting) -> str:
     """From which version a library no longer has a setting, and what takes its place; empty if it has it."""
-    if not setting.until:
-        return ""
-    return "; ".join(filter(None, [f"not in {title} from {setting.until}", instead_text(setting)])) + "."
+    return f"not in {title} from {setting.until}. {instead_text(setting)}" if setting.until else ""
 
 
 def removed_values(setting: CurrentSetting, value: str, title: str) -> list[str]:

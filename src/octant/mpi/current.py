@@ -4,7 +4,7 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from octant.catalogue import settings as published
 from octant.catalogue.current_settings import (
@@ -18,7 +18,7 @@ from octant.catalogue.current_settings import (
 from octant.catalogue.lookup import plain
 from octant.mpi import neutral
 from octant.mpi.inventory import Inventory, inventory
-from octant.mpi.knobs import knobs
+from octant.mpi.knobs import knobs, of_mpi
 
 _PAIRS = {"mca", "gmca", "prtemca", "pmixmca", "genv", "env", "setenv"}  # words before a name and a value
 _BEFORE = {"x", "e", "export", "declare"}  # words before NAME=VALUE
@@ -81,21 +81,21 @@ def find(text: str) -> tuple[Found, ...]:
     """The settings of that name in every library; case, prefixes of the environment and leading `-` do not count."""
     wanted = _key(text)
     return _index().get(wanted, ()) or tuple(
-        found
+        replace(found, name=found.name.replace(new, old, 1))
         for key, library in libraries().items()
         for old, new in library.renames.items()
-        if wanted.startswith(old.lower())
-        for found in _index().get(new.lower() + wanted.removeprefix(old.lower()), ())
+        if wanted.startswith(_key(old))
+        for found in _index().get(_key(new + wanted.removeprefix(_key(old))), ())
         if found.key == key
     )
 
 
 def installed(words: Iterable[str]) -> Inventory | None:
-    """The inventory of the installed MPI library, where one of these words is a setting of an MPI library; `None`: no
-    word is, or there is no library that answers.
+    """The inventory of the installed MPI library, where one of these words is a setting of an MPI library, or begins as
+    they do; `None`: no word does, or there is no library that answers.
     """
-    names = (word.partition("=")[0] for word in words)
-    if not any(found.key in neutral.TITLES for name in names for found in find(name)):
+    names = [word.partition("=")[0] for word in words]
+    if not of_mpi(names) and not any(found.key in neutral.TITLES for name in names for found in find(name)):
         return None
     try:
         return inventory()

@@ -193,16 +193,15 @@ def _check_name(name: str, inventory: Inventory) -> Problem | None:
     hint = f"; here it is {' or '.join(here)}" if here else ""
     current = entry(owner, name.removeprefix("OMPI_MCA_"))
     if current and current.until:
-        hint = f"; it is {removal_text(other, current).removesuffix('.')}{hint}"
+        hint += f"; it is {removal_text(other, current)}"
     return Problem(name, f"{name} has no effect: it belongs to {other}, and the library in use is {using}{hint}", False)
 
 
 def _unknown(name: str, plain: str, inventory: Inventory, using: str) -> str:
     current = entry(inventory.library, plain)
     if current and not neutral.within(inventory.version, "", current.until):
-        hint = instead_text(current)
         lacks = f"{using} does not have it (removed in {current.until}) and would silently ignore it"
-        return f"cannot set {name}: {lacks}{'; ' if hint else ''}{hint}"
+        return f"cannot set {name}: {lacks}. {instead_text(current)}"
     known = next((e for k in knobs() for e in k.equivalents if e.name == plain), None)
     if known is not None and not known.within(inventory.version):
         age = f"new in {known.since}" if known.since and not known.until else f"removed in {known.until}"

@@ -64,18 +64,11 @@ def entry_text(word: str, inventory: Inventory | None, installed: Inventory | No
     if current := current_text(word, installed or inventory, text_width()):
         return current
     name = word.partition("=")[0]
-    plain = name.removeprefix("OMPI_MCA_")
     own = neutral.find(name)
     said = search(name)
     held = _knobs_of(name)
     if not own and not said and not held:
-        if inventory is None or plain not in {*inventory.values, *inventory.aliases}:
-            if not _near(name, inventory) and (listed := words_text(name, text_width())):
-                return listed
-            raise ValueError(_unknown(name, inventory))
-        value = inventory.values[inventory.aliases.get(plain, plain)]
-        using = f"{TITLES[inventory.library]} {inventory.version}"
-        return f"{plain}\n  {using} has it{f', now {value}' if value else ''}; Octant's table says nothing of it."
+        return _of_library_alone(name, inventory or installed)
     documented = not own and bool(said) and (not held or is_named(said[0], name))
     library = neutral.Library(inventory.library, inventory.version) if inventory else None
     parts = [neutral_text(own, library, text_width())] if own else []
@@ -86,6 +79,18 @@ def entry_text(word: str, inventory: Inventory | None, installed: Inventory | No
         names = "; ".join(dict.fromkeys(setting.name for setting in said))
         parts.append(textwrap.fill(f"In the documents: {names}. `octant settings NAME` shows one.", text_width()))
     return "\n\n".join(parts)
+
+
+def _of_library_alone(name: str, inventory: Inventory | None) -> str:
+    """What the installed library says of a name that no table has, or the settings that have the words of a phrase."""
+    plain = name.removeprefix("OMPI_MCA_")
+    if inventory is not None and plain in {*inventory.values, *inventory.aliases}:
+        value = inventory.values[inventory.aliases.get(plain, plain)]
+        using = f"{TITLES[inventory.library]} {inventory.version}"
+        return f"{plain}\n  {using} has it{f', now {value}' if value else ''}; Octant's table says nothing of it."
+    if not _near(name, inventory) and (listed := words_text(name, text_width())):
+        return listed
+    raise ValueError(_unknown(name, inventory))
 
 
 def phrases(words: Sequence[str]) -> list[str]:
