@@ -93,5 +93,6 @@ def test_no_fact_is_stated_twice() -> None:
 
 
 def test_historical_settings_are_not_repeated() -> None:
+    """One name is both: it was published with other values, and programs of today read it."""
     ours = {name for held in libraries().values() for one in held.setting for name in one.names()}
-    assert not ours & {one.name for one in published() if one.name.isupper() and "_" in one.name}
+    assert ours & {one.name for one in published() if one.name.isupper() and "_" in one.name} == {"OMP_NUM_THREADS"}
