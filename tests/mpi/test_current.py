@@ -23,6 +23,11 @@ ASKED = [
     ("MPICH_GPU_SUPPORT_ENABLED", "Cray MPICH"),
     ("PAMID_EAGER", "MPICH on Blue Gene/Q"),
     ("mpir_cvar_nolocal", "MPICH"),
+    ("OMPI_MCA_btl_openib_allow_ib", "Open MPI"),
+    ("OMPI_MCA_btl", "Open MPI"),
+    ("btl_sm_eager_limit", "Open MPI"),
+    ("KMP_AFFINITY", "Intel and LLVM OpenMP"),
+    ("FI_CXI_RX_MATCH_MODE", "libfabric"),
     ("MV2_IBA_EAGER_THRESHOLD=64k", "MVAPICH2"),
 ]
 
@@ -83,6 +88,8 @@ def test_a_removed_value_is_told_with_what_takes_its_place() -> None:
     assert value_remarks(order, "compakt") == [
         "compakt is not one of its values (compact, scatter, spread, bunch, range)"
     ]
+    (btl,) = find("btl")
+    assert value_remarks(btl, "self,openib") == ["the value openib was removed in Open MPI 5.0; use pml=ucx"]
     assert "the value dapl was removed" in " ".join(current_text("I_MPI_FABRICS=shm:dapl", None, 100).split())
 
 

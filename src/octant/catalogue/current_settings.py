@@ -128,8 +128,8 @@ def removed_values(setting: CurrentSetting, value: str, title: str) -> list[str]
     texts = []
     for word in words_of(value):
         if one := gone.get(word.lower()):
-            instead = f"use {one.instead}" if one.instead else "nothing takes its place"
-            note = f" ({one.note})" if one.note else ""
+            instead = f"use {one.instead}" if one.instead else one.note or "nothing takes its place"
+            note = f" ({one.note})" if one.instead and one.note else ""
             texts.append(f"the value {word} was removed in {title} {one.until}; {instead}{note}")
     return texts
 

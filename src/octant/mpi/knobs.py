@@ -17,10 +17,7 @@ from octant.mpi.inventory import Inventory
 from octant.untrusted import InputTable, convert
 
 TITLES = neutral.TITLES
-_OTHER_PREFIXES = {
-    "OMPI_MCA_": "openmpi", "OMPI_MPI_": "openmpi", "UCX_": "ucx", "FI_": "libfabric",
-    "MP_": "poe", "LAPI_": "poe", "DCMF_": "poe", "XLSMPOPTS": "poe",
-}  # fmt: skip
+_OLD_PREFIXES = {"MP_": "poe", "LAPI_": "poe", "DCMF_": "poe", "XLSMPOPTS": "poe"}
 _OF_MPI = {*TITLES, "mvapich", "pamid"}  # tables of libraries that are MPI or below it
 _TRANSPORTS = ("ucx", "libfabric")
 
@@ -107,7 +104,7 @@ def is_neutral(name: str, knob: MpiKnob) -> bool:
 def _prefixes() -> Mapping[str, str]:
     """The library of each beginning of a variable's name, longer ones first."""
     tabled = {prefix: key for key, held in libraries().items() if key in _OF_MPI for prefix in held.prefixes}
-    every = _OTHER_PREFIXES | tabled
+    every = _OLD_PREFIXES | tabled
     return {prefix: every[prefix] for prefix in sorted(every, key=len, reverse=True)}
 
 
@@ -186,7 +183,7 @@ def _check_name(name: str, inventory: Inventory) -> Problem | None:
         return Problem(name, _unknown(name, plain, inventory, using), True)
     if owner in _TRANSPORTS:
         return None  # the transport below may read it; only its own inventory would show
-    other = libraries()[owner].title if owner in libraries() else TITLES.get(owner, "IBM's MPI")
+    other = libraries()[owner].title if owner in libraries() else "IBM's MPI"
     same = [e.name for k in knobs() if name in k.names() for e in k.equivalents]
     idle = {e.name for k in knobs() for e in k.equivalents if e.inert}
     here = [n for n in same if (n in inventory.values or n in inventory.aliases) and n not in idle]
