@@ -1,5 +1,6 @@
 """`octant settings NAME`: the setting of that name first, its values and neighbours, and only similar suggestions."""
 
+import contextlib
 import functools
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from octant.catalogue.current_settings import libraries
 from octant.mpi.current import edits, find, find_words, installed_text, join_words, purpose, suggest, value_remarks
 from octant.mpi.inventory import Inventory, parse_mpivars
+from octant.report.machine import settings as writer
 from octant.report.machine.current import current_json, current_text
 from paths import DATA
 
@@ -158,8 +160,9 @@ def test_edits_are_those_of_the_definition(one: str, other: str) -> None:
 @settings(max_examples=60, deadline=None)
 def test_a_name_with_two_wrong_letters_is_suggested(data: st.DataObject) -> None:
     """Unless three other names are as near."""
-    held, one = data.draw(st.sampled_from([pair for pair in NAMES if len(pair[1].name) > 8]))
-    name = held.environment + one.name
+    variable = name = data.draw(
+        st.sampled_from([lib.environment + s.name for lib, s in NAMES if len(s.name) > 8 and s.name[0] != "-"])
+    )
     for _ in range(data.draw(st.integers(1, 2))):
         at = data.draw(st.integers(0, len(name) - 1))
         letter = data.draw(st.sampled_from(["", "X", name[at] + "Q"]))
@@ -167,8 +170,8 @@ def test_a_name_with_two_wrong_letters_is_suggested(data: st.DataObject) -> None
     if find(name):
         return
     near = suggest(name)
-    assert held.environment + one.name in near or len(near) == 3, (name, near)
-    wanted = name.lower().replace("_", "-")
+    assert variable in near or len(near) == 3, (name, near)
+    wanted = name.lower().strip("-").replace("_", "-")
     for other in near:
         plain = other.lower().lstrip("-").replace("_", "-")
         assert edits(wanted, plain, 2) <= 2 or sorted(wanted.split("-")) == sorted(plain.split("-"))
@@ -185,7 +188,21 @@ def test_only_similar_names_are_suggested() -> None:
     assert suggest("I_MPI_PIN_DOMAINS") == ["I_MPI_PIN_DOMAIN"]
     assert suggest("MPIR_CVAR_NOLOCL") == ["MPIR_CVAR_NOLOCAL"]
     assert suggest("I_MPI_EAGER_LIMIT") == [], "half of the words are no resemblance"
+    assert suggest("OMPI_MCA_btl_sm_eager_limt") == ["OMPI_MCA_btl_sm_eager_limit"]
+    assert suggest("btl_sm_eager_limt") == ["btl_sm_eager_limit"]
+    assert suggest("OMPI_MCA_xy") == [], "the prefix of all of them is no resemblance"
     assert suggest("pni") == suggest("") == []
+
+
+@given(
+    st.text(max_size=40)
+    | st.lists(st.sampled_from(["--mca", "-genv", "btl", "=", "x", "-", "I_MPI_PIN"])).map(" ".join)
+)
+@settings(max_examples=40, deadline=None)
+def test_any_words_are_answered_or_refused(text: str) -> None:
+    for word in writer.phrases(text.split(" ")):
+        with contextlib.suppress(ValueError):  # the message is a refusal's
+            assert writer.entry_text(word, None, MPICH)
 
 
 PAGES = {

@@ -15,7 +15,7 @@ from octant.catalogue import settings as published
 from octant.cli import settings as command
 from octant.failure import Refusal
 from octant.mpi.inventory import Inventory, inventory, parse_mpivars, parse_ompi_info
-from octant.mpi.knobs import Equivalent, check_names, find, knobs, presence
+from octant.mpi.knobs import Equivalent, check_names, check_values, find, knobs, presence
 from octant.report.machine import settings as writer
 from paths import DATA
 
@@ -101,6 +101,30 @@ def test_names_of_other_versions_are_refused_with_the_version() -> None:
     assert "removed in 5.0" in said({"MPIR_CVAR_CH4_OFI_EAGER_MAX_MSG_SIZE": "1"}, MPICH)[0][1]
     assert "removed in 5.0" in said({"btl_openib_eager_limit": "1"}, OPENMPI)[0][1]
     assert said({"btl_vader_eager_limit": "1"}, OPENMPI) == []
+
+
+def test_removed_names_and_values_are_refused_with_what_takes_their_place() -> None:
+    intel = Inventory("intelmpi", "2021.18.1", {"I_MPI_FABRICS": "shm:ofi"})
+    ((refused, text),) = said({"I_MPI_DAPL_PROVIDER": "x"}, intel)
+    assert refused
+    assert "does not have it (removed in 2019)" in text
+    assert "Use I_MPI_OFI_PROVIDER or I_MPI_OFI_NIC_LIST." in text
+    ((refused, text),) = said({"I_MPI_DAPL_PROVIDER": "x"}, MPICH)
+    assert not refused
+    assert "belongs to Intel MPI, and the library in use is MPICH 5.0.2; it is not in Intel MPI from 2019" in text
+    assert "Use MPIR_CVAR_PROGRESS_TIMEOUT." in said({"MPIR_CVAR_DEBUG_PROGRESS_TIMEOUT": "1"}, MPICH)[0][1]
+    (problem,) = check_values({"I_MPI_FABRICS": "shm:dapl"}, intel)
+    assert problem.refused
+    assert "the value dapl was removed in Intel MPI 2019; use ofi" in problem.text
+    assert check_values({"I_MPI_FABRICS": "shm:ofi"}, intel) == ()
+    (problem,) = check_values({"OMPI_MCA_btl": "self,openib"}, OPENMPI)
+    assert "the value openib was removed in Open MPI 5.0" in problem.text
+
+
+def test_other_prefixes_of_the_same_library_are_read() -> None:
+    """MPICH reads MPICH_X and MPIR_PARAM_X as MPIR_CVAR_X; other names with MPICH_ are Cray's."""
+    assert said({"MPICH_ASYNC_PROGRESS": "1", "MPIR_PARAM_NOLOCAL": "1"}, MPICH) == []
+    assert "belongs to Cray MPICH" in said({"MPICH_OFI_NIC_POLICY": "GPU"}, MPICH)[0][1]
 
 
 def test_knobs_of_other_libraries_are_without_effect() -> None:

@@ -260,10 +260,14 @@ def suggest(text: str, further: Iterable[str] = ()) -> list[str]:
         text: a name that is not known
         further: known names that are in none of the tables of current libraries
     """
+    prefixes = [_key(held.environment) for held in libraries().values() if held.environment]
     wanted = _key(text)
+    prefix = next((prefix for prefix in prefixes if wanted.startswith(prefix)), "")
+    wanted = wanted.removeprefix(prefix)
     names = {_key(name): name for name in further}
-    names |= {_key(found.variable): found.variable for held in _index().values() for found in held}
-    names |= {_key(found.name): found.name for held in _index().values() for found in held}
+    held = [found for held in _index().values() for found in held]
+    names |= {} if prefix else {_key(found.variable): found.variable for found in held}
+    names |= {_key(found.name): found.variable if prefix else found.name for found in held}
     most = min(_MOST_EDITS, len(wanted) // _LETTERS_PER_EDIT)
     near = [(edits(wanted, name, most), names[name]) for name in names if name != wanted]
     words = sorted(wanted.split("-"))
