@@ -51,6 +51,23 @@ def test_a_tool_that_prints_the_inventory_is_read_whole(tmp_path: Path, monkeypa
         inventory("mpich")
 
 
+def test_intel_mpi_is_asked_by_its_own_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The form of impi_info 2021.18.1; it lists names, and no values that are in use."""
+    listing = (
+        "I_MPI_PIN \n  MPI Datatype:\n    MPI_CHAR\n  Description:\n    I_MPI_PIN=<arg>\nI_MPI_DEBUG\n  MPI Datatype:\n"
+    )
+    banner = "Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 20260415 (id: 1)"
+    for name, text in (("impi_info", listing), ("mpiexec.hydra", banner)):
+        (tmp_path / name).write_text(f"#!/bin/sh\ncat <<'END'\n{text}\nEND\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setattr("sysconfig.get_path", lambda _name: str(tmp_path))
+    assert inventory("intelmpi") == Inventory("intelmpi", "2021.18", {"I_MPI_PIN": "", "I_MPI_DEBUG": ""})
+    assert said({"I_MPI_PIM": "1"}, inventory("intelmpi"))[0][0]
+    (tmp_path / "impi_info").write_text("#!/bin/sh\nexit 127\n")
+    with pytest.raises(ValueError, match="impi_info is missing or does not answer"):
+        inventory("intelmpi")
+
+
 @pytest.mark.parametrize("known", [MPICH, OPENMPI], ids=["mpich", "openmpi"])
 def test_table_agrees_with_the_inventory(known: Inventory) -> None:
     """A name is there exactly in the versions for which the table says so."""

@@ -247,7 +247,7 @@ def installed_text(found: Found, known: Inventory | None) -> str:
         value = known.values[name]
         effect = f", without effect: {inert_note(found)}" if inert_note(found) else ""
         read = f" as {name}" if name != found.name else ""
-        return f"{using} has it{read}, now {value or 'empty'}{effect}."
+        return f"{using} has it{read}{f', now {value}' if value else ''}{effect}."
     if found.key in ("ucx", "libfabric"):
         return f"{using}: read by {found.library.title} if messages go through it."
     return f"{using} does not read variables of {found.library.title}."

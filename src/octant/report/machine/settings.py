@@ -96,7 +96,8 @@ def _of_library_alone(name: str, inventory: Inventory | None) -> str:
 def phrases(words: Sequence[str]) -> list[str]:
     """The names asked for: several words together where they mean something together (`huge pages`), else each."""
     together = " ".join(words)
-    return [together] if len(words) > 1 and _is_known(together) else join_words(words)
+    by_words = find_words(together) and not any(find_current(word) or neutral.find(word) for word in words)
+    return [together] if len(words) > 1 and (_is_known(together) or by_words) else join_words(words)
 
 
 def _is_known(name: str) -> bool:
