@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octant.catalogue.current_settings import libraries
-from octant.mpi.current import edits, find, find_words, installed_text, join_words, purpose, suggest, value_remarks
+from octant.catalogue.lookup import edits
+from octant.mpi.current import find, find_words, installed_text, join_words, purpose, suggest, value_remarks
 from octant.mpi.inventory import Inventory, parse_mpivars
 from octant.report.machine import settings as writer
 from octant.report.machine.current import current_json, current_text
@@ -143,12 +144,14 @@ def test_words_find_settings_by_name_and_meaning() -> None:
 
 @functools.cache
 def _distance(one: str, other: str) -> int:
-    """Levenshtein's, by its definition."""
+    """Levenshtein's with exchanged neighbours (optimal string alignment), by its definition."""
     if not one or not other:
         return len(one) + len(other)
-    if one[0] == other[0]:
-        return _distance(one[1:], other[1:])
-    return 1 + min(_distance(one[1:], other), _distance(one, other[1:]), _distance(one[1:], other[1:]))
+    ways = [_distance(one[1:], other) + 1, _distance(one, other[1:]) + 1]
+    ways.append(_distance(one[1:], other[1:]) + (one[0] != other[0]))
+    if one[:2] == other[:2][::-1] and len(one) > 1:
+        ways.append(_distance(one[2:], other[2:]) + 1)
+    return min(ways)
 
 
 @given(st.text("abc_", max_size=7), st.text("abc_", max_size=7))

@@ -2,7 +2,6 @@
 
 import functools
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,16 +14,13 @@ from octant.catalogue.current_settings import (
     renamed,
     words_of,
 )
-from octant.catalogue.lookup import plain
+from octant.catalogue.lookup import plain, similar
 from octant.mpi import neutral
 from octant.mpi.inventory import Inventory, inventory
 from octant.mpi.knobs import knobs, of_mpi
 
 _PAIRS = {"mca", "gmca", "prtemca", "pmixmca", "genv", "env", "setenv"}  # words before a name and a value
 _BEFORE = {"x", "e", "export", "declare"}  # words before NAME=VALUE
-_MOST_EDITS = 2
-_LETTERS_PER_EDIT = 3  # a word of five letters is no misspelling of another that differs in two
-_MOST_SUGGESTIONS = 3
 
 
 @dataclass(frozen=True)
@@ -254,41 +250,17 @@ def installed_text(found: Found, known: Inventory | None) -> str:
 
 
 def suggest(text: str, further: Iterable[str] = ()) -> list[str]:
-    """Up to three known names that differ from a word in at most two letters, or have the same words in another order.
+    """Up to three known names that are similar to a word; a prefix that all variables of a library have does not count.
 
     Args:
         text: a name that is not known
         further: known names that are in none of the tables of current libraries
     """
-    prefixes = [_key(held.environment) for held in libraries().values() if held.environment]
-    wanted = _key(text)
-    prefix = next((prefix for prefix in prefixes if wanted.startswith(prefix)), "")
-    wanted = wanted.removeprefix(prefix)
-    names = {_key(name): name for name in further}
+    environments = [held.environment for held in libraries().values() if held.environment]
+    prefix = next((prefix for prefix in environments if text.upper().startswith(prefix)), "")
     held = [found for held in _index().values() for found in held]
-    names |= {} if prefix else {_key(found.variable): found.variable for found in held}
-    names |= {_key(found.name): found.variable if prefix else found.name for found in held}
-    most = min(_MOST_EDITS, len(wanted) // _LETTERS_PER_EDIT)
-    near = [(edits(wanted, name, most), names[name]) for name in names if name != wanted]
-    words = sorted(wanted.split("-"))
-    same = [names[name] for name in names if len(words) > 1 and sorted(name.split("-")) == words]
-    return list(dict.fromkeys([*same, *(name for count, name in sorted(near) if count <= most)]))[:_MOST_SUGGESTIONS]
-
-
-def edits(one: str, other: str, most: int) -> int:
-    """The letters to insert, leave out or replace to make one word of another; `most` + 1 where there are more."""
-    if abs(len(one) - len(other)) > most:
-        return most + 1
-    differing = Counter(one)
-    differing.subtract(other)
-    if sum(map(abs, differing.values())) > 2 * most:
-        return most + 1
-    before = list(range(len(other) + 1))
-    for row, letter in enumerate(one, 1):
-        line = [row]
-        for column, theirs in enumerate(other, 1):
-            line.append(min(line[-1] + 1, before[column] + 1, before[column - 1] + (letter != theirs)))
-        before = line
-        if min(before) > most:
-            return most + 1
-    return min(before[-1], most + 1)
+    names = {found.name: found.variable if prefix else found.name for found in held}
+    if not prefix:
+        names |= {found.variable: found.variable for found in held}
+    names |= {name: name for name in further}
+    return [names[name] for name in similar(text[len(prefix) :], names)]

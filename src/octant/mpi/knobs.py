@@ -11,7 +11,7 @@ from typing import Literal
 from octant.catalogue import Setting
 from octant.catalogue import settings as published
 from octant.catalogue.current_settings import entry, instead_text, libraries, removal_text, removed_values, renamed
-from octant.failure import near, suggestion
+from octant.catalogue.lookup import similar
 from octant.mpi import neutral
 from octant.mpi.inventory import Inventory
 from octant.untrusted import InputTable, convert
@@ -91,7 +91,7 @@ def find(name: str) -> tuple[tuple[MpiKnob, ...], tuple[Setting, ...]]:
     documented = tuple(s for s in published() if s.name in names)
     if not found and not documented:
         known = sorted({n for k in knobs() for n in k.names()} | {s.name for s in published()})
-        raise ValueError(f"no setting {name!r}; {suggestion(name, known, 'octant settings')}")
+        raise ValueError(f"no setting {name!r}{_nearest(name, known) or '; `octant settings` lists them'}")
     return found, documented
 
 
@@ -110,6 +110,11 @@ def _prefixes() -> Mapping[str, str]:
 
 def _owner(name: str) -> str | None:
     return next((key for prefix, key in _prefixes().items() if name.startswith(prefix)), None)
+
+
+def belongs_to(name: str, library: str) -> bool:
+    """Whether a variable begins as those of a library do."""
+    return _owner(name) == library
 
 
 def is_of_mpi(name: str) -> bool:
@@ -208,7 +213,7 @@ def _unknown(name: str, plain: str, inventory: Inventory, using: str) -> str:
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    close = near(name, known)
+    close = similar(name, known)
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 

@@ -8,7 +8,7 @@ from msgspec import to_builtins
 from rich.table import Table
 
 from octant.catalogue import settings as published
-from octant.catalogue.lookup import is_named, search
+from octant.catalogue.lookup import documented_words, is_named, search
 from octant.mpi import neutral
 from octant.mpi.current import find as find_current
 from octant.mpi.current import find_words, join_words, suggest
@@ -112,8 +112,11 @@ def _knobs_of(name: str) -> tuple[MpiKnob, ...]:
 
 
 def _near(name: str, inventory: Inventory | None) -> list[str]:
-    documented = [word for s in published() for word in (s.name, *s.aliases)]
-    known = [*documented, *(n for knob in knobs() for n in knob.names()), *(own.name for own in neutral.settings())]
+    known = [
+        *documented_words(),
+        *(n for knob in knobs() for n in knob.names()),
+        *(own.name for own in neutral.settings()),
+    ]
     return suggest(name, [*known, *(inventory.values if inventory else ())])
 
 
