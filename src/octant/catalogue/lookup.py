@@ -79,7 +79,8 @@ def edits(one: str, other: str, most: int) -> int:
     differing.subtract(other)
     if sum(map(abs, differing.values())) > 2 * most:
         return most + 1
-    earlier, before = [], list(range(len(other) + 1))
+    earlier: list[int] = []
+    before = list(range(len(other) + 1))
     for row, letter in enumerate(one, 1):
         line = [row]
         for column, theirs in enumerate(other, 1):

@@ -200,16 +200,17 @@ def _check_name(name: str, inventory: Inventory) -> Problem | None:
 
 
 def _unknown(name: str, plain: str, inventory: Inventory, using: str) -> str:
+    ignores = "ignores it with a warning" if inventory.library == "intelmpi" else "would silently ignore it"
     current = entry(inventory.library, plain)
     if current and not neutral.within(inventory.version, "", current.until):
-        lacks = f"{using} does not have it (removed in {current.until}) and would silently ignore it"
+        lacks = f"{using} does not have it (removed in {current.until}) and {ignores}"
         return f"cannot set {name}: {lacks}. {instead_text(current)}"
     known = next((e for k in knobs() for e in k.equivalents if e.name == plain), None)
     if known is not None and not known.within(inventory.version):
         age = f"new in {known.since}" if known.since and not known.until else f"removed in {known.until}"
-        return f"cannot set {name}: {using} does not have it ({age}) and would silently ignore it"
+        return f"cannot set {name}: {using} does not have it ({age}) and {ignores}"
     hint = _nearest(plain, [*inventory.values, *inventory.aliases])
-    return f"cannot set {name}: {using} does not know it and would silently ignore it{hint}"
+    return f"cannot set {name}: {using} does not know it and {ignores}{hint}"
 
 
 def _nearest(name: str, known: list[str]) -> str:
