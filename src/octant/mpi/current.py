@@ -148,7 +148,8 @@ def purpose(found: Found) -> Purpose:
                     prefix = "OMPI_MCA_" if e.library == "openmpi" else ""
                     names.setdefault(neutral.TITLES[e.library], {})[prefix + e.name] = None
     for other in _linked(found, {one.name for one in own}):
-        names.setdefault(other.library.title, {})[other.variable] = None
+        stated = next((name for name in other.setting.options if name in found.setting.counterparts), other.variable)
+        names.setdefault(other.library.title, {})[stated] = None
     grouped: dict[str, dict[str, None]] = {}
     for title, held in names.items():
         for name in held:
@@ -175,7 +176,7 @@ def _linked(found: Found, own: set[str]) -> list[Found]:
         for other in every
         if not other.setting.until
         and (
-            other.name in found.setting.counterparts
+            not set(found.setting.counterparts).isdisjoint(other.setting.names())
             or ours.intersection(other.setting.counterparts)
             or other.setting.neutral in own
         )
