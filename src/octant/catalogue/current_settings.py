@@ -111,13 +111,15 @@ def renamed(key: str, name: str) -> str:
     return name
 
 
+def instead_text(setting: CurrentSetting) -> str:
+    """What takes the place of a removed setting, as sentences; empty if nothing is known."""
+    names = f"Use {' or '.join(setting.replaced_by)}." if setting.replaced_by else ""
+    return " ".join(filter(None, [names, setting.instead]))
+
+
 def removal_text(title: str, setting: CurrentSetting) -> str:
     """From which version a library no longer has a setting, and what takes its place; empty if it has it."""
-    if not setting.until:
-        return ""
-    instead = f"use {' or '.join(setting.replaced_by)}" if setting.replaced_by else ""
-    said = "; ".join(filter(None, [f"not in {title} from {setting.until}", instead]))
-    return f"{said}. {setting.instead}" if setting.instead else f"{said}."
+    return f"not in {title} from {setting.until}. {instead_text(setting)}" if setting.until else ""
 
 
 def removed_values(setting: CurrentSetting, value: str, title: str) -> list[str]:
@@ -126,8 +128,8 @@ def removed_values(setting: CurrentSetting, value: str, title: str) -> list[str]
     texts = []
     for word in words_of(value):
         if one := gone.get(word.lower()):
-            instead = f"use {one.instead}" if one.instead else "nothing takes its place"
-            note = f" ({one.note})" if one.note else ""
+            instead = f"use {one.instead}" if one.instead else one.note or "nothing takes its place"
+            note = f" ({one.note})" if one.instead and one.note else ""
             texts.append(f"the value {word} was removed in {title} {one.until}; {instead}{note}")
     return texts
 

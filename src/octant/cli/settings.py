@@ -40,7 +40,7 @@ def settings(
             metavar="[NAME|NAME=VALUE]...", help="A flag, variable, keyword or tool, old or new; or a phrase."
         ),
     ] = None,
-    library: Annotated[str, typer.Option(help="Query this installed library: auto, mpich or openmpi.")] = "",
+    library: Annotated[str, typer.Option(help="Query this installed library: auto, mpich, openmpi or intelmpi.")] = "",
     check: Annotated[
         bool, typer.Option("--check", help="Check the names (or the environment) against the installed library.")
     ] = False,

@@ -2,9 +2,8 @@
 
 import functools
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from octant.catalogue import settings as published
 from octant.catalogue.current_settings import (
@@ -15,16 +14,13 @@ from octant.catalogue.current_settings import (
     renamed,
     words_of,
 )
-from octant.catalogue.lookup import plain
+from octant.catalogue.lookup import plain, similar
 from octant.mpi import neutral
 from octant.mpi.inventory import Inventory, inventory
-from octant.mpi.knobs import knobs
+from octant.mpi.knobs import knobs, of_mpi
 
 _PAIRS = {"mca", "gmca", "prtemca", "pmixmca", "genv", "env", "setenv"}  # words before a name and a value
 _BEFORE = {"x", "e", "export", "declare"}  # words before NAME=VALUE
-_MOST_EDITS = 2
-_LETTERS_PER_EDIT = 3  # a word of five letters is no misspelling of another that differs in two
-_MOST_SUGGESTIONS = 3
 
 
 @dataclass(frozen=True)
@@ -81,21 +77,21 @@ def find(text: str) -> tuple[Found, ...]:
     """The settings of that name in every library; case, prefixes of the environment and leading `-` do not count."""
     wanted = _key(text)
     return _index().get(wanted, ()) or tuple(
-        found
+        replace(found, name=found.name.replace(new, old, 1))
         for key, library in libraries().items()
         for old, new in library.renames.items()
-        if wanted.startswith(old.lower())
-        for found in _index().get(new.lower() + wanted.removeprefix(old.lower()), ())
+        if wanted.startswith(_key(old))
+        for found in _index().get(_key(new + wanted.removeprefix(_key(old))), ())
         if found.key == key
     )
 
 
 def installed(words: Iterable[str]) -> Inventory | None:
-    """The inventory of the installed MPI library, where one of these words is a setting of an MPI library; `None`: no
-    word is, or there is no library that answers.
+    """The inventory of the installed MPI library, where one of these words is a setting of an MPI library, or begins as
+    they do; `None`: no word does, or there is no library that answers.
     """
-    names = (word.partition("=")[0] for word in words)
-    if not any(found.key in neutral.TITLES for name in names for found in find(name)):
+    names = [word.partition("=")[0] for word in words]
+    if not of_mpi(names) and not any(found.key in neutral.TITLES for name in names for found in find(name)):
         return None
     try:
         return inventory()
@@ -152,7 +148,8 @@ def purpose(found: Found) -> Purpose:
                     prefix = "OMPI_MCA_" if e.library == "openmpi" else ""
                     names.setdefault(neutral.TITLES[e.library], {})[prefix + e.name] = None
     for other in _linked(found, {one.name for one in own}):
-        names.setdefault(other.library.title, {})[other.variable] = None
+        stated = next((name for name in other.setting.options if name in found.setting.counterparts), other.variable)
+        names.setdefault(other.library.title, {})[stated] = None
     grouped: dict[str, dict[str, None]] = {}
     for title, held in names.items():
         for name in held:
@@ -179,7 +176,7 @@ def _linked(found: Found, own: set[str]) -> list[Found]:
         for other in every
         if not other.setting.until
         and (
-            other.name in found.setting.counterparts
+            not set(found.setting.counterparts).isdisjoint(other.setting.names())
             or ours.intersection(other.setting.counterparts)
             or other.setting.neutral in own
         )
@@ -247,44 +244,24 @@ def installed_text(found: Found, known: Inventory | None) -> str:
         value = known.values[name]
         effect = f", without effect: {inert_note(found)}" if inert_note(found) else ""
         read = f" as {name}" if name != found.name else ""
-        return f"{using} has it{read}, now {value or 'empty'}{effect}."
+        return f"{using} has it{read}{f', now {value}' if value else ''}{effect}."
     if found.key in ("ucx", "libfabric"):
         return f"{using}: read by {found.library.title} if messages go through it."
     return f"{using} does not read variables of {found.library.title}."
 
 
 def suggest(text: str, further: Iterable[str] = ()) -> list[str]:
-    """Up to three known names that differ from a word in at most two letters, or have the same words in another order.
+    """Up to three known names that are similar to a word; a prefix that all variables of a library have does not count.
 
     Args:
         text: a name that is not known
         further: known names that are in none of the tables of current libraries
     """
-    wanted = _key(text)
-    names = {_key(name): name for name in further}
-    names |= {_key(found.variable): found.variable for held in _index().values() for found in held}
-    names |= {_key(found.name): found.name for held in _index().values() for found in held}
-    most = min(_MOST_EDITS, len(wanted) // _LETTERS_PER_EDIT)
-    near = [(edits(wanted, name, most), names[name]) for name in names if name != wanted]
-    words = sorted(wanted.split("-"))
-    same = [names[name] for name in names if len(words) > 1 and sorted(name.split("-")) == words]
-    return list(dict.fromkeys([*same, *(name for count, name in sorted(near) if count <= most)]))[:_MOST_SUGGESTIONS]
-
-
-def edits(one: str, other: str, most: int) -> int:
-    """The letters to insert, leave out or replace to make one word of another; `most` + 1 where there are more."""
-    if abs(len(one) - len(other)) > most:
-        return most + 1
-    differing = Counter(one)
-    differing.subtract(other)
-    if sum(map(abs, differing.values())) > 2 * most:
-        return most + 1
-    before = list(range(len(other) + 1))
-    for row, letter in enumerate(one, 1):
-        line = [row]
-        for column, theirs in enumerate(other, 1):
-            line.append(min(line[-1] + 1, before[column] + 1, before[column - 1] + (letter != theirs)))
-        before = line
-        if min(before) > most:
-            return most + 1
-    return min(before[-1], most + 1)
+    environments = [held.environment for held in libraries().values() if held.environment]
+    prefix = next((prefix for prefix in environments if text.upper().startswith(prefix)), "")
+    held = [found for held in _index().values() for found in held]
+    names = {found.name: found.variable if prefix else found.name for found in held}
+    if not prefix:
+        names |= {found.variable: found.variable for found in held}
+    names |= {name: name for name in further}
+    return [names[name] for name in similar(text[len(prefix) :], names)]

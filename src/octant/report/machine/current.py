@@ -54,11 +54,12 @@ def words_text(phrase: str, width: int) -> str:
 def libraries_text() -> str:
     """The libraries with the number of their settings, and of those that were removed."""
     table = Table(box=None, pad_edge=False)
-    for column in ("library", "settings", "removed", "source"):
+    for column in ("library", "settings", "removed", "listed by, or documents of"):
         table.add_column(column, justify="right" if column in ("settings", "removed") else "left", overflow="fold")
     for held in libraries().values():
         removed = sum(bool(one.until) for one in held.setting)
-        versions = ", ".join(dict.fromkeys(source.version for source in held.sources.values()))
+        listed = [source for source in held.sources.values() if source.kind == "listing"]
+        versions = ", ".join(dict.fromkeys(source.version for source in listed or held.sources.values()))
         table.add_row(held.title, str(len(held.setting)), str(removed) if removed else "", versions)
     return render(table)
 
@@ -85,7 +86,8 @@ def _entry_text(found: Found, value: str, inventory: Inventory | None, width: in
     setting = found.setting
     alias = f", another name of {setting.name}" if found.name != setting.name else ""
     rows = [f"{found.variable}  ({found.library.title}{alias})", row("meaning", setting.meaning, width)]
-    rows += [row("value", remark, width) for remark in value_remarks(found, value)]
+    remarks = value_remarks(found, value)
+    rows += [row("value", remark, width) for remark in remarks]
     if gone := removal_text(found.library.title, setting):
         rows.append(row("removed", gone, width))
     rows.append(row("values", _values_text(setting), width))
@@ -96,7 +98,7 @@ def _entry_text(found: Found, value: str, inventory: Inventory | None, width: in
     others = [name for name in (*setting.aliases, *setting.options) if name != found.name]
     rows += [row("also", ", ".join(others), width)] if others else []
     if not setting.until:
-        line = found.library.line.format(name=found.name, value=value or _example(setting))
+        line = found.library.line.format(name=found.name, value="VALUE" if remarks else value or _example(setting))
         rows.append(command(line, width, "how to set it"))
     rows += [row("note", setting.note, width)] if setting.note else []
     rows += _evidence_rows(found, width)
@@ -105,8 +107,8 @@ def _entry_text(found: Found, value: str, inventory: Inventory | None, width: in
     rows += _purpose_rows(found, width)
     if older := older_names(found):
         rows.append(row("older names", f"{', '.join(older)}; `octant settings NAME` explains each.", width))
-    proof, _seen = best_proof(found)
-    words = legend([proof], width)
+    proof, seen = best_proof(found)
+    words = "" if seen else legend([proof], width)
     return "\n".join(rows) + (f"\n\n{words}" if words else "")
 
 

@@ -8,7 +8,7 @@ from msgspec import to_builtins
 from rich.table import Table
 
 from octant.catalogue import settings as published
-from octant.catalogue.lookup import is_named, search
+from octant.catalogue.lookup import documented_words, is_named, search
 from octant.mpi import neutral
 from octant.mpi.current import find as find_current
 from octant.mpi.current import find_words, join_words, suggest
@@ -64,18 +64,11 @@ def entry_text(word: str, inventory: Inventory | None, installed: Inventory | No
     if current := current_text(word, installed or inventory, text_width()):
         return current
     name = word.partition("=")[0]
-    plain = name.removeprefix("OMPI_MCA_")
     own = neutral.find(name)
     said = search(name)
     held = _knobs_of(name)
     if not own and not said and not held:
-        if inventory is None or plain not in {*inventory.values, *inventory.aliases}:
-            if not _near(name, inventory) and (listed := words_text(name, text_width())):
-                return listed
-            raise ValueError(_unknown(name, inventory))
-        value = inventory.values[inventory.aliases.get(plain, plain)]
-        using = f"{TITLES[inventory.library]} {inventory.version}"
-        return f"{plain}\n  {using} has it{f', now {value}' if value else ''}; Octant's table says nothing of it."
+        return _of_library_alone(name, inventory or installed)
     documented = not own and bool(said) and (not held or is_named(said[0], name))
     library = neutral.Library(inventory.library, inventory.version) if inventory else None
     parts = [neutral_text(own, library, text_width())] if own else []
@@ -88,10 +81,23 @@ def entry_text(word: str, inventory: Inventory | None, installed: Inventory | No
     return "\n\n".join(parts)
 
 
+def _of_library_alone(name: str, inventory: Inventory | None) -> str:
+    """What the installed library says of a name that no table has, or the settings that have the words of a phrase."""
+    plain = name.removeprefix("OMPI_MCA_")
+    if inventory is not None and plain in {*inventory.values, *inventory.aliases}:
+        value = inventory.values[inventory.aliases.get(plain, plain)]
+        using = f"{TITLES[inventory.library]} {inventory.version}"
+        return f"{plain}\n  {using} has it{f', now {value}' if value else ''}; Octant's table says nothing of it."
+    if not _near(name, inventory) and (listed := words_text(name, text_width())):
+        return listed
+    raise ValueError(_unknown(name, inventory))
+
+
 def phrases(words: Sequence[str]) -> list[str]:
     """The names asked for: several words together where they mean something together (`huge pages`), else each."""
     together = " ".join(words)
-    return [together] if len(words) > 1 and _is_known(together) else join_words(words)
+    by_words = find_words(together) and not any(find_current(word) or neutral.find(word) for word in words)
+    return [together] if len(words) > 1 and (_is_known(together) or by_words) else join_words(words)
 
 
 def _is_known(name: str) -> bool:
@@ -106,8 +112,11 @@ def _knobs_of(name: str) -> tuple[MpiKnob, ...]:
 
 
 def _near(name: str, inventory: Inventory | None) -> list[str]:
-    documented = [word for s in published() for word in (s.name, *s.aliases)]
-    known = [*documented, *(n for knob in knobs() for n in knob.names()), *(own.name for own in neutral.settings())]
+    known = [
+        *documented_words(),
+        *(n for knob in knobs() for n in knob.names()),
+        *(own.name for own in neutral.settings()),
+    ]
     return suggest(name, [*known, *(inventory.values if inventory else ())])
 
 
