@@ -9,6 +9,8 @@ COMMANDS = {
     "python -c pass": [sys.executable, "-c", "pass"],
     "octant --help": [sys.executable, "-m", "octant.cli", "--help"],
     "octant --version": [sys.executable, "-m", "octant.cli", "--version"],
+    "octant settings I_MPI_PIN_DOMAIN": [sys.executable, "-m", "octant.cli", "settings", "I_MPI_PIN_DOMAIN"],
+    "octant settings UCX_TLS": [sys.executable, "-m", "octant.cli", "settings", "UCX_TLS"],
 }
 REPEATS = 15
 
@@ -21,10 +23,10 @@ def main() -> None:
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             seconds[name].append(time.perf_counter() - begin)
     bare = statistics.median(seconds["python -c pass"])
-    print(f"{'command':<20} {'median':>9} {'min':>9} {'/ bare':>8}")
+    print(f"{'command':<34} {'median':>9} {'min':>9} {'/ bare':>8}")
     for name, values in seconds.items():
         middle = statistics.median(values)
-        print(f"{name:<20} {middle * 1e3:>6.0f} ms {min(values) * 1e3:>6.0f} ms {middle / bare:>8.1f}")
+        print(f"{name:<34} {middle * 1e3:>6.0f} ms {min(values) * 1e3:>6.0f} ms {middle / bare:>8.1f}")
 
 
 if __name__ == "__main__":

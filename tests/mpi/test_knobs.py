@@ -15,7 +15,7 @@ from octant.catalogue import settings as published
 from octant.cli import settings as command
 from octant.failure import Refusal
 from octant.mpi.inventory import Inventory, inventory, parse_mpivars, parse_ompi_info
-from octant.mpi.knobs import Equivalent, check_names, find, knobs, presence
+from octant.mpi.knobs import Equivalent, check_names, check_values, find, knobs, presence
 from octant.report.machine import settings as writer
 from paths import DATA
 
@@ -49,6 +49,23 @@ def test_a_tool_that_prints_the_inventory_is_read_whole(tmp_path: Path, monkeypa
     (tmp_path / "mpivars").write_text("#!/bin/sh\nexit 3\n")
     with pytest.raises(ValueError, match="mpivars is missing or does not answer"):
         inventory("mpich")
+
+
+def test_intel_mpi_is_asked_by_its_own_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The form of impi_info 2021.18.1; it lists names, and no values that are in use."""
+    listing = (
+        "I_MPI_PIN \n  MPI Datatype:\n    MPI_CHAR\n  Description:\n    I_MPI_PIN=<arg>\nI_MPI_DEBUG\n  MPI Datatype:\n"
+    )
+    banner = "Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 20260415 (id: 1)"
+    for name, text in (("impi_info", listing), ("mpiexec.hydra", banner)):
+        (tmp_path / name).write_text(f"#!/bin/sh\ncat <<'END'\n{text}\nEND\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setattr("sysconfig.get_path", lambda _name: str(tmp_path))
+    assert inventory("intelmpi") == Inventory("intelmpi", "2021.18", {"I_MPI_PIN": "", "I_MPI_DEBUG": ""})
+    assert said({"I_MPI_PIM": "1"}, inventory("intelmpi"))[0][0]
+    (tmp_path / "impi_info").write_text("#!/bin/sh\nexit 127\n")
+    with pytest.raises(ValueError, match="impi_info is missing or does not answer"):
+        inventory("intelmpi")
 
 
 @pytest.mark.parametrize("known", [MPICH, OPENMPI], ids=["mpich", "openmpi"])
@@ -103,6 +120,30 @@ def test_names_of_other_versions_are_refused_with_the_version() -> None:
     assert said({"btl_vader_eager_limit": "1"}, OPENMPI) == []
 
 
+def test_removed_names_and_values_are_refused_with_what_takes_their_place() -> None:
+    intel = Inventory("intelmpi", "2021.18.1", {"I_MPI_FABRICS": "shm:ofi"})
+    ((refused, text),) = said({"I_MPI_DAPL_PROVIDER": "x"}, intel)
+    assert refused
+    assert "does not have it (removed in 2019)" in text
+    assert "Use I_MPI_OFI_PROVIDER or I_MPI_OFI_NIC_LIST." in text
+    ((refused, text),) = said({"I_MPI_DAPL_PROVIDER": "x"}, MPICH)
+    assert not refused
+    assert "belongs to Intel MPI, and the library in use is MPICH 5.0.2; it is not in Intel MPI from 2019" in text
+    assert "Use MPIR_CVAR_PROGRESS_TIMEOUT." in said({"MPIR_CVAR_DEBUG_PROGRESS_TIMEOUT": "1"}, MPICH)[0][1]
+    (problem,) = check_values({"I_MPI_FABRICS": "shm:dapl"}, intel)
+    assert problem.refused
+    assert "the value dapl was removed in Intel MPI 2019; use ofi" in problem.text
+    assert check_values({"I_MPI_FABRICS": "shm:ofi"}, intel) == ()
+    (problem,) = check_values({"OMPI_MCA_btl": "self,openib"}, OPENMPI)
+    assert "the value openib was removed in Open MPI 5.0" in problem.text
+
+
+def test_other_prefixes_of_the_same_library_are_read() -> None:
+    """MPICH reads MPICH_X and MPIR_PARAM_X as MPIR_CVAR_X; other names with MPICH_ are Cray's."""
+    assert said({"MPICH_ASYNC_PROGRESS": "1", "MPIR_PARAM_NOLOCAL": "1"}, MPICH) == []
+    assert "belongs to Cray MPICH" in said({"MPICH_OFI_NIC_POLICY": "GPU"}, MPICH)[0][1]
+
+
 def test_knobs_of_other_libraries_are_without_effect() -> None:
     refused, text = said({"MP_EAGER_LIMIT": "65536"}, MPICH)[0]
     assert not refused
@@ -148,8 +189,8 @@ def test_command() -> None:
     code, text = run("MP_WAIT_MODE")
     assert "OMPI_MCA_mpi_yield_when_idle=0 mpiexec" in text
     text = run("mpi_yield_when_idle")[1]
-    assert "Does it still matter? yes" in text
-    assert "In the documents: MP_WAIT_MODE." in text
+    assert text.startswith("OMPI_MCA_mpi_yield_when_idle  (Open MPI)\n")
+    assert "older names    MP_WAIT_MODE" in text
     text = run("wait-mode")[1]
     assert "octant run p2p --mpi wait-mode=yield" in text  # MPICH 5 cannot poll
     assert "poll: OMPI_MCA_mpi_yield_when_idle=0" in text
@@ -185,8 +226,10 @@ def test_check_from_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_the_library_alone_knows_is_not_called_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("octant.mpi.inventory.inventory", lambda _library: OPENMPI)
+    text = run("OMPI_MCA_btl_tcp_latency", "--library", "openmpi")[1]
+    assert "Open MPI 5.0.11 has it, now 0; Octant's table says nothing of it." in text
     text = run("OMPI_MCA_coll_tuned_bcast_algorithm", "--library", "openmpi")[1]
-    assert "Open MPI 5.0.11 has it, now ignore; Octant's table says nothing of it." in text
+    assert "installed      Open MPI 5.0.11 has it, now ignore." in text
     with pytest.raises(Refusal, match="no setting 'coll_tuned_bcast_algoritm'; did you mean"):
         run("coll_tuned_bcast_algoritm", "--library", "openmpi")
 

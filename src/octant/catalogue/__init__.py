@@ -195,7 +195,12 @@ def _root() -> Traversable:
     return files(__name__)
 
 
-def _table(path: Traversable) -> dict[str, Any]:
+def read_table(path: Traversable) -> dict[str, Any]:
+    """A TOML file of the catalogue.
+
+    Raises:
+        CatalogueError: it cannot be read, or is no TOML.
+    """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
@@ -210,10 +215,13 @@ def _valid(model: type[_Model], data: Mapping[str, Any], name: str) -> _Model:
 
 
 def _read_list(model: type[_Model], file: str, key: str) -> tuple[_Model, ...]:
-    return tuple(_valid(model, entry, f"{file}, {key} {n}") for n, entry in enumerate(_table(_root() / file)[key], 1))
+    return tuple(
+        _valid(model, entry, f"{file}, {key} {n}") for n, entry in enumerate(read_table(_root() / file)[key], 1)
+    )
 
 
-def _files_in(folder: str) -> list[Traversable]:
+def table_files(folder: str) -> list[Traversable]:
+    """The TOML files in a folder of the catalogue, by name."""
     return sorted((p for p in (_root() / folder).iterdir() if p.name.endswith(".toml")), key=lambda path: path.name)
 
 
@@ -226,7 +234,7 @@ def documents() -> dict[str, Document]:
 @functools.cache
 def machines() -> dict[str, PublishedMachine]:
     """The published machines, by id."""
-    found = (_machine(_table(path), path.name) for path in _files_in("machines"))
+    found = (_machine(read_table(path), path.name) for path in table_files("machines"))
     return {machine.id: machine for machine in found}
 
 
@@ -251,7 +259,7 @@ def results() -> dict[str, Result]:
         CatalogueError: a table that differs from its description.
     """
     found = (
-        read_result(path, _root() / "results" / path.name.replace(".toml", ".csv")) for path in _files_in("results")
+        read_result(path, _root() / "results" / path.name.replace(".toml", ".csv")) for path in table_files("results")
     )
     return {result.id: result for result in found}
 
@@ -265,7 +273,7 @@ def findings() -> dict[str, Finding]:
 @functools.cache
 def settings() -> tuple[Setting, ...]:
     """The published settings with their counterparts; a name may occur several times, with different values."""
-    return read_settings(_root() / "settings.toml", _files_in("counterparts"))
+    return read_settings(_root() / "settings.toml", table_files("counterparts"))
 
 
 def read_settings(file: Traversable, counterparts: Iterable[Traversable]) -> tuple[Setting, ...]:
@@ -276,13 +284,13 @@ def read_settings(file: Traversable, counterparts: Iterable[Traversable]) -> tup
     """
     known: dict[str, Counterpart] = {}
     for path in counterparts:
-        for key, entry in _table(path).items():
+        for key, entry in read_table(path).items():
             if key in known:
                 raise CatalogueError(f"cannot read {path.name} ({key}: another counterpart has this id)")
             known[key] = _valid(Counterpart, {"id": key, **entry}, f"{path.name}, {key}")
     idle = set(known)
     found = []
-    for number, entry in enumerate(_table(file)["setting"], 1):
+    for number, entry in enumerate(read_table(file)["setting"], 1):
         place = f"{file.name}, setting {number}"
         named = entry.get("counterparts", [])
         idle -= set(named)
@@ -300,7 +308,7 @@ def read_result(description: Traversable, rows: Traversable) -> Result:
     Raises:
         CatalogueError: malformed, or the rows differ from the description.
     """
-    about = _table(description)
+    about = read_table(description)
     lines = list(csv.DictReader(rows.read_text(encoding="utf-8").splitlines()))
     columns = list(about.get("configuration_columns", []))
     expected = {*_COMMON, *columns}

@@ -2,11 +2,15 @@
 
 import functools
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from octant.catalogue import Setting, settings
-from octant.failure import near
+
+_MOST_EDITS = 2
+_LETTERS_PER_EDIT = 4  # a word of five letters is no misspelling of another that differs in two
+_MOST_SUGGESTIONS = 3
 
 
 @dataclass(frozen=True)
@@ -43,15 +47,53 @@ def is_named(setting: Setting, text: str) -> bool:
     return plain(setting.name) == plain(text)
 
 
-def nearest(text: str, further: Iterable[str] = ()) -> list[str]:
-    """Up to three known words, or words of `further`, that resemble a word."""
-    known = {plain(word): word for word in further}
+def documented_words() -> Iterator[str]:
+    """Every word that finds a setting of the documents: names, single flags, values, and the names of today."""
     for setting in settings():
         for held in (setting.name, *setting.aliases, setting.neutral, *(c.name for c in setting.counterparts)):
-            for word in (*held.split(", "), *_pieces(held)):
-                known.setdefault(plain(word), word)
-    known.pop("", None)  # a value or a neutral name that is not there, and pieces that are signs alone
-    return [known[word] for word in near(plain(text), known)]
+            yield from (*held.split(", "), *_pieces(held))
+
+
+def similar(text: str, known: Iterable[str]) -> list[str]:
+    """Up to three known words that differ from a word in at most two letters, or have its parts in another order.
+
+    Case, `-` before it, and `_` for `-` do not count. A letter may be inserted, left out, replaced, or changed places
+    with its neighbour; short words may differ in one letter for every four.
+    """
+    wanted = _compared(text)
+    words = {_compared(word): word for word in known}
+    most = min(_MOST_EDITS, len(wanted) // _LETTERS_PER_EDIT)
+    parts = sorted(wanted.split("-"))
+    same = [words[word] for word in words if len(parts) > 1 and sorted(word.split("-")) == parts]
+    near = sorted((edits(wanted, word, most), words[word]) for word in words if word not in (wanted, ""))
+    return list(dict.fromkeys([*same, *(word for count, word in near if count <= most)]))[:_MOST_SUGGESTIONS]
+
+
+def edits(one: str, other: str, most: int) -> int:
+    """The letters to insert, leave out, replace or exchange with the next to make one word of another; `most` + 1 where
+    there are more.
+    """
+    if abs(len(one) - len(other)) > most:
+        return most + 1
+    differing = Counter(one)
+    differing.subtract(other)
+    if sum(map(abs, differing.values())) > 2 * most:
+        return most + 1
+    earlier: list[int] = []
+    before = list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        line = [row]
+        for column, theirs in enumerate(other, 1):
+            best = min(line[-1] + 1, before[column] + 1, before[column - 1] + (letter != theirs))
+            if row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == theirs:
+                best = min(best, earlier[column - 2] + 1)
+            line.append(best)
+        earlier, before = before, line
+    return min(before[-1], most + 1)
+
+
+def _compared(text: str) -> str:
+    return text.strip().lower().lstrip("-").replace("_", "-")
 
 
 def plain(text: str) -> str:

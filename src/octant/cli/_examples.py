@@ -113,6 +113,7 @@ _OF_COMMANDS = {
         Example("octant doctor --explain governor", "the page of one rule"),
     ),
     "settings": (
+        Example("octant settings I_MPI_FABRICS=shm:dapl", "a current variable, with a value that was removed"),
         Example("octant settings MP_EAGER_LIMIT", "what replaces an old variable"),
         Example("octant settings eager limit --library mpich", "in the installed MPICH, with its default"),
         Example("octant settings --check MPIR_CVAR_NOLOCL=1", "a misspelt name that MPICH would ignore"),

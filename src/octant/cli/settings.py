@@ -40,7 +40,7 @@ def settings(
             metavar="[NAME|NAME=VALUE]...", help="A flag, variable, keyword or tool, old or new; or a phrase."
         ),
     ] = None,
-    library: Annotated[str, typer.Option(help="Query this installed library: auto, mpich or openmpi.")] = "",
+    library: Annotated[str, typer.Option(help="Query this installed library: auto, mpich, openmpi or intelmpi.")] = "",
     check: Annotated[
         bool, typer.Option("--check", help="Check the names (or the environment) against the installed library.")
     ] = False,
@@ -51,24 +51,26 @@ def settings(
     import os
 
     from octant.failure import Exit, Refusal
+    from octant.mpi.current import installed
     from octant.mpi.inventory import inventory
     from octant.mpi.knobs import check_names, of_mpi
     from octant.mpi.settings import problems as problems_of
     from octant.report.machine import settings as writer
 
     try:
+        words = writer.phrases(name or [])
         known = inventory(library or "auto") if library or check else None
         if check and known is not None:
             given = name or of_mpi(os.environ)
-            problems = problems_of(name, known) if name else check_names({v: os.environ[v] for v in given}, known)
+            problems = problems_of(words, known) if name else check_names({v: os.environ[v] for v in given}, known)
             text = writer.as_json([], known, problems) if json else writer.problems_text(problems, known, len(given))
             print(text)
             raise typer.Exit(Exit.WRONG_WORD if any(p.refused for p in problems) else Exit.OK)
-        words = writer.phrases(name or [])
         if json:
-            print(writer.as_json([word.partition("=")[0] for word in words], known, None))
+            print(writer.as_json(words, known or installed(words), None))
         elif words:
-            print("\n\n".join(writer.entry_text(word, known) for word in words))
+            here = known or installed(words)
+            print("\n\n".join(writer.entry_text(word, known, here) for word in words))
         else:
             print(writer.list_text(known))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The control variables of an MPI library, read live: from our probe, `mpivars` or `ompi_info`."""
+"""The control variables of an MPI library, read live: from our probe, `mpivars`, `ompi_info` or `impi_info`."""
 
 import functools
 import json
@@ -22,7 +22,7 @@ _VERSIONS: tuple[tuple[str, LibraryName], ...] = (
 )
 _TRUTHS = {"true": "1", "yes": "1", "on": "1", "enabled": "1", "false": "0", "no": "0", "off": "0", "disabled": "0"}
 PROBE = "mpi-probe"
-LIBRARIES = ("auto", "mpich", "openmpi")
+LIBRARIES = ("auto", "mpich", "openmpi", "intelmpi")
 """What `inventory` can ask."""
 
 
@@ -51,6 +51,11 @@ def parse_ompi_info(text: str) -> Inventory:
     pairs = re.findall(r"^mca:[^:]*:[^:]*:param:([^:]+):synonym:name:(.*)$", text, re.MULTILINE)
     version = re.search(r"^ompi:version:full:(.*)$", text, re.MULTILINE)
     return Inventory("openmpi", version[1] if version else "", values, {alias: name for name, alias in pairs})
+
+
+def parse_impi_info(text: str, version: str) -> Inventory:
+    """Intel MPI's inventory from the output of `impi_info -a -e`: names without values, since it shows none in use."""
+    return Inventory("intelmpi", version, dict.fromkeys(re.findall(r"^([A-Z]\w+) *$", text, re.MULTILINE), ""))
 
 
 def parse_probe(text: str) -> Inventory:
@@ -111,7 +116,18 @@ def inventory(library: str = "auto") -> Inventory:
         found = parse_ompi_info(_output("ompi_info", "--all", "--parsable"))
         if found.values:
             return found
-    tools = {"auto": "mpivars or ompi_info", "mpich": "mpivars", "openmpi": "ompi_info"}[library]
+    if library in ("auto", "intelmpi"):
+        beside = Path(tool("impi_info") or "impi_info").with_name(
+            "mpiexec.hydra"
+        )  # others have a launcher of that name
+        said = _output(str(beside), "--version")
+        version = re.search(r"Intel\(R\) MPI Library.*Version (\S+)", said)
+        found = parse_impi_info(_output("impi_info", "-a", "-e"), version[1] if version else "")
+        if found.values:
+            return found
+    tools = {
+        "auto": "mpivars or ompi_info", "mpich": "mpivars", "openmpi": "ompi_info", "intelmpi": "impi_info",
+    }[library]  # fmt: skip
     raise ValueError(
         f"cannot read the settings of the MPI library ({tools} is missing or does not answer); try --library"
     )

@@ -10,17 +10,15 @@ from typing import Literal
 
 from octant.catalogue import Setting
 from octant.catalogue import settings as published
-from octant.failure import near, suggestion
+from octant.catalogue.current_settings import entry, instead_text, libraries, removal_text, removed_values, renamed
+from octant.catalogue.lookup import similar
 from octant.mpi import neutral
 from octant.mpi.inventory import Inventory
 from octant.untrusted import InputTable, convert
 
 TITLES = neutral.TITLES
-_PREFIXES = {
-    "MPIR_CVAR_": "mpich", "OMPI_MCA_": "openmpi", "OMPI_MPI_": "openmpi", "I_MPI_": "intelmpi", "UCX_": "ucx",
-    "FI_": "libfabric", "MPICH_": "cray-mpich", "MV2_": "mvapich2",
-    "MP_": "poe", "LAPI_": "poe", "DCMF_": "poe", "XLSMPOPTS": "poe",
-}  # fmt: skip
+_OLD_PREFIXES = {"MP_": "poe", "LAPI_": "poe", "DCMF_": "poe", "XLSMPOPTS": "poe"}
+_OF_MPI = {*TITLES, "mvapich", "pamid"}  # tables of libraries that are MPI or below it
 _TRANSPORTS = ("ucx", "libfabric")
 
 
@@ -93,7 +91,7 @@ def find(name: str) -> tuple[tuple[MpiKnob, ...], tuple[Setting, ...]]:
     documented = tuple(s for s in published() if s.name in names)
     if not found and not documented:
         known = sorted({n for k in knobs() for n in k.names()} | {s.name for s in published()})
-        raise ValueError(f"no setting {name!r}; {suggestion(name, known, 'octant settings')}")
+        raise ValueError(f"no setting {name!r}{_nearest(name, known) or '; `octant settings` lists them'}")
     return found, documented
 
 
@@ -102,9 +100,31 @@ def is_neutral(name: str, knob: MpiKnob) -> bool:
     return re.sub("[ _-]", " ", name.lower()) == re.sub("[ _-]", " ", knob.name)
 
 
+@functools.cache
+def _prefixes() -> Mapping[str, str]:
+    """The library of each beginning of a variable's name, longer ones first."""
+    tabled = {prefix: key for key, held in libraries().items() if key in _OF_MPI for prefix in held.prefixes}
+    every = _OLD_PREFIXES | tabled
+    return {prefix: every[prefix] for prefix in sorted(every, key=len, reverse=True)}
+
+
+def _owner(name: str) -> str | None:
+    return next((key for prefix, key in _prefixes().items() if name.startswith(prefix)), None)
+
+
+def belongs_to(name: str, library: str) -> bool:
+    """Whether a variable begins as those of a library do."""
+    return _owner(name) == library
+
+
+def is_of_mpi(name: str) -> bool:
+    """Whether the tables of the MPI libraries have this variable, also under another prefix of the same library."""
+    return any(entry(key, renamed(key, name)) for key in _OF_MPI)
+
+
 def of_mpi(names: Iterable[str]) -> list[str]:
     """Those of these environment variables that belong to an MPI library, a transport or IBM's MPI, by their prefix."""
-    return [name for name in names if name.startswith(tuple(_PREFIXES))]
+    return [name for name in names if _owner(name)]
 
 
 def presence(equivalent: Equivalent, inventory: Inventory | None) -> str:
@@ -130,10 +150,15 @@ def check_names(settings: Mapping[str, str], inventory: Inventory) -> tuple[Prob
 
 
 def check_values(settings: Mapping[str, str], inventory: Inventory) -> tuple[Problem, ...]:
-    """Values that the library in use cannot read: MPICH ends over them, far from the cause, and Open MPI takes 0."""
+    """Values that the library in use cannot read: MPICH ends over them, far from the cause, and Open MPI takes 0; and
+    words that it no longer takes.
+    """
     found = []
     for name, value in settings.items():
         plain = name.removeprefix("OMPI_MCA_")
+        if current := entry(inventory.library, plain):
+            gone = removed_values(current, value, TITLES[inventory.library])
+            found += [Problem(name, f"cannot set {name}={value}: {text}", True) for text in gone]
         words = inventory.words.get(plain, ())
         if inventory.kinds.get(plain) != "integer" or value in words or re.fullmatch(_READABLE[name != plain], value):
             continue
@@ -147,13 +172,13 @@ _READABLE = {False: r"-?\d+|(?i:yes|no|true|false|on|off)", True: r"-?\d+[kKmMgG
 
 
 def _check_name(name: str, inventory: Inventory) -> Problem | None:
-    owner = next((lib for prefix, lib in _PREFIXES.items() if name.startswith(prefix)), None)
+    owner = _owner(name)
     using = f"{TITLES[inventory.library]} {inventory.version}".strip()
     if owner is None and inventory.library == "openmpi" and re.fullmatch(r"[a-z][a-z0-9_]*", name):
         owner = "openmpi"
     if owner is None:
         return None
-    plain = name.removeprefix("OMPI_MCA_")
+    plain = renamed(inventory.library, name.removeprefix("OMPI_MCA_"))
     if owner == inventory.library or plain in inventory.values:
         if neutral.is_known_variable(name) and plain == name and not name.startswith("MPIR_CVAR_"):
             return None  # read from the environment alone: the library does not list it
@@ -163,25 +188,33 @@ def _check_name(name: str, inventory: Inventory) -> Problem | None:
         return Problem(name, _unknown(name, plain, inventory, using), True)
     if owner in _TRANSPORTS:
         return None  # the transport below may read it; only its own inventory would show
-    other = TITLES.get(owner, "IBM's MPI")
+    other = libraries()[owner].title if owner in libraries() else "IBM's MPI"
     same = [e.name for k in knobs() if name in k.names() for e in k.equivalents]
     idle = {e.name for k in knobs() for e in k.equivalents if e.inert}
     here = [n for n in same if (n in inventory.values or n in inventory.aliases) and n not in idle]
     hint = f"; here it is {' or '.join(here)}" if here else ""
+    current = entry(owner, name.removeprefix("OMPI_MCA_"))
+    if current and current.until:
+        hint += f"; it is {removal_text(other, current)}"
     return Problem(name, f"{name} has no effect: it belongs to {other}, and the library in use is {using}{hint}", False)
 
 
 def _unknown(name: str, plain: str, inventory: Inventory, using: str) -> str:
-    entry = next((e for k in knobs() for e in k.equivalents if e.name == plain), None)
-    if entry is not None and not entry.within(inventory.version):
-        age = f"new in {entry.since}" if entry.since and not entry.until else f"removed in {entry.until}"
-        return f"cannot set {name}: {using} does not have it ({age}) and would silently ignore it"
+    ignores = "ignores it with a warning" if inventory.library == "intelmpi" else "would silently ignore it"
+    current = entry(inventory.library, plain)
+    if current and not neutral.within(inventory.version, "", current.until):
+        lacks = f"{using} does not have it (removed in {current.until}) and {ignores}"
+        return f"cannot set {name}: {lacks}. {instead_text(current)}"
+    known = next((e for k in knobs() for e in k.equivalents if e.name == plain), None)
+    if known is not None and not known.within(inventory.version):
+        age = f"new in {known.since}" if known.since and not known.until else f"removed in {known.until}"
+        return f"cannot set {name}: {using} does not have it ({age}) and {ignores}"
     hint = _nearest(plain, [*inventory.values, *inventory.aliases])
-    return f"cannot set {name}: {using} does not know it and would silently ignore it{hint}"
+    return f"cannot set {name}: {using} does not know it and {ignores}{hint}"
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    close = near(name, known)
+    close = similar(name, known)
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from octant.failure import Exit, Refusal, suggestion
+from octant.catalogue.lookup import similar
+from octant.failure import Exit, Refusal
 from octant.mpi import neutral
 from octant.mpi.inventory import Inventory, linked
-from octant.mpi.knobs import Problem, check_names, check_values, find, knobs, of_mpi
+from octant.mpi.knobs import Problem, belongs_to, check_names, check_values, find, is_of_mpi, knobs, of_mpi
 from octant.mpi.neutral import CannotExpressError, Library, Neutral, Value, Wanted
 
 
@@ -183,7 +184,9 @@ def problems(words: Sequence[str], inventory: Inventory) -> tuple[Problem, ...]:
         for s in settings
         if not any(row.names() for row in s.rows(library))
     ]
-    return (*nothing, *check_names(plain, inventory))
+    pairs = [(name, value) for name, _equals, value in (word.partition("=") for word in words)]
+    values = {_variable(name, inventory): value for name, value in pairs if value and not neutral.find(name)}
+    return (*nothing, *check_names(plain, inventory), *check_values(values, inventory))
 
 
 def check_environment(variables: Mapping[str, str], ask: Callable[[], Inventory] = linked) -> None:
@@ -230,13 +233,16 @@ def _variable(name: str, inventory: Inventory) -> str:
             e.library == "openmpi" and e.name == name for k in knobs() for e in k.equivalents
         ):
             return f"OMPI_MCA_{name}"
-    elif re.fullmatch(r"(MPIR_CVAR|OMPI_MCA|MP|LAPI|DCMF)_\w+", name) or is_known(name):
+    elif re.fullmatch(r"(MPIR_CVAR|OMPI_MCA|MP|LAPI|DCMF)_\w+", name) or is_known(name) or is_of_mpi(name):
+        return name
+    if belongs_to(name, inventory.library):  # a misspelt one, of which the check says more
         return name
     try:
         find(name)
     except ValueError:
         names = [*(one.name for one in neutral.settings()), *(known for knob in knobs() for known in knob.names())]
-        hint = suggestion(name, names, "octant settings")
+        near = similar(name, names)
+        hint = f"did you mean {' or '.join(near)}?" if near else "`octant settings` lists them"
         raise Refusal(f"cannot set {name!r} (no such setting); {hint}", Exit.WRONG_WORD) from None
     if not of_mpi([name]):  # a flag, a tool, or a variable of something else
         raise Refusal(f"cannot set {name!r} (no MPI library reads it); try octant settings {name}", Exit.WRONG_WORD)

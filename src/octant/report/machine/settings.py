@@ -8,17 +8,22 @@ from msgspec import to_builtins
 from rich.table import Table
 
 from octant.catalogue import settings as published
-from octant.catalogue.lookup import is_named, nearest, search
+from octant.catalogue.lookup import documented_words, is_named, search
 from octant.mpi import neutral
+from octant.mpi.current import find as find_current
+from octant.mpi.current import find_words, join_words, suggest
 from octant.mpi.inventory import Inventory
 from octant.mpi.knobs import TITLES, MpiKnob, Problem, find, knobs, presence
 from octant.report.machine.counterparts import found_text
+from octant.report.machine.current import current_json, current_text, libraries_text, words_text
 from octant.report.machine.neutral import names_text, neutral_text
 from octant.report.terminal import render, text_width
 
 
 def list_text(inventory: Inventory | None) -> str:
-    """A block a knob: the old names, and those in the library in use, or in MPICH and Open MPI."""
+    """The libraries with the number of their settings; then a block for each purpose: the old names, and those in the
+    library in use, or in MPICH and Open MPI.
+    """
     libraries = ("mpich", "openmpi") if inventory is None else (inventory.library,)
     blocks = []
     for knob in knobs():
@@ -32,7 +37,8 @@ def list_text(inventory: Inventory | None) -> str:
     count = len({setting.name for setting in published()})
     more = f"{count} further names, of older systems: `octant catalogue settings` lists them."
     more += " `octant settings NAME` explains any of these names."
-    return "\n\n".join(["\n".join(blocks), names_text(text_width()), textwrap.fill(more, text_width())])
+    parts = ["\n".join(blocks), names_text(text_width()), textwrap.fill(more, text_width())]
+    return "\n\n".join([libraries_text().rstrip(), *parts] if inventory is None else parts)
 
 
 def _now(knob: MpiKnob, library: str, inventory: Inventory | None) -> list[str]:
@@ -42,24 +48,27 @@ def _now(knob: MpiKnob, library: str, inventory: Inventory | None) -> list[str]:
     return [e.name for e in names]
 
 
-def entry_text(word: str, inventory: Inventory | None) -> str:
-    """What `NAME` or `NAME=VALUE` stands for: a neutral setting, a setting of the documents with the lines that replace
-    it, or a knob with its names in every library; the knob too where the library in use is asked for.
+def entry_text(word: str, inventory: Inventory | None, installed: Inventory | None = None) -> str:
+    """What `NAME` or `NAME=VALUE` stands for: a setting of a current library, a neutral setting, a setting of the
+    documents with the lines that replace it, or a knob with its names in every library; the knob too where the library
+    in use is asked for.
+
+    Args:
+        word: as asked
+        inventory: of the library that was asked for
+        installed: of the installed library, which settings of current libraries are compared with; `None`: `inventory`
 
     Raises:
         ValueError: neither Octant's tables nor the library in use has such a name; the message lists the nearest.
     """
+    if current := current_text(word, installed or inventory, text_width()):
+        return current
     name = word.partition("=")[0]
-    plain = name.removeprefix("OMPI_MCA_")
     own = neutral.find(name)
     said = search(name)
     held = _knobs_of(name)
     if not own and not said and not held:
-        if inventory is None or plain not in {*inventory.values, *inventory.aliases}:
-            raise ValueError(_unknown(name))
-        value = inventory.values[inventory.aliases.get(plain, plain)]
-        using = f"{TITLES[inventory.library]} {inventory.version}"
-        return f"{plain}\n  {using} has it{f', now {value}' if value else ''}; Octant's table says nothing of it."
+        return _of_library_alone(name, inventory or installed)
     documented = not own and bool(said) and (not held or is_named(said[0], name))
     library = neutral.Library(inventory.library, inventory.version) if inventory else None
     parts = [neutral_text(own, library, text_width())] if own else []
@@ -72,14 +81,27 @@ def entry_text(word: str, inventory: Inventory | None) -> str:
     return "\n\n".join(parts)
 
 
+def _of_library_alone(name: str, inventory: Inventory | None) -> str:
+    """What the installed library says of a name that no table has, or the settings that have the words of a phrase."""
+    plain = name.removeprefix("OMPI_MCA_")
+    if inventory is not None and plain in {*inventory.values, *inventory.aliases}:
+        value = inventory.values[inventory.aliases.get(plain, plain)]
+        using = f"{TITLES[inventory.library]} {inventory.version}"
+        return f"{plain}\n  {using} has it{f', now {value}' if value else ''}; Octant's table says nothing of it."
+    if not _near(name, inventory) and (listed := words_text(name, text_width())):
+        return listed
+    raise ValueError(_unknown(name, inventory))
+
+
 def phrases(words: Sequence[str]) -> list[str]:
     """The names asked for: several words together where they mean something together (`huge pages`), else each."""
     together = " ".join(words)
-    return [together] if len(words) > 1 and _is_known(together) else list(words)
+    by_words = find_words(together) and not any(find_current(word) or neutral.find(word) for word in words)
+    return [together] if len(words) > 1 and (_is_known(together) or by_words) else join_words(words)
 
 
 def _is_known(name: str) -> bool:
-    return bool(neutral.find(name) or search(name) or _knobs_of(name))
+    return bool(find_current(name) or neutral.find(name) or search(name) or _knobs_of(name))
 
 
 def _knobs_of(name: str) -> tuple[MpiKnob, ...]:
@@ -89,8 +111,17 @@ def _knobs_of(name: str) -> tuple[MpiKnob, ...]:
         return ()
 
 
-def _unknown(name: str) -> str:
-    near = nearest(name, (*(n for knob in knobs() for n in knob.names()), *(own.name for own in neutral.settings())))
+def _near(name: str, inventory: Inventory | None) -> list[str]:
+    known = [
+        *documented_words(),
+        *(n for knob in knobs() for n in knob.names()),
+        *(own.name for own in neutral.settings()),
+    ]
+    return suggest(name, [*known, *(inventory.values if inventory else ())])
+
+
+def _unknown(name: str, inventory: Inventory | None) -> str:
+    near = _near(name, inventory)
     hint = (
         f"did you mean {' or '.join(near)}?" if near else "`octant settings` and `octant catalogue settings` list them"
     )
@@ -135,14 +166,16 @@ def problems_text(problems: tuple[Problem, ...], inventory: Inventory, checked: 
     return "\n".join(f"{'refused' if p.refused else 'no effect'}: {p.text}" for p in problems)
 
 
-def as_json(names: Sequence[str], inventory: Inventory | None, problems: tuple[Problem, ...] | None) -> str:
+def as_json(words: Sequence[str], inventory: Inventory | None, problems: tuple[Problem, ...] | None) -> str:
     """The same as JSON; without names, of all knobs."""
+    pairs = [(name, value) for name, _equals, value in (word.partition("=") for word in words)]
+    names = [name for name, _value in pairs]
     held = [knob for name in names for knob in _knobs_of(name)] if names else knobs()
     owned = [own for name in names if (own := neutral.find(name))] if names else list(neutral.settings())
     said = {(s.name, s.value, s.document): s for name in names for s in search(name)}
     for name in names:
-        if not _is_known(name):
-            raise ValueError(_unknown(name))
+        if not _is_known(name) and not find_words(name):
+            raise ValueError(_unknown(name, inventory))
     library = None if inventory is None else {"library": inventory.library, "version": inventory.version}
     entries = []
     for knob in dict.fromkeys(held):
@@ -150,6 +183,7 @@ def as_json(names: Sequence[str], inventory: Inventory | None, problems: tuple[P
         entries.append({**to_builtins(knob), "here": here})
     result: dict[str, object] = {
         "library": library,
+        "current": [one for name, value in pairs for one in current_json(name, value, inventory)],
         "neutral": [to_builtins(one) for one in owned],
         "knobs": entries,
         "documents": [to_builtins(s) for s in said.values()],

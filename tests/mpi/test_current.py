@@ -1,0 +1,232 @@
+"""`octant settings NAME`: the setting of that name first, its values and neighbours, and only similar suggestions."""
+
+import contextlib
+import functools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from octant.catalogue.current_settings import libraries
+from octant.catalogue.lookup import edits
+from octant.mpi.current import find, find_words, installed_text, join_words, purpose, suggest, value_remarks
+from octant.mpi.inventory import Inventory, parse_mpivars
+from octant.report.machine import settings as writer
+from octant.report.machine.current import current_json, current_text
+from paths import DATA
+
+MPICH = parse_mpivars((DATA / "mpivars-5.0.2.txt").read_text(), "5.0.2")
+NAMES = [(held, one) for held in libraries().values() for one in held.setting]
+ASKED = [
+    ("I_MPI_PIN_DOMAIN", "Intel MPI"),
+    ("I_MPI_EAGER_THRESHOLD", "Intel MPI"),
+    ("I_MPI_DAPL_UD", "Intel MPI"),
+    ("I_MPI_SHM_LMT", "Intel MPI"),
+    ("I_MPI_FABRICS=shm:dapl", "Intel MPI"),
+    ("MPICH_GPU_SUPPORT_ENABLED", "Cray MPICH"),
+    ("PAMID_EAGER", "MPICH on Blue Gene/Q"),
+    ("mpir_cvar_nolocal", "MPICH"),
+    ("OMPI_MCA_btl_openib_allow_ib", "Open MPI"),
+    ("OMPI_MCA_btl", "Open MPI"),
+    ("btl_sm_eager_limit", "Open MPI"),
+    ("KMP_AFFINITY", "Intel and LLVM OpenMP"),
+    ("FI_CXI_RX_MATCH_MODE", "libfabric"),
+    ("MV2_IBA_EAGER_THRESHOLD=64k", "MVAPICH2"),
+]
+
+
+@pytest.mark.parametrize(("word", "library"), ASKED)
+def test_a_name_is_answered_about_itself_first(word: str, library: str) -> None:
+    head = current_text(word, None, 100).splitlines()[0]
+    name = word.partition("=")[0]
+    assert name.upper() in head.upper()
+    assert head.endswith(f"({library})")
+
+
+def test_every_name_is_found_in_every_spelling() -> None:
+    """As it is, in lower case, and as a variable of the environment."""
+    for held, one in NAMES:
+        for name in one.names():
+            for spelling in (name, name.lower(), held.environment + name if not name.startswith("-") else name):
+                assert any(f.setting is one for f in find(spelling)), (held.title, spelling)
+
+
+def test_every_page_fits_the_terminal_and_names_its_source() -> None:
+    for held, one in NAMES:
+        text = current_text(one.name, MPICH, 80)
+        assert [line for line in text.splitlines() if len(line) > 80 and " " in line.strip()] == [], one.name
+        words = " ".join(text.split())
+        assert all(held.sources[name].version in words for name in one.source), one.name
+        assert "removed " in words if one.until else "how to set it" in text, one.name
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        (["--mca", "btl", "openib"], ["btl=openib"]),
+        (["-mca", "btl", "self,sm", "--mca", "pml", "ob1"], ["btl=self,sm", "pml=ob1"]),
+        (["-genv", "I_MPI_PIN", "1"], ["I_MPI_PIN=1"]),
+        (["-genv I_MPI_PIN 1"], ["I_MPI_PIN=1"]),
+        (["-genv", "I_MPI_PIN=1"], ["I_MPI_PIN=1"]),
+        (["-x", "UCX_TLS=tcp", "-x", "PATH"], ["UCX_TLS=tcp", "PATH"]),
+        (["export", "I_MPI_PIN=1"], ["I_MPI_PIN=1"]),
+        (["setenv", "I_MPI_PIN", "1"], ["I_MPI_PIN=1"]),
+        (["--mca", "btl"], ["btl"]),
+        (["--mca", "btl", "--mca", "pml", "ob1"], ["btl", "pml=ob1"]),
+        (["-qhot", "-x", "vmo"], ["-qhot", "vmo"]),
+        (["env"], ["env"]),
+        (["--mca"], ["--mca"]),
+    ],
+)
+def test_words_of_a_command_line_are_a_name_and_a_value(words: list[str], asked: list[str]) -> None:
+    assert join_words(words) == asked
+
+
+def test_a_removed_value_is_told_with_what_takes_its_place() -> None:
+    (fabrics,) = find("I_MPI_FABRICS")
+    (remark,) = value_remarks(fabrics, "shm:dapl")
+    assert remark.startswith("the value dapl was removed in Intel MPI 2019; use ofi")
+    assert value_remarks(fabrics, "shm:ofi") == value_remarks(fabrics, "") == []
+    (order,) = find("I_MPI_PIN_ORDER")
+    assert value_remarks(order, "compakt") == [
+        "compakt is not one of its values (compact, scatter, spread, bunch, range)"
+    ]
+    (btl,) = find("btl")
+    assert value_remarks(btl, "self,openib") == ["the value openib was removed in Open MPI 5.0; use pml=ucx"]
+    assert "the value dapl was removed" in " ".join(current_text("I_MPI_FABRICS=shm:dapl", None, 100).split())
+
+
+def test_the_installed_library_is_compared() -> None:
+    def text(name: str) -> str:
+        (found,) = find(name)
+        return installed_text(found, MPICH)
+
+    assert text("MPIR_CVAR_CH4_NUM_VCIS") == "MPICH 5.0.2 has it, now 1."
+    assert text("MPIR_CVAR_POLLS_BEFORE_YIELD").startswith("MPICH 5.0.2 has it, now 1000, without effect: ")
+    assert text("MPICH_POLLS_BEFORE_YIELD").startswith("MPICH 5.0.2 has it as MPIR_CVAR_POLLS_BEFORE_YIELD, now 1000")
+    assert text("MPICH_ASYNC_PROGRESS") == "MPICH 5.0.2 has it as MPIR_CVAR_ASYNC_PROGRESS, now 0."
+    assert text("MPIR_CVAR_DEBUG_PROGRESS_TIMEOUT") == "MPICH 5.0.2 does not list it."
+    assert text("I_MPI_PIN") == "MPICH 5.0.2 does not read variables of Intel MPI."
+    assert installed_text(find("I_MPI_PIN")[0], None) == ""
+    intel = Inventory("intelmpi", "2021.18.1", {"I_MPI_PIN": ""})
+    assert installed_text(find("I_MPI_PIN")[0], intel) == "Intel MPI 2021.18.1 has it."
+
+
+def test_counterparts_come_from_the_neutral_settings_and_from_both_directions() -> None:
+    limit = purpose(find("I_MPI_EAGER_THRESHOLD")[0])
+    assert limit.neutral == ("eager-limit",)
+    assert "MV2_IBA_EAGER_THRESHOLD" in limit.names["MVAPICH2"]
+    assert "Intel MPI" not in limit.names, "names of its own library are no counterparts"
+    assert purpose(find("MV2_ENABLE_AFFINITY")[0]).names["Intel MPI"] == ("I_MPI_PIN",)
+    assert "MV2_ENABLE_AFFINITY" in purpose(find("I_MPI_PIN")[0]).names["MVAPICH2"]
+
+
+def test_json_has_the_entry_with_its_source() -> None:
+    (found,) = current_json("I_MPI_FABRICS", "tmi", MPICH)
+    assert (found["library"], found["default"]) == ("Intel MPI", "shm:ofi")
+    assert found["source"][0] == {
+        "title": "impi_info -a -e",
+        "version": "Intel MPI 2021.18.1",
+        "kind": "listing",
+        "address": "",
+    }
+    assert found["value_remarks"][0].startswith("the value tmi was removed")
+    assert found["neutral"] == ["shared-memory"]
+
+
+def test_words_find_settings_by_name_and_meaning() -> None:
+    assert "I_MPI_PIN_ORDER" in {f.name for f in find_words("pin order")}
+    assert "MPIR_CVAR_COREDUMP_ON_ABORT" in {f.name for f in find_words("core dump")}
+    assert writer.phrases(["pin", "order"]) == ["pin order"]
+    assert writer.phrases(["I_MPI_PIN", "I_MPI_DEBUG"]) == ["I_MPI_PIN", "I_MPI_DEBUG"]
+    assert find_words("nothing of the kind") == find_words("") == find_words("-") == ()
+
+
+@functools.cache
+def _distance(one: str, other: str) -> int:
+    """Levenshtein's with exchanged neighbours (optimal string alignment), by its definition."""
+    if not one or not other:
+        return len(one) + len(other)
+    ways = [_distance(one[1:], other) + 1, _distance(one, other[1:]) + 1]
+    ways.append(_distance(one[1:], other[1:]) + (one[0] != other[0]))
+    if one[:2] == other[:2][::-1] and len(one) > 1:
+        ways.append(_distance(one[2:], other[2:]) + 1)
+    return min(ways)
+
+
+@given(st.text("abc_", max_size=7), st.text("abc_", max_size=7))
+@settings(max_examples=200, deadline=None)
+def test_edits_are_those_of_the_definition(one: str, other: str) -> None:
+    for most in (0, 1, 2):
+        assert edits(one, other, most) == min(_distance(one, other), most + 1)
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_name_with_two_wrong_letters_is_suggested(data: st.DataObject) -> None:
+    """Unless three other names are as near."""
+    variable = name = data.draw(
+        st.sampled_from([lib.environment + s.name for lib, s in NAMES if len(s.name) > 8 and s.name[0] != "-"])
+    )
+    for _ in range(data.draw(st.integers(1, 2))):
+        at = data.draw(st.integers(0, len(name) - 1))
+        letter = data.draw(st.sampled_from(["", "X", name[at] + "Q"]))
+        name = name[:at] + letter + name[at + 1 :]
+    if find(name):
+        return
+    near = suggest(name)
+    assert variable in near or len(near) == 3, (name, near)
+    environments = tuple(held.environment for held in libraries().values() if held.environment)
+
+    def bare(text: str) -> str:
+        prefix = next((prefix for prefix in environments if text.startswith(prefix)), "")
+        return text.removeprefix(prefix).lower().strip("-").replace("_", "-")
+
+    for other in near:
+        pairs = ((bare(name), bare(other)), (name.lower().replace("_", "-"), other.lower().replace("_", "-")))
+        assert any(edits(a, b, 2) <= 2 or sorted(a.split("-")) == sorted(b.split("-")) for a, b in pairs), other
+
+
+@given(st.text("bcdfghjkqwxz", min_size=5, max_size=20))
+@settings(max_examples=60, deadline=None)
+def test_words_that_resemble_nothing_get_no_suggestion(word: str) -> None:
+    assert suggest(f"I_MPI_{word}_{word}") == []
+
+
+def test_only_similar_names_are_suggested() -> None:
+    assert suggest("I_MPI_DOMAIN_PIN") == ["I_MPI_PIN_DOMAIN"]
+    assert suggest("I_MPI_PIN_DOMAINS") == ["I_MPI_PIN_DOMAIN"]
+    assert suggest("MPIR_CVAR_NOLOCL") == ["MPIR_CVAR_NOLOCAL"]
+    assert suggest("I_MPI_EAGER_LIMIT") == [], "half of the words are no resemblance"
+    assert suggest("OMPI_MCA_btl_sm_eager_limt") == ["OMPI_MCA_btl_sm_eager_limit"]
+    assert suggest("btl_sm_eager_limt") == ["btl_sm_eager_limit"]
+    assert suggest("OMPI_MCA_xy") == [], "the prefix of all of them is no resemblance"
+    assert suggest("pni") == suggest("") == []
+
+
+@given(
+    st.text(max_size=40)
+    | st.lists(st.sampled_from(["--mca", "-genv", "btl", "=", "x", "-", "I_MPI_PIN"])).map(" ".join)
+)
+@settings(max_examples=25, deadline=None)
+def test_any_words_are_answered_or_refused(text: str) -> None:
+    for word in writer.phrases(text.split(" ")):
+        with contextlib.suppress(ValueError):  # the message is a refusal's
+            assert writer.entry_text(word, None, MPICH)
+
+
+PAGES = {
+    "value-that-was-removed": "I_MPI_FABRICS=shm:dapl",
+    "in-the-installed-library": "MPIR_CVAR_NOLOCAL",
+    "removed-without-successor": "I_MPI_EAGER_THRESHOLD",
+    "documentation-only": "MPICH_GPU_SUPPORT_ENABLED",
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_reads_as_stored(page: str, request: pytest.FixtureRequest) -> None:
+    path = DATA / "settings" / f"{page}.txt"
+    now = current_text(PAGES[page], MPICH, 100) + "\n"
+    if request.config.getoption("--rewrite"):
+        path.write_text(now, encoding="utf-8")
+    assert now == path.read_text(encoding="utf-8")
