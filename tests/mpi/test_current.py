@@ -218,7 +218,7 @@ def test_any_words_are_answered_or_refused(text: str) -> None:
 PAGES = {
     "value-that-was-removed": "I_MPI_FABRICS=shm:dapl",
     "in-the-installed-library": "MPIR_CVAR_NOLOCAL",
-    "removed-without-successor": "I_MPI_EAGER_THRESHOLD",
+    "removed-with-successor": "I_MPI_EAGER_THRESHOLD",
     "documentation-only": "MPICH_GPU_SUPPORT_ENABLED",
 }
 
