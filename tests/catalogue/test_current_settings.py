@@ -1,5 +1,6 @@
 """Settings of current libraries: each entry has a source, and all that it names exists."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from octant.catalogue.current_settings import SettingLibrary, libraries, problem
 from octant.mpi import neutral
 from octant.mpi.knobs import knobs
 from octant.untrusted import MistakesError, convert
+from paths import DATA
 
 SOURCE = {"title": "ompi_info --all", "version": "Open MPI 5.0.11", "kind": "listing"}
 ENTRY = {"name": "btl", "meaning": "Lists the transports.", "kind": "list", "source": ["ompi_info"]}
@@ -96,3 +98,11 @@ def test_historical_settings_are_not_repeated() -> None:
     """One name is both: it was published with other values, and programs of today read it."""
     ours = {name for held in libraries().values() for one in held.setting for name in one.names()}
     assert ours & {one.name for one in published() if one.name.isupper() and "_" in one.name} == {"OMP_NUM_THREADS"}
+
+
+def test_intel_mpi_reports_what_the_table_calls_removed() -> None:
+    """Recorded with 2021.18.1 by tests/support/record_intelmpi_settings.py."""
+    record = json.loads((DATA / "impi-settings.json").read_text(encoding="utf-8"))
+    gone = {one.name for one in libraries()["intelmpi"].setting if one.until}
+    assert gone == {*record["removed"], *record["not supported"]}
+    assert all("run" in one.source for one in libraries()["intelmpi"].setting if one.until)

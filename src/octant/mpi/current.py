@@ -104,9 +104,8 @@ def find_words(text: str) -> tuple[Found, ...]:
     wanted = {word for word in re.split(r"[\s_-]+", text.lower()) if len(word) > 1}
     if not wanted:
         return ()
-    every = [Found(key, held, one, one.name) for key, held in libraries().items() for one in held.setting]
-    return tuple(f for f in every if wanted <= _words(f.setting.name)) or tuple(
-        f for f in every if wanted <= _words(f.setting.meaning)
+    return tuple(f for f in _every() if wanted <= _words(f.setting.name)) or tuple(
+        f for f in _every() if wanted <= _words(f.setting.meaning)
     )
 
 
@@ -116,6 +115,12 @@ def _words(text: str) -> set[str]:
 
 def _key(text: str) -> str:
     return text.strip().lower().lstrip("-").replace("_", "-")
+
+
+@functools.cache
+def _every() -> tuple[Found, ...]:
+    """Each setting of each library under its name."""
+    return tuple(Found(key, held, one, one.name) for key, held in libraries().items() for one in held.setting)
 
 
 @functools.cache
@@ -170,10 +175,9 @@ def _owner(name: str, title: str) -> str:
 def _linked(found: Found, own: set[str]) -> list[Found]:
     """Settings that name this one as a counterpart, that it names, or that state the same neutral setting."""
     ours = set(found.setting.names())
-    every = (Found(key, held, one, one.name) for key, held in libraries().items() for one in held.setting)
     return [
         other
-        for other in every
+        for other in _every()
         if not other.setting.until
         and (
             not set(found.setting.counterparts).isdisjoint(other.setting.names())
