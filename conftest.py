@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+import once
 from kernel_run import OPEN_MPI, KernelRun, KernelRuns
 from pages import CHROMIUM
 from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT, Octant
@@ -48,7 +49,6 @@ SLOW_MARKERS = ("mpi", "browser", "simgrid", "slow", "root")
 ALONE_FIXTURES = frozenset({"run_over_openmpi"})
 ALONE_MARKERS = ("alone", "mpi", "root", "simgrid")
 """What a test asks for that needs the cores, or what the whole machine shows, for itself."""
-
 WHY_SLOW = {
     "need root": {"root"},
     "start MPI programs": {"mpi", "run_over_openmpi"},
@@ -62,6 +62,15 @@ LEFT_OUT = pytest.StashKey[str]()
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="session", autouse=True)
+def done_once() -> Iterator[None]:
+    """What does not change between two starts of the command inside this process is not done for each of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        once.read_parameters_once(patch)
+        once.ask_programs_once(patch)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,11 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import pytest
+import typer.main
+
+import once
+
 READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "GLIBC_", "MALLOC_")
 """What variables begin with that Python, or what loads it, reads before anything else."""
 _LONGEST = 1 << 20  # of a request in bytes: environments may be large
@@ -104,6 +109,8 @@ def _load() -> None:
     for module in pkgutil.walk_packages(package.__path__, "octant."):
         if "test_" not in module.name and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+    once.read_parameters_once(pytest.MonkeyPatch())
+    typer.main.get_command(importlib.import_module("octant.cli").application())
     gc.freeze()
 
 
