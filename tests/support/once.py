@@ -3,23 +3,29 @@
 import functools
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 import typer.main
+from typer.utils import get_params_from_function
 
 from octant.software import blas, versions
 
-Answer = Callable[[Sequence[str], Mapping[str, str | None] | None], str]
+
+class Answer(Protocol):
+    """What `octant.software.command.output` is."""
+
+    def __call__(self, command: Sequence[str], changes: Mapping[str, str | None] | None = None) -> str: ...
+
+
 _READ_BY_TOOLS = ("PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH", "PYTHONHOME")
 
 
 def read_parameters_once(patch: pytest.MonkeyPatch) -> None:
     """Let Typer read the parameters of each function once; otherwise it reads those of all commands at each start."""
-    patch.setattr(
-        typer.main, "get_params_from_function", functools.lru_cache(4096)(typer.main.get_params_from_function)
-    )
+    patch.setattr(typer.main, "get_params_from_function", functools.lru_cache(4096)(get_params_from_function))
 
 
 def ask_programs_once(patch: pytest.MonkeyPatch) -> None:
