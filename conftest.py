@@ -1,6 +1,7 @@
 """Fixtures: the development build of the kernels, and the command run as a user runs it."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+import once
 from kernel_run import OPEN_MPI, KernelRun, KernelRuns
 from pages import CHROMIUM
 from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT, Octant
@@ -48,6 +50,8 @@ SLOW_MARKERS = ("mpi", "browser", "simgrid", "slow", "root")
 ALONE_FIXTURES = frozenset({"run_over_openmpi"})
 ALONE_MARKERS = ("alone", "mpi", "root", "simgrid")
 """What a test asks for that needs the cores, or what the whole machine shows, for itself."""
+ALONE_IN_TEXT = re.compile(rf"mark\.({'|'.join(ALONE_MARKERS)})\b|{'|'.join(ALONE_FIXTURES)}")
+"""What a file contains that holds such a test."""
 
 WHY_SLOW = {
     "need root": {"root"},
@@ -62,6 +66,15 @@ LEFT_OUT = pytest.StashKey[str]()
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="session", autouse=True)
+def done_once() -> Iterator[None]:
+    """What does not change between two starts of the command inside this process is not done for each of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        once.read_parameters_once(patch)
+        once.ask_programs_once(patch)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -182,6 +195,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--root", action="store_true", help="only tests that need root")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leaves files unread that hold no test for `--alone` and `--root`, which are few; `--together` checks the rule."""
+    few = config.getoption("--alone") or config.getoption("--root")
+    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    return True if few and is_test and not _may_hold_one_alone(collection_path) else None
+
+
+def _may_hold_one_alone(path: Path) -> bool:
+    return ALONE_IN_TEXT.search(path.read_text(encoding="utf-8")) is not None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for option, asks, wanted in (
         ("--quick", _asks_for(SLOW_MARKERS, SLOW_FIXTURES), False),
@@ -193,6 +217,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             left_out = [item for item in items if asks(item) != wanted]
             reasons = Counter(map(_why_slow, left_out)) if option == "--quick" else {}
             config.stash[LEFT_OUT] = _left_out(option, len(left_out), reasons)
+            if option == "--together" and (
+                unread := {str(item.path) for item in left_out if not _may_hold_one_alone(item.path)}
+            ):
+                raise pytest.UsageError(f"--alone would not find its tests in {', '.join(sorted(unread))}")
             config.hook.pytest_deselected(items=left_out)
             items[:] = [item for item in items if asks(item) == wanted]
     for item in items:

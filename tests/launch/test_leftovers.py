@@ -269,3 +269,100 @@ def test_the_next_run_removes_files_of_a_killed_octant_in_a_folder_of_the_user_s
     again = [sys.executable, "-m", "octant.cli", *words[:2], "pattern=open-close", *words[4:], "seconds=0.1"]
     subprocess.run(again, env=environment, check=True, capture_output=True)
     assert not list(chosen.iterdir())
+
+
+LAUNCHER_OF_A_LARGE_RANK = """
+import mmap, os, signal, sys, time
+segment, who = sys.argv[1:]
+ready, tell = os.pipe()
+rank = os.fork()
+if rank == 0:
+    file = os.open(segment + ".new", os.O_RDWR | os.O_CREAT, 0o600)
+    os.truncate(file, 4096)
+    shared = mmap.mmap(file, 4096)
+    os.close(file)
+    large = mmap.mmap(-1, 400 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    large.madvise(mmap.MADV_NOHUGEPAGE)
+    for at in range(0, len(large), mmap.PAGESIZE):
+        large[at] = 1
+    os.rename(segment + ".new", segment)
+    os.write(tell, b"x")
+    time.sleep(60)
+os.read(ready, 1)
+if who == "octant":
+    time.sleep(60)
+os.kill(rank, signal.SIGKILL)
+try:
+    while open(f"/proc/{rank}/environ", "rb").read():
+        pass
+except ProcessLookupError:  # the newer answer of Linux
+    pass
+os._exit(1)
+"""
+"""Starts one rank, which maps a segment and 400 MiB, and kills it, or waits until Octant does so.
+
+The launcher ends while the system still frees the memory of the rank.
+"""
+
+
+@pytest.mark.parametrize("end", ["launcher", "time-out", "interrupt"])
+def test_a_segment_of_a_rank_that_is_still_exiting_is_removed(
+    kernels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    segment = leftovers.FOLDER / f"mpich_shm_test_{os.getpid()}_0"
+    words = [
+        sys.executable,
+        "-c",
+        LAUNCHER_OF_A_LARGE_RANK,
+        str(segment),
+        "launcher" if end == "launcher" else "octant",
+    ]
+
+    def observe(_elapsed_s: float) -> None:
+        limit = time.monotonic() + 30
+        while end != "launcher" and not segment.exists() and time.monotonic() < limit:
+            time.sleep(0.01)
+        if end == "interrupt":
+            raise KeyboardInterrupt
+
+    try:
+        for _ in range(2):
+            with pytest.raises(KeyboardInterrupt) if end == "interrupt" else contextlib.nullcontext():
+                ended = execute(words, {}, 0.1 if end == "time-out" else 30, observe)
+                assert (ended.code, ended.timed_out) == ((1, False) if end == "launcher" else (ended.code, True))
+            assert not segment.exists()
+    finally:
+        segment.unlink(missing_ok=True)
+
+
+def test_an_exit_that_takes_very_long_does_not_hold_octant_up(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = list[int]()
+
+    def look(since_ticks: int) -> list[int]:
+        looks.append(since_ticks)
+        return [1]
+
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    monkeypatch.setattr("octant.launch.execute._EXIT_S", 0.05)
+    monkeypatch.setattr("octant.launch.processes.exiting", look)
+    assert execute(["false"], {}, 30, lambda _: None).code == 1
+    assert looks
+
+
+def test_a_process_whose_first_thread_has_ended_is_ended_with_the_others(
+    kernels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its environment reads as empty, although its other threads run."""
+    monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
+    number = tmp_path / "number"
+    first_ends = (
+        "import ctypes, os, threading, time; threading.Thread(target=time.sleep, args=(60,)).start(); "
+        f"open({str(number)!r}, 'w').write(str(os.getpid())); "
+        "ctypes.CDLL(None).syscall({'x86_64': 60}.get(os.uname().machine, 93), 0)"
+    )
+    words = ["sh", "-c", 'setsid "$0" -c "$1" & while ! grep -qs Z /proc/$!/stat; do sleep 0.01; done; exit 1']
+    ended = execute([*words, sys.executable, first_ends], {}, 30, lambda _: None)
+    assert (ended.code, ended.timed_out) == (1, False)
+    threads = list(Path("/proc").glob(f"{number.read_text()}/task/*"))
+    assert len(threads) <= 1, "a zombie has its first thread only, until somebody waits for it"

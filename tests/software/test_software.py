@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from octant.software import command, versions
+from once import answered_once
 
 
 def program(folder: Path, name: str, body: str) -> None:
@@ -70,3 +71,15 @@ def test_the_systems_blas(real: str, kind: str, tmp_path: Path, monkeypatch: pyt
     assert versions.system_blas() == f"{kind} ({target})"
     (folder / "libblas.so.3").unlink()
     assert versions.system_blas() is None
+
+
+def test_our_tests_ask_a_program_again_that_changed_or_gave_no_answer(tools: Path, tmp_path: Path) -> None:
+    asked = answered_once(command.output)
+    file = tmp_path / "count"
+    program(tools, "count", f"echo x >>{file}; echo $A; test ! -e {tmp_path}/fails")
+    assert [asked(["count"]), asked(["count"]), asked(["count"], {"A": "1"})] == ["", "", "1"]
+    assert len(file.read_text().split()) == 3, "no answer is not kept"
+    assert [asked(["count"], {"A": "1"}), asked([str(tools / "count")], {"A": "2"})] == ["1", "2"]
+    assert len(file.read_text().split()) == 4
+    program(tools, "count", f"echo x >>{file}; echo other")
+    assert asked(["count"], {"A": "1"}) == "other"

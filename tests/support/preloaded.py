@@ -5,6 +5,8 @@ once and forks for each command; the child does what `python -m octant.cli` does
 streams, process number and exit status. Only words of Python itself, and of the locale, would come too late for it.
 """
 
+import atexit
+import contextlib
 import gc
 import importlib
 import json
@@ -18,6 +20,14 @@ import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+
+import pytest
+import typer.main
+
+import once
+from octant import workloads
+from octant.build import describe, program_name
+from octant.failure import Refusal
 
 READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "GLIBC_", "MALLOC_")
 """What variables begin with that Python, or what loads it, reads before anything else."""
@@ -99,11 +109,18 @@ def _start() -> tuple["subprocess.Popen[bytes]", socket.socket]:
 
 
 def _load() -> None:
-    """Import all of Octant but its entry point and its tests."""
+    """Import all of Octant but its entry point and its tests, and ask the kernels for their knobs."""
     package = importlib.import_module("octant")
     for module in pkgutil.walk_packages(package.__path__, "octant."):
         if "test_" not in module.name and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+    once.read_parameters_once(pytest.MonkeyPatch())
+    typer.main.get_command(importlib.import_module("octant.cli").application())
+    kernels = Path(os.environ.get("OCTANT_KERNELS", ""))
+    for name in workloads.workloads():
+        if (kernels / program_name(name)).is_file():
+            with contextlib.suppress(Refusal):
+                describe.describe(name)
     gc.freeze()
 
 
@@ -142,9 +159,31 @@ def _become(words: list[str], environment: dict[str, str], cwd: str, writers: li
     sys.argv = ["octant", *words]
 
 
+def _exit(end: SystemExit) -> None:
+    """End this process as Python does, without taking every object apart, which would copy the memory of the server.
+
+    Python itself does the rest if the end is not a number, or an output cannot be written.
+    """
+    if end.code is not None and not isinstance(end.code, int):
+        return
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
+    os._exit((end.code or 0) & 0xFF)
+
+
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     _load()
     _serve(int(sys.argv[1]))
-    runpy.run_module("octant.cli", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("octant.cli", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        _exit(end)
+        raise
+    _exit(SystemExit(0))

@@ -16,13 +16,15 @@ from resource import struct_rusage
 from typing import IO, NamedTuple
 
 from octant import build
-from octant.launch import leftovers
+from octant.launch import leftovers, processes
 
 Observer = Callable[[float], None]
 """Called a few times a second with the seconds since the start."""
 _POLL_S = 0.1
 _GRACE_S = 4.0
 """From SIGTERM to SIGKILL: longer than octant-bind waits between the two, so that it can still write its report."""
+_EXIT_S = 10.0
+"""For processes that are exiting: the system frees the memory of a large one in seconds."""
 _OF_RANK = re.compile(r"EXIT STRING: .*\(signal (\d+)\)|exited on signal (\d+)")
 """How the launchers of MPICH and of Open MPI say what ended a rank."""
 _FIRST_CODE = re.compile(r"EXIT CODE: (\d+)")
@@ -165,7 +167,7 @@ def _run(
     guard: Sequence[str],
 ) -> Outcome:
     bound = [str(build.find("bind")), "--die-with", str(os.getpid()), "--mark", mark, *guard, "--"]
-    begin, timed_out, usage = time.monotonic(), False, None
+    since_ticks, begin, timed_out, usage = processes.now_ticks(), time.monotonic(), False, None
     process = subprocess.Popen(  # noqa: S603 - words of our own making or the user's, no shell
         [*bound, *words],
         stdin=streams.input if streams else None,
@@ -190,7 +192,7 @@ def _run(
         usage = _wait(process, float("inf"))
     finally:
         if usage is None or (streams is not None and process.returncode != 0):
-            usage = _end(process, f"OCTANT_MARK={mark}".encode(), usage)
+            usage = _end(process, f"OCTANT_MARK={mark}".encode(), usage, since_ticks)
     seconds = time.monotonic() - begin
     memory_bytes = usage.ru_maxrss * 1024
     return Outcome(process.returncode, timed_out, seconds, "", usage.ru_utime, usage.ru_stime, memory_bytes)
@@ -228,35 +230,34 @@ def _usage(process: "subprocess.Popen[bytes]") -> struct_rusage | None:
     return usage
 
 
-def _end(process: "subprocess.Popen[bytes]", mark: bytes, usage: struct_rusage | None) -> struct_rusage:
+def _end(
+    process: "subprocess.Popen[bytes]", mark: bytes, usage: struct_rusage | None, since_ticks: int
+) -> struct_rusage:
     """Ends what is left of a command, politely and then for certain, and waits for it.
 
-    What has been killed still holds its memory for a while, which nobody could clear away before it lets go.
+    What has been killed, by this process or by the launcher, still holds its memory for a while, which nobody could
+    clear away before it lets go.
+
+    Args:
+        since_ticks: when the command was started (`processes.now_ticks`).
     """
     for sign, patience_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, 5.0)):
         if usage is None:
             os.kill(process.pid, sign)
-        for pid in _marked_processes(mark):
+        for pid in processes.marked(mark):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, sign)
         end = time.monotonic() + patience_s
-        while (usage is None or _marked_processes(mark)) and time.monotonic() < end:
+        while (usage is None or processes.marked(mark)) and time.monotonic() < end:
             usage = usage or _wait(process, 0.05)
-            if usage is not None and _marked_processes(mark):
+            if usage is not None and processes.marked(mark):
                 time.sleep(0.05)
     while usage is None:
         usage = _wait(process, float("inf"))
+    end = time.monotonic() + _EXIT_S
+    while processes.exiting(since_ticks) and time.monotonic() < end:
+        time.sleep(0.01)
     return usage
-
-
-def _marked_processes(mark: bytes) -> list[int]:
-    """Processes whose environment has a variable that begins so."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it ended, or is not ours
-            if any(word.startswith(mark) for word in (folder / "environ").read_bytes().split(b"\0")):
-                found.append(int(folder.name))
-    return found
 
 
 def _end_of(output: IO[bytes]) -> str:

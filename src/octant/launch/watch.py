@@ -12,7 +12,7 @@ from pathlib import Path
 
 from octant import build, launchers
 from octant.failure import Exit, Refusal
-from octant.launch import execute
+from octant.launch import execute, processes
 from octant.launch.bind import LOCAL_RANK_VARIABLES
 from octant.launch.pages import PageSizes, access_refusal, page_sizes
 from octant.machine.cpusets import parse_cpus
@@ -184,7 +184,7 @@ class _Looker:
     def _look_at(self, folder: Path) -> None:
         pid = int(folder.name)
         if pid not in self.found:
-            environment = (folder / "environ").read_bytes().split(b"\0")
+            environment = processes.environment_of(folder)
             if self.mark not in environment:
                 return
             self.found[pid] = _new_process(pid, environment)

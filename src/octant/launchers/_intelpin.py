@@ -194,13 +194,14 @@ def _slices(held: CpuSet, parts: int, topology: Topology) -> list[CpuSet]:
 
 def _uniform(topology: Topology) -> bool:
     """Return whether all packages are alike; Intel MPI falls back to compact otherwise."""
-    return all(
-        len({len(one & package) for one in unit_objects(topology, level) if one & package}) == 1
-        and len({sum(1 for one in unit_objects(topology, level) if one & other)
-                 for other in unit_objects(topology, "package")}) == 1
-        for level in ("package", "numa", "core")
-        for package in unit_objects(topology, "package")
-    )  # fmt: skip
+    packages = unit_objects(topology, "package")
+    return all(_alike(packages, unit_objects(topology, level)) for level in ("package", "numa", "core") if packages)
+
+
+def _alike(packages: Sequence[CpuSet], objects: Sequence[CpuSet]) -> bool:
+    """Return whether each package has as many of the objects, all of one size in it."""
+    sizes = [[len(one & package) for one in objects if one & package] for package in packages]
+    return len({len(inside) for inside in sizes}) == 1 and all(len(set(inside)) == 1 for inside in sizes)
 
 
 def _nodes(package: CpuSet, topology: Topology) -> list[CpuSet]:

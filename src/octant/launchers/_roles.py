@@ -1,5 +1,6 @@
 """The roles that a launcher may have: what its file declares for each of them, and which launchers have one."""
 
+import functools
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -41,16 +42,28 @@ def _checked(module: ModuleType) -> ModuleType:
     Raises:
         UndeclaredError: it does not.
     """
+    return _checked_once(module, frozenset(vars(module)), frozenset(getattr(module, "NAMES", {})))
+
+
+@functools.lru_cache(maxsize=256)  # the launchers are looked up for every command line that is read
+def _checked_once(module: ModuleType, declares: frozenset[str], named: frozenset[str]) -> ModuleType:
+    """Return the module, as `_checked` does.
+
+    Args:
+        module: of a launcher.
+        declares: the names in it.
+        named: the roles in its NAMES.
+    """
     registry.declared(module, "TITLE")
     for role in ROLES.values():
-        if any(hasattr(module, name) for name in role.needs):
+        if not declares.isdisjoint(role.needs):
             registry.declared(module, *role.needs)
     if has(module, "read"):  # nothing is read without accounting for all of it
         registry.declared(module, "OPTIONS", "VARIABLES")
     if not any(has(module, role) for role in ROLES):
         needed = ", ".join(name for role in ROLES.values() for name in role.needs[-1:])
         raise UndeclaredError(f"it has no role of a launcher: it declares none of {needed}")
-    unknown = sorted(set(getattr(module, "NAMES", {})) - set(ROLES))
+    unknown = sorted(named - set(ROLES))
     if unknown:
         raise UndeclaredError(f"its NAMES names the role {unknown[0]!r}, which does not exist")
     return module

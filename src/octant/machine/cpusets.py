@@ -47,7 +47,12 @@ def parse_mask(text: str) -> CpuSet:
         raise ValueError(f"cannot read {text[:60]!r} as a mask; try 0xf0")
     if len(digits) > MOST_CPUS // 4:
         raise ValueError(f"cannot use a mask of {len(digits)} digits (at most {MOST_CPUS // 4}); try 0xf0")
-    return frozenset(place for place, bit in enumerate(reversed(f"{int(digits, 16):b}")) if bit == "1")
+    bits = f"{int(digits, 16):b}"[::-1]
+    found, place = [], bits.find("1")
+    while place >= 0:  # a mask of a large machine has thousands of zeros
+        found.append(place)
+        place = bits.find("1", place + 1)
+    return frozenset(found)
 
 
 def cpus_text(cpus: Iterable[int]) -> str:

@@ -463,13 +463,14 @@ def _memory(topology: Topology, request: Request, rank: int, cpus: CpuSet, home:
     """
     if request.memory.nodes:
         return request.memory.nodes
-    every = tuple(node.os for node in topology.usable_nodes())
+    policy = request.memory.policy
     found = tuple(sorted({home[cpu] for cpu in cpus if cpu in home}))
-    if request.memory.policy == "interleave":
-        found = every
-    if found or request.memory.policy in ("default", "local"):
+    if policy in ("default", "local") or (found and policy != "interleave"):
         return found
-    stated = Memory("bind", every) if every and request.memory.policy == "bind" else Memory()
+    every = tuple(node.os for node in topology.usable_nodes())
+    if every and policy == "interleave":
+        return every
+    stated = Memory("bind", every) if every and policy == "bind" else Memory()
     raise DoesNotFit(
         f"cannot use memory={request.memory} for rank {rank} (no memory is known to be local to its "
         f"hardware threads {numbers_text(cpus)})",

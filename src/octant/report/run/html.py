@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import json
 import pkgutil
@@ -65,6 +66,7 @@ def render(
     )  # fmt: skip
 
 
+@functools.lru_cache(maxsize=4)  # templates are compiled once
 def templates(clean: Clean = str) -> Environment:
     """The templates of pages, with filters for quantities; every text goes through `clean`."""
     environment = Environment(
