@@ -62,9 +62,9 @@ def test_lines_without_a_number_of_ranks_are_drawn_with_those_that_fit() -> None
 @pytest.mark.parametrize(
     ("machine", "request_"),
     [
-        ("numa:3000 core:2 pu:1", "3000x1"),
+        ("numa:1000 core:2 pu:1", "1000x1"),
         ("pack:2 core:4096 pu:1", "8192x1,order=scatter"),
-        ("numa:4096 core:2 pu:1", "4096x1,unit=numa,order=scatter"),
+        ("numa:1024 core:2 pu:1", "1024x1,unit=numa,order=scatter"),
         ("core:2 pu:1", f"{MOST}x1,oversubscribe=yes"),
     ],
 )
@@ -77,7 +77,10 @@ def test_the_largest_requests_are_planned(machine: str, request_: str) -> None:
 
 
 def test_a_description_of_too_large_a_machine_is_refused() -> None:
-    for text in ("core:8193 pu:1", "core:99999999999 pu:1", "pack:999999999 core:999999999 pu:1"):
+    for text in (
+        "core:8193 pu:1", "core:99999999999 pu:1", "pack:999999999 core:999999999 pu:1",
+        "numa:1025 pu:1", "pack:1025 [numa] pu:1", "pack:64 numa:4 [numa] [numa] [numa] core:4 [numa] pu:1",
+    ):  # fmt: skip
         with pytest.raises(ValueError, match="cannot "):
             read_synthetic(text)
 

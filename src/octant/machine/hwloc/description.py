@@ -6,7 +6,7 @@ are hwloc's to build.
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from octant.failure import suggestion
@@ -26,6 +26,8 @@ _LEVEL = re.compile(r"(\[?)\s*([A-Za-z0-9]+)(?::([0-9]{1,9}))?\s*(?:\(([^)]*)\))
 _CORE_TYPES = {"efficiency": "IntelAtom", "performance": "IntelCore"}
 """Kinds of cores, the slower first, and what hwloc calls them."""
 _LONGEST = 1 << 16
+MOST_NODES = 1024
+"""NUMA nodes of a machine: the largest number that Linux can be built for (NODES_SHIFT)."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,21 @@ def parse_description(text: str) -> Description:
     nodes = math.prod(max(level.count, 1) for level in levels)
     if not 0 < total <= MOST_HERE or nodes > MOST_CPUS:
         raise ValueError(f"cannot use a topology of {total} hardware threads; try 1 to {MOST_HERE}")
+    if (count := _numa_nodes(levels)) > MOST_NODES:
+        raise ValueError(f"cannot use a topology of {count} NUMA nodes; try at most {MOST_NODES}, the limit of Linux")
     _check_indexes(tree, total)
     allowed = parse_cpus(extra["allowed"]) if "allowed" in extra else None
     return Description("".join(level.text() for level in levels), allowed, dict(_kinds(extra.get("kinds", ""))))
+
+
+def _numa_nodes(levels: Sequence[_Level]) -> int:
+    objects = nodes = 0
+    for level in levels:
+        above = max(objects, 1)
+        if level.kind == "numa":
+            nodes += above * level.count
+        objects = objects if level.attached else above * level.count
+    return nodes
 
 
 def _levels(text: str) -> Iterator[_Level]:
