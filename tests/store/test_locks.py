@@ -18,7 +18,7 @@ from fake_run import machine
 from octant import store as stores
 from octant.cli import application
 from octant.failure import Exit, Refusal
-from octant.report.run.listing import short_ids
+from octant.report.tables.listing import short_ids
 from octant.runs.carry_out import DecideSides, Side, carry_out_sides
 from octant.store import Store, StoredRun, locks, scratch
 from octant.store.progress import remove_leftovers

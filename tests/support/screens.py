@@ -1,8 +1,9 @@
 """A first screen whose every number is written here, for tests of pages: six tiles, three findings and more."""
 
 from octant.advice.findings import Finding
-from octant.report.run.answer import Bar, Belief, BeliefRow, Strip, Tile
-from octant.report.run.first_screen import FirstScreen
+from octant.report.screen.answer import Belief, BeliefRow, Tile
+from octant.report.screen.first_screen import FirstScreen
+from octant.report.strips import Bar, Strip
 
 NARROW = "\u202f"
 

@@ -176,8 +176,8 @@ def _created(
 def _show(benchmark: Benchmark, run: StoredRun, chosen: Chosen, json: bool, below: Sequence[str] = ()) -> None:
     from octant.analysis.summary import summarise
     from octant.cli._progress import status_line
-    from octant.report import benchmark_table
-    from octant.report.run.first_screen import absent_workloads
+    from octant.report.screen.first_screen import absent_workloads
+    from octant.report.tables import benchmark as benchmark_table
 
     with status_line() as tick:
         tick("working out the figures")

@@ -162,7 +162,8 @@ def _show(found: Comparisons, every: bool, json: bool, output: Path | None, is_m
         is_measured: both runs are of this command: the page stands with them, unless a file is named.
     """
     from octant.cli._measure import end_command
-    from octant.report.run import comparison, comparison_page
+    from octant.report.comparison import page as comparison_page
+    from octant.report.comparison import text as comparison
 
     if json:
         print(comparison.as_json(found))

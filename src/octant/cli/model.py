@@ -360,7 +360,7 @@ def loads(
     from octant.report.network import answers as report
     from octant.report.network import svg as network_svg
     from octant.report.network import text as network_text
-    from octant.report.run import html
+    from octant.report.page import html
 
     machine, asked = with_routing(network, None, None), read_sizes(sizes) if sizes else ()
     found = overview(machine, traffic, asked, failures=False, job=job)

@@ -10,8 +10,10 @@ from octant import foreign
 from octant.analysis.summary import summarise
 from octant.benchmarks import Chosen, benchmarks
 from octant.failure import Refusal
-from octant.report import benchmark_table
-from octant.report.run import page, text, tidy
+from octant.report.export import tidy
+from octant.report.page import run_page
+from octant.report.tables import benchmark as benchmark_table
+from octant.report.tables import text
 from octant.store import Store, imported
 from reports import report_of
 
@@ -40,4 +42,4 @@ def read(data: bytes) -> None:
             benchmark_table.text(summary, benchmarks()["hpcc"])
             for style in ("imb", "osu"):
                 benchmark_table.text(summary, benchmarks()["mpi"], Chosen(own={"as": style}))
-            page.render(report)
+            run_page.render(report)

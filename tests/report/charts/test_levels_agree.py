@@ -19,7 +19,7 @@ from octant.record import Point
 from octant.report.charts.ladder import ladder
 from octant.report.charts.picture import Panel, Picture
 from octant.report.charts.roofline import roofline
-from octant.report.run.tiles import tiles
+from octant.report.screen.tiles import tiles
 from octant.store import Store, StoredRun
 from octant.tile import Also, DeclaredScreen, DeclaredTile, Named
 from reports import ladders_of

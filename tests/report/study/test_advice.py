@@ -15,7 +15,7 @@ from found_run import taken
 from octant.ask import Launch, Subject
 from octant.machine import Machine
 from octant.placement.expressions import parse_place
-from octant.report.run.answer import Belief
+from octant.report.screen.answer import Belief
 from octant.report.study import text as report
 from octant.report.study.advice import lines_for, steps, waiting
 from octant.report.study.answer import adopted_settings, answer, belief, counts

@@ -93,7 +93,7 @@ def lay_out(picture: Picture, width: int) -> Drawing:
 
 def style() -> str:
     """The style of drawings in a page, whose variables are those of `palette`."""
-    return (pkgutil.get_data("octant.report", "page/chart.css") or b"").decode()
+    return (pkgutil.get_data("octant.report.charts", "chart.css") or b"").decode()
 
 
 def light_style() -> str:

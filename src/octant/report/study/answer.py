@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant import units
+from octant.analysis.causes import LOST_LITTLE, grade_of_share_lost, share_lost
 from octant.report.claims import grade_of_verdicts
-from octant.report.run.answer import DOUBTS, Belief
-from octant.report.run.lost_time import LOST_LITTLE, grade_of, share_lost
+from octant.report.screen.answer import Belief
 from octant.report.study.rows import gain_here, machines_there
 from octant.stats import Estimate, Grade, graded
+from octant.stats.grades import GRADE_NAMES
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
 from octant.study.cells import Cell
 from octant.study.values import quantities
 
 if TYPE_CHECKING:
-    from octant.report.run.answer import Doubt
+    from octant.stats.grades import GradeName
     from octant.stats.verdicts import Verdict as Told
     from octant.study.outcome import Outcome
     from octant.study.published_values import Place
@@ -167,7 +168,7 @@ def belief(outcome: Outcome) -> Belief:
     if outcome.run is None:
         return Belief("note", _belief_in_model(outcome), ())
     lost = share_lost(outcome.run.points)
-    grades: list[Doubt] = [grade_of(lost)]
+    grades: list[GradeName] = [grade_of_share_lost(lost)]
     parts = [f"other work took {percent(lost)} of the time"] if lost and lost > LOST_LITTLE else []
     if wide := _wide_baseline(outcome):
         grades.append(wide[0])
@@ -184,7 +185,7 @@ def belief(outcome: Outcome) -> Belief:
         parts.append(f"{undecided} of {units.counted(len(told), 'comparison')} with the baseline not decided")
     text = f"{units.capital('; '.join(parts))}. " if parts else ""
     text += "Verdicts stand only where the whole interval clears the bar."
-    return Belief(max(grades, key=DOUBTS.index), text, ())
+    return Belief(max(grades, key=GRADE_NAMES.index), text, ())
 
 
 def _belief_in_model(outcome: Outcome) -> str:
@@ -199,7 +200,7 @@ def _belief_in_model(outcome: Outcome) -> str:
     return text + known * bool(calibrated)
 
 
-def _wide_baseline(outcome: Outcome) -> tuple[Doubt, str] | None:
+def _wide_baseline(outcome: Outcome) -> tuple[GradeName, str] | None:
     """The grade and the text of the baseline's widest interval; `None` where none is doubtful."""
     base = [cell for cell in outcome.values.by_cell if cell.levels == outcome.study.full({})]
     found = [(cell, value.value) for cell in base for value in outcome.values.by_cell[cell].values()]
@@ -210,10 +211,12 @@ def _wide_baseline(outcome: Outcome) -> tuple[Doubt, str] | None:
     if grade < Grade.DOUBTFUL or cell is None or value is None:
         return None
     if value.is_too_wide:
-        return DOUBTS[grade], f"{units.counted(value.number, 'launch')} of the baseline differ too much for an interval"
+        return GRADE_NAMES[
+            grade
+        ], f"{units.counted(value.number, 'launch')} of the baseline differ too much for an interval"
     unit = quantities(outcome.study)[cell.measure].unit
     ends = f"{units.si_text(value.low, unit)} … {units.si_text(value.high, unit)}"
-    return DOUBTS[grade], f"the interval of the baseline alone is {ends}"
+    return GRADE_NAMES[grade], f"the interval of the baseline alone is {ends}"
 
 
 def counts(outcome: Outcome) -> list[tuple[int, str]]:

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from octant import __version__, catalogue, output, units
-from octant.report.run import html
-from octant.report.run.page import period_text
+from octant.report.page import html
+from octant.report.page.run_page import period_text
 from octant.report.study import text as study
 from octant.report.study.advice import steps, waiting
 from octant.report.study.answer import answer, belief, counts
@@ -32,7 +32,6 @@ def render(outcome: Outcome) -> str:
     return html.render(
         "study.html.jinja",
         {"run": outcome.name, "document": data, "exports": html.exports(shown, outcome.name)},
-        ("chart",),
         name=outcome.name,
         study=outcome.study,
         about=study.about(outcome),

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from octant import catalogue, stats, units
 from octant.report import claims
-from octant.report.run.answer import SIGNS
-from octant.report.run.text import mark
+from octant.report.claims import mark
 from octant.stats import Grade
+from octant.stats.grades import SIGNS
 from octant.study.cells import Cell
 from octant.study.factors import digits, factor_text, gain, range_text, stated
 from octant.study.values import CannotTest, quantities

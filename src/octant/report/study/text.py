@@ -15,7 +15,6 @@ from octant.ask import Ask
 from octant.launch.link import why_no_link
 from octant.machine import Machine
 from octant.report.charts.terminal import bar
-from octant.report.run.answer import SIGNS as REPORT_SIGNS
 from octant.report.study.advice import steps
 from octant.report.study.answer import answer, belief, counts
 from octant.report.study.further import FurtherTable, further_tables, larger_tables
@@ -32,6 +31,7 @@ from octant.report.terminal import console, render, screen_columns
 from octant.runs.declared import nothing_fits
 from octant.runs.programs.allowed import command_lines, permissions, quoted
 from octant.runs.programs.typed import resume_line
+from octant.stats.grades import SIGNS as REPORT_SIGNS
 from octant.study import file, kinds
 from octant.study.cells import combinations
 from octant.study.design import design
