@@ -12,8 +12,8 @@ from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.limit import Best, Known, Threads, level_of
 from octant.machine import LAST_CACHE, Disagreement
 from octant.record import Point, Taken
+from octant.report.charts.curves.roofline import roofline
 from octant.report.charts.picture import Panel, Picture, Series
-from octant.report.charts.roofline import roofline
 from octant.store import StoredRun
 from reports import ladders_of
 

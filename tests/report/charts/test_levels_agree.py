@@ -16,9 +16,9 @@ from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Subject
 from octant.machine import Machine
 from octant.record import Point
-from octant.report.charts.ladder import ladder
+from octant.report.charts.curves.ladder import ladder
+from octant.report.charts.curves.roofline import roofline
 from octant.report.charts.picture import Panel, Picture
-from octant.report.charts.roofline import roofline
 from octant.report.screen.tiles import tiles
 from octant.store import Store, StoredRun
 from octant.tile import Also, DeclaredScreen, DeclaredTile, Named

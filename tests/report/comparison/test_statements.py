@@ -14,8 +14,8 @@ import command_lines
 from fake_summary import fake_summary
 from made_comparisons import LOUD, MIXED, QUIET, STEPS, comparison_of, of_values
 from octant.analysis.compare import Comparisons, compare
+from octant.report.charts.bars.ratios import Row, ratio_axis, ratio_ticks, ratios
 from octant.report.charts.picture import MOST_BARS
-from octant.report.charts.ratios import Row, ratio_axis, ratio_ticks, ratios
 from octant.report.comparison import statements
 from octant.report.comparison import text as comparison
 from octant.stats.paired import LEAST_ROUNDS

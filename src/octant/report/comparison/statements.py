@@ -10,7 +10,7 @@ from octant.advice.findings import Finding
 from octant.analysis.causes import LOST_LITTLE, grade_of_share_lost, share_lost
 from octant.analysis.conditions import shape_text
 from octant.analysis.names import short_name
-from octant.report.charts.ratios import Row, ratios
+from octant.report.charts.bars.ratios import Row, ratios
 from octant.report.claims import claims, grade_of_verdicts
 from octant.report.comparison import two_programs
 from octant.report.plain import clean

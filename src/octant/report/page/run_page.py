@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from octant import __version__, output, units
 from octant.report import claims, results
-from octant.report.charts.curve import share_text
+from octant.report.charts.curves.curve import share_text
 from octant.report.export import tidy
 from octant.report.export.sharing import cleaned, cleaned_markup
 from octant.report.machine import drawing

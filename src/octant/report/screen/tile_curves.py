@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.analysis.named_figures import matching
 from octant.report import claims
-from octant.report.charts.lines import Line
-from octant.report.charts.rungs import Ladders, rungs
+from octant.report.charts.curves.lines import Line
+from octant.report.charts.curves.rungs import Ladders, rungs
 
 if TYPE_CHECKING:
     from octant.analysis.figures import Figure

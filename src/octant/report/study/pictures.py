@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from octant import catalogue, units
-from octant.report.charts.curve import value_axis
+from octant.report.charts.bars.ratios import ratio_axis
+from octant.report.charts.curves.curve import value_axis
 from octant.report.charts.picture import MOST_BARS, Axis, Column, Mark, Note, Panel, Picture, Series
-from octant.report.charts.ratios import ratio_axis
 from octant.report.charts.ticks import ZERO_BYTES, even_ticks, places, size_ticks
 from octant.report.study.rows import (
     UNSURE_RATIOS,

@@ -9,7 +9,7 @@ import numpy as np
 from octant import units
 from octant.analysis.names import short_name
 from octant.analysis.program import SYSTEM, USER, values_of_ranks
-from octant.report.charts.bars import places_axis
+from octant.report.charts.bars.bars import places_axis
 from octant.report.charts.picture import MOST_BARS, Axis, Panel, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
 

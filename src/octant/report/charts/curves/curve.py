@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.analysis.names import picture_title
 from octant.report import claims
-from octant.report.charts.caches import cache_marks
-from octant.report.charts.layout.series import MOST_MARKS
-from octant.report.charts.lines import (
+from octant.report.charts.curves.caches import cache_marks
+from octant.report.charts.curves.lines import (
     MOST_SERIES,
     ROLES,
     Along,
@@ -21,6 +20,7 @@ from octant.report.charts.lines import (
     lines_of,
     zero_place,
 )
+from octant.report.charts.layout.series import MOST_MARKS
 from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Panel, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import WIDE, decades, even_ticks, places, size_ticks, with_unit
 

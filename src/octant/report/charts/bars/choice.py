@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.analysis.choices import choices
 from octant.analysis.names import knob_text, picture_title
-from octant.report.charts.bars import places_axis
+from octant.report.charts.bars.bars import places_axis
 from octant.report.charts.picture import MOST_BARS, Axis, Note, Panel, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks
 

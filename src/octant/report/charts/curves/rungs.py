@@ -10,7 +10,7 @@ from octant.analysis.levels import doubted_levels, level_curve, stated_sizes
 from octant.analysis.named_figures import matching
 from octant.analysis.roofline import ALONE, Extent
 from octant.limit import LEVELS, MEMORY, pattern
-from octant.report.charts.lines import MOST_SERIES, Along, Line, along, lead_somewhere, lines_of
+from octant.report.charts.curves.lines import MOST_SERIES, Along, Line, along, lead_somewhere, lines_of
 from octant.report.charts.picture import thin
 from octant.workload import Ladder
 

@@ -9,9 +9,9 @@ from octant import units
 from octant.analysis.levels import stated_sizes
 from octant.analysis.plateaus import APART, reach
 from octant.report import claims
-from octant.report.charts.caches import cache_marks, size_text
-from octant.report.charts.curve import along_axis, how_to_read, listed, span_text, table_rows, value_axis
-from octant.report.charts.lines import Line, dressed
+from octant.report.charts.curves.caches import cache_marks, size_text
+from octant.report.charts.curves.curve import along_axis, how_to_read, listed, span_text, table_rows, value_axis
+from octant.report.charts.curves.lines import Line, dressed
 from octant.report.charts.picture import Band, Level, Mark, Note, Panel, Picture, thinned_text
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from octant.analysis.level_names import NamedPlateau
     from octant.metric import Metric
-    from octant.report.charts.rungs import Ladders, Rung
+    from octant.report.charts.curves.rungs import Ladders, Rung
 
 
 @dataclass(frozen=True)

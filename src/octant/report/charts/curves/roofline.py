@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from octant.analysis.roofline import Kernel, Roofs, Slope
     from octant.limit import Known
     from octant.machine import Machine
+    from octant.report.charts.curves.rungs import Ladders
     from octant.report.charts.picture import Role
-    from octant.report.charts.rungs import Ladders
 
 _DASHES: dict[str, str] = {"L1": "dotted", "L2": "dashed", "L3": "dash-dot", MEMORY: "solid"}
 _LEFT, _RIGHT = -5, 7  # powers of two of flop/B, widened to the data

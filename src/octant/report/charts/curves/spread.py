@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from octant import units
 from octant.analysis.names import picture_title
-from octant.report.charts.curve import along_axis, value_axis, value_cells, value_columns
-from octant.report.charts.lines import MOST_SERIES, ROLES, Line, along, lines_of
+from octant.report.charts.curves.curve import along_axis, value_axis, value_cells, value_columns
+from octant.report.charts.curves.lines import MOST_SERIES, ROLES, Line, along, lines_of
 from octant.report.charts.picture import Panel, Picture, Series, thin, thinned_text
 
 if TYPE_CHECKING:
     from octant.report.charts.cells import MeasuredCells
-    from octant.report.charts.lines import Along, Names
+    from octant.report.charts.curves.lines import Along, Names
     from octant.report.charts.picture import Role
     from octant.workload import Spread
 

@@ -12,7 +12,7 @@ from octant import units
 from octant.analysis.segments import TRUSTED, hot_and_cold, segments, with_causes
 from octant.ask import EFFORT
 from octant.report import claims
-from octant.report.charts.curve import (
+from octant.report.charts.curves.curve import (
     along_axis,
     dressed_models,
     how_to_read,
@@ -26,7 +26,7 @@ from octant.report.charts.curve import (
     value_axis,
     value_columns,
 )
-from octant.report.charts.lines import MOST_SERIES, Along, Line, along, dressed, lead_somewhere, lines_of
+from octant.report.charts.curves.lines import MOST_SERIES, Along, Line, along, dressed, lead_somewhere, lines_of
 from octant.report.charts.picture import Mark, Note, Panel, Picture, Region, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, with_unit
 from octant.report.segments import LETTERS, formula, range_text, segment_facts

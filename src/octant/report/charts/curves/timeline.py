@@ -8,7 +8,7 @@ import numpy as np
 
 from octant import units
 from octant.analysis.names import picture_title
-from octant.report.charts.curve import value_axis
+from octant.report.charts.curves.curve import value_axis
 from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Panel, Picture, Series, thin, thinned_text
 from octant.report.charts.ticks import even_ticks
 

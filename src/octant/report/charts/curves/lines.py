@@ -17,11 +17,10 @@ from octant.report.charts.layout.series import MOST_MARKS
 from octant.report.charts.picture import Role, Series
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
     from octant.metric import Metric
-    from octant.report.charts.cells import MetricOf
     from octant.workload import Workload
 
 LEAST_POINTS = 3
@@ -29,6 +28,8 @@ LEAST_POINTS = 3
 MOST_SERIES = 4
 """More curves in a panel cannot be told apart: they are shared out among several."""
 Names: TypeAlias = Literal["end", "none"]
+MetricOf: TypeAlias = "Callable[[Figure, str], Figure | None]"
+"""Returns another metric of the cell of a headline figure, as `Summary.figure` does."""
 ROLES: tuple[Role, ...] = ("series-1", "series-2", "series-3", "series-4")
 
 
