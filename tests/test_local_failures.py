@@ -31,6 +31,7 @@ from octant.software.surroundings import Surroundings
 from octant.store import Store
 from octant.store.asked import asked_text
 from octant.study import file
+from octant.study.question import Study
 from paths import DATA
 from registries import ENTRIES, ERROR, changed, place_of
 from study_text import STUDY
@@ -350,12 +351,12 @@ def test_a_benchmark(package: str, name: str, store: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def parsed() -> Entries[file.Study]:
+def parsed() -> Entries[Study]:
     return file.entries()
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_a_study(name: str, parsed: Entries[file.Study], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study(name: str, parsed: Entries[Study], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others are read once for all of these tests."""
     text = file.source_text(name)[1].replace("\n[", "\nfrobnicate = 1\n[", 1)
     for one in STUDIES:

@@ -112,7 +112,7 @@ def _entry(module: str) -> str:
 
 
 def test_an_entry_that_declares_nothing_of_use_is_refused() -> None:
-    from octant.study import kinds
+    from octant.study import question
     from octant.workloads import _declared
 
     module = type(registry)("made_up")
@@ -121,4 +121,4 @@ def test_an_entry_that_declares_nothing_of_use_is_refused() -> None:
         _declared(module)
     module.Made_up = int  # type: ignore[attr-defined]
     with pytest.raises(UndeclaredError, match="its Made_up is not a subclass of KindOfTest"):
-        kinds._declared(module)
+        question._declared(module)

@@ -13,9 +13,9 @@ from octant.machine import Machine
 from octant.machine.hwloc import load
 from octant.runs import declared
 from octant.study import file
-from octant.study.cells import Cell, axis_values, cells, with_axis_values
+from octant.study.cells import axis_values, cells, with_axis_values
 from octant.study.design import design
-from octant.study.parts import Axis
+from octant.study.parts import Axis, Cell
 from paths import ROOT
 from study_text import STUDY, curve_study
 

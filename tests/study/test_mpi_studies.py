@@ -9,11 +9,11 @@ import pytest
 from fake_run import machine
 from octant.stats import Interval
 from octant.study import file
-from octant.study.cells import Cell, cells
+from octant.study.cells import cells
 from octant.study.design import Library, design
-from octant.study.file import Study
-from octant.study.parts import Level
-from octant.study.values import LaunchValue, StudyValue, StudyValues, quantities
+from octant.study.parts import Cell, Level
+from octant.study.question import Study, quantities
+from octant.study.values import LaunchValue, StudyValue, StudyValues
 from octant.study.verdict import verdicts
 from paths import ROOT
 

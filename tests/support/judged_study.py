@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from fake_run import machine
 from octant.stats import Interval, doubt
 from octant.study import file
-from octant.study.cells import Cell
-from octant.study.file import Study
+from octant.study.parts import Cell
+from octant.study.question import Study
 from octant.study.values import LaunchValue, Quantity, StudyValue, StudyValues
 from octant.study.verdict import Verdict, verdicts
 

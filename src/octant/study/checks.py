@@ -34,7 +34,7 @@ from octant.study.parts import (
 )
 
 if TYPE_CHECKING:
-    from octant.study.file import Study
+    from octant.study.question import Study
 
 _FINDINGS = "octant catalogue findings"
 MOST_LAUNCHES = 20_000  # of one study: at a second each, half a working day

@@ -12,9 +12,10 @@ from octant.placement.expressions import LOCATION, parse_place
 from octant.placement.request import parse_request
 from octant.runs.programs import fill, in_file
 from octant.runs.rounds import drawn_order
-from octant.study.cells import Cell, combinations
-from octant.study.file import Study, StudyError
-from octant.study.parts import Level, Measure, place_text
+from octant.study.cells import combinations
+from octant.study.file import StudyError
+from octant.study.parts import Cell, Level, Measure, place_text
+from octant.study.question import Study
 
 
 @dataclass(frozen=True)

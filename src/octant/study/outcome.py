@@ -26,25 +26,28 @@ from octant.runs.programs.allowed import check_allowed
 from octant.runs.rounds import new_seed
 from octant.store import Store, StoredRun, StudyAsked
 from octant.study import file
-from octant.study.cells import Cell, axis_values, combinations, with_axis_values
+from octant.study.cells import axis_values, combinations, with_axis_values
 from octant.study.design import NO_LIBRARY, Design, Library, design
 from octant.study.design import mpi_settings as settings_of
-from octant.study.file import Study, StudyError
-from octant.study.measured import NOTHING_ASKED, CellsAsked, measured_values
+from octant.study.file import StudyError
+from octant.study.measured import measured_values
 from octant.study.modelled import modelled_values
 from octant.study.own import NO_RUN, THIS_MACHINE, OwnRun
+from octant.study.parts import Cell
 from octant.study.predicted import NONE, Predictions, predictions
-from octant.study.published_values import PublishedValue, published_gains, published_values
+from octant.study.published_values import published_gains, published_values
+from octant.study.question import Study
+from octant.study.stored import NOTHING_ASKED, CellsAsked
 from octant.study.told import told
-from octant.study.values import StudyValues
+from octant.study.values import PublishedValue, StudyValues
 from octant.study.verdict import Verdict, verdicts
 from octant.untrusted import is_file
 
 if TYPE_CHECKING:
     from octant.ask import Ask
     from octant.stats.verdicts import Verdict as Told
-    from octant.study.published_values import Place
     from octant.study.stored import StudyRun
+    from octant.study.values import Place
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from octant.ask import Ask
     from octant.simulate.calibrated import Larger, Ways
     from octant.store import StoredRun
-    from octant.study.cells import Cell
-    from octant.study.file import Study
-    from octant.study.measured import CellsAsked
+    from octant.study.parts import Cell
+    from octant.study.question import Study
+    from octant.study.stored import CellsAsked
     from octant.study.values import StudyValues
 
 _NO_MODEL = "this installation has no network model; try that of `make setup`"

@@ -4,7 +4,7 @@ Whatever the run's format lacks is derived here, once: `study.outcome` works on 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from octant.analysis.figures import Figure
 from octant.analysis.summary import summarise
@@ -13,9 +13,23 @@ from octant.store import StoredRun, StudyAsked
 from octant.study import file
 from octant.study.cells import cells, with_axis_values
 from octant.study.design import Library, design
-from octant.study.file import Study, StudyError
-from octant.study.measured import CellsAsked
+from octant.study.file import StudyError
 from octant.study.measures import metric_of
+from octant.study.parts import Cell
+from octant.study.question import Study
+
+
+@dataclass(frozen=True)
+class CellsAsked:
+    """What a run asked for each cell of its study, and what it could not ask."""
+
+    asks: Mapping[Cell, str]  # the key of the ask that answers a cell
+    absent: Mapping[Cell, str]  # why a cell was not asked
+    axes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # as `cells.axis_values` gave them
+
+
+NOTHING_ASKED = CellsAsked({}, {})
+"""Of a model."""
 
 
 @dataclass(frozen=True)

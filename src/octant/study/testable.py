@@ -11,11 +11,12 @@ from octant.machine import Machine
 from octant.registry import Broken
 from octant.runs.declared import nothing_fits
 from octant.study import file
-from octant.study.cells import Cell, axis_values, with_axis_values
+from octant.study.cells import axis_values, with_axis_values
 from octant.study.design import NO_LIBRARY, Design, Library, design
-from octant.study.file import FindingTest, Study
 from octant.study.measures import metric_of
-from octant.study.values import SAME_LAUNCH, CannotTest, StudyValue, StudyValues, quantities
+from octant.study.parts import Cell
+from octant.study.question import FindingTest, Study, quantities
+from octant.study.values import SAME_LAUNCH, CannotTest, StudyValue, StudyValues
 
 _ANY = stats.Interval(1.0, 1.0, 1.0)  # stands for a value that a launch would give
 

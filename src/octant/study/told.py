@@ -8,8 +8,8 @@ import numpy as np
 
 from octant.stats import Grade, Period
 from octant.stats.paired import paired_verdicts
-from octant.study.cells import Cell
 from octant.study.factors import gain_in_rounds
+from octant.study.parts import Cell
 from octant.study.values import CannotTest
 
 if TYPE_CHECKING:
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
     from octant.stats.verdicts import Verdict
     from octant.study.factors import Rounds
-    from octant.study.file import Study
-    from octant.study.published_values import Place
-    from octant.study.values import StudyValue, StudyValues
+    from octant.study.question import Study
+    from octant.study.values import Place, StudyValue, StudyValues
 
 
 def told(study: Study, values: StudyValues) -> Mapping[Place, Verdict]:

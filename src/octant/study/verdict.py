@@ -15,31 +15,19 @@ from octant.stats import Grade, worst_of_each_kind
 from octant.stats.paired import LEAST_ROUNDS
 from octant.study.factors import factor_text, gain, gain_in_rounds, quotient, range_text, stated
 from octant.study.published_values import published_range
+from octant.study.question import Decision, Judgement
 from octant.study.values import SAME_LAUNCH, CannotTest
 from octant.units import si_text
 
 if TYPE_CHECKING:
     from octant.stats import Doubt
     from octant.study.factors import Rounds
-    from octant.study.file import FindingTest, Study
     from octant.study.parts import Bar, Levels
+    from octant.study.question import FindingTest, Study
     from octant.study.values import Better, Bounded, StudyValue, StudyValues
 
-Decision: TypeAlias = Literal["holds", "does not hold", "undecided"]
-Status: TypeAlias = Literal[Decision, "cannot be tested here"]
+Status: TypeAlias = Literal["holds", "does not hold", "undecided", "cannot be tested here"]
 MOST = 1000
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """What a test says of the values here."""
-
-    status: Decision
-    why: str  # the sentence behind the status
-    here: Bounded | None = None  # the tested quantity, where there is one
-    here_is: str = ""  # what its ends are
-    more_launches: int | None = None  # undecided: about how many more would decide; `None`: too close, or no matter
-    in_unit: str = ""  # the tested quantity with its unit, where it is no factor
 
 
 @dataclass(frozen=True)

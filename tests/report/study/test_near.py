@@ -8,8 +8,8 @@ from typing import Any, cast
 from octant.machine import Topology
 from octant.report.study.near import near
 from octant.stats import Doubt, Grade, Interval
-from octant.study.cells import Cell
 from octant.study.outcome import Outcome
+from octant.study.parts import Cell
 from octant.study.values import LaunchValue, Quantity, StudyValue, StudyValues
 from pair_times import TWO_SOCKETS, flat, values
 

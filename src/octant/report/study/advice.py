@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from octant.ask import Ask
     from octant.report.study.answer import Adopted
     from octant.runs.programs.allowed import Permission
-    from octant.study.cells import Cell
     from octant.study.outcome import Outcome
-    from octant.study.published_values import Place
+    from octant.study.parts import Cell
+    from octant.study.values import Place
     from octant.study.verdict import Verdict
 
 MOST_LAUNCHES = 60

@@ -14,15 +14,14 @@ from octant.stats import Estimate, Grade, graded
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
-from octant.study.cells import Cell
-from octant.study.values import quantities
+from octant.study.parts import Cell
+from octant.study.question import quantities
 
 if TYPE_CHECKING:
     from octant.stats.grades import GradeName
     from octant.stats.verdicts import Verdict as Told
     from octant.study.outcome import Outcome
-    from octant.study.published_values import Place
-    from octant.study.values import Bounded
+    from octant.study.values import Bounded, Place
 
 _TIMES = 2.0  # from here on a gain is written as a factor
 

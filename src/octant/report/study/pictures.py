@@ -24,11 +24,10 @@ from octant.report.study.rows import (
     stated_value,
 )
 from octant.report.study.rows import places as places_of
-from octant.study.cells import Cell
 from octant.study.factors import stated
 from octant.study.own import THIS_MACHINE
-from octant.study.parts import number
-from octant.study.values import quantities
+from octant.study.parts import Cell, number
+from octant.study.question import quantities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,17 +12,17 @@ from octant.report import claims
 from octant.report.claims import mark
 from octant.stats import Grade
 from octant.stats.grades import SIGNS
-from octant.study.cells import Cell
 from octant.study.factors import digits, factor_text, gain, range_text, stated
-from octant.study.values import CannotTest, quantities
+from octant.study.parts import Cell
+from octant.study.question import quantities
+from octant.study.values import CannotTest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from octant.study.file import Study
     from octant.study.outcome import Outcome
-    from octant.study.published_values import PublishedValue
-    from octant.study.values import Bounded, StudyValue
+    from octant.study.question import Study
+    from octant.study.values import Bounded, PublishedValue, StudyValue
 
 MODEL_ENDS = "model: computing and messages in turn … all at once; × model: here over its nearer end"
 UNSURE_RATIOS = f"{SIGNS['not measurable']} behind a ratio: so is one of its sides"

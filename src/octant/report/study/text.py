@@ -36,10 +36,10 @@ from octant.study import file, kinds
 from octant.study.cells import combinations
 from octant.study.design import design
 from octant.study.factors import stated
-from octant.study.file import Study
 from octant.study.outcome import Outcome, library_of
+from octant.study.question import Study, quantities
 from octant.study.testable import count_lines, findings_asked
-from octant.study.values import Bounded, quantities
+from octant.study.values import Bounded
 from octant.study.verdict import Verdict
 
 BAR = 10  # characters of the longest bar in a table

@@ -11,10 +11,10 @@ from msgspec import Meta
 
 from octant.study import checks
 from octant.study.factors import rows_of
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Axis, Bar, KindOfTest, Levels, Problem, number
+from octant.study.parts import BASELINE, Axis, Bar, Levels, Problem, number
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import Better, CannotTest, StudyValues
-from octant.study.verdict import Judgement, judge_value, place_on_axis
+from octant.study.verdict import judge_value, place_on_axis
 
 
 class Limit(KindOfTest, frozen=True, kw_only=True):

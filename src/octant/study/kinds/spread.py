@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from octant import stats
 from octant.study import checks
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.parts import BASELINE, Bar, Levels, Problem
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import CannotTest, StudyValues
-from octant.study.verdict import Effect, Judgement, doubts_of, judge_effect
+from octant.study.verdict import Effect, doubts_of, judge_effect
 
 
 class Spread(KindOfTest, frozen=True, kw_only=True):

@@ -8,10 +8,9 @@ from octant import workloads
 from octant.analysis.clusters import UNITS, Clusters, Found, clusters, groups_text
 from octant.analysis.series import pair_readings
 from octant.study import checks
-from octant.study.file import Study
-from octant.study.parts import BASELINE, KindOfTest, Levels, Problem
+from octant.study.parts import BASELINE, Levels, Problem
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import CannotTest, StudyValues
-from octant.study.verdict import Judgement
 from octant.units import si_text
 
 LEAST_THREADS = 3
