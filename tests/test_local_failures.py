@@ -223,11 +223,11 @@ def test_a_rule_that_returns_what_is_no_advice_is_a_row_too(
 
 
 def test_a_finding_of_another_type_or_kind_is_a_row_too(summary: Summary, monkeypatch: pytest.MonkeyPatch) -> None:
-    from octant.advice.findings import Finding, Judged, imbalance
+    from octant.advice.findings import RuleResult, RunFinding, imbalance
 
-    odd = Finding("imbalance", "Odd", "b", (), kind="grave")  # type: ignore[arg-type]
+    odd = RunFinding("imbalance", "Odd", "b", (), kind="grave")  # type: ignore[arg-type]
     for returned, said in (
-        (Judged((odd,)), "of the kind 'grave', try one of"),
+        (RuleResult((odd,)), "of the kind 'grave', try one of"),
         (None, "returns a NoneType, not Judged"),
     ):
         monkeypatch.setattr(imbalance, "judge", partial(lambda found, _of: found, returned))

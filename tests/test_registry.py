@@ -119,6 +119,6 @@ def test_an_entry_that_declares_nothing_of_use_is_refused() -> None:
     module.WORKLOAD = 1  # type: ignore[attr-defined]
     with pytest.raises(UndeclaredError, match="its WORKLOAD is of type int, not Workload"):
         _declared(module)
-    module.Made_up = int  # type: ignore[attr-defined]
-    with pytest.raises(UndeclaredError, match="its Made_up is not a subclass of KindOfTest"):
+    module.Made_upTest = int  # type: ignore[attr-defined]
+    with pytest.raises(UndeclaredError, match="its Made_upTest is not a subclass of KindOfTest"):
         question._declared(module)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from fake_run import lane, machine, point
-from octant.analysis.choices import Chosen, choices
+from octant.analysis.choices import RankedFigures, choices
 from octant.analysis.figures import Figure, figure
 from octant.metric import Metric, rate, seconds
 from octant.report.charts.bars.choice import choice, choice_texts
@@ -35,7 +35,7 @@ def cell(way: str, times: Sequence[int], workload: Workload = WORKLOAD, **knobs:
     return figure(workload, points)
 
 
-def only(figures: Sequence[Figure]) -> Chosen:
+def only(figures: Sequence[Figure]) -> RankedFigures:
     (found,) = choices(figures, "way")
     return found
 

@@ -11,7 +11,7 @@ MIDDLE = """
 from octant.study.question import Judgement, KindOfTest
 
 
-class Middle(KindOfTest, frozen=True):
+class MiddleTest(KindOfTest, frozen=True):
     measure: str
 
     def problems(self, study):

@@ -32,7 +32,7 @@ NAMING: Mapping[type, tuple[str, ...]] = {
     metric.Rate: ("of", "counts", "role"),
     metric.Share: ("of", "to", "role"),
     metric.Reading: ("of", "role"),
-    metric.Named: ("name",),
+    metric.NamedResult: ("name",),
     metric.OfPairs: ("readings",),
 }
 """The members that hold names of something else."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.tile import Named
+    from octant.tile import NamedFigure
 
 
 def place_of(summary: Summary, figure: Figure) -> int | None:
@@ -26,13 +26,13 @@ def _has(figure: Figure, knobs: Mapping[str, str]) -> bool:
     return all(spelled(figure.knobs.get(name, "")) == spelled(value) for name, value in knobs.items())
 
 
-def matching(summary: Summary, named: Named) -> list[Figure]:
+def matching(summary: Summary, named: NamedFigure) -> list[Figure]:
     """The figures that a name may mean, in the order in which they were asked."""
     cells = [figure for figure in summary.figures if figure.label == named.title and _has(figure, named.knobs)]
     return [figure for cell in cells if (figure := summary.figure(cell, named.metric))]
 
 
-def find(summary: Summary, named: Named) -> Figure | None:
+def find(summary: Summary, named: NamedFigure) -> Figure | None:
     """The figure of a run that is named; `None` where nothing of it was measured."""
     found = matching(summary, named)
     if named.pick == "best":
@@ -42,7 +42,7 @@ def find(summary: Summary, named: Named) -> Figure | None:
     return found[-1 if named.pick == "last" else 0] if found else None
 
 
-def first(summary: Summary, named: Iterable[Named]) -> Figure | None:
+def first(summary: Summary, named: Iterable[NamedFigure]) -> Figure | None:
     """The first of them that has a value or a wrong answer, else the first that there is."""
     found = [figure for one in named if (figure := find(summary, one))]
     return next((figure for figure in found if figure.value or figure.wrong), found[0] if found else None)

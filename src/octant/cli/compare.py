@@ -114,7 +114,7 @@ def compare(
 
     where = open_store(store)
     judge = partial(_judged, where, threshold, curves)
-    asked = _rounds.Asked(rounds, gate, until_sure, timeout, tuple(allow or ()))
+    asked = _rounds.RoundOptions(rounds, gate, until_sure, timeout, tuple(allow or ()))
     if program.command is not None:
         given = [word for name, word in (("a", a), ("b", b)) if name in program.typed]
         programs = _pair.Programs(program, (*given, *(more or ())), ranks, Where(place, launcher, hosts))

@@ -14,7 +14,7 @@ from octant.cli._options import JsonOption, StoreOption
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from octant.analysis.appendix import Side
+    from octant.analysis.appendix import KnownMachine
     from octant.machine import Machine
     from octant.store import Store
 
@@ -91,7 +91,7 @@ def _beside(found: Machine, other: str, store: Path | None, json: bool) -> str:
     return writer.as_json(rows, here, there) if json else writer.as_text(rows, here, there)
 
 
-def _other(name: str, where: Store) -> Side:
+def _other(name: str, where: Store) -> KnownMachine:
     """The machine of that name: published, recorded in a folder, or that of a stored run.
 
     Raises:

@@ -9,7 +9,7 @@ from msgspec import Meta
 from octant import _network
 from octant.failure import Exit, Refusal, suggestion
 from octant.network import ibnet
-from octant.network.shape import MOST_NODES, Rows, Shape, require_size
+from octant.network.shape import MOST_NODES, Rows, TopologyShape, require_size
 
 MOST_CABLES = 2**20
 _SHOWN = 40  # characters of a foreign line in a message
@@ -27,7 +27,7 @@ class Cables(NamedTuple):
     rows: list[tuple[int, int, int]]
 
 
-class Graph(Shape, tag="graph", frozen=True):
+class Graph(TopologyShape, tag="graph", frozen=True):
     """Any network: cables `a b [class]`, one per line, in `edges` (text, or a file's name beside the network file).
 
     Names are free words; `hosts` says how the names of nodes begin, all other vertices are switches.

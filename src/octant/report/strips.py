@@ -33,7 +33,7 @@ class Strip:
 
 
 @dataclass(frozen=True)
-class Bar:
+class ShareBar:
     """A bar from 0. `limit`: a share of a limit, the only one in the accent colour; `comparison`: of anything else.
 
     parts: causes of lost time, stacked over all time.

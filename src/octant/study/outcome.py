@@ -27,7 +27,7 @@ from octant.runs.rounds import new_seed
 from octant.store import Store, StoredRun, StudyAsked
 from octant.study import file
 from octant.study.cells import axis_values, combinations, with_axis_values
-from octant.study.design import NO_LIBRARY, Design, Library, design
+from octant.study.design import NO_LIBRARY, Design, MpiInUse, design
 from octant.study.design import mpi_settings as settings_of
 from octant.study.file import StudyError
 from octant.study.measured import measured_values
@@ -40,7 +40,7 @@ from octant.study.question import Study
 from octant.study.stored import NOTHING_ASKED, CellsAsked
 from octant.study.told import told
 from octant.study.values import PublishedValue, StudyValues
-from octant.study.verdict import Verdict, verdicts
+from octant.study.verdict import FindingVerdict, verdicts
 from octant.untrusted import is_file
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Outcome:
     study: Study
     values: StudyValues
     published: tuple[PublishedValue, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[FindingVerdict, ...]
     run: StoredRun | None  # None: a model's
     asked: CellsAsked = NOTHING_ASKED  # of that run
     own: OwnRun = NO_RUN  # of a model: this machine's
@@ -165,7 +165,7 @@ def asks_again(run: StoredRun, name: str, allowed: Collection[str]) -> tuple[Ask
 
 def _planned(
     study: Study, machine: Machine, name: str, seed: int, allowed: Collection[str]
-) -> tuple[dict[str, dict[str, str]], Library, Design]:
+) -> tuple[dict[str, dict[str, str]], MpiInUse, Design]:
     axes, library = _axes_on(study, machine, name), library_of(study)
     here = with_axis_values(study, axes)
     return axes, library, design(here, machine, seed, library, why_no_link, nothing_fits, allowed)
@@ -178,7 +178,7 @@ def _axes_on(study: Study, machine: Machine, name: str) -> dict[str, dict[str, s
         raise StudyError(f"cannot run the study {name} here ({error}); change the values of its axis") from error
 
 
-def library_of(study: Study) -> Library:
+def library_of(study: Study) -> MpiInUse:
     """The MPI library that the kernels are linked with, asked only if the study turns any of its settings."""
     if not any(level.mpi for factor in study.factors.values() for level in factor.values()):
         return NO_LIBRARY
@@ -187,7 +187,7 @@ def library_of(study: Study) -> Library:
     except Refusal:
         return NO_LIBRARY
     problems = check_names(settings_of(study, inventory.library), inventory)
-    return Library(inventory.library, {problem.name: problem.text for problem in problems})
+    return MpiInUse(inventory.library, {problem.name: problem.text for problem in problems})
 
 
 def replace_repeats(study: Study, repeats: int) -> Study:

@@ -49,7 +49,7 @@ else:
     WorkloadName = read_with(_full_name, str)
 
 
-class Axis(InputTable, frozen=True):
+class MeasureAxis(InputTable, frozen=True):
     """A knob (of a model: an argument) that one launch goes through, point by point.
 
     Values may be expressions of the machine (`4*llc`) and ladders (`64KiB to 4*llc by 4`); of a model they are not.
@@ -92,7 +92,7 @@ class Measure(ProgramTable, frozen=True):
     threads: str = "1"
     link: LinkText = ""  # that joins emulated hosts: 100Mbit/s
     mode: Literal["one", "star", "threads", "all"] | None = None  # of old files; ranks and threads say how many work
-    axis: Axis | None = None
+    axis: MeasureAxis | None = None
     least_ranks: Annotated[int, Meta(ge=1, le=2**20)] = 1  # with fewer there is nothing to measure
     predicted: bool = False  # by the step of its workload; see `octant.study.predicted`
 

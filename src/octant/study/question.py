@@ -40,10 +40,15 @@ class Judgement:
     in_unit: str = ""  # the tested quantity with its unit, where it is no factor
 
 
-class KindOfTest(TaggedTable, frozen=True, tag=str.lower):
-    """What a finding must pass. Each file of `octant.study.kinds` has one kind, a class of the file's name.
+def _kind_name(class_name: str) -> str:
+    """Return the name of a kind of test in study files: `ratio` of `RatioTest`."""
+    return class_name.removesuffix("Test").lower()
 
-    Study files name it by that name in small letters.
+
+class KindOfTest(TaggedTable, frozen=True, tag=_kind_name):
+    """What a finding must pass. Each file of `octant.study.kinds` has one kind: `ratio.py` has the class `RatioTest`.
+
+    Study files name it by the name of the file.
     """
 
     def problems(self, study: "Study") -> Iterator[Problem]:
@@ -89,7 +94,7 @@ def _declared(module: ModuleType) -> type[KindOfTest]:
     Raises:
         UndeclaredError: it declares none of the file's name.
     """
-    name = module.__name__.rpartition(".")[2].capitalize()
+    name = module.__name__.rpartition(".")[2].capitalize() + "Test"
     found = getattr(registry.declared(module, name), name)
     if not (isinstance(found, type) and issubclass(found, KindOfTest)):
         raise UndeclaredError(f"its {name} is not a subclass of KindOfTest")

@@ -12,7 +12,7 @@ from octant.failure import Exit, Refusal
 from octant.store import StoredRun, StudyAsked
 from octant.study import file
 from octant.study.cells import cells, with_axis_values
-from octant.study.design import Library, design
+from octant.study.design import MpiInUse, design
 from octant.study.file import StudyError
 from octant.study.measures import metric_of
 from octant.study.parts import Cell
@@ -71,7 +71,7 @@ def study_run(run: StoredRun) -> StudyRun:
 def _cells_asked(study: Study, run: StoredRun, stored: StudyAsked) -> CellsAsked:
     """What the run stored; of a run of format 1, which stored no cells, what its study asks when designed again."""
     if not stored.cells:
-        plan = design(study, run.machine, stored.seed, Library(stored.library, stored.lacking))
+        plan = design(study, run.machine, stored.seed, MpiInUse(stored.library, stored.lacking))
         return CellsAsked(plan.questions, plan.absent)
     every = {str(cell): cell for cell in cells(study)}
     asks = {every[text]: ask for text, ask in stored.cells.items() if text in every}

@@ -31,7 +31,7 @@ MOST = 1000
 
 
 @dataclass(frozen=True)
-class Verdict:
+class FindingVerdict:
     """What became of one finding."""
 
     finding: catalogue.Finding
@@ -96,12 +96,12 @@ class Effect:
         return self.ends or (here.text if isinstance(here, stats.Estimate) else "the model's own bounds")
 
 
-def verdicts(study: Study, values: StudyValues, machine: Machine | None) -> list[Verdict]:
+def verdicts(study: Study, values: StudyValues, machine: Machine | None) -> list[FindingVerdict]:
     """The verdict of every finding of a study; `machine` is `None` for models, which need none."""
     return [_verdict(study, values, machine, asked) for asked in study.findings]
 
 
-def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: FindingTest) -> Verdict:
+def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: FindingTest) -> FindingVerdict:
     finding = asked.finding
     there, unit = published_range(study, asked), asked.test.unit(study)
     needs = asked.needs if machine is not None else ()
@@ -112,7 +112,7 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
             raise CannotTest(reasons[0])
         found = asked.test.judge(study, values)
     except CannotTest as reason:
-        return Verdict(finding, "cannot be tested here", str(reason), there=there, doubt=reason.kind, unit=unit)
+        return FindingVerdict(finding, "cannot be tested here", str(reason), there=there, doubt=reason.kind, unit=unit)
     why = f"{range_text(there, unit)} there, {found.why}" if there else found.why
     calibrated: dict[str, tuple[str, ...]] = {}
     for (cell, at), value in values.read.items():
@@ -120,7 +120,7 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
             calibrated[what] = (*calibrated.get(what, ()), at or str(cell))
     predicted = not values.read or not all(value.calibrated_on for value in values.read.values())
     read = (doubt for value in values.read.values() for doubt in value.doubts if doubt.kind == "emulated link")
-    return Verdict(
+    return FindingVerdict(
         finding, found.status, why, found.here, found.here_is, there, found.more_launches, calibrated, predicted,
         emulated=tuple(dict.fromkeys(doubt.text for doubt in read)), in_unit=found.in_unit, unit=unit,
     )  # fmt: skip

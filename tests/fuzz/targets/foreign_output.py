@@ -8,7 +8,7 @@ from foreign_outputs import FILES, tool_of
 from fuzz_targets import one_in
 from octant import foreign
 from octant.analysis.summary import summarise
-from octant.benchmarks import Chosen, benchmarks
+from octant.benchmarks import BenchmarkArguments, benchmarks
 from octant.failure import Refusal
 from octant.report.export import tidy
 from octant.report.page import run_page
@@ -41,5 +41,5 @@ def read(data: bytes) -> None:
             tidy.as_json(report)
             benchmark_table.text(summary, benchmarks()["hpcc"])
             for style in ("imb", "osu"):
-                benchmark_table.text(summary, benchmarks()["mpi"], Chosen(own={"as": style}))
+                benchmark_table.text(summary, benchmarks()["mpi"], BenchmarkArguments(own={"as": style}))
             run_page.render(report)

@@ -14,7 +14,7 @@ import command_lines
 from fake_summary import fake_summary
 from made_comparisons import LOUD, MIXED, QUIET, STEPS, comparison_of, of_values
 from octant.analysis.compare import Comparisons, compare
-from octant.report.charts.bars.ratios import Row, ratio_axis, ratio_ticks, ratios
+from octant.report.charts.bars.ratios import RatioRow, ratio_axis, ratio_ticks, ratios
 from octant.report.charts.picture import MOST_BARS
 from octant.report.comparison import statements
 from octant.report.comparison import text as comparison
@@ -241,8 +241,8 @@ def test_a_comparison_says_what_its_values_are() -> None:
     assert said("once", 3) == "", "the medians of the reports"
 
 
-def row(name: str, middle: float, half: float = 0.01, findable: float = 0.05) -> Row:
-    return Row(name, middle / (1 + half), middle, middle * (1 + half), findable, (f"{middle:.2f}", "", ""))
+def row(name: str, middle: float, half: float = 0.01, findable: float = 0.05) -> RatioRow:
+    return RatioRow(name, middle / (1 + half), middle, middle * (1 + half), findable, (f"{middle:.2f}", "", ""))
 
 
 def ends(*middles: float) -> tuple[float, float]:

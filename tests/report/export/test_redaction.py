@@ -21,7 +21,7 @@ from fake_kernel import planned
 from fake_run import machine
 from octant.analysis.summary import summarise
 from octant.ask import Ask, Presentation, Subject
-from octant.launch.execute import Outcome
+from octant.launch.execute import ProcessOutcome
 from octant.launch.program import ProgramEnd
 from octant.program import ProgramCheck, ProgramValue, shell_text
 from octant.record import Failure
@@ -87,7 +87,7 @@ def run_of(folder: Path, words: list[str], **parts: Any) -> StoredRun:
     filled = [word.replace("{n}", "1") for word in words]
     first, last = (replace(launch, knobs={"n": "1"}) for launch in ask.launches())
     begun = datetime.datetime(2026, 11, 26, tzinfo=datetime.UTC)
-    end = ProgramEnd(Outcome(0, False, 1.0, "", 0.9, 0.1, 1 << 20), folder)
+    end = ProgramEnd(ProcessOutcome(0, False, 1.0, "", 0.9, 0.1, 1 << 20), folder)
     start = replace(planned(first, run.records), words=tuple(filled))
     run.records.write_text("".join(f"{line}\n" for line in record_lines(start, end, begun)))
     run.plan.write_text(start_line(start, was_asked=True) + "\n")

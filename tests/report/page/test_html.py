@@ -11,19 +11,19 @@ import pytest
 
 from octant.failure import Refusal
 from octant.report.charts import palette
-from octant.report.charts.picture import Axis, Panel, Picture, Series
+from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
 from octant.report.network.svg import network_script, network_style
 from octant.report.page import html, inline
 from octant.report.screen.answer import Belief
 from octant.report.screen.first_screen import FirstScreen
 from octant.report.screen.text import screen_lines
-from octant.report.strips import Bar, Strip
+from octant.report.strips import ShareBar, Strip
 from octant.stats.grades import GradeName
 
 PICTURE = Picture(
     "one", "One", "How to read it.",
     (Panel(Axis("x", False, ((0, "0"), (2, "2"))), Axis("y", False, ((0, "0"), (2, "2"))),
-           (Series("s", "curve", (0, 1, 2), (0, 2, 1)),)),),
+           (ChartSeries("s", "curve", (0, 1, 2), (0, 2, 1)),)),),
     ("x", "y"), (("0", "0"), ("1", "2"), ("2", "1")),
 )  # fmt: skip
 
@@ -126,14 +126,14 @@ def test_equal_launches_lie_in_the_middle_of_their_strip() -> None:
 @pytest.mark.parametrize(("share", "drawn"), [(0.0, 0), (0.5, 45.45), (1.0, 90.91), (1.04, 94.55), (7.0, 100)])
 def test_only_a_share_of_a_limit_has_its_colour_and_is_measured_by_the_tick(share: float, drawn: float) -> None:
     for kind, colour in (("limit", "of-limit"), ("comparison", "compared")):
-        svg = inline.bar_svg(Bar(kind, (("x", share),)))  # type: ignore[arg-type]
+        svg = inline.bar_svg(ShareBar(kind, (("x", share),)))  # type: ignore[arg-type]
         assert numbers(svg, "width", colour) == [drawn]
         assert ("of-limit" in svg) == (kind == "limit")
         assert 'd="M90.91 0v8"' in svg
 
 
 def test_parts_of_a_bar_lie_one_after_the_other_and_end_at_the_whole() -> None:
-    svg = inline.bar_svg(Bar("parts", (("other processes", 0.5), ("the host", 0.25), ("unexplained", 0.5))))
+    svg = inline.bar_svg(ShareBar("parts", (("other processes", 0.5), ("the host", 0.25), ("unexplained", 0.5))))
     assert [numbers(svg, name, "part-2") for name in ("x", "width")] == [[0], [50]]
     assert [numbers(svg, name, "part-3") for name in ("x", "width")] == [[50], [25]]
     assert [numbers(svg, name, "part-1") for name in ("x", "width")] == [[75], [25]]

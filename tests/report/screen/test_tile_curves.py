@@ -9,12 +9,12 @@ from octant.analysis.summary import Summary, summarise
 from octant.machine import Disagreement
 from octant.report.screen.tiles import tiles
 from octant.stats import Doubt, Grade
-from octant.tile import Also, DeclaredScreen, DeclaredTile, Named
+from octant.tile import Also, DeclaredScreen, DeclaredTile, NamedFigure
 from screen_run import WORKLOADS, messages, run_of
 
 KIB, MIB = 2**10, 2**20
 SIZES = [8 * KIB << i for i in range(16)]  # to 256 MiB
-CURVE = Named("message")
+CURVE = NamedFigure("message")
 
 
 def shown(summary: Summary) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ def test_a_curve_that_ends_before_a_level_does_not_miss_it() -> None:
 def test_the_length_with_half_of_the_best_bandwidth() -> None:
     """With t = 1 µs + n / 10 GB/s half of the longest's rate comes shortly before 10,000 B."""
     times = {size: 1000 + size / 10 for size in (8, *SIZES)}
-    named = Named("message", metric="bandwidth")
+    named = NamedFigure("message", metric="bandwidth")
     tile = DeclaredTile("Messages", "x", (CURVE,), also=(Also("half length", figure=named),))
     run = run_of(messages(times, 3), screen=DeclaredScreen(tiles=(tile,)))
     (text,) = shown(summarise(run, WORKLOADS, all_metrics=True))

@@ -10,15 +10,18 @@ from octant.analysis.summary import Summary, summarise
 from octant.record import Given, Point, Taken
 from octant.report.screen.answer import Tile
 from octant.report.screen.tiles import tiles
-from octant.tile import Also, DeclaredScreen, DeclaredTile, Named
+from octant.tile import Also, DeclaredScreen, DeclaredTile, NamedFigure
 from octant.workloads.node.noise import WORKLOAD as NOISE
 from screen_run import WORKLOADS, run_of
 
 BALANCE = DeclaredTile(
-    "Balance", "slower core", (Named("loop", {"n": "2"}), Named("loop", {"n": "3"})), "balance", "comparison",
+    "Balance", "slower core", (NamedFigure("loop", {"n": "2"}), NamedFigure("loop", {"n": "3"})), "balance",
+    "comparison",
     missing="one core, nothing to compare",
 )  # fmt: skip
-LOST = DeclaredTile("Noise", "2 cores", (Named("noise"),), "time lost", "parts", also=(Also("time lost", "whole run"),))
+LOST = DeclaredTile(
+    "Noise", "2 cores", (NamedFigure("noise"),), "time lost", "parts", also=(Also("time lost", "whole run"),)
+)
 
 
 def beside(ns: Sequence[Sequence[float]], n: int = 2) -> list[Point]:

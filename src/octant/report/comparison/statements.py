@@ -6,11 +6,11 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding
+from octant.advice.findings import RunFinding
 from octant.analysis.causes import LOST_LITTLE, grade_of_share_lost, share_lost
 from octant.analysis.conditions import shape_text
 from octant.analysis.names import short_name
-from octant.report.charts.bars.ratios import Row, ratios
+from octant.report.charts.bars.ratios import RatioRow, ratios
 from octant.report.claims import claims, grade_of_verdicts
 from octant.report.comparison import two_programs
 from octant.report.plain import clean
@@ -212,7 +212,7 @@ def _lost_text(lost: Sequence[float | None]) -> str:
     return f" Other work took {percent(known[0])} of A's time and {percent(known[1])} of B's, which is not alike."
 
 
-def steps(found: Comparisons) -> tuple[Finding, ...]:
+def steps(found: Comparisons) -> tuple[RunFinding, ...]:
     """What would decide the rest: more rounds, or a gate; nothing for figures that have their verdicts.
 
     Where no figure can be compared because their ranks and threads differ, how to measure A with those of B.
@@ -226,11 +226,13 @@ def steps(found: Comparisons) -> tuple[Finding, ...]:
         return _programs_in_turn(found)
     if not found.pair:
         body = f"A and B in turn, so that what differs between two sessions is in no ratio. {GATE_OR_ROUNDS}"
-        return (Finding("rounds", "Measure both again", body, (f"octant compare --rounds 6 {before.id} {after.id}",)),)
+        return (
+            RunFinding("rounds", "Measure both again", body, (f"octant compare --rounds 6 {before.id} {after.id}",)),
+        )
     return _more_rounds(found) if found.gate else (*_more_rounds(found), _gate(found))
 
 
-def _programs_in_turn(found: Comparisons) -> tuple[Finding, ...]:
+def _programs_in_turn(found: Comparisons) -> tuple[RunFinding, ...]:
     """How the programs of two stored runs are measured in turn: by commands that are given again.
 
     Nothing where the runs have several requests in common.
@@ -242,10 +244,10 @@ def _programs_in_turn(found: Comparisons) -> tuple[Finding, ...]:
         "What differs between two sessions is then in no ratio. If the program was changed, keep both versions under "
     )
     body += "two names and use these names in the line: its first command is A, its second one is B."
-    return (Finding("rounds", "Measure both again, in turn", body, (comparison_line(couples),)),)
+    return (RunFinding("rounds", "Measure both again, in turn", body, (comparison_line(couples),)),)
 
 
-def _same_shape(found: Comparisons) -> tuple[Finding, ...]:
+def _same_shape(found: Comparisons) -> tuple[RunFinding, ...]:
     """How A is measured with the ranks and threads of B; nothing where there are several of one workload."""
     wanted = {(in_a[0], in_b[0]) for _, in_a, in_b in found.shapes if len(in_a) == len(in_b) == 1}
     if len(wanted) != 1 or found.before.run.imported:
@@ -256,10 +258,10 @@ def _same_shape(found: Comparisons) -> tuple[Finding, ...]:
     placed = any(ask.shape.place for ask in found.before.run.asks) or max(old.threads, new.threads) > 1
     option = f"--place {new.ranks}x{new.threads}" if placed else f"--ranks {new.ranks}"
     body = f"A has {shape_text(old)} and B {shape_text(new)}, which is another quantity. Measure A again with {option}."
-    return (Finding("shape", "Measure the same shape in both", body, ()),)
+    return (RunFinding("shape", "Measure the same shape in both", body, ()),)
 
 
-def _more_rounds(found: Comparisons) -> tuple[Finding, ...]:
+def _more_rounds(found: Comparisons) -> tuple[RunFinding, ...]:
     open_ones = [verdict for verdict in found.verdicts if verdict.needed]
     if not open_ones:
         return ()
@@ -271,7 +273,7 @@ def _more_rounds(found: Comparisons) -> tuple[Finding, ...]:
     body = f"{which} needs about {most} for {percent(found.margin)}; a quiet machine needs far fewer."
     body += f" The line measures {rounds}, the most that are proposed at once." if rounds < most else ""
     options = [*(["--gate"] if found.gate else []), "--rounds", str(rounds)]
-    return (Finding("rounds", title, body, (_again(found, *options),)),)
+    return (RunFinding("rounds", title, body, (_again(found, *options),)),)
 
 
 def _most_rounds(found: Comparisons) -> int:
@@ -280,12 +282,12 @@ def _most_rounds(found: Comparisons) -> int:
     return max(MOST_ROUNDS, min(MOST_OF_PROGRAMS, int(SENSIBLE_S / round_s))) if round_s else MOST_ROUNDS
 
 
-def _gate(found: Comparisons) -> Finding:
+def _gate(found: Comparisons) -> RunFinding:
     planned = RISING_FURTHER if found.of_programs else RISING
     looks = [str(rounds) for rounds in planned if rounds >= least_rounds(found.compared)]
     body = f"Stops early at {in_words(looks)} rounds; Holm over {counted(found.compared, 'figure')}."
     options = ["--gate"] if found.of_programs else ["--gate", "--rounds", str(GATES_ROUNDS)]
-    return Finding("gate", "As a gate", body, (_again(found, *options),))
+    return RunFinding("gate", "As a gate", body, (_again(found, *options),))
 
 
 def _again(found: Comparisons, *options: str) -> str:
@@ -308,12 +310,12 @@ def picture(found: Comparisons) -> Picture | None:
     return replace(drawn, caption=f"{drawn.caption} Lines: {said}." if said else drawn.caption)
 
 
-def _row(one: Comparison) -> Row:
+def _row(one: Comparison) -> RatioRow:
     verdict, speed = one.verdict, one.speed or 1.0
     ends = verdict.speed.stated if verdict and verdict.speed else None
     tones: dict[Word, Tone] = {"slower": "wrong", "faster": "good", "cannot tell": "doubtful", "differs": "doubtful"}
     words = verdict.text.partition(":")[0] if verdict and one.word == "cannot tell" else verdict.text if verdict else ""
-    return Row(
+    return RatioRow(
         name(one), ends.low if ends else speed, speed, ends.high if ends else speed,
         verdict.findable if verdict and ends else math.inf, (f"{speed:.2f}", findable_text(one), words),
         tones.get(one.word, "soft"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 if TYPE_CHECKING:
-    from octant.report.strips import Bar, Strip
+    from octant.report.strips import ShareBar, Strip
 
 _EDGE = 4.0  # px at both ends of a strip, for the dots there
 _LONGEST = 1.1  # share of a limit that a bar can show
@@ -43,7 +43,7 @@ def strip_svg(strip: Strip, width: int = 110) -> Markup:
     return _hidden("strip", f'width="{width}" height="29"', "".join(parts))
 
 
-def bar_svg(bar: Bar) -> Markup:
+def bar_svg(bar: ShareBar) -> Markup:
     """The bar, as wide as its place: a share with a tick at 100 %, or parts of the whole width."""
     if bar.kind == "parts":
         drawn, done = ['<rect class="track" width="100" height="8"/>'], 0.0

@@ -6,7 +6,7 @@ them.
 
 from dataclasses import dataclass
 
-from octant.report.strips import Bar, Strip
+from octant.report.strips import ShareBar, Strip
 from octant.stats.grades import GradeName
 
 
@@ -23,7 +23,7 @@ class Tile:
     grade: GradeName = "sound"
     reasons: tuple[str, ...] = ()  # of the grade
     strip: Strip | None = None
-    bar: Bar | None = None
+    bar: ShareBar | None = None
     of: str = ""  # what 100 % is, the share first: "90 % of 144 Gflop/s: 8 lanes x 2 units x 2 x clock"
     also: tuple[str, ...] = ()  # at most three related values
     figure: int | None = None  # the place of its figure in `Summary.figures`, for a link

@@ -13,7 +13,7 @@ from octant.workloads import NOT_INSTALLED, why_absent
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octant.advice.findings import Finding
+    from octant.advice.findings import RunFinding
     from octant.analysis.summary import Summary
     from octant.report.charts.picture import Picture
     from octant.report.screen.answer import Belief, Tile
@@ -30,7 +30,7 @@ class FirstScreen:
     answer: str
     belief: Belief
     tiles: tuple[Tile, ...]
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[RunFinding, ...] = ()
     passed: tuple[str, ...] = ()  # what the rules looked at and found in order
     absent: tuple[str, ...] = ()  # workloads and rules that this installation lacks, and what is missing therefore
 

@@ -16,7 +16,7 @@ from octant.program import is_program
 from octant.report import claims
 from octant.report.screen.answer import Tile
 from octant.report.screen.last_run import last_run
-from octant.report.strips import Bar
+from octant.report.strips import ShareBar
 from octant.stats import graded
 from octant.stats.grades import GRADE_NAMES
 from octant.tile import DeclaredTile
@@ -173,7 +173,7 @@ class _Screen:
         headline = self._headline_of(figure)
         return replace(
             tile, number=texts.number, unit="%", interval=f"{ends}: {claim}" if ends and claim else tile.interval,
-            strip=None, bar=Bar("comparison", (("used", min(1.0, figure.value.middle)),)),
+            strip=None, bar=ShareBar("comparison", (("used", min(1.0, figure.value.middle)),)),
             also=tuple(filter(None, (self._cores_text(headline), self._system_text(headline), self._balance_text()))),
         )  # fmt: skip
 
@@ -210,7 +210,7 @@ class _Screen:
         return Tile(
             name, what, number=texts.number, unit="% of time", interval=self._launches_text(),
             grade=GRADE_NAMES[worst], reasons=tuple(one.text for one in doubts),
-            bar=Bar("parts", lost.named) if lost.named else None,
+            bar=ShareBar("parts", lost.named) if lost.named else None,
             of=parts or "nothing to a CPU quota or the host", also=also,
         )  # fmt: skip
 

@@ -11,7 +11,7 @@ from octant.analysis.named_figures import find, place_of
 from octant.analysis.names import short_name
 from octant.report import claims
 from octant.report.screen.answer import Tile
-from octant.report.strips import Bar, Strip
+from octant.report.strips import ShareBar, Strip
 from octant.stats import Grade, graded
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.paired import LEAST_ROUNDS
@@ -48,7 +48,7 @@ def time_lost_tile(summary: Summary, declared: DeclaredTile, figure: Figure, til
         low, high = claims.end_texts(value, figure.metric, (min(dots), max(dots)))
         launches = f"{claims.launches_text(figure)} {low} … {high}{claims.NARROW}%"
         interval = f"{launches}; together {ends}: 95{claims.NARROW}% interval"
-    bar = Bar("parts", found.named) if declared.bar == "parts" else None
+    bar = ShareBar("parts", found.named) if declared.bar == "parts" else None
     return replace(
         tile, unit="% of time", interval=interval, also=(*also, *tile.also), bar=bar, of=_parts_text(found, tile.number)
     )
@@ -91,7 +91,7 @@ def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:
         )
     slower = [one for one in balances if one.proven]
     of = f"{worst.slowest.name} is slower than {worst.fastest.name}; proven in {len(slower)} of {len(balances)} figures"
-    bar = Bar("comparison", (("slowest over fastest", worst.ratio.middle),)) if grade < Grade.INVALID else None
+    bar = ShareBar("comparison", (("slowest over fastest", worst.ratio.middle),)) if grade < Grade.INVALID else None
     return replace(tile, number=ratio.number, unit=f"% of the fastest {worst.kind}", bar=bar, of=of)
 
 

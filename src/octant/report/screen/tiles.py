@@ -19,7 +19,7 @@ from octant.report.screen.answer import Tile
 from octant.report.screen.program_tiles import is_of_programs, program_answer, program_tiles
 from octant.report.screen.tile_curves import half_length_text, levels_text
 from octant.report.screen.tile_kinds import balance_tile, time_lost_tile
-from octant.report.strips import Bar, launch_strip
+from octant.report.strips import ShareBar, launch_strip
 from octant.tile import MOST, DeclaredTile
 from octant.units import counted, unbroken
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.tile import Also, Comparison
+    from octant.tile import Also, TileComparison
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _UNTOLD = ("not measurable", "wrong")
@@ -158,16 +158,16 @@ def _of_figure(summary: Summary, declared: DeclaredTile, figure: Figure) -> Tile
     return replace(tile, bar=bar, of=of)
 
 
-def _limit_bar(figure: Figure) -> tuple[Bar | None, str]:
+def _limit_bar(figure: Figure) -> tuple[ShareBar | None, str]:
     share, best = figure.of_limit, figure.at_limit
     if share is None or best is None or figure.limit is None:
         return None, "" if figure.is_limit else "no limit known"
     limit = claims.quantity(best, figure.metric.unit, figure.metric.is_share)
     source = figure.limit.source.partition(";")[0]
-    return Bar("limit", (("of limit", share),)), unbroken(f"{claims.percent(share)} of {limit}: {source}")
+    return ShareBar("limit", (("of limit", share),)), unbroken(f"{claims.percent(share)} of {limit}: {source}")
 
 
-def _comparison_bar(summary: Summary, compared: Comparison, headline: Figure) -> tuple[Bar | None, str]:
+def _comparison_bar(summary: Summary, compared: TileComparison, headline: Figure) -> tuple[ShareBar | None, str]:
     sides = {
         name: find(summary, named) if named else headline
         for name, named in (("value", compared.value), ("against", compared.against))
@@ -188,7 +188,7 @@ def _comparison_bar(summary: Summary, compared: Comparison, headline: Figure) ->
         figure = usable[side][0]
         return knob_text(knob, figure.knobs.get(knob, "?")) if knob else claims.numbered(claims.figure_texts(figure))
 
-    return Bar("comparison", (("compared", share),)), unbroken(_FIELD.sub(text, compared.text))
+    return ShareBar("comparison", (("compared", share),)), unbroken(_FIELD.sub(text, compared.text))
 
 
 def _also(summary: Summary, also: Sequence[Also], headline: Figure) -> tuple[str, ...]:

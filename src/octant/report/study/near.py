@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding
+from octant.advice.findings import RunFinding
 from octant.analysis.clusters import clusters, groups_text
 from octant.placement import set_text
 from octant.placement.nonempty import NonEmptySet
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from octant.study.values import StudyValue
 
 
-def near(outcome: Outcome) -> Iterator[Finding]:
+def near(outcome: Outcome) -> Iterator[RunFinding]:
     """The smallest groups that the first measure of pairs shows; nothing where it shows none."""
     topology = outcome.values.topology
     found = next((one for by_place in outcome.values.by_cell.values() for one in by_place.values() if _sure(one)), None)
@@ -27,7 +27,7 @@ def near(outcome: Outcome) -> Iterator[Finding]:
     first = here.found[0]
     largest = max(first.groups, key=len)
     what = here.names(first.groups) or "groups that the system does not tell"
-    yield Finding(
+    yield RunFinding(
         "near",
         f"Put what exchanges much on the same of {counted(len(first.groups), 'group')} ({what})",
         f"{groups_text(first.groups)}: a line takes {si_text(first.within, 's')} within a group and "

@@ -13,7 +13,7 @@ from octant.report.study.further import further_tables, larger_tables
 from octant.report.study.pictures import pictures
 from octant.store import files
 from octant.study.outcome import Outcome
-from octant.study.verdict import Status, Verdict
+from octant.study.verdict import FindingVerdict, Status
 
 MARKS: dict[Status, str] = {"holds": "✓", "does not hold": "✕", "undecided": "?", "cannot be tested here": "–"}
 TONES: dict[Status, str] = {
@@ -56,7 +56,7 @@ def render(outcome: Outcome) -> str:
     )
 
 
-def why_text(verdict: Verdict) -> str:
+def why_text(verdict: FindingVerdict) -> str:
     """Why a verdict is what it is, without the values that have columns of their own."""
     text = f"{verdict.why}{verdict.remark}"
     text = text.removeprefix(f"{verdict.there_text} there, ") if verdict.there else text

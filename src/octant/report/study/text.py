@@ -40,7 +40,7 @@ from octant.study.outcome import Outcome, library_of
 from octant.study.question import Study, quantities
 from octant.study.testable import count_lines, findings_asked
 from octant.study.values import Bounded
-from octant.study.verdict import Verdict
+from octant.study.verdict import FindingVerdict
 
 BAR = 10  # characters of the longest bar in a table
 _NUMBER = re.compile(r"([-+−]?\d+(?:\.\d+)?)")
@@ -371,7 +371,7 @@ def _claim(value: Bounded) -> str:
     return value.text if isinstance(value, stats.Estimate) else "the model's own bounds"
 
 
-def _verdict_json(verdict: Verdict) -> Mapping[str, object]:
+def _verdict_json(verdict: FindingVerdict) -> Mapping[str, object]:
     here = verdict.here
     return {
         "id": verdict.finding.id,

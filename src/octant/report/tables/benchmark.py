@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.benchmarks import Chosen, benchmarks
+from octant.benchmarks import BenchmarkArguments, benchmarks
 from octant.benchmarks.rows import UNMEASURABLE, is_shown, over_peak, published_values, rows_of
 from octant.failure import Exit, Refusal
 from octant.report import claims
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from octant.benchmarks.rows import BenchmarkRow
 
 _DIGITS = 4
-_NOTHING = Chosen()
+_NOTHING = BenchmarkArguments()
 
 
-def text(summary: Summary, benchmark: Benchmark, chosen: Chosen = _NOTHING, below: Sequence[str] = ()) -> str:
+def text(
+    summary: Summary, benchmark: Benchmark, chosen: BenchmarkArguments = _NOTHING, below: Sequence[str] = ()
+) -> str:
     """Return the tables of a run as the benchmark's folder writes them; else the rows of all tests.
 
     Args:
@@ -40,7 +42,7 @@ def text(summary: Summary, benchmark: Benchmark, chosen: Chosen = _NOTHING, belo
     return _rows_text(summary, benchmark)
 
 
-def as_json(summary: Summary, benchmark: Benchmark, chosen: Chosen = _NOTHING) -> str:
+def as_json(summary: Summary, benchmark: Benchmark, chosen: BenchmarkArguments = _NOTHING) -> str:
     """Return the same for programs; values are in the units of the keys.
 
     Raises:

@@ -14,7 +14,7 @@ from octant.analysis.names import short_name
 from octant.report import claims
 from octant.report.claims import mark
 from octant.report.results import has_no_speed
-from octant.report.strips import Bar, launch_strip
+from octant.report.strips import ShareBar, launch_strip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ _AUTOGROUP = re.compile(r"/autogroup-\d+")
 
 
 @dataclass(frozen=True)
-class Row:
+class FigureRow:
     """One figure as the table says it."""
 
     figure: Figure
@@ -39,22 +39,22 @@ class Row:
     launches: str  # "6", "5 of 6"
     strip: Strip | None
     share: str  # "92 %", "is the limit", or nothing
-    bar: Bar | None
+    bar: ShareBar | None
     letters: tuple[str, str]  # of the footnotes on what the ends are, and on the limit; "" without one
     grade: GradeName
 
 
 @dataclass(frozen=True)
-class Table:
+class FigureTable:
     """Rows by workload, and the footnotes that they share."""
 
-    groups: tuple[tuple[str, str, tuple[Row, ...]], ...]  # a workload's name, its summary and its rows
+    groups: tuple[tuple[str, str, tuple[FigureRow, ...]], ...]  # a workload's name, its summary and its rows
     footnotes: tuple[tuple[str, str], ...]  # letter and text
     ends: str  # heading of the column with the ends
     claim: str  # what the ends of the rows are, or where that stands
 
 
-def table(figures: Sequence[Figure], numbers: Mapping[int, int]) -> Table:
+def table(figures: Sequence[Figure], numbers: Mapping[int, int]) -> FigureTable:
     """The rows of these figures.
 
     Args:
@@ -67,12 +67,12 @@ def table(figures: Sequence[Figure], numbers: Mapping[int, int]) -> Table:
     sources = dict.fromkeys(f"100 % is {source}" for figure in figures if (source := _limit_source(figure)))
     limits = {text: mark(len(letters) + number) for number, text in enumerate(sources)}
     links = {claims.link_text(link): "link" for link in dict.fromkeys(one.link for one in figures if one.link)}
-    groups: dict[str, tuple[str, str, list[Row]]] = {}
+    groups: dict[str, tuple[str, str, list[FigureRow]]] = {}
     for figure in figures:
         row = _row(figure, numbers[id(figure)], of_sort, limits)
         groups.setdefault(figure.workload.name, (figure.workload.name, figure.workload.summary, []))[2].append(row)
     certain = bool(said) and all(kind not in ("two values", "one launch") for kind, _, _ in said)
-    return Table(
+    return FigureTable(
         tuple((name, summary, tuple(rows)) for name, summary, rows in groups.values()),
         tuple((letter, text) for text, letter in (*letters.items(), *limits.items(), *links.items())),
         "95 % interval" if certain else "Low … high",
@@ -84,14 +84,14 @@ def _limit_source(figure: Figure) -> str:
     return figure.limit.source if figure.limit and figure.of_limit is not None else ""
 
 
-def _row(figure: Figure, number: int, of_sort: Mapping[claims.Sort, str], limits: Mapping[str, str]) -> Row:
+def _row(figure: Figure, number: int, of_sort: Mapping[claims.Sort, str], limits: Mapping[str, str]) -> FigureRow:
     share = figure.of_limit
     source = _limit_source(figure)
     text, none = claims.figure_texts(figure), claims.without_interval(figure)
     if none:
         text = replace(text, ends="", claim=claims.claim_text(figure))
     shown = claims.percent(share) if share is not None else "is the limit" if figure.is_limit and figure.value else ""
-    return Row(
+    return FigureRow(
         figure,
         number,
         short_name(figure),
@@ -100,7 +100,7 @@ def _row(figure: Figure, number: int, of_sort: Mapping[claims.Sort, str], limits
         figure.count_text,
         launch_strip(figure),
         shown,
-        None if share is None else Bar("limit", (("", share),)),
+        None if share is None else ShareBar("limit", (("", share),)),
         (
             "" if none or not figure.value else of_sort[claims.sort_of(figure.value)],
             limits.get(f"100 % is {source}", ""),

@@ -12,7 +12,7 @@ from rich.table import Table
 from octant import workloads
 from octant.build.describe import Described, describe
 from octant.failure import Refusal
-from octant.metric import SLOWEST, Derived, FirstOf, Metric, Named, Rate, Reading, Reduce, Seconds, Share, Value
+from octant.metric import SLOWEST, Derived, FirstOf, Metric, NamedResult, Rate, Reading, Reduce, Seconds, Share, Value
 from octant.report.terminal import render
 from octant.runs.requests import find_workload
 from octant.workload import Workload
@@ -156,7 +156,7 @@ def definition_text(value: Value) -> str:
         return f"{value.of} over {value.to}, sum over sum"
     if isinstance(value, Reading):
         return f"reading {value.of}{_over_text(value.over)}"
-    if isinstance(value, Named):
+    if isinstance(value, NamedResult):
         return f"result {value.name}"
     if isinstance(value, Derived):
         return f"made of: {'; '.join(map(definition_text, value.values))}"

@@ -5,7 +5,7 @@ from octant.study.question import KindOfTest, kinds_of_test
 
 
 def kinds() -> dict[str, type[KindOfTest]]:
-    """Every kind of test, by name. The file is the registration; its class has the file's name."""
+    """Every kind of test, by name. The file is the registration; its class is that name with Test behind it."""
     return dict(entries().working)
 
 

@@ -15,7 +15,7 @@ from octant.study.values import SAME_LAUNCH, CannotTest, StudyValues
 from octant.study.verdict import Effect, doubts_text, ends_text, gain_of, status_of, undecided_judgement
 
 
-class Ablation(KindOfTest, frozen=True, kw_only=True):
+class AblationTest(KindOfTest, frozen=True, kw_only=True):
     """At least `share` of the changes, each alone against `to`, make some measure better by more than `gain`.
 
     Of each change the measure that gains most surely counts; along an axis, at its largest value.

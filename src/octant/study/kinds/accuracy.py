@@ -18,7 +18,7 @@ from octant.units import counted
 _UNIT = "ulp"
 
 
-class Accuracy(KindOfTest, frozen=True, kw_only=True):
+class AccuracyTest(KindOfTest, frozen=True, kw_only=True):
     """The largest of measures of errors, in units in the last place: of all launches, since one bad result is bad.
 
     The same arguments have the same errors in every launch, so that one launch is enough for a verdict.

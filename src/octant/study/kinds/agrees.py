@@ -17,7 +17,7 @@ from octant.study.verdict import Effect, judge_effect, status_of
 _FROM_BEST = ("holds", "undecided", "does not hold")
 
 
-class Agrees(KindOfTest, frozen=True, kw_only=True):
+class AgreesTest(KindOfTest, frozen=True, kw_only=True):
     """Every value of ours over the published value of a measure: 1 is agreement. For models above all."""
 
     measure: str

@@ -14,7 +14,7 @@ from octant.study.values import StudyValues
 from octant.study.verdict import gain_of, judge_effect, ranked
 
 
-class Best(KindOfTest, frozen=True, kw_only=True):
+class BestTest(KindOfTest, frozen=True, kw_only=True):
     """The best of the levels `of` against the best of the levels `to`, each picked for its median: 1 is as good."""
 
     measure: str

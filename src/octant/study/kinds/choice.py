@@ -12,7 +12,7 @@ from octant.study.values import CannotTest, StudyValues
 from octant.study.verdict import gain_of, judge_effect, ranked
 
 
-class Choice(KindOfTest, frozen=True, kw_only=True):
+class ChoiceTest(KindOfTest, frozen=True, kw_only=True):
     """How many times as good the best of the levels is as the worst, or as the worst of the best `share` of them.
 
     They are ranked by their medians, so noise alone puts it above 1.

@@ -14,7 +14,7 @@ from octant.study.verdict import gain_of, gain_over, judge_effect
 _CLOCK = "Hz"
 
 
-class Generation(KindOfTest, frozen=True, kw_only=True):
+class GenerationTest(KindOfTest, frozen=True, kw_only=True):
     """How many times as good `measure` became from `to` to `of`, for each time that `clock` rose: 1 is in proportion.
 
     Below 1 a time takes more cycles than before, and a rate does less in each.

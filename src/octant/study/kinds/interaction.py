@@ -12,7 +12,7 @@ from octant.study.values import StudyValues
 from octant.study.verdict import gain_of, gain_over, judge_effect
 
 
-class Interaction(KindOfTest, frozen=True, kw_only=True):
+class InteractionTest(KindOfTest, frozen=True, kw_only=True):
     """The gain of `measure` over that of `versus`, both from `to` to `of`."""
 
     measure: str

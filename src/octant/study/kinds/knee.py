@@ -16,7 +16,7 @@ from octant.study.values import Better, CannotTest, StudyValues
 from octant.study.verdict import Effect, judge_effect, place_on_axis
 
 
-class Knee(KindOfTest, frozen=True, kw_only=True):
+class KneeTest(KindOfTest, frozen=True, kw_only=True):
     """Where the measure is first worse by `step` than the best before: the place alone, or over that of `to`."""
 
     measure: str

@@ -12,7 +12,7 @@ from octant.study.values import CannotTest, StudyValues
 from octant.study.verdict import Effect, doubts_text, ends_text, gain_of, status_of, undecided_judgement
 
 
-class Most(KindOfTest, frozen=True, kw_only=True):
+class MostTest(KindOfTest, frozen=True, kw_only=True):
     """A share of the measures gains by more than `gain` from `to` to `of`: at least `share`, no more than `at_most`.
 
     Of a measure along an axis its largest value is asked (of a model its last).

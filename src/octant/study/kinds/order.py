@@ -16,7 +16,7 @@ from octant.study.values import StudyValues
 from octant.study.verdict import doubts_text, ends_text, gain_of, status_of, undecided_judgement
 
 
-class Order(KindOfTest, frozen=True, kw_only=True):
+class OrderTest(KindOfTest, frozen=True, kw_only=True):
     """Each combination must be at least as good as the next, less the margin."""
 
     measure: str

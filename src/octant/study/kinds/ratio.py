@@ -11,7 +11,7 @@ from octant.study.values import Place, PublishedValue, StudyValues, quantity_of
 from octant.study.verdict import gain_of, judge_effect
 
 
-class Ratio(KindOfTest, frozen=True, kw_only=True):
+class RatioTest(KindOfTest, frozen=True, kw_only=True):
     """Of rates, `of` over `to`; of times, the other way round."""
 
     measure: str

@@ -11,7 +11,7 @@ from octant.study.values import StudyValues, quantity_of
 from octant.study.verdict import judge_effect, ratio_of
 
 
-class Share(KindOfTest, frozen=True, kw_only=True):
+class ShareTest(KindOfTest, frozen=True, kw_only=True):
     """`measure` over `whole`, a measure in the same unit, both in the combination `of`: a rate over the peak, say."""
 
     measure: str

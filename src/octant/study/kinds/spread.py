@@ -12,7 +12,7 @@ from octant.study.values import CannotTest, StudyValues
 from octant.study.verdict import Effect, doubts_of, judge_effect
 
 
-class Spread(KindOfTest, frozen=True, kw_only=True):
+class SpreadTest(KindOfTest, frozen=True, kw_only=True):
     """The largest over the smallest value along the axis: 1 is flat."""
 
     measure: str

@@ -34,7 +34,7 @@ class Other(InputTable, frozen=True):
     of: Levels = BASELINE
 
 
-class Step(KindOfTest, frozen=True, kw_only=True):
+class StepTest(KindOfTest, frozen=True, kw_only=True):
     """The end of a level of a time: the last place on it, alone, over the place `near`, or over the place in `to`.
 
     Which level: the `level`-th one; the one that ends nearest to the axis value `near`; or what lies below the middle

@@ -13,7 +13,7 @@ from octant.study.verdict import Effect, judge_value
 from octant.units import counted
 
 
-class Value(KindOfTest, frozen=True, kw_only=True):
+class ValueTest(KindOfTest, frozen=True, kw_only=True):
     """One value against a bar in the unit of the measure: seconds, bytes a second.
 
     With `largest` it is that of the launch which has the most: of what happens now and then, once is enough, and one

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from octant.analysis.names import short_name
 from octant.report import claims
-from octant.report.charts.picture import MOST_BARS, Axis, Column, Mark, Panel, Picture, Series, thin, thinned_text
+from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Column, Mark, Panel, Picture, thin, thinned_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,7 @@ def _percent(relative: float) -> float:
     return 100 * (relative - 1)
 
 
-def _each(rows: Sequence[PlaceBalance], names: Sequence[str]) -> list[Series]:
+def _each(rows: Sequence[PlaceBalance], names: Sequence[str]) -> list[ChartSeries]:
     """A series for each place, with its launches as dots."""
     found = []
     for name in names:
@@ -71,7 +71,7 @@ def _each(rows: Sequence[PlaceBalance], names: Sequence[str]) -> list[Series]:
         values = [p.value.stated for _, p in mine]
         ends = [(value.low, value.high) if value.is_interval else (value.middle,) * 2 for value in values]
         found.append(
-            Series(
+            ChartSeries(
                 name, "rows", tuple(_percent(p.value.middle) for _, p in mine), tuple(at for at, _ in mine),
                 tuple(_percent(low) for low, _ in ends), tuple(_percent(high) for _, high in ends),
                 dots=tuple((_percent(x), at) for at, p in mine for x in p.relative), names="legend",
@@ -80,10 +80,10 @@ def _each(rows: Sequence[PlaceBalance], names: Sequence[str]) -> list[Series]:
     return found
 
 
-def _slowest(rows: Sequence[PlaceBalance], noun: str) -> list[Series]:
+def _slowest(rows: Sequence[PlaceBalance], noun: str) -> list[ChartSeries]:
     """The slowest place of each figure, with all places as dots."""
     return [
-        Series(
+        ChartSeries(
             f"slowest {noun}", "rows", tuple(_percent(one.slowest.value.middle) for one in rows),
             tuple(map(float, range(len(rows)))), labels=tuple(one.slowest.name for one in rows),
             dots=tuple((_percent(p.value.middle), float(i)) for i, one in enumerate(rows) for p in one.places),
@@ -92,7 +92,7 @@ def _slowest(rows: Sequence[PlaceBalance], noun: str) -> list[Series]:
     ]  # fmt: skip
 
 
-def _panel(rows: Sequence[PlaceBalance], series: Sequence[Series], noun: str) -> Panel:
+def _panel(rows: Sequence[PlaceBalance], series: Sequence[ChartSeries], noun: str) -> Panel:
     most = max(abs(x) for one in series for x in (*one.x, *(x for x, _ in one.dots)))
     end = next((e for e in _ENDS if e >= max(most, _LEAST)), 100.0 * -(-most // 100))
     ticks = tuple((x, _signed(x)) for x in (-end, -end / 2, 0.0, end / 2, end))
@@ -132,7 +132,7 @@ def _strip(worst: PlaceBalance) -> Panel:
         Axis(f"{worst.kind}s, the slowest first", False, ((1.0, "1"), (float(count), str(count)))),
         Axis("Speed against the mean", False, ticks, "%"),
         (
-            Series(
+            ChartSeries(
                 f"{worst.kind}s", "points", tuple(map(float, range(1, count + 1))),
                 tuple(_percent(place.value.middle) for place in ordered),
                 labels=tuple(place.name if i < _NAMED else "" for i, place in enumerate(ordered)),

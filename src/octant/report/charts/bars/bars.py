@@ -11,7 +11,7 @@ from octant.analysis.series import STEP
 from octant.report import claims
 from octant.report.charts.curves.curve import share_text, value_cells, value_columns
 from octant.report.charts.curves.lines import other_knobs
-from octant.report.charts.picture import MOST_BARS, Axis, Note, Panel, Picture, Series, thin, thinned_text
+from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Note, Panel, Picture, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def bars(cells: MeasuredCells, shown: Bars) -> Picture | None:
     kept = thin(found, MOST_BARS)
     labels = bar_labels(kept, shown.x)
     values = [figure.value for figure in kept if figure.value]
-    series = Series(
+    series = ChartSeries(
         metric.name, "across", tuple(value.middle for value in values), tuple(map(float, range(len(values)))),
         tuple(value.low for value in values), tuple(value.high for value in values), tuple(labels),
         role="grey", open=tuple(figure.invalid for figure in kept),
@@ -94,7 +94,7 @@ def stacked(cells: MeasuredCells, shown: Stacked) -> Picture | None:
         shares = [time / total if total else 0.0 for time, total in zip(times, totals, strict=True)]
         words = tuple(units.percent_text(share) if share >= _LABELLED else "" for share in shares)
         role: Role = "grey" if name in shown.waiting else "faint" if name == REST else ""
-        series.append(Series(name, "stack", times, places, labels=words, role=role, names="legend"))
+        series.append(ChartSeries(name, "stack", times, places, labels=words, role=role, names="legend"))
     most = max(totals)
     return Picture(
         "phases",

@@ -8,13 +8,13 @@ from octant import units
 from octant.analysis.choices import choices
 from octant.analysis.names import knob_text, picture_title
 from octant.report.charts.bars.bars import places_axis
-from octant.report.charts.picture import MOST_BARS, Axis, Note, Panel, Picture, Series, thin, thinned_text
+from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Note, Panel, Picture, thin, thinned_text
 from octant.report.charts.ticks import even_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from octant.analysis.choices import Chosen
+    from octant.analysis.choices import RankedFigures
     from octant.analysis.figures import Figure
     from octant.report.charts.cells import MeasuredCells
     from octant.workload import Choice
@@ -30,7 +30,7 @@ def choice(cells: MeasuredCells, shown: Choice) -> Picture | None:
     kept = thin(found, MOST_BARS)
     costs = [one.cost for one in kept]
     labels = [given_text(one) or "all" for one in kept]
-    series = Series(
+    series = ChartSeries(
         "worst over best", "across", tuple(cost.middle for cost in costs), tuple(map(float, range(len(costs)))),
         tuple(cost.low for cost in costs), tuple(cost.high for cost in costs), tuple(labels), role="grey",
     )  # fmt: skip
@@ -69,12 +69,12 @@ def choice_texts(figures: Iterable[Figure], knob: str) -> list[str]:
     return texts
 
 
-def given_text(chosen: Chosen) -> str:
+def given_text(chosen: RankedFigures) -> str:
     """The other knobs in words: `8 B, single mode`."""
     return ", ".join(knob_text(name, value) for name, value in chosen.others.items())
 
 
-def cost_text(chosen: Chosen) -> str:
+def cost_text(chosen: RankedFigures) -> str:
     """How many times as good the best is as the worst: `×2.61 [2.40, 2.83]`."""
     low, middle, high = (f"{end:.3g}" for end in (chosen.cost.low, chosen.cost.middle, chosen.cost.high))
     return f"×{middle}" + f" [{low}, {high}]" * (low != high)
@@ -89,7 +89,7 @@ def _value(figure: Figure) -> str:
     return units.si_text(figure.value.middle, figure.metric.unit) if figure.value else ""
 
 
-def _row(label: str, one: Chosen) -> tuple[str, ...]:
+def _row(label: str, one: RankedFigures) -> tuple[str, ...]:
     return (
         label, one.best.knobs[one.knob], _value(one.best), names(one.as_good, one.knob), one.worst.knobs[one.knob],
         _value(one.worst), cost_text(one),

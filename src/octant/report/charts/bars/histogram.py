@@ -9,7 +9,7 @@ import numpy as np
 
 from octant import units
 from octant.analysis.names import picture_title
-from octant.report.charts.picture import MOST_LINES, Axis, Mark, Panel, Picture, Series, thin, thinned_text
+from octant.report.charts.picture import MOST_LINES, Axis, ChartSeries, Mark, Panel, Picture, thin, thinned_text
 from octant.report.charts.ticks import decades, si_ticks
 
 if TYPE_CHECKING:
@@ -82,12 +82,12 @@ def _edges(times: Sequence[tuple[NDArray[np.float64], NDArray[np.int64]]]) -> ND
 
 def _outline(
     figure: Figure, times: NDArray[np.float64], counts: NDArray[np.int64], edges: NDArray[np.float64]
-) -> Series:
+) -> ChartSeries:
     heights, _ = np.histogram(np.clip(times, edges[0], edges[-1]), edges, weights=counts)
     full = np.flatnonzero(heights)
     used = np.arange(full[0], full[-1] + 1)
     middles = np.sqrt(edges[:-1] * edges[1:])
-    return Series(figure.name, "bars", tuple(map(float, middles[used])), tuple(map(float, heights[used])))
+    return ChartSeries(figure.name, "bars", tuple(map(float, middles[used])), tuple(map(float, heights[used])))
 
 
 def _quantiles(times: NDArray[np.float64], counts: NDArray[np.int64]) -> list[tuple[float, float]]:

@@ -10,7 +10,7 @@ from octant.analysis.causes import Causes, causes
 from octant.analysis.lengths import EDGES_S, LaneTime, share_by_length
 from octant.analysis.names import short_name
 from octant.report import claims
-from octant.report.charts.picture import MOST_BARS, Axis, Mark, Panel, Picture, Region, Series, thin, thinned_text
+from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Panel, Picture, Region, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _by_length(figure: Figure) -> tuple[Panel, ...]:
     title = f"Share of the time of {name} that was lost, %"
     parts = claims.part_texts(_sums(places[worst]), claims.number_texts(most, "1", share=True).number)
     labels = [f"{noun} {place[noun == 'thread']}" for _, place in shares]
-    strip = Series(
+    strip = ChartSeries(
         f"{noun}s", "points", tuple(map(float, range(1, len(shares) + 1))), tuple(100 * share for share, _ in shares),
         labels=tuple("" if len(shares) - i > _NAMED else label for i, label in enumerate(labels)), names="points",
         role="series-1", marker="circle",
@@ -110,7 +110,7 @@ def _histogram(lanes: Sequence[LaneTime], title: str, parts: Sequence[str]) -> P
     return Panel(
         Axis("length of one interruption", True, _DECADES, "s", ends=(EDGES_S[0], EDGES_S[-1])),
         Axis(title, False, _percents(max(heights)), "%"),
-        (Series("lost", "bars", middles, tuple(heights), role="series-1", names="none"),),
+        (ChartSeries("lost", "bars", middles, tuple(heights), role="series-1", names="none"),),
         tuple(Mark(border, "") for border in _BORDERS),
         regions=tuple(
             Region(low, high, (text, part))
@@ -171,7 +171,7 @@ def _stacks(figures: Sequence[Figure]) -> Panel:
         labels = tuple(of[name][1] if name in of else "" for of in parts) if len(found) > 1 else ()
         places = tuple(map(float, range(len(found))))
         role = _ROLES.get(name, "grey")
-        series.append(Series(text, "stack", shares, places, labels=labels, role=role, names="legend"))
+        series.append(ChartSeries(text, "stack", shares, places, labels=labels, role=role, names="legend"))
     rows = tuple((float(i), short_name(one) if len(found) > 1 else "") for i, (one, _) in enumerate(found))
     return Panel(
         Axis("", False, (), "%", ends=(0.0, 100.0)), Axis("", False, rows, down=True), tuple(series),

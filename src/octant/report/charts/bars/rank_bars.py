@@ -10,7 +10,7 @@ from octant import units
 from octant.analysis.names import short_name
 from octant.analysis.program import SYSTEM, USER, values_of_ranks
 from octant.report.charts.bars.bars import places_axis
-from octant.report.charts.picture import MOST_BARS, Axis, Panel, Picture, Series, thin, thinned_text
+from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Panel, Picture, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:
     places = tuple(map(float, range(len(kept))))
     roles: tuple[Role, Role] = ("series-1", "series-2")
     series = tuple(
-        Series(name, "stack", tuple(of_rank[rank] for rank in kept), places, role=role, names="legend")
+        ChartSeries(name, "stack", tuple(of_rank[rank] for rank in kept), places, role=role, names="legend")
         for (name, of_rank), role in zip(times.items(), roles, strict=True)
     )
     sums = [times[USER][rank] + times[SYSTEM][rank] for rank in ranks]

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octant.report.charts.picture import MOST_BARS, Axis, Band, Column, Mark, Panel, Picture, Region, Series, thin
+from octant.report.charts.picture import MOST_BARS, Axis, Band, ChartSeries, Column, Mark, Panel, Picture, Region, thin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ _STEPS = (1.01, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 8.0, 10.0, 
 
 
 @dataclass(frozen=True)
-class Row:
+class RatioRow:
     """One ratio, above 1 is better. Without an interval `low` and `high` equal `middle`."""
 
     name: str
@@ -38,7 +38,7 @@ class Row:
 
 
 def ratios(
-    rows: Sequence[Row],
+    rows: Sequence[RatioRow],
     margin: float,
     columns: tuple[str, ...],
     title: str = "Ratios, worst news first",
@@ -57,12 +57,12 @@ def ratios(
     axis_x = ratio_axis([(row.low, row.middle, row.high) for row in drawn], near=near)
     places = tuple(float(n) for n in range(len(drawn)))
     ends = axis_x.ends or (1.0, 1.0)
-    points = Series(
+    points = ChartSeries(
         axis, "rows", tuple(row.middle for row in drawn), places, tuple(row.low for row in drawn),
         tuple(row.high for row in drawn), tuple(f"{row.name}: × {row.middle:.2f}" for row in drawn), names="none",
     )  # fmt: skip
     known = [(n, row) for n, row in zip(places, drawn, strict=True) if math.isfinite(row.findable)]
-    could = Series(
+    could = ChartSeries(
         "smallest detectable difference (power 80 %)", "rows", tuple(x for _, row in known for x in _ticks_of(row)),
         tuple(n for n, _ in known for _ in range(2)), role="grey", marker="tick", names="legend",
     )  # fmt: skip
@@ -91,14 +91,14 @@ def ratios(
     return Picture("ratios", title, caption, (panel,), header, table, _label(rows), width=1152)
 
 
-def _most_telling(rows: Sequence[Row]) -> list[Row]:
+def _most_telling(rows: Sequence[RatioRow]) -> list[RatioRow]:
     """All rows, or of many the first, the last, and some between."""
     if len(rows) <= MOST_BARS:
         return list(rows)
     return [*rows[:_FIRST], *thin(rows[_FIRST:-_LAST], MOST_BARS - _FIRST - _LAST), *rows[-_LAST:]]
 
 
-def _column(name: str, place: int, of: int, rows: Sequence[Row]) -> Column:
+def _column(name: str, place: int, of: int, rows: Sequence[RatioRow]) -> Column:
     """The first in ink, the last in the tone of its row."""
     tones: tuple[Tone, ...] = tuple(row.role if place == of - 1 else "" if place else "ink" for row in rows)
     return Column(name, tuple(row.texts[place] for row in rows), tones)
@@ -142,11 +142,11 @@ def ratio_ticks(ends: tuple[float, float]) -> tuple[tuple[float, str], ...]:
     return tuple((value, f"× {value:.{2 + (value > 1)}g}") for value in sorted(kept))
 
 
-def _ticks_of(row: Row) -> tuple[float, float]:
+def _ticks_of(row: RatioRow) -> tuple[float, float]:
     return 1 / (1 + row.findable), 1 + row.findable
 
 
-def _label(rows: Sequence[Row]) -> str:
+def _label(rows: Sequence[RatioRow]) -> str:
     if not rows:
         return "No ratio"
     words = ", ".join(f"{row.name} × {row.middle:.2f}" for row in rows[:3])

@@ -13,7 +13,7 @@ from octant.report.charts.curves.lines import (
     MOST_SERIES,
     ROLES,
     Along,
-    Line,
+    FigureCurve,
     along,
     dressed,
     lead_somewhere,
@@ -21,7 +21,7 @@ from octant.report.charts.curves.lines import (
     zero_place,
 )
 from octant.report.charts.layout.series import MOST_MARKS
-from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Panel, Picture, Series, thin, thinned_text
+from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, ChartSeries, Panel, Picture, thin, thinned_text
 from octant.report.charts.ticks import WIDE, decades, even_ticks, places, size_ticks, with_unit
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def value_axis(title: str, values: Iterable[float], unit: str, log: bool = False
     return with_unit(title, False, even_ticks(most, str), unit)
 
 
-def how_to_read(lines: Sequence[Line]) -> str:
+def how_to_read(lines: Sequence[FigureCurve]) -> str:
     """What lines, dots and open marks of a picture are, as far as it has them."""
     figures = [figure for line in lines for figure in line.figures]
     text = "Lines join medians" if max(len(line.xs) for line in lines) > 2 else "Marks are medians"
@@ -111,25 +111,25 @@ def how_to_read(lines: Sequence[Line]) -> str:
     return f"{text}. Intervals stand in the table."
 
 
-def span_text(line: Line, x: Along) -> str:
+def span_text(line: FigureCurve, x: Along) -> str:
     """The ends of a curve in words: `1.39 ns at 8 KiB, 190 ns at 512 MiB`."""
     ends = [f"{point_text(line, i)} at {x.text(line.xs[i])}" for i in dict.fromkeys((0, len(line.xs) - 1))]
     return ", ".join(ends)
 
 
-def point_text(line: Line, number: int) -> str:
+def point_text(line: FigureCurve, number: int) -> str:
     """The value of a point to three digits: `1.39 ns`."""
     return claims.quantity(line.ys[number], line.figures[number].metric.unit)
 
 
-def limits_of(lines: Sequence[Line]) -> list[Series]:
+def limits_of(lines: Sequence[FigureCurve]) -> list[ChartSeries]:
     """What the hardware could give, drawn where at least two points of a line have a limit; equal ones once."""
     known: dict[tuple[tuple[float, float], ...], str] = {}
     for line in lines:
         if len(line.limits) > 1:
             known.setdefault(line.limits, line.name)
     return [
-        Series(
+        ChartSeries(
             "limit" if all(line.limits == at for line in lines) else f"limit of {name}",
             "line",
             tuple(x for x, _ in at),
@@ -140,26 +140,28 @@ def limits_of(lines: Sequence[Line]) -> list[Series]:
     ]  # fmt: skip
 
 
-def models_of(modelled: Modelled | None, lines: Sequence[Line]) -> list[Series | None]:
+def models_of(modelled: Modelled | None, lines: Sequence[FigureCurve]) -> list[ChartSeries | None]:
     """What the model says of each line, where it has an answer to two of its points and length is above 0."""
     return [_model_of(modelled, line) if modelled else None for line in lines]
 
 
-def _model_of(modelled: Modelled, line: Line) -> Series | None:
+def _model_of(modelled: Modelled, line: FigureCurve) -> ChartSeries | None:
     at = zip(line.xs, line.figures, strict=True)
     found = [(x, y) for x, figure in at if x > 0 and (y := modelled.headline(figure))]
     if len(found) < 2:
         return None
-    return Series("model", "line", tuple(x for x, _ in found), tuple(y for _, y in found), dash="solid", names="none")
+    return ChartSeries(
+        "model", "line", tuple(x for x, _ in found), tuple(y for _, y in found), dash="solid", names="none"
+    )
 
 
-def dressed_models(models: Sequence[Series | None]) -> list[Series]:
+def dressed_models(models: Sequence[ChartSeries | None]) -> list[ChartSeries]:
     """The model's lines of a panel in the colours of what they stand beside; the first is named."""
     known = [replace(one, role=role) for one, role in zip(models, ROLES, strict=False) if one]
     return [replace(one, names="legend") if one is known[0] else one for one in known]
 
 
-def model_text(modelled: Modelled | None, models: Sequence[Series | None]) -> str:
+def model_text(modelled: Modelled | None, models: Sequence[ChartSeries | None]) -> str:
     """What the lines without marks are; empty without any."""
     if modelled is None or not any(models):
         return ""
@@ -167,7 +169,7 @@ def model_text(modelled: Modelled | None, models: Sequence[Series | None]) -> st
     return f" Without marks: {what}; of a library's collectives the fastest that it knows."
 
 
-def model_facts(lines: Sequence[Line], models: Sequence[Series | None]) -> tuple[tuple[str, str], ...]:
+def model_facts(lines: Sequence[FigureCurve], models: Sequence[ChartSeries | None]) -> tuple[tuple[str, str], ...]:
     """How far what was measured is from the model: `1.1 to 2.3 times the model's time`."""
     facts = []
     for line, model in zip(lines, models, strict=True):
@@ -179,13 +181,13 @@ def model_facts(lines: Sequence[Line], models: Sequence[Series | None]) -> tuple
     return tuple(facts)
 
 
-def listed(line: Line) -> Line:
+def listed(line: FigureCurve) -> FigureCurve:
     """The points that a table lists: of many, evenly chosen."""
     kept = thin(list(zip(line.xs, line.figures, strict=True)), MOST_POINTS)
-    return Line(line.name, tuple(x for x, _ in kept), tuple(figure for _, figure in kept))
+    return FigureCurve(line.name, tuple(x for x, _ in kept), tuple(figure for _, figure in kept))
 
 
-def table_rows(line: Line, x: Along) -> Iterable[tuple[str, ...]]:
+def table_rows(line: FigureCurve, x: Along) -> Iterable[tuple[str, ...]]:
     """A row for each point: curve, place, value, ends, claim, share and limit."""
     for at, figure in zip(line.xs, line.figures, strict=True):
         yield line.name, x.text(at), *value_cells(figure), share_text(figure), _source(figure)

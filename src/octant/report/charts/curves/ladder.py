@@ -11,8 +11,8 @@ from octant.analysis.plateaus import APART, reach
 from octant.report import claims
 from octant.report.charts.curves.caches import cache_marks, size_text
 from octant.report.charts.curves.curve import along_axis, how_to_read, listed, span_text, table_rows, value_axis
-from octant.report.charts.curves.lines import Line, dressed
-from octant.report.charts.picture import Band, Level, Mark, Note, Panel, Picture, thinned_text
+from octant.report.charts.curves.lines import FigureCurve, dressed
+from octant.report.charts.picture import Band, LevelLine, Mark, Note, Panel, Picture, thinned_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class _Pages:
     """The measurable points of two lines that differ in the size of their pages."""
 
-    base: Line
-    large: Line
+    base: FigureCurve
+    large: FigureCurve
     metric: Metric
 
     @property
@@ -78,7 +78,7 @@ def _panel(rung: Rung, xs: Sequence[float], marks: tuple[Mark, ...]) -> Panel:
         marks,
         _title(rung),
         bands=tuple(Band(one.last, one.beyond) for one in rung.curve.plateaus if one.beyond),
-        levels=tuple(Level(one.first, one.last, one.value, _level_text(rung, one)) for one in rung.curve.plateaus),
+        levels=tuple(LevelLine(one.first, one.last, one.value, _level_text(rung, one)) for one in rung.curve.plateaus),
         notes=_factor(rung),
     )
 
@@ -113,11 +113,11 @@ def _pages_of(rung: Rung) -> _Pages | None:
     return pages if pages and pages.ratios else None
 
 
-def _pages(line: Line) -> str:
+def _pages(line: FigureCurve) -> str:
     return line.figures[0].knobs.get("pages", "default")
 
 
-def _caption(rungs: Sequence[Rung], lines: Sequence[Line], marked: bool) -> str:
+def _caption(rungs: Sequence[Rung], lines: Sequence[FigureCurve], marked: bool) -> str:
     threads = {len(figure.point.hardware_threads) for line in lines for figure in line.figures}
     of = (
         "One core" if threads == {1} else " and ".join(units.counted(one, "hardware thread") for one in sorted(threads))
@@ -140,7 +140,7 @@ def _sentence(rung: Rung) -> str:
     )
 
 
-def _rows(rung: Rung, line: Line) -> Iterable[tuple[str, ...]]:
+def _rows(rung: Rung, line: FigureCurve) -> Iterable[tuple[str, ...]]:
     kept = listed(line)
     for x, (name, *cells) in zip(kept.xs, table_rows(kept, rung.x), strict=True):
         plateau = rung.curve.at(x) if line is rung.lines[0] else None

@@ -14,7 +14,7 @@ from octant.analysis.names import knob_of, place_text
 from octant.analysis.segments import half_length
 from octant.ask import effort_knobs
 from octant.report.charts.layout.series import MOST_MARKS
-from octant.report.charts.picture import Role, Series
+from octant.report.charts.picture import ChartSeries, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -58,7 +58,7 @@ class Along:
 
 
 @dataclass(frozen=True)
-class Line:
+class FigureCurve:
     """A curve: its places, ascending unless they are values of a metric, and its figures, each with a value."""
 
     name: str
@@ -76,10 +76,10 @@ class Line:
         return list(zip(self.xs, self.ys, strict=True))
 
     @cached_property
-    def measurable(self) -> Line:
+    def measurable(self) -> FigureCurve:
         """The points that levels, segments and the best rate are read from: those that are measurable."""
         kept = [(x, one) for x, one in zip(self.xs, self.figures, strict=True) if not one.invalid]
-        return Line(self.name, tuple(x for x, _ in kept), tuple(figure for _, figure in kept))
+        return FigureCurve(self.name, tuple(x for x, _ in kept), tuple(figure for _, figure in kept))
 
     @property
     def half_length(self) -> float | None:
@@ -111,7 +111,7 @@ def along(workload: Workload, figures: Sequence[Figure], name: str, title: str) 
 
 def lines_of(
     metric_of: MetricOf, x: Along, figures: Sequence[Figure], y: str = "", each: Sequence[str] = ()
-) -> list[Line]:
+) -> list[FigureCurve]:
     """The curves of a metric (the headline unless named), those asked for first; of single points only if all are.
 
     Args:
@@ -133,12 +133,12 @@ def lines_of(
     found = [mine for mine in groups.values() if len(mine) >= most]
     names = _names([[figure for _, figure in mine] for mine in found], x.name, each)
     return [
-        Line(name, tuple(at for at, _ in mine), tuple(figure for _, figure in mine))
+        FigureCurve(name, tuple(at for at, _ in mine), tuple(figure for _, figure in mine))
         for name, mine in zip(names, found, strict=True)
     ]
 
 
-def lead_somewhere(lines: Iterable[Line]) -> bool:
+def lead_somewhere(lines: Iterable[FigureCurve]) -> bool:
     """Whether any has two points: what was measured at one place says nothing along an axis, and the table has it."""
     return any(len(line.xs) > 1 for line in lines)
 
@@ -165,8 +165,8 @@ def zero_place(xs: Iterable[float]) -> float:
 
 
 def dressed(
-    lines: Sequence[Line], every: Sequence[float], named: bool = True, at_zero: bool = False
-) -> tuple[Series, ...]:
+    lines: Sequence[FigureCurve], every: Sequence[float], named: bool = True, at_zero: bool = False
+) -> tuple[ChartSeries, ...]:
     """Lines as series with their launches as dots, and the middle half of groups of ranks as a band.
 
     Args:
@@ -176,27 +176,27 @@ def dressed(
     """
     zero = zero_place(every)
     names: Names = "end" if named else "none"
-    found: list[Series] = []
+    found: list[ChartSeries] = []
     for line, role in zip(lines, ROLES, strict=False):
         found += _band(line, role)
         begin = int(at_zero and len(line.xs) > 1 and line.xs[0] == 0)
-        alone = Line("", (zero,), line.figures[:1])
+        alone = FigureCurve("", (zero,), line.figures[:1])
         found += [_series(alone, "points", role, "none")] * begin
-        rest = Line(line.name, tuple(x or zero if at_zero else x for x in line.xs[begin:]), line.figures[begin:])
+        rest = FigureCurve(line.name, tuple(x or zero if at_zero else x for x in line.xs[begin:]), line.figures[begin:])
         found.append(_series(rest, "curve", role, names))
     return tuple(found)
 
 
-def _series(line: Line, kind: Literal["curve", "points"], role: Role, names: Names) -> Series:
+def _series(line: FigureCurve, kind: Literal["curve", "points"], role: Role, names: Names) -> ChartSeries:
     repeated = [(x, figure.counted) for x, figure in zip(line.xs, line.figures, strict=True) if len(figure.counted) > 1]
     dots = tuple((x, launch.value.middle) for x, launches in repeated for launch in launches)
-    return Series(
+    return ChartSeries(
         line.name, kind, line.xs, line.ys, role=role, names=names, dots=dots if len(line.xs) <= MOST_MARKS else (),
         open=tuple(figure.invalid for figure in line.figures),
     )  # fmt: skip
 
 
-def _band(line: Line, role: Role) -> list[Series]:
+def _band(line: FigureCurve, role: Role) -> list[ChartSeries]:
     """The quartiles over groups of ranks of all launches, where the metric does not reduce groups."""
     groups = [
         (x, [v for one in figure.counted for v in one.by_group])
@@ -208,7 +208,7 @@ def _band(line: Line, role: Role) -> list[Series]:
     pairs = max(len(launch.by_group) for figure in line.figures for launch in figure.counted)
     low, middle, high = (tuple(map(float, column)) for column in zip(*(q for _, q in known), strict=True))
     name = f"the middle half of {pairs} groups"
-    return [Series(name, "band", tuple(x for x, _ in known), middle, low, high, role=role, names="legend")]
+    return [ChartSeries(name, "band", tuple(x for x, _ in known), middle, low, high, role=role, names="legend")]
 
 
 def _key(x: Along, figure: Figure, each: Sequence[str]) -> tuple[object, ...]:

@@ -26,8 +26,8 @@ from octant.report.charts.curves.curve import (
     value_axis,
     value_columns,
 )
-from octant.report.charts.curves.lines import MOST_SERIES, Along, Line, along, dressed, lead_somewhere, lines_of
-from octant.report.charts.picture import Mark, Note, Panel, Picture, Region, Series, thin, thinned_text
+from octant.report.charts.curves.lines import MOST_SERIES, Along, FigureCurve, along, dressed, lead_somewhere, lines_of
+from octant.report.charts.picture import ChartSeries, Mark, Note, Panel, Picture, Region, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, with_unit
 from octant.report.segments import LETTERS, formula, range_text, segment_facts
 
@@ -80,7 +80,7 @@ def messages(cells: MeasuredCells, shown: Messages) -> Picture | None:
     )
 
 
-def _segments(caches: Mapping[int, int], lines: Sequence[Line]) -> tuple[Segment, ...]:
+def _segments(caches: Mapping[int, int], lines: Sequence[FigureCurve]) -> tuple[Segment, ...]:
     """Those of the longest line, fitted with the line that differs from it in its buffers alone where there is one."""
     first, *others = (line.measurable for line in lines)
     points = [[(at, y) for at, y in line.points if y > 0] for line in (first, *others)]
@@ -92,7 +92,7 @@ def _segments(caches: Mapping[int, int], lines: Sequence[Line]) -> tuple[Segment
     return with_causes(found or segments(points[0], first.noise), caches, other, first.noise)
 
 
-def _other_buffers(one: Line, other: Line) -> bool:
+def _other_buffers(one: FigureCurve, other: FigureCurve) -> bool:
     """Whether two lines are of the same messages in other buffers; how far rotating ones go belongs to these."""
     if not one.figures or not other.figures:
         return False
@@ -111,10 +111,10 @@ def _time_panel(
     workload: Workload,
     x: Along,
     xs: Sequence[float],
-    lines: Sequence[Line],
+    lines: Sequence[FigureCurve],
     found: Sequence[Segment],
     marks: tuple[Mark, ...],
-    models: Sequence[Series | None],
+    models: Sequence[ChartSeries | None],
 ) -> Panel:
     metric = workload.metric()
     least = min((at for at in xs if at > 0), default=1.0)
@@ -133,7 +133,12 @@ def _time_panel(
 
 
 def _rate_panel(
-    workload: Workload, shown: Messages, x: Along, xs: Sequence[float], lines: Sequence[Line], marks: tuple[Mark, ...]
+    workload: Workload,
+    shown: Messages,
+    x: Along,
+    xs: Sequence[float],
+    lines: Sequence[FigureCurve],
+    marks: tuple[Mark, ...],
 ) -> Panel:
     metric, limits = workload.metric(shown.rate), limits_of(lines)
     most = max(y for one in (*(line.ys for line in lines), *(one.y for one in limits)) for y in one)
@@ -146,7 +151,7 @@ def _rate_panel(
     )
 
 
-def _rate_notes(line: Line, x: Along) -> tuple[Note, ...]:
+def _rate_notes(line: FigureCurve, x: Along) -> tuple[Note, ...]:
     """The best rate with its length, N½, and the rate of the longest message, of those that are measurable."""
     good = line.measurable
     if len(good.xs) < 2:
@@ -160,23 +165,23 @@ def _rate_notes(line: Line, x: Along) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def _best(line: Line) -> int:
+def _best(line: FigureCurve) -> int:
     return max(range(len(line.xs)), key=lambda i: line.ys[i])
 
 
-def _word_place(line: Line) -> int:
+def _word_place(line: FigureCurve) -> int:
     """The point that stands for short messages: 8 B, else the shortest that is not empty."""
     positive = [i for i, at in enumerate(line.xs) if at > 0] or [0]
     return next((i for i in positive if line.xs[i] == _WORD), positive[0])
 
 
-def _fit(number: int, found: Sequence[Segment], least: float) -> Series:
+def _fit(number: int, found: Sequence[Segment], least: float) -> ChartSeries:
     """The line of a segment, up to the next where time does not jump there."""
     of, after = found[number], found[number + 1 : number + 2]
     last = after[0].first if after and after[0].kind == "knee" else of.last
     xs = tuple(map(float, np.geomspace(max(of.first, least), last, _DRAWN)))
     ys = tuple(of.seconds(at) for at in xs)
-    return Series(f"line of {LETTERS[number]}", "line", xs, ys, role="ink", dash="dotted", names="none")
+    return ChartSeries(f"line of {LETTERS[number]}", "line", xs, ys, role="ink", dash="dotted", names="none")
 
 
 def _region(number: int, found: Sequence[Segment], least: float) -> Region:
@@ -184,12 +189,12 @@ def _region(number: int, found: Sequence[Segment], least: float) -> Region:
     return Region(max(one.first, least), one.last, (f"{LETTERS[number]}: {range_text(number, found)}", formula(one)))
 
 
-def _half_fact(line: Line) -> tuple[tuple[str, str], ...]:
+def _half_fact(line: FigureCurve) -> tuple[tuple[str, str], ...]:
     half = line.half_length
     return (("N½", f"{claims.quantity(half, 'B')} reach half of the best bandwidth"),) if half else ()
 
 
-def _other_facts(lines: Sequence[Line]) -> list[tuple[str, str]]:
+def _other_facts(lines: Sequence[FigureCurve]) -> list[tuple[str, str]]:
     """The best rate of each further line, and its rate at the longest."""
     facts = []
     for line in (one.measurable for one in lines):
@@ -201,7 +206,7 @@ def _other_facts(lines: Sequence[Line]) -> list[tuple[str, str]]:
     return facts
 
 
-def _sentence(times: Line, rates: Sequence[Line]) -> str:
+def _sentence(times: FigureCurve, rates: Sequence[FigureCurve]) -> str:
     place = _word_place(times)
     text = f"A message of {units.bytes_text(times.xs[place])} takes {point_text(times, place)}"
     for line in (one.measurable for one in rates):

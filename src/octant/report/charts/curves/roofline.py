@@ -10,7 +10,17 @@ from octant.analysis.names import knob_text, short_name
 from octant.analysis.roofline import ABOVE, kernel, layouts
 from octant.limit import MEMORY
 from octant.report import claims
-from octant.report.charts.picture import MOST_POINTS, Axis, Note, Panel, Picture, Region, Series, thin, thinned_text
+from octant.report.charts.picture import (
+    MOST_POINTS,
+    Axis,
+    ChartSeries,
+    Note,
+    Panel,
+    Picture,
+    Region,
+    thin,
+    thinned_text,
+)
 from octant.report.charts.ticks import decades
 
 if TYPE_CHECKING:
@@ -118,7 +128,7 @@ def _panel(over: Roofs, kernels: Sequence[Kernel], cores: str, x: Axis, y: Axis)
     )  # fmt: skip
 
 
-def _slopes(over: Roofs, left: float, bottom: float) -> list[Series]:
+def _slopes(over: Roofs, left: float, bottom: float) -> list[ChartSeries]:
     """From where they enter the picture to the highest flat roof."""
     top = over.flats[0].flops_per_s
     found = []
@@ -126,7 +136,7 @@ def _slopes(over: Roofs, left: float, bottom: float) -> list[Series]:
         begin, end = max(left, bottom / slope.bytes_per_s), top / slope.bytes_per_s
         if begin < end:
             found.append(
-                Series(
+                ChartSeries(
                     f"{slope.level} traffic {units.si_text(slope.bytes_per_s, 'B/s')}", "line", (begin, end),
                     (begin * slope.bytes_per_s, top), role="ink",
                     dash=_DASHES[slope.extent.levels[0]],  # type: ignore[arg-type]
@@ -136,11 +146,11 @@ def _slopes(over: Roofs, left: float, bottom: float) -> list[Series]:
     return found
 
 
-def _flats(over: Roofs, left: float, right: float) -> list[Series]:
+def _flats(over: Roofs, left: float, right: float) -> list[ChartSeries]:
     """From the steepest slanted roof to the right end."""
     steepest = max(slope.bytes_per_s for slope in over.slopes)
     return [
-        Series(
+        ChartSeries(
             f"{flat.name}\n{units.si_text(flat.flops_per_s, 'flop/s')}", "line",
             (max(left, flat.flops_per_s / steepest), right), (flat.flops_per_s,) * 2, role="ink", dash="solid",
             names="margin", short=f"{flat.name}\n{units.si_text(flat.flops_per_s, '').strip()}",
@@ -149,13 +159,13 @@ def _flats(over: Roofs, left: float, right: float) -> list[Series]:
     ]  # fmt: skip
 
 
-def _points(kernels: Sequence[Kernel]) -> list[Series]:
+def _points(kernels: Sequence[Kernel]) -> list[ChartSeries]:
     """A series for each workload."""
     groups: dict[str, list[Kernel]] = {}
     for one in kernels:
         groups.setdefault(one.figure.workload.name, []).append(one)
     return [
-        Series(
+        ChartSeries(
             name, "points", tuple(one.intensity for one in mine), tuple(one.rate for one in mine),
             tuple(one.low for one in mine), tuple(one.high for one in mine),
             tuple(map(_words, mine)),

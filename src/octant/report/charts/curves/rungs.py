@@ -10,7 +10,7 @@ from octant.analysis.levels import doubted_levels, level_curve, stated_sizes
 from octant.analysis.named_figures import matching
 from octant.analysis.roofline import ALONE, Extent
 from octant.limit import LEVELS, MEMORY, pattern
-from octant.report.charts.curves.lines import MOST_SERIES, Along, Line, along, lead_somewhere, lines_of
+from octant.report.charts.curves.lines import MOST_SERIES, Along, FigureCurve, along, lead_somewhere, lines_of
 from octant.report.charts.picture import thin
 from octant.workload import Ladder
 
@@ -33,7 +33,7 @@ class Rung:
     workload: Workload
     metric: Metric
     x: Along
-    lines: tuple[Line, ...]  # the first one is the one whose levels are named
+    lines: tuple[FigureCurve, ...]  # the first one is the one whose levels are named
     curve: LevelCurve  # of the first line
     left_out: int  # lines that are not shown
 
@@ -66,7 +66,7 @@ class Ladders:
                     return (rung.curve if line is rung.lines[0] else _curve_of(line, self.machine)), metric
         x = Along("bytes", "bytes", None, sized=True)
         at = {size: one for one in measured if (size := x.place(one.knobs)) is not None}
-        line = Line(title, tuple(sorted(at)), tuple(at[size] for size in sorted(at)))
+        line = FigureCurve(title, tuple(sorted(at)), tuple(at[size] for size in sorted(at)))
         return _curve_of(line, self.machine), metric
 
     def missing_text(self, curve: LevelCurve, metric: Metric, level: int) -> str:
@@ -157,12 +157,12 @@ def _rung(
     return Rung(workload, metric, x, tuple(kept), _curve_of(kept[0], summary.run.machine), len(lines) - len(kept))
 
 
-def _holds(line: Line, figures: Sequence[Figure]) -> bool:
+def _holds(line: FigureCurve, figures: Sequence[Figure]) -> bool:
     cells = {(one.identity.cell, one.metric.name) for one in line.figures}
     valued = [(one.identity.cell, one.metric.name) for one in figures if one.value]
     return bool(valued) and cells.issuperset(valued)
 
 
-def _curve_of(line: Line, machine: Machine) -> LevelCurve:
+def _curve_of(line: FigureCurve, machine: Machine) -> LevelCurve:
     at = [(x, one) for x, one in zip(line.measurable.xs, line.measurable.figures, strict=True) if x > 0]
     return level_curve(at, machine)

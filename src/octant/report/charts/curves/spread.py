@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from octant import units
 from octant.analysis.names import picture_title
 from octant.report.charts.curves.curve import along_axis, value_axis, value_cells, value_columns
-from octant.report.charts.curves.lines import MOST_SERIES, ROLES, Line, along, lines_of
-from octant.report.charts.picture import Panel, Picture, Series, thin, thinned_text
+from octant.report.charts.curves.lines import MOST_SERIES, ROLES, FigureCurve, along, lines_of
+from octant.report.charts.picture import ChartSeries, Panel, Picture, thin, thinned_text
 
 if TYPE_CHECKING:
     from octant.report.charts.cells import MeasuredCells
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from octant.workload import Spread
 
 _LEAST_POINTS = 2
-_Band: TypeAlias = tuple[Line, tuple[float, ...], tuple[float, ...]]
+_Band: TypeAlias = tuple[FigureCurve, tuple[float, ...], tuple[float, ...]]
 """The middle with the ends of its points."""
 
 
@@ -58,14 +58,14 @@ def _bands(cells: MeasuredCells, x: Along, shown: Spread) -> list[_Band]:
                 points.append((at, figure, low, high))
         if points:
             xs, middle, low_s, high_s = zip(*points, strict=True)
-            found.append((Line(line.name, xs, middle), low_s, high_s))
+            found.append((FigureCurve(line.name, xs, middle), low_s, high_s))
     return found
 
 
-def _series(band: _Band, role: Role, named: bool) -> Series:
+def _series(band: _Band, role: Role, named: bool) -> ChartSeries:
     line, low, high = band
     names: Names = "end" if named else "none"
-    return Series(line.name, "band", line.xs, line.ys, low, high, role=role, names=names)
+    return ChartSeries(line.name, "band", line.xs, line.ys, low, high, role=role, names=names)
 
 
 def _widest(band: _Band, x: Along) -> tuple[str, str]:

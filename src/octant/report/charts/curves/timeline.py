@@ -9,7 +9,7 @@ import numpy as np
 from octant import units
 from octant.analysis.names import picture_title
 from octant.report.charts.curves.curve import value_axis
-from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, Panel, Picture, Series, thin, thinned_text
+from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, ChartSeries, Panel, Picture, thin, thinned_text
 from octant.report.charts.ticks import even_ticks
 
 if TYPE_CHECKING:
@@ -56,15 +56,15 @@ def timeline(cells: MeasuredCells, shown: Timeline) -> Picture | None:
     )
 
 
-def _series(figure: Figure) -> Series:
+def _series(figure: Figure) -> ChartSeries:
     """A curve; of more samples than can be told apart the least, the median and the greatest of each stretch."""
     launch = figure.launches[0]
     step = launch.count / len(launch.samples)  # the figure holds evenly chosen samples
     if len(launch.samples) <= MOST_POINTS:
         xs = tuple(float(i * step) for i in range(len(launch.samples)))
-        return Series(figure.name, "curve", xs, tuple(map(float, launch.samples)))
+        return ChartSeries(figure.name, "curve", xs, tuple(map(float, launch.samples)))
     stretches = np.array_split(launch.samples, MOST_POINTS)
     starts = np.cumsum([0, *map(len, stretches[:-1])])
     xs = tuple(float((start + (len(one) - 1) / 2) * step) for start, one in zip(starts, stretches, strict=True))
     low, middle, high = (tuple(float(of(one)) for one in stretches) for of in (np.min, np.median, np.max))
-    return Series(figure.name, "band", xs, middle, low, high)
+    return ChartSeries(figure.name, "band", xs, middle, low, high)
