@@ -12,7 +12,7 @@ from octant.stats import Interval
 from octant.store import StoredRun
 from octant.study import file, outcome
 from octant.study.file import StudyError
-from octant.study.own import NO_RUN, OwnRun
+from octant.study.local_reference import NO_RUN, OwnRun
 from octant.study.parts import Cell
 from octant.study.values import LaunchValue, Quantity, StudyValue, StudyValues
 

@@ -8,7 +8,7 @@ from octant import stats
 from octant.failure import suggestion
 from octant.study.cells import combinations
 from octant.study.file import StudyError
-from octant.study.own import HOW, NO_RUN, THIS_MACHINE, OwnRun
+from octant.study.local_reference import HOW, NO_RUN, THIS_MACHINE, OwnRun
 from octant.study.parts import Argument, Cell, Measure
 from octant.study.question import Study, quantities
 from octant.study.values import StudyValue, StudyValues

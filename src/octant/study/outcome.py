@@ -26,19 +26,19 @@ from octant.runs.programs.allowed import check_allowed
 from octant.runs.rounds import new_seed
 from octant.store import Store, StoredRun, StudyAsked
 from octant.study import file
+from octant.study.baseline_verdicts import baseline_verdicts
 from octant.study.cells import axis_values, combinations, with_axis_values
 from octant.study.design import NO_LIBRARY, Design, MpiInUse, design
 from octant.study.design import mpi_settings as settings_of
 from octant.study.file import StudyError
+from octant.study.local_reference import NO_RUN, THIS_MACHINE, OwnRun
 from octant.study.measured import measured_values
 from octant.study.modelled import modelled_values
-from octant.study.own import NO_RUN, THIS_MACHINE, OwnRun
 from octant.study.parts import Cell
 from octant.study.predicted import NONE, Predictions, predictions
 from octant.study.published_values import published_gains, published_values
 from octant.study.question import Study
 from octant.study.stored import NOTHING_ASKED, CellsAsked
-from octant.study.told import told
 from octant.study.values import PublishedValue, StudyValues
 from octant.study.verdict import FindingVerdict, verdicts
 from octant.untrusted import is_file
@@ -69,9 +69,9 @@ class Outcome:
         return predictions(self.study, self.asked, self.values, self.run) if self.run else NONE
 
     @cached_property
-    def told(self) -> Mapping[Place, Told]:
+    def baseline_verdicts(self) -> Mapping[Place, Told]:
         """The verdict on each place against the baseline; empty for a model."""
-        return told(self.study, self.values)
+        return baseline_verdicts(self.study, self.values)
 
     @cached_property
     def published_gains(self) -> Mapping[Place, tuple[float, float]]:

@@ -10,7 +10,7 @@ from msgspec import Meta
 from octant import catalogue, registry, untrusted
 from octant.facts import Need
 from octant.registry import Entries, UndeclaredError
-from octant.study.own import HOW
+from octant.study.local_reference import HOW
 from octant.study.parts import (
     Argument,
     Cell,

@@ -98,7 +98,7 @@ def value_text(value: float, unit: str) -> str:
     return units.si_text(value, unit)
 
 
-def beside(here: KnownMachine, there: KnownMachine) -> tuple[ComparisonRow, ...]:
+def compare_machines(here: KnownMachine, there: KnownMachine) -> tuple[ComparisonRow, ...]:
     """The rows that say something of either, or that can be measured."""
     rows = []
     for spec in row_specs():

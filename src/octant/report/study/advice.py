@@ -23,7 +23,7 @@ from octant.report.study.answer import (
     setting,
     times,
 )
-from octant.report.study.near import near
+from octant.report.study.smallest_groups import smallest_groups
 from octant.runs.programs.allowed import permissions, quoted
 from octant.runs.programs.typed import resume_line
 from octant.stats.paired import LEAST_ROUNDS
@@ -54,7 +54,7 @@ _PAGES = {"thp": "thp", **{units.bytes_text(size).replace(" ", ""): word for wor
 
 def steps(outcome: Outcome) -> tuple[RunFinding, ...]:
     """What to do with the result, the most urgent first; never empty."""
-    found = [*_spoiled(outcome), *_adopt(outcome), *near(outcome), *_keep(outcome), *_model_steps(outcome)]
+    found = [*_spoiled(outcome), *_adopt(outcome), *smallest_groups(outcome), *_keep(outcome), *_model_steps(outcome)]
     found += [*_quiet_machine(outcome), *_more_launches(outcome), *_waiting(outcome)]
     return tuple(found) or (RunFinding("nothing", "Nothing more to do here", NOTHING_OPEN, ()),)
 
@@ -75,7 +75,9 @@ def _adopt(outcome: Outcome) -> Iterator[RunFinding]:
         settings.setdefault(one.place[0].levels, []).append(one)
     for levels, gained in list(settings.items())[:MOST_ADOPTED]:
         first, speed = gained[0], gained[0].told.speed
-        lost = [f"{ratio(outcome.told[place])}{of_measure(outcome, place)}" for place in costs(outcome, levels)]
+        lost = [
+            f"{ratio(outcome.baseline_verdicts[place])}{of_measure(outcome, place)}" for place in costs(outcome, levels)
+        ]
         gain = f"{setting(outcome, first.place)}: {ratio(first.told)} here{of_measure(outcome, first.place)}"
         title = f"{units.capital(gain)}, but {lost[0]}" if lost else f"Use {gain}"
         others = [f"{ratio(one.told)}{of_measure(outcome, one.place)}" for one in gained[1:]] + lost[1:]
@@ -97,15 +99,15 @@ def _where(outcome: Outcome, one: Adopted) -> str:
 
 def _keep(outcome: Outcome) -> Iterator[RunFinding]:
     """Nothing to change: only where all that was measured is shown to be the same within the margin, or to be worse."""
-    words = {told.word for told in outcome.told.values()}
+    words = {told.word for told in outcome.baseline_verdicts.values()}
     absent = len({cell.levels for cell in outcome.values.absent})
     scope = f" {units.counted(absent, 'setting')} could not be measured." if absent else ""
     if words == {"same"}:
-        others = units.counted(len({cell.levels for cell, _ in outcome.told}), "other setting")
+        others = units.counted(len({cell.levels for cell, _ in outcome.baseline_verdicts}), "other setting")
         body = f"{others} measured, the same as {baseline(outcome)} within {percent(MARGIN)}.{scope}"
         yield RunFinding("same", "Change nothing", body, ())
     elif words and words <= {"slower", "same"}:
-        place, told = min(outcome.told.items(), key=lambda one: middle(one[1]))
+        place, told = min(outcome.baseline_verdicts.items(), key=lambda one: middle(one[1]))
         worst = f"{setting(outcome, place)} is {ratio(told)}{of_measure(outcome, place)}"
         yield RunFinding("keep", f"Keep {baseline(outcome)}", f"Nothing is better, and {worst}.{scope}", ())
 
@@ -116,7 +118,7 @@ def _more_launches(outcome: Outcome) -> Iterator[RunFinding]:
         return
     have = outcome.repeats
     open_ones = [one for one in outcome.verdicts if one.status == "undecided"]
-    unclear = [told for told in outcome.told.values() if told.needed]
+    unclear = [told for told in outcome.baseline_verdicts.values() if told.needed]
     if open_ones:
         title = f"{units.counted(len(open_ones), 'verdict')} need{'s' * (len(open_ones) == 1)} more launches"
         needed = [one.more_launches for one in open_ones if one.more_launches]

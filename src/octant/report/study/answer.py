@@ -42,7 +42,7 @@ def answer(outcome: Outcome) -> str:
 
 
 def _measured(outcome: Outcome) -> str:
-    told, base = outcome.told, baseline(outcome)
+    told, base = outcome.baseline_verdicts, baseline(outcome)
     words = {verdict.word for verdict in told.values()}
     if adopted := adopted_settings(outcome):
         place, verdict = adopted[0].place, adopted[0].told
@@ -127,7 +127,9 @@ def adopted_settings(outcome: Outcome) -> list[Adopted]:
     """The best setting of each measure whose gain's near end is beyond the margin: those without `costs` before the
     others, the greatest gain first.
     """
-    better = {place: told for place, told in outcome.told.items() if told.word == "faster" and told.beyond_margin}
+    better = {
+        place: told for place, told in outcome.baseline_verdicts.items() if told.word == "faster" and told.beyond_margin
+    }
     found = []
     for measure in outcome.study.measures:
         mine = {place: told.speed.low for place, told in better.items() if told.speed and place[0].measure == measure}
@@ -140,7 +142,7 @@ def adopted_settings(outcome: Outcome) -> list[Adopted]:
 def costs(outcome: Outcome, levels: tuple[str, ...]) -> list[Place]:
     """Where a setting is proven to be slower, beyond the margin: the slowest place of each measure, the worst first."""
     worst: dict[str, Place] = {}
-    for place, told in sorted(outcome.told.items(), key=lambda one: middle(one[1])):
+    for place, told in sorted(outcome.baseline_verdicts.items(), key=lambda one: middle(one[1])):
         if place[0].levels == levels and told.word == "slower" and told.beyond_margin:
             worst.setdefault(place[0].measure, place)
     return list(worst.values())
@@ -178,7 +180,7 @@ def belief(outcome: Outcome) -> Belief:
         grades.append("doubtful")
         few = units.counted(launches, "launch")
         parts.append(f"a combination has {few}, where {LEAST_ROUNDS} are the least for a verdict")
-    told = outcome.told.values()
+    told = outcome.baseline_verdicts.values()
     grades.append(grade_of_verdicts(told))
     if undecided := sum(not one.is_decided for one in told):
         parts.append(f"{undecided} of {units.counted(len(told), 'comparison')} with the baseline not decided")

@@ -25,7 +25,7 @@ from octant.report.study.rows import (
 )
 from octant.report.study.rows import places as places_of
 from octant.study.factors import stated
-from octant.study.own import THIS_MACHINE
+from octant.study.local_reference import THIS_MACHINE
 from octant.study.parts import Cell, number
 from octant.study.question import quantities
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from octant.study.values import StudyValue
 
 
-def near(outcome: Outcome) -> Iterator[RunFinding]:
+def smallest_groups(outcome: Outcome) -> Iterator[RunFinding]:
     """The smallest groups that the first measure of pairs shows; nothing where it shows none."""
     topology = outcome.values.topology
     found = next((one for by_place in outcome.values.by_cell.values() for one in by_place.values() if _sure(one)), None)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from octant.study.values import Place, StudyValue, StudyValues
 
 
-def told(study: Study, values: StudyValues) -> Mapping[Place, Verdict]:
+def baseline_verdicts(study: Study, values: StudyValues) -> Mapping[Place, Verdict]:
     """The verdict on each place against the baseline at the same axis value, corrected for their number.
 
     Left out: places of a model, without a baseline, in doubt of grade 3, of another scale, and combinations that are
