@@ -126,7 +126,7 @@ def test_a_slower_setting_beside_one_without_a_verdict_hides_no_negative_gain(st
     (place, told), *_ = found.baseline_verdicts.items()
     open_one = replace(told, word="no verdict", speed=None)
     mixed = replace(found)
-    mixed.__dict__["told"] = {place: told, (place[0], "other"): open_one}
+    mixed.__dict__["baseline_verdicts"] = {place: told, (place[0], "other"): open_one}
     assert answer(mixed).startswith("Here no setting is shown to be better than which a; some have too few rounds")
 
 
