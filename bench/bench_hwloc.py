@@ -19,12 +19,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "suppo
 from hwloc_suite import cases, unpacked
 from octant.machine import hwloc
 from octant.machine.discover import discover
-from octant.machine.hwloc.process import Request, export_xml
+from octant.machine.hwloc.process import HelperRequest, export_xml
 from octant.machine.hwloc.xml import read_xml
 
 ROUNDS = 31
 GOAL_MS = 50.0
-THIS_MACHINE = Request("this machine", "system", "")
+THIS_MACHINE = HelperRequest("this machine", "system", "")
 
 
 def milliseconds(call: Callable[[], object]) -> float:

@@ -21,7 +21,7 @@ from _kernel import points
 from bench_noise_robustness import hogging
 from octant import build, workloads
 from octant.analysis.figures import figure
-from octant.benchmarks.messages.patterns import Pattern, find
+from octant.benchmarks.messages.patterns import MessagePattern, find
 from octant.benchmarks.messages.requests import POINT_S
 from octant.build import beside_python
 
@@ -43,7 +43,7 @@ def two_ranks(words: list[str]) -> list[str]:
     return start
 
 
-def bare(program: Path, pattern: Pattern, size: int, batch: int) -> list[float]:
+def bare(program: Path, pattern: MessagePattern, size: int, batch: int) -> list[float]:
     """Seconds of a step of the bare loop, timed in blocks of so many steps as ours."""
     blocks = max(300, min(20_000, 40_000_000 // (size + 2000) // batch))
     words = [str(program), pattern.name.lower(), str(size), str(blocks), str(batch)]
@@ -51,7 +51,7 @@ def bare(program: Path, pattern: Pattern, size: int, batch: int) -> list[float]:
     return [float(line) for line in output.split()]
 
 
-def words_of(pattern: Pattern, sizes: str, *further: str) -> list[str]:
+def words_of(pattern: MessagePattern, sizes: str, *further: str) -> list[str]:
     """The words of a kernel for a pattern."""
     words = [f"{name}={value}" for name, value in pattern.knobs.items()]
     words += [f"bytes={sizes}"] if pattern.sizes else []
@@ -59,7 +59,7 @@ def words_of(pattern: Pattern, sizes: str, *further: str) -> list[str]:
     return [*words, "precision=0", *further]
 
 
-def ours(pattern: Pattern, size: int, seconds: str = "0.3") -> dict[str, float]:
+def ours(pattern: MessagePattern, size: int, seconds: str = "0.3") -> dict[str, float]:
     """The median of a launch, and IMB's t_max from the same samples; seconds."""
     (point,) = points(pattern.workload, words_of(pattern, str(size), f"seconds={seconds}"), [LAUNCHER, "-n", "2"])
     workload = workloads.workload(pattern.workload)
@@ -69,7 +69,7 @@ def ours(pattern: Pattern, size: int, seconds: str = "0.3") -> dict[str, float]:
     return {name: value.middle for name, value in found.items() if value} | {"batch": point.batch}
 
 
-def imb(pattern: Pattern, size: int) -> float:
+def imb(pattern: MessagePattern, size: int) -> float:
     """The t_max that IMB prints, in seconds, with our library."""
     library = Path(LAUNCHER).parent.parent / "lib"
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
@@ -85,7 +85,7 @@ def imb(pattern: Pattern, size: int) -> float:
     return float(wanted[0][column]) * 1e-6
 
 
-def cells() -> list[tuple[Pattern, int]]:
+def cells() -> list[tuple[MessagePattern, int]]:
     """Every pattern with every size."""
     return [(find(name), size) for name in PATTERNS for size in (SIZES if find(name).sizes else (0,))]
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
-from octant.network import NetworkFile, Pattern, load, make, solve
+from octant.network import NetworkFile, TrafficPattern, load, make, solve
 from octant.network.collectives import MessageCosts, fastest, programs
 from octant.network.failures import failure_sweep
 from octant.network.inventory import inventory
-from octant.network.solve import Settings
+from octant.network.solve import SolverSettings
 from octant.network.traffic import Flows, bulk
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
@@ -50,7 +50,9 @@ def million_flows(machine: NetworkFile) -> str:
     generator = np.random.default_rng(1)
     active = machine.topology.active()
     ends = generator.choice(active, (2, 1 << 20)).astype(np.int32)
-    pattern = Pattern("random", "B", bulk(machine), active, Flows(ends[0], ends[1], np.ones(1 << 20)), per="flow")
+    pattern = TrafficPattern(
+        "random", "B", bulk(machine), active, Flows(ends[0], ends[1], np.ones(1 << 20)), per="flow"
+    )
     return f"{len(solve(machine, pattern, 'max-min').rates)} flows"
 
 
@@ -68,7 +70,7 @@ def everything() -> str:
 def sums(machine: NetworkFile, routing: str) -> str:
     words = replace(machine.routing, name=routing)
     machine = replace(machine, routing=words)
-    answer = solve(machine, make(machine, "uniform"), settings=Settings(every_link=True))
+    answer = solve(machine, make(machine, "uniform"), settings=SolverSettings(every_link=True))
     return f"{machine.topology.nodes()} nodes, {len(answer.loads)} links, {answer.solver}"
 
 
@@ -90,7 +92,7 @@ def each_cable(supernodes: int, policy: str) -> str:
 
 def packets() -> str:
     machine = load("power775").at_size(24)
-    solve(machine, make(machine, "randomaccess"), "packets", Settings(packets=2000))
+    solve(machine, make(machine, "randomaccess"), "packets", SolverSettings(packets=2000))
     return "744 octants × 2000 updates"
 
 

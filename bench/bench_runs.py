@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "suppo
 from fake_kernel import GOOD, answer, ask
 from fake_run import launch_line, machine, point_line
 from octant.ask import Shape
-from octant.launch.execute import Outcome
+from octant.launch.execute import ProcessOutcome
 from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.plan import planner_of
 from octant.store import Store
@@ -27,7 +27,7 @@ POINT = answer("node/stream", KEY, {"bytes": "1MiB"})
 LINES = f"{launch_line(POINT)}\n{point_line(POINT)}\n"
 
 
-def start(words: list[str], *_: object) -> Outcome:
+def start(words: list[str], *_: object) -> ProcessOutcome:
     """Appends what a kernel would."""
     lines = []
     for line in LINES.replace(KEY, words[words.index("--run") + 1]).splitlines():
@@ -42,7 +42,7 @@ def cost(launches: int, place: str) -> tuple[float, float]:
     """Milliseconds of wall and of CPU time per launch, without what the fake kernel takes."""
     spent = 0.0
 
-    def timed(words: list[str], *_: object) -> Outcome:
+    def timed(words: list[str], *_: object) -> ProcessOutcome:
         nonlocal spent
         begin = time.perf_counter()
         outcome = start(list(words))

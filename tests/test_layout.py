@@ -6,11 +6,14 @@ import json
 import re
 import subprocess
 import sysconfig
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import trips
+from cpp_functions import function_lengths
+from module_graph import cycles, import_graph, tree_of
 from octant import workloads
 from octant.benchmarks.table import read_tests
 from octant.build import program_name
@@ -20,6 +23,8 @@ from paths import ROOT
 HEADINGS = ["What it does", "Why it is here", "What limits it", "How it is verified", "Pitfalls", "References"]
 FOLDERS = sorted(path.parent for path in (ROOT / "src/octant/workloads").glob("*/*/kernel.cpp"))
 LONGEST_FUNCTION, LONGEST_FILE = 60, 600
+MOST_FILES_OF_REPORT = 12
+"""Files in a folder of `report`."""
 NOT_OURS = re.compile(r"\.git/|\.venv|build/|octant-store/|node_modules/|.*/?__pycache__/")
 
 
@@ -98,10 +103,96 @@ def test_no_function_and_no_file_has_grown_too_long() -> None:
         text = path.read_text(encoding="utf-8")
         if text.count("\n") > LONGEST_FILE:
             long.append(f"{path.name}: {text.count(chr(10))} lines")
-        functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+        functions = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef)]
         long += [f"{path.name}: {f.name}" for f in functions if (f.end_lineno or 0) - f.lineno >= LONGEST_FUNCTION]
     long += [p.name for p in files("*.cpp", "*.hpp") if p.read_text(encoding="utf-8").count("\n") > LONGEST_FILE]
     assert not long
+
+
+LONG_CPP_FUNCTIONS = {
+    "native/bind/plan.cpp: Plan parse(std::span<char*> words) {": 73,
+    "native/network/python.cpp: void bind_network(nb::module_& m) {": 131,
+    "native/network/python.cpp: void bind_topologies(nb::module_& m) {": 87,
+    "native/network/topology/two_level.cpp: std::optional<std::vector<LoadGroup>> "
+    "TwoLevel::uniform(RoutingChoice const& choice,": 67,
+}
+"""Functions of C++ that are longer than the limit. They may only become shorter, and the table only smaller."""
+
+
+def test_no_function_of_cpp_has_grown_too_long() -> None:
+    found = {
+        f"{path.relative_to(ROOT).as_posix()}: {first}": lines
+        for path in files("native/*.cpp", "native/*.hpp", "src/*.cpp", "src/*.hpp")
+        if "native/tests/" not in path.as_posix()
+        for first, lines in function_lengths(path.read_text(encoding="utf-8"))
+    }
+    assert len(found) > 1500
+    assert {name: lines for name, lines in found.items() if lines > LONGEST_FUNCTION} == LONG_CPP_FUNCTIONS
+
+
+def test_the_length_of_a_function_of_cpp_is_measured() -> None:
+    text = """namespace octant {
+
+struct Row {
+    int wide() const {
+        return 1;
+    }
+};
+
+Table const table{
+    .read = [](int n) {
+        return n;
+    },
+};
+
+template <typename T>
+static void long_one(T const& first,
+                     int second) {
+    auto inner = [&](int n) {
+        return n;
+    };
+    if (second) {
+        inner(2);
+    }
+}
+
+}  // namespace octant
+"""
+    assert list(function_lengths(text)) == [("int wide() const {", 3), ("template <typename T>", 10)]
+
+
+def test_no_folder_of_reports_has_many_files() -> None:
+    folders = Counter(path.parent.relative_to(ROOT).as_posix() for path in files("src/octant/report/*"))
+    assert {folder: count for folder, count in folders.items() if count > MOST_FILES_OF_REPORT} == {}
+
+
+def test_no_modules_import_each_other() -> None:
+    """Exceptions may only become fewer: `build` finds programs, and `on_demand` builds those that it does not find."""
+    graph = import_graph(ROOT / "src")
+    assert len(graph) > 500
+    assert len(graph["octant.study.outcome"]) > 10
+    assert cycles(graph) == [["octant.build", "octant.build.on_demand"]]
+
+
+def test_modules_that_import_each_other_are_found() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set[str](), "e": {"a", "f"}, "f": {"e"}}
+    assert cycles(graph) == [["b", "c"], ["e", "f"]]
+
+
+SHARED_CLASS_NAMES = {"Result": 2, "Row": 2, "Setting": 2, "Value": 2}
+"""Names of public classes with several meanings, and the number of these. Both may only become fewer."""
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    counts = Counter(
+        node.name
+        for path in files("src/octant/*.py")
+        if not path.name.startswith("test_")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert len(counts) > 500
+    assert {name: count for name, count in counts.items() if count > 1} == SHARED_CLASS_NAMES
 
 
 def test_only_the_modules_that_may_touch_the_world_start_processes() -> None:
@@ -115,16 +206,26 @@ def test_only_the_modules_that_may_touch_the_world_start_processes() -> None:
     assert {path for path in starts if path.split("/")[0] not in allowed} == set()
 
 
-def test_no_code_outside_its_folder_names_a_workload() -> None:
-    """So that one folder is all there is of it; asks (suites, studies) and the tables of old names may."""
-    names = set(map(identity, FOLDERS))
+def test_no_file_outside_its_folder_names_a_workload() -> None:
+    """So that one folder is all there is of it.
+
+    Files that ask for measurements (suites, studies, benchmarks), tables of the names of other tools and of old names
+    may. The others are exceptions, of which there may only be fewer.
+    """
+    name = re.compile(rf"(?<![\w/])({'|'.join(map(re.escape, map(identity, FOLDERS)))})(?![\w/])")
+    may = re.compile(r"src/octant/(workloads|suites|study/studies|benchmarks/\w+|foreign)/")
+    ours = files("src/octant/*.py", "src/octant/*.toml", "src/octant/*.jinja", "native/*.cpp", "native/*.hpp")
     naming = {
-        path.relative_to(ROOT).as_posix()
-        for path in files("src/octant/*.py")
-        if "workloads/" not in path.as_posix()
-        and any(isinstance(n, ast.Constant) and n.value in names for n in ast.walk(ast.parse(path.read_text("utf-8"))))
+        relative
+        for path in ours
+        for relative in [path.relative_to(ROOT).as_posix()]
+        if not may.match(relative) and "/tests/" not in relative and any(map(name.search, _constants(path, False)))
     }
-    assert naming == {"src/octant/record/format1.py", "src/octant/record/renamed.py"}
+    assert naming == {
+        "src/octant/record/format1.py", "src/octant/record/renamed.py",  # old names
+        "src/octant/analysis/appendix/rows.toml", "src/octant/mpi/faults.toml",  # ask for measurements
+        "src/octant/study/kinds/topology.py",  # a hint of an error
+    }  # fmt: skip
 
 
 def test_no_file_outside_its_folder_contains_the_text_of_a_result() -> None:
@@ -149,12 +250,13 @@ def test_no_file_outside_its_folder_contains_the_text_of_a_result() -> None:
     assert naming == []
 
 
-def _constants(path: Path) -> list[str]:
+def _constants(path: Path, docstrings: bool = True) -> list[str]:
     """The texts in a file of Python; of any other file all of it."""
-    text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
-        return [text]
-    found = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant))
+        return [path.read_text(encoding="utf-8")]
+    nodes = list(ast.walk(tree_of(path)))
+    without = () if docstrings else {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    found = (node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in without)
     return [value for value in found if isinstance(value, str)]
 
 
@@ -167,7 +269,7 @@ def test_the_network_model_and_the_study_format_name_no_benchmark() -> None:
     names |= {*known, *(one.name for one in read_tests("hpcc"))}
     naming: dict[str, set[str]] = {}
     for path in [*files("src/octant/network/*.py"), *files("src/octant/study/*.py")]:
-        constants = {n.value for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Constant)}
+        constants = {n.value for n in ast.walk(tree_of(path)) if isinstance(n, ast.Constant)}
         for name in sorted(names & {one for one in constants if isinstance(one, str)}):
             naming.setdefault(path.relative_to(ROOT / "src/octant").as_posix(), set()).add(name)
     assert naming == {
@@ -211,7 +313,8 @@ def test_files_of_others_are_read_through_untrusted_alone() -> None:
         "catalogue/__init__.py", "network/published_points.py",
         "analysis/appendix/__init__.py",
         "benchmarks/messages/patterns.py", "benchmarks/table.py", "foreign/_names.py", "network/ibnet.py",
-        "report/run/workloads.py", "report/run/tidy.py", "report/study/page.py", "study/file.py", "suites/__init__.py",
+        "report/tables/workloads.py", "report/export/tidy.py", "report/study/page.py",
+        "study/file.py", "suites/__init__.py",
         "launch/execute.py", "launch/leftovers.py", "launch/link.py", "launch/pages.py",
         "launch/submit.py", "launch/watch.py",
         "machine/hwloc/_helper.py", "machine/recording.py", "machine/tree.py",

@@ -31,6 +31,7 @@ from octant.software.surroundings import Surroundings
 from octant.store import Store
 from octant.store.asked import asked_text
 from octant.study import file
+from octant.study.question import Study
 from paths import DATA
 from registries import ENTRIES, ERROR, changed, place_of
 from study_text import STUDY
@@ -222,11 +223,11 @@ def test_a_rule_that_returns_what_is_no_advice_is_a_row_too(
 
 
 def test_a_finding_of_another_type_or_kind_is_a_row_too(summary: Summary, monkeypatch: pytest.MonkeyPatch) -> None:
-    from octant.advice.findings import Finding, Judged, imbalance
+    from octant.advice.findings import RuleResult, RunFinding, imbalance
 
-    odd = Finding("imbalance", "Odd", "b", (), kind="grave")  # type: ignore[arg-type]
+    odd = RunFinding("imbalance", "Odd", "b", (), kind="grave")  # type: ignore[arg-type]
     for returned, said in (
-        (Judged((odd,)), "of the kind 'grave', try one of"),
+        (RuleResult((odd,)), "of the kind 'grave', try one of"),
         (None, "returns a NoneType, not Judged"),
     ):
         monkeypatch.setattr(imbalance, "judge", partial(lambda found, _of: found, returned))
@@ -350,12 +351,12 @@ def test_a_benchmark(package: str, name: str, store: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def parsed() -> Entries[file.Study]:
+def parsed() -> Entries[Study]:
     return file.entries()
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_a_study(name: str, parsed: Entries[file.Study], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study(name: str, parsed: Entries[Study], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others are read once for all of these tests."""
     text = file.source_text(name)[1].replace("\n[", "\nfrobnicate = 1\n[", 1)
     for one in STUDIES:

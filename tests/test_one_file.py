@@ -95,10 +95,10 @@ def test_a_finding_of_a_run_is_one_file(tmp_path: Path, monkeypatch: pytest.Monk
 
 KIND = '''"""A kind of test that is a ratio under another name."""
 
-from octant.study.kinds.ratio import Ratio
+from octant.study.kinds.ratio import RatioTest
 
 
-class Demo(Ratio, frozen=True, kw_only=True):
+class DemoTest(RatioTest, frozen=True, kw_only=True):
     """A ratio."""
 '''
 

@@ -112,13 +112,13 @@ def _entry(module: str) -> str:
 
 
 def test_an_entry_that_declares_nothing_of_use_is_refused() -> None:
-    from octant.study import kinds
+    from octant.study import question
     from octant.workloads import _declared
 
     module = type(registry)("made_up")
     module.WORKLOAD = 1  # type: ignore[attr-defined]
     with pytest.raises(UndeclaredError, match="its WORKLOAD is of type int, not Workload"):
         _declared(module)
-    module.Made_up = int  # type: ignore[attr-defined]
-    with pytest.raises(UndeclaredError, match="its Made_up is not a subclass of KindOfTest"):
-        kinds._declared(module)
+    module.Made_upTest = int  # type: ignore[attr-defined]
+    with pytest.raises(UndeclaredError, match="its Made_upTest is not a subclass of KindOfTest"):
+        question._declared(module)

@@ -85,7 +85,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedResult:
     """A named result."""
 
     name: str
@@ -155,7 +155,7 @@ class Needed:
     role: str | None = None  # `None`: the first role
 
 
-Value: TypeAlias = Seconds | Rate | Share | Reading | Named | Custom | Interrupted | OfPairs | Derived | FirstOf
+Value: TypeAlias = Seconds | Rate | Share | Reading | NamedResult | Custom | Interrupted | OfPairs | Derived | FirstOf
 
 
 def seconds(
@@ -189,9 +189,9 @@ def reading(of: str, role: str | None = None, over: tuple[Reduce, ...] = SLOWEST
     return Reading(of, role, over)
 
 
-def result(name: str) -> Named:
+def result(name: str) -> NamedResult:
     """The named result."""
-    return Named(name)
+    return NamedResult(name)
 
 
 def custom(function: Callable[[Point, Samples], float]) -> Custom:
@@ -236,7 +236,7 @@ def needed_names(value: Value) -> Iterator[Needed]:
         yield Needed("series", value.to, value.role)
     elif isinstance(value, Reading):
         yield Needed("series", f"reading/{value.of}", value.role)
-    elif isinstance(value, Named):
+    elif isinstance(value, NamedResult):
         yield Needed("result", value.name)
     elif isinstance(value, OfPairs):
         for name in value.readings:

@@ -18,7 +18,7 @@ Text = Annotated[str, Meta(max_length=300)]
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedFigure:
     """One figure of a run: of the asks with this title, of the cells with these knobs."""
 
     title: Text
@@ -28,12 +28,12 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TileComparison:
     """What the bar of a tile shows where it is no share of a limit: a figure against another one."""
 
     text: Text  # "{share} of the {against} with base pages"; also {value}, and knobs: {value.bytes}, {against.bytes}
-    value: Named | None = None  # `None`: the headline
-    against: Named | None = None  # `None`: the headline
+    value: NamedFigure | None = None  # `None`: the headline
+    against: NamedFigure | None = None  # `None`: the headline
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Also:
 
     show: Literal["value", "plateaus", "half length", "library", "time lost"] = "value"
     label: Text = ""
-    figure: Named | None = None  # of `value`; a cell of the curve of `plateaus` and `half length`
+    figure: NamedFigure | None = None  # of `value`; a cell of the curve of `plateaus` and `half length`
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class DeclaredTile:
 
     name: Text  # "Peak"
     what: Text  # "2 cores, double precision"
-    figures: Annotated[tuple[Named, ...], Meta(max_length=64)]  # the first that was measured; of `kind` all
+    figures: Annotated[tuple[NamedFigure, ...], Meta(max_length=64)]  # the first that was measured; of `kind` all
     kind: Literal["figure", "time lost", "balance"] = "figure"
     bar: Literal["none", "limit", "comparison", "parts"] = "none"
-    compared: Comparison | None = None
+    compared: TileComparison | None = None
     also: Annotated[tuple[Also, ...], Meta(max_length=MOST_ALSO)] = ()
     missing: Text = ""  # why there may be no figure here: "one core, no second rank"
 

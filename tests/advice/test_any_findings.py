@@ -13,7 +13,7 @@ import pytest
 
 import command_lines
 from found_run import Cell, found_run, taken
-from octant.advice.findings import KINDS, Finding, findings, first_of, review
+from octant.advice.findings import KINDS, RunFinding, findings, first_of, review
 from octant.advice.findings._thresholds import HEAP_ASKS, HEAP_TAKES, LEAST_PAIRS, NOTHING_BELOW
 from octant.advice.findings.pages import HEAP
 from octant.analysis.summary import Summary
@@ -79,7 +79,7 @@ def test_findings_of_any_run_are_sound() -> None:
     assert {"pages", "message fall", "far from a limit", "imbalance", "lost time", "quota"} <= seen.keys()
 
 
-def check(summary: Summary) -> tuple[Finding, ...]:
+def check(summary: Summary) -> tuple[RunFinding, ...]:
     """The findings of a run, each looked at."""
     found = findings(summary)
     for one in found:
@@ -102,7 +102,7 @@ def check(summary: Summary) -> tuple[Finding, ...]:
     return found
 
 
-def check_words(one: Finding, names: Sequence[str]) -> None:
+def check_words(one: RunFinding, names: Sequence[str]) -> None:
     """At most two sentences, no value that is none, and a unit behind every number that is in no name."""
     for text in (one.title, one.body, *one.details):
         check_text(text)

@@ -11,7 +11,7 @@ import command_lines
 from fake_run import MIB, machine
 from found_run import Cell, found_run, taken
 from octant.advice import findings as advised
-from octant.advice.findings import KINDS, Finding, first_of
+from octant.advice.findings import KINDS, RunFinding, first_of
 from octant.analysis.summary import Summary
 from octant.machine import Disagreement, Processor
 from octant.record import Given, Scheduling
@@ -22,7 +22,7 @@ ASKS = {"glibc": "2.36"}
 SIZES = {"8KiB": 1.0, "8MiB": 1.05, "256MiB": 1.4}
 
 
-def findings(summary: Summary) -> tuple[Finding, ...]:
+def findings(summary: Summary) -> tuple[RunFinding, ...]:
     """The findings with plain spaces."""
     found = advised.findings(summary)
     return tuple(
@@ -86,7 +86,7 @@ def rules(summary: Summary) -> list[str]:
     return [one.rule for one in findings(summary)]
 
 
-def only(summary: Summary, rule: str) -> Finding:
+def only(summary: Summary, rule: str) -> RunFinding:
     found = [one for one in findings(summary) if one.rule == rule]
     assert len(found) == 1
     return found[0]

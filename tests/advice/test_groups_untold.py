@@ -3,7 +3,7 @@
 import dataclasses
 
 from fake_run import stored
-from octant.advice.findings import Judged
+from octant.advice.findings import RuleResult
 from octant.advice.findings.groups_untold import judge
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Subject
@@ -37,4 +37,4 @@ def test_caches_that_are_not_told_are_no_siblings() -> None:
 def test_what_is_told_is_a_passed_check_and_two_threads_say_nothing() -> None:
     told = judge(summary(TWO_SOCKETS))
     assert (told.found, len(told.passed)) == ((), 1)
-    assert judge(summary(read_synthetic("core:4 pu:1"), launch([0, 1]))) == Judged()
+    assert judge(summary(read_synthetic("core:4 pu:1"), launch([0, 1]))) == RuleResult()

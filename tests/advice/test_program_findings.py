@@ -11,7 +11,7 @@ import pytest
 import command_lines
 from fake_run import GIB, machine
 from octant.advice import findings as advised
-from octant.advice.findings import Finding
+from octant.advice.findings import RunFinding
 from octant.advice.findings._program_lines import program_line
 from octant.analysis.summary import Summary
 from octant.ask import Ask
@@ -75,7 +75,7 @@ def rules(found: Summary) -> set[str]:
     return {one.rule for one in advised.findings(found)} & OF_PROGRAMS
 
 
-def only(found: Summary) -> Finding:
+def only(found: Summary) -> RunFinding:
     (one,) = (one for one in advised.findings(found) if one.rule in OF_PROGRAMS)
     return replace(one, title=one.title.replace(NARROW, " "), body=one.body.replace(NARROW, " "))
 

@@ -9,7 +9,7 @@ import trees
 from octant.advice import SEVERITIES, Facts, all_rules, diagnose, page
 from octant.failure import Refusal
 from octant.machine import Disagreement, PageSize
-from octant.software.surroundings import CoreTrial, OpenBlas, Process, Surroundings
+from octant.software.surroundings import CoreTrial, OpenBlas, OtherProcess, Surroundings
 from octant.software.trials import BINDING, FIXED_ADDRESSES, LARGE_STACK
 from paths import ROOT
 
@@ -38,8 +38,8 @@ def healthy() -> Facts:
     machine = replace(machine, system=system, page_sizes=pages, software={"mpich": "5.0.2", "blas": "tuned (/x)"})
     quiet = Surroundings(
         environment={"OMP_NUM_THREADS": "16", "OMP_PROC_BIND": "close", "OMP_PLACES": "cores"},
-        busy=(Process(1, "systemd", 0.03),),
-        realtime=(Process(2, "watchdogd", 0.0, "fifo"),),
+        busy=(OtherProcess(1, "systemd", 0.03),),
+        realtime=(OtherProcess(2, "watchdogd", 0.0, "fifo"),),
         openmp_libraries=("/env/lib/libgomp.so.1", "/env/lib/other/libgomp-a34b3233.so.1.0.0"),
     )
     return Facts(machine, quiet)
@@ -55,7 +55,7 @@ def variables(**environment: str) -> Facts:
     return replace(facts, surroundings=replace(facts.surroundings, environment=environment))
 
 
-def beside(*busy: Process, realtime: tuple[Process, ...] = (), libraries: tuple[str, ...] = ()) -> Facts:
+def beside(*busy: OtherProcess, realtime: tuple[OtherProcess, ...] = (), libraries: tuple[str, ...] = ()) -> Facts:
     facts = healthy()
     around = replace(facts.surroundings, busy=busy, realtime=realtime, openmp_libraries=libraries)
     return replace(facts, surroundings=around)
@@ -107,8 +107,8 @@ CASES: list[tuple[str, Callable[[], Facts], str, str]] = [  # rule, facts, sever
     ("smt", lambda: with_machine("xeon-2s-smt2-snc4"), "note", "0,104 first of 104"),
     ("limit_memlock", lambda: settings(limit_memlock_bytes="8388608"), "note", "8 MiB"),
     ("limit_stack", lambda: settings(limit_stack_bytes="8388608"), "note", "ulimit -s unlimited"),
-    ("foreign_load", lambda: beside(Process(77, "hog", 0.98)), "spoils", "/proc/77/stat (hog)"),
-    ("realtime", lambda: beside(realtime=(Process(78, "spin", 0.9, "fifo"),)), "spoils", "policy fifo"),
+    ("foreign_load", lambda: beside(OtherProcess(77, "hog", 0.98)), "spoils", "/proc/77/stat (hog)"),
+    ("realtime", lambda: beside(realtime=(OtherProcess(78, "spin", 0.9, "fifo"),)), "spoils", "policy fifo"),
     ("cpu_quota", lambda: settings(cgroup_cpu_quota="2.5"), "spoils", "2.5 processors"),
     ("slow_blas", lambda: with_software(mpich="5", blas="reference (/lib/libblas.so.3)"), "slows", "/lib/libblas.so.3"),
     ("binding", lambda: variables(OMP_NUM_THREADS="8"), "slows", "start 8 threads"),

@@ -9,7 +9,7 @@ import pytest
 
 from fake_run import KIB, MIB, durations, lane, machine, point, stored, write_run
 from octant import catalogue, workloads
-from octant.analysis.appendix import Entry, Row, Side, beside, row_specs, value_text
+from octant.analysis.appendix import ComparisonRow, Entry, KnownMachine, compare_machines, row_specs, value_text
 from octant.analysis.appendix.measured import with_measured
 from octant.analysis.appendix.published import of_published
 from octant.analysis.appendix.stated import of_machine
@@ -23,7 +23,7 @@ _SECONDS = itertools.count(10)
 BUILD = {"compiler": "g++ 12.2.0", "optimised": True, "faults_compiled": False}
 
 
-def texts(side: Side) -> dict[str, str]:
+def texts(side: KnownMachine) -> dict[str, str]:
     return {f"{group}, {name}": entry.text for (group, name), entry in side.entries.items()}
 
 
@@ -109,7 +109,7 @@ LADDER = {16 * KIB: 1, 24 * KIB: 1, 32 * KIB: 1, 256 * KIB: 4, 512 * KIB: 4, MIB
 }
 
 
-def _row(rows: Sequence[Row], name: str) -> Row:
+def _row(rows: Sequence[ComparisonRow], name: str) -> ComparisonRow:
     return next(row for row in rows if f"{row.spec.group}, {row.spec.name}" == name)
 
 
@@ -196,7 +196,7 @@ def test_the_reach_of_base_pages_is_where_the_curves_part(tmp_path: Path) -> Non
 
 
 def test_what_is_not_known_has_the_command_that_measures_it_or_why_it_cannot() -> None:
-    rows = beside(of_machine(machine()), of_published(catalogue.machines()["power575"]))
+    rows = compare_machines(of_machine(machine()), of_published(catalogue.machines()["power575"]))
     window, two = _row(rows, "Core, in flight, one thread"), _row(rows, "Core, in flight, two threads")
     assert (window.here, window.command) == (None, "octant run core pattern=window")
     assert (two.command, two.reason) == ("", "needs 2 hardware threads per core; this machine has 1")

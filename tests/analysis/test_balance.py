@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from fake_run import WORKLOADS, fake_run, lane, machine, point, stored
-from octant.analysis.balance import Balances, PlaceBalance, balance, lane_speeds, of_figure
+from octant.analysis.balance import Balances, PlaceBalance, balance, of_figure
 from octant.analysis.figures import Figure, figure
+from octant.analysis.lane_speeds import lane_speeds
 from octant.analysis.summary import summarise
 from octant.machine import Machine
 from octant.metric import Metric, rate

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from fake_run import lane, machine, point
-from octant.analysis.choices import Chosen, choices
+from octant.analysis.choices import RankedFigures, choices
 from octant.analysis.figures import Figure, figure
 from octant.metric import Metric, rate, seconds
+from octant.report.charts.bars.choice import choice, choice_texts
 from octant.report.charts.cells import MeasuredCells
-from octant.report.charts.choice import choice, choice_texts
-from octant.report.charts.rungs import Ladders
+from octant.report.charts.curves.rungs import Ladders
 from octant.workload import Choice, Workload
 
 WORKLOAD = Workload("ways to send", (Metric("time", "s", "lower", seconds()),), smoke={}, name="fake/thing")
@@ -35,7 +35,7 @@ def cell(way: str, times: Sequence[int], workload: Workload = WORKLOAD, **knobs:
     return figure(workload, points)
 
 
-def only(figures: Sequence[Figure]) -> Chosen:
+def only(figures: Sequence[Figure]) -> RankedFigures:
     (found,) = choices(figures, "way")
     return found
 

@@ -15,8 +15,8 @@ from octant.analysis.matching import share_figures
 from octant.analysis.summary import summarise
 from octant.metric import Metric, Value, groups, ranks, result, seconds, steps
 from octant.record import Buffer, Given, Point, Process, Result, Samples, Work
-from octant.report.run import compared as views
-from octant.report.run import comparison
+from octant.report.comparison import statements as views
+from octant.report.comparison import text as comparison
 from octant.store import Pair, StoredRun
 from octant.store.asked import Looks
 from octant.workload import Workload

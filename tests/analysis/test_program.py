@@ -22,7 +22,7 @@ from octant.placement import RankPlace
 from octant.program import ProgramValue
 from octant.record import Point
 from octant.report.charts.pictures import pictures
-from octant.report.run import tidy
+from octant.report.export import tidy
 from octant.stats import Grade
 from program_run import RankSeen, Seen, ask_of, launches, program_summary, stored_program
 

@@ -12,8 +12,8 @@ from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.limit import Best, Known, Threads, level_of
 from octant.machine import LAST_CACHE, Disagreement
 from octant.record import Point, Taken
-from octant.report.charts.picture import Panel, Picture, Series
-from octant.report.charts.roofline import roofline
+from octant.report.charts.curves.roofline import roofline
+from octant.report.charts.picture import ChartSeries, Panel, Picture
 from octant.store import StoredRun
 from reports import ladders_of
 
@@ -133,7 +133,7 @@ def drawn(run: StoredRun) -> Picture:
     return picture
 
 
-def named(panel: Panel, kind: str) -> dict[str, Series]:
+def named(panel: Panel, kind: str) -> dict[str, ChartSeries]:
     """Series by the first word of their names."""
     return {series.name.split()[0]: series for series in panel.series if series.kind == kind}
 

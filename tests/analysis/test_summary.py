@@ -14,7 +14,9 @@ from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.metric import Metric, result
 from octant.record import Failure, Point, Result, Samples
-from octant.report.run import page, text, tidy
+from octant.report.export import tidy
+from octant.report.page import run_page
+from octant.report.tables import text
 from octant.runs.rounds import drawn_order
 from octant.stats import Grade
 from octant.workload import Workload
@@ -115,7 +117,7 @@ def test_a_value_that_is_no_number_is_no_value_in_any_view(value: float) -> None
         report = report_of(summary)
         text.show(report, io.StringIO())
         assert json.loads(tidy.as_json(report))["figures"][0]["launches"] == number - 1
-        assert "no value" in page.render(report) or number == 2
+        assert "no value" in run_page.render(report) or number == 2
 
 
 def test_launches_that_failed_or_gave_no_value_are_tried_and_left_out_with_a_doubt() -> None:

@@ -8,7 +8,7 @@ import pytest
 from octant import untrusted, workloads
 from octant.benchmarks import benchmarks
 from octant.benchmarks import requests as hpcc
-from octant.benchmarks.hpcc.sizes import Sizes, full_order, quick_order, read_order
+from octant.benchmarks.hpcc.sizes import HpccSizes, full_order, quick_order, read_order
 from octant.benchmarks.table import BenchmarkError, BenchmarkTest, check_sizes, read_tests
 from octant.build.describe import Described
 from octant.failure import Exit, Refusal
@@ -21,7 +21,7 @@ TESTS = read_tests("hpcc")
 def test_sizes_are_those_that_hpcc_itself_took() -> None:
     text = (DATA / "foreign" / "hpcc-1.5.0.txt").read_text(encoding="utf-8")
     said = dict(line.split("=", 1) for line in text.partition("Begin of Summary")[2].splitlines() if "=" in line)
-    sizes = Sizes(int(said["CommWorldProcs"]), int(said["HPL_N"]))
+    sizes = HpccSizes(int(said["CommWorldProcs"]), int(said["HPL_N"]))
     assert sizes.dgemm_n == int(said["DGEMM_N"])
     assert sizes.ptrans_n == int(said["PTRANS_n"])
     assert sizes.table_bytes == 8 * int(said["RandomAccess_N"])
@@ -34,7 +34,7 @@ def test_sizes_are_those_that_hpcc_itself_took() -> None:
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6, 7, 8, 96])
 @pytest.mark.parametrize("order", [1, 64, 1000, 8192, 100_000])
 def test_sizes_are_positive_and_fit_for_any_number_of_ranks(ranks: int, order: int) -> None:
-    sizes = Sizes(ranks, order)
+    sizes = HpccSizes(ranks, order)
     share = sizes.rank_bytes
     assert min(sizes.dgemm_n, sizes.ptrans_n, sizes.fft_n, sizes.gfft_n) >= 1
     if share >= 1 << 20:
@@ -62,10 +62,10 @@ def test_messages_have_the_lengths_that_the_model_needs() -> None:
 
 
 def test_pairs_are_all_of_few_ranks_and_some_of_many() -> None:
-    assert Sizes(1, 64).pairs == ""
-    assert Sizes(3, 64).pairs == "0+1,0+2,1+2"
-    assert Sizes(8, 64).pairs.count("+") == 28
-    assert 14 <= Sizes(96, 64).pairs.count("+") <= 28
+    assert HpccSizes(1, 64).pairs == ""
+    assert HpccSizes(3, 64).pairs == "0+1,0+2,1+2"
+    assert HpccSizes(8, 64).pairs.count("+") == 28
+    assert 14 <= HpccSizes(96, 64).pairs.count("+") <= 28
 
 
 def test_orders_fill_the_memory_that_they_should() -> None:
@@ -115,7 +115,7 @@ def described(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("described")
 @pytest.mark.parametrize("ranks", [1, 2, 7])
 def test_what_can_be_measured_is_asked_and_the_rest_has_a_reason(ranks: int) -> None:
-    found = hpcc.asked(TESTS, Sizes(ranks, 512), quick=True, repeats=benchmarks()["hpcc"].launches)
+    found = hpcc.asked(TESTS, HpccSizes(ranks, 512), quick=True, repeats=benchmarks()["hpcc"].launches)
     asked = {ask.show.title: ask for ask in found.asks}
     names = {test.name for test in read_tests("hpcc")}
     assert set(asked) | set(found.left_out) == names or (ranks == 1 and set(asked) | set(found.left_out) < names)
@@ -135,7 +135,7 @@ def test_what_can_be_measured_is_asked_and_the_rest_has_a_reason(ranks: int) -> 
 @pytest.mark.usefixtures("described")
 def test_ranks_on_several_hosts_do_not_ask_for_memory_that_all_share() -> None:
     def transports(**where: Any) -> dict[str, str]:
-        asks = hpcc.asked(TESTS, Sizes(2, 512), quick=True, repeats=None, **where).asks
+        asks = hpcc.asked(TESTS, HpccSizes(2, 512), quick=True, repeats=None, **where).asks
         return {
             ask.show.title: ask.knobs.get("transport", "") for ask in asks if ask.subject.workload.startswith("hpcc/")
         }
@@ -150,12 +150,12 @@ def test_ranks_on_several_hosts_do_not_ask_for_memory_that_all_share() -> None:
 @pytest.mark.usefixtures("described")
 def test_ranks_that_cannot_share_as_much_send_messages() -> None:
     def by_messages(bytes_: float, ranks: int = 2, **where: Any) -> set[str]:
-        found = hpcc.asked(TESTS, Sizes(ranks, 4096), quick=True, repeats=None, shareable_bytes=bytes_, **where)
+        found = hpcc.asked(TESTS, HpccSizes(ranks, 4096), quick=True, repeats=None, shareable_bytes=bytes_, **where)
         sent = {ask.show.title for ask in found.asks if ask.knobs.get("transport") == "messages"}
         assert sent == set(found.unshared)
         return sent
 
-    sizes = Sizes(2, 4096)
+    sizes = HpccSizes(2, 4096)
     every = {"MPIRandomAccess", "MPIRandomAccess_LCG", "PTRANS", "MPIFFT"}
     assert by_messages(0) == every
     assert by_messages(sizes.ptrans_bytes) == every - {"PTRANS"}
@@ -169,7 +169,7 @@ def test_a_kernel_that_refuses_leaves_its_test_out(monkeypatch: pytest.MonkeyPat
         raise Refusal("cannot find octant-node-gemm (it is not built); try `make setup`")
 
     monkeypatch.setattr(hpcc, "describe", refuse)
-    found = hpcc.asked(TESTS, Sizes(2, 512), quick=True, repeats=1)
+    found = hpcc.asked(TESTS, HpccSizes(2, 512), quick=True, repeats=1)
     assert not found.asks
     assert "not built" in found.left_out["SingleDGEMM"]
 
@@ -178,7 +178,7 @@ def test_kernels_take_what_is_asked(kernels: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
     here = {test.name for test in read_tests("hpcc") if test.workload in workloads.workloads()}
     for quick in (True, False):
-        found = hpcc.asked(TESTS, Sizes(2, 512), quick, repeats=1)
+        found = hpcc.asked(TESTS, HpccSizes(2, 512), quick, repeats=1)
         assert not here & set(found.left_out), found.left_out
 
 
@@ -220,7 +220,7 @@ def test_the_figures_of_hpcc_are_those_of_cells(kernels: Path, monkeypatch: pyte
 
 def test_sizes_that_a_benchmark_does_not_declare_are_a_mistake() -> None:
     """With `sizes.py` this is known once sizes were chosen."""
-    known = [one for one in dir(Sizes(2, 512)) if not one.startswith("_")]
+    known = [one for one in dir(HpccSizes(2, 512)) if not one.startswith("_")]
     check_sizes("hpcc", TESTS, known)
     with pytest.raises(
         BenchmarkError, match=r"toml, line \d+ \(test\.2\.knobs\.n: sizes\.py declares no size .hpl_n.\)"

@@ -21,7 +21,8 @@ from octant.benchmarks.rows import BenchmarkRow, over_peak, rows_of
 from octant.benchmarks.table import BenchmarkTest, read_tests
 from octant.failure import Refusal
 from octant.record import Failure, Point, Result
-from octant.report import benchmark_table, claims
+from octant.report import claims
+from octant.report.tables import benchmark as benchmark_table
 from octant.store import Store
 from octant.store.imported import create
 

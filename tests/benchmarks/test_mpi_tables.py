@@ -13,10 +13,10 @@ from octant import workloads
 from octant.analysis.figures import MeasuredCell, figures_of
 from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
-from octant.benchmarks import Chosen
+from octant.benchmarks import BenchmarkArguments
 from octant.benchmarks.messages import patterns as mpi_patterns
 from octant.benchmarks.messages import tables as mpi_tables
-from octant.benchmarks.messages.patterns import Pattern
+from octant.benchmarks.messages.patterns import MessagePattern
 from octant.failure import Refusal
 from octant.metric import Derived, Metric, Reduce, Seconds, derived, groups, per, ranks, seconds, steps
 from octant.record import Failure, Result
@@ -40,36 +40,38 @@ MORE_HEADS = {
 """Heads of further tables: of IMB-MT and IMB-RMA 2021.11 as they print them, of IMB-EXT and IMB-IO by their source."""
 
 PATTERNS = (
-    Pattern(
+    MessagePattern(
         name="PingPong", osu=("osu_latency",), workload="mpi/pairs", knobs={"pattern": "pingpong"}, ranks="pair",
         sizes="0:4MiB", times="one", factor=1,
     ),
-    Pattern(
+    MessagePattern(
         name="Exchange", workload="mpi/rings", knobs={"pattern": "exchange"}, sizes="0:4MiB", factor=4,
         differs="IMB differs here",
     ),
-    Pattern(
+    MessagePattern(
         name="Ibcast", osu=("osu_ibcast",), workload="mpi/overlap", knobs={"pattern": "ibcast"}, sizes="0:4MiB",
         times="overlap", osu_shows="overlap",
     ),
-    Pattern(name="Barrier", osu=("osu_barrier",), workload="mpi/rings", knobs={"pattern": "barrier"}),
-    Pattern(
+    MessagePattern(name="Barrier", osu=("osu_barrier",), workload="mpi/rings", knobs={"pattern": "barrier"}),
+    MessagePattern(
         name="Uniband", osu=("osu_bw",), workload="mpi/rings", knobs={"pattern": "uniband"}, sizes="0:4MiB",
         factor=64, messages=64, osu_shows="bandwidth",
     ),
-    Pattern(
+    MessagePattern(
         name="Multi_bandwidth", osu=("osu_mbw_mr",), workload="mpi/rings", knobs={"pattern": "uniband"},
         sizes="0:4MiB", factor=64, messages=64, osu_shows="rate",
     ),
-    Pattern(
+    MessagePattern(
         name="Allreduce", workload="mpi/rings", knobs={"pattern": "allreduce"}, sizes="0:4MiB", multiple=4,
         differs="floats", holds_with={"type": "float"},
     ),
-    Pattern(
+    MessagePattern(
         name="Unidir_put", workload="mpi/rings", knobs={"pattern": "put"}, sizes="0:4MiB", times="one", factor=1,
         modes="window",
     ),
-    Pattern(name="Fetch_and_op", workload="mpi/rings", knobs={"pattern": "fetch", "bytes": "4"}, times="one", factor=1),
+    MessagePattern(
+        name="Fetch_and_op", workload="mpi/rings", knobs={"pattern": "fetch", "bytes": "4"}, times="one", factor=1
+    ),
 )  # fmt: skip
 
 
@@ -162,7 +164,7 @@ def summary(
 
 
 def table_text(summary: Summary, style: str = "imb", names: Sequence[str] = ()) -> str:
-    return mpi_tables.text(summary, Chosen(tuple(names), own={"as": style}))
+    return mpi_tables.text(summary, BenchmarkArguments(tuple(names), own={"as": style}))
 
 
 def rows(text: str) -> list[list[str]]:
@@ -171,7 +173,7 @@ def rows(text: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("pattern", MEASURED, ids=lambda one: one.name)
-def test_the_metrics_of_the_columns_are_the_workloads(pattern: Pattern) -> None:
+def test_the_metrics_of_the_columns_are_the_workloads(pattern: MessagePattern) -> None:
     declared = {metric.name for metric in workloads.workload(pattern.workload).metrics}
     assert NEEDED[pattern.times] <= declared
 
@@ -208,7 +210,9 @@ def test_what_is_not_measurable_has_no_ends_in_the_table() -> None:
 
 @pytest.mark.parametrize(("each", "times"), [("", 1), ("other", 4), ("pair", 2)])
 def test_a_rate_may_add_up_every_other_process_or_pair(each: Literal["", "other", "pair"], times: int) -> None:
-    assert Pattern(name="One_put_all", workload="mpi/x", sizes="0:4MiB", factor=1, each=each).times_of(5) == times
+    assert (
+        MessagePattern(name="One_put_all", workload="mpi/x", sizes="0:4MiB", factor=1, each=each).times_of(5) == times
+    )
 
 
 def test_a_pattern_without_messages_has_no_column_of_bytes() -> None:
@@ -393,7 +397,7 @@ def test_what_failed_and_what_is_wrong_is_said() -> None:
 
 
 def test_programs_get_the_same_in_base_units() -> None:
-    said = json.loads(mpi_tables.as_json(summary("mpi/rings", "exchange", bytes="1000"), Chosen()))
+    said = json.loads(mpi_tables.as_json(summary("mpi/rings", "exchange", bytes="1000"), BenchmarkArguments()))
     (table,) = said["tables"]
     assert (table["pattern"], table["processes"], table["groups"], table["factor"]) == ("Exchange", 2, 1, 4)
     (row,) = table["rows"]

@@ -17,7 +17,7 @@ from octant import workloads
 from octant.ask import Ask
 from octant.cli import application
 from octant.failure import Exit, Refusal
-from octant.launch.execute import Outcome
+from octant.launch.execute import ProcessOutcome
 from octant.machine import discover
 from octant.record import Point
 from octant.runs import interleaved
@@ -42,7 +42,7 @@ class Bench:
         run = self.store.create(title, machine(), asks)
         return carry_out(self.store, run, in_turn(run.launches), planner_of(run), start=Kernel())
 
-    def start(self, *arguments: object) -> Outcome:
+    def start(self, *arguments: object) -> ProcessOutcome:
         """In place of what starts processes."""
         if len(self.kernel.starts) == self.stop_at:
             self.stop_at = -1
@@ -282,7 +282,7 @@ def test_a_gate_on_runs_without_a_figure_that_both_could_measure_says_so(bench: 
 def test_a_gate_that_nothing_answered_is_refused(bench: Bench) -> None:
     bench.measured(TRIAD)
     bench.measured(TRIAD)
-    failing = Outcome(1, False, 0.1, "the kernel died")
+    failing = ProcessOutcome(1, False, 0.1, "the kernel died")
     bench.kernel.ends = dict.fromkeys(range(100), failing)
     refused = bench.compare("--gate").exception
     assert isinstance(refused, Refusal)
@@ -336,7 +336,7 @@ def test_rounds_of_runs_named_by_their_folders_stay_in_their_store(
 
 
 def _killed_in(bench: Bench, *starts: int) -> None:
-    bench.kernel.ends = {start: Outcome(137, False, 0.1, "killed") for start in starts}
+    bench.kernel.ends = {start: ProcessOutcome(137, False, 0.1, "killed") for start in starts}
 
 
 def test_a_gate_that_cannot_tell_is_not_decided(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from fake_programs import Programs
 from fake_run import machine
 from octant.cli import application
 from octant.failure import Exit, Refusal
-from octant.launch.execute import Outcome
+from octant.launch.execute import ProcessOutcome
 from octant.machine import discover
 from octant.runs import interleaved
 from octant.runs.programs import request
@@ -32,7 +32,7 @@ class Bench:
     store: Store
     programs: Programs = field(default_factory=Programs)
 
-    def start(self, *arguments: object) -> Outcome:
+    def start(self, *arguments: object) -> ProcessOutcome:
         """In place of what starts processes."""
         return self.programs(*arguments)  # type: ignore[arg-type]
 
@@ -147,7 +147,7 @@ def test_a_gate_ends_with_5_as_soon_as_b_is_slower(bench: Bench) -> None:
 def test_a_program_that_fails_in_the_first_round_ends_the_comparison(
     bench: Bench, name: str, words: tuple[str, ...], code: Exit
 ) -> None:
-    bench.programs = Programs(ends={(name, 0): Outcome(-11, False, 0.1, "")})
+    bench.programs = Programs(ends={(name, 0): ProcessOutcome(-11, False, 0.1, "")})
     done = bench.compare(*words)
     assert isinstance(done.exception, Refusal)
     assert done.exception.code == code
@@ -161,7 +161,7 @@ def test_a_program_that_fails_in_the_first_round_ends_the_comparison(
 
 
 def test_a_failure_in_a_later_round_is_kept_and_the_rounds_go_on(bench: Bench) -> None:
-    bench.programs = Programs(noise=0.2, ends={("./new", 3): Outcome(-11, False, 0.1, "")})
+    bench.programs = Programs(noise=0.2, ends={("./new", 3): ProcessOutcome(-11, False, 0.1, "")})
     done = bench.compare("--rounds", "6")
     assert done.exit_code == Exit.CANNOT_RUN
     assert ", 5 paired rounds" in done.stdout
@@ -174,7 +174,7 @@ def test_a_gate_ends_with_1_if_a_program_failed_in_any_round(
     bench: Bench, name: str, noise: float, slower: float
 ) -> None:
     seconds = {"./old": 0.1, "./new": 0.1 * slower}
-    bench.programs = Programs(seconds, noise, ends={(name, 3): Outcome(7, False, 0.1, "")})
+    bench.programs = Programs(seconds, noise, ends={(name, 3): ProcessOutcome(7, False, 0.1, "")})
     done = bench.compare("--gate", "--rounds", "6")
     assert ", 5 paired rounds" in done.stdout
     assert done.exit_code == Exit.CANNOT_RUN

@@ -9,9 +9,9 @@ from fake_kernel import Kernel, ask, planned
 from fake_run import machine
 from octant import workloads
 from octant.ask import Ask, Presentation, Subject
-from octant.cli._progress import Clock, progress_of
+from octant.cli._progress import RemainingTime, progress_of
 from octant.runs import rounds
-from octant.runs.carry_out import Step, carry_out, in_turn
+from octant.runs.carry_out import LaunchStart, carry_out, in_turn
 from octant.runs.durations import Durations
 from octant.store import Store, StoredRun
 
@@ -28,11 +28,11 @@ def run(tmp_path: Path) -> StoredRun:
 def test_the_time_left_is_learnt_in_the_first_round(run: StoredRun) -> None:
     """Launches take 1 to 5 times as long as is expected of them: filling and checking cannot be known beforehand."""
     now = [100.0]
-    clock = Clock(run.remaining(), rounds.rounds_of(run), now=lambda: now[0])
+    clock = RemainingTime(run.remaining(), rounds.rounds_of(run), now=lambda: now[0])
     takes = [TOOK_S[launch.ask.knobs["bytes"]] for launch in run.launches]
     assert clock.left_s() == pytest.approx(sum(map(Durations().seconds, run.launches)))
     for number, launch in enumerate(run.launches):
-        step = Step(planned(launch, run.records), number, run.records)
+        step = LaunchStart(planned(launch, run.records), number, run.records)
         assert clock.is_new(step)
         assert not clock.is_new(step)
         truth = sum(takes[number:])
@@ -47,11 +47,11 @@ def test_the_time_left_is_learnt_in_the_first_round(run: StoredRun) -> None:
 def test_of_a_program_nothing_is_promised_before_it_has_run_once(tmp_path: Path) -> None:
     run = Store(tmp_path).create("q", machine(), [Ask(Subject(command=("./app",)), repeats=3)])
     now = [0.0]
-    clock = Clock(run.remaining(), {}, now=lambda: now[0])
+    clock = RemainingTime(run.remaining(), {}, now=lambda: now[0])
     assert clock.promise() == "3 launches"
     told = []
     for number, launch in enumerate(run.launches):
-        clock.is_new(Step(planned(launch, run.records), number, run.records))
+        clock.is_new(LaunchStart(planned(launch, run.records), number, run.records))
         told.append((clock.left_text(), clock.done_share(clock.left_s())))
         now[0] += 100.0
     assert told == [("", 0.0), ("about 200 s left", pytest.approx(1 / 3)), ("about 100 s left", pytest.approx(2 / 3))]
@@ -64,12 +64,12 @@ def test_programs_that_print_get_lines_on_a_terminal_too(
     run = Store(tmp_path).create("q", machine(), [Ask(Subject(command=("./app",)), show=Presentation("app"))])
     with progress_of(run.remaining(), {}, shown=True) as observe:
         for elapsed_s in (0.0, 0.1):
-            observe(Step(planned(run.launches[0], run.records), 0, run.records), elapsed_s)
+            observe(LaunchStart(planned(run.launches[0], run.records), 0, run.records), elapsed_s)
     assert capsys.readouterr().err == "1 launch\n[1/1] app\n"
 
 
 def test_the_time_left_counts_what_follows_the_last_launch(run: StoredRun) -> None:
-    without, counted = (Clock(run.remaining(), {}, after_s, lambda: 0.0) for after_s in (0.0, 7.0))
+    without, counted = (RemainingTime(run.remaining(), {}, after_s, lambda: 0.0) for after_s in (0.0, 7.0))
     assert counted.left_s() == pytest.approx(without.left_s() + 7.0)
 
 

@@ -9,13 +9,13 @@ from fake_kernel import ask
 from fake_run import machine
 from octant.cli import _stored
 from octant.cli._measure import finish
-from octant.cli._progress import Clock, progress_of
+from octant.cli._progress import RemainingTime, progress_of
 from octant.failure import Exit
 from octant.runs import rounds
-from octant.runs.durations import Cost, Durations
+from octant.runs.durations import Durations, PointCost
 from octant.store import Store, StoredRun
 
-SLOW = Durations({"node/stream": [Cost({}, (1, 1), 2**20, 1.0, 0.2, 0.2, 19.71)]}, 1.0, 2)  # 20 s for each launch
+SLOW = Durations({"node/stream": [PointCost({}, (1, 1), 2**20, 1.0, 0.2, 0.2, 19.71)]}, 1.0, 2)  # 20 s for each launch
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_a_long_run_says_what_its_promise_rests_on(run: StoredRun, capsys: pytes
     with progress_of(run.remaining(), {}, 60.0):
         pass
     assert capsys.readouterr().err == "6 launches, about 62 s (a rough estimate: no run here says)\n"
-    assert Clock(run.remaining(), {}).promise() == "6 launches, about 2 s"
+    assert RemainingTime(run.remaining(), {}).promise() == "6 launches, about 2 s"
 
 
 def test_what_it_took_is_compared_with_the_promise(

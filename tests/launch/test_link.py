@@ -25,8 +25,8 @@ from octant.record import Crossing, Point, Process, RecordError
 from octant.record.lines import Reader
 from octant.record.written import link_line
 from octant.report.claims import link_text
-from octant.report.run.table import table
-from octant.report.run.text import lines
+from octant.report.tables.table import table
+from octant.report.tables.text import lines
 from octant.runs import plan
 from octant.runs.requests import Where
 from octant.simulate.timestep import measured_step

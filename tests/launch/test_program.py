@@ -17,7 +17,7 @@ import pytest
 from octant.ask import Ask, Launch, Subject
 from octant.launch import Planned
 from octant.launch.capture import HEAD_BYTES
-from octant.launch.execute import Outcome
+from octant.launch.execute import ProcessOutcome
 from octant.launch.program import ProgramEnd, matching, run_program
 from octant.runs.plan import resolve_program
 
@@ -374,10 +374,12 @@ def _settings_after(terminal: int, before: list[Any]) -> list[Any]:
 def test_a_fake_start_is_given_what_was_planned(programs: Programs) -> None:
     seen: list[object] = []
 
-    def start(words: Sequence[str], _variables: object, timeout_s: float, observe: Callable[[float], None]) -> Outcome:
+    def start(
+        words: Sequence[str], _variables: object, timeout_s: float, observe: Callable[[float], None]
+    ) -> ProcessOutcome:
         seen.extend((tuple(words), timeout_s))
         observe(0.0)
-        return Outcome(-signal.SIGBUS, False, 0.5, "")
+        return ProcessOutcome(-signal.SIGBUS, False, 0.5, "")
 
     planned = programs.planned(["./x"], 7.0)
     (scratch := programs.root / "scratch").mkdir()

@@ -74,7 +74,7 @@ def test_a_process_is_followed_until_it_ends() -> None:
 
 def seen(masks: list[set[int]], node_bytes: dict[int, int], huge: int = 0) -> watch.Watched:
     threads = {10 + i: watch.Thread(10 + i, "t", frozenset(m), Counter({min(m): 5}), 1.0) for i, m in enumerate(masks)}
-    process = watch.Process(10, 0, 0, "prog", threads, node_bytes, huge)
+    process = watch.WatchedProcess(10, 0, 0, "prog", threads, node_bytes, huge)
     return watch.Watched("host", (process,), 0, 1.0, 10)
 
 
@@ -113,7 +113,7 @@ def test_processes_of_one_name_that_are_alike_are_told_once() -> None:
     """A script starts 35 of them."""
     first = seen([{0}, {1}], {0: 1 << 20})
     children = tuple(
-        watch.Process(
+        watch.WatchedProcess(
             100 + n, 0, 0, "cc1", first.processes[0].threads, {0: 1}, pages=PageSizes(4096, {"data": {4096: size}})
         )
         for n, size in enumerate((57_344, 61_440, 57_344))

@@ -105,7 +105,7 @@ def test_there_is_a_line_for_every_launcher_that_is_read_back() -> None:
 def test_an_option_that_is_not_interpreted_is_refused_or_listed(name: str, line: str) -> None:
     begin, end = head(name, line)
     tables = [table for table in vars(having("read")[name]).values() if isinstance(table, dict)]
-    options = {key: one for table in tables for key, one in table.items() if isinstance(one, _tables.Option)}
+    options = {key: one for table in tables for key, one in table.items() if isinstance(one, _tables.OptionFacts)}
     tried = 0
     for option, known in options.items():
         if known.effect not in ("irrelevant", "not read", "refused") or "*" in option or option.isupper():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 import record_hydra
-from octant.launchers import Reading, _shared, from_syntax, mpich
+from octant.launchers import LauncherReading, _shared, from_syntax, mpich
 from octant.machine import CpuSet, Topology
 from octant.placement import numbers_text
 from octant.placement.request import Request, explicit
@@ -88,7 +88,7 @@ NO_INFLUENCE = ("topolib", "ppn", "order-nodes", "rankmap", "hosts", "genvnone",
 """Options that are interpreted, whose values in `EXAMPLES` are what holds without them."""
 
 
-def answer(line: str) -> Reading:
+def answer(line: str) -> LauncherReading:
     return from_syntax(line, machine("SMT, sub-NUMA"), "mpich")[1]
 
 

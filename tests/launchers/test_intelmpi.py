@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 import record_intelmpi
-from octant.launchers import Reading, _shared, from_syntax, intelmpi
+from octant.launchers import LauncherReading, _shared, from_syntax, intelmpi
 from octant.machine import CpuSet, Topology
 from octant.machine.hwloc import load
 from octant.placement import set_text
@@ -28,7 +28,7 @@ def plain_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_shared, "recognise", listed)
 
 
-def answer(line: str, topology: str) -> Reading:
+def answer(line: str, topology: str) -> LauncherReading:
     return from_syntax(line, load(topology), "intelmpi")[1]
 
 

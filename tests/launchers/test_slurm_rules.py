@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octant.launchers import Reading, _shared, from_syntax, slurm, to_syntax
-from octant.launchers._slurm_line import Asked, memory_of, step_of
-from octant.launchers._slurm_masks import Settings, masks, memory_nodes, node_of
+from octant.launchers import LauncherReading, _shared, from_syntax, slurm, to_syntax
+from octant.launchers._slurm_line import SrunOptions, memory_of, step_of
+from octant.launchers._slurm_masks import SlurmSettings, masks, memory_nodes, node_of
 from octant.launchers._slurm_options import GPU_OPTIONS
 from octant.launchers._tables import OPTIONAL
-from octant.launchers._words import Given
+from octant.launchers._words import ParsedOptions
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.machine.hwloc import load, read_synthetic
@@ -29,7 +29,7 @@ BY_MACHINE = {Machine(**part["machine"]): {line: answer for line, *answer in par
 SMT = "pack:2 numa:4 core:16 pu:2(indexes=core)"
 
 
-def read(line: str, topology: Topology) -> Reading:
+def read(line: str, topology: Topology) -> LauncherReading:
     return from_syntax(f"{line} PROGRAM", topology, "slurm")[1]
 
 
@@ -218,7 +218,7 @@ def test_settings_that_change_masks_are_named() -> None:
 def test_settings_of_slurm_change_masks_as_slurm_changes_them(machine: Machine) -> None:
     topology = topology_of(machine)
     node = node_of(topology)
-    settings_of = Settings(
+    settings_of = SlurmSettings(
         "DIST_BLOCK" in machine.select,
         "ONE_TASK" in machine.select,
         machine.task_plugin.partition("=")[2],
@@ -227,7 +227,7 @@ def test_settings_of_slurm_change_masks_as_slurm_changes_them(machine: Machine) 
     for line, answer in BY_MACHINE[machine].items():
         words = line.split()
         at = words.index("srun")
-        asked = Asked(slurm.parse(words[at:]), dict(word.split("=", 1) for word in words[:at]), Given(0))
+        asked = SrunOptions(slurm.parse(words[at:]), dict(word.split("=", 1) for word in words[:at]), ParsedOptions(0))
         if "-N" not in line:
             asked.variables = {"SLURM_JOB_NUM_NODES": "1", **asked.variables}
         try:

@@ -33,7 +33,7 @@ from octant.machine.hwloc import read_synthetic
 from octant.machine.modes import numa_mode
 from octant.machine.recording import record
 from octant.machine.sanity import checked
-from octant.machine.tree import Tree
+from octant.machine.tree import FileTree
 from octant.placement.planner import DoesNotFit, plan
 from octant.placement.request import parse_request
 from octant.software.observe import observe
@@ -244,7 +244,7 @@ def test_offline_processors_are_left_out() -> None:
 
 def test_no_memory_node_is_invented(tmp_path: Path) -> None:
     machine = trees.machine("board-no-numa")
-    assert machine.topology.numa == topology_without_caches(Tree(trees.tree("board-no-numa", tmp_path))).numa == ()
+    assert machine.topology.numa == topology_without_caches(FileTree(trees.tree("board-no-numa", tmp_path))).numa == ()
     assert {cpu.numa for cpu in machine.topology.cpus} == {None}
     for policy in ("bind", "interleave", "preferred:0", "bind:0"):
         with pytest.raises(DoesNotFit, match="NUMA nodes are not stated"):
@@ -402,7 +402,7 @@ def test_a_recording_holds_nothing_personal(tmp_path: Path) -> None:
 
 def test_the_settings_of_the_live_kernel_are_read() -> None:
     """Linux refuses to read such files into a buffer of 4 MiB or more."""
-    tree = Tree(Path("/"))
+    tree = FileTree(Path("/"))
     assert tree.text("proc/sys/kernel/osrelease") == os.uname().release
     assert discover().system["kernel"] == os.uname().release
 
@@ -433,7 +433,7 @@ def test_lists_of_processors() -> None:
 
 def test_unreadable_files_are_absent(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    tree = Tree(tmp_path)
+    tree = FileTree(tmp_path)
     assert tree.text("folder") is None
     assert tree.text("missing") is None
     assert tree.cpus("missing") is None
@@ -538,7 +538,7 @@ def test_a_recording_is_read_from_plain_files(tmp_path: Path) -> None:
     (tmp_path / "proc").mkdir()
     (tmp_path / "proc" / "meminfo").symlink_to("/dev/zero")
     os.mkfifo(tmp_path / "proc" / "cpuinfo")
-    tree = Tree(tmp_path)
+    tree = FileTree(tmp_path)
     assert tree.text("proc/meminfo") is None
     assert tree.text("proc/cpuinfo") is None
     with (tmp_path / "proc" / "stat").open("wb") as file:

@@ -18,15 +18,15 @@ from octant.machine.cpusets import cpus_text, parse_cpus, parse_mask
 from octant.machine.discover import discover
 from octant.machine.hwloc import _helper, cache, process, source
 from octant.machine.hwloc.lists import completed_files
-from octant.machine.hwloc.process import Request, export_xml, wheel_library
+from octant.machine.hwloc.process import HelperRequest, export_xml, wheel_library
 from octant.machine.hwloc.xml import parse_document
-from octant.machine.tree import Tree
+from octant.machine.tree import FileTree
 from paths import MACHINES
 
 CPU = "sys/devices/system/cpu"
 NODE = "sys/devices/system/node/node0"
 FOLDERS = ("proc/self", f"{CPU}/cpu0/topology", NODE, "cpuid")
-REQUEST = Request("the file x.xml", "xml", "try another file", "<topology/>")
+REQUEST = HelperRequest("the file x.xml", "xml", "try another file", "<topology/>")
 
 
 def numbers(xml: str, kind: str) -> set[int]:
@@ -142,7 +142,7 @@ def test_a_source_that_needs_too_much_memory_is_refused(helper: Path) -> None:
     assert "48 << 20" in text
     helper.write_text(text)
     with pytest.raises(ValueError, match=r"MiB.*try less"):  # hwloc may see it, or not check what malloc returns
-        export_xml(Request("the machine", "synthetic", "try less", "pack:8 core:250 pu:10"))
+        export_xml(HelperRequest("the machine", "synthetic", "try less", "pack:8 core:250 pu:10"))
 
 
 def test_without_a_library_the_refusal_says_what_to_install(helper: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +169,7 @@ def test_a_library_of_the_system_is_taken_if_it_is_newer(
     options = ["-shared", "-fPIC", "-Wl,-soname,libhwloc.so.15", "-o", str(library)]
     subprocess.run([needs("cc"), *options, source], check=True)
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
-    request = Request("the machine", "synthetic", "try another", "core:2 pu:1")
+    request = HelperRequest("the machine", "synthetic", "try another", "core:2 pu:1")
     if taken:
         with pytest.raises(ValueError, match="no topology can be created"):
             export_xml(request)
@@ -246,7 +246,7 @@ def test_links_out_of_a_recording_are_not_followed(link: str, tmp_path: Path) ->
     write(root, {path: text for path, text in files.items() if not path.startswith(link)})
     (root / link).parent.mkdir(parents=True, exist_ok=True)
     (root / link).symlink_to(host / link)
-    tree = Tree(root)
+    tree = FileTree(root)
     assert [tree.text(path) for path in (link, f"../host/{link}", f"{link}/cpuset")] == [None, None, None]
     assert tree.names(link) == []
     with pytest.raises(ValueError, match=f"{link}.*: a link to another place"):
@@ -396,7 +396,7 @@ def calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     made: list[str] = []
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
-    def export(request: Request) -> str:
+    def export(request: HelperRequest) -> str:
         made.append(request.kind)
         return f"<{len(made)}/>\n"
 
@@ -477,8 +477,8 @@ def test_a_file_that_others_may_have_written_is_not_used(
 @pytest.mark.parametrize("path", cache._FACTS)
 def test_what_changes_within_a_boot_is_read_anew(path: str, calls: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     hwloc.this_machine()
-    before = Tree.text
-    monkeypatch.setattr(Tree, "text", lambda tree, name: "other" if name == path else before(tree, name))
+    before = FileTree.text
+    monkeypatch.setattr(FileTree, "text", lambda tree, name: "other" if name == path else before(tree, name))
     assert hwloc.this_machine() == "<2/>\n"
 
 

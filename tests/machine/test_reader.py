@@ -19,7 +19,7 @@ from octant.machine.hwloc import NoHwlocError, read_synthetic, read_xml
 from octant.machine.kinds import classify
 from octant.machine.load import load_machine
 from octant.machine.modes import numa_mode
-from octant.machine.tree import Tree
+from octant.machine.tree import FileTree
 from octant.placement.draw import NO_MEMORY
 from octant.placement.planner import plan
 from octant.placement.request import parse_request
@@ -311,7 +311,7 @@ def test_without_libhwloc_caches_are_not_known(tmp_path: Path, monkeypatch: pyte
 def test_without_libhwloc_and_without_siblings_there_is_no_topology(tmp_path: Path) -> None:
     root = written(tmp_path / "none", memory() | {f"{CPU}/online": "0-1"})
     with pytest.raises(ValueError, match="cannot tell the core of hardware thread 0"):
-        topology_without_caches(Tree(root))
+        topology_without_caches(FileTree(root))
 
 
 def test_differences_between_hwloc_and_the_kernel_are_told(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from kernel_run import OPEN_MPI
 from octant.failure import Exit, Refusal
-from octant.launch.execute import Outcome
+from octant.launch.execute import ProcessOutcome
 from octant.mpi import neutral, proof, settings
 from octant.mpi.inventory import Inventory, agrees, linked, parse_mpivars
 from octant.mpi.neutral import Library
@@ -185,9 +185,9 @@ def test_a_probe_leaves_what_it_saw_where_every_host_sees_it(
     """And a probe that ends without a word says why: a warning is no cause of a time-out."""
     folders: list[Path] = []
 
-    def execute(line: Sequence[str], *_rest: object) -> Outcome:
+    def execute(line: Sequence[str], *_rest: object) -> ProcessOutcome:
         folders.append(Path(line[line.index("measure") + 1]).parent)
-        return Outcome(1, timed_out, 60.0, "warning: no hugepages\n")
+        return ProcessOutcome(1, timed_out, 60.0, "warning: no hugepages\n")
 
     monkeypatch.setattr(proof, "execute", execute)
     monkeypatch.setattr("octant.build.find", Path)

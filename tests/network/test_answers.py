@@ -25,7 +25,18 @@ from octant.network.failures import random_failures, recover
 from octant.network.overview import sizes
 from octant.network.platform import platform
 from octant.network.solve import solve
-from octant.network.traffic import NAMES, RANDOM_ACCESS, UNIFORM, Flows, Pattern, make, mix, pairs, place, rank_flows
+from octant.network.traffic import (
+    NAMES,
+    RANDOM_ACCESS,
+    UNIFORM,
+    Flows,
+    TrafficPattern,
+    make,
+    mix,
+    pairs,
+    place,
+    rank_flows,
+)
 from octant.report.network.answers import as_json
 from paths import DATA
 
@@ -195,7 +206,7 @@ def calls() -> dict[str, Any]:
         "flows": {name: rank_flows(name, 16) for name in NAMES if name not in UNIFORM},
     }
     nobody = Flows(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
-    nothing = Pattern("nothing", "B", RANDOM_ACCESS, bgp.topology.active(), nobody)
+    nothing = TrafficPattern("nothing", "B", RANDOM_ACCESS, bgp.topology.active(), nobody)
     refused: dict[str, Callable[[], object]] = {
         "send nothing": lambda: solve(bgp, nothing),
         "pairs elsewhere": lambda: pair_experiments(power575),

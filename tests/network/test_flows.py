@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from networks import flows, network, packets, uniform
 from octant.failure import Refusal
-from octant.network import NetworkFile, Settings, load, make, names, solve
+from octant.network import NetworkFile, SolverSettings, load, make, names, solve
 from octant.network.failures import cables, recover
 from octant.network.jobs import job_nodes
 from octant.network.scale import scale
@@ -72,14 +72,14 @@ def test_a_short_packet_has_the_headers_of_a_full_one_and_counts_as_one() -> Non
 @pytest.mark.parametrize(
     ("settings", "bytes_each", "says"),
     [
-        (Settings(window=2**31), 1.0, "--window 1 to 1048576"),
-        (Settings(window=2**20), 2.0**24, "packets in flight .at most 4000000"),
-        (Settings(), 1e15, r"2.67e\+14 packets one by one"),
-        (Settings(), 1e17, "packets one by one"),
+        (SolverSettings(window=2**31), 1.0, "--window 1 to 1048576"),
+        (SolverSettings(window=2**20), 2.0**24, "packets in flight .at most 4000000"),
+        (SolverSettings(), 1e15, r"2.67e\+14 packets one by one"),
+        (SolverSettings(), 1e17, "packets one by one"),
     ],
 )
 def test_a_simulation_that_cannot_end_is_refused_before_it_starts(
-    settings: Settings, bytes_each: float, says: str
+    settings: SolverSettings, bytes_each: float, says: str
 ) -> None:
     machine = load("bgp")
     with pytest.raises(Refusal, match=says):

@@ -6,7 +6,7 @@ import pytest
 
 from octant.failure import Exit, Refusal
 from octant.network import load
-from octant.network.calibrate import Measured
+from octant.network.calibrate import MeasuredRate
 from octant.network.collectives import MessageCosts
 from octant.network.inputs import MOST_SIZES, read_costs, read_flow_bytes, read_points, read_sizes
 from octant.network.jobs import job_nodes
@@ -18,11 +18,11 @@ def test_points_have_a_tolerance_and_a_relation_of_their_own(tmp_path: Path) -> 
     path = tmp_path / "points"
     path.write_text("# size rate\n2 9e8\n\n3 1.5 0.25  # odd\n4 7 at_least\n5 8 0.5 at_most\n6 1e3 eq\n")
     assert read_points(load("bgp"), "uniform", path, 0.05) == [
-        Measured(2, 9e8, 0.05, "eq"),
-        Measured(3, 1.5, 0.25, "eq"),
-        Measured(4, 7.0, 0.05, "at_least"),
-        Measured(5, 8.0, 0.5, "at_most"),
-        Measured(6, 1e3, 0.05, "eq"),
+        MeasuredRate(2, 9e8, 0.05, "eq"),
+        MeasuredRate(3, 1.5, 0.25, "eq"),
+        MeasuredRate(4, 7.0, 0.05, "at_least"),
+        MeasuredRate(5, 8.0, 0.5, "at_most"),
+        MeasuredRate(6, 1e3, 0.05, "eq"),
     ]
     for line in ("2", "2 1 0.1 0.2", "1.5 1", "0 1", "2 -1", "2 1 0", "2 1 2", "2 nan", "2 1e19", "2 1 about", "x 1"):
         path.write_text(f"3 1\n{line}\n")
@@ -42,7 +42,7 @@ def test_published_points_come_in_the_order_of_their_sizes() -> None:
     network = load("power775")
     known = published_points(network, "randomaccess")
     points = read_points(network, "randomaccess", None, 1e-9)
-    assert points == [Measured(size, known[size].value, 1e-9) for size in sorted(known)]
+    assert points == [MeasuredRate(size, known[size].value, 1e-9) for size in sorted(known)]
     assert len(points) > 2
 
 

@@ -12,9 +12,9 @@ from msgspec import structs
 
 from networks import flows, largest, network, packets, uniform
 from octant import _network
-from octant.network import NetworkFile, Pattern, load, make, solve
+from octant.network import NetworkFile, TrafficPattern, load, make, solve
 from octant.network.platform import speed
-from octant.network.solve import Settings, engine
+from octant.network.solve import SolverSettings, engine
 
 NETWORKS = st.one_of(
     st.builds(lambda n, d, o, h: network("two-level-direct", supernodes=n, drawers=d, octants=o, hosts=h,
@@ -38,7 +38,7 @@ NETWORKS = st.one_of(
 LAW = settings(max_examples=40)
 
 
-def some_flows(machine: NetworkFile, seed: int, count: int = 12) -> Pattern:
+def some_flows(machine: NetworkFile, seed: int, count: int = 12) -> TrafficPattern:
     generator = np.random.default_rng(seed)
     active = machine.topology.active()
     ends = generator.choice(active, (2, count)).astype(np.int32)
@@ -267,7 +267,7 @@ def test_what_is_left_of_a_link_counts_in_all_solvers(left: float) -> None:
         scale = np.ones(topology.links)
         scale[link] = left
         for solver in ("enumeration", "max-min", "fluid", "packets"):
-            each = Settings(window=10**6, units_per_packet=0.001)
+            each = SolverSettings(window=10**6, units_per_packet=0.001)
             assert solve(machine, pattern, solver, each, scale).time_s == pytest.approx(seconds, rel=0.02), solver
 
 
@@ -313,10 +313,10 @@ def test_the_bound_of_uniform_traffic_has_a_window_of_packets_per_node_in_flight
     machine = structs.replace(machine, links=links)
     pattern = make(machine, traffic)
     scale = np.where(np.arange(machine.build().links) % 3 == 0, left, 1.0)
-    answer = solve(machine, pattern, settings=Settings(window=window, every_link=True), scale=scale)
+    answer = solve(machine, pattern, settings=SolverSettings(window=window, every_link=True), scale=scale)
     assert answer.bound is not None
     healthy = scale if left < 1 else np.empty(0)  # so that classes of links are counted where they can be
-    queue = solve(machine, pattern, "queue", Settings(window=window), scale=healthy)
+    queue = solve(machine, pattern, "queue", SolverSettings(window=window), scale=healthy)
     assert queue.rate_per_s == pytest.approx(answer.bound.rate_per_s, rel=1e-12)
     rounds_per_s = answer.bound.rate_per_s / pattern.units_per_round
     speeds = np.array([speed(machine, number, pattern.cost) for number in range(len(machine.class_names))])

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from octant.network import Flows, Pattern, Settings, load, make, solve
+from octant.network import Flows, SolverSettings, TrafficPattern, load, make, solve
 from octant.network.applications import FftModel, alltoall_rate, global_fft, pair_experiments, random_ring
-from octant.network.calibrate import Measured, calibrate
+from octant.network.calibrate import MeasuredRate, calibrate
 from octant.network.failures import failure_sweep
 from octant.network.scale import scale
 from octant.network.traffic import bulk
@@ -76,7 +76,7 @@ def test_transpose_has_no_sawtooth() -> None:
 def test_a_soft_minimum_moves_the_knee_of_the_transpose_to_the_published_19(exponent: float, knee: int) -> None:
     def reached(n: int) -> bool:
         sized = P775.at_size(n)
-        answer = solve(sized, make(sized, "ptrans"), "soft", Settings(exponent=exponent))
+        answer = solve(sized, make(sized, "ptrans"), "soft", SolverSettings(exponent=exponent))
         return answer.rate_per_s >= 0.99 * 30.3e9
 
     assert reached(knee)
@@ -88,7 +88,7 @@ def test_the_packet_simulation_shows_the_same_sawtooth() -> None:
     machine = P775.scaled("L-local", 0.18 / 0.1875).scaled("L-remote", 0.18 / 0.1875).scaled("endpoint", 1.10 / 1.08)
     for supernodes, expected in ((1, 1.091), (2, 0.093), (8, 0.370)):
         sized = machine.at_size(supernodes)
-        answer = solve(sized, make(sized, "randomaccess"), "packets", Settings(window=64, packets=2000))
+        answer = solve(sized, make(sized, "randomaccess"), "packets", SolverSettings(window=64, packets=2000))
         assert answer.rate_per_s / 1e9 == pytest.approx(expected, rel=0.01)
 
 
@@ -152,8 +152,8 @@ def test_the_packet_simulation_agrees_on_the_last_halving(routing: str, halves: 
     times = []
     for partner in ((node + 32) % 64, 63 - node):
         flows = Flows(node, partner.astype(np.int32), np.full(256, 240.0 * 500))
-        pattern = Pattern("pairs", "B", bulk(mesh), node[::4], flows, per="flow")
-        times.append(solve(mesh, pattern, "packets", Settings(window=8)).time_s)
+        pattern = TrafficPattern("pairs", "B", bulk(mesh), node[::4], flows, per="flow")
+        times.append(solve(mesh, pattern, "packets", SolverSettings(window=8)).time_s)
     assert times[1] / times[0] == pytest.approx(2.0 if halves else 1.0, rel=0.03)
 
 
@@ -184,9 +184,9 @@ def test_the_failover_policy_matters_more_than_the_failure(
 def test_calibration_gives_the_ranges_that_the_text_allows() -> None:
     """L-local 0.171 to 0.193 Gpackets/s, D 0.18 to 0.20 and a little more for 2 supernodes as one digit."""
     points = [
-        Measured(1, 1.08e9, 0.002), Measured(2, 0.1e9, 0.11), Measured(24, 1.08e9, 0.002),
-        Measured(32, 1.08e9, 0.002, "at_least"), Measured(40, 1.08e9, 0.002, "at_least"),
-        Measured(41, 1.077e9, 0.0005, "at_most"),
+        MeasuredRate(1, 1.08e9, 0.002), MeasuredRate(2, 0.1e9, 0.11), MeasuredRate(24, 1.08e9, 0.002),
+        MeasuredRate(32, 1.08e9, 0.002, "at_least"), MeasuredRate(40, 1.08e9, 0.002, "at_least"),
+        MeasuredRate(41, 1.077e9, 0.0005, "at_most"),
     ]  # fmt: skip
     fitted = {p.link_class: p for p in calibrate(P775, "randomaccess", points, ["endpoint", "D", "L-local"]).parameters}
     assert fitted["endpoint"].value == pytest.approx(1.08e9, rel=0.003)
@@ -197,7 +197,7 @@ def test_calibration_gives_the_ranges_that_the_text_allows() -> None:
 
 
 def test_calibration_says_what_its_points_do_not_determine() -> None:
-    point = [Measured(2, 0.1e9, 0.05)]
+    point = [MeasuredRate(2, 0.1e9, 0.05)]
     (alone,) = calibrate(P775, "randomaccess", point, ["D"]).parameters
     assert (alone.low, alone.high) == pytest.approx((0.19e9, 0.21e9), rel=0.001)
     both = calibrate(P775, "randomaccess", point, ["D", "L-remote"]).parameters

@@ -10,7 +10,7 @@ from octant.benchmarks.hpcc.described import TITLES, on_system
 from octant.failure import Refusal
 from octant.network import load
 from octant.network.message_times import MessageTimes, Stretch
-from octant.network.step_rates import Rate, Sent, Way, rate, sent_by_rank
+from octant.network.step_rates import Sent, StepRate, Way, rate, sent_by_rank
 from octant.step import Part, Step, grid_of, squarest
 
 START_S, PER_BYTE_S = 1e-6, 1e-9
@@ -36,7 +36,7 @@ def step_of(name: str, ranks: int, **more: str) -> Step:
     return declared({**STEPS.get(name, RING), **more}, ranks, 1)
 
 
-def rate_of(name: str, ranks: int, way: Way = WAY) -> Rate:
+def rate_of(name: str, ranks: int, way: Way = WAY) -> StepRate:
     return rate([step_of(name, ranks)], workloads.workload(name).counts_of(), ranks, 1e9, way)
 
 

@@ -15,8 +15,8 @@ from msgspec import structs
 from networks import network, uniform
 from octant.failure import Refusal
 from octant.network import NetworkFile, load, make, solve
-from octant.network.solve import Settings
-from octant.network.traffic import Flows, Pattern
+from octant.network.solve import SolverSettings
+from octant.network.traffic import Flows, TrafficPattern
 from octant.network.whatif import bracket, diff, with_routing
 
 WITH_TESTS = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
@@ -49,7 +49,7 @@ QUESTIONS = {
 }
 
 
-def sizes_of_their_own(machine: NetworkFile, count: int) -> Pattern:
+def sizes_of_their_own(machine: NetworkFile, count: int) -> TrafficPattern:
     """Flows between nodes at random, no two of one size: each ends alone."""
     nodes, draw = len(machine.topology.active()), np.random.default_rng(1)
     sources, targets = draw.integers(0, nodes, (2, count), dtype=np.int32)
@@ -67,14 +67,14 @@ def test_packets_over_long_routes_are_refused_with_an_estimate() -> None:
     ring = network("torus", sizes=(2048,))
     flows = make(ring, "shift", 1024, bytes_each=40_000)
     with pytest.raises(Refusal, match=r"would take about \d+ (min|h) of processor time.*try smaller flows \(--bytes\)"):
-        solve(ring, flows, "packets", Settings(window=1, units_per_packet=1))
+        solve(ring, flows, "packets", SolverSettings(window=1, units_per_packet=1))
 
 
 def test_packets_in_flight_hold_a_bounded_number_of_links() -> None:
     ring = network("torus", sizes=(2**15,))
     flows = make(ring, "shift", 2**14, bytes_each=1000)
     with pytest.raises(Refusal, match=r"their routes have more than 500000000 links.*try --window 1"):
-        solve(ring, flows, "packets", Settings(window=100, units_per_packet=1))
+        solve(ring, flows, "packets", SolverSettings(window=100, units_per_packet=1))
 
 
 def test_a_bracket_of_too_many_flows_names_commands_that_answer() -> None:

@@ -12,7 +12,7 @@ from fake_run import machine
 from octant import workloads
 from octant.ask import Ask, Launch, Shape, Subject
 from octant.failure import Exit
-from octant.launch.execute import Outcome
+from octant.launch.execute import ProcessOutcome
 from octant.mpi import faults
 from octant.mpi.neutral import Library
 from octant.record import Failure
@@ -20,7 +20,7 @@ from octant.runs import plan
 from octant.runs.carry_out import carry_out, in_turn
 from octant.store import Store, StoredRun
 
-HUNG, CRASHED = Outcome(-15, True, 15.0, ""), Outcome(139, False, 0.2, "")
+HUNG, CRASHED = ProcessOutcome(-15, True, 15.0, ""), ProcessOutcome(139, False, 0.2, "")
 OPENMPI = Library("openmpi", "5.0.11")
 
 
@@ -62,7 +62,7 @@ def test_a_pattern_that_is_slow_and_still_answers_is_no_hang(store: Store) -> No
     class Slow(Kernel):
         """Answers one cell in each start; from the fourth on, none."""
 
-        def __call__(self, words: Sequence[str], *further: Any) -> Outcome:
+        def __call__(self, words: Sequence[str], *further: Any) -> ProcessOutcome:
             first = [word.split(",")[0] for word in words]
             outcome = super().__call__(first if len(self.starts) < 3 else words, *further)
             return HUNG if len(self.starts) <= 4 else outcome
@@ -79,7 +79,7 @@ def test_a_resumed_run_knows_what_hung_before(store: Store) -> None:
     question = ask(2, ranks=2, pattern="a,b")
     run = store.create("q", machine(), [question])
 
-    def stopped(*given: object) -> Outcome:
+    def stopped(*given: object) -> ProcessOutcome:
         if len(kernel.starts) == 2:
             raise KeyboardInterrupt
         return kernel(*given)  # type: ignore[arg-type]
@@ -110,7 +110,7 @@ ABORTED, ILLEGAL = (f"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: X (signa
 )
 def test_a_crash_is_told_whatever_the_launcher_makes_of_it(store: Store, code: int, said: str, signal: str) -> None:
     run = store.create("q", machine(), [ask(2, ranks=2, pattern="a,b")])
-    run = go_on(store, run, Kernel({0: Outcome(code, False, 0.2, said)}))
+    run = go_on(store, run, Kernel({0: ProcessOutcome(code, False, 0.2, said)}))
     assert {failure.reason for failure in run.failures} == {
         f"crashes here (Open MPI 5.0.11, 2 ranks: {signal}) and is not started again"
     }
@@ -123,7 +123,7 @@ def test_a_library_that_crashes_is_a_result_and_the_others_are_measured(
     monkeypatch.setattr(workloads, "alone_knobs", lambda _name: ())
     monkeypatch.setattr(workloads, "apart_knobs", lambda _name: ("library", "isa"))
     run = store.create("q", machine(), [ask(2, library="a,b,c", n="16,32")])
-    kernel = Kernel({1: Outcome(-11, False, 0.2, "")})
+    kernel = Kernel({1: ProcessOutcome(-11, False, 0.2, "")})
     run = go_on(store, run, kernel)
     assert [words[-1] for words in kernel.starts[:3]] == ["n=16,32"] * 3
     assert len(kernel.starts) == 3 + 2, "one process each, and not again what crashed"
@@ -141,7 +141,7 @@ def test_code_of_ours_that_crashes_is_no_librarys_result_and_is_started_again(
     monkeypatch.setattr(workloads, "apart_knobs", lambda _name: ("library", "isa"))
     monkeypatch.setattr(workloads, "is_ours", lambda _name, values: "plain" in values)
     run = store.create("q", machine(), [ask(1, library="plain,b")])
-    run = go_on(store, run, Kernel({0: Outcome(-11, False, 0.2, "")}))
+    run = go_on(store, run, Kernel({0: ProcessOutcome(-11, False, 0.2, "")}))
     assert [failure.exit for failure in run.failures] == [Exit.CANNOT_RUN]
     assert [launch.started_knobs["library"] for launch in run.remaining()] == ["plain"]
 
@@ -155,7 +155,7 @@ def test_ours_are_values_that_a_workload_names() -> None:
 @pytest.mark.parametrize("code", [137, -9, *(code for code in Exit if code)])
 def test_what_ends_from_outside_is_no_crash_and_is_tried_again(store: Store, code: int) -> None:
     run = store.create("q", machine(), [ask(1, ranks=2, pattern="a,b")])
-    run = go_on(store, run, Kernel({0: Outcome(code, False, 0.2, "")}))
+    run = go_on(store, run, Kernel({0: ProcessOutcome(code, False, 0.2, "")}))
     assert [failure.exit for failure in run.failures] == [Exit.CANNOT_RUN]
     assert [launch.started_knobs["pattern"] for launch in run.remaining()] == ["a"]
 
@@ -164,7 +164,7 @@ def test_a_cell_that_a_kernel_refuses_is_not_asked_for_again(store: Store) -> No
     run = store.create("q", machine(), [ask(3, ranks=2, pattern="a", bytes="8,16")])
 
     class Refusing(Kernel):
-        def __call__(self, words: object, *further: object) -> Outcome:
+        def __call__(self, words: object, *further: object) -> ProcessOutcome:
             outcome = super().__call__(words, *further)  # type: ignore[arg-type]
             if len(self.starts) == 1:
                 knobs = {"pattern": "a", "bytes": "16", "pin": "each"}
@@ -182,11 +182,11 @@ def test_a_value_that_a_kernel_cannot_read_is_not_started_again(store: Store) ->
     run = store.create("q", machine(), [ask(3, ranks=2, pattern="a", bytes="7")])
 
     class Refusing(Kernel):
-        def __call__(self, words: Sequence[str], *_further: object) -> Outcome:
+        def __call__(self, words: Sequence[str], *_further: object) -> ProcessOutcome:
             self.starts.append(list(words))
             knobs = {"pattern": "a", "bytes": "7", "pin": "each"}
             store.append(run, Failure("node/stream", run.launches[0].key, knobs, 2, "cannot transform bytes=7", 2))
-            return Outcome(2, False, 0.1, "")
+            return ProcessOutcome(2, False, 0.1, "")
 
     kernel = Refusing()
     done = go_on(store, run, kernel)

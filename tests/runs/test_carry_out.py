@@ -19,10 +19,10 @@ from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.failure import Exit, Refusal, worst
 from octant.launch import Planned
 from octant.launch.bind import refusal_path
-from octant.launch.execute import Outcome
+from octant.launch.execute import ProcessOutcome
 from octant.placement import RankPlace
 from octant.record import Failure, Point
-from octant.runs.carry_out import Batch, Decide, Step, carry_out, in_turn
+from octant.runs.carry_out import Batch, Decide, LaunchStart, carry_out, in_turn
 from octant.runs.ends import ends_of
 from octant.runs.starts import starts_of
 from octant.store import Store, StoredRun
@@ -36,7 +36,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def go_on(store: Store, run: StoredRun, kernel: Callable[..., Outcome] | None = None) -> StoredRun:
+def go_on(store: Store, run: StoredRun, kernel: Callable[..., ProcessOutcome] | None = None) -> StoredRun:
     """Carries out what was decided beforehand."""
     plan = functools.partial(planned, records=run.records)
     return carry_out(store, run, in_turn(run.launches), plan, start=kernel or Kernel())
@@ -52,7 +52,7 @@ def test_every_launch_is_started_once_and_nothing_is_left(store: Store) -> None:
 
 
 def test_a_failed_launch_is_recorded_the_rest_goes_on_and_resume_asks_again(store: Store) -> None:
-    kernel = Kernel({0: Outcome(1, False, 0.1, "noise\nnode/stream: rank 1: cannot go on (test); try again\n")})
+    kernel = Kernel({0: ProcessOutcome(1, False, 0.1, "noise\nnode/stream: rank 1: cannot go on (test); try again\n")})
     run = go_on(store, store.create("q", machine(), ASKS), kernel)
     assert [point.knobs["bytes"] for point in run.points] == ["4MiB"]
     assert run.failures[0].reason == "node/stream: rank 1: cannot go on (test); try again (exit status 1)"
@@ -63,7 +63,7 @@ def test_a_failed_launch_is_recorded_the_rest_goes_on_and_resume_asks_again(stor
 def test_an_ask_that_hangs_twice_waits_for_resume_and_the_others_go_on(store: Store) -> None:
     asks = (ask(6, bytes="1MiB"), ask(3, bytes="2MiB"))
     order = [(number, repeat) for repeat in range(3) for number in (0, 1)] + [(0, repeat) for repeat in range(3, 6)]
-    ends = {0: Outcome(-15, True, 7.0, ""), 2: Outcome(-15, True, 7.0, "")}
+    ends = {0: ProcessOutcome(-15, True, 7.0, ""), 2: ProcessOutcome(-15, True, 7.0, "")}
     kernel = Kernel(ends)
     run = go_on(store, store.create("q", machine(), asks, order), kernel)
     assert len(kernel.starts) == 5, "two of the one that hangs, three of the other"
@@ -72,16 +72,16 @@ def test_an_ask_that_hangs_twice_waits_for_resume_and_the_others_go_on(store: St
 
 
 def test_launches_that_fail_quickly_are_all_tried(store: Store) -> None:
-    kernel = Kernel({number: Outcome(1, False, 0.1, "") for number in range(4)})
+    kernel = Kernel({number: ProcessOutcome(1, False, 0.1, "") for number in range(4)})
     run = go_on(store, store.create("q", machine(), (ask(6, bytes="1MiB"),)), kernel)
     assert (len(kernel.starts), len(run.points), len(run.remaining())) == (6, 2, 4)
 
 
 def test_a_hung_launch_and_a_killed_one_say_so_and_how_far_they_were(store: Store) -> None:
     run = store.create("q", machine(), ASKS)
-    kernel = Kernel({0: Outcome(-9, False, 0.1, ""), 1: Outcome(-15, True, 7.0, "")})
+    kernel = Kernel({0: ProcessOutcome(-9, False, 0.1, ""), 1: ProcessOutcome(-15, True, 7.0, "")})
 
-    def start(words: Sequence[str], *further: Any) -> Outcome:
+    def start(words: Sequence[str], *further: Any) -> ProcessOutcome:
         if not kernel.starts:
             _leave(run, words[words.index("--run") + 1])
         return kernel(words, *further)
@@ -105,7 +105,7 @@ def test_what_a_killed_kernel_leaves_is_removed_and_says_nothing_of_later_launch
     run = store.create("q", machine(), ASKS)
     _leave(run, run.launches[0].key)  # this process was killed together with the kernel
     kept = {path.name for path in run.folder.iterdir() if "scratch" not in path.name and "progress" not in path.name}
-    run = go_on(store, run, Kernel({0: Outcome(-9, False, 0.1, "")}))
+    run = go_on(store, run, Kernel({0: ProcessOutcome(-9, False, 0.1, "")}))
     assert run.failures[0].share is None, "what is known of the start before"
     assert {path.name for path in run.folder.iterdir()} == kept | {"plan.jsonl", "records.jsonl"}
     with pytest.raises(KeyboardInterrupt):
@@ -132,7 +132,7 @@ def test_a_rank_that_was_killed_is_asked_again_whatever_its_launcher_made_of_it(
     store: Store, code: int, said: str, reason: str
 ) -> None:
     """The exit statuses 2 and 3 of a kernel mean a usage error and what is not supported."""
-    run = go_on(store, store.create("q", machine(), ASKS[:1]), Kernel({0: Outcome(code, False, 0.1, said)}))
+    run = go_on(store, store.create("q", machine(), ASKS[:1]), Kernel({0: ProcessOutcome(code, False, 0.1, said)}))
     assert f"a rank was ended by {reason}" in run.failures[0].reason
     assert (run.failures[0].exit, run.complete) == (Exit.CANNOT_RUN, False)
 
@@ -140,7 +140,7 @@ def test_a_rank_that_was_killed_is_asked_again_whatever_its_launcher_made_of_it(
 @pytest.mark.parametrize("code", [*map(int, Exit), -11, 9, 139])
 def test_an_exit_status_that_no_record_explains_is_not_taken_for_an_end_of_the_kernel(store: Store, code: int) -> None:
     """Launchers have statuses of their own, and change those of ranks."""
-    outcome = Outcome(code, False, 0.1, "octant-bind: cannot; node/stream: cannot")
+    outcome = ProcessOutcome(code, False, 0.1, "octant-bind: cannot; node/stream: cannot")
     run = go_on(store, store.create("q", machine(), ASKS[:1]), Kernel({0: outcome}))
     assert [failure.exit for failure in run.failures] == [Exit.CANNOT_RUN] * (code != 0)
     assert not run.complete, "it can be repeated"
@@ -169,10 +169,10 @@ def test_what_octant_bind_refuses_is_what_it_states(
     store: Store, stated: str, exits: Exit, complete: bool, status: int
 ) -> None:
     """Whatever the launcher makes of the status, and without what was said on standard error."""
-    kernel = Kernel({0: Outcome(status, False, 0.1, "")})
+    kernel = Kernel({0: ProcessOutcome(status, False, 0.1, "")})
     run = store.create("q", machine(), ASKS[:1])
 
-    def start(*words: Any) -> Outcome:
+    def start(*words: Any) -> ProcessOutcome:
         refusal_path(run.records).write_text(stated)
         return kernel(*words)
 
@@ -185,9 +185,9 @@ def test_what_octant_bind_refuses_is_what_it_states(
 def test_what_a_kernel_states_is_believed_whatever_its_status_is(store: Store, code: Exit) -> None:
     run = store.create("q", machine(), ASKS[:1])
 
-    def start(*_words: Any) -> Outcome:
+    def start(*_words: Any) -> ProcessOutcome:
         store.append(run, Failure("node/stream", run.launches[0].key, {"bytes": "1MiB,2MiB"}, 1, "cannot", code))
-        return Outcome(255, False, 0.1, "mpiexec: something ended")
+        return ProcessOutcome(255, False, 0.1, "mpiexec: something ended")
 
     done = go_on(store, run, start)
     assert [(failure.exit, failure.reason) for failure in done.failures] == [(code, "cannot")]
@@ -202,9 +202,9 @@ def test_on_which_hosts_it_was_is_said_of_what_can_be_repeated(store: Store, cod
     question = replace(ask(bytes="1MiB"), shape=Shape(2, hosts=("a", "b")))
     run = store.create("q", machine(), [question])
 
-    def start(*_words: Any) -> Outcome:
+    def start(*_words: Any) -> ProcessOutcome:
         store.append(run, Failure("node/stream", run.launches[0].key, {"bytes": "1MiB"}, 2, "cannot", code))
-        return Outcome(9, False, 0.1, "")
+        return ProcessOutcome(9, False, 0.1, "")
 
     assert [failure.reason for failure in go_on(store, run, start).failures] == reasons
 
@@ -213,13 +213,13 @@ def test_a_kernel_that_refuses_one_value_is_started_again_for_those_after_it(sto
     run = store.create("q", machine(), ASKS[:1])
     kernel = Kernel()
 
-    def start(words: Sequence[str], *further: Any) -> Outcome:
+    def start(words: Sequence[str], *further: Any) -> ProcessOutcome:
         if kernel.starts:
             return kernel(words, *further)
         kernel.starts.append(list(words))
         knobs = {"bytes": "1MiB", "pin": "each"}
         store.append(run, Failure("node/stream", run.launches[0].key, knobs, 1, "cannot use bytes=1MiB", 2))
-        return Outcome(2, False, 0.1, "")
+        return ProcessOutcome(2, False, 0.1, "")
 
     done = go_on(store, run, start)
     assert [words[-1] for words in kernel.starts] == ["bytes=1MiB,2MiB", "bytes=2MiB"]
@@ -245,7 +245,7 @@ def test_what_was_decided_is_on_disk_before_it_starts(store: Store) -> None:
     run = store.create("q", machine(), ASKS[:1])
     places = (RankPlace.of_threads(0, ({0}, {4}), (1,)),)
 
-    def start(*_: object) -> Outcome:
+    def start(*_: object) -> ProcessOutcome:
         (plan,) = store.read(run.id).plans.values()
         assert plan == dataclasses.replace(made, launch=dataclasses.replace(launch, knobs=dict(launch.ask.knobs)))
         return GOOD
@@ -256,7 +256,7 @@ def test_what_was_decided_is_on_disk_before_it_starts(store: Store) -> None:
 
 
 def test_ctrl_c_is_passed_on(store: Store) -> None:
-    def stopped(*_: object) -> Outcome:
+    def stopped(*_: object) -> ProcessOutcome:
         raise KeyboardInterrupt
 
     run = store.create("q", machine(), ASKS)
@@ -268,10 +268,10 @@ def test_ctrl_c_is_passed_on(store: Store) -> None:
 def test_one_run_is_measured_by_one_process_at_a_time(store: Store) -> None:
     run = store.create("q", machine(), ASKS)
 
-    def meanwhile(*_: object) -> Outcome:
+    def meanwhile(*_: object) -> ProcessOutcome:
         with pytest.raises(Refusal, match="another octant is measuring it"):
             go_on(store, run)
-        return Outcome(1, False, 0.1, "")
+        return ProcessOutcome(1, False, 0.1, "")
 
     carry_out(store, run, in_turn(run.launches), functools.partial(planned, records=run.records), start=meanwhile)
     kernel = Kernel()
@@ -293,7 +293,7 @@ def doubling(limit: int, batches: list[Batch] | None = None) -> Decide:
 def test_each_launch_is_decided_from_what_came_of_the_last(store: Store) -> None:
     run = store.create("q", machine(), (), order=())
     batches: list[Batch] = []
-    kernel = Kernel({2: Outcome(1, False, 0.1, "")})
+    kernel = Kernel({2: ProcessOutcome(1, False, 0.1, "")})
     plan = functools.partial(planned, records=run.records)
     done = carry_out(store, run, doubling(100, batches), plan, start=kernel)
     assert [len(batch.points) for batch in batches] == [1, 1, 0]
@@ -319,8 +319,8 @@ def test_resuming_decides_again_and_starts_only_what_is_missing(store: Store) ->
 def test_a_command_line_is_started_for_each_cell_and_recorded_by_us(store: Store) -> None:
     question = Ask(Subject(command=("./solve", "--n={n}", "{other}")), {"n": "1,2"}, show=Presentation("mine"))
     run = store.create("q", machine(), [question])
-    steps: list[Step] = []
-    taken = Outcome(0, False, 2.5, "", 2.0, 0.25, 1 << 20)
+    steps: list[LaunchStart] = []
+    taken = ProcessOutcome(0, False, 2.5, "", 2.0, 0.25, 1 << 20)
     plan = functools.partial(planned, records=run.records)
     done = carry_out(
         store,
@@ -328,7 +328,7 @@ def test_a_command_line_is_started_for_each_cell_and_recorded_by_us(store: Store
         in_turn(run.launches),
         plan,
         lambda s, _: steps.append(s),
-        Kernel({0: taken, 1: Outcome(4, False, 0.1, "bad")}),
+        Kernel({0: taken, 1: ProcessOutcome(4, False, 0.1, "bad")}),
     )
     (point,) = done.points
     first, second = (start.started_knobs for start in starts_of(run.launches, run.seed))
@@ -373,11 +373,11 @@ def test_a_run_killed_at_any_byte_is_read_and_exactly_what_is_missing_is_asked_a
 def test_what_a_program_puts_into_its_folder_is_kept_with_its_point(store: Store) -> None:
     seen = []
 
-    def program(_words: object, environment: Mapping[str, str], _timeout_s: float, _observe: object) -> Outcome:
+    def program(_words: object, environment: Mapping[str, str], _timeout_s: float, _observe: object) -> ProcessOutcome:
         folder = Path(environment["OCTANT_KEEP"])
         seen.append(folder)
         (folder / "log").write_text(f"start {len(seen)}")
-        return Outcome(1, False, 0.1, "no\n") if len(seen) == 1 else GOOD
+        return ProcessOutcome(1, False, 0.1, "no\n") if len(seen) == 1 else GOOD
 
     run = store.create("q", machine(), (Ask(Subject(command=("./prog",)), repeats=2),))
     run = go_on(store, run, program)
@@ -405,9 +405,9 @@ def test_files_of_a_launch_that_was_killed_before_its_record_are_removed(store: 
 def test_a_failed_launch_of_a_program_keeps_what_octant_bind_says(store: Store) -> None:
     run = store.create("q", machine(), (Ask(Subject(command=("./prog",))),))
 
-    def start(*_: object) -> Outcome:
+    def start(*_: object) -> ProcessOutcome:
         refusal_path(run.records).write_text("3 cannot bind to hardware threads 9; try fewer\n")
-        return Outcome(0, False, 0.1, "")
+        return ProcessOutcome(0, False, 0.1, "")
 
     done = go_on(store, run, start)
     assert [(one.reason, one.exit) for one in done.failures] == [
@@ -419,7 +419,7 @@ def test_a_failed_launch_of_a_program_keeps_what_octant_bind_says(store: Store) 
 def test_a_kernel_is_given_no_folder_for_files(store: Store) -> None:
     given: list[Mapping[str, str]] = []
 
-    def kernel(words: Sequence[str], environment: Mapping[str, str], timeout_s: float, observe: Any) -> Outcome:
+    def kernel(words: Sequence[str], environment: Mapping[str, str], timeout_s: float, observe: Any) -> ProcessOutcome:
         given.append(environment)
         return Kernel()(words, environment, timeout_s, observe)
 

@@ -9,14 +9,14 @@ from fake_run import MIB, launch_line, machine, point, point_line, stored, write
 from octant.ask import Ask, Shape, Subject
 from octant.record import Point, Work
 from octant.runs.declared import USUAL, Declared
-from octant.runs.durations import BYTE_S, POINT_S, START_RANKS_S, START_S, Cost, Durations, learned
+from octant.runs.durations import BYTE_S, POINT_S, START_RANKS_S, START_S, Durations, PointCost, learned
 from octant.runs.starts import starts_of
 from octant.step import Step
 from octant.store import Store
 
 
-def cost(size: float, beyond_s: float, measured_s: float = 0.2, power: float = 1.0, **knobs: str) -> Cost:
-    return Cost(knobs, (1, 1), size, power, 0.2, measured_s, beyond_s)
+def cost(size: float, beyond_s: float, measured_s: float = 0.2, power: float = 1.0, **knobs: str) -> PointCost:
+    return PointCost(knobs, (1, 1), size, power, 0.2, measured_s, beyond_s)
 
 
 def asked(ranks: int = 1, **knobs: str) -> Ask:

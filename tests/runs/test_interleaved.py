@@ -12,7 +12,7 @@ from fake_kernel import Kernel, ask, planned
 from fake_run import machine
 from octant.ask import Ask, Subject
 from octant.failure import Exit, Refusal
-from octant.launch.execute import Outcome
+from octant.launch.execute import ProcessOutcome
 from octant.record import Failure
 from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.interleaved import Interleaved, RoundEnd, begin, measure
@@ -102,7 +102,7 @@ def test_the_two_runs_name_each_other_and_what_they_repeat(store: Store) -> None
 def test_a_stop_keeps_both_runs_and_going_on_measures_what_is_missing(store: Store) -> None:
     sides, kernel = begun(store), Kernel()
 
-    def stop(*arguments: object) -> Outcome:
+    def stop(*arguments: object) -> ProcessOutcome:
         if len(kernel.starts) == 9:
             raise KeyboardInterrupt
         return kernel(*arguments)  # type: ignore[arg-type]
@@ -137,7 +137,7 @@ def test_who_decides_is_asked_after_each_new_round_but_the_last(store: Store) ->
 
 
 def test_a_launch_that_fails_is_kept_and_the_rounds_go_on(store: Store) -> None:
-    done = go_on(store, begun(store), 6, Kernel({0: Outcome(1, False, 0.1, "no")}))
+    done = go_on(store, begun(store), 6, Kernel({0: ProcessOutcome(1, False, 0.1, "no")}))
     assert len(done.before.failures) + len(done.after.failures) == 1
     assert (done.rounds, len(done.before.points) + len(done.after.points) >= 33) == (6, True)
     later = Kernel()
@@ -194,10 +194,10 @@ def test_what_a_store_says_is_started_only_if_it_is_ours(store: Store) -> None:
 def test_what_hangs_twice_on_a_side_is_not_tried_in_the_other_rounds(store: Store) -> None:
     kernel = Kernel()
 
-    def start(words: Sequence[str], *further: Any) -> Outcome:
+    def start(words: Sequence[str], *further: Any) -> ProcessOutcome:
         if "kernel=copy" in words and str(sides.after.records) in words:
             kernel.starts.append(list(words))
-            return Outcome(-15, True, 7.0, "")
+            return ProcessOutcome(-15, True, 7.0, "")
         return kernel(words, *further)
 
     sides = begun(store)

@@ -10,7 +10,7 @@ from fake_kernel import Kernel, answer, ask
 from fake_run import machine, point
 from octant import workloads
 from octant.ask import Ask, Launch, Shape, Subject
-from octant.launch.execute import Outcome
+from octant.launch.execute import ProcessOutcome
 from octant.record import Point
 from octant.runs import declared, plan
 from octant.runs.carry_out import MOST_HUNG, carry_out, in_turn
@@ -104,12 +104,12 @@ class Slow(Kernel):
 
     def __call__(
         self, words: Sequence[str], environment: object, timeout_s: float, observe: Callable[[float], None]
-    ) -> Outcome:
+    ) -> ProcessOutcome:
         lasts_s = self.lasts_s[len(self.limits_s)]
         self.limits_s.append(timeout_s)
         if lasts_s > timeout_s:
             self.starts.append(list(words))
-            return Outcome(-9, True, timeout_s, "timed out")
+            return ProcessOutcome(-9, True, timeout_s, "timed out")
 
         def slow(workload: str, launch: str, cell: Mapping[str, str]) -> Point:
             spent = {"build_s": 0.1, "measure_s": lasts_s, "check_s": 0.1}

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from fake_run import point
 from octant.ask import Subject
 from octant.failure import Refusal
-from octant.launch.execute import Outcome
+from octant.launch.execute import ProcessOutcome
 from octant.launch.program import ProgramEnd
 from octant.program import ProgramCheck
 from octant.record import KeptFile, Result
 from octant.runs.programs import checks
-from octant.runs.programs.checks import Answer, FailedCheckError, Judged, difference, judge
+from octant.runs.programs.checks import Answer, CheckResults, FailedCheckError, difference, judge
 from octant.runs.programs.reference import Reference, digest_of
 from octant.runs.programs.values import Sources
 from octant.store import kept
@@ -31,7 +31,7 @@ def answer(folder: Path, found: Mapping[str, float] | None = None, **more: objec
     outputs = {name: folder / name for name in ("stdout", "stderr")}
     for path in outputs.values():
         path.touch()
-    end = ProgramEnd(Outcome(0, False, 1.0, ""), folder, outputs)
+    end = ProgramEnd(ProcessOutcome(0, False, 1.0, ""), folder, outputs)
     members = {"missing": {}, "environment": {}, "directory": folder, "reference": None, **more}
     return Answer(end, Sources(outputs, folder), found or {}, **members)  # type: ignore[arg-type]
 
@@ -48,7 +48,7 @@ def baseline(folder: Path, run: Path, check: ProgramCheck, found: Mapping[str, f
     return stored(run, judged, found or {})
 
 
-def stored(run: Path, judged: Judged, found: Mapping[str, float]) -> Reference:
+def stored(run: Path, judged: CheckResults, found: Mapping[str, float]) -> Reference:
     source = run / "source"
     source.mkdir(parents=True)
     for name, content in judged.files.items():

@@ -262,7 +262,7 @@ def test_the_title_is_what_is_typed() -> None:
 
 @given(
     WORDS.filter(lambda words: words[0] not in ("", "mpiexec")),
-    st.text(st.characters(exclude_characters="\0\n"), min_size=1),
+    st.text(st.characters(exclude_characters="\0\n")).map("given {}".format),
 )
 def test_a_job_runs_the_very_command_with_all_its_options(words: list[str], text: str) -> None:
     options = ProgramOptions(

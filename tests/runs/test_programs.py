@@ -13,7 +13,7 @@ from fake_run import stored
 from kernel_run import read_records
 from octant.analysis.given import mismatches_of
 from octant.ask import Ask, Shape, Subject
-from octant.launch.execute import Outcome
+from octant.launch.execute import ProcessOutcome
 from octant.launch.guard import Energy, GuardReport, Outlived, SeenThread
 from octant.launch.program import ProgramEnd
 from octant.placement import numbers_text
@@ -28,7 +28,7 @@ SMALL = "octant-pages: text of process 7: 0 of 4096 KiB on large pages (Invalid 
 )
 def test_parts_that_lie_on_small_pages_are_not_as_asked(tmp_path: Path, errors: str, told: int) -> None:
     (launch,) = Ask(Subject(command=("./prog",))).launches()
-    outcome = Outcome(0, False, 1.0, errors, 0.9, 0.1, 1 << 20)
+    outcome = ProcessOutcome(0, False, 1.0, errors, 0.9, 0.1, 1 << 20)
     begun = datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC)
     path = tmp_path / "records.jsonl"
     path.write_text(
@@ -47,7 +47,7 @@ def test_what_is_said_of_many_processes_alike_is_recorded_once(tmp_path: Path) -
     errors = SMALL + "".join(none.format(number) for number in range(100, 135))
     begun = datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC)
     path = tmp_path / "records.jsonl"
-    end = ProgramEnd(Outcome(0, False, 1.0, errors, 0.9, 0.1, 1 << 20), tmp_path)
+    end = ProgramEnd(ProcessOutcome(0, False, 1.0, errors, 0.9, 0.1, 1 << 20), tmp_path)
     lines = record_lines(planned(launch, path), end, begun)
     path.write_text("".join(f"{line}\n" for line in lines))
     (point,), _ = read_records(path)
@@ -80,7 +80,7 @@ def read_back(tmp_path: Path, end: ProgramEnd, ranks: int) -> Point:
     return point
 
 
-OUTCOME = Outcome(0, False, 9.0, "", 9.0, 9.0, 9)
+OUTCOME = ProcessOutcome(0, False, 9.0, "", 9.0, 9.0, 9)
 
 
 @given(st.integers(2, 6), st.sets(st.integers(0, 7)))

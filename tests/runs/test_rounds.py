@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fake_kernel import Kernel, ask, planned
 from fake_run import machine
 from octant.runs import rounds
-from octant.runs.carry_out import Step, carry_out, in_turn
+from octant.runs.carry_out import LaunchStart, carry_out, in_turn
 from octant.store import Store, StoredRun
 
 REPEATS = st.lists(st.integers(1, 12), min_size=1, max_size=12)
@@ -83,7 +83,7 @@ def go_on(store: Store, run: StoredRun, stop_after: int | None = None) -> list[s
     """The launches that are started, until Ctrl-C comes after so many."""
     started: list[str] = []
 
-    def observe(step: Step, _elapsed_s: float) -> None:
+    def observe(step: LaunchStart, _elapsed_s: float) -> None:
         if stop_after == len(started):
             raise KeyboardInterrupt
         started.append(step.planned.launch.key)

@@ -17,7 +17,7 @@ from octant import workloads
 from octant.failure import Refusal
 from octant.metric import Metric, rate, seconds
 from octant.network import NetworkFile, load
-from octant.network.calibrate import Measured, calibrate
+from octant.network.calibrate import MeasuredRate, calibrate
 from octant.network.collectives import MessageCosts, programs
 from octant.network.files import parse
 from octant.record import Given, Point, Result
@@ -156,7 +156,7 @@ def test_a_run_that_says_nothing_is_refused_with_the_reason(
 def test_points_that_contradict_one_another_widen_the_range() -> None:
     """0.09 and 0.2 per octant on 2 supernodes, each to 2 %: no capacity gives both."""
     machine = load("power775")
-    fit = calibrate(machine, "randomaccess", [Measured(2, 0.09e9, 0.02), Measured(2, 0.2e9, 0.02)], ["D"])
+    fit = calibrate(machine, "randomaccess", [MeasuredRate(2, 0.09e9, 0.02), MeasuredRate(2, 0.2e9, 0.02)], ["D"])
     assert fit.widened > 10
     assert fit.parameters[0].low == pytest.approx(2 * 0.98 * 0.09e9, rel=1e-3)
     assert fit.parameters[0].high == pytest.approx(2 * 1.02 * 0.2e9, rel=1e-3)
@@ -164,9 +164,9 @@ def test_points_that_contradict_one_another_widen_the_range() -> None:
 
 def test_what_is_only_bounded_stands_at_its_bound() -> None:
     machine = load("power775").at_size(2)
-    (least,) = calibrate(machine, "randomaccess", [Measured(2, 0.1e9, 0.05, "at_least")], ["D"]).parameters
+    (least,) = calibrate(machine, "randomaccess", [MeasuredRate(2, 0.1e9, 0.05, "at_least")], ["D"]).parameters
     assert (least.value, least.low) == pytest.approx((0.2e9, 0.19e9), rel=1e-3)
-    (most,) = calibrate(machine, "randomaccess", [Measured(2, 0.1e9, 0.05, "at_most")], ["D"]).parameters
+    (most,) = calibrate(machine, "randomaccess", [MeasuredRate(2, 0.1e9, 0.05, "at_most")], ["D"]).parameters
     assert (most.value, most.low, most.high) == pytest.approx((0.2e9, 0, 0.21e9), rel=1e-3)
 
 

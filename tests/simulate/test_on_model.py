@@ -8,7 +8,7 @@ import pytest
 from octant.build import smpi
 from octant.failure import Refusal
 from octant.launch import smpirun
-from octant.launch.execute import Outcome
+from octant.launch.execute import ProcessOutcome
 from octant.network import load
 from octant.simulate import on_model
 
@@ -26,11 +26,11 @@ def test_a_simulation_repeats_little_says_what_it_does_and_leaves_nothing(
 
     def killed(
         words: Sequence[str], environment: Mapping[str, str], timeout_s: float, observe: Callable[[float], None]
-    ) -> Outcome:
+    ) -> ProcessOutcome:
         started.append(words)
         (Path(environment["TMPDIR"]) / "smpi-left").write_text("SimGrid was killed", encoding="utf-8")
         observe(3.0)
-        return Outcome(-9, True, timeout_s, "")
+        return ProcessOutcome(-9, True, timeout_s, "")
 
     monkeypatch.setattr(on_model, "execute", killed)
     said: list[str] = []

@@ -12,7 +12,7 @@ from octant.failure import Refusal
 from octant.network import load
 from octant.network.collectives import FREE, MessageCosts
 from octant.record import Result, Samples
-from octant.simulate.timestep import Halo, Reduction, Step, measured_step, read_step, step_time
+from octant.simulate.timestep import Halo, Reduction, TimeStep, measured_step, read_step, step_time
 from octant.store import StoredRun
 
 
@@ -39,7 +39,7 @@ CUBE = network("torus", sizes=[4, 4, 4], rates={"endpoint": 1e9})
 
 
 def test_a_halo_on_its_own_torus_crosses_each_link_once() -> None:
-    step = Step(0.1, (Halo(3, 1e5, count=2),))
+    step = TimeStep(0.1, (Halo(3, 1e5, count=2),))
     found = step_time(CUBE, step, 64, costs=FREE)
     assert found.halo_s == pytest.approx(2 * 0.1)  # 100 kB over links of 1 MB/s
     assert found.limited_by == "link"
@@ -53,21 +53,21 @@ def test_the_longest_of_several_halos_says_what_they_fill() -> None:
     tree = network("fat-tree", down=[2, 4], up=[1], rates={"port": 1e9, "endpoint": 1e9, "trunk": 1e6})
     small, large = Halo(2, 0.0), Halo(3, 1e6)
     for halos in ((small, large), (large, small)):
-        assert step_time(tree, Step(0.0, halos), 8, costs=FREE).limited_by == "trunk"
+        assert step_time(tree, TimeStep(0.0, halos), 8, costs=FREE).limited_by == "trunk"
 
 
 def test_a_reduction_costs_a_message_each_round() -> None:
     tree = network("fat-tree", down=[16])
     reduction = Reduction(1000, count=3, algorithm="recursive-doubling")
-    found = step_time(tree, Step(0.0, reductions=(reduction,)), 16, costs=MICROSECOND)
+    found = step_time(tree, TimeStep(0.0, reductions=(reduction,)), 16, costs=MICROSECOND)
     assert found.reduction_s == pytest.approx(3 * 4 * (1e-3 + 2e-6))  # four rounds
-    odd = step_time(tree, Step(0.0, reductions=(reduction,)), 12, costs=MICROSECOND)
+    odd = step_time(tree, TimeStep(0.0, reductions=(reduction,)), 12, costs=MICROSECOND)
     assert odd.reduction_s == pytest.approx(3 * 5 * (1e-3 + 2e-6))  # three, one before and one after
 
 
 def test_every_reduction_takes_the_fastest_algorithm_or_the_one_that_it_names() -> None:
     tree = network("fat-tree", down=[16], rates={"port": 1e9, "endpoint": 1e12})
-    step = Step(0.0, reductions=(Reduction(8), Reduction(2**30), Reduction(2**30, 1, "binomial")))
+    step = TimeStep(0.0, reductions=(Reduction(8), Reduction(2**30), Reduction(2**30, 1, "binomial")))
     found = step_time(tree, step, 16, costs=MICROSECOND)
     assert found.algorithms == ("recursive-doubling", "rabenseifner", "binomial")
     chosen = step_time(tree, step, 16, costs=MICROSECOND, algorithm="ring")
@@ -75,8 +75,8 @@ def test_every_reduction_takes_the_fastest_algorithm_or_the_one_that_it_names() 
     assert chosen.reduction_s > found.reduction_s
 
 
-@pytest.mark.parametrize("step", [Step(0.0, (Halo(3, 8),)), Step(0.0, reductions=(Reduction(8),))])
-def test_no_latency_is_no_answer(step: Step) -> None:
+@pytest.mark.parametrize("step", [TimeStep(0.0, (Halo(3, 8),)), TimeStep(0.0, reductions=(Reduction(8),))])
+def test_no_latency_is_no_answer(step: TimeStep) -> None:
     """A file that states some latencies states none of messages between ranks of one router."""
     fly = load("dragonfly-example")
     with pytest.raises(Refusal, match=r"no latency for a message from node 0 to 1\).*--overhead 1us"):
@@ -86,14 +86,14 @@ def test_no_latency_is_no_answer(step: Step) -> None:
 
 
 def test_one_rank_sends_nothing() -> None:
-    alone = step_time(CUBE, Step(0.5, (Halo(2, 1e6),), (Reduction(8),)), 1, costs=FREE)
+    alone = step_time(CUBE, TimeStep(0.5, (Halo(2, 1e6),), (Reduction(8),)), 1, costs=FREE)
     assert alone.reduction_s == 0
     assert alone.compute_s == 0.5
 
 
 def test_ranks_of_a_node_share_its_endpoint() -> None:
     tree = network("fat-tree", down=[16], rates={"port": 1e9})
-    apart, packed = (step_time(tree, Step(1.0, (Halo(3, 1e5),)), 16, per_node=n, costs=FREE) for n in (1, 4))
+    apart, packed = (step_time(tree, TimeStep(1.0, (Halo(3, 1e5),)), 16, per_node=n, costs=FREE) for n in (1, 4))
     assert packed.nodes == 4
     assert packed.halo_s > 1.5 * apart.halo_s
 
@@ -101,7 +101,7 @@ def test_ranks_of_a_node_share_its_endpoint() -> None:
 @given(st.integers(1, 10**6), st.integers(1, 10**6), st.sampled_from([2, 3, 8, 12, 27, 64]))
 def test_more_bytes_never_take_less_time(few: int, more: int, ranks: int) -> None:
     low, high = sorted((few, more))
-    steps = (Step(0.0, (Halo(3, size),), (Reduction(size),)) for size in (low, high))
+    steps = (TimeStep(0.0, (Halo(3, size),), (Reduction(size),)) for size in (low, high))
     times = [step_time(CUBE, step, ranks, costs=MICROSECOND).together_s for step in steps]
     assert times[0] <= times[1]
 
@@ -175,7 +175,7 @@ def test_a_wrong_answer_has_no_seconds() -> None:
 def test_words_become_a_step() -> None:
     step = read_step("1.2ms", ["3d:64KiB:2", "2d:1KiB"], ["8:4", "1KiB", "1GiB:1:ring"])
     reductions = (Reduction(8, 4), Reduction(1024), Reduction(2**30, 1, "ring"))
-    assert step == Step(1.2e-3, (Halo(3, 65536, 2), Halo(2, 1024)), reductions)
+    assert step == TimeStep(1.2e-3, (Halo(3, 65536, 2), Halo(2, 1024)), reductions)
 
 
 @pytest.mark.parametrize(

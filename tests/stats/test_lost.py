@@ -3,7 +3,7 @@
 import pytest
 
 from octant.stats.doubts import Grade
-from octant.stats.lost import LostTime, doubts_about_lost_time, lost_time
+from octant.stats.lost import LostShares, doubts_about_lost_time, lost_time
 
 
 def bursts(share: float, threads: int = 1) -> list[list[float]]:
@@ -11,7 +11,7 @@ def bursts(share: float, threads: int = 1) -> list[list[float]]:
     return [[0.05 * share] * 20] * threads
 
 
-def reading(cpu: float | None, wait: float, throttled: float = 0, steal: float = 0, threads: int = 1) -> LostTime:
+def reading(cpu: float | None, wait: float, throttled: float = 0, steal: float = 0, threads: int = 1) -> LostShares:
     taken = None if cpu is None else bursts(cpu, threads)
     return lost_time(bursts(1, threads), taken, bursts(wait, threads), throttled, steal)
 
@@ -69,7 +69,7 @@ def test_quotas_and_steal_of_more_threads_than_are_read() -> None:
     [(0.01, []), (0.03, [Grade.NOTE]), (0.05, [Grade.NOTE]), (0.06, [Grade.DOUBTFUL]), (0.51, [Grade.INVALID])],
 )
 def test_grades(share: float, grades: list[Grade]) -> None:
-    found = doubts_about_lost_time(LostTime(share, (share,), share, 0, 0, "other work on the same CPUs"))
+    found = doubts_about_lost_time(LostShares(share, (share,), share, 0, 0, "other work on the same CPUs"))
     assert [one.grade for one in found] == grades
 
 

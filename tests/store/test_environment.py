@@ -14,7 +14,7 @@ from octant.analysis.summary import summarise
 from octant.mpi.knobs import knobs, of_mpi
 from octant.mpi.neutral import settings
 from octant.mpi.settings import is_known
-from octant.report.run import page
+from octant.report.page import run_page
 from octant.runs.carry_out import carry_out, in_turn
 from octant.store import Store, environment
 from reports import report_of
@@ -115,4 +115,4 @@ def fill(store: Store) -> None:
     done = carry_out(store, run, in_turn(run.launches), plan, start=Kernel())
     assert done.complete
     store.list_runs()
-    page.write(report_of(summarise(done, {})), run.folder / "report.html")
+    run_page.write(report_of(summarise(done, {})), run.folder / "report.html")

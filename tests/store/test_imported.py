@@ -16,7 +16,7 @@ from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.machine import Cpu
 from octant.record.written import seal
-from octant.report.run import tidy
+from octant.report.export import tidy
 from octant.store import Store, StoredRun
 from octant.store.imported import create
 from reports import report_of

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octant.launch.program import Found
+from octant.launch.program import MatchedFile
 from octant.record import Failure, KeptFile, RecordError
 from octant.record.written import failure_line
 from octant.store import kept
@@ -99,9 +99,9 @@ def test_what_a_program_printed_comes_first_and_empty_streams_are_not_stored(run
     (offered / "log").write_text("log")
     (offered / "out_a.log").write_text("offered")
     found = (
-        Found("out/a.log", tmp_path / "a.log"),
-        Found("out_a.log", tmp_path / "b.log"),
-        Found("*.dat", tmp_path / "none", "there is no such file after the launch"),
+        MatchedFile("out/a.log", tmp_path / "a.log"),
+        MatchedFile("out_a.log", tmp_path / "b.log"),
+        MatchedFile("*.dat", tmp_path / "none", "there is no such file after the launch"),
     )
     stored = store_outputs(run, "p-0", {"stdout": tmp_path / "out", "stderr": tmp_path / "err"}, found, offered)
     assert [(one.name, one.left_out) for one in stored] == [
@@ -118,7 +118,7 @@ def test_what_a_program_printed_comes_first_and_empty_streams_are_not_stored(run
 def test_many_files_are_counted_and_only_the_first_are_stored(run: Path, tmp_path: Path) -> None:
     for number in range(kept.MOST_FILES + 5):
         (tmp_path / f"f{number:04}").touch()
-    found = [Found(one.name, one) for one in sorted(tmp_path.glob("f*"))]
+    found = [MatchedFile(one.name, one) for one in sorted(tmp_path.glob("f*"))]
     stored = store_outputs(run, "p-0", {}, found)
     assert len(stored) == kept.MOST_FILES + 1
     assert stored[-1].left_out == f"5 files beyond {kept.MOST_FILES} of a launch"

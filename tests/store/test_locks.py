@@ -18,8 +18,8 @@ from fake_run import machine
 from octant import store as stores
 from octant.cli import application
 from octant.failure import Exit, Refusal
-from octant.report.run.listing import short_ids
-from octant.runs.carry_out import DecideSides, Side, carry_out_sides
+from octant.report.tables.listing import short_ids
+from octant.runs.carry_out import DecideSides, SessionRun, carry_out_sides
 from octant.store import Store, StoredRun, locks, scratch
 from octant.store.progress import remove_leftovers
 
@@ -191,8 +191,8 @@ def test_a_file_system_without_locks_is_reported_once(store: Store, monkeypatch:
         for number, run in enumerate(runs):
             yield number, run.launches[0]
 
-    def side(run: StoredRun) -> Side:
-        return Side(run, lambda launch: planned(launch, run.records))
+    def side(run: StoredRun) -> SessionRun:
+        return SessionRun(run, lambda launch: planned(launch, run.records))
 
     carry_out_sides([side(run) for run in runs], decide(), start=Kernel(), report=said.append)
     assert len(said) == 1

@@ -19,7 +19,8 @@ from octant.analysis.summary import summarise
 from octant.ask import Launch
 from octant.failure import Refusal
 from octant.record.written import seal
-from octant.report.run import page, tidy
+from octant.report.export import tidy
+from octant.report.page import run_page
 from octant.store import Pair, ProvenSetting, Store, StoredRun, StudyAsked
 from paths import DATA
 from reports import report_of
@@ -87,7 +88,7 @@ def check(run: StoredRun) -> None:
     with contextlib.suppress(Refusal):
         summary = summarise(found, all_metrics=True)
         tidy.write(summary, "csv", "samples", io.BytesIO())
-        assert "</html>" in page.render(report_of(summary))
+        assert "</html>" in run_page.render(report_of(summary))
 
 
 def put(path: Path, value: str) -> None:

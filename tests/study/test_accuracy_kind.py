@@ -7,10 +7,10 @@ import pytest
 
 from octant.stats import Interval
 from octant.study import file
-from octant.study.cells import Cell
-from octant.study.file import Study, StudyError
+from octant.study.file import StudyError
+from octant.study.parts import Cell
+from octant.study.question import Judgement, Study
 from octant.study.values import CannotTest, LaunchValue, Quantity, StudyValue, StudyValues
-from octant.study.verdict import Judgement
 
 NOW = datetime(2026, 11, 23, 16, 0, tzinfo=UTC)
 TEXT = """

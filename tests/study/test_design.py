@@ -13,9 +13,9 @@ from octant.machine import Machine
 from octant.machine.hwloc import load
 from octant.runs import declared
 from octant.study import file
-from octant.study.cells import Cell, axis_values, cells, with_axis_values
+from octant.study.cells import axis_values, cells, with_axis_values
 from octant.study.design import design
-from octant.study.parts import Axis
+from octant.study.parts import Cell, MeasureAxis
 from paths import ROOT
 from study_text import STUDY, curve_study
 
@@ -52,7 +52,7 @@ def test_ladders_of_an_axis_come_out_as_one(tmp_path: Path) -> None:
 
 
 def test_bytes_along_an_axis_have_a_unit_for_people() -> None:
-    sizes, counts = (Axis(knob="bytes", values=("1", "2"), unit=unit) for unit in ("B", "lines"))
+    sizes, counts = (MeasureAxis(knob="bytes", values=("1", "2"), unit=unit) for unit in ("B", "lines"))
     assert [sizes.label(value) for value in ("98304", "1800", "2MiB", "4*llc")] == [
         "96 KiB",
         "1800 B",

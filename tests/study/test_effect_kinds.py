@@ -10,8 +10,8 @@ from fake_run import machine
 from judged_study import AXIS, DOUBTS, FLOPS, RATE, SIZES, A, B, C, curve, judged, measured, study
 from octant.stats import Interval, doubt
 from octant.study import file
-from octant.study.cells import Cell
 from octant.study.factors import factor_text
+from octant.study.parts import Cell
 from octant.study.values import StudyValue, StudyValues
 from octant.study.verdict import (
     verdicts,

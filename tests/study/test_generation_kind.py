@@ -11,9 +11,9 @@ from octant.cli._own_run import own_run
 from octant.stats import Interval
 from octant.store import StoredRun
 from octant.study import file, outcome
-from octant.study.cells import Cell
 from octant.study.file import StudyError
-from octant.study.own import NO_RUN, OwnRun
+from octant.study.local_reference import NO_RUN, OwnRun
+from octant.study.parts import Cell
 from octant.study.values import LaunchValue, Quantity, StudyValue, StudyValues
 
 NOW = datetime(2026, 11, 23, 16, 0, tzinfo=UTC)

@@ -8,11 +8,10 @@ from octant.study import kinds
 from study_text import STUDY
 
 MIDDLE = """
-from octant.study.parts import KindOfTest
-from octant.study.verdict import Judgement
+from octant.study.question import Judgement, KindOfTest
 
 
-class Middle(KindOfTest, frozen=True):
+class MiddleTest(KindOfTest, frozen=True):
     measure: str
 
     def problems(self, study):

@@ -9,11 +9,11 @@ import pytest
 from fake_run import machine
 from octant.stats import Interval
 from octant.study import file
-from octant.study.cells import Cell, cells
-from octant.study.design import Library, design
-from octant.study.file import Study
-from octant.study.parts import Level
-from octant.study.values import LaunchValue, StudyValue, StudyValues, quantities
+from octant.study.cells import cells
+from octant.study.design import MpiInUse, design
+from octant.study.parts import Cell, Level
+from octant.study.question import Study, quantities
+from octant.study.values import LaunchValue, StudyValue, StudyValues
 from octant.study.verdict import verdicts
 from paths import ROOT
 
@@ -74,7 +74,7 @@ def measured(value: float) -> StudyValue:
 @pytest.mark.parametrize("name", sorted(TWO_CORES))
 def test_verdicts_on_two_cores(name: str) -> None:
     study, (known, expected) = file.load(name), TWO_CORES[name]
-    plan = design(study, machine(), seed=0, library=Library("mpich"))
+    plan = design(study, machine(), seed=0, library=MpiInUse("mpich"))
     by_cell: dict[Cell, dict[str, StudyValue]] = {}
     for cell in plan.questions:
         axis = study.measures[cell.measure].axis
@@ -96,7 +96,7 @@ def test_with_enough_cores_all_is_asked(name: str, nodes: int, cores: int) -> No
 def test_what_cannot_be_tested_names_what_is_missing() -> None:
     def reasons(name: str) -> dict[str, str]:
         study = file.load(name)
-        values = StudyValues(quantities(study), {}, design(study, machine(), 0, Library("mpich")).absent, {})
+        values = StudyValues(quantities(study), {}, design(study, machine(), 0, MpiInUse("mpich")).absent, {})
         return {verdict.finding.id: verdict.why for verdict in verdicts(study, values, machine())}
 
     offload = reasons("barrier-collective-offload")

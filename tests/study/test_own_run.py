@@ -14,8 +14,8 @@ from octant.report.study.pictures import pictures
 from octant.report.study.text import report_text
 from octant.stats import Interval
 from octant.study import outcome
-from octant.study.cells import Cell
-from octant.study.own import NO_RUN, OwnRun
+from octant.study.local_reference import NO_RUN, OwnRun
+from octant.study.parts import Cell
 
 pytest.importorskip("octant._network")
 OWN = OwnRun(

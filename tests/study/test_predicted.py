@@ -22,8 +22,8 @@ from octant.stats import Interval
 from octant.step import Scaling
 from octant.store import Store, StoredRun
 from octant.study import file
-from octant.study.cells import Cell
 from octant.study.design import design
+from octant.study.parts import Cell
 from octant.study.predicted import _larger
 from study_text import STUDY
 

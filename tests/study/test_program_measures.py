@@ -16,8 +16,9 @@ from octant.program import ProgramValue
 from octant.runs.programs.reference import baseline_of
 from octant.study import file
 from octant.study.design import design
-from octant.study.file import Study, StudyError
+from octant.study.file import StudyError
 from octant.study.measures import metric_of
+from octant.study.question import Study
 
 STUDY = """
 question = "Is b faster?"

@@ -15,7 +15,7 @@ from octant.failure import Refusal
 from octant.record import Buffer, Given
 from octant.store import Store
 from octant.study import file, outcome
-from octant.study.cells import Cell
+from octant.study.parts import Cell
 from octant.study.published_values import published_values
 from paths import ROOT
 from study_text import STUDY, curve_study

@@ -12,9 +12,9 @@ from octant.machine import Machine
 from octant.machine.hwloc import load
 from octant.report.study.text import list_json, list_text
 from octant.study import file
-from octant.study.design import Library
+from octant.study.design import MpiInUse
 from octant.study.outcome import library_of
-from octant.study.testable import Asked, count_lines, findings_asked
+from octant.study.testable import StudiedFinding, count_lines, findings_asked
 from paths import ROOT
 
 # Of the chapters on one node: cores, caches, memory, libraries, files, and how programs are placed.
@@ -24,7 +24,7 @@ PARTS = ("-link", "-measured", "-model")
 
 
 @pytest.fixture(scope="module")
-def asked() -> dict[str, Asked]:
+def asked() -> dict[str, StudiedFinding]:
     """On a virtual machine with two cores, as recorded."""
     clean = machine()
     topology = load(ROOT / "machines" / "vm-2core.xml")
@@ -32,12 +32,12 @@ def asked() -> dict[str, Asked]:
     return {one.id: one for one in findings_asked(recorded)}
 
 
-def test_no_finding_loses_its_study(asked: dict[str, Asked]) -> None:
+def test_no_finding_loses_its_study(asked: dict[str, StudiedFinding]) -> None:
     assert not set(OF_ONE_NODE) - set(asked)
     assert len(asked) >= 75
 
 
-def test_a_finding_stands_in_one_study_and_its_parts(asked: dict[str, Asked]) -> None:
+def test_a_finding_stands_in_one_study_and_its_parts(asked: dict[str, StudiedFinding]) -> None:
     for one in asked.values():
         stems = set()
         for name in one.studies:
@@ -49,13 +49,13 @@ def test_a_finding_stands_in_one_study_and_its_parts(asked: dict[str, Asked]) ->
 def test_a_large_node_has_enough_of_all_parts() -> None:
     """What is left needs another kind of machine, file system, network or library, or fewer domains."""
     node = machine(packages=4, cores=16, smt=4)
-    left = [one.why_not for one in findings_asked(node, lambda _: Library("mpich")) if one.why_not]
+    left = [one.why_not for one in findings_asked(node, lambda _: MpiInUse("mpich")) if one.why_not]
     assert not [why for why in left if re.search(r"needs \d+ (usable core|hardware thread|NUMA|package)", why)]
     assert any(why.startswith("needs a second machine") for why in left)
     assert any(why.startswith("needs two nodes") for why in left)
 
 
-def test_reasons_are_those_of_the_machine(asked: dict[str, Asked]) -> None:
+def test_reasons_are_those_of_the_machine(asked: dict[str, StudiedFinding]) -> None:
     assert asked["p7-affinity-doubles-stream"].why_not == "needs 2 NUMA domains; this machine has 1"
     assert asked["p7-smt-no-stream-gain"].why_not == "needs 2 hardware threads per core; this machine has 1"
     assert asked["p7-affinity-not-on-smp"].why_not == ""
@@ -80,8 +80,12 @@ def test_the_list_of_studies_ends_with_the_count() -> None:
 
 
 def test_the_count_says_why_others_cannot_be_tested() -> None:
-    every = [Asked("a", ("s",), "one core"), Asked("b", ("s",), ""), Asked("c", ("s",), "no pages")]
-    every += [Asked("d", ("s",), "one core")]
+    every = [
+        StudiedFinding("a", ("s",), "one core"),
+        StudiedFinding("b", ("s",), ""),
+        StudiedFinding("c", ("s",), "no pages"),
+    ]
+    every += [StudiedFinding("d", ("s",), "one core")]
     assert count_lines(every) == [
         "4 of 220 findings have a study; 1 can be tested here, 3 cannot:",
         "    2  one core",

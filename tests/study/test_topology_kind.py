@@ -9,9 +9,9 @@ from octant.machine import Topology
 from octant.machine.hwloc import read_synthetic
 from octant.stats import Interval
 from octant.study import file
-from octant.study.file import Study, StudyError
+from octant.study.file import StudyError
+from octant.study.question import Judgement, Study
 from octant.study.values import CannotTest, LaunchValue, Quantity, StudyValue, StudyValues
-from octant.study.verdict import Judgement
 from pair_times import TWO_SOCKETS, distance_ns, flat, values
 
 TEXT = """

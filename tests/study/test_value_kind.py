@@ -6,9 +6,9 @@ import pytest
 
 from octant.stats import Interval
 from octant.study import file
-from octant.study.cells import Cell
+from octant.study.parts import Cell
+from octant.study.question import Judgement
 from octant.study.values import LaunchValue, Quantity, StudyValue, StudyValues
-from octant.study.verdict import Judgement
 from study_text import STUDY
 
 NOW = datetime(2026, 11, 23, 16, 0, tzinfo=UTC)

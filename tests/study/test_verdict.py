@@ -11,11 +11,10 @@ from fake_run import machine
 from judged_study import DOUBTS, RATE, measured, study
 from octant.stats import Estimate, Interval, doubt
 from octant.study import file
-from octant.study.cells import Cell
 from octant.study.design import design
 from octant.study.factors import gain, quotient
 from octant.study.kinds.knee import knee
-from octant.study.parts import Bar
+from octant.study.parts import Bar, Cell
 from octant.study.values import CannotTest, StudyValues
 from octant.study.verdict import (
     Effect,

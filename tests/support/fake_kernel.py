@@ -7,10 +7,10 @@ from pathlib import Path
 from fake_run import durations, lane, launch_line, point, point_line
 from octant.ask import Ask, Launch, Shape, Subject, cells_of
 from octant.launch import Planned
-from octant.launch.execute import Outcome
+from octant.launch.execute import ProcessOutcome
 from octant.record import Point
 
-GOOD = Outcome(0, False, 0.1, "")
+GOOD = ProcessOutcome(0, False, 0.1, "")
 
 
 def ask(repeats: int = 1, workload: str = "node/stream", ranks: int = 1, **knobs: str) -> Ask:
@@ -35,13 +35,13 @@ def answer(workload: str, launch: str, cell: Mapping[str, str]) -> Point:
 class Kernel:
     """Writes a point for each cell that it is started with; `ends` says how the n-th start ends instead."""
 
-    ends: Mapping[int, Outcome] = field(default_factory=dict)
+    ends: Mapping[int, ProcessOutcome] = field(default_factory=dict)
     answer: Callable[[str, str, Mapping[str, str]], Point] = answer
     starts: list[list[str]] = field(default_factory=list)
 
     def __call__(
         self, words: Sequence[str], _environment: object, _timeout_s: float, observe: Callable[[float], None]
-    ) -> Outcome:
+    ) -> ProcessOutcome:
         self.starts.append(list(words))
         observe(0.0)
         end = self.ends.get(len(self.starts) - 1)

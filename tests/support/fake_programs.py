@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from octant.launch.execute import Outcome
+from octant.launch.execute import ProcessOutcome
 
 
 @dataclass
@@ -14,7 +14,7 @@ class Programs:
 
     seconds: Mapping[str, float] = field(default_factory=lambda: {"./old": 0.1, "./new": 0.1})
     noise: float = 0.01  # standard deviation of the logarithm of a time
-    ends: Mapping[tuple[str, int], Outcome] = field(default_factory=dict)  # of the n-th start of a program
+    ends: Mapping[tuple[str, int], ProcessOutcome] = field(default_factory=dict)  # of the n-th start of a program
     seed: int = 0
     started: list[str] = field(default_factory=list)  # the programs, in the order of their starts
     stop_at: int = -1  # Ctrl-C at this start
@@ -24,7 +24,7 @@ class Programs:
 
     def __call__(
         self, words: Sequence[str], _environment: object, _timeout_s: float, observe: Callable[[float], None]
-    ) -> Outcome:
+    ) -> ProcessOutcome:
         observe(0.0)
         if len(self.started) == self.stop_at:
             self.stop_at = -1
@@ -33,4 +33,4 @@ class Programs:
         number = self.started.count(name)
         self.started.append(name)
         seconds = self.seconds[name] * math.exp(self.random.gauss(0, self.noise))
-        return self.ends.get((name, number)) or Outcome(0, False, seconds, "")
+        return self.ends.get((name, number)) or ProcessOutcome(0, False, seconds, "")

@@ -11,7 +11,7 @@ import pytest
 from fake_run import STARTED, durations, lane, launch_line, point, point_line
 from octant.ask import Launch
 from octant.build import program_name
-from octant.launch.execute import Outcome as Ended
+from octant.launch.execute import ProcessOutcome as Ended
 from octant.machine import Machine
 from octant.record import Process, Result
 from octant.runs.carry_out import carry_out, in_turn

@@ -8,8 +8,8 @@ from playwright.sync_api import sync_playwright
 
 from octant.analysis.summary import summarise
 from octant.cli._stored import find_run
-from octant.report.run import page as report
-from octant.report.run import sharing
+from octant.report.export import sharing
+from octant.report.page import run_page as report
 from pages import CHROMIUM, opened
 from paths import ROOT
 from reports import report_of

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from octant.machine.hwloc import _helper, process, source
-from octant.machine.hwloc.process import Request, wheel_library
+from octant.machine.hwloc.process import HelperRequest, wheel_library
 
 SECONDS = 3.0
 """Wall time of one input; the helper has `_helper.WALL_S`."""
@@ -36,7 +36,7 @@ def forked_hwloc() -> Iterator[None]:
         _helper.CPU_S, _helper.MEMORY_BYTES = before[1:]
 
 
-def forked_export(request: Request) -> str:
+def forked_export(request: HelperRequest) -> str:
     """Return the topology of a source as XML, as `octant.machine.hwloc.process.export_xml` does."""
     if not _LIBRARY:
         _LIBRARY.append(_helper._library(str(wheel_library() or "")))
@@ -46,7 +46,7 @@ def forked_export(request: Request) -> str:
     return process._answer(request, status, output, errors.decode(errors="replace"))
 
 
-def _serve(request: Request) -> None:
+def _serve(request: HelperRequest) -> None:
     for name in [name for name in os.environ if name.startswith("HWLOC_")]:
         del os.environ[name]
     os.environ.update(process._COMMON | dict(request.environment))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from octant.analysis.summary import summarise
-from octant.report.run import tidy
+from octant.report.export import tidy
 from octant.report.study import text as study_text
 from octant.store import Store, StoredRun
 from octant.study.outcome import outcome_of_run

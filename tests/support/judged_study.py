@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 from fake_run import machine
 from octant.stats import Interval, doubt
 from octant.study import file
-from octant.study.cells import Cell
-from octant.study.file import Study
+from octant.study.parts import Cell
+from octant.study.question import Study
 from octant.study.values import LaunchValue, Quantity, StudyValue, StudyValues
-from octant.study.verdict import Verdict, verdicts
+from octant.study.verdict import FindingVerdict, verdicts
 
 RATE, FLOPS = Quantity("B/s", "higher"), Quantity("flop/s", "higher")
 
@@ -51,7 +51,7 @@ def study(test: str, extra: str = "", more: str = "") -> Study:
     return file.parse(text, "test")
 
 
-def judged(test: str, values: dict[str, dict[str, StudyValue]], extra: str = "", more: str = "") -> Verdict:
+def judged(test: str, values: dict[str, dict[str, StudyValue]], extra: str = "", more: str = "") -> FindingVerdict:
     """The verdict on `measure level` -> axis value -> value."""
     cells = {Cell(name[0], (name[2],)): curve for name, curve in values.items()}
     quantities = {"m": RATE, "n": RATE}

@@ -1,6 +1,6 @@
 """Launchers' words in tests: asked of the reference node, read on it."""
 
-from octant.launchers import Reading, Syntax, from_syntax, to_syntax
+from octant.launchers import LauncherReading, Syntax, from_syntax, to_syntax
 from octant.machine import Topology
 from octant.machine.hwloc import load
 from octant.placement import set_text
@@ -18,11 +18,11 @@ def syntax_of(name: str, text: str, topology: Topology = REFERENCE) -> Syntax:
     return to_syntax(name, plan(topology, request), request, topology)
 
 
-def read(text: str, topology: Topology = REFERENCE) -> Reading:
+def read(text: str, topology: Topology = REFERENCE) -> LauncherReading:
     return from_syntax(text, topology)[1]
 
 
-def masks(reading: Reading) -> list[str]:
+def masks(reading: LauncherReading) -> list[str]:
     return [set_text(place.cpus) for place in reading.placement.ranks]
 
 

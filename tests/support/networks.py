@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from octant.network import Flows, NetworkFile, Pattern, Settings, solve
+from octant.network import Flows, NetworkFile, SolverSettings, TrafficPattern, solve
 from octant.network.predictions import Prediction
-from octant.network.traffic import Cost
+from octant.network.traffic import TrafficCost
 from octant.untrusted import convert
 
-UNIT = Cost(1.0, 1.0, 1.0)
+UNIT = TrafficCost(1.0, 1.0, 1.0)
 ROUTINGS = {
     "two-level-direct": "direct",
     "torus": "dimension-ordered",
@@ -60,16 +60,16 @@ def flows(
     sources: NDArray[np.int32],
     targets: NDArray[np.int32],
     units: NDArray[np.float64] | None = None,
-) -> Pattern:
+) -> TrafficPattern:
     """A list of flows; one unit each unless said otherwise."""
     amounts = np.ones(len(sources)) if units is None else units
     listed = Flows(sources.astype(np.int32), targets.astype(np.int32), amounts)
-    return Pattern("flows", "B", UNIT, network.topology.active(), listed, per="flow")
+    return TrafficPattern("flows", "B", UNIT, network.topology.active(), listed, per="flow")
 
 
-def uniform(network: NetworkFile) -> Pattern:
+def uniform(network: NetworkFile) -> TrafficPattern:
     """Everybody to everybody."""
-    return Pattern("uniform", "B", UNIT, network.topology.active())
+    return TrafficPattern("uniform", "B", UNIT, network.topology.active())
 
 
 def largest(answer: Prediction, link_class: str) -> float:
@@ -77,6 +77,6 @@ def largest(answer: Prediction, link_class: str) -> float:
     return max((b.load for b in answer.bottlenecks if b.link_class == link_class), default=0.0)
 
 
-def packets(network: NetworkFile, pattern: Pattern, per_packet: float, window: int) -> Prediction:
+def packets(network: NetworkFile, pattern: TrafficPattern, per_packet: float, window: int) -> Prediction:
     """The packet simulation's answer."""
-    return solve(network, pattern, "packets", Settings(window=window, units_per_packet=per_packet))
+    return solve(network, pattern, "packets", SolverSettings(window=window, units_per_packet=per_packet))

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from octant.report.charts.picture import Axis, Band, Column, Level, Mark, Note, Panel, Picture, Region, Series
+from octant.report.charts.picture import Axis, Band, ChartSeries, Column, LevelLine, Mark, Note, Panel, Picture, Region
 
 _WORDS = ["triad", "plain", "256", "MiB", "Ωmega", "⅛", "WWWWWWWWWWWW", "i", "a,b", "µs", "×", "kernel", "中文", "1.43"]
 WORDS = st.lists(
@@ -34,7 +34,7 @@ def axes(draw: st.DrawFn, log: bool) -> Axis:
 
 
 @st.composite
-def series(draw: st.DrawFn, kinds: list[str], log: bool, rows: int = 0) -> Series:
+def series(draw: st.DrawFn, kinds: list[str], log: bool, rows: int = 0) -> ChartSeries:
     """A series of one of the kinds, with ends, launches and labels or without."""
     kind = draw(st.sampled_from(kinds))
     upright = st.integers(0, rows - 1).map(float) if rows else values(log)
@@ -43,7 +43,7 @@ def series(draw: st.DrawFn, kinds: list[str], log: bool, rows: int = 0) -> Serie
     middle = xs if rows else ys
     wide = draw(st.booleans()) or kind == "band"
     names = "points legend none end" if rows else "end along margin points legend none"
-    return Series(
+    return ChartSeries(
         draw(NAMES),
         kind,  # type: ignore[arg-type]
         xs,
@@ -69,7 +69,7 @@ def plots(draw: st.DrawFn) -> Panel:
         "series": series(kinds, log_x and log_y),
         "marks": st.builds(Mark, place, NAMES),
         "bands": st.builds(Band, place, place, NAMES),
-        "levels": st.builds(Level, place, place, upright, NAMES),
+        "levels": st.builds(LevelLine, place, place, upright, NAMES),
         "regions": st.builds(Region, place, place, lines, st.sampled_from(["top", "bottom"])),
         "notes": st.builds(Note, place, upright, NAMES, st.sampled_from(["", "x", "both"])),
     }

@@ -2,7 +2,19 @@
 
 import math
 
-from octant.report.charts.picture import Axis, Band, Column, Level, Mark, Note, Panel, Picture, Region, Series, Tone
+from octant.report.charts.picture import (
+    Axis,
+    Band,
+    ChartSeries,
+    Column,
+    LevelLine,
+    Mark,
+    Note,
+    Panel,
+    Picture,
+    Region,
+    Tone,
+)
 
 KIB, MIB = 2.0**10, 2.0**20
 
@@ -38,7 +50,7 @@ def roofline() -> Picture:
             if speed
         ]
         flats = [
-            Series(
+            ChartSeries(
                 f"{name}\n{peak / 1e9:.3g} Gflop/s", "line", (peak / (traffic[0] or 1), 2.0**7), (peak, peak),
                 role="ink", dash="solid", names="margin",
             )
@@ -46,13 +58,13 @@ def roofline() -> Picture:
         ]  # fmt: skip
         memory = traffic[-1] or 1.0
         ridge = double / memory
-        triads = Series(
+        triads = ChartSeries(
             "triad", "points", (1 / 16, 1 / 16, 1 / 16, 1 / 12), (15.9e9, 6.6e9, 0.9e9, 1.17e9),
             labels=("triad, L1 94 %", "triad, L2 99 %", "triad, memory, the limit", "triad, streaming stores 98 %"),
             low=(15e9, 5.3e9, 0.88e9, 1.1e9), high=(16e9, 7.9e9, 0.9e9, 1.2e9), names="points",
             open=(False, True, False, False), marker="circle", role="series-1",
         )  # fmt: skip
-        gemms = Series(
+        gemms = ChartSeries(
             "gemm", "points", (41.0, 83.0), (0.55 * double, 0.56 * single), labels=("dgemm 512 55 %", "sgemm 512 56 %"),
             low=(0.45 * double, 0.5 * single), high=(0.65 * double, 0.6 * single), names="points", marker="square",
             role="series-1",
@@ -68,10 +80,10 @@ def roofline() -> Picture:
     return _picture("roofline", *panels, beside=True, width=1152)
 
 
-def _roof(name: str, speed: float, peak: float, dash: str) -> Series:
+def _roof(name: str, speed: float, peak: float, dash: str) -> ChartSeries:
     xs = (2.0**-5, peak / speed)
     ys = (xs[0] * speed, peak)
-    return Series(name, "line", xs, ys, role="ink", dash=dash, names="along", short=name.split()[0])  # type: ignore[arg-type]
+    return ChartSeries(name, "line", xs, ys, role="ink", dash=dash, names="along", short=name.split()[0])  # type: ignore[arg-type]
 
 
 def ladder() -> Picture:
@@ -89,9 +101,9 @@ def ladder() -> Picture:
     rates = along((200e9, 71e9, 19.5e9, 10.5e9), (2, 7, 11))
     small, huge = along((2.32e-9, 7.3e-9, 190e-9), (2, 7)), along((2.32e-9, 7.29e-9, 158e-9), (2, 7))
 
-    def curve(name: str, ys: tuple[float, ...], role: str, short: str = "") -> Series:
+    def curve(name: str, ys: tuple[float, ...], role: str, short: str = "") -> ChartSeries:
         dots = tuple((x, at) for x, y in zip(feet, ys, strict=True) for at in _spread(y, 0.93, 1.04, 1.2))
-        return Series(name, "curve", feet, ys, role=role, dots=dots, short=short)  # type: ignore[arg-type]
+        return ChartSeries(name, "curve", feet, ys, role=role, dots=dots, short=short)  # type: ignore[arg-type]
 
     upper = Panel(
         across,
@@ -100,8 +112,8 @@ def ladder() -> Picture:
         marks,
         bands=(Band(32 * KIB, 64 * KIB), Band(1 * MIB, 2 * MIB), Band(16 * MIB, 32 * MIB)),
         levels=(
-            Level(16 * KIB, 32 * KIB, 200e9, "201 GB/s"), Level(64 * KIB, MIB, 71e9, "71.3 GB/s"),
-            Level(4 * MIB, 16 * MIB, 19.5e9, "19.5 GB/s"), Level(32 * MIB, 256 * MIB, 10.5e9, "10.5 GB/s"),
+            LevelLine(16 * KIB, 32 * KIB, 200e9, "201 GB/s"), LevelLine(64 * KIB, MIB, 71e9, "71.3 GB/s"),
+            LevelLine(4 * MIB, 16 * MIB, 19.5e9, "19.5 GB/s"), LevelLine(32 * MIB, 256 * MIB, 10.5e9, "10.5 GB/s"),
         ),
     )  # fmt: skip
     lower = Panel(
@@ -111,9 +123,9 @@ def ladder() -> Picture:
         marks,
         bands=(Band(32 * KIB, 64 * KIB), Band(1 * MIB, 2 * MIB)),
         levels=(
-            Level(8 * KIB, 32 * KIB, 2.32e-9, "L1 2.32 ns, to 32 KiB"),
-            Level(64 * KIB, MIB, 7.29e-9, "L2 7.29 ns, to 1 MiB"),
-            Level(2 * MIB, 256 * MIB, 158e-9, "beyond L2 158 ns"),
+            LevelLine(8 * KIB, 32 * KIB, 2.32e-9, "L1 2.32 ns, to 32 KiB"),
+            LevelLine(64 * KIB, MIB, 7.29e-9, "L2 7.29 ns, to 1 MiB"),
+            LevelLine(2 * MIB, 256 * MIB, 158e-9, "beyond L2 158 ns"),
         ),
         notes=(Note(256 * MIB, 174e-9, "× 1.43"),),
         height=1.1,
@@ -141,9 +153,9 @@ def messages() -> Picture:
         across,
         Axis("Time of one message", True, ((1e-6, "1 µs"), (1e-5, "10 µs"), (1e-4, "100 µs"), (1e-3, "1 ms")), "s"),
         (
-            Series("same buffer", "curve", sizes, times, role="series-1", dots=dots),
-            Series("new buffers", "curve", sizes[9:], late[9:], role="series-2"),
-            Series("fit A", "line", sizes[1:11], times[1:11], role="ink", dash="dotted", names="none"),
+            ChartSeries("same buffer", "curve", sizes, times, role="series-1", dots=dots),
+            ChartSeries("new buffers", "curve", sizes[9:], late[9:], role="series-2"),
+            ChartSeries("fit A", "line", sizes[1:11], times[1:11], role="ink", dash="dotted", names="none"),
         ),
         breaks,
         regions=regions,
@@ -155,8 +167,8 @@ def messages() -> Picture:
         across,
         Axis("Bandwidth, GB/s", False, tuple((v * 1e9, f"{v}") for v in (0, 4, 8, 12, 16)), "B/s"),
         (
-            Series("same buffer", "curve", sizes, rates, role="series-1", names="none"),
-            Series("new buffers", "curve", sizes[9:], slow[9:], role="series-2", names="none"),
+            ChartSeries("same buffer", "curve", sizes, rates, role="series-1", names="none"),
+            ChartSeries("new buffers", "curve", sizes[9:], slow[9:], role="series-2", names="none"),
         ),
         breaks,
         notes=(
@@ -177,7 +189,7 @@ def noise() -> Picture:
     histogram = Panel(
         Axis("length of one interruption", True, ticks, "s"),
         Axis("Share of all time that was lost, %", False, ((0, "0"), (5, "5"), (10, "10")), "%"),
-        (Series("lost", "bars", xs, ys, role="series-1", names="none"),),
+        (ChartSeries("lost", "bars", xs, ys, role="series-1", names="none"),),
         (Mark(1e-5, ""), Mark(1e-3, "")),
         regions=(
             Region(1e-7, 1e-5, ("4.3 %", "under 10 µs")),
@@ -194,7 +206,7 @@ def noise() -> Picture:
     bar = Panel(
         Axis("", False, (), "%", ends=(0, 100)),
         Axis("", False, ((0.0, ""),), down=True),
-        tuple(Series(name, "stack", (x,), (0.0,), role=role, names="legend") for name, x, role in causes),  # type: ignore[arg-type]
+        tuple(ChartSeries(name, "stack", (x,), (0.0,), role=role, names="legend") for name, x, role in causes),  # type: ignore[arg-type]
         title="Where the time went",
     )
     return _picture("noise", histogram, bar, width=564)
@@ -206,12 +218,12 @@ def balance() -> Picture:
     off = (-2.4, -0.5, -1.1, 7.4, 0.2)
     rows = tuple(map(float, range(5)))
 
-    def place(name: str, sign: float) -> Series:
+    def place(name: str, sign: float) -> ChartSeries:
         xs = tuple(sign * v for v in off)
         ends = tuple((x - 3 - abs(x) * 1.4, x + 3 + abs(x) * 1.4) for x in xs)
         dots = tuple((x + d, y) for x, y in zip(xs, rows, strict=True) for d in (-6, 1, 5))
         low, high = tuple(low for low, _ in ends), tuple(high for _, high in ends)
-        return Series(name, "rows", xs, rows, low, high, dots=dots)
+        return ChartSeries(name, "rows", xs, rows, low, high, dots=dots)
 
     ticks = ((-20.0, "−20 %"), (-10.0, "−10 %"), (0.0, "0 %"), (10.0, "+10 %"), (20.0, "+20 %"))
     panel = Panel(
@@ -235,12 +247,12 @@ def comparison() -> Picture:
         ("Peak, double, 1 core", 2.19, 1.69, 2.6, 0.42, "at least 3 % faster", "good"),
     )
     ys = tuple(map(float, range(len(rows))))
-    ratio = Series(
+    ratio = ChartSeries(
         "speed of B over A, 95 % interval", "rows", tuple(r[1] for r in rows), ys, tuple(r[2] for r in rows),
         tuple(r[3] for r in rows),
     )  # fmt: skip
     found = tuple((sign, y) for r, y in zip(rows, ys, strict=True) for sign in (1 / (1 + r[4]), 1 + r[4]))
-    could = Series(
+    could = ChartSeries(
         "could have found (power 80 %)", "rows", tuple(x for x, _ in found), tuple(y for _, y in found), role="grey",
         marker="tick",
     )  # fmt: skip
@@ -274,11 +286,11 @@ def study() -> Picture:
         Axis("", True, tuple((v, f"× {v:g}") for v in (0.8, 1, 1.25, 1.5, 2, 2.5)), "1", ends=(0.8, 2.6)),
         Axis("", False, tuple(zip(ys, names, strict=True)), down=True),
         (
-            Series(
+            ChartSeries(
                 "here, 95 % interval", "rows", (1.0, 1.01, 1.0), ys[:3], (1.0, 0.92, 0.93), (1.0, 1.4, 1.39),
                 labels=("baseline", "", ""), names="points",
             ),
-            Series("published", "rows", (1.0, 1.0, 2.14, 2.05), ys, role="published"),
+            ChartSeries("published", "rows", (1.0, 1.0, 2.14, 2.05), ys, role="published"),
         ),
         (Mark(1, "", "solid"),),
         "Bandwidth against the baseline of each machine",
@@ -301,14 +313,14 @@ def phases() -> Picture:
         "halo": (0.0, 0.4e-3, 0.6e-3),
         "rest of the step": (1e-3, 0.2e-3, 0.1e-3),
     }
-    stack = Panel(across, along, tuple(Series(name, "stack", xs, ys) for name, xs in parts.items()))
+    stack = Panel(across, along, tuple(ChartSeries(name, "stack", xs, ys) for name, xs in parts.items()))
     rates = Axis("bandwidth", False, tuple((v * 1e9, f"{v} GB/s" if v else "0") for v in (0, 5, 10, 15)), "B/s")
     bars = Panel(
         rates,
         along,
         (
-            Series("here", "across", (5e9, 9e9, 12e9), ys, (4.5e9, 8e9, 11e9), (5.5e9, 9.6e9, 13e9)),
-            Series("published", "across", (6e9, 10e9, 14e9), ys, role="published"),
+            ChartSeries("here", "across", (5e9, 9e9, 12e9), ys, (4.5e9, 8e9, 11e9), (5.5e9, 9.6e9, 13e9)),
+            ChartSeries("published", "across", (6e9, 10e9, 14e9), ys, role="published"),
         ),
     )
     return _picture("phases", stack, bars)

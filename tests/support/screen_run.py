@@ -13,7 +13,7 @@ from octant.machine import Machine
 from octant.metric import Metric, per, rate
 from octant.record import Point, Result
 from octant.store import StoredRun
-from octant.tile import Also, Comparison, DeclaredAnswer, DeclaredScreen, DeclaredTile, Named
+from octant.tile import Also, DeclaredAnswer, DeclaredScreen, DeclaredTile, NamedFigure, TileComparison
 from octant.workload import Workload
 
 PEAK = 100e9
@@ -42,14 +42,15 @@ SCREEN = DeclaredScreen(
     DeclaredAnswer("Two cores", ("computed at {Peak}", "sent a message in {Messages}"), "{Peak/Messages} of each"),
     (
         DeclaredTile(
-            "Peak", "2 cores", (Named("loop", {"n": "2"}), Named("loop", {"n": "1"})), bar="limit",
-            also=(Also(label="1 core", figure=Named("loop", {"n": "1"})),),
+            "Peak", "2 cores", (NamedFigure("loop", {"n": "2"}), NamedFigure("loop", {"n": "1"})), bar="limit",
+            also=(Also(label="1 core", figure=NamedFigure("loop", {"n": "1"})),),
         ),
         DeclaredTile(
-            "Messages", "8 B", (Named("message", {"bytes": "8"}),), bar="comparison",
-            compared=Comparison(
+            "Messages", "8 B", (NamedFigure("message", {"bytes": "8"}),), bar="comparison",
+            compared=TileComparison(
                 "best {against} at {against.bytes}; {share} of that left at {value.bytes}",
-                Named("message", metric="bandwidth", pick="last"), Named("message", metric="bandwidth", pick="best"),
+                NamedFigure("message", metric="bandwidth", pick="last"),
+                NamedFigure("message", metric="bandwidth", pick="best"),
             ),
             missing="no MPI",
         ),

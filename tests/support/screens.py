@@ -1,8 +1,9 @@
 """A first screen whose every number is written here, for tests of pages: six tiles, three findings and more."""
 
-from octant.advice.findings import Finding
-from octant.report.run.answer import Bar, Belief, BeliefRow, Strip, Tile
-from octant.report.run.first_screen import FirstScreen
+from octant.advice.findings import RunFinding
+from octant.report.screen.answer import Belief, BeliefRow, Tile
+from octant.report.screen.first_screen import FirstScreen
+from octant.report.strips import ShareBar, Strip
 
 NARROW = "\u202f"
 
@@ -11,7 +12,7 @@ TILES = (
         "Peak", "2 cores, double precision", "", "129", "Gflop/s",
         f"123 … 136: 95{NARROW}% interval, median of 5 of 6 launches", "note", ("the interval is 5 % wide",),
         Strip((124e9, 127e9, 129e9, 133e9, 134e9), (135e9,), 123e9, 129e9, 136e9, ("124", "135")),
-        Bar("limit", (("of limit", 0.9),)), f"90{NARROW}% of 144{NARROW}Gflop/s: 8 lanes × 2 units × 2 × clock",
+        ShareBar("limit", (("of limit", 0.9),)), f"90{NARROW}% of 144{NARROW}Gflop/s: 8 lanes × 2 units × 2 × clock",
         (f"1 core 66.8{NARROW}Gflop/s", f"single precision 258{NARROW}Gflop/s"), 0,
     ),
     Tile(
@@ -19,7 +20,8 @@ TILES = (
         f"24.8 … 26.7: 95{NARROW}% interval, median of 3 of 6 launches, few", "doubtful",
         ("18 % of the time was lost",),
         Strip((25.4e9, 25.7e9, 26e9), (25.2e9, 26.1e9, 27.7e9), 24.8e9, 25.7e9, 26.7e9, ("25.2", "27.7")),
-        Bar("comparison", (("one core", 0.54),)), f"is itself the limit of others; one core draws 54{NARROW}% of it",
+        ShareBar("comparison", (("one core", 0.54),)),
+        f"is itself the limit of others; one core draws 54{NARROW}% of it",
         (f"plain 19.7{NARROW}GB/s", f"a core: L2 106{NARROW}GB/s", f"L1 271{NARROW}GB/s"), 1,
     ),
     Tile(
@@ -27,14 +29,15 @@ TILES = (
         f"142 … 190: 95{NARROW}% interval, median of 5 of 9 launches", "doubtful", (),
         Strip((153e-9, 160e-9, 164e-9, 180e-9, 190e-9), (205e-9, 208e-9, 212e-9),
               142e-9, 164e-9, 190e-9, ("153", "212")),
-        Bar("comparison", (("base pages", 0.7),)), f"70{NARROW}% of the 234{NARROW}ns with base pages; no limit known",
+        ShareBar("comparison", (("base pages", 0.7),)),
+        f"70{NARROW}% of the 234{NARROW}ns with base pages; no limit known",
         (f"L1 2.32{NARROW}ns", f"L2 7.29{NARROW}ns", "no plateau of an L3 seen"), 9,
     ),
     Tile(
         "Messages", "8 B in a node, one way", "", "1.51", "µs",
         f"1.41 … 1.60: 95{NARROW}% interval, median of 6 launches", "doubtful", (),
         Strip((1.4e-6, 1.41e-6, 1.5e-6, 1.52e-6, 1.58e-6, 1.61e-6), (), 1.41e-6, 1.51e-6, 1.6e-6, ("1.40", "1.61")),
-        Bar("comparison", (("longest message", 0.19),)),
+        ShareBar("comparison", (("longest message", 0.19),)),
         f"19{NARROW}% of the best 12.2{NARROW}GB/s, at 512{NARROW}KiB, is left at 4{NARROW}MiB",
         (f"N½ 52{NARROW}KiB", "MPICH 5.0 over shared memory"), 12,
     ),
@@ -42,7 +45,7 @@ TILES = (
         "Noise", "share of time lost, 1 core", "", "20", f"{NARROW}% of time",
         f"3 … 39{NARROW}%: single launches; 4 … 34: 95{NARROW}% interval of their median, 6 launches", "doubtful", (),
         Strip((0.03, 0.05, 0.06, 0.16, 0.27, 0.39), (), 0.04, 0.11, 0.34, ("3", "39")),
-        Bar("parts", (("other processes", 0.11), ("the host", 0.0), ("unexplained", 0.09))),
+        ShareBar("parts", (("other processes", 0.11), ("the host", 0.0), ("unexplained", 0.09))),
         f"11{NARROW}% other processes · 0.0{NARROW}% the host · 9{NARROW}% unexplained",
         (f"over all launches of this run: 24{NARROW}%",), 15,
     ),
@@ -50,31 +53,31 @@ TILES = (
         "Balance", "slower core over the faster", "", "even", f"within 10{NARROW}%",
         f"slowest peak, double: 90 … 101{NARROW}%, 95{NARROW}% interval of 6 pairs", "note", (),
         Strip((0.89, 0.91, 0.94, 0.97, 1.0, 1.01), (), 0.9, 0.96, 1.01, ("89", "101")),
-        Bar("comparison", (("slowest over fastest", 0.96),)), "no core is slower as far as this can tell",
+        ShareBar("comparison", (("slowest over fastest", 0.96),)), "no core is slower as far as this can tell",
         (f"triad 99{NARROW}%", f"load 98{NARROW}%", f"dgemm 87{NARROW}%"),
     ),
 )  # fmt: skip
 
 FINDINGS = (
-    Finding(
+    RunFinding(
         "lost time", f"Other processes took 24{NARROW}% of this run's time",
         f"89 of 357 measurements lost over half of their time; they count for nothing; the widest interval is "
         f"16{NARROW}% wide. Find it, then measure again.",
         ("octant doctor", "octant evaluate --quick"),
     ),
-    Finding(
+    RunFinding(
         "pages", "Huge pages: random loads 1.4 × as fast",
         f"234{NARROW}ns become 164{NARROW}ns at 256{NARROW}MiB; from 2 to 8{NARROW}MiB they bring under × 1.1, "
         "within L1 nothing. Takes effect in processes started after it.",
         ("export GLIBC_TUNABLES=glibc.malloc.hugetlb=1",),
     ),
-    Finding(
+    RunFinding(
         "message fall", f"Large messages fall to 19{NARROW}% of their best rate",
         f"12{NARROW}GB/s at 512{NARROW}KiB, 2.4{NARROW}GB/s at 4{NARROW}MiB, where the buffers leave L2. "
         "Send pieces, or look closer.",
         ("octant run p2p bytes=512KiB,1MiB,4MiB buffers=hot,rotating",),
     ),
-    Finding("far from a limit", f"Matrix multiply reaches 57{NARROW}% of its limit", "Of 6 launches.",
+    RunFinding("far from a limit", f"Matrix multiply reaches 57{NARROW}% of its limit", "Of 6 launches.",
             ("octant where",)),
 )  # fmt: skip
 

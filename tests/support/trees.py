@@ -13,7 +13,7 @@ from octant.machine import Machine
 from octant.machine.codec import StoredMachine
 from octant.machine.cpusets import cpus_text, parse_cpus
 from octant.machine.discover import discover, from_tree
-from octant.machine.tree import Tree
+from octant.machine.tree import FileTree
 from octant.untrusted import InputTable, convert
 from paths import ROOT
 
@@ -164,7 +164,7 @@ def description(name: str) -> Description:
     return convert(tomllib.loads((MACHINES / f"{name}.toml").read_text(encoding="utf-8")), Description)
 
 
-class InMemory(Tree):
+class InMemory(FileTree):
     """The files of a hand-made machine without a disk, where writing and removing thousands of them takes seconds."""
 
     def __init__(self, name: str) -> None:

@@ -16,7 +16,7 @@ from octant.metric import Metric, rate, reading, seconds
 from octant.record import Point, Result
 from octant.record.lines import Reader
 from octant.record.written import seal
-from octant.report.run import workloads as page
+from octant.report.tables import workloads as page
 from octant.step import Declared, Scaling, Step
 from octant.workload import Curve, Picture, Probe, Stacked, Workload
 from paths import DATA
@@ -32,7 +32,7 @@ NAMING: Mapping[type, tuple[str, ...]] = {
     metric.Rate: ("of", "counts", "role"),
     metric.Share: ("of", "to", "role"),
     metric.Reading: ("of", "role"),
-    metric.Named: ("name",),
+    metric.NamedResult: ("name",),
     metric.OfPairs: ("readings",),
 }
 """The members that hold names of something else."""

@@ -33,7 +33,7 @@ class Advice:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredFact:
     """That a rule concerns what Octant itself measured, and by which fact of the system; a rule's file says it."""
 
     what: str  # "clock source"
@@ -79,7 +79,7 @@ def _entries() -> Entries[ModuleType]:
     return registry.entries(_RULES, lambda module: registry.declared(module, "advise"))
 
 
-def of_what_was_measured() -> dict[str, tuple[Measured, Rule]]:
+def of_what_was_measured() -> dict[str, tuple[MeasuredFact, Rule]]:
     """By name, the rules that concern what Octant measured, not what is started from this shell."""
     modules = _entries().working.items()
     return {name: (module.MEASURED, module.advise) for name, module in modules if hasattr(module, "MEASURED")}

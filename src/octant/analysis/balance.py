@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from octant import stats
-from octant.analysis.reduce import steady_values
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.places import slowest_over_fastest
 
@@ -16,14 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
+    from octant.analysis.lane_speeds import Lane
     from octant.analysis.summary import Summary
     from octant.machine import Cpu, Topology
-    from octant.record import Point, Samples
+    from octant.record import Point
 
 Kind: TypeAlias = Literal["core", "domain", "socket", "host", "thread", "rank"]
 """What a place is; threads and ranks where a record does not say on which core one worked."""
-Lane: TypeAlias = tuple[int, int]
-"""A rank, and a thread of it."""
 _Key: TypeAlias = tuple[str, int]
 """Host and number of a place."""
 
@@ -187,30 +185,3 @@ def _name(kind: Kind, key: _Key, several_hosts: bool) -> str:
     if kind == "host":
         return host
     return f"{kind} {number} of {host}" if several_hosts else f"{kind} {number}"
-
-
-def lane_speeds(point: Point, samples: Samples) -> tuple[tuple[Lane, float], ...]:
-    """Chunks or steps a second of each lane or rank that works alone beside others; none otherwise.
-
-    Medians of the steady samples. Lanes that do different amounts of work are not compared, nor ranks of a record that
-    kept neither their samples nor a sketch of each.
-    """
-    alone = point.pace == "chunks" or (len(point.groups) > 1 and all(len(group) == 1 for group in point.groups))
-    if not alone or any(work.by_rank for work in point.work):
-        return ()
-    batches = {work.group: point.batch_of(work.group, point.first_role) for work in point.work}
-    found = [
-        ((one.head.rank, one.head.thread), batches.get(one.head.group, point.batch), float(np.median(values)))
-        for one in samples.series
-        if (one.head.name, one.head.role) == ("step", point.first_role)
-        for values in [steady_values(one, point)]
-        if len(values)
-    ]
-    if not found:
-        found = [
-            ((part.ranks[0].rank, 0), batches.get(part.group, point.batch), part.sketch.quantile(0.5) * point.coalesced)
-            for part in samples.reduced
-            if part.name == "step" and part.role == point.first_role and len(part.ranks) == 1 and part.sketch.count
-        ]
-    speeds = tuple((lane, batch / ns * 1e9) for lane, batch, ns in found if ns > 0)
-    return speeds if len(speeds) > 1 else ()

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from octant.analysis.lost import lost_time_of, timed_ranks
+from octant.stats import graded
+from octant.stats.grades import GRADE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -13,8 +15,10 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.record import Point
+    from octant.stats.grades import GradeName
 
-
+LOST_LITTLE = 0.01
+"""A share of lost time that is not worth a sentence."""
 _LEAST_NAMED = 0.0005  # causes under this share are not named
 
 
@@ -164,3 +168,14 @@ def _added(launches: Sequence[_Taken]) -> Causes:
     shares = [seconds / whole for seconds in explained]
     others, own, quota, host = shares
     return Causes(lost / whole, others, quota, host, max(0.0, lost / whole - sum(shares)), own)
+
+
+def share_lost(points: Iterable[Point]) -> float | None:
+    """The share of all time of these points that was lost; `None` where no record says it."""
+    found = causes_of_points(points)
+    return found.lost if found else None
+
+
+def grade_of_share_lost(share: float | None) -> GradeName:
+    """The grade of a share of lost time, in words; sound where it is not known."""
+    return GRADE_NAMES[max((one.grade for one in graded("lost time", share or 0.0, "")), default=0)]

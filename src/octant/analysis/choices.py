@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class RankedFigures:
     """The figures of one combination of the other knobs, best first."""
 
     knob: str
@@ -53,7 +53,7 @@ class Chosen:
         return tuple(one for one in self.ranked[1:] if _same(self.best, one))
 
 
-def choices(figures: Iterable[Figure], knob: str) -> list[Chosen]:
+def choices(figures: Iterable[Figure], knob: str) -> list[RankedFigures]:
     """By everything but the knob, in the order of the figures; what has fewer than two values of it is left out.
 
     Figures without a value, and those that lost over half of their time, are not ranked.
@@ -66,7 +66,7 @@ def choices(figures: Iterable[Figure], knob: str) -> list[Chosen]:
             found.setdefault(key, []).append(figure)
     groups = [group for group in found.values() if len({figure.knobs[knob] for figure in group}) > 1]
     several = _varied([group[0] for group in groups], knob)
-    return [Chosen(knob, {name: group[0].knobs[name] for name in several}, _ranked(group)) for group in groups]
+    return [RankedFigures(knob, {name: group[0].knobs[name] for name in several}, _ranked(group)) for group in groups]
 
 
 def _varied(figures: Sequence[Figure], knob: str) -> list[str]:

@@ -26,7 +26,7 @@ _SHOWN = ("core", "l3")
 
 
 @dataclass(frozen=True)
-class Found:
+class PairClusters:
     """Groups that the times of pairs show."""
 
     groups: Partition
@@ -38,7 +38,7 @@ class Found:
 class Clusters:
     """Groups that were found, the smallest first, beside those that are told."""
 
-    found: tuple[Found, ...]
+    found: tuple[PairClusters, ...]
     told: Mapping[str, Partition]  # by unit, of the threads that were measured
     number: int  # of hardware threads
     pairs: int  # that were measured
@@ -49,7 +49,7 @@ class Clusters:
         return self.pairs == self.number * (self.number - 1) // 2
 
     @property
-    def untold(self) -> tuple[Found, ...]:
+    def untold(self) -> tuple[PairClusters, ...]:
         """What was found and is told of no unit."""
         return tuple(one for one in self.found if one.groups not in self.told.values())
 
@@ -117,21 +117,21 @@ def _lowest(topology: Topology, unit: str, cpu: int) -> int:
     return next((min(group) for group in topology.groups(unit) if cpu in group), cpu)
 
 
-def _found(values: Mapping[Pair, float], cpus: Collection[int]) -> tuple[Found, ...]:
+def _found(values: Mapping[Pair, float], cpus: Collection[int]) -> tuple[PairClusters, ...]:
     """Cuts where the next step of joining nearest groups takes `GAP` times as long as the one before.
 
     A single pair that was disturbed does not join what is apart, and what is near stays so by its other pairs.
     """
     home = {cpu: cpu for cpu in cpus}
     members = {cpu: {cpu} for cpu in cpus}
-    found: list[Found] = []
+    found: list[PairClusters] = []
     last = 0.0
     for (a, b), value in sorted(values.items(), key=lambda item: item[1]):
         one, other = home[a], home[b]
         if one == other:
             continue
         if last and value >= GAP * last:
-            found.append(Found(_ordered(map(frozenset, members.values())), last, value))
+            found.append(PairClusters(_ordered(map(frozenset, members.values())), last, value))
         last = value
         members[one] |= members.pop(other)
         for cpu in members[one]:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import stats
-from octant.analysis.balance import lane_speeds
 from octant.analysis.doubts import doubts_about, doubts_about_samples, doubts_about_seats, doubts_about_togetherness
+from octant.analysis.lane_speeds import lane_speeds
 from octant.analysis.lost import cpu_time_of_chunk, doubts_about_lost, slowed_by_loss
-from octant.analysis.reduce import Measured, NoSamplesError, measure, steady_values
+from octant.analysis.reduce import LaunchMeasurement, NoSamplesError, measure, steady_values
 from octant.ask import Presentation, comparable_value, effort_knobs
 from octant.identity import Identity, identity_of, works_alone
 from octant.limit import Best, Known, Limit
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from octant.analysis.balance import Lane
+    from octant.analysis.lane_speeds import Lane
     from octant.analysis.lengths import LaneTime
     from octant.limit import Threads
     from octant.machine import Machine
@@ -332,7 +332,7 @@ def launch_figures(
 def _launch_figure(
     metric: Metric,
     point: Point,
-    measured: Measured,
+    measured: LaunchMeasurement,
     times: Sketch,
     doubtful: tuple[Doubt, ...],
     mismatches: tuple[str, ...],

@@ -10,7 +10,7 @@ import numpy as np
 from octant.metric import Rate, Seconds
 from octant.program import is_program
 from octant.stats.doubts import Doubt, Grade, doubt, graded
-from octant.stats.lost import LostTime, doubts_about_lost_time, lost_time
+from octant.stats.lost import LostShares, doubts_about_lost_time, lost_time
 from octant.units import counted, si_text
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ SLICE_S = 0.004
 """For which one of them runs before the next: 3 ms by default since Linux 2.6.32, rounded up to a tick of 250 Hz."""
 
 
-def lost_time_of(point: Point) -> LostTime | None:
+def lost_time_of(point: Point) -> LostShares | None:
     """What the system took of a point's bursts; `None` where its record does not say it.
 
     Of lanes that work alone the CPU time that they lack counts, and the share is that of all lanes together. Of ranks
@@ -56,7 +56,7 @@ def lost_time_of(point: Point) -> LostTime | None:
     return lost_time(whole, cpu, wait, throttled, stolen, threads, by_clock and not alone, crowded)
 
 
-def _lost_time_of_program(point: Point, ranks: Sequence[Taken]) -> LostTime | None:
+def _lost_time_of_program(point: Point, ranks: Sequence[Taken]) -> LostShares | None:
     """Lost time of a user's program, whose whole run is one burst; `None` where the record has none of its causes.
 
     A program may wait as it likes, so that CPU time that it lacks is no loss by itself. What its quota and the
@@ -238,7 +238,7 @@ def _queue_doubt(point: Point, metric: Metric) -> tuple[Doubt, ...]:
     return tuple(replace(one, grade=min(one.grade, Grade.DOUBTFUL)) for one in graded("lost time", bound, text))
 
 
-def _disagreement(share: float, lost: LostTime) -> tuple[Doubt, ...]:
+def _disagreement(share: float, lost: LostShares) -> tuple[Doubt, ...]:
     """Between a share of lost time that a workload found by itself and that of the threads' own clocks.
 
     A slower clock and a busy sibling core lengthen samples, and take no CPU time.
@@ -249,7 +249,7 @@ def _disagreement(share: float, lost: LostTime) -> tuple[Doubt, ...]:
     return (doubt("sources disagree", shares, abs(share - lost.share)),)
 
 
-def _unexplained(point: Point, metric: Metric, lost: LostTime, times: Sketch) -> tuple[Doubt, ...]:
+def _unexplained(point: Point, metric: Metric, lost: LostShares, times: Sketch) -> tuple[Doubt, ...]:
     """That samples took longer than the lost time explains, where the CPU time of the ranks does not say what was lost.
 
     What one rank loses delays every other, so the losses of all ranks together explain the samples. The ranks must lack

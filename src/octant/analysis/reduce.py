@@ -21,7 +21,7 @@ from octant.metric import (
     Custom,
     FirstOf,
     Interrupted,
-    Named,
+    NamedResult,
     OfPairs,
     Rate,
     Reading,
@@ -57,7 +57,7 @@ class NoSamplesError(ValueError):
 
 
 @dataclass(frozen=True)
-class Measured:
+class LaunchMeasurement:
     """What one launch says: the value, the samples behind it in time order, and the value of each group."""
 
     value: float
@@ -70,7 +70,7 @@ class Measured:
     by_pair: Mapping[tuple[int, int], float] = field(default_factory=dict)  # of hardware threads, where pairs are
 
 
-def measure(metric: Metric, point: Point, samples: Samples) -> Measured:
+def measure(metric: Metric, point: Point, samples: Samples) -> LaunchMeasurement:
     """The value of a metric in one launch.
 
     Raises:
@@ -85,7 +85,7 @@ def measure(metric: Metric, point: Point, samples: Samples) -> Measured:
         return _of_results(named)
 
 
-def _value(value: Value, point: Point, samples: Samples) -> Measured:
+def _value(value: Value, point: Point, samples: Samples) -> LaunchMeasurement:
     if isinstance(value, Seconds):
         return _seconds(value, point, samples)
     if isinstance(value, Rate):
@@ -94,7 +94,7 @@ def _value(value: Value, point: Point, samples: Samples) -> Measured:
         return _share(value, point, samples)
     if isinstance(value, Reading):
         return _reduce(_readings(point, samples, f"reading/{value.of}", value.role), value.over)
-    if isinstance(value, Named):
+    if isinstance(value, NamedResult):
         named = [result for result in point.results if result.name == value.name]
         if not named:
             raise NoSamplesError(f"there is no result {value.name!r}")
@@ -105,7 +105,9 @@ def _value(value: Value, point: Point, samples: Samples) -> Measured:
         lanes = tuple(lane_time(lane) for lane in _call(value.function, point, samples) if lane.whole_ns > 0)
         if not lanes:
             raise NoSamplesError("the record does not hold what it is made of")
-        return Measured(lost_share(lanes), np.empty(0), whole_s=sum(lane.whole_s for lane in lanes), lanes=lanes)
+        return LaunchMeasurement(
+            lost_share(lanes), np.empty(0), whole_s=sum(lane.whole_s for lane in lanes), lanes=lanes
+        )
     if isinstance(value, FirstOf):
         return _first_of(value, point, samples)
     parts = [_value(part, point, samples) for part in value.values]
@@ -129,24 +131,24 @@ def _call(function: Callable[..., _Result], *given: object) -> _Result:
         raise NoSamplesError(f"the record does not hold what it is made of ({error})") from error
 
 
-def _of_function(value: Custom | OfPairs, point: Point, samples: Samples) -> Measured:
+def _of_function(value: Custom | OfPairs, point: Point, samples: Samples) -> LaunchMeasurement:
     function: Callable[..., float | Mapping[tuple[int, int], float]] = value.function
     found = _call(function, point, samples)
     if isinstance(value, OfPairs) and isinstance(found, Mapping) and found:
-        return Measured(float(_HOW[value.how](list(found.values()))), np.empty(0), by_pair=found)
+        return LaunchMeasurement(float(_HOW[value.how](list(found.values()))), np.empty(0), by_pair=found)
     if isinstance(found, Mapping) or not math.isfinite(found):
         raise NoSamplesError("the record does not hold what it is made of")
     return _of_groups(np.asarray([found]))
 
 
-def _first_of(value: FirstOf, point: Point, samples: Samples) -> Measured:
+def _first_of(value: FirstOf, point: Point, samples: Samples) -> LaunchMeasurement:
     for part in value.values[:-1]:
         with contextlib.suppress(NoSamplesError):
             return _value(part, point, samples)
     return _value(value.values[-1], point, samples)
 
 
-def _seconds(value: Seconds, point: Point, samples: Samples) -> Measured:
+def _seconds(value: Seconds, point: Point, samples: Samples) -> LaunchMeasurement:
     role = point.first_role if value.role is None else value.role
     scales = _scales(value, point, role)
 
@@ -158,7 +160,7 @@ def _seconds(value: Seconds, point: Point, samples: Samples) -> Measured:
 
     if value.over is None and point.pace == "chunks":
         pooled = _in_time_order(list(scaled(_cells(point, samples, value.of, role)).values()))
-        return Measured(float(np.median(pooled)), pooled)
+        return LaunchMeasurement(float(np.median(pooled)), pooled)
     over = SLOWEST if value.over is None else value.over
     kept = _reduced_parts(samples, value.of, role)
     if kept:
@@ -171,7 +173,7 @@ def _seconds(value: Seconds, point: Point, samples: Samples) -> Measured:
     return replace(_reduce(scaled(cells), over), together=together)
 
 
-def _rate(value: Rate, point: Point, samples: Samples) -> Measured:
+def _rate(value: Rate, point: Point, samples: Samples) -> LaunchMeasurement:
     role = point.first_role if value.role is None else value.role
     if not any(name in work.counts for work in point.work_of(value.role) for name in value.counts):
         raise NoSamplesError(f"nothing is counted as {' or '.join(value.counts)}")
@@ -183,9 +185,9 @@ def _rate(value: Rate, point: Point, samples: Samples) -> Measured:
         done = [counts.get((lane.head.group, lane.head.rank), 0.0) for lane in lanes]
         if len(lanes) == 1:
             rates = done[0] / (steady_values(lanes[0], point) * 1e-9)
-            return Measured(float(np.median(rates)), rates)
+            return LaunchMeasurement(float(np.median(rates)), rates)
         rates, together = windows.summed_rates(lanes, done, point.warmup)
-        return Measured(float(np.median(rates)), rates, together=together)
+        return LaunchMeasurement(float(np.median(rates)), rates, together=together)
     by_group: dict[int, float] = {}
     for work in point.work_of(value.role):
         done_once = sum(work.counts.get(name, 0) for name in value.counts)
@@ -204,7 +206,7 @@ def _rate(value: Rate, point: Point, samples: Samples) -> Measured:
     return replace(_reduce(cells, over, of_times), together=together)
 
 
-def _share(value: Share, point: Point, samples: Samples) -> Measured:
+def _share(value: Share, point: Point, samples: Samples) -> LaunchMeasurement:
     """A sum over a sum: a mean of ratios would weigh short steps like long ones."""
     role = point.first_role if value.role is None else value.role
     sums, totals, per_step = [], [], []
@@ -226,16 +228,18 @@ def _share(value: Share, point: Point, samples: Samples) -> Measured:
         raise NoSamplesError(f"{value.to} took no time")
     share, whole_s = sums[0] / sums[1], totals[1] * 1e-9
     if len(per_step) == 2 and len(per_step[0]) == len(per_step[1]) and (per_step[1] > 0).all():
-        return Measured(share, per_step[0] / per_step[1], is_median=False, whole_s=whole_s)
-    return Measured(share, np.empty(0), whole_s=whole_s)
+        return LaunchMeasurement(share, per_step[0] / per_step[1], is_median=False, whole_s=whole_s)
+    return LaunchMeasurement(share, np.empty(0), whole_s=whole_s)
 
 
-def _of_groups(values: Array) -> Measured:
+def _of_groups(values: Array) -> LaunchMeasurement:
     """A value that no samples stand behind, or one of each group."""
-    return Measured(float(np.median(values)), np.empty(0), tuple(map(float, values)) if len(values) > 1 else ())
+    return LaunchMeasurement(
+        float(np.median(values)), np.empty(0), tuple(map(float, values)) if len(values) > 1 else ()
+    )
 
 
-def _of_results(results: Sequence[Result]) -> Measured:
+def _of_results(results: Sequence[Result]) -> LaunchMeasurement:
     """Of several groups that of each, in their order."""
     return _of_groups(np.asarray([result.value for result in sorted(results, key=lambda one: one.group)]))
 
@@ -433,7 +437,7 @@ def _over_ranks(arrays: Sequence[Array], how: How) -> Array:
 
 def _reduce(
     cells: Cells, over: Sequence[Reduce], transform: Callable[[int | None, Array], Array] | None = None
-) -> Measured:
+) -> LaunchMeasurement:
     """Removes the axes in order. `transform` turns the times of a group into rates once ranks are removed.
 
     Raises:
@@ -458,8 +462,10 @@ def _reduce(
     left = np.asarray([float(np.median(array)) for array in state.values()])
     by_group = tuple(map(float, left)) if len(left) > 1 else ()
     if not over or over[-1].axis != "steps":  # what is left of every rank or group is no series in time
-        return Measured(float(np.median(left)), np.empty(0), by_group)
-    return Measured(float(np.median(left)), before, by_group, is_median=over[-1].how == "median" and not by_group)
+        return LaunchMeasurement(float(np.median(left)), np.empty(0), by_group)
+    return LaunchMeasurement(
+        float(np.median(left)), before, by_group, is_median=over[-1].how == "median" and not by_group
+    )
 
 
 def _transform(state: Cells, transform: Callable[[int | None, Array], Array]) -> Cells:

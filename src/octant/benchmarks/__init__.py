@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Option:
+class BenchmarkOption:
     """An option of a benchmark's command, or its argument, that other benchmarks do not have."""
 
     name: str  # "--sizes"; without a dash the name of the argument, of any number of words
@@ -58,7 +58,12 @@ class Benchmark:
     help: str  # of the command
     short: str = ""  # in headings and notes; "": the title
     command: str = ""  # "": the name
-    options: tuple[Option | str, ...] = ("ranks", "repeats", "launcher", "hosts")  # a word: one of `cli.benchmark`
+    options: tuple[BenchmarkOption | str, ...] = (
+        "ranks",
+        "repeats",
+        "launcher",
+        "hosts",
+    )  # a word: one of `cli.benchmark`
     launches: int | None = 3  # of each test, the least that an interval knows; `None`: see `runs.rounds`
     timeouts_s: tuple[float, float] | None = None  # of a launch of a quick and of a full run
     notes: tuple[str, ...] = ()  # sentences below its table
@@ -91,7 +96,7 @@ class Benchmark:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class BenchmarkArguments:
     """What a user chose of a benchmark, in their words."""
 
     words: tuple[str, ...] = ()  # of the argument
@@ -119,7 +124,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Requested:
+class BenchmarkRequests:
     """What a benchmark asks."""
 
     asks: tuple[Ask, ...]

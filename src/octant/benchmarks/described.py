@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedNodeValue:
     """A published value of one node (of a ring: of a rank), at the size nearest to the one asked."""
 
     per_part: float
@@ -36,7 +36,7 @@ class OnSystem:
     unit: str
     per_s: Interval
     limited_by: str
-    published: Published | None = None
+    published: PublishedNodeValue | None = None
     note: str = ""
     title: str = field(kw_only=True, repr=False)  # in tables
     parts: int = field(kw_only=True, repr=False)  # nodes that share the rate; 1 where it is of each rank

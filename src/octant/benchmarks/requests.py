@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from octant import build, workloads
 from octant.ask import Ask, Presentation, Shape, Subject
-from octant.benchmarks import Requested
+from octant.benchmarks import BenchmarkRequests
 from octant.benchmarks.table import BenchmarkError, check_sizes, read_tests, size_name
 from octant.build.describe import describe
 from octant.facts import usable_cores
@@ -24,7 +24,7 @@ from octant.untrusted import Mistake
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from octant.benchmarks import Benchmark, Chosen
+    from octant.benchmarks import Benchmark, BenchmarkArguments
     from octant.benchmarks.table import BenchmarkTest
     from octant.machine import Machine
 
@@ -50,7 +50,9 @@ class AskedTests:
     unshared: tuple[str, ...] = ()  # tests that do not find the memory to share that they would take
 
 
-def requested(benchmark: Benchmark, chosen: Chosen, machine: Machine, _mpi: Mapping[str, str]) -> Requested:
+def requested(
+    benchmark: Benchmark, chosen: BenchmarkArguments, machine: Machine, _mpi: Mapping[str, str]
+) -> BenchmarkRequests:
     """Return an ask for each test that can be measured; the remarks name the others.
 
     Raises:
@@ -78,7 +80,7 @@ def requested(benchmark: Benchmark, chosen: Chosen, machine: Machine, _mpi: Mapp
     words += [f"--launcher {chosen.launcher}"] * bool(chosen.launcher) + [f"--hosts {chosen.hosts}"] * bool(
         chosen.hosts
     )
-    return Requested(found.asks, " ".join(words), tuple(remarks))
+    return BenchmarkRequests(found.asks, " ".join(words), tuple(remarks))
 
 
 def problems(tests: Sequence[BenchmarkTest]) -> Iterator[Mistake]:

@@ -34,7 +34,7 @@ LEAST_FREE_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
-class Tree:
+class SourceTree:
     """A source tree, and what decides how its programs are built."""
 
     root: Path
@@ -99,7 +99,7 @@ def _current_folder(target: str) -> Path:
 
 
 @functools.cache
-def tree() -> Tree:
+def tree() -> SourceTree:
     """The source tree of this package; its state is read once per process, so that no program changes under a command.
 
     Raises:
@@ -107,7 +107,7 @@ def tree() -> Tree:
     """
     root = build.source_root()
     assert root is not None  # noqa: S101 - only source trees come here
-    return Tree(root, _state(root), compiler.settings())
+    return SourceTree(root, _state(root), compiler.settings())
 
 
 def _state(root: Path) -> str:
@@ -265,7 +265,7 @@ class _Builder:
         return sum(not (self.folder / name).exists() for name in re.findall(r" -o (\S+\.o) ", listed.stdout))
 
     def _run(self, command: list[str], title: str, expected_s: float) -> int:
-        line = steps.Line(title, expected_s, delay_s=1.0)
+        line = steps.ProgressLine(title, expected_s, delay_s=1.0)
         options = {"env": self.environment, "pass_fds": (self.lock,), "preexec_fn": _end_with_parent}
         with self.log.open("wb") as log:
             return steps.run(command, line, log.write, **options)

@@ -38,7 +38,7 @@ def main(words: list[str]) -> int:
     """Runs the command; gives its exit status."""
     title, expected, *command = words
     with tempfile.TemporaryFile() as log:
-        status = run(command, Line(title, float(expected)), log.write)
+        status = run(command, ProgressLine(title, float(expected)), log.write)
         if status:
             log.seek(0)
             output = log.read()
@@ -50,7 +50,7 @@ def main(words: list[str]) -> int:
     return status
 
 
-class Line:
+class ProgressLine:
     """What people see of a step."""
 
     def __init__(
@@ -103,7 +103,7 @@ class Line:
         print(f"{before}{text}{after}", end="", file=sys.stderr, flush=True)
 
 
-def run(command: list[str], line: Line, keep: Callable[[bytes], object], **options: Any) -> int:
+def run(command: list[str], line: ProgressLine, keep: Callable[[bytes], object], **options: Any) -> int:
     """Runs the command with its output kept, showing its progress; `options` are those of `subprocess.Popen`."""
     child: subprocess.Popen[bytes]
     with subprocess.Popen(  # noqa: S603 - the words of the Makefile, or our own

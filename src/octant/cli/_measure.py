@@ -137,7 +137,7 @@ def finish(
 
 def warn_of_output(run: StoredRun) -> None:
     """Print the end of what the program printed whose launch failed last."""
-    from octant.report.run.failed_output import failed_output
+    from octant.report.screen.failed_output import failed_output
 
     for number, text in enumerate(failed_output(run)):
         typer.echo(text if number else f"octant: {text}", err=True)

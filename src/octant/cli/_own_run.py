@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octant.study.own import NO_RUN, OwnRun
+from octant.study.local_reference import NO_RUN, OwnRun
 from octant.workload import Ladder, Workload
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from octant.analysis.compare import Comparisons
     from octant.cli._program import ProgramWords
-    from octant.cli._rounds import Asked, Judge
+    from octant.cli._rounds import Judge, RoundOptions
     from octant.record import Point
-    from octant.runs.carry_out import Step
+    from octant.runs.carry_out import LaunchStart
     from octant.runs.interleaved import Interleaved, RoundEnd
     from octant.runs.requests import Where
     from octant.store import Pair, Store, StoredRun
@@ -86,7 +86,7 @@ def line_of(run: StoredRun) -> str:
 class _Rounds:
     """What is decided and shown while rounds are measured."""
 
-    asked: Asked
+    asked: RoundOptions
     pair: Pair  # rounds that were planned, and when they may be judged
     is_decided: Callable[[RoundEnd], bool]
     figures: int
@@ -130,7 +130,7 @@ class _Rounds:
         self.clear()
         typer.echo(f"octant: {text}" + f"; {hint}" * (self.asked.rounds is None), err=True)
 
-    def observe(self, step: Step, elapsed_s: float) -> None:
+    def observe(self, step: LaunchStart, elapsed_s: float) -> None:
         """One line on a terminal: which program runs, since when, and what is left."""
         self.begun_s = self.begun_s or time.monotonic()
         if not sys.stderr.isatty() or time.monotonic() - self.drawn_s < _REDRAW_S:
@@ -150,7 +150,7 @@ class _Rounds:
             sys.stderr.write("\r\033[K")
 
 
-def measured(to: Store, programs: Programs, asked: Asked, judge: Judge) -> Comparisons:
+def measured(to: Store, programs: Programs, asked: RoundOptions, judge: Judge) -> Comparisons:
     """The verdict on two programs, which are measured now; Ctrl-C keeps both runs, and prints how to go on.
 
     Args:
@@ -186,7 +186,7 @@ def measured(to: Store, programs: Programs, asked: Asked, judge: Judge) -> Compa
 
 
 def _measure(
-    to: Store, sides: Interleaved, programs: Programs, planned: Pair, asked: Asked, judge: Judge
+    to: Store, sides: Interleaved, programs: Programs, planned: Pair, asked: RoundOptions, judge: Judge
 ) -> Comparisons:
     from functools import partial
 

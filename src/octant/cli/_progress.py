@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from octant.ask import Launch
-    from octant.runs.carry_out import Observe, Step
+    from octant.runs.carry_out import LaunchStart, Observe
     from octant.runs.durations import Durations
 
 _REDRAW_S = 0.1
@@ -43,12 +43,12 @@ def progress_of(
     Meanwhile a batch system that ends the job (SIGTERM) is answered as Ctrl-C is: what was measured is kept, and how to
     go on is shown.
     """
-    with progress_by(Clock(left, rounds, after_s, known=known), shown) as tick:
+    with progress_by(RemainingTime(left, rounds, after_s, known=known), shown) as tick:
         yield tick
 
 
 @contextlib.contextmanager
-def progress_by(clock: Clock, shown: bool = False) -> Iterator[Observe]:
+def progress_by(clock: RemainingTime, shown: bool = False) -> Iterator[Observe]:
     """As `progress_of`, with a clock of the caller, who may plan it anew."""
     with ended_like_ctrl_c():
         if sys.stderr.isatty() and not shown:
@@ -111,7 +111,7 @@ def _watch_engine(over: threading.Event) -> None:
                 status.update(f"{share:.0%}, about {expected_s * (1 - share):.0f} s left")
 
 
-class Clock:
+class RemainingTime:
     """How many launches are left, and how long they will take: as those before them, ask by ask.
 
     What is expected is what stored runs took, or a rule; a busy machine shows only in what launches take, hence
@@ -158,7 +158,7 @@ class Clock:
         for start in starts:
             self.ahead[start.ask.key] = self.ahead.get(start.ask.key, 0.0) + self.known.seconds(start)
 
-    def is_new(self, step: Step) -> bool:
+    def is_new(self, step: LaunchStart) -> bool:
         """Notes which launch is being started; whether it is another than before."""
         if step.number == self.number:
             return False
@@ -225,14 +225,14 @@ class Clock:
         return took_s / expected_s if expected_s > 0 else 1.0
 
 
-def _title(step: Step) -> str:
+def _title(step: LaunchStart) -> str:
     ask = step.planned.launch.ask
     if ask.subject.command:
         return clean(ask.show.title or ask.subject.name)
     return clean(": ".join(dict.fromkeys([ask.subject.name, ask.show.title or ask.subject.name])))
 
 
-def _reached_text(step: Step, phase: str, elapsed_s: float) -> str:
+def _reached_text(step: LaunchStart, phase: str, elapsed_s: float) -> str:
     """How far a launch is: the phase that its kernel reports; for a program, which reports nothing, its time."""
     if step.planned.launch.ask.subject.command:
         return f", {elapsed_s:.0f} s in this launch"
@@ -242,12 +242,12 @@ def _reached_text(step: Step, phase: str, elapsed_s: float) -> str:
 class _Lines:
     """What is planned, and one line per launch."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: RemainingTime) -> None:
         self.clock = clock
         if self.clock.total:
             print(self.clock.promise(), file=sys.stderr, flush=True)
 
-    def __call__(self, step: Step, _elapsed_s: float) -> None:
+    def __call__(self, step: LaunchStart, _elapsed_s: float) -> None:
         if self.clock.is_new(step):
             told = self.clock.left_text() if self.clock.total else ""
             left = f" ({told})" if told else ""
@@ -256,7 +256,7 @@ class _Lines:
 
 
 @contextlib.contextmanager
-def _bar(clock: Clock) -> Iterator[Observe]:
+def _bar(clock: RemainingTime) -> Iterator[Observe]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -272,7 +272,7 @@ def _bar(clock: Clock) -> Iterator[Observe]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=1.0 if clock.total else None, count="", left="")
 
-        def tick(step: Step, elapsed_s: float) -> None:
+        def tick(step: LaunchStart, elapsed_s: float) -> None:
             nonlocal drawn_s
             clock.is_new(step)
             if time.monotonic() - drawn_s < _REDRAW_S:  # drawing would take longer than short launches

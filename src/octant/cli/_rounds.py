@@ -25,7 +25,7 @@ UNTIL_SURE = 40
 
 
 @dataclass(frozen=True)
-class Asked:
+class RoundOptions:
     """What the command line says of rounds."""
 
     rounds: int | None
@@ -62,7 +62,7 @@ def command(pair: Pair, run: str, rounds: int, gate: bool = False) -> str:
     return " ".join(["octant compare", words, *sorted((run, pair.partner))])
 
 
-def measured(where: Store, found: Comparisons, asked: Asked, judge: Judge) -> Comparisons:
+def measured(where: Store, found: Comparisons, asked: RoundOptions, judge: Judge) -> Comparisons:
     """The verdicts from paired rounds: those of two runs that were measured in turn, else of both measured again.
 
     Ctrl-C keeps both runs, and prints how to go on.
@@ -109,7 +109,7 @@ def are_programs(found: Comparisons) -> bool:
     return all(run.asks and all(ask.subject.command for ask in run.asks) for run in found.runs)
 
 
-def programs_are_given(found: Comparisons, asked: Asked) -> Refusal:
+def programs_are_given(found: Comparisons, asked: RoundOptions) -> Refusal:
     """Why programs of stored runs are not started, with the line that measures them, as far as two runs state it."""
     from octant.runs.programs.pair import EXAMPLE
     from octant.runs.programs.typed import comparison_line
@@ -162,7 +162,7 @@ def is_decided(pair: Pair, judge: Judge, is_gate: bool, end: RoundEnd) -> bool:
 
 
 def _measure(
-    where: Store, sides: Interleaved, rounds: int, is_enough: Callable[[RoundEnd], bool], asked: Asked
+    where: Store, sides: Interleaved, rounds: int, is_enough: Callable[[RoundEnd], bool], asked: RoundOptions
 ) -> Interleaved:
     from octant.cli._progress import progress_of
     from octant.cli._stored import report_damage, warn

@@ -240,9 +240,10 @@ def _show(run: StoredRun, json: bool, notes: bool, page: bool) -> None:
     from octant.analysis.summary import summarise
     from octant.cli._progress import status_line
     from octant.report.charts.pictures import pictures
-    from octant.report.run import page as run_page
-    from octant.report.run import text, tidy
-    from octant.report.run.first_screen import RunReport, first_screen
+    from octant.report.export import tidy
+    from octant.report.page import run_page
+    from octant.report.screen.first_screen import RunReport, first_screen
+    from octant.report.tables import text
 
     with status_line() as tick:
         tick("working out the figures")

@@ -91,7 +91,7 @@ def measure(
         Refusal: the store cannot be written, or the environment holds what the MPI library would ignore.
         typer.Exit: it was stopped.
     """
-    from octant.cli._progress import Clock, progress_by
+    from octant.cli._progress import RemainingTime, progress_by
     from octant.runs.carry_out import carry_out
     from octant.runs.declared import step_mistakes
     from octant.runs.plan import planner_of
@@ -104,7 +104,7 @@ def measure(
         warn(text)
     rounds = rounds_of(run) if len(run.asks) > 1 else {}
     left = () if needs_decision(run) else (*baseline_starts(run), *run.remaining())
-    clock = Clock(left, rounds, after_s, known=known)
+    clock = RemainingTime(left, rounds, after_s, known=known)
 
     def decided(repeats: Repeats) -> None:
         where.decide_repeats(run, repeats)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from octant import benchmarks
-from octant.benchmarks import Chosen, Option
+from octant.benchmarks import BenchmarkArguments, BenchmarkOption
 from octant.cli._help import MEASURE
 from octant.cli._options import (
     MEASURED,
@@ -30,7 +30,7 @@ from octant.failure import Exit, Refusal
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from octant.benchmarks import Benchmark, Requested
+    from octant.benchmarks import Benchmark, BenchmarkRequests
     from octant.store import Store, StoredRun
 
 _SHARED: dict[str, tuple[Any, object]] = {
@@ -61,7 +61,7 @@ def _command(benchmark: Benchmark) -> Callable[..., None]:
     """Return the function of a benchmark's command, with the parameters that typer makes options of."""
     parameters = {}
     for one in benchmark.options:
-        if isinstance(one, Option):
+        if isinstance(one, BenchmarkOption):
             parameters[f"{one.key}_"] = _own(one)
         else:
             parameters[one] = _SHARED[one]
@@ -85,7 +85,7 @@ def _command(benchmark: Benchmark) -> Callable[..., None]:
     return command
 
 
-def _own(one: Option) -> tuple[Any, object]:
+def _own(one: BenchmarkOption) -> tuple[Any, object]:
     """Return the parameter of an option or argument that only one benchmark has, and its default."""
     if not one.is_option:
         return Annotated[list[str] | None, typer.Argument(metavar=one.name, help=one.help)], None
@@ -99,10 +99,10 @@ def _run(benchmark: Benchmark, given: dict[str, Any]) -> None:
     from octant.cli._stored import find_run
     from octant.runs.durations import learned
 
-    options = [one for one in benchmark.options if isinstance(one, Option)]
+    options = [one for one in benchmark.options if isinstance(one, BenchmarkOption)]
     own = {one.key: given[f"{one.key}_"] for one in options if one.is_option}
     words = next((given[f"{one.key}_"] for one in options if not one.is_option), None)
-    chosen = Chosen(
+    chosen = BenchmarkArguments(
         tuple(words or ()), given.get("ranks"), given.get("repeats"), given.get("launcher", ""), given.get("hosts", ""),
         given.get("link", ""), tuple(given.get("mpi") or ()), own,
     )  # fmt: skip
@@ -130,7 +130,7 @@ def _run(benchmark: Benchmark, given: dict[str, Any]) -> None:
         raise
 
 
-def _given(options: Sequence[Option], given: dict[str, Any]) -> list[str]:
+def _given(options: Sequence[BenchmarkOption], given: dict[str, Any]) -> list[str]:
     """Return the options that say what is measured, or how, and that the user gave."""
     shared = [f"--{name.replace('_', '-')}" for name in (*_SHARED, "timeout") if given.get(name)]
     measuring = [one for one in options if one.measures and one.is_option]
@@ -145,7 +145,7 @@ def _check_alone(instead: str, beside: Sequence[str]) -> None:
 
 
 def _created(
-    benchmark: Benchmark, chosen: Chosen, only_safe: bool, store: Path | None
+    benchmark: Benchmark, chosen: BenchmarkArguments, only_safe: bool, store: Path | None
 ) -> tuple[StoredRun, Store, tuple[str, ...]]:
     """A new run with an ask for each test that can be measured, and what stands below its tables."""
     from octant.benchmarks import requests as tests_and_sizes
@@ -158,7 +158,7 @@ def _created(
     machine, settings = discover(), settings_of(chosen.mpi)
     requests.check_options(chosen.ranks, "", chosen.repeats)
     part = benchmark.part("requests") or tests_and_sizes
-    found: Requested = part.requested(benchmark, chosen, machine, settings.variables)
+    found: BenchmarkRequests = part.requested(benchmark, chosen, machine, settings.variables)
     for text in found.remarks:
         typer.echo(f"octant: {text}", err=True)
     if not found.asks:
@@ -173,11 +173,13 @@ def _created(
     return create(to, found.title, machine, asks, "run", proven, benchmark=benchmark.command), to, found.below
 
 
-def _show(benchmark: Benchmark, run: StoredRun, chosen: Chosen, json: bool, below: Sequence[str] = ()) -> None:
+def _show(
+    benchmark: Benchmark, run: StoredRun, chosen: BenchmarkArguments, json: bool, below: Sequence[str] = ()
+) -> None:
     from octant.analysis.summary import summarise
     from octant.cli._progress import status_line
-    from octant.report import benchmark_table
-    from octant.report.run.first_screen import absent_workloads
+    from octant.report.screen.first_screen import absent_workloads
+    from octant.report.tables import benchmark as benchmark_table
 
     with status_line() as tick:
         tick("working out the figures")

@@ -114,7 +114,7 @@ def compare(
 
     where = open_store(store)
     judge = partial(_judged, where, threshold, curves)
-    asked = _rounds.Asked(rounds, gate, until_sure, timeout, tuple(allow or ()))
+    asked = _rounds.RoundOptions(rounds, gate, until_sure, timeout, tuple(allow or ()))
     if program.command is not None:
         given = [word for name, word in (("a", a), ("b", b)) if name in program.typed]
         programs = _pair.Programs(program, (*given, *(more or ())), ranks, Where(place, launcher, hosts))
@@ -162,7 +162,8 @@ def _show(found: Comparisons, every: bool, json: bool, output: Path | None, is_m
         is_measured: both runs are of this command: the page stands with them, unless a file is named.
     """
     from octant.cli._measure import end_command
-    from octant.report.run import comparison, comparison_page
+    from octant.report.comparison import page as comparison_page
+    from octant.report.comparison import text as comparison
 
     if json:
         print(comparison.as_json(found))

@@ -44,7 +44,7 @@ def export(
     from octant.benchmarks import benchmarks, entries
     from octant.cli._stored import find_run
     from octant.output import opened
-    from octant.report.run import sharing, tidy
+    from octant.report.export import sharing, tidy
 
     if samples and results:
         raise Refusal("cannot export samples and results at once (their rows differ); try one of them", Exit.WRONG_WORD)
@@ -97,8 +97,8 @@ def _export_as(name: str, store: Path | None, run: str, output: Path | None, sha
     from octant.benchmarks import benchmarks
     from octant.cli._stored import find_run
     from octant.output import opened
-    from octant.report import benchmark_table
-    from octant.report.run import sharing
+    from octant.report.export import sharing
+    from octant.report.tables import benchmark as benchmark_table
 
     found = find_run(store, run)
     text = benchmark_table.exported(summarise(found, all_metrics=True), benchmarks()[name])

@@ -40,8 +40,9 @@ def import_(
     from octant import foreign
     from octant.analysis.summary import summarise
     from octant.cli._measure import end_command
-    from octant.report.run import text, tidy
-    from octant.report.run.first_screen import RunReport, first_screen
+    from octant.report.export import tidy
+    from octant.report.screen.first_screen import RunReport, first_screen
+    from octant.report.tables import text
     from octant.runs.ends import ends_of
     from octant.store import imported, open_store
 

@@ -14,7 +14,7 @@ from octant.cli._options import JsonOption, StoreOption
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from octant.analysis.appendix import Side
+    from octant.analysis.appendix import KnownMachine
     from octant.machine import Machine
     from octant.store import Store
 
@@ -78,7 +78,7 @@ def _refusing() -> Iterator[None]:
 
 
 def _beside(found: Machine, other: str, store: Path | None, json: bool) -> str:
-    from octant.analysis.appendix import beside
+    from octant.analysis.appendix import compare_machines
     from octant.analysis.appendix.measured import with_measured
     from octant.analysis.appendix.stated import of_machine
     from octant.report.machine import beside as writer
@@ -87,11 +87,11 @@ def _beside(found: Machine, other: str, store: Path | None, json: bool) -> str:
     where = open_store(store)
     there = with_measured(_other(other, where), where)
     here = with_measured(of_machine(found), where)
-    rows = beside(here, there)
+    rows = compare_machines(here, there)
     return writer.as_json(rows, here, there) if json else writer.as_text(rows, here, there)
 
 
-def _other(name: str, where: Store) -> Side:
+def _other(name: str, where: Store) -> KnownMachine:
     """The machine of that name: published, recorded in a folder, or that of a stored run.
 
     Raises:

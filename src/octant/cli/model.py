@@ -108,13 +108,13 @@ def scale(
     """Show the rate of a traffic pattern against the size of the machine, beside published points."""
     from octant.network.inputs import read_flow_bytes, read_sizes
     from octant.network.scale import scale as curve_of
-    from octant.network.solve import Settings, solver_named
+    from octant.network.solve import SolverSettings, solver_named
     from octant.network.whatif import with_routing
     from octant.report.network import answers as report
 
     machine = with_routing(network, routing, None)
     asked = read_sizes(sizes) if sizes else [machine.topology.size()]
-    each, how = read_flow_bytes(bytes), Settings(window=window)
+    each, how = read_flow_bytes(bytes), SolverSettings(window=window)
     curve = curve_of(machine, traffic, asked, solver_named(solver), how, parameter, each, job)
     print(report.curve_json(curve) if json else report.curve_text(curve))
 
@@ -136,7 +136,7 @@ def solve(
 ) -> None:
     """Solve one pattern on one network: rate, time, and what every class of links allows."""
     from octant.network.inputs import pairs_of_file, pattern_asked
-    from octant.network.solve import Settings, solver_named
+    from octant.network.solve import SolverSettings, solver_named
     from octant.network.solve import solve as solved
     from octant.network.whatif import sized, with_routing
     from octant.report.network import answers as report
@@ -146,7 +146,7 @@ def solve(
         pattern = pairs_of_file(machine, pairs, place, per_node, bytes, job)
     else:
         pattern = pattern_asked(machine, way, traffic, parameter, bytes, job)
-    answer = solved(machine, pattern, way, Settings(window=window))
+    answer = solved(machine, pattern, way, SolverSettings(window=window))
     print(report.as_json(answer) if json else report.answer_text(answer))
 
 
@@ -375,7 +375,7 @@ def loads(
     from octant.report.network import answers as report
     from octant.report.network import svg as network_svg
     from octant.report.network import text as network_text
-    from octant.report.run import html
+    from octant.report.page import html
 
     machine, asked = with_routing(network, None, None), read_sizes(sizes) if sizes else ()
     found = overview(machine, traffic, asked, failures=False, job=job)

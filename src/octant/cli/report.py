@@ -60,8 +60,10 @@ def report(
     from octant.cli._stored import find_run
     from octant.report.charts.files import write_svgs
     from octant.report.charts.pictures import pictures as pictures_of
-    from octant.report.run import page, sharing, text, tidy
-    from octant.report.run.first_screen import RunReport, first_screen
+    from octant.report.export import sharing, tidy
+    from octant.report.page import run_page
+    from octant.report.screen.first_screen import RunReport, first_screen
+    from octant.report.tables import text
 
     if json and output is not None:
         raise Refusal("cannot write an HTML file with --json (it prints figures only); leave out one", Exit.WRONG_WORD)
@@ -81,7 +83,7 @@ def report(
         print(tidy.as_json(said, clean=clean))
         return
     path = output or run.folder / ("shared.html" if share else "report.html")
-    page.write(said, path, clean, all_samples)  # first: a file that cannot be written is refused at once
+    run_page.write(said, path, clean, all_samples)  # first: a file that cannot be written is refused at once
     if not share:  # the table breaks lines inside of what is to be hidden
         text.show(said, notes=notes)
     if pictures:

@@ -146,7 +146,7 @@ def evaluate(
     from octant.store import open_store
 
     if listed:
-        from octant.report.run import suites as writer
+        from octant.report.tables import suites as writer
 
         print(writer.suites_json() if json else writer.suites_text())
         return
@@ -265,7 +265,7 @@ def _of_study(json: bool) -> Callable[[StoredRun], None]:
 def runs(store: StoreOption = None, json: JsonOption = False) -> None:
     """List the runs of the store."""
     from octant.cli._stored import report_damage
-    from octant.report.run import listing
+    from octant.report.tables import listing
     from octant.store import open_store
 
     rows = open_store(store).list_runs()

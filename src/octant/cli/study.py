@@ -98,7 +98,7 @@ def report(
     from octant.cli._stored import report_damage
     from octant.store import open_store
     from octant.study import outcome
-    from octant.study.own import NO_RUN
+    from octant.study.local_reference import NO_RUN
     from octant.study.stored import study_run
 
     if outcome.is_model(name):

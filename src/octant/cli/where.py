@@ -11,7 +11,7 @@ from octant.cli._help import PLACE
 from octant.cli._options import MOST_RANKS, JsonOption
 
 if TYPE_CHECKING:
-    from octant.runs.requests import Requested
+    from octant.runs.requests import PlacementForms
 
 PlaceOption = Annotated[str, typer.Option(help="Ranks x threads and where they go: 2x4,unit=core,memory=local.")]
 Program = Annotated[list[str], typer.Argument(metavar="PROGRAM...", help="The program and its arguments, after --.")]
@@ -113,7 +113,7 @@ def bind(
     print(codec.dumps(line) if json else shlex.join(line))
 
 
-def _request(place: str) -> Requested:
+def _request(place: str) -> PlacementForms:
     from octant.machine.discover import discover
     from octant.runs import requests
 

@@ -24,7 +24,7 @@ def workloads(
     json: JsonOption = False,
 ) -> None:
     """List the workloads by family, or show one: its page, metrics, limits and knobs."""
-    from octant.report.run import workloads as writer
+    from octant.report.tables import workloads as writer
 
     if name is None:
         print(writer.workloads_json() if json else writer.workloads_text())

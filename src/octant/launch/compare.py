@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from octant.launch.watch import Process, Watched
+from octant.launch.watch import Watched, WatchedProcess
 from octant.placement import Placement, RankPlace, numbers_text
 from octant.units import bytes_text
 
@@ -23,7 +23,9 @@ def differences(
     its end (`__malloc_thp_mode`), and whether `glibc.malloc.hugetlb=1` does anything then changes from start to start.
     `huge_segments`: parts of which most was to be, too; the system takes requests that it does not carry out.
     """
-    alike: dict[tuple[int, str, str, int], list[tuple[Process, str]]] = {}  # of one rank and name, but for numbers
+    alike: dict[
+        tuple[int, str, str, int], list[tuple[WatchedProcess, str]]
+    ] = {}  # of one rank and name, but for numbers
     for process in watched.processes:
         rank, times = process.local_rank if process.rank is None else process.rank, Counter[str]()
         for text in _of_process(placement, process, huge_heap, huge_segments):
@@ -42,7 +44,9 @@ def differences(
     return tuple(found)
 
 
-def _of_process(placement: Placement, process: Process, huge_heap: bool, huge_segments: Sequence[str]) -> list[str]:
+def _of_process(
+    placement: Placement, process: WatchedProcess, huge_heap: bool, huge_segments: Sequence[str]
+) -> list[str]:
     """What of one process is not as asked."""
     if process.local_rank >= len(placement.ranks):
         return ["there is no place for it"]
@@ -54,14 +58,14 @@ def _of_process(placement: Placement, process: Process, huge_heap: bool, huge_se
     return [*found, *_small_segments(process, huge_segments)]
 
 
-def _told(rank: int, alike: Sequence[tuple[Process, str]]) -> str:
+def _told(rank: int, alike: Sequence[tuple[WatchedProcess, str]]) -> str:
     """The sentence on the first of processes that are alike, and how many more there are: a script starts many."""
     process, text = alike[0]
     others = f" and {len(alike) - 1} more of this name" if len(alike) > 1 else ""
     return f"rank {rank} ({process.name} {process.pid}{others}): {text}"
 
 
-def _small_segments(process: Process, wanted: Sequence[str]) -> list[str]:
+def _small_segments(process: WatchedProcess, wanted: Sequence[str]) -> list[str]:
     """What is not on huge pages, of parts that have room for one."""
     found = []
     for segment in wanted:
@@ -73,7 +77,7 @@ def _small_segments(process: Process, wanted: Sequence[str]) -> list[str]:
     return found
 
 
-def _process(place: RankPlace, process: Process) -> list[str]:
+def _process(place: RankPlace, process: WatchedProcess) -> list[str]:
     found = []
     for thread in process.threads.values():
         outside = thread.mask - place.cpus

@@ -38,7 +38,7 @@ def waited_text(seconds: float) -> str:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProcessOutcome:
     """How a command ended."""
 
     code: int  # exit status; negative: minus the signal that ended it
@@ -103,7 +103,9 @@ class Streams(NamedTuple):
     errors: int
 
 
-def execute(words: Sequence[str], environment: Mapping[str, str], timeout_s: float, observe: Observer) -> Outcome:
+def execute(
+    words: Sequence[str], environment: Mapping[str, str], timeout_s: float, observe: Observer
+) -> ProcessOutcome:
     """Runs a command to its end, without input, and keeps the end of what it prints.
 
     What it starts is ended on a time-out, on an exception (Ctrl-C) and when this process is killed.
@@ -134,7 +136,7 @@ def run(
     period_s: Callable[[float], float] = lambda _elapsed_s: _POLL_S,
     folder: Path | None = None,
     guard: Sequence[str] = (),
-) -> Outcome:
+) -> ProcessOutcome:
     """Run a command to its end, calling `observe` every `period_s(seconds so far)`.
 
     Every process of it is found by OCTANT_MARK in its environment, which begins with `mark`, since launchers give their
@@ -165,7 +167,7 @@ def _run(
     period_s: Callable[[float], float],
     folder: Path | None,
     guard: Sequence[str],
-) -> Outcome:
+) -> ProcessOutcome:
     bound = [str(build.find("bind")), "--die-with", str(os.getpid()), "--mark", mark, *guard, "--"]
     since_ticks, begin, timed_out, usage = processes.now_ticks(), time.monotonic(), False, None
     process = subprocess.Popen(  # noqa: S603 - words of our own making or the user's, no shell
@@ -195,7 +197,7 @@ def _run(
             usage = _end(process, f"OCTANT_MARK={mark}".encode(), usage, since_ticks)
     seconds = time.monotonic() - begin
     memory_bytes = usage.ru_maxrss * 1024
-    return Outcome(process.returncode, timed_out, seconds, "", usage.ru_utime, usage.ru_stime, memory_bytes)
+    return ProcessOutcome(process.returncode, timed_out, seconds, "", usage.ru_utime, usage.ru_stime, memory_bytes)
 
 
 def _wait(process: "subprocess.Popen[bytes]", patience_s: float) -> struct_rusage | None:

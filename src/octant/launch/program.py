@@ -19,7 +19,7 @@ from octant.failure import Refusal, remedy_for_writing
 from octant.launch import Planned, ProgramStart, guard, leftovers
 from octant.launch.capture import Captures
 from octant.launch.copies import copy_directory
-from octant.launch.execute import Observer, Outcome, Streams, execute, new_mark, run, waited_text
+from octant.launch.execute import Observer, ProcessOutcome, Streams, execute, new_mark, run, waited_text
 from octant.launch.guard import GuardReport
 from octant.program import STDERR, STDOUT
 
@@ -33,11 +33,11 @@ _MOST_NAMED = 8
 """Ranks or processes that one sentence lists."""
 _MOST_CHECKED = 1000
 """Files of which each is looked at; of more, which nobody stores, only the number counts."""
-_Starter = Callable[..., Outcome]
+_Starter = Callable[..., ProcessOutcome]
 
 
 @dataclass(frozen=True)
-class Found:
+class MatchedFile:
     """A file that a pattern of the user matches after a launch."""
 
     place: str  # relative to the folder in which the program worked
@@ -49,7 +49,7 @@ class Found:
 class ProgramEnd:
     """How a launch of a user's program ended, and what it left."""
 
-    outcome: Outcome
+    outcome: ProcessOutcome
     folder: Path  # in which it worked: the user's, or a fresh copy of it
     outputs: Mapping[str, Path] = field(default_factory=dict)  # "stdout" and "stderr": their beginnings and ends
     cut: tuple[str, ...] = ()  # what of these was left out, a sentence each
@@ -57,7 +57,7 @@ class ProgramEnd:
     whole: GuardReport | None = None  # of the whole command line, its launcher included
     ranks: tuple[GuardReport, ...] = ()  # by rank
     reason: str = ""  # why the launch failed, a sentence without its end; "": it did not
-    found: tuple[Found, ...] = ()  # files that the user asked for
+    found: tuple[MatchedFile, ...] = ()  # files that the user asked for
     failed_after: tuple[str, ...] = ()  # commands after the launch that failed, a sentence each
 
     @property
@@ -106,7 +106,7 @@ def run_program(
         return ProgramEnd(_not_started(str(refusal)), directory, reason=str(refusal))
 
 
-def run_command(words: Sequence[str], folder: Path, environment: Mapping[str, str], limit_s: float) -> Outcome:
+def run_command(words: Sequence[str], folder: Path, environment: Mapping[str, str], limit_s: float) -> ProcessOutcome:
     """Run a check command of the user to its end, without input and without a shell; no process of it survives.
 
     Args:
@@ -230,21 +230,21 @@ class _Launch:
                     seen.add(place)
                     yield place, self._folder / place
 
-    def _found(self, known: Mapping[str, object]) -> Iterator[Found]:
+    def _found(self, known: Mapping[str, object]) -> Iterator[MatchedFile]:
         """The files to store, with the reason for each that cannot be stored."""
         for number, (place, path) in enumerate(self._matches()):
             if number >= _MOST_CHECKED:
-                yield Found(place, path)
+                yield MatchedFile(place, path)
                 continue
             if place in known and known[place] == _state(path):
-                yield Found(place, path, "the launch did not change it")
+                yield MatchedFile(place, path, "the launch did not change it")
                 continue
             real = path.resolve()
             inside = self._folder.resolve() in real.parents
-            yield Found(place, real, "" if inside else "it is a link out of the folder")
+            yield MatchedFile(place, real, "" if inside else "it is a link out of the folder")
         for pattern in self._asked.keep:
             if not any(True for _ in matching(self._folder, pattern)):
-                yield Found(pattern, self._folder / "missing", "there is no such file after the launch")
+                yield MatchedFile(pattern, self._folder / "missing", "there is no such file after the launch")
 
 
 @contextlib.contextmanager
@@ -320,11 +320,11 @@ def _input(name: str, folder: Path, stack: contextlib.ExitStack) -> int:
     return descriptor
 
 
-def _not_started(why: str) -> Outcome:
-    return Outcome(1, False, 0.0, why)
+def _not_started(why: str) -> ProcessOutcome:
+    return ProcessOutcome(1, False, 0.0, why)
 
 
-def _measured(outcome: Outcome, whole: GuardReport | None) -> Outcome:
+def _measured(outcome: ProcessOutcome, whole: GuardReport | None) -> ProcessOutcome:
     """The outcome with what the guard measured: nothing but the command line, without the steps of our polling."""
     if whole is None:
         return outcome

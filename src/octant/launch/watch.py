@@ -47,7 +47,7 @@ class Thread:
 
 
 @dataclass
-class Process:
+class WatchedProcess:
     """One process of the program, as it was seen over all looks. Memory is that of the fullest look."""
 
     pid: int
@@ -66,7 +66,7 @@ class Watched:
     """What was seen on this host, and how the program ended."""
 
     host: str
-    processes: tuple[Process, ...]  # by rank, then by number
+    processes: tuple[WatchedProcess, ...]  # by rank, then by number
     code: int
     seconds: float
     looks: int
@@ -122,7 +122,7 @@ def follow(pid: int, pages: bool = False, seen: Callable[[Watched], None] | None
     try:
         process = _new_process(pid, (folder / "environ").read_bytes().split(b"\0"))
     except PermissionError:
-        process = Process(pid, None, 0)
+        process = WatchedProcess(pid, None, 0)
     except OSError:
         why = f"cannot look at process {pid} (it does not exist, or has ended); try one that ps lists"
         raise Refusal(why, Exit.WRONG_WORD) from None
@@ -147,10 +147,10 @@ def follow(pid: int, pages: bool = False, seen: Callable[[Watched], None] | None
     return so_far
 
 
-def _lasting(found: Iterable[Process]) -> tuple[Process, ...]:
+def _lasting(found: Iterable[WatchedProcess]) -> tuple[WatchedProcess, ...]:
     """By rank; without what a rank's wrapper scripts started in passing, unless there was nothing else."""
 
-    def looks(process: Process) -> int:
+    def looks(process: WatchedProcess) -> int:
         return max((thread.seen_on.total() for thread in process.threads.values()), default=0)
 
     processes = sorted(found, key=lambda p: (p.rank if p.rank is not None else p.local_rank, p.pid))
@@ -165,7 +165,7 @@ class _Looker:
 
     def __init__(self, mark: bytes, pages: bool = False) -> None:
         self.mark, self.pages = mark, pages
-        self.found: dict[int, Process] = {}
+        self.found: dict[int, WatchedProcess] = {}
         self.looks = 0
 
     def look(self) -> None:
@@ -190,7 +190,7 @@ class _Looker:
             self.found[pid] = _new_process(pid, environment)
         self.see(self.found[pid], folder)
 
-    def see(self, process: Process, folder: Path) -> None:
+    def see(self, process: WatchedProcess, folder: Path) -> None:
         """One look at a process.
 
         Raises:
@@ -216,13 +216,13 @@ class _Looker:
                     process.pages_due_s = ended_s + (ended_s - begun_s) / PAGES_SHARE
 
 
-def _new_process(pid: int, environment: Sequence[bytes]) -> Process:
+def _new_process(pid: int, environment: Sequence[bytes]) -> WatchedProcess:
     variables = dict(word.decode(errors="replace").partition("=")[::2] for word in environment)
 
     def first(names: Sequence[str]) -> int | None:
         return next((int(variables[name]) for name in names if variables.get(name, "").isdigit()), None)
 
-    return Process(pid, first(RANK_VARIABLES), first(LOCAL_RANK_VARIABLES) or 0)
+    return WatchedProcess(pid, first(RANK_VARIABLES), first(LOCAL_RANK_VARIABLES) or 0)
 
 
 def parse_stat(text: str) -> tuple[str, int, float]:

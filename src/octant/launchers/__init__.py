@@ -30,7 +30,7 @@ An option whose values decide by themselves (`--cpu-bind=verbose`) is "interpret
 from octant.launchers._jobs import BatchSystem, Job, Submission, batch_system, headed
 from octant.launchers._mpi import MpiLauncher, hydra_hosts, implementation, mpi_launcher
 from octant.launchers._placement import from_syntax, to_every_syntax, to_syntax
-from octant.launchers._reading import Reading, Syntax
+from octant.launchers._reading import LauncherReading, Syntax
 from octant.launchers._recognise import (
     MOST_RANKS,
     LaunchCommand,
@@ -53,8 +53,8 @@ __all__ = [
     "JobSize",
     "LaunchCommand",
     "Launcher",
+    "LauncherReading",
     "MpiLauncher",
-    "Reading",
     "Recogniser",
     "Submission",
     "Syntax",

@@ -29,7 +29,7 @@ class Start:
 
 
 @dataclass
-class Choice:
+class LauncherLines:
     """The launcher, and its command lines: of a launcher one at most, of a tool one for each rank."""
 
     name: str
@@ -50,7 +50,7 @@ def programs(module: ModuleType) -> tuple[str, ...]:
     return found
 
 
-def choose(script: _command.Script, text: str, name: str | None, *, here: bool = False) -> Choice:
+def choose(script: _command.Script, text: str, name: str | None, *, here: bool = False) -> LauncherLines:
     """Return the launcher of pasted lines.
 
     Args:
@@ -68,7 +68,7 @@ def choose(script: _command.Script, text: str, name: str | None, *, here: bool =
     if name is not None:
         own = [start for start in starts if _command.command_name(start.words) in programs(readable[name])]
         own = own if programs(readable[name]) else starts[-1:]
-        return Choice(name, own, _others(starts, own))
+        return LauncherLines(name, own, _others(starts, own))
     own = [start for start in starts if _command.command_name(start.words) in known | starters()]
     launching = [start for start in own if _is_launcher(_command.command_name(start.words), readable)]
     own = launching or own
@@ -79,7 +79,7 @@ def choose(script: _command.Script, text: str, name: str | None, *, here: bool =
         chosen = {_of_command(start, script, readable, notes if here else None) for start in own}
         if len(chosen) > 1:
             raise ValueError(f"cannot draw lines of {' and '.join(sorted(chosen))} at once; give those of one of them")
-        return Choice(chosen.pop(), own, _others(starts, own), notes)
+        return LauncherLines(chosen.pop(), own, _others(starts, own), notes)
     for start in starts:
         _check_unknown(start.words, known)
     plain = [word for row in script.rows for word in (row if row[0].startswith("-") else row[:1])]
@@ -87,7 +87,7 @@ def choose(script: _command.Script, text: str, name: str | None, *, here: bool =
     if not marked:
         raise ValueError(f"cannot recognise the launcher of {text!r}; known: {', '.join(readable)}{unusable()}")
     last = [_start(script.rows[-1], script.variables)] if starts else []
-    return Choice(marked[0], last, _others(starts[:-1], ()))
+    return LauncherLines(marked[0], last, _others(starts[:-1], ()))
 
 
 def _start(words: Sequence[str], variables: Mapping[str, str]) -> Start:

@@ -45,11 +45,11 @@ COMMON = _tables.table(
 
 
 @dataclass(frozen=True)
-class Row:
+class LauncherCommand:
     """One command line: the tool or launcher, its options, and the program behind it."""
 
     words: tuple[str, ...]
-    given: _words.Given
+    given: _words.ParsedOptions
     program: tuple[str, ...] = ()
 
     def last(self, *names: str) -> str | None:
@@ -71,19 +71,21 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Command(Row):
+class Command(LauncherCommand):
     """The command line that a launcher's reader reads, with the lines before and behind it."""
 
     text: str = ""  # all lines
     variables: dict[str, str] = field(default_factory=dict)  # that ranks see: of the lines, `env` and assigning options
-    rows: tuple[Row, ...] = ()  # of a tool: one for each rank
-    directives: _words.Given = field(default_factory=lambda: _words.Given(0))  # options in lines such as #SBATCH
+    rows: tuple[LauncherCommand, ...] = ()  # of a tool: one for each rank
+    directives: _words.ParsedOptions = field(
+        default_factory=lambda: _words.ParsedOptions(0)
+    )  # options in lines such as #SBATCH
     file: str = ""  # lines of a rank file or map file behind the command
     outside: dict[str, str] = field(default_factory=dict)  # `variables` that the launcher itself sees
 
     def threads(self) -> int | None:
         """Return OpenMP's number of threads, of the outermost level."""
-        return _shared.Line(self.variables, []).threads()
+        return _shared.CommandLine(self.variables, []).threads()
 
     def value(self, variable: str) -> str:
         """Return what a variable is set to.
@@ -91,7 +93,7 @@ class Command(Row):
         Raises:
             ValueError: the text names it without setting it.
         """
-        return _shared.Line(self.variables, []).value(variable)
+        return _shared.CommandLine(self.variables, []).value(variable)
 
 
 @dataclass
@@ -232,27 +234,27 @@ def peel(words: Sequence[str], variables: Mapping[str, str]) -> tuple[Sequence[s
     return words[at:], seen, names
 
 
-def parsed(module: ModuleType, words: Sequence[str]) -> Row:
+def parsed(module: ModuleType, words: Sequence[str]) -> LauncherCommand:
     """Return a command line of a launcher, taken apart by the launcher's own grammar.
 
     Raises:
         ValueError: an option that the launcher does not have, or a missing value.
     """
     if not hasattr(module, "parse"):  # a runtime: the words are the program
-        return Row(tuple(words), _words.Given(0), tuple(words))
+        return LauncherCommand(tuple(words), _words.ParsedOptions(0), tuple(words))
     try:
-        given: _words.Given = module.parse(words)
+        given: _words.ParsedOptions = module.parse(words)
     except ValueError as error:
         raise ValueError(f"cannot read the command line of {module.TITLE}: {error}") from None
     program = words[given.end :]
     refuse_unexpanded([*words[: given.end], *program[:1]], {})
     if ":" in program:
         raise ValueError("cannot draw several programs, separated by :; try the command line of one of them")
-    return Row(tuple(words), given, tuple(program))
+    return LauncherCommand(tuple(words), given, tuple(program))
 
 
 def assigned(
-    row: Row, own: _tables.Table | None = None, notes: list[str] | None = None, *, ranks_only: bool = True
+    row: LauncherCommand, own: _tables.Table | None = None, notes: list[str] | None = None, *, ranks_only: bool = True
 ) -> dict[str, str]:
     """Return the variables that assigning options set for the ranks, or for the launcher (`--mca NAME VALUE`).
 
@@ -276,7 +278,7 @@ def assigned(
     return found
 
 
-def account_options(row: Row) -> list[str]:
+def account_options(row: LauncherCommand) -> list[str]:
     """Return the remarks on options that have no influence on the answer.
 
     Raises:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from octant.launchers import Reading, _command, _shared
+from octant.launchers import LauncherReading, _command, _shared
 from octant.machine import CpuSet, NotKnownError, Topology
 from octant.placement import Placement, RankPlace
 from octant.placement.expressions import objects
@@ -16,7 +16,7 @@ _PLACES = {"threads": "thread", "cores": "core", "sockets": "package", "numa_dom
 _VENDORS = ("KMP_AFFINITY", "GOMP_CPU_AFFINITY")
 
 
-def one_rank(sets: tuple[CpuSet, ...], topology: Topology, notes: list[str]) -> Reading:
+def one_rank(sets: tuple[CpuSet, ...], topology: Topology, notes: list[str]) -> LauncherReading:
     """A reading of the threads of one rank."""
     cpus = frozenset().union(*sets)
     nodes = tuple(node.os for node in topology.numa if node.cpus & cpus)
@@ -24,7 +24,7 @@ def one_rank(sets: tuple[CpuSet, ...], topology: Topology, notes: list[str]) -> 
     if len(set(sets)) < len(sets) and sets[0] != topology.allowed:
         notes.append("several threads are bound to one place and share it")
     request = recognise([cpus], topology, len(sets))
-    return Reading(request, Placement(ranks, facts(ranks, topology)), (*notes, *facts(ranks, topology)))
+    return LauncherReading(request, Placement(ranks, facts(ranks, topology)), (*notes, *facts(ranks, topology)))
 
 
 def runtimes(variables: dict[str, str]) -> list[str]:
@@ -42,7 +42,7 @@ def runtimes(variables: dict[str, str]) -> list[str]:
     return []
 
 
-def read(command: _command.Command, topology: Topology) -> Reading:
+def read(command: _command.Command, topology: Topology) -> LauncherReading:
     """What GNU's runtime does in a process that may use the whole topology; others treat invalid values differently."""
     variables = command.variables
     notes = runtimes(variables)
@@ -57,7 +57,9 @@ def read(command: _command.Command, topology: Topology) -> Reading:
     return bound_threads(command, places, topology, notes)
 
 
-def bound_threads(command: _command.Command, places: Sequence[CpuSet], topology: Topology, notes: list[str]) -> Reading:
+def bound_threads(
+    command: _command.Command, places: Sequence[CpuSet], topology: Topology, notes: list[str]
+) -> LauncherReading:
     """Return the reading of the threads of one rank on places, as OMP_PROC_BIND says; no places: none are stated."""
     count = command.threads() or len(topology.allowed)  # GNU's runtime counts the CPUs of its mask
     policy = command.variables.get("OMP_PROC_BIND", "").split(",")[0].strip().lower()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from octant.launchers import MOST_RANKS, Reading, _command, _shared, _words
+from octant.launchers import MOST_RANKS, LauncherReading, _command, _shared, _words
 from octant.machine import CpuSet, Topology
 
 BY_DEFAULT = "by default"
@@ -17,7 +17,7 @@ OF_41 = (
 """Parameters and options that Open MPI 5 lacks."""
 
 
-def rank_count(given: _words.Given) -> int | None:
+def rank_count(given: _words.ParsedOptions) -> int | None:
     """Return the number of ranks that the words state; `None`: none.
 
     Raises:
@@ -28,7 +28,7 @@ def rank_count(given: _words.Given) -> int | None:
 
 
 def binding_option(
-    given: _words.Given, parameters: Mapping[str, tuple[str, ...]], environment: Mapping[str, str]
+    given: _words.ParsedOptions, parameters: Mapping[str, tuple[str, ...]], environment: Mapping[str, str]
 ) -> tuple[bool, str] | None:
     """Return whether words or variables bind, and which one does ("" if it unbinds); `None`: neither mentions binding.
 
@@ -96,7 +96,7 @@ def without_effect(
 
 def reading(
     command: _command.Command, topology: Topology, masks: Sequence[CpuSet | None], notes: Sequence[str]
-) -> Reading:
+) -> LauncherReading:
     """Return the reading of masks, in which an unbound rank has every CPU."""
     count, more = command.threads(), []
     if "," in (command.last("host") or "") or command.has("hostfile", "default-hostfile"):

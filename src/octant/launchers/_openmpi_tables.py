@@ -5,7 +5,7 @@ Sources: the tables of `schizo/ompi` and of PRRTE's parser, `mpirun --help full`
 """
 
 from octant.launchers import _orte_policy, _prrte_policy, _words
-from octant.launchers._tables import OPTIONAL, Option, assigning, interpreted, irrelevant, not_read, refused, table
+from octant.launchers._tables import OPTIONAL, OptionFacts, assigning, interpreted, irrelevant, not_read, refused, table
 
 _OUTPUT = "it concerns what is printed, and where"
 _FILES = "it concerns folders and files"
@@ -38,7 +38,7 @@ _COMMON = table(
     assigning("x", 1, ranks_only=True),
     interpreted("nolocal nooversubscribe oversubscribe use-hwthread-cpus bycore bynode byslot pernode bind-to-core"),
     interpreted("N npernode npersocket ppr cpu-list cpu-set cpus-per-proc cpus-per-rank n|np|c", 1),
-    {"": Option("", "interpreted")},
+    {"": OptionFacts("", "interpreted")},
 )  # fmt: skip
 OPTIONS5 = table(
     _COMMON,

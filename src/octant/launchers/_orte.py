@@ -14,7 +14,7 @@ OBJECTS = ("hwthread", "core", "l1cache", "l2cache", "l3cache", "socket", "numa"
 
 
 @dataclass(frozen=True)
-class Policy:
+class OrtePolicy:
     """What options, parameters and variables ask for; "" and `None` are left to defaults."""
 
     mapper: str = ""  # slot, node, ppr, or a name of `OBJECTS`
@@ -47,7 +47,7 @@ def has_level(topology: Topology, name: str) -> bool:
     return has_objects(topology, "package" if name == "socket" else name)
 
 
-def place(topology: Topology, policy: Policy, ranks: int | None) -> list[CpuSet | None]:
+def place(topology: Topology, policy: OrtePolicy, ranks: int | None) -> list[CpuSet | None]:
     """Return the mask of each rank; `None`: unbound.
 
     Args:
@@ -79,7 +79,7 @@ def place(topology: Topology, policy: Policy, ranks: int | None) -> list[CpuSet 
     return [masks[at] for at in order]
 
 
-def _checked(policy: Policy) -> Policy:
+def _checked(policy: OrtePolicy) -> OrtePolicy:
     """Refuse what ORTE refuses; PE= needs CPUs to bind to, and objects that hold several."""
     if "hwthread" in (policy.mapper, policy.binder):
         policy = replace(policy, hwthreads=True, slots=policy.slots)
@@ -95,7 +95,7 @@ def _checked(policy: Policy) -> Policy:
     )
 
 
-def _default_ranks(topology: Topology, policy: Policy, slots: int) -> int:
+def _default_ranks(topology: Topology, policy: OrtePolicy, slots: int) -> int:
     if policy.mapper == "ppr" and policy.unit == "node":
         return policy.per
     if policy.mapper == "ppr" and policy.unit == "socket":
@@ -103,19 +103,19 @@ def _default_ranks(topology: Topology, policy: Policy, slots: int) -> int:
     return slots
 
 
-def _default_mapper(policy: Policy, ranks: int) -> str:
+def _default_mapper(policy: OrtePolicy, ranks: int) -> str:
     if ranks > 2:
         return "numa"
     return "slot" if policy.width > 1 else policy.cpu()
 
 
-def _default_binder(policy: Policy, mapper: str, ranks: int, *, stated: bool) -> str:
+def _default_binder(policy: OrtePolicy, mapper: str, ranks: int, *, stated: bool) -> str:
     if stated and mapper in OBJECTS:
         return mapper
     return policy.cpu() if ranks <= 2 else "numa"
 
 
-def _locations(topology: Topology, policy: Policy, mapper: str, ranks: int) -> tuple[list[CpuSet], str]:
+def _locations(topology: Topology, policy: OrtePolicy, mapper: str, ranks: int) -> tuple[list[CpuSet], str]:
     """Return the object of each process, in the order of assignment, and the level of these objects."""
     whole = frozenset(cpu.os for cpu in topology.cpus)
     if mapper in ("slot", "node"):
@@ -140,11 +140,11 @@ def _locations(topology: Topology, policy: Policy, mapper: str, ranks: int) -> t
     return [places[rank % len(places)] for rank in range(ranks)], mapper
 
 
-def _cpus(topology: Topology, policy: Policy, held: CpuSet) -> int:
+def _cpus(topology: Topology, policy: OrtePolicy, held: CpuSet) -> int:
     return sum(1 for cpu in level_of(topology, policy.cpu()) if cpu <= held)
 
 
-def _order(topology: Topology, policy: Policy, ranker: str, locations: list[CpuSet]) -> list[int]:
+def _order(topology: Topology, policy: OrtePolicy, ranker: str, locations: list[CpuSet]) -> list[int]:
     """Return the position of each rank's process: in turn over the objects of the ranking, or object by object."""
     if ranker not in OBJECTS:
         return list(range(len(locations)))
@@ -163,7 +163,9 @@ def _order(topology: Topology, policy: Policy, ranker: str, locations: list[CpuS
     return order
 
 
-def _bound(topology: Topology, policy: Policy, binder: str, level: str, locations: list[CpuSet]) -> list[CpuSet | None]:
+def _bound(
+    topology: Topology, policy: OrtePolicy, binder: str, level: str, locations: list[CpuSet]
+) -> list[CpuSet | None]:
     if binder in ("none", "board"):
         return [None] * len(locations)
     if binder == "cpu-list":

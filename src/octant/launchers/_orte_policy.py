@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from octant.launchers import _shared
-from octant.launchers._orte import OBJECTS, Policy, level_of
+from octant.launchers._orte import OBJECTS, OrtePolicy, level_of
 from octant.launchers._prrte import Refused
 from octant.launchers._prrte_policy import Occurrences
 from octant.machine import CpuSet, Topology
@@ -44,7 +44,7 @@ _MAPPERS = ("slot", "node", "seq", "core", "l1cache", "l2cache", "l3cache", "soc
             "dist", "ppr")  # fmt: skip
 
 
-def read(given: Occurrences, variables: Mapping[str, str], topology: Topology) -> tuple[Policy, int | None]:
+def read(given: Occurrences, variables: Mapping[str, str], topology: Topology) -> tuple[OrtePolicy, int | None]:
     """Return what options and variables ask for, and the number of ranks.
 
     Raises:
@@ -113,13 +113,13 @@ def _full(option: str, word: str, names: tuple[str, ...]) -> str:
     return found
 
 
-def _mapping(said: Mapping[str, str]) -> Policy:
+def _mapping(said: Mapping[str, str]) -> OrtePolicy:
     text = said.get("mapping", "")
     if "pattern" in said:
         if text:
             raise Refused("Open MPI 4.1 refuses --ppr beside --map-by; try --map-by ppr:2:numa alone")
         text = f"ppr:{said['pattern']}"
-    policy = _one_mapping(text) if text else Policy()
+    policy = _one_mapping(text) if text else OrtePolicy()
     for about, unit in (("bycore", "core"), ("byslot", "slot"), ("bynode", "node")):
         if _true(said, about):
             if policy.mapper not in ("", unit) and not policy.implied:
@@ -141,19 +141,19 @@ def _mapping(said: Mapping[str, str]) -> Policy:
     return policy
 
 
-def _one_mapping(text: str) -> Policy:
+def _one_mapping(text: str) -> OrtePolicy:
     name, _, rest = text.partition(":")
-    policy, span = Policy(), False
+    policy, span = OrtePolicy(), False
     if name and "ppr".startswith(name.lower()):
         number, _, rest = rest.partition(":")
         unit, _, rest = rest.partition(":")
         full = _full("--map-by ppr", "socket" if unit == "skt" else unit, ("node", *OBJECTS))
-        policy = Policy(mapper="ppr", per=_shared.whole("--map-by ppr", number), unit=full)
+        policy = OrtePolicy(mapper="ppr", per=_shared.whole("--map-by ppr", number), unit=full)
     elif name:
         mapper = _full("--map-by", name, _MAPPERS)
         if mapper in ("board", "dist", "seq"):
             raise ValueError(f"cannot draw --map-by {mapper}: it needs a file, a device, or is refused")
-        policy = Policy(mapper=mapper)
+        policy = OrtePolicy(mapper=mapper)
     for word in filter(None, rest.split(",")):
         if word.lower().startswith("pe"):
             policy = replace(policy, width=_shared.whole("PE", word.partition("=")[2]))
@@ -164,7 +164,7 @@ def _one_mapping(text: str) -> Policy:
     return policy if policy.mapper else replace(policy, mapper="socket", implied=not span)
 
 
-def _binding(policy: Policy, said: Mapping[str, str]) -> Policy:
+def _binding(policy: OrtePolicy, said: Mapping[str, str]) -> OrtePolicy:
     text = said.get("binding", "").lower()
     binder, _, qualifiers = text.partition(":")
     names = ("if-supported", "overload-allowed", "oversubscribe-allowed", "ordered")

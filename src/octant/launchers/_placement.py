@@ -9,7 +9,7 @@ from types import ModuleType
 
 from octant import registry
 from octant.launchers import _choice, _command, _heads, _shared, _words
-from octant.launchers._reading import Reading, Syntax
+from octant.launchers._reading import LauncherReading, Syntax
 from octant.launchers._roles import PACKAGE, entries, file_name, find, having
 from octant.machine import Topology
 from octant.placement import Placement
@@ -41,7 +41,9 @@ def to_every_syntax(
     return dict(made.working), (*entries().broken.values(), *made.broken.values())
 
 
-def from_syntax(text: str, topology: Topology, name: str | None = None, *, here: bool = False) -> tuple[str, Reading]:
+def from_syntax(
+    text: str, topology: Topology, name: str | None = None, *, here: bool = False
+) -> tuple[str, LauncherReading]:
     """Which launcher's lines these are, and what they would do on the topology.
 
     The launcher that starts the ranks is read first; variables of an OpenMP runtime beside it then place the threads
@@ -86,7 +88,7 @@ def from_syntax(text: str, topology: Topology, name: str | None = None, *, here:
     return choice.name, replace(reading, remarks=(*dict.fromkeys(notes), *reading.remarks))
 
 
-def _command_of(choice: _choice.Choice, script: _command.Script, text: str) -> _command.Command:
+def _command_of(choice: _choice.LauncherLines, script: _command.Script, text: str) -> _command.Command:
     """Return what the launcher's reader reads.
 
     Raises:
@@ -94,20 +96,22 @@ def _command_of(choice: _choice.Choice, script: _command.Script, text: str) -> _
     """
     module = having("read")[choice.name]
     rows = tuple(_row(module, start) for start in choice.starts)
-    first = rows[0] if rows else _command.Row((), _words.Given(0))
+    first = rows[0] if rows else _command.LauncherCommand((), _words.ParsedOptions(0))
     variables, outside = ({}, {}) if rows else (dict(script.variables), dict(script.variables))
     for start, row in zip(choice.starts, rows, strict=True):
         variables |= {**start.variables, **_command.assigned(row, module.VARIABLES, choice.notes)}
         outside |= {**start.outside, **_command.assigned(row, module.VARIABLES, [], ranks_only=False)}
     mark = getattr(module, "DIRECTIVE", None)
     stated = [word for line in script.comments if mark and line.startswith(mark) for word in _directive(line, mark)]
-    directives = _command.parsed(module, [mark, *stated]).given if mark and stated else _words.Given(0)
+    directives = _command.parsed(module, [mark, *stated]).given if mark and stated else _words.ParsedOptions(0)
     return _command.Command(
         first.words, first.given, first.program, text, variables, rows, directives, script.file, outside
     )
 
 
-def _of_ranks(module: ModuleType, command: _command.Command, script: _command.Script, topology: Topology) -> Reading:
+def _of_ranks(
+    module: ModuleType, command: _command.Command, script: _command.Script, topology: Topology
+) -> LauncherReading:
     """Return the reading of the lines; lines of a runtime without a program are those of one rank each.
 
     Raises:
@@ -116,14 +120,16 @@ def _of_ranks(module: ModuleType, command: _command.Command, script: _command.Sc
     names = [name for line in script.lines for name in line if re.search(module.MARK, name)]
     repeated = next((name for name in names if names.count(name) > 1), None)
     if _choice.binds(module) != "threads" or script.rows or repeated is None:
-        alone: Reading = module.from_syntax(command, topology)
+        alone: LauncherReading = module.from_syntax(command, topology)
         return alone
     variables: list[dict[str, str]] = []
     seen: dict[str, str] = {}
     for line in script.lines:
         seen = {**seen, **line}
         variables = [*variables, seen] if repeated in line else [*variables[:-1], seen] if variables else []
-    readings: list[Reading] = [module.from_syntax(replace(command, variables=one), topology) for one in variables]
+    readings: list[LauncherReading] = [
+        module.from_syntax(replace(command, variables=one), topology) for one in variables
+    ]
     ranks = tuple(replace(one.placement.ranks[0], rank=rank) for rank, one in enumerate(readings))
     threads = len(ranks[0].threads)
     if any(len(place.threads) != threads for place in ranks):
@@ -132,7 +138,7 @@ def _of_ranks(module: ModuleType, command: _command.Command, script: _command.Sc
     remarks = facts(ranks, topology)
     request = recognise([place.cpus for place in ranks], topology, threads)
     note = f"each line that sets {repeated} is read as one rank"
-    return Reading(request, Placement(ranks, remarks), (note, *dict.fromkeys(notes), *remarks))
+    return LauncherReading(request, Placement(ranks, remarks), (note, *dict.fromkeys(notes), *remarks))
 
 
 def _stated(command: _command.Command) -> str:
@@ -146,7 +152,7 @@ def _counts(command: _command.Command) -> bool:
     return command.has("n", "np", "ntasks", "nrs", "NP", "c" if command.words[:1] == ("mpirun",) else "n")
 
 
-def _row(module: ModuleType, start: _choice.Start) -> _command.Row:
+def _row(module: ModuleType, start: _choice.Start) -> _command.LauncherCommand:
     """Return a command line, taken apart, without `env A=b` and such in front of its program."""
     row = _command.parsed(module, start.words)
     program, start.variables, front = _command.peel(row.program, start.variables)
@@ -183,7 +189,7 @@ def _directive(line: str, mark: str) -> list[str]:
     return shlex.split(line[len(mark) :], comments=True)
 
 
-def _unread(choice: _choice.Choice, command: _command.Command) -> list[str]:
+def _unread(choice: _choice.LauncherLines, command: _command.Command) -> list[str]:
     """Return the remarks on commands among the lines, and on the words behind the program."""
     notes = [f"not read: {line}" for line in choice.unread]
     front = dict.fromkeys(name for start in choice.starts for name in start.front)
@@ -204,7 +210,9 @@ def _innermost(program: Sequence[str]) -> Sequence[str]:
     return program if tool is None else _command.peel(_command.parsed(tool, program).program, {})[0]
 
 
-def _tools(choice: _choice.Choice, command: _command.Command, topology: Topology) -> tuple[list[str], Memory | None]:
+def _tools(
+    choice: _choice.LauncherLines, command: _command.Command, topology: Topology
+) -> tuple[list[str], Memory | None]:
     """Return the remarks on tools around a launcher, and the memory policy that one behind it sets.
 
     Hydra and Open MPI were seen to bind outside of the masks of tools in front.
@@ -223,7 +231,7 @@ def _tools(choice: _choice.Choice, command: _command.Command, topology: Topology
         inner = _command.parsed(tools[name], row.program)
         _command.account_options(inner)
         alone = _command.Command(inner.words, inner.given, inner.program, rows=(inner,))
-        reading: Reading = tools[name].from_syntax(alone, topology)
+        reading: LauncherReading = tools[name].from_syntax(alone, topology)
         if any(place.cpus != topology.allowed for place in reading.placement.ranks):
             raise ValueError(
                 f"cannot draw {name} behind another launcher: it replaces the mask of each rank; read its line alone"
@@ -243,14 +251,16 @@ def _tools(choice: _choice.Choice, command: _command.Command, topology: Topology
     ], memory
 
 
-def _with_threads(outer: Reading, runtime: ModuleType, command: _command.Command, topology: Topology) -> Reading:
+def _with_threads(
+    outer: LauncherReading, runtime: ModuleType, command: _command.Command, topology: Topology
+) -> LauncherReading:
     """The reading with the threads of each rank where the runtime puts them inside the mask of the rank."""
     ranks, notes = [], [note for note in outer.remarks if note not in outer.placement.remarks]
     refused: list[ValueError] = []
     for place in outer.placement.ranks:
         own = replace(topology, allowed=place.cpus & topology.allowed or topology.allowed)
         try:
-            inner: Reading = runtime.from_syntax(command, own)
+            inner: LauncherReading = runtime.from_syntax(command, own)
         except ValueError as error:  # a list for rank 0 names nothing that the next rank may use
             refused.append(error)
             notes.append(f"rank {place.rank}: {error}")
@@ -271,4 +281,4 @@ def _with_threads(outer: Reading, runtime: ModuleType, command: _command.Command
             "every rank's runtime binds its threads to the same hardware threads, since the launcher leaves ranks "
             "unbound or on one mask: bind the ranks first"
         )
-    return Reading(request, Placement(tuple(ranks), remarks), (*notes, *remarks))
+    return LauncherReading(request, Placement(tuple(ranks), remarks), (*notes, *remarks))

@@ -20,7 +20,7 @@ class Refused(ValueError):  # noqa: N818 (the launcher's refusal, reported to th
 
 
 @dataclass(frozen=True)
-class Policy:
+class PrrtePolicy:
     """What options, parameters and variables ask for; "" and `None` are left to defaults."""
 
     mapper: str = ""  # slot, node, ppr, pe-list, seq, rankfile, or a name of `LEVELS`
@@ -51,7 +51,7 @@ class _Mapper:
     """One node while ranks are mapped to it."""
 
     topology: Topology
-    policy: Policy
+    policy: PrrtePolicy
     binder: str
     slots: int
     free: set[int]
@@ -262,7 +262,7 @@ def logical(cpus: tuple[CpuSet, ...], parts: tuple[str, ...], what: str) -> CpuS
     return held
 
 
-def place(topology: Topology, policy: Policy, ranks: int | None) -> list[CpuSet | None]:
+def place(topology: Topology, policy: PrrtePolicy, ranks: int | None) -> list[CpuSet | None]:
     """Return the mask of each rank; `None`: unbound.
 
     Args:
@@ -297,7 +297,7 @@ def place(topology: Topology, policy: Policy, ranks: int | None) -> list[CpuSet 
     return _ranked(mapper.mapped, ranker)
 
 
-def _default_mapper(policy: Policy) -> str:
+def _default_mapper(policy: PrrtePolicy) -> str:
     if (policy.width or 1) > 1:
         return "slot"
     if policy.binder:
@@ -305,7 +305,7 @@ def _default_mapper(policy: Policy) -> str:
     return policy.cpu()
 
 
-def _default_ranks(topology: Topology, policy: Policy, slots: int) -> int:
+def _default_ranks(topology: Topology, policy: PrrtePolicy, slots: int) -> int:
     if policy.mapper == "ppr":
         return policy.per * (1 if policy.unit == "node" else len(objects_of(topology, policy.unit)))
     if policy.mapper == "pe-list":
@@ -315,7 +315,7 @@ def _default_ranks(topology: Topology, policy: Policy, slots: int) -> int:
     return slots
 
 
-def _check_mapper(policy: Policy) -> None:
+def _check_mapper(policy: PrrtePolicy) -> None:
     wide = (policy.width or 1) > 1
     if wide and (policy.mapper == "hwthread" or (policy.mapper == "core" and not policy.hwthreads)):
         raise Refused(f"Open MPI 5 refuses {policy.mapper}:PE={policy.width}; try slot:PE={policy.width}")
@@ -325,7 +325,7 @@ def _check_mapper(policy: Policy) -> None:
         raise Refused(f"Open MPI 5 refuses to rank by {policy.ranker or 'span'} with {policy.mapper}; try package")
 
 
-def _default_ranker(policy: Policy) -> str:
+def _default_ranker(policy: PrrtePolicy) -> str:
     if policy.mapper in ("slot", "node"):
         return "slot"
     if policy.span:
@@ -333,7 +333,7 @@ def _default_ranker(policy: Policy) -> str:
     return "fill" if policy.mapper in LEVELS else "slot"
 
 
-def _default_binder(policy: Policy, ranks: int) -> str:
+def _default_binder(policy: PrrtePolicy, ranks: int) -> str:
     if policy.oversubscribe:
         return "none"
     if policy.width is not None or policy.mapper == "pe-list":
@@ -344,7 +344,7 @@ def _default_binder(policy: Policy, ranks: int) -> str:
     return policy.cpu() if ranks <= 2 else "numa"
 
 
-def _check_binder(policy: Policy, binder: str) -> tuple[Policy, str]:
+def _check_binder(policy: PrrtePolicy, binder: str) -> tuple[PrrtePolicy, str]:
     """Refuse what PRRTE refuses; PE= and ORDERED need CPUs, and --bind-to then decides which CPUs."""
     level = policy.unit if policy.mapper == "ppr" else policy.mapper
     if binder != "none" and LEVELS.get(level, 1) > LEVELS[binder]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from octant.launchers import _shared
-from octant.launchers._prrte import LEVELS, Policy, Refused, logical, objects_of
+from octant.launchers._prrte import LEVELS, PrrtePolicy, Refused, logical, objects_of
 from octant.machine import Topology
 
 Occurrences = Sequence[tuple[str, Sequence[str]]]
@@ -54,16 +54,16 @@ OF_ORTE = ("hwloc_base_", "rmaps_base_", "rmaps_ppr_", "orte_set_default_slots",
 
 
 @dataclass(frozen=True)
-class Asked:
+class PolicyOptions:
     """What was asked for; `mapping` and `binding` name the options that say so."""
 
-    policy: Policy
+    policy: PrrtePolicy
     ranks: int | None
     file: str  # of a rank file
     notes: tuple[str, ...]
 
 
-def read(given: Occurrences, variables: Mapping[str, str], topology: Topology) -> Asked:
+def read(given: Occurrences, variables: Mapping[str, str], topology: Topology) -> PolicyOptions:
     """Return what options and variables ask for.
 
     Raises:
@@ -83,7 +83,7 @@ def read(given: Occurrences, variables: Mapping[str, str], topology: Topology) -
         policy = replace(policy, usable=_usable(parameters["cpus"], topology))
     policy = replace(policy, slots=_slots(given, parameters, topology))
     number = next((values[0] for name, values in reversed(given) if name in ("n", "np", "c")), None)
-    return Asked(policy, None if number is None else _shared.whole("-n", number), file, tuple(notes))
+    return PolicyOptions(policy, None if number is None else _shared.whole("-n", number), file, tuple(notes))
 
 
 def _only(given: Occurrences, names: Sequence[str], old: str = "") -> str:
@@ -123,7 +123,7 @@ def _full(option: str, word: str, names: Iterable[str]) -> str:
     return found
 
 
-def _mapping(text: str, default: str) -> tuple[Policy, str]:
+def _mapping(text: str, default: str) -> tuple[PrrtePolicy, str]:
     """Return the mapping that the command line and the parameter give, and the rank file."""
     base, base_file = _one_mapping(default)
     if base.mapper == "pe-list" or base.ordered:
@@ -141,28 +141,28 @@ def _mapping(text: str, default: str) -> tuple[Policy, str]:
     return replace(own, hwthreads=hwthreads, oversubscribe=oversubscribe, nolocal=own.nolocal or base.nolocal), file
 
 
-def _one_mapping(text: str) -> tuple[Policy, str]:
+def _one_mapping(text: str) -> tuple[PrrtePolicy, str]:
     words = text.split(":")
-    policy = Policy()
+    policy = PrrtePolicy()
     if words[0].lower() == "ppr":
         policy, words = _pattern(text, words)
     elif words[0].partition("=")[0].lower() == "pe-list":
-        policy = Policy(mapper="pe-list", listed=_listed(words[0].partition("=")[2]))
+        policy = PrrtePolicy(mapper="pe-list", listed=_listed(words[0].partition("=")[2]))
     elif words[0]:
         mapper = "package" if words[0].lower().startswith("socket") else words[0].partition("=")[0]
-        policy = Policy(mapper=_full("--map-by", mapper, _MAPPERS))
+        policy = PrrtePolicy(mapper=_full("--map-by", mapper, _MAPPERS))
         if policy.mapper in ("ppr", "pe-list"):
             raise Refused(f"cannot read --map-by {text}; try ppr:2:numa or pe-list=0,1")
     return _modified(policy, words[1:])
 
 
-def _pattern(text: str, words: list[str]) -> tuple[Policy, list[str]]:
+def _pattern(text: str, words: list[str]) -> tuple[PrrtePolicy, list[str]]:
     if len(words) < 3:
         raise Refused(f"cannot read --map-by {text}; try ppr:2:numa")
     units = (*LEVELS, "node", "socket", "skt")
     unit = _full("--map-by ppr", words[2], [name for name in units if name != "none"])
     unit = "package" if unit in ("socket", "skt") else unit
-    return Policy(mapper="ppr", per=_shared.whole("--map-by ppr", words[1]), unit=unit), words[2:]
+    return PrrtePolicy(mapper="ppr", per=_shared.whole("--map-by ppr", words[1]), unit=unit), words[2:]
 
 
 def _listed(text: str) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ def _listed(text: str) -> tuple[str, ...]:
     return parts
 
 
-def _modified(policy: Policy, words: Sequence[str]) -> tuple[Policy, str]:
+def _modified(policy: PrrtePolicy, words: Sequence[str]) -> tuple[PrrtePolicy, str]:
     file, seen = "", set()
     for word in words:
         name, _, value = word.partition("=")
@@ -196,7 +196,7 @@ def _modified(policy: Policy, words: Sequence[str]) -> tuple[Policy, str]:
     ), file
 
 
-def _binding(policy: Policy, text: str, default: str) -> Policy:
+def _binding(policy: PrrtePolicy, text: str, default: str) -> PrrtePolicy:
     """Add what --bind-to says, or else the parameter."""
     if not text and policy.oversubscribe:
         return policy

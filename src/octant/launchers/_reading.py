@@ -17,7 +17,7 @@ class Syntax:
 
 
 @dataclass(frozen=True)
-class Reading:
+class LauncherReading:
     """What a launcher's lines would do: the equivalent request, the placement, and what may be unexpected."""
 
     request: Request

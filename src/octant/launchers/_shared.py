@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from octant.launchers._reading import Reading
+from octant.launchers._reading import LauncherReading
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, RankPlace
 from octant.placement.nonempty import NonEmptySet
@@ -92,7 +92,7 @@ def no_threads(placement: Placement, who: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Line:
+class CommandLine:
     """A command line: the assignments before it, and its arguments, the program first."""
 
     variables: dict[str, str]
@@ -159,7 +159,7 @@ def whole(name: str, value: str, most: int = MOST_RANKS, least: int = 1) -> int:
     return int(value)
 
 
-def read_line(text: str) -> Line:
+def read_line(text: str) -> CommandLine:
     """Assignments and arguments of pasted lines (`export A=b`, `A=b mpiexec -n 4 prog`, with `\\` at ends).
 
     Raises:
@@ -184,17 +184,17 @@ def read_line(text: str) -> Line:
             name, equals, value = words[at + 1].partition("=")
             if equals or (word.endswith("env") and word != "env" and at + 2 < len(words)):
                 variables.setdefault(name, value if equals else words[at + 2])
-    return Line(variables, words)
+    return CommandLine(variables, words)
 
 
-def reading_of_request(request: Request, topology: Topology, remarks: Sequence[str] = ()) -> Reading:
+def reading_of_request(request: Request, topology: Topology, remarks: Sequence[str] = ()) -> LauncherReading:
     """A reading whose placement is the plan of a request.
 
     Raises:
         DoesNotFit: the topology cannot hold it.
     """
     placement = plan(topology, request)
-    return Reading(request, placement, (*remarks, *placement.remarks))
+    return LauncherReading(request, placement, (*remarks, *placement.remarks))
 
 
 def fill_ranks(request: Request, topology: Topology) -> tuple[Request, tuple[str, ...]]:
@@ -211,7 +211,7 @@ def fill_ranks(request: Request, topology: Topology) -> tuple[Request, tuple[str
 
 def reading_of_masks(
     sets: Sequence[CpuSet], topology: Topology, threads: int | None, notes: Sequence[str] = ()
-) -> Reading:
+) -> LauncherReading:
     """A reading of plain masks, one per rank; an OpenMP runtime is assumed to give each thread its part.
 
     Raises:
@@ -230,10 +230,10 @@ def reading_of_masks(
         ranks = tuple(
             RankPlace.of_threads(i, (held,) * (threads or 1), _nodes(held, topology)) for i, held in enumerate(sets)
         )
-    return Reading(request, Placement(ranks, facts(ranks, topology)), (*notes, *facts(ranks, topology)))
+    return LauncherReading(request, Placement(ranks, facts(ranks, topology)), (*notes, *facts(ranks, topology)))
 
 
-def with_memory(read: Reading, memories: Sequence[Memory], topology: Topology) -> Reading:
+def with_memory(read: LauncherReading, memories: Sequence[Memory], topology: Topology) -> LauncherReading:
     """The reading with a memory policy for each rank."""
     every = tuple(node.os for node in topology.usable_nodes())
     ranks = tuple(
@@ -249,7 +249,7 @@ def with_memory(read: Reading, memories: Sequence[Memory], topology: Topology) -
         else:
             notes = ("ranks have different memory policies: the syntax of other launchers uses that of the last line",)
     request = replace(read.request, memory=memory)
-    return Reading(request, replace(read.placement, ranks=ranks), (*notes, *read.remarks))
+    return LauncherReading(request, replace(read.placement, ranks=ranks), (*notes, *read.remarks))
 
 
 def _nodes(held: CpuSet, topology: Topology) -> tuple[int, ...]:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from octant.launchers import _shared
-from octant.launchers._slurm_masks import Bind, Node, Step
-from octant.launchers._words import Given
+from octant.launchers._slurm_masks import Bind, Node, SrunStep
+from octant.launchers._words import ParsedOptions
 from octant.placement.request import MOST_OF_TORUS
 
 _VARIABLES = {
@@ -30,12 +30,12 @@ NO_LIMIT = 0xFFFF
 
 
 @dataclass
-class Asked:
+class SrunOptions:
     """The options of one srun by their source, and notes on what may be unexpected."""
 
-    given: Given
+    given: ParsedOptions
     variables: Mapping[str, str]
-    batch: Given
+    batch: ParsedOptions
     notes: list[str] = field(default_factory=list)
 
     def line(self, name: str) -> str | None:
@@ -75,7 +75,7 @@ class Asked:
         return name in self.given.values or inherited or any(key in self.variables for key in _FLAGS.get(name, ()))
 
 
-def step_of(asked: Asked, node: Node) -> Step:
+def step_of(asked: SrunOptions, node: Node) -> SrunStep:
     """Return the step that srun asks for.
 
     Raises:
@@ -89,7 +89,7 @@ def step_of(asked: Asked, node: Node) -> Step:
     overcommit, exact = asked.flag("overcommit"), _exact(asked, width)
     nodes, tasks, per_node = _counts(asked, node, width, shape)
     of_job = asked.of_job("threads-per-core")
-    return Step(
+    return SrunStep(
         tasks=tasks,
         nodes=nodes,
         cpus_per_task=width,
@@ -107,17 +107,17 @@ def step_of(asked: Asked, node: Node) -> Step:
     )
 
 
-def _line_number(asked: Asked, name: str) -> int | None:
+def _line_number(asked: SrunOptions, name: str) -> int | None:
     value = asked.line(name)
     return None if value is None else _shared.whole(f"--{name}", value)
 
 
-def _batch_number(asked: Asked, name: str) -> int | None:
+def _batch_number(asked: SrunOptions, name: str) -> int | None:
     value = asked.batch.last(name)
     return None if value is None else _shared.whole(f"--{name}", value)
 
 
-def _exact(asked: Asked, width: int | None) -> bool:
+def _exact(asked: SrunOptions, width: int | None) -> bool:
     """Tell whether the step gets only the CPUs that it asks for."""
     exclusive = "exclusive" in asked.given.values and not asked.given.last("exclusive")
     exact = asked.flag("exact") or exclusive
@@ -128,7 +128,7 @@ def _exact(asked: Asked, width: int | None) -> bool:
     return exact or (width is not None and not asked.flag("overcommit"))
 
 
-def _shape(asked: Asked) -> tuple[int | None, int | None, int | None]:
+def _shape(asked: SrunOptions) -> tuple[int | None, int | None, int | None]:
     """Return sockets, cores and threads: -B states all three anew, and of several options the last one counts."""
     inherited = [asked.inherited(name) for name in _SHAPE]
     found = [
@@ -149,7 +149,7 @@ _SHAPE = ("sockets-per-node", "cores-per-socket", "threads-per-core")
 
 
 def _counts(
-    asked: Asked, node: Node, width: int | None, shape: tuple[int | None, int | None, int | None]
+    asked: SrunOptions, node: Node, width: int | None, shape: tuple[int | None, int | None, int | None]
 ) -> tuple[int, int, int]:
     """Return the numbers of nodes and tasks, and the limit of tasks by node, 0: none."""
     stated, hosts = asked.value("nodes"), _hosts(asked)
@@ -176,7 +176,7 @@ def _counts(
     return nodes, _shared.whole("-n", str(tasks), MOST_OF_TORUS), per_node or 0
 
 
-def _hosts(asked: Asked) -> int:
+def _hosts(asked: SrunOptions) -> int:
     """Return the number of hosts that -w names; 0: none.
 
     Raises:
@@ -196,7 +196,7 @@ def _hosts(asked: Asked) -> int:
     return _shared.whole("-w", str(count), MOST_OF_TORUS, 0)
 
 
-def _distribution(asked: Asked) -> tuple[tuple[str, str], int, bool]:
+def _distribution(asked: SrunOptions) -> tuple[tuple[str, str], int, bool]:
     """Return the distributions over nodes and sockets, the size of planes, and whether nodes are packed.
 
     Raises:
@@ -226,7 +226,7 @@ def _distribution(asked: Asked) -> tuple[tuple[str, str], int, bool]:
 
 
 def _bind(
-    asked: Asked, limit: int | None, per_core: int | None, per_socket: int | None
+    asked: SrunOptions, limit: int | None, per_core: int | None, per_socket: int | None
 ) -> tuple[Bind, int | None, int | None]:
     """Return the binding, the hardware threads used of a core, and the tasks of a core: options change each other."""
     stated = asked.value("cpu-bind")
@@ -256,7 +256,7 @@ def _bind(
     return Bind(mode, listed, frozenset(units), one), limit, per_core
 
 
-def _hint(asked: Asked, bound: bool) -> str | None:
+def _hint(asked: SrunOptions, bound: bool) -> str | None:
     """Return the hint that counts: srun ignores it beside options that say the same in another way."""
     others = ("ntasks-per-core", "threads-per-core", "extra-node-info")
     line, value = asked.line("hint"), asked.value("hint")
@@ -274,7 +274,7 @@ def _hint(asked: Asked, bound: bool) -> str | None:
     return value
 
 
-def _source(asked: Asked, name: str) -> str:
+def _source(asked: SrunOptions, name: str) -> str:
     """Return an option as the lines state it: of srun, a variable, or one that Slurm sets from options of sbatch."""
     if asked.line(name) is not None:
         return f"--{name}={asked.line(name)}"
@@ -336,7 +336,7 @@ def _expanded(kind: str, text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def memory_of(asked: Asked) -> tuple[str, tuple[str, ...], bool]:
+def memory_of(asked: SrunOptions) -> tuple[str, tuple[str, ...], bool]:
     """Return the kind of --mem-bind ("": none), its list, and whether nodes are only preferred.
 
     Raises:

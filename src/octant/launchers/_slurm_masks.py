@@ -58,7 +58,7 @@ class Bind:
 
 
 @dataclass(frozen=True)
-class Step:
+class SrunStep:
     """What srun asks for, after its defaults."""
 
     tasks: int  # of all nodes
@@ -78,7 +78,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Settings:
+class SlurmSettings:
     """The settings of slurm.conf that change masks; the defaults are those of Slurm."""
 
     block: bool = False  # SelectTypeParameters contains CR_CORE_DEFAULT_DIST_BLOCK
@@ -109,7 +109,7 @@ def node_of(topology: Topology) -> Node:
     return Node(len(packages), len(cores) // len(packages), threads, tuple(cpus), domains, present)
 
 
-def masks(node: Node, step: Step, settings: Settings = Settings()) -> list[CpuSet | None]:  # noqa: B008 - immutable
+def masks(node: Node, step: SrunStep, settings: SlurmSettings = SlurmSettings()) -> list[CpuSet | None]:  # noqa: B008 - immutable
     """Return the mask of each task of the first node; `None`: the task is not bound.
 
     Raises:
@@ -134,7 +134,7 @@ def masks(node: Node, step: Step, settings: Settings = Settings()) -> list[CpuSe
     return present
 
 
-def has_every_core(node: Node, step: Step) -> bool:
+def has_every_core(node: Node, step: SrunStep) -> bool:
     """Tell whether the step has all cores of the first node.
 
     Raises:
@@ -143,13 +143,13 @@ def has_every_core(node: Node, step: Step) -> bool:
     return len(_cores_of_step(node, step, _tasks_of_first_node(node, step))) == node.all_cores
 
 
-def is_crowded(node: Node, step: Step) -> bool:
+def is_crowded(node: Node, step: SrunStep) -> bool:
     """Tell whether --overcommit leaves all CPUs to every task, since the tasks cannot be distributed."""
     tasks = _tasks_of_first_node(node, step)
     return step.overcommit and not step.bind.mode and tasks > len(_cores_of_step(node, step, tasks)) * node.threads
 
 
-def _tasks_of_first_node(node: Node, step: Step) -> int:
+def _tasks_of_first_node(node: Node, step: SrunStep) -> int:
     """Return how many tasks start on the first of the nodes."""
     nodes = min(step.nodes, step.tasks)
     room = max(1, _usable_cpus(node, step) // max(1, _cpus_per_task(node, step)))
@@ -163,7 +163,7 @@ def _tasks_of_first_node(node: Node, step: Step) -> int:
     return -(-step.tasks // nodes)
 
 
-def _tasks_by_plane(step: Step, nodes: int, room: int) -> int:
+def _tasks_by_plane(step: SrunStep, nodes: int, room: int) -> int:
     counts, left, crowded, first = [1] * nodes, step.tasks - nodes, False, True
     while left > 0:
         space = False
@@ -176,15 +176,15 @@ def _tasks_by_plane(step: Step, nodes: int, room: int) -> int:
     return counts[0]
 
 
-def _one_thread(step: Step) -> bool:
+def _one_thread(step: SrunStep) -> bool:
     return (step.threads_per_core or step.job_threads_per_core) == 1
 
 
-def _usable_cpus(node: Node, step: Step) -> int:
+def _usable_cpus(node: Node, step: SrunStep) -> int:
     return node.all_cores if _one_thread(step) else node.size
 
 
-def _cpus_per_task(node: Node, step: Step) -> int:
+def _cpus_per_task(node: Node, step: SrunStep) -> int:
     """Return the CPUs of a task as the controller counts them; 0: it does not know."""
     if step.overcommit:
         return 0
@@ -194,7 +194,7 @@ def _cpus_per_task(node: Node, step: Step) -> int:
     return each
 
 
-def _cores_of_step(node: Node, step: Step, tasks: int) -> list[int]:
+def _cores_of_step(node: Node, step: SrunStep, tasks: int) -> list[int]:
     """Return the cores that the controller gives the step on the first node.
 
     Raises:
@@ -228,7 +228,7 @@ def _cores_of_step(node: Node, step: Step, tasks: int) -> list[int]:
     return chosen
 
 
-def _order(node: Node, step: Step, each: int) -> Iterator[int]:
+def _order(node: Node, step: SrunStep, each: int) -> Iterator[int]:
     """Yield cores in the order in which the controller gives them to a step."""
     over_sockets = step.distribution[1]
     if over_sockets == "block":
@@ -275,7 +275,7 @@ def _explicit(node: Node, bind: Bind, usable: CpuSet, tasks: int) -> list[CpuSet
     return [held[task % len(held)] for task in range(tasks)]
 
 
-def _units(node: Node, step: Step, usable: CpuSet, tasks: int, settings: Settings) -> list[CpuSet]:
+def _units(node: Node, step: SrunStep, usable: CpuSet, tasks: int, settings: SlurmSettings) -> list[CpuSet]:
     """Return the masks where tasks are laid out one after the other, and widened to a unit.
 
     Raises:
@@ -302,7 +302,7 @@ def _units(node: Node, step: Step, usable: CpuSet, tasks: int, settings: Setting
     return wide
 
 
-def _automatic(node: Node, step: Step, usable: CpuSet, tasks: int) -> frozenset[str]:
+def _automatic(node: Node, step: SrunStep, usable: CpuSet, tasks: int) -> frozenset[str]:
     """Return the unit that task/affinity chooses where none is stated; empty: the mask of the whole step."""
     cores = {cpu // node.threads for cpu in usable}
     sockets = {core // node.cores for core in cores}
@@ -314,26 +314,28 @@ def _automatic(node: Node, step: Step, usable: CpuSet, tasks: int) -> frozenset[
     return frozenset({"threads"}) if wanted == len(usable) else frozenset()
 
 
-def _limit(node: Node, step: Step) -> int:
+def _limit(node: Node, step: SrunStep) -> int:
     """Return how many hardware threads of a core may be used; 0: all."""
     if step.threads_per_core:
         return step.threads_per_core
     return 1 if step.bind.one_thread or node.threads == 1 else 0
 
 
-def _fits(node: Node, step: Step, usable: CpuSet, tasks: int) -> bool:
+def _fits(node: Node, step: SrunStep, usable: CpuSet, tasks: int) -> bool:
     limit = _limit(node, step)
     return len(usable) >= tasks and not (limit and len(usable) < (step.cpus_per_task or 1) * (node.threads // limit))
 
 
-def _skipped(node: Node, step: Step, bind: Bind, each: int) -> int:
+def _skipped(node: Node, step: SrunStep, bind: Bind, each: int) -> int:
     """Return how many hardware threads are passed over behind a task."""
     if "cores" not in bind.units and step.tasks_per_core != 1:
         return 0
     return node.threads - each if each < node.threads else each % node.threads
 
 
-def _lay_out_block(node: Node, step: Step, bind: Bind, usable: CpuSet, tasks: int, each: int) -> list[CpuSet] | None:
+def _lay_out_block(
+    node: Node, step: SrunStep, bind: Bind, usable: CpuSet, tasks: int, each: int
+) -> list[CpuSet] | None:
     """Return abstract CPUs of each task, filling one socket after the other; `None`: srun refuses."""
     limit, found, held, counted = _limit(node, step), list[CpuSet](), set[int](), 0
     while len(found) < tasks:
@@ -362,7 +364,9 @@ def _lay_out_block(node: Node, step: Step, bind: Bind, usable: CpuSet, tasks: in
     return found
 
 
-def _lay_out_cyclic(node: Node, step: Step, bind: Bind, usable: CpuSet, tasks: int, each: int) -> list[CpuSet] | None:
+def _lay_out_cyclic(
+    node: Node, step: SrunStep, bind: Bind, usable: CpuSet, tasks: int, each: int
+) -> list[CpuSet] | None:
     """Return abstract CPUs of each task, one socket after the other in turn; `None`: srun refuses."""
     limit, width = _limit(node, step), node.cores * node.threads
     full_cycle = step.distribution[1] == "fcyclic"

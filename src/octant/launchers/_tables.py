@@ -50,7 +50,7 @@ SUSPICIOUS = re.compile(
 
 
 @dataclass(frozen=True)
-class Option:
+class OptionFacts:
     """What is known of an option or of a variable."""
 
     name: str  # the first of its spellings
@@ -61,16 +61,16 @@ class Option:
     ranks_only: bool = False  # the launcher itself does not see the variable that this option sets
 
 
-Table = Mapping[str, Option]
+Table = Mapping[str, OptionFacts]
 
 
-def table(*parts: Table) -> dict[str, Option]:
+def table(*parts: Table) -> dict[str, OptionFacts]:
     """Return one table of these parts.
 
     Raises:
         TypeError: a name occurs twice.
     """
-    found: dict[str, Option] = {}
+    found: dict[str, OptionFacts] = {}
     for part in parts:
         twice = sorted(found.keys() & part.keys())
         if twice:
@@ -101,19 +101,19 @@ def refused(reason: str, names: str, values: int = 0) -> Table:
 
 def assigning(names: str, values: int, prefix: str = "", *, ranks_only: bool = False) -> Table:
     """Return options that set a variable: `NAME=VALUE`, or with two values `NAME VALUE`."""
-    return {name: Option(one.name, "assigning", values, "", prefix, ranks_only)
+    return {name: OptionFacts(one.name, "assigning", values, "", prefix, ranks_only)
             for name, one in _rows(names, "assigning", values).items()}  # fmt: skip
 
 
-def _rows(names: str, effect: Effect, values: int, reason: str = "") -> dict[str, Option]:
-    made: dict[str, Option] = {}
+def _rows(names: str, effect: Effect, values: int, reason: str = "") -> dict[str, OptionFacts]:
+    made: dict[str, OptionFacts] = {}
     for spellings in names.split():
         first, *others = spellings.split("|")
-        made.update(dict.fromkeys([first, *others], Option(first, effect, values, reason)))
+        made.update(dict.fromkeys([first, *others], OptionFacts(first, effect, values, reason)))
     return made
 
 
-def variable(name: str, *tables: Table) -> Option | None:
+def variable(name: str, *tables: Table) -> OptionFacts | None:
     """Return what the tables say of a variable, the first table that knows it; `None`: none does."""
     for one in tables:
         if name in one:

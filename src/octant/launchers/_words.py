@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from octant.launchers._tables import Option, Table
+from octant.launchers._tables import OptionFacts, Table
 
 _NEAR = 2
 """Letters in which an option may differ from the one that was meant."""
@@ -12,16 +12,16 @@ PROGRAMS_IN_A_FILE = "the programs are in a file"
 
 
 @dataclass
-class Given:
+class ParsedOptions:
     """The options of a command line, and where the first word behind them is."""
 
     end: int
     values: dict[str, list[str]] = field(default_factory=dict)  # of the last occurrence, by name
     spelt: dict[str, str] = field(default_factory=dict)  # the last word that states the option
     all_values: list[tuple[str, list[str]]] = field(default_factory=list)  # of every occurrence, in order
-    occurrences: list[tuple[str, Option]] = field(default_factory=list)  # the word and the option of each of them
+    occurrences: list[tuple[str, OptionFacts]] = field(default_factory=list)  # the word and the option of each of them
 
-    def add(self, word: str, option: Option, values: list[str]) -> None:
+    def add(self, word: str, option: OptionFacts, values: list[str]) -> None:
         """Record one occurrence of an option."""
         self.values[option.name], self.spelt[option.name] = values, word
         self.all_values.append((option.name, values))
@@ -31,9 +31,9 @@ class Given:
         """Return the value of the option that was given last among these names; `None`: none of them was given."""
         return next((values[0] for name, values in reversed(self.all_values) if name in names and values), None)
 
-    def without(self, name: str) -> "Given":
+    def without(self, name: str) -> "ParsedOptions":
         """Return the same options except one."""
-        return Given(
+        return ParsedOptions(
             self.end,
             {key: value for key, value in self.values.items() if key != name},
             {key: value for key, value in self.spelt.items() if key != name},
@@ -67,7 +67,7 @@ def scan(
     options: Table,
     split: Callable[[str], tuple[str, str | None]],
     assigning: Collection[str] = (),
-) -> Given:
+) -> ParsedOptions:
     """Read the options of a launcher that compares whole words, up to the first word without a dash, or behind `--`.
 
     Args:
@@ -80,7 +80,7 @@ def scan(
     Raises:
         ValueError: an unknown option, one with which no program starts, or a missing value.
     """
-    given = Given(1)
+    given = ParsedOptions(1)
     while given.end < len(words) and words[given.end].startswith("-"):
         word = words[given.end]
         if word == "--" and "" in options:
@@ -106,7 +106,7 @@ def scan(
 
 def getopt(
     words: Sequence[str], options: Table, begin: int = 1, *, abbreviated: bool = True, one_dash: bool = False
-) -> Given:
+) -> ParsedOptions:
     """Read options as getopt_long(3) does with `+`: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-ab`.
 
     Args:
@@ -121,7 +121,7 @@ def getopt(
         ValueError: an unknown or ambiguous option, one with which no program starts, a missing value, or a value of an
             option that has none.
     """
-    given = Given(begin)
+    given = ParsedOptions(begin)
     while given.end < len(words) and words[given.end].startswith("-") and words[given.end] != "-":
         word, given.end = words[given.end], given.end + 1
         if word == "--":
@@ -137,7 +137,7 @@ def getopt(
     return given
 
 
-def _named(word: str, options: Table, *, abbreviated: bool, one_dash: bool) -> list[tuple[Option, str | None]]:
+def _named(word: str, options: Table, *, abbreviated: bool, one_dash: bool) -> list[tuple[OptionFacts, str | None]]:
     """Return the options in one word, the last one with the value in the same word."""
     long = {spelt: one for spelt, one in options.items() if len(spelt) > 1}
     if word.startswith("--") or (one_dash and word[1:].partition("=")[0] in long):
@@ -151,7 +151,7 @@ def _named(word: str, options: Table, *, abbreviated: bool, one_dash: bool) -> l
         if option is None or (equals and option.values == 0):
             raise unknown(word, long)
         return [(option, value if equals else None)]
-    found: list[tuple[Option, str | None]] = []
+    found: list[tuple[OptionFacts, str | None]] = []
     for at, letter in enumerate(word[1:], 2):
         if letter not in options:
             raise unknown(word if len(word) == 2 else f"-{letter} in {word}")
@@ -162,7 +162,7 @@ def _named(word: str, options: Table, *, abbreviated: bool, one_dash: bool) -> l
     return found
 
 
-def program_index(words: Sequence[str], given: Given) -> int:
+def program_index(words: Sequence[str], given: ParsedOptions) -> int:
     """Return the index of the word that names the program.
 
     Raises:

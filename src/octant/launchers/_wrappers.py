@@ -99,7 +99,7 @@ def skip_one(
 
 
 def _changed(
-    words: Sequence[str], given: _words.Given, environment: Mapping[str, str]
+    words: Sequence[str], given: _words.ParsedOptions, environment: Mapping[str, str]
 ) -> tuple[int, Mapping[str, str]]:
     """Return the index behind the assignments of `env`, and the environment that they make."""
     at, found = given.end, dict(environment)

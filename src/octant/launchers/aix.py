@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from octant.launchers import Reading, Syntax, _command, _shared, _tables, _words
+from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables, _words
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, set_text
@@ -23,7 +23,7 @@ VARIABLES = _tables.table(_tables.irrelevant("it concerns memory only", "MEMORY_
 MARK = r"\bexecrset\b"
 
 
-def parse(words: Sequence[str]) -> _words.Given:
+def parse(words: Sequence[str]) -> _words.ParsedOptions:
     """Read options, which have one dash; the program follows -e."""
     return _words.scan(words, OPTIONS, lambda word: (word.removeprefix("-"), None))
 
@@ -52,7 +52,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax((*_shared.openmp_line(request), *lines), True, tuple(cannot))
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """One rank a line."""
     listed = [row.last("c") for row in command.rows]
     if not listed or None in listed:

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from octant.launchers import Reading, Syntax, _command, _shared, _tables, _words
+from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables, _words
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import MOST, Request
@@ -29,7 +29,7 @@ FILE = r"(?:BG(?:LMPI)?_MAPPING=|--mapping[ =])(?!(?i:[XYZT]{4}|[ABCDET]{6})(?!\
 FILE_LINES = r"^[ \t]*\d+([ \t]+\d+){3,5}[ \t]*(#.*)?$"  # one place per line
 
 
-def parse(words: Sequence[str]) -> _words.Given:
+def parse(words: Sequence[str]) -> _words.ParsedOptions:
     """Read options, which have one dash or two; runjob separates the program by a colon."""
     given = _words.scan(words, OPTIONS, _split)
     given.end += words[given.end : given.end + 1] == [":"]
@@ -75,7 +75,7 @@ def _gives(letters: str, shape: tuple[int, ...], places: list[tuple[int, ...]]) 
     return coordinates(letters, shape, len(places)) == places
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """Letters from BGLMPI_MAPPING, BG_MAPPING or `runjob --mapping`, or the lines of a map file after the command.
 
     The partition is one node of each dimension's two unless a map file is given, which must cover all of it.

@@ -4,7 +4,17 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from octant.launchers import MOST_RANKS, JobSize, LaunchCommand, Reading, Syntax, _command, _shared, _tables, _words
+from octant.launchers import (
+    MOST_RANKS,
+    JobSize,
+    LaunchCommand,
+    LauncherReading,
+    Syntax,
+    _command,
+    _shared,
+    _tables,
+    _words,
+)
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, set_text
@@ -54,13 +64,13 @@ def _is_depth(sets: Sequence[CpuSet], depth: int, topology: Topology) -> bool:
         return False
 
 
-def _binding(given: _words.Given, aprun: bool) -> str:
+def _binding(given: _words.ParsedOptions, aprun: bool) -> str:
     """Return the value of the binding option without words that only print, "": none was given."""
     value = given.last("cc" if aprun else "cpu-bind") or ""
     return value if aprun else re.sub(r"^((v|verbose|q|quiet)(,|$))+", "", value)
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """Lists for each rank, `depth`, and unbound ranks. From documentation.
 
     Raises:
@@ -158,7 +168,7 @@ _APRUN = _tables.table(
 VARIABLES: _tables.Table = {}
 
 
-def parse(words: Sequence[str]) -> _words.Given:
+def parse(words: Sequence[str]) -> _words.ParsedOptions:
     """Read options: a value may follow a letter in the same word, and PALS reads long names after one dash, too."""
     if command_is_aprun(words):
         return _words.scan(words, _APRUN, _split)

@@ -10,7 +10,7 @@ from octant.launchers import (
     Job,
     JobSize,
     LaunchCommand,
-    Reading,
+    LauncherReading,
     Submission,
     Syntax,
     _command,
@@ -50,7 +50,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(tuple(lines), True, tuple(cannot))
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """An explicit map, and unbound ranks; where Flux chooses the cores, the line is refused. From documentation.
 
     Raises:
@@ -161,7 +161,7 @@ _NOT_RUN = {
 }
 
 
-def parse(words: Sequence[str]) -> _words.Given:
+def parse(words: Sequence[str]) -> _words.ParsedOptions:
     """Read the options of `flux run` as Python's argparse does, which accepts unambiguous beginnings of names.
 
     Raises:
@@ -198,7 +198,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     return LaunchCommand(_rank_count(given), tuple(words[1:at]), at, binds, bound_by)
 
 
-def _rank_count(given: _words.Given) -> int | None:
+def _rank_count(given: _words.ParsedOptions) -> int | None:
     """Return the number of ranks that the words state; `None`: Flux decides.
 
     Raises:
@@ -213,7 +213,7 @@ def _rank_count(given: _words.Given) -> int | None:
     return found * _shared.whole("--tasks-per-node", each, MOST_RANKS)
 
 
-def _binding(given: _words.Given) -> tuple[bool | None, str]:
+def _binding(given: _words.ParsedOptions) -> tuple[bool | None, str]:
     """Return whether shell options bind ranks (`None`: neither says so), and the option that does."""
     chosen = dict((values[0].partition("=")[::2]) for name, values in given.all_values if name == "setopt")
     for option in ("cpu-affinity", "mpibind"):

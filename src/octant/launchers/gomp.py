@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from octant.launchers import Reading, Syntax, _command, _openmp, _shared, _tables
+from octant.launchers import LauncherReading, Syntax, _command, _openmp, _shared, _tables
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, numbers_text
@@ -37,7 +37,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(tuple(lines), not wide and bool(lines), (*cannot, *_shared.no_memory(request, "GNU's runtime")))
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """Lists of numbers, ranges and strides, separated by blanks or commas: one place each.
 
     OMP_PLACES precedes the list, and OMP_PROC_BIND decides how threads use it (recorded by `record_gomp.py`).

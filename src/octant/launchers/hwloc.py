@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from octant.launchers import Reading, Syntax, _command, _shared, _tables, _words
+from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables, _words
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_mask
 from octant.placement import Placement, mask_text, numbers_text
@@ -29,10 +29,10 @@ OPTIONS = _tables.table(
 VARIABLES = _tables.table(_tables.not_read("it changes the topology that hwloc-bind sees", "HWLOC_*"))
 
 
-def parse(words: Sequence[str]) -> _words.Given:
+def parse(words: Sequence[str]) -> _words.ParsedOptions:
     """Read options and locations, up to the first word that is neither, or behind `--`."""
-    given, at = _words.Given(1), 1
-    location = _tables.Option("location", "interpreted")
+    given, at = _words.ParsedOptions(1), 1
+    location = _tables.OptionFacts("location", "interpreted")
     while at < len(words):
         word, at = words[at], at + 1
         if word == "--":
@@ -84,7 +84,7 @@ def expression(held: CpuSet, topology: Topology) -> str:
     raise ValueError("cannot name hardware threads that this job may not use")
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """One rank per line: the locations before the program, those after `--membind` being memory."""
     sets, memories = [], []
     for row in command.rows:

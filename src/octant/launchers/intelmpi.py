@@ -6,7 +6,7 @@ from octant.launchers import (
     MOST_RANKS,
     JobSize,
     LaunchCommand,
-    Reading,
+    LauncherReading,
     Syntax,
     _command,
     _intelpin,
@@ -134,7 +134,7 @@ def _named_options(sets: Sequence[CpuSet], topology: Topology) -> str:
     return ""
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """Return what Intel MPI would do with I_MPI_PIN and its family on the first host."""
     for name in ("n", "ppn"):
         if sum(name == given for given, _ in command.given.all_values) > 1:
@@ -185,7 +185,7 @@ def unbound(size: JobSize, root: bool) -> list[str]:
     return ["-n", str(size.ranks), *hydra_hosts(size), "-genv", "I_MPI_PIN", "off"]
 
 
-def parse(words: Sequence[str]) -> _words.Given:
+def parse(words: Sequence[str]) -> _words.ParsedOptions:
     """Read options with any number of dashes, whose value is the next word or follows `=`; their case counts.
 
     Raises:

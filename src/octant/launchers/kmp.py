@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from octant.launchers import Reading, Syntax, _command, _openmp, _shared, _tables
+from octant.launchers import LauncherReading, Syntax, _command, _openmp, _shared, _tables
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement
@@ -45,7 +45,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(tuple(lines), True, (*cannot, *_shared.no_memory(request, "Intel's runtime")))
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """compact and scatter with their permute numbers, explicit lists, none and disabled."""
     value = command.value("KMP_AFFINITY").lower()
     notes = _openmp.runtimes(command.variables)

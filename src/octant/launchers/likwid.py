@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from octant.launchers import LaunchCommand, Reading, Syntax, _command, _shared, _tables, _words
+from octant.launchers import LaunchCommand, LauncherReading, Syntax, _command, _shared, _tables, _words
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, numbers_text
@@ -32,7 +32,7 @@ VARIABLES = _tables.table(
 )
 
 
-def parse(words: Sequence[str]) -> _words.Given:
+def parse(words: Sequence[str]) -> _words.ParsedOptions:
     """Read options, which have one dash or two."""
     return _words.scan(words, OPTIONS, lambda word: (word.lstrip("-"), None))
 
@@ -61,7 +61,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax((line,), not wide, (*cannot, *_shared.no_pages(request)))
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """`-c` of likwid-pin, `-pin` of likwid-mpirun."""
     listed = command.last("c")
     if listed is None:

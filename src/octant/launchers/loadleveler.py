@@ -2,7 +2,7 @@
 
 import re
 
-from octant.launchers import Reading, Syntax, _command, _shared, _tables
+from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import Memory, Request
@@ -68,7 +68,7 @@ def _pages(request: Request) -> list[str]:
     return [f"pages={request.pages} is no keyword: on AIX export LDR_CNTRL (see --for aix)"]
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """What the keywords ask for; a quad or chip that LoadLeveler calls MCM is a NUMA domain here."""
     pairs = re.findall(r"#\s*@\s*([\w.]+)\s*=\s*([^\n#]*)", command.text)
     words = {key.lower(): value.strip().lower() for key, value in pairs}

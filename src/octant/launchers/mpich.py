@@ -9,7 +9,7 @@ from octant.launchers import (
     MOST_RANKS,
     JobSize,
     LaunchCommand,
-    Reading,
+    LauncherReading,
     Syntax,
     _command,
     _hydra,
@@ -121,7 +121,7 @@ def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
     return len(masks) >= len(sets) and masks[: len(sets)] == sets
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """Return what `mpiexec -n N -bind-to … -map-by …` (or HYDRA_BINDING, HYDRA_MAPPING) would do on the first host."""
     for name in _ONCE:
         if sum(name == given for given, _ in command.given.all_values) > 1:
@@ -186,7 +186,7 @@ def _check_inherited(command: _command.Command) -> None:
         raise ValueError(f"cannot draw this: {by} keeps {lost[0]} from the ranks; use -genv {lost[0]} VALUE")
 
 
-def _with_policy(reading: Reading, policy: str, binding: str, topology: Topology) -> Reading:
+def _with_policy(reading: LauncherReading, policy: str, binding: str, topology: Topology) -> LauncherReading:
     """Return the reading with the memory policy that Hydra sets.
 
     Raises:
@@ -218,7 +218,7 @@ def unbound(size: JobSize, root: bool) -> list[str]:
     return ["-n", str(size.ranks), *hydra_hosts(size), "-bind-to", "none"]
 
 
-def parse(words: Sequence[str]) -> _words.Given:
+def parse(words: Sequence[str]) -> _words.ParsedOptions:
     """Read options with any number of dashes, in any case, whose value is the next word or follows `=`.
 
     Raises:

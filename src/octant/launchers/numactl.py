@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from octant.launchers import Reading, Syntax, _command, _shared, _tables, _words
+from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables, _words
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, RankPlace, numbers_text, set_text
@@ -29,7 +29,7 @@ OPTIONS = _tables.table(
 VARIABLES: _tables.Table = {}
 
 
-def parse(words: Sequence[str]) -> _words.Given:
+def parse(words: Sequence[str]) -> _words.ParsedOptions:
     """Read options as getopt_long does."""
     return _words.getopt(words, OPTIONS)
 
@@ -59,7 +59,7 @@ def memory_option(request: Request, place: RankPlace) -> str:
     return name if name in ("", "--localalloc") else f"{name}={set_text(place.memory_set())}"
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """One rank per line. Numbers with a leading `+` count within what the job may use; others are the system's."""
     sets: list[CpuSet] = []
     notes: list[str] = []
@@ -118,7 +118,7 @@ def _nodes(text: str, topology: Topology) -> CpuSet:
     return wanted
 
 
-def _memory(row: _command.Row, topology: Topology) -> Memory:
+def _memory(row: _command.LauncherCommand, topology: Topology) -> Memory:
     if row.has("localalloc"):
         return Memory("local")
     for policy, name in (("bind", "membind"), ("interleave", "interleave"), ("preferred", "preferred")):

@@ -1,6 +1,6 @@
 """OpenMP: OMP_PLACES and OMP_PROC_BIND for the threads inside each rank."""
 
-from octant.launchers import Reading, Syntax, _command, _openmp, _shared, _tables
+from octant.launchers import LauncherReading, Syntax, _command, _openmp, _shared, _tables
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import Request
@@ -31,6 +31,6 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(tuple(lines), True, tuple(cannot))
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """See `_openmp.read`."""
     return _openmp.read(command, topology)

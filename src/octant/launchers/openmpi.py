@@ -7,7 +7,7 @@ from pathlib import Path
 from octant.launchers import (
     JobSize,
     LaunchCommand,
-    Reading,
+    LauncherReading,
     Syntax,
     _command,
     _openmpi,
@@ -93,7 +93,7 @@ def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
         return False
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """What the options would do under Open MPI 5; the lines of a rank file may follow the command."""
     masks, notes = rank_masks(command, topology)
     notes += _openmpi.without_effect(command, masks, lambda rest: rank_masks(rest, topology)[0])
@@ -155,7 +155,7 @@ def _check_runtime_options(command: _command.Command) -> None:
 _WHY_UNBOUND = {"none": "asked not to bind"}
 
 
-def _remarks(command: _command.Command, asked: _prrte_policy.Asked, masks: list[CpuSet | None]) -> list[str]:
+def _remarks(command: _command.Command, asked: _prrte_policy.PolicyOptions, masks: list[CpuSet | None]) -> list[str]:
     notes = []
     mapping = command.last("map-by") or ""
     if command.has("bind-to") and ":" not in mapping and not mapping.startswith("pe-list"):
@@ -168,7 +168,7 @@ def _remarks(command: _command.Command, asked: _prrte_policy.Asked, masks: list[
 
 
 def _from_file(
-    command: _command.Command, asked: _prrte_policy.Asked, topology: Topology, notes: list[str]
+    command: _command.Command, asked: _prrte_policy.PolicyOptions, topology: Topology, notes: list[str]
 ) -> list[CpuSet | None]:
     if not command.file:
         raise ValueError(
@@ -201,7 +201,7 @@ _BINDING = {"PRTE_MCA_": ("hwloc_default_binding_policy", "bind_to")}
 _MAPPING = "PRTE_MCA_rmaps_default_mapping_policy"
 
 
-def parse(words: Sequence[str]) -> _words.Given:
+def parse(words: Sequence[str]) -> _words.ParsedOptions:
     """Read options up to the program; those that prterun lacks are unknown to it.
 
     Raises:
@@ -245,7 +245,7 @@ def _split(word: str) -> tuple[str, str | None]:
     return name, value if equals else None
 
 
-def _default_binding(given: _words.Given, environment: Mapping[str, str]) -> tuple[bool, str]:
+def _default_binding(given: _words.ParsedOptions, environment: Mapping[str, str]) -> tuple[bool, str]:
     """Return whether Open MPI 5 binds if no binding option is given, and the name of the reason.
 
     `pe-list=` binds to the listed cores, also if oversubscription is allowed. Open MPI 5 refuses `--bind-to none` with

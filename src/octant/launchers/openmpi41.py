@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from octant.launchers import (
     LaunchCommand,
-    Reading,
+    LauncherReading,
     Syntax,
     _command,
     _openmpi,
@@ -71,7 +71,7 @@ def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
         return False
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """What the options would do under Open MPI 4.1."""
     masks, notes = rank_masks(command, topology)
     notes += _openmpi.without_effect(command, masks, lambda rest: rank_masks(rest, topology)[0])
@@ -103,7 +103,7 @@ def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuS
 _BINDING = {"OMPI_MCA_": ("hwloc_base_binding_policy",)}
 
 
-def parse(words: Sequence[str]) -> _words.Given:
+def parse(words: Sequence[str]) -> _words.ParsedOptions:
     """Read options up to the program.
 
     Raises:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from octant.launchers import Reading, Syntax, _command, _shared, _tables, _words
+from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables, _words
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import Memory, Request, explicit
@@ -22,7 +22,7 @@ VARIABLES = _tables.table(
 """Variables of POE: the POWER6 guide, section 5.2.2."""
 
 
-def parse(words: Sequence[str]) -> _words.Given:
+def parse(words: Sequence[str]) -> _words.ParsedOptions:
     """Find the program; options of poe follow it and are not read.
 
     Raises:
@@ -31,7 +31,7 @@ def parse(words: Sequence[str]) -> _words.Given:
     option = next((word for word in words[1:] if word.startswith("-")), None)
     if option:
         raise ValueError(f"{option}: options of poe are not read; give its MP_ variables")
-    return _words.Given(1)
+    return _words.ParsedOptions(1)
 
 
 def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
@@ -62,7 +62,7 @@ def _value(asked: Request) -> str:
     return kind if asked.threads == 1 else f"{kind}:{asked.threads}"
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """MCM, CORE, CPU, SNI and lists, with `:n` or `(n)` of newer releases."""
     loose = re.search(r"MP_TASK_AFFINITY\s*=\s*([\w,:()]+)", command.text)  # also with blanks, as the guide prints it
     value = (loose[1] if loose else "").replace("(", ":").replace(")", "").upper()

@@ -15,7 +15,7 @@ from octant.launchers import (
     Job,
     JobSize,
     LaunchCommand,
-    Reading,
+    LauncherReading,
     Submission,
     Syntax,
     _command,
@@ -27,8 +27,16 @@ from octant.launchers import (
     implementation,
     mpi_launcher,
 )
-from octant.launchers._slurm_line import Asked, memory_of, step_of
-from octant.launchers._slurm_masks import Node, Settings, Step, has_every_core, is_crowded, memory_nodes, node_of
+from octant.launchers._slurm_line import SrunOptions, memory_of, step_of
+from octant.launchers._slurm_masks import (
+    Node,
+    SlurmSettings,
+    SrunStep,
+    has_every_core,
+    is_crowded,
+    memory_nodes,
+    node_of,
+)
 from octant.launchers._slurm_masks import masks as step_masks
 from octant.launchers._slurm_options import BATCH_OPTIONS, GPU_OPTIONS
 from octant.machine import CpuSet, Topology
@@ -111,17 +119,20 @@ def _masks_of(words: str, node: Node) -> list[CpuSet | None]:
     Raises:
         ValueError: srun refuses it.
     """
-    return step_masks(node, step_of(Asked(parse(["srun", *words.split()]), {}, _words.Given(0)), node))
+    return step_masks(node, step_of(SrunOptions(parse(["srun", *words.split()]), {}, _words.ParsedOptions(0)), node))
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """`srun` options, with `#SBATCH` lines before them, for a job that has the whole node."""
     batch = _shared.read_line("\n".join(re.findall(r"^#SBATCH\s+(.*)$", command.text, re.MULTILINE)))
     directives = _words.getopt(["sbatch", *batch.arguments], BATCH_OPTIONS)
     if directives.end <= len(batch.arguments):
         raise ValueError(f"cannot read #SBATCH {batch.arguments[directives.end - 1]}: that is no option")
-    asked = Asked(command.given, command.variables, directives)
-    notes = [*_command.account_options(_command.Row((), directives)), *_without_effect(asked, node_of(topology))]
+    asked = SrunOptions(command.given, command.variables, directives)
+    notes = [
+        *_command.account_options(_command.LauncherCommand((), directives)),
+        *_without_effect(asked, node_of(topology)),
+    ]
     read = read_srun(asked, command.threads(), topology)
     of_job = directives if directives.occurrences else command.given  # srun outside of a batch job creates its job
     if "exclusive" not in of_job.values or of_job.last("exclusive"):
@@ -140,7 +151,7 @@ _SHAPES = frozenset({"sockets-per-node", "cores-per-socket", "threads-per-core",
 _SHAPE_VARIABLES = frozenset({"SLURM_NSOCKETS_PER_NODE", "SLURM_NCORES_PER_SOCKET", "SLURM_THREADS_PER_CORE"})
 
 
-def _without_effect(asked: Asked, node: Node) -> list[str]:
+def _without_effect(asked: SrunOptions, node: Node) -> list[str]:
     """Return remarks on options and variables that are interpreted and without which the answer is the same."""
     found: dict[str, list[str]] = {}
     outcome = _outcome(asked, node)
@@ -166,7 +177,7 @@ def _without_effect(asked: Asked, node: Node) -> list[str]:
 _SAME = "the answer is the same without it"
 
 
-def _outcome(asked: Asked, node: Node) -> object:
+def _outcome(asked: SrunOptions, node: Node) -> object:
     """Return all on which the answer depends, or why srun refuses."""
     asked = replace(asked, notes=[])
     try:
@@ -177,7 +188,7 @@ def _outcome(asked: Asked, node: Node) -> object:
         return str(error)
 
 
-def read_srun(asked: Asked, threads: int | None, topology: Topology) -> Reading:
+def read_srun(asked: SrunOptions, threads: int | None, topology: Topology) -> LauncherReading:
     """Return what srun does on the first node of a job that has whole nodes.
 
     Raises:
@@ -198,7 +209,7 @@ def read_srun(asked: Asked, threads: int | None, topology: Topology) -> Reading:
     return _shared.with_memory(read, [Memory(policy, some) for some in nodes], topology)
 
 
-def _check_gpus(asked: Asked, node: Node, step: Step) -> None:
+def _check_gpus(asked: SrunOptions, node: Node, step: SrunStep) -> None:
     """Refuse options for GPUs in a step that has not all cores: it takes those next to its GPUs.
 
     Raises:
@@ -215,22 +226,22 @@ def _check_gpus(asked: Asked, node: Node, step: Step) -> None:
 
 
 _SETTINGS = (
-    ("SelectTypeParameters=CR_CORE_DEFAULT_DIST_BLOCK", Settings(block=True)),
-    ("SelectTypeParameters=CR_ONE_TASK_PER_CORE", Settings(one_task=True)),
-    ("TaskPluginParam=autobind=cores", Settings(autobind="cores")),
-    ("TaskPluginParam=autobind=threads", Settings(autobind="threads")),
+    ("SelectTypeParameters=CR_CORE_DEFAULT_DIST_BLOCK", SlurmSettings(block=True)),
+    ("SelectTypeParameters=CR_ONE_TASK_PER_CORE", SlurmSettings(one_task=True)),
+    ("TaskPluginParam=autobind=cores", SlurmSettings(autobind="cores")),
+    ("TaskPluginParam=autobind=threads", SlurmSettings(autobind="threads")),
 )
 """Settings of slurm.conf that change masks; a node whose cores count as CPUs is not among them (docs/placement.md)."""
 
 
-def _masks_or_none(node: Node, step: Step, settings: Settings) -> list[CpuSet | None] | None:
+def _masks_or_none(node: Node, step: SrunStep, settings: SlurmSettings) -> list[CpuSet | None] | None:
     try:
         return step_masks(node, step, settings)
     except ValueError:
         return None
 
 
-def _notes(asked: Asked, step: Step, node: Node, masks: Sequence[CpuSet | None]) -> list[str]:
+def _notes(asked: SrunOptions, step: SrunStep, node: Node, masks: Sequence[CpuSet | None]) -> list[str]:
     """Return what may be unexpected about this step."""
     notes = []
     width = asked.batch.last("cpus-per-task") or asked.variables.get("SLURM_CPUS_PER_TASK")
@@ -323,7 +334,7 @@ def submission(path: Path) -> Submission:
     return Submission(("sbatch", "--parsable", str(path)))
 
 
-def parse(words: Sequence[str]) -> _words.Given:
+def parse(words: Sequence[str]) -> _words.ParsedOptions:
     """Return the options of a command line of srun, which reads them with getopt_long.
 
     Raises:
@@ -353,7 +364,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     return LaunchCommand(_rank_count(given, environment), tuple(words[1:at]), at, binds, bound_by)
 
 
-def _rank_count(given: _words.Given, environment: Mapping[str, str]) -> int | None:
+def _rank_count(given: _words.ParsedOptions, environment: Mapping[str, str]) -> int | None:
     """Return the number of ranks that words and variables state; `None`: none.
 
     Raises:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from octant.launchers import Reading, Syntax, _command, _shared, _tables, _words
+from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables, _words
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
 from octant.placement import Placement, set_text
@@ -23,12 +23,12 @@ OPTIONS = _tables.table(
 VARIABLES: _tables.Table = {}
 
 
-def parse(words: Sequence[str]) -> _words.Given:
+def parse(words: Sequence[str]) -> _words.ParsedOptions:
     """Read options as getopt_long does; the mask or list is the first word behind them."""
     given = _words.getopt(words, OPTIONS)
     if given.end >= len(words):
         raise ValueError("it has no mask or list")
-    given.add(words[given.end], _tables.Option("mask", "interpreted"), [words[given.end]])
+    given.add(words[given.end], _tables.OptionFacts("mask", "interpreted"), [words[given.end]])
     given.end += 1
     return given
 
@@ -46,7 +46,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """One rank per line; both `-c LIST` and hexadecimal masks are read."""
     sets = []
     for row in command.rows:

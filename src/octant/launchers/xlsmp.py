@@ -3,7 +3,7 @@
 import itertools
 import re
 
-from octant.launchers import Reading, Syntax, _command, _openmp, _shared, _tables
+from octant.launchers import LauncherReading, Syntax, _command, _openmp, _shared, _tables
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement
@@ -47,7 +47,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(tuple(lines), exact, (*cannot, *_shared.no_memory(request, "XL's runtime", "MEMORY_AFFINITY")))
 
 
-def from_syntax(command: _command.Command, topology: Topology) -> Reading:
+def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """startproc with stride, procs, bind and bindlist, for the threads of one rank."""
     pairs = dict(re.findall(r"(\w+)=([^:\s]+)", command.value("XLSMPOPTS")))
     parts = [part for part in re.split(r"[:\s]+", command.value("XLSMPOPTS")) if part]

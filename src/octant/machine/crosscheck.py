@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from octant.machine import LAST_CACHE, CpuSet, Disagreement, Machine, NumaNode, Topology
 from octant.machine.cpus import CPU, NODE, memory_nodes, online_cpus
 from octant.machine.cpusets import cpus_text
-from octant.machine.tree import Tree
+from octant.machine.tree import FileTree
 from octant.units import bytes_text, si_text
 
 _INTEL_FAMILY_6 = {  # CPUID model numbers, as the Linux kernel's intel-family.h lists them
@@ -107,7 +107,7 @@ def _clock(machine: Machine, facts: dict[str, int]) -> Iterator[Disagreement]:
         yield _apart("clock", trusted, shown, ("the processor's name", si_text(stated_hz, "Hz")))
 
 
-def kernel_statements(tree: Tree) -> dict[str, str]:
+def kernel_statements(tree: FileTree) -> dict[str, str]:
     """What the kernel's own files say about facts that hwloc may correct, by subject; unstated facts are absent."""
     online, listed = online_cpus(tree), tree.cpus(f"{CPU}/online")
     nodes = memory_nodes(tree, online)
@@ -119,14 +119,14 @@ def kernel_statements(tree: Tree) -> dict[str, str]:
     return found | _cache_statements(stated)
 
 
-def caches_not_shared(tree: Tree, topology: Topology) -> str:
+def caches_not_shared(tree: FileTree, topology: Topology) -> str:
     """The caches beyond those of the topology whose sharing the kernel does not state; empty where there are none."""
     last = max((_cache_subject(cache.level, cache.kind) for cache in topology.data_caches()), default="")
     unstated = _kernel_caches(tree, online_cpus(tree))[1]
     return ", ".join(sorted(one for one in unstated if one > last and not one.startswith("L1i")))
 
 
-def _kernel_caches(tree: Tree, online: CpuSet) -> tuple[dict[tuple[str, CpuSet], int | None], set[str]]:
+def _kernel_caches(tree: FileTree, online: CpuSet) -> tuple[dict[tuple[str, CpuSet], int | None], set[str]]:
     """The size of each cache by subject and hardware threads, and the subjects of those whose sharing is unstated."""
     caches: dict[tuple[str, CpuSet], int | None] = {}
     unstated = set()
@@ -163,7 +163,7 @@ def disagreements_with_kernel(
     )
 
 
-def contradictions(tree: Tree, topology: Topology) -> Iterator[Disagreement]:
+def contradictions(tree: FileTree, topology: Topology) -> Iterator[Disagreement]:
     """Where the kernel's own files contradict each other about cores, caches and NUMA nodes; hwloc chooses silently.
 
     Lists differ from masks, name hardware threads that do not exist, or overlap in part; a core is in several packages.
@@ -199,7 +199,7 @@ def contradictions(tree: Tree, topology: Topology) -> Iterator[Disagreement]:
         yield _apart(subject, f"contradiction: {what}; the topology shown is {shown}", *list(said.items())[:4])
 
 
-def _set_files(tree: Tree, online: CpuSet) -> Iterator[tuple[str, str, str]]:
+def _set_files(tree: FileTree, online: CpuSet) -> Iterator[tuple[str, str, str]]:
     """What each pair of files with a list and a mask of hardware threads is about, and their paths."""
     for cpu in sorted(online):
         for name in ("core_cpus", "thread_siblings"):

@@ -21,7 +21,7 @@ from octant.machine.hwloc import HelperError, NoHwlocError, read_xml, recorded_t
 from octant.machine.hwloc.xml import known_sum
 from octant.machine.sanity import checked
 from octant.machine.system import page_sizes, system
-from octant.machine.tree import Tree
+from octant.machine.tree import FileTree
 from octant.software.prefetcher import prefetch_switch
 from octant.software.versions import software
 
@@ -35,10 +35,10 @@ def discover(root: Path = Path("/")) -> Machine:
     Raises:
         ValueError: nothing below `root` describes a machine.
     """
-    return from_tree(Tree(root))
+    return from_tree(FileTree(root))
 
 
-def from_tree(tree: Tree) -> Machine:
+def from_tree(tree: FileTree) -> Machine:
     """`discover` on an open tree, so that a recorder can see which files were read."""
     topology, unknown = _topology(tree)
     machine = Machine(
@@ -63,7 +63,7 @@ def from_tree(tree: Tree) -> Machine:
     return checked(replace(machine, disagreements=found))
 
 
-def _topology(tree: Tree) -> tuple[Topology, dict[str, str]]:
+def _topology(tree: FileTree) -> tuple[Topology, dict[str, str]]:
     """The topology, and why its caches are not known if they are not.
 
     Raises:
@@ -87,7 +87,7 @@ def _topology(tree: Tree) -> tuple[Topology, dict[str, str]]:
     return replace(topology, allowed=usable, allowed_nodes=_allowed_nodes(tree, topology)), unknown
 
 
-def _allowed_nodes(tree: Tree, topology: Topology) -> CpuSet | None:
+def _allowed_nodes(tree: FileTree, topology: Topology) -> CpuSet | None:
     """The memory nodes that this process may use, as its status and hwloc state; `None` if those are all."""
     status = tree.table("proc/self/status").get("Mems_allowed_list", "")
     mask = parse_cpus(status) if re.fullmatch("[0-9,-]+", status) else None
@@ -98,7 +98,7 @@ def _allowed_nodes(tree: Tree, topology: Topology) -> CpuSet | None:
     return nodes if replace(topology, allowed_nodes=nodes).forbidden_nodes() else None
 
 
-def _allowed_cpus(tree: Tree) -> CpuSet:
+def _allowed_cpus(tree: FileTree) -> CpuSet:
     """The mask of the process within the cpuset of its control group."""
     mask = affinity(tree)  # read in any case, so that a recording holds it
     if tree.live and hasattr(os, "sched_getaffinity"):
@@ -107,7 +107,7 @@ def _allowed_cpus(tree: Tree) -> CpuSet:
     return mask & group if group and mask & group else mask
 
 
-def _further(tree: Tree) -> dict[str, int]:
+def _further(tree: FileTree) -> dict[str, int]:
     """Facts that are only compared with others."""
     text = tree.text("proc/cpuinfo") or ""
     clock = re.search(r"(?m)^cpu MHz\s*:\s*(\d{1,9}(?:\.\d{1,9})?)", text)

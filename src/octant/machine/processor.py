@@ -3,7 +3,7 @@
 import re
 
 from octant.machine import Processor
-from octant.machine.tree import Tree
+from octant.machine.tree import FileTree
 
 _MHZ = r"\d{1,9}(?:\.\d{1,9})?"
 _ARM_VENDORS = {  # the "implementer" byte of MIDR_EL1, Arm Architecture Reference Manual
@@ -18,7 +18,7 @@ _ARM_PARTS = {  # the "part number" field of MIDR_EL1, as the Linux kernel's cpu
 }  # fmt: skip
 
 
-def processor(tree: Tree) -> Processor:
+def processor(tree: FileTree) -> Processor:
     """The first processor that `/proc/cpuinfo` describes; unknown fields are empty."""
     info = tree.table("proc/cpuinfo")
     arm = (info.get("CPU implementer", ""), info.get("CPU part", ""))
@@ -33,7 +33,7 @@ def processor(tree: Tree) -> Processor:
     )
 
 
-def architecture(tree: Tree) -> str | None:
+def architecture(tree: FileTree) -> str | None:
     """The kernel's architecture: as stated, else as the entries of `/proc/cpuinfo` show it; `None` if they do not."""
     stated = tree.text("proc/sys/kernel/arch") or tree.table("proc/hwloc-nofile-info").get("Architecture")
     info = tree.table("proc/cpuinfo")
@@ -56,7 +56,7 @@ def _power_flags(cpu: str) -> frozenset[str]:
     return frozenset(name for name, present in units if present)
 
 
-def model_numbers(tree: Tree) -> dict[str, str]:
+def model_numbers(tree: FileTree) -> dict[str, str]:
     """The numbers by which x86 processors are known (`family`, `model`, `stepping`); empty elsewhere."""
     info = tree.table("proc/cpuinfo")
     keys = {"family": "cpu family", "model": "model", "stepping": "stepping"}
@@ -65,7 +65,7 @@ def model_numbers(tree: Tree) -> dict[str, str]:
     return {name: info[key] for name, key in keys.items() if re.fullmatch("[0-9]{1,9}", info.get(key, ""))}
 
 
-def _nominal_hz(tree: Tree, info: dict[str, str]) -> float | None:
+def _nominal_hz(tree: FileTree, info: dict[str, str]) -> float | None:
     """The stated clock: the driver's base frequency, else the name's, else a stated clock that does not vary."""
     folder = "sys/devices/system/cpu/cpu0"
     khz = tree.amount(f"{folder}/cpufreq/base_frequency")

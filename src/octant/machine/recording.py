@@ -13,7 +13,7 @@ from octant.machine.hwloc._helper import pci_stub
 from octant.machine.hwloc.inputs import control_groups, group_mounts, input_files, input_links, is_group_mount
 from octant.machine.hwloc.process import wheel_library
 from octant.machine.system import EVENT_SOURCES, mounts, page_sizes
-from octant.machine.tree import Tree
+from octant.machine.tree import FileTree
 from octant.software.command import output, tool
 
 
@@ -31,7 +31,7 @@ def record(folder: Path, root: Path = Path("/")) -> list[Path]:
     """
     if folder.exists() and any(folder.iterdir()):
         raise FileExistsError(f"cannot record to {str(folder)!r} (it is not empty); try a new folder")
-    tree = Tree(root)
+    tree = FileTree(root)
     from_tree(tree)
     page_sizes(tree)  # from the files alone, as the reader of the recording has to
     for unit in tree.names(EVENT_SOURCES):  # that there are none of hardware counters is a fact too
@@ -61,7 +61,7 @@ class _Groups:
     mounts: tuple[str, ...]
 
     @classmethod
-    def of(cls, tree: Tree) -> "_Groups":
+    def of(cls, tree: FileTree) -> "_Groups":
         names = dict.fromkeys(part for _, path in control_groups(tree) for part in path.split("/"))
         numbered = enumerate((name for name in names if name not in ("", "..")), 1)
         return cls({name: f"group{number}" for number, name in numbered}, ("sys/fs/cgroup", *group_mounts(tree)))
@@ -111,7 +111,7 @@ def _mount_line(words: list[str]) -> str:
     return f"{words[2]} {words[1]} {words[2]} {','.join(options)} 0 0\n"
 
 
-def _facts_without_file(tree: Tree) -> str:
+def _facts_without_file(tree: FileTree) -> str:
     """Return what hwloc would ask the system for, in the form in which it reads that of a recording."""
     known = {key: value for key, value in tree.table("proc/hwloc-nofile-info").items() if key != "HostName"}
     if tree.live:

@@ -37,7 +37,7 @@ from octant.machine import PageSize
 from octant.machine.cpus import CPU, cgroup_folders
 from octant.machine.cpusets import cpus_text
 from octant.machine.processor import architecture, model_numbers
-from octant.machine.tree import Tree
+from octant.machine.tree import FileTree
 
 THP = "sys/kernel/mm/transparent_hugepage"
 FILE_SYSTEMS = {
@@ -74,7 +74,7 @@ _BOUNDS = (
 """Files of a control group that limit memory, and the file with what is used of it: version 2, version 1, with swap."""
 
 
-def system(tree: Tree) -> dict[str, str]:
+def system(tree: FileTree) -> dict[str, str]:
     """Every fact of the table above that the files below `tree` contain."""
     facts = [*_kernel(tree), *_pages(tree), *_clock(tree), *_host(tree), *_limits(tree), *_time(tree)]
     return {key: value for key, value in facts if value} | model_numbers(tree)
@@ -96,7 +96,7 @@ def chosen(text: str | None) -> str:
     return match[1] if match else (text or "")
 
 
-def page_sizes(tree: Tree, base_bytes: int | None = None) -> tuple[PageSize, ...]:
+def page_sizes(tree: FileTree, base_bytes: int | None = None) -> tuple[PageSize, ...]:
     """The base page (as given, stated, or the architecture's only one; else left out), then each huge-page pool."""
     folders = _by_size(tree, "sys/kernel/mm/hugepages")
     pools = [
@@ -111,13 +111,13 @@ def page_sizes(tree: Tree, base_bytes: int | None = None) -> tuple[PageSize, ...
     return (*base, *pools)
 
 
-def _by_size(tree: Tree, folder: str) -> list[tuple[int, str]]:
+def _by_size(tree: FileTree, folder: str) -> list[tuple[int, str]]:
     """Size in KiB and path of the entries `hugepages-<size>kB` of a folder, ascending."""
     found = (re.fullmatch(r"hugepages-([0-9]{1,12})kB", name) for name in tree.names(folder))
     return sorted((int(match[1]), f"{folder}/{match[0]}") for match in found if match)
 
 
-def _kernel(tree: Tree) -> Iterator[tuple[str, str]]:
+def _kernel(tree: FileTree) -> Iterator[tuple[str, str]]:
     yield "kernel", tree.text("proc/sys/kernel/osrelease") or ""
     yield "distribution", tree.table("etc/os-release", "=").get("PRETTY_NAME", "").strip('"')
     yield "numa_balancing", tree.text("proc/sys/kernel/numa_balancing") or ""
@@ -131,14 +131,14 @@ def _kernel(tree: Tree) -> Iterator[tuple[str, str]]:
     yield "pressure", "yes" if tree.text("proc/pressure/cpu") else "no"
 
 
-def _pages(tree: Tree) -> Iterator[tuple[str, str]]:
+def _pages(tree: FileTree) -> Iterator[tuple[str, str]]:
     yield "thp", chosen(tree.text(f"{THP}/enabled"))
     yield "thp_defrag", chosen(tree.text(f"{THP}/defrag"))
     sizes = ((kib, chosen(tree.text(f"{folder}/enabled"))) for kib, folder in _by_size(tree, THP))
     yield "thp_sizes", " ".join(f"{kib}kB={word}" for kib, word in sizes if word not in ("", "never"))
 
 
-def _clock(tree: Tree) -> Iterator[tuple[str, str]]:
+def _clock(tree: FileTree) -> Iterator[tuple[str, str]]:
     frequency = f"{CPU}/cpu0/cpufreq"
     governors = {tree.text(f"{CPU}/cpu{n}/cpufreq/scaling_governor") for n in tree.numbers(CPU, "cpu")}
     yield "governor", " ".join(sorted(filter(None, governors)))
@@ -159,7 +159,7 @@ def _clock(tree: Tree) -> Iterator[tuple[str, str]]:
     yield "cpus_nohz_full", cpus_text(tree.cpus(f"{CPU}/nohz_full") or ())
 
 
-def _host(tree: Tree) -> Iterator[tuple[str, str]]:
+def _host(tree: FileTree) -> Iterator[tuple[str, str]]:
     flags = tree.table("proc/cpuinfo").get("flags", "").split()
     sources = (tree.text("sys/devices/system/clocksource/clocksource0/available_clocksource") or "").split()
     vendor = (tree.text("sys/class/dmi/id/sys_vendor") or "") + " " + (tree.text("sys/class/dmi/id/product_name") or "")
@@ -179,7 +179,7 @@ def _host(tree: Tree) -> Iterator[tuple[str, str]]:
     yield "container", container[1] if container else "docker" if docker else "podman" if podman else "none"
 
 
-def _limits(tree: Tree) -> Iterator[tuple[str, str]]:
+def _limits(tree: FileTree) -> Iterator[tuple[str, str]]:
     for key, label in (("memlock", "Max locked memory"), ("stack", "Max stack size")):
         limit = re.search(rf"(?m)^{label}\s+(\S+)", tree.text("proc/self/limits") or "")
         yield f"limit_{key}_bytes", limit[1] if limit else ""
@@ -189,13 +189,13 @@ def _limits(tree: Tree) -> Iterator[tuple[str, str]]:
     yield "cgroup_memory_bytes", str(min((limit for limit in limits if limit is not None), default=""))
 
 
-def _least(tree: Tree, folder: str, names: Iterable[str]) -> int | None:
+def _least(tree: FileTree, folder: str, names: Iterable[str]) -> int | None:
     """The least of the limits in these files of a control group, bytes; `None` where none is set."""
     sizes = [size for name in names if (size := tree.number(f"{folder}/{name}")) is not None]
     return min((size for size in sizes if size < 2**60), default=None)  # version 1 writes "no limit" as a huge number
 
 
-def _left_in_group(tree: Tree, folder: str) -> int | None:
+def _left_in_group(tree: FileTree, folder: str) -> int | None:
     """Bytes that processes of a control group may still take: limit - usage + page cache that can be dropped.
 
     As in `native/harness/available_memory.cpp`, which says why. `None` where the group has no limit.
@@ -218,13 +218,13 @@ def _left_in_group(tree: Tree, folder: str) -> int | None:
     return max(0, min(left)) if left else None
 
 
-def _available(tree: Tree) -> int | None:
+def _available(tree: FileTree) -> int | None:
     left = [left for folder in cgroup_folders(tree, "memory") if (left := _left_in_group(tree, folder)) is not None]
     available = memory_table(tree).get("MemAvailable")
     return min([*left, *([] if available is None else [available])], default=None)
 
 
-def _quota(tree: Tree, folder: str) -> float | None:
+def _quota(tree: FileTree, folder: str) -> float | None:
     """The processor time per time that a control group grants, or `None` where it sets no bound."""
     both = (tree.text(f"{folder}/cpu.max") or "").split()
     if len(both) == 2 and all(re.fullmatch("[1-9][0-9]{0,17}", word) for word in both):
@@ -233,7 +233,7 @@ def _quota(tree: Tree, folder: str) -> float | None:
     return quota / period if quota and period and quota > 0 else None
 
 
-def _time(tree: Tree) -> Iterator[tuple[str, str]]:
+def _time(tree: FileTree) -> Iterator[tuple[str, str]]:
     ticks = re.match(r"cpu\s+([^\n]*)", tree.text("proc/stat") or "")
     words = ticks[1].split()[:8] if ticks else []
     spent = [int(word) for word in words if re.fullmatch("[0-9]{1,18}", word)]
@@ -247,7 +247,7 @@ def _time(tree: Tree) -> Iterator[tuple[str, str]]:
     yield "load_1min", (tree.text("proc/loadavg") or "").partition(" ")[0]
 
 
-def memory_table(tree: Tree) -> dict[str, int]:
+def memory_table(tree: FileTree) -> dict[str, int]:
     """`/proc/meminfo` in bytes."""
     table = tree.table("proc/meminfo").items()
     return {key: int(value.split()[0]) * 1024 for key, value in table if re.fullmatch("[0-9]{1,15} kB", value)}

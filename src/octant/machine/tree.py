@@ -30,7 +30,7 @@ def _plain_text(path: Path) -> str:
         return b"".join(islice(parts, FILE_LIMIT // _PART_BYTES)).decode("utf-8", "replace")
 
 
-class Tree:
+class FileTree:
     """Files below `root`; whatever cannot be read is `None`, because every kernel lacks some of them.
 
     `read` keeps every text handed out, by its path below `root`: a recording is exactly these files. In a recording,

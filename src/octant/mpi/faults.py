@@ -15,7 +15,7 @@ from msgspec import Meta
 from octant.ask import Ask, Launch, cells_of
 from octant.build.describe import default_knobs
 from octant.failure import Exit, Refusal
-from octant.launch.execute import Outcome, waited_text
+from octant.launch.execute import ProcessOutcome, waited_text
 from octant.mpi.inventory import library_and_version, linked
 from octant.mpi.neutral import TITLES, Library, LibraryName, within
 from octant.mpi.settings import library_of
@@ -90,7 +90,7 @@ def in_use() -> Library | None:
         return None
 
 
-def crash_signal(outcome: Outcome) -> str:
+def crash_signal(outcome: ProcessOutcome) -> str:
     """The name of the signal with which a program crashed, or "".
 
     Launchers print it, or pass it on as -N, as a shell does (128 + N), or as N. Where N is an exit code of ours, only
@@ -101,7 +101,7 @@ def crash_signal(outcome: Outcome) -> str:
     return crashed.name if crashed else ""
 
 
-def unfinished_text(launch: Launch, outcome: Outcome) -> str:
+def unfinished_text(launch: Launch, outcome: ProcessOutcome) -> str:
     """Why a launch whose patterns run alone did not end as it should: a sentence with library and ranks.
 
     Empty where it neither hung nor crashed.

@@ -2,18 +2,18 @@
 
 from octant.network.files import NetworkFile, load, names
 from octant.network.predictions import Bottleneck, Bound, Prediction
-from octant.network.solve import Settings, solve
-from octant.network.traffic import Cost, Flows, Pattern, make
+from octant.network.solve import SolverSettings, solve
+from octant.network.traffic import Flows, TrafficCost, TrafficPattern, make
 
 __all__ = [
     "Bottleneck",
     "Bound",
-    "Cost",
     "Flows",
     "NetworkFile",
-    "Pattern",
     "Prediction",
-    "Settings",
+    "SolverSettings",
+    "TrafficCost",
+    "TrafficPattern",
     "load",
     "make",
     "names",

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from octant import _network
 from octant.failure import Exit, Refusal, suggestion
 from octant.network.files import NetworkFile
-from octant.network.solve import Settings, engine, solve
+from octant.network.solve import SolverSettings, engine, solve
 from octant.network.topologies import Torus, TwoLevelDirect
-from octant.network.traffic import Cost, Flows, Pattern, bulk, make, place
+from octant.network.traffic import Flows, TrafficCost, TrafficPattern, bulk, make, place
 
 FftForm = Literal["paper", "consistent"]
 
@@ -97,9 +97,9 @@ def random_ring(
     for ring in range(rings):
         sources, targets, units = _network.ring(ranks, seed + ring)
         flows = Flows(sources, targets, units * message_bytes).placed(node_of_rank)
-        traffics.append(Pattern("random-ring", "B", bulk(sized), sized.topology.active(), flows).native())
+        traffics.append(TrafficPattern("random-ring", "B", bulk(sized), sized.topology.active(), flows).native())
     asked = engine(sized, sized.build())
-    shape = Pattern("random-ring", "B", bulk(sized), sized.topology.active()).shape
+    shape = TrafficPattern("random-ring", "B", bulk(sized), sized.topology.active()).shape
     times_s = 1 / np.array(asked.each(traffics, shape))
     ideal = math.exp(float(np.mean(np.log(message_bytes / (times_s / 2)))))
     residual = network.residual.get("random-ring")
@@ -161,7 +161,9 @@ def _experiment(
     low = np.arange(pairs, dtype=np.int32)
     high = low + np.int32(distance)
     flows = Flows(np.concatenate([low, high]), np.concatenate([high, low]), np.ones(2 * pairs)).placed(node_of_rank)
-    answer = solve(sized, Pattern(f"pairs ({name})", "B", bulk(sized), np.unique(node_of_rank), flows, per="flow"))
+    answer = solve(
+        sized, TrafficPattern(f"pairs ({name})", "B", bulk(sized), np.unique(node_of_rank), flows, per="flow")
+    )
     tightest = answer.bottlenecks[0]
     return Experiment(name, sizes, per_node, pairs, tightest.load, 2 * answer.rate_per_s)
 
@@ -208,8 +210,8 @@ def alltoall_rate(
         np.full(len(sources), 1024.0),
         (sources % tasks_per_node).astype(np.uint16),
     )
-    pattern = Pattern("ptrans", "B", Cost(1.0, 1152 / 1024, 1 / 1024), active, flows, per="flow")
-    answer = solve(network, pattern, "packets", Settings(window=window, units_per_packet=1024, in_order=True))
+    pattern = TrafficPattern("ptrans", "B", TrafficCost(1.0, 1152 / 1024, 1 / 1024), active, flows, per="flow")
+    answer = solve(network, pattern, "packets", SolverSettings(window=window, units_per_packet=1024, in_order=True))
     return float(flows.units.sum()) / len(active) / answer.time_s
 
 

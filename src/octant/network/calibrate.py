@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from octant.failure import Exit, Refusal, suggestion
 from octant.network.files import NetworkFile
 from octant.network.solve import solve
-from octant.network.traffic import Pattern, make
+from octant.network.traffic import TrafficPattern, make
 
 _ENDPOINTS = ("injection", "ejection")
 MOST_SOLVED_NODES = 1 << 19
@@ -21,7 +21,7 @@ MOST_FITTED = 80
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredRate:
     """One point: the rate of a traffic at a size, in base units, good to `tolerance` (relative).
 
     `at_least` and `at_most` are one-sided: what a text says ("no longer limits", "drops") without giving a number.
@@ -62,10 +62,10 @@ class Calibration:
     widened: float = 1.0  # times its tolerance that the best fit misses a point
 
 
-Case = tuple[NetworkFile, Pattern]
+Case = tuple[NetworkFile, TrafficPattern]
 
 
-def calibrate(network: NetworkFile, traffic: str, points: Sequence[Measured], free: Sequence[str]) -> Calibration:
+def calibrate(network: NetworkFile, traffic: str, points: Sequence[MeasuredRate], free: Sequence[str]) -> Calibration:
     """Fits the capacities of the `free` link classes to the rates of a traffic at the points' sizes.
 
     Raises:
@@ -84,7 +84,7 @@ def calibrate(network: NetworkFile, traffic: str, points: Sequence[Measured], fr
     return fit(traffic, [cases[point.size] for point in points], points, free)
 
 
-def fit(name: str, cases: Sequence[Case], points: Sequence[Measured], free: Sequence[str]) -> Calibration:
+def fit(name: str, cases: Sequence[Case], points: Sequence[MeasuredRate], free: Sequence[str]) -> Calibration:
     """Fits the capacities of the `free` link classes (`endpoint` = injection and ejection) to points, by least squares.
 
     The loads do not depend on the capacities: the rate of each case is min over classes of capacity / load. The range
@@ -126,7 +126,7 @@ def fit(name: str, cases: Sequence[Case], points: Sequence[Measured], free: Sequ
     )
 
 
-def _check_count(points: Sequence[Measured], free: Sequence[str]) -> None:
+def _check_count(points: Sequence[MeasuredRate], free: Sequence[str]) -> None:
     if len(points) * len(free) > MOST_FITTED:
         raise Refusal(
             f"cannot fit {len(points)} points (at most {MOST_FITTED // len(free)} with so many classes); "
@@ -135,7 +135,9 @@ def _check_count(points: Sequence[Measured], free: Sequence[str]) -> None:
         )
 
 
-def _resource_and_cost(network: NetworkFile, pattern: Pattern, name: str) -> tuple[Literal["bytes", "packets"], float]:
+def _resource_and_cost(
+    network: NetworkFile, pattern: TrafficPattern, name: str
+) -> tuple[Literal["bytes", "packets"], float]:
     """What limits a class under a traffic, and how much of it one unit takes."""
     at_end, cost = name not in network.links, pattern.cost
     each = cost.payload_bytes if at_end else cost.wire_bytes
@@ -183,7 +185,7 @@ def _with_limits(network: NetworkFile, free: Sequence[str]) -> NetworkFile:
     return network
 
 
-def loaded_classes(network: NetworkFile, pattern: Pattern) -> list[str]:
+def loaded_classes(network: NetworkFile, pattern: TrafficPattern) -> list[str]:
     """The link classes that a pattern loads, tightest first; injection and ejection are `endpoint`."""
     answer = solve(_with_limits(network, network.class_names), pattern)
     names = ("endpoint" if b.link_class in _ENDPOINTS else b.link_class for b in answer.bottlenecks)
@@ -204,7 +206,7 @@ def _first_guess(loads: NDArray[np.float64], values: NDArray[np.float64]) -> flo
     return float(np.max(values * loads))
 
 
-def _misfit(model: NDArray[np.float64], points: Sequence[Measured]) -> NDArray[np.float64]:
+def _misfit(model: NDArray[np.float64], points: Sequence[MeasuredRate]) -> NDArray[np.float64]:
     """(model - value) / tolerance, shape (candidates, points); one-sided points count only on their wrong side."""
     value = np.array([p.value for p in points])
     tolerance = np.array([p.tolerance for p in points])
@@ -223,7 +225,7 @@ class _Search:
         self,
         loads: NDArray[np.float64],
         fixed: NDArray[np.float64],
-        points: Sequence[Measured],
+        points: Sequence[MeasuredRate],
         start: NDArray[np.float64],
     ) -> None:
         self._loads, self._fixed, self._points, self._start = loads, fixed, points, start

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from octant.failure import Exit, Refusal, suggestion
 from octant.network.files import NetworkFile
 from octant.network.solve import engine, solve
-from octant.network.traffic import Pattern
+from octant.network.traffic import TrafficPattern
 
 MOST_TRIALS = 100_000
 MOST_SECONDS = 3600.0
@@ -63,7 +63,7 @@ def some_cables(network: NetworkFile, link_class: str) -> NDArray[np.int32]:
 
 
 def failure_sweep(
-    network: NetworkFile, pattern: Pattern, link_class: str, policy: str | None = None, left: float = 0.0
+    network: NetworkFile, pattern: TrafficPattern, link_class: str, policy: str | None = None, left: float = 0.0
 ) -> Sweep:
     """N-1: every cable of a class fails alone (both directions), or keeps `left` of its capacity.
 
@@ -109,7 +109,7 @@ def _with_policy(network: NetworkFile, policy: str) -> NetworkFile:
     return replace(network, routing=replace(network.routing, policy=policy))
 
 
-def _require_limit(pattern: Pattern, rate_per_s: float) -> None:
+def _require_limit(pattern: TrafficPattern, rate_per_s: float) -> None:
     if math.isinf(rate_per_s):
         raise Refusal(
             f"cannot tell what a failure costs {pattern.name} (nothing limits it here); try another pattern or size",
@@ -131,7 +131,7 @@ class Random:
 
 def random_failures(
     network: NetworkFile,
-    pattern: Pattern,
+    pattern: TrafficPattern,
     link_class: str,
     failures: int,
     trials: int = 100,
@@ -182,7 +182,7 @@ class Recovery:
 
 def recover(
     network: NetworkFile,
-    pattern: Pattern,
+    pattern: TrafficPattern,
     link: int,
     fails_s: float,
     timeout_s: float,

@@ -77,7 +77,7 @@ class LengthLine(InputTable, frozen=True):
     bytes_per_s: BytesPerS | None = None  # `None`: length makes no difference
 
 
-class Messages(InputTable, frozen=True):
+class MessagesTable(InputTable, frozen=True):
     """Measured times of messages that have their way for themselves, by length."""
 
     inside: Annotated[tuple[LengthLine, ...], Meta(max_length=_MOST_LINES)] = ()  # between ranks of one node
@@ -151,7 +151,7 @@ class Offload(InputTable, frozen=True, kw_only=True):
     source: str
 
 
-class Published(InputTable, frozen=True):
+class PublishedRates(InputTable, frozen=True):
     """Where published points of one traffic stand in the catalogue's results."""
 
     results: str
@@ -182,12 +182,12 @@ class NetworkFile(InputTable, frozen=True, kw_only=True):
     links: Mapping[str, LinkClass]
     endpoint: Endpoint = Endpoint()
     packet: Packet = Packet()
-    messages: Messages = Messages()
+    messages: MessagesTable = MessagesTable()
     routing: RoutingWords
     windows: Mapping[str, Annotated[int, Meta(ge=1, le=10**6)]] = {}  # packets in flight per node, by traffic
     residual: Mapping[str, Residual] = {}
     offload: Mapping[Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,31}\Z")], Offload] = {}
-    published: Mapping[str, Published] = {}
+    published: Mapping[str, PublishedRates] = {}
     unexplained: tuple[Unexplained, ...] = ()
     node: str = "node"  # what the vendor calls one
 

@@ -11,7 +11,7 @@ from octant.failure import Exit, Refusal, suggestion
 from octant.network import fabric, ibnet
 from octant.network.quoting import quoted
 from octant.network.reachable import require_reachable
-from octant.network.shape import MOST_NODES, Rows, Shape, require_size
+from octant.network.shape import MOST_NODES, Rows, TopologyShape, require_size
 
 MOST_CABLES = 2**20
 _RESERVED = ("injection", "ejection", "local")  # the classes of every network's endpoints
@@ -30,7 +30,7 @@ class Cables(NamedTuple):
     notes: tuple[str, ...]  # of a dump of ibnetdiscover
 
 
-class Graph(Shape, tag="graph", frozen=True):
+class Graph(TopologyShape, tag="graph", frozen=True):
     """Any network: cables `a b [class]`, one per line, in `edges` (text, or a file's name beside the network file).
 
     Names are free words; `hosts` says how the names of nodes begin, all other vertices are switches. The text may also

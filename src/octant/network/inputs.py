@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from octant.failure import Exit, Refusal
-from octant.network.calibrate import Calibration, Measured, calibrate
+from octant.network.calibrate import Calibration, MeasuredRate, calibrate
 from octant.network.collectives import MessageCosts
 from octant.network.files import NetworkFile
 from octant.network.jobs import job_nodes
 from octant.network.published_points import published_points
 from octant.network.solve import Solver, flow_bytes
-from octant.network.traffic import UNIFORM, Pattern, make, pairs, place, read_map, read_pairs
+from octant.network.traffic import UNIFORM, TrafficPattern, make, pairs, place, read_map, read_pairs
 from octant.units import parse_byte_sizes, parse_bytes, parse_seconds
 from octant.untrusted import is_file, read_text
 
@@ -92,7 +92,7 @@ def read_costs(overhead: str, latency: str) -> MessageCosts:
     return MessageCosts(read_seconds(overhead), read_seconds(latency) if latency else None)
 
 
-def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance: float) -> list[Measured]:
+def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance: float) -> list[MeasuredRate]:
     """Points of a file of lines `size rate [tolerance] [eq|at_least|at_most]`, or the published ones.
 
     Raises:
@@ -106,7 +106,7 @@ def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance
             raise Refusal(
                 f"cannot calibrate {traffic} (nothing is published for {network.name}); give --points", Exit.WRONG_WORD
             )
-        return [Measured(size, point.value, tolerance) for size, point in sorted(known.items())]
+        return [MeasuredRate(size, point.value, tolerance) for size, point in sorted(known.items())]
     found = []
     for number, line in enumerate(read_text(path, "list of points").splitlines(), start=1):
         words = line.split("#")[0].split()
@@ -126,7 +126,7 @@ def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance
                 f"cannot read {path}, line {number}: {line.strip()!r} is not `{form}`; try `24 1.08e9 0.05`",
                 Exit.WRONG_WORD,
             ) from None
-        found.append(Measured(int(size), value, good, relation))  # type: ignore[arg-type]
+        found.append(MeasuredRate(int(size), value, good, relation))  # type: ignore[arg-type]
     return found
 
 
@@ -146,7 +146,7 @@ def calibrate_to_points(
 
 def pattern_asked(
     network: NetworkFile, solver: Solver, traffic: str, parameter: int, bytes_each: str | None, job: str
-) -> Pattern:
+) -> TrafficPattern:
     """A named pattern whose flows are of the size that was asked, or of one that fits the solver.
 
     Raises:
@@ -164,7 +164,7 @@ def pattern_asked(
 
 def pairs_of_file(
     network: NetworkFile, path: Path, order: str, per_node: int, bytes_each: str | None = None, job: str = ""
-) -> Pattern:
+) -> TrafficPattern:
     """Traffic of a file between ranks that are placed in an order, or as a map file says.
 
     Raises:

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from octant.network.files import NetworkFile
 from octant.network.platform import speed
-from octant.network.solve import Settings, solve
-from octant.network.traffic import Pattern
+from octant.network.solve import SolverSettings, solve
+from octant.network.traffic import TrafficPattern
 
 LEVELS = tuple(i / 31 for i in range(32))
 """Quantiles that a class is shown by: links from the idlest to the busiest."""
@@ -48,13 +48,13 @@ class LoadMap:
         return max(reversed(self.classes), key=lambda c: round(c.busiest, 9))
 
 
-def load_map(network: NetworkFile, pattern: Pattern) -> LoadMap:
+def load_map(network: NetworkFile, pattern: TrafficPattern) -> LoadMap:
     """Every link's load over its capacity, exactly.
 
     Raises:
         Refusal: too many pairs, and the routing can only be enumerated.
     """
-    answer = solve(network, pattern, settings=Settings(every_link=True))
+    answer = solve(network, pattern, settings=SolverSettings(every_link=True))
     topology = network.build()
     kinds = topology.link_classes()
     names = network.class_names

@@ -9,7 +9,7 @@ from octant.network.failures import cables, failure_sweep
 from octant.network.files import NetworkFile
 from octant.network.jobs import job_nodes
 from octant.network.loads import LoadMap, load_map
-from octant.network.scale import Curve, scale
+from octant.network.scale import ScalingCurve, scale
 from octant.network.topologies import FatTree, Torus
 from octant.network.traffic import NAMES, make
 
@@ -39,7 +39,7 @@ class Overview:
 
     network: NetworkFile
     traffic: str
-    curve: Curve
+    curve: ScalingCurve
     maps: dict[int, LoadMap]
     failures: tuple[Worst, ...]
 

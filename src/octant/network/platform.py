@@ -10,7 +10,7 @@ from xml.sax.saxutils import quoteattr
 
 from octant.failure import Exit, Refusal
 from octant.network.solve import engine
-from octant.network.traffic import Cost, bulk
+from octant.network.traffic import TrafficCost, bulk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,7 +52,7 @@ class Platform:
         return sum(wire.latency_s for wire in wires), min((wire.bytes_per_s for wire in wires), default=math.inf)
 
 
-def platform(network: NetworkFile, nodes: Nodes, latency: bool = True, cost: Cost | None = None) -> Platform:
+def platform(network: NetworkFile, nodes: Nodes, latency: bool = True, cost: TrafficCost | None = None) -> Platform:
     """The part of the network that `nodes`, shape (hosts,), use; bandwidths are what `cost` (bulk messages) leaves.
 
     `latency=False` leaves latencies out: SimGrid gives a flow of longer latency a smaller share of a link, and Octant
@@ -92,7 +92,7 @@ def platform(network: NetworkFile, nodes: Nodes, latency: bool = True, cost: Cos
     return Platform(network.name, tuple(f"n{node}" for node in nodes.tolist()), wires, routes, split)
 
 
-def speed(network: NetworkFile, number: int, cost: Cost) -> tuple[float, float]:
+def speed(network: NetworkFile, number: int, cost: TrafficCost) -> tuple[float, float]:
     """Payload bytes per second, and latency, of a link of that class: the tighter of its bytes and its packets."""
     link = network.link_class(network.class_names[number])
     carried = cost.payload_bytes if number < 3 else cost.wire_bytes  # endpoints count payload

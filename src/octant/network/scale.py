@@ -12,8 +12,8 @@ from octant.network.files import NetworkFile
 from octant.network.jobs import job_nodes
 from octant.network.predictions import Bound
 from octant.network.published_points import PublishedPoint, published_points
-from octant.network.solve import DEFAULTS, Settings, Solver, flow_bytes, no_detour, solve
-from octant.network.traffic import Pattern, make
+from octant.network.solve import DEFAULTS, Solver, SolverSettings, flow_bytes, no_detour, solve
+from octant.network.traffic import TrafficPattern, make
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class ScalePoint:
 
 
 @dataclass(frozen=True)
-class Curve:
+class ScalingCurve:
     """A traffic's rate against the size of a machine."""
 
     network: str
@@ -58,11 +58,11 @@ def scale(
     traffic: str,
     sizes: Sequence[int],
     solver: Solver = "auto",
-    settings: Settings = DEFAULTS,
+    settings: SolverSettings = DEFAULTS,
     parameter: int = 1,
     bytes_each: float | None = None,
     job: str = "",
-) -> Curve:
+) -> ScalingCurve:
     """The curve of a named pattern or application (`gfft`, `random-ring` as HPCC runs it) over sizes.
 
     Args:
@@ -92,16 +92,16 @@ def scale(
             pattern = make(sized, traffic, parameter, each, job=job_nodes(sized, job))
             found.append(_point(network, sized, pattern, size, solver, settings, known.get(size)))
     word = "nodes" if traffic == "gfft" else network.topology.size_word
-    return Curve(network.name, traffic, word, tuple(found))
+    return ScalingCurve(network.name, traffic, word, tuple(found))
 
 
 def _point(
     network: NetworkFile,
     sized: NetworkFile,
-    pattern: Pattern,
+    pattern: TrafficPattern,
     size: int,
     solver: Solver,
-    settings: Settings,
+    settings: SolverSettings,
     known: PublishedPoint | None,
 ) -> ScalePoint:
     answer = solve(sized, pattern, solver, settings)

@@ -14,7 +14,7 @@ Sides = Annotated[tuple[Count, ...], Meta(min_length=1, max_length=_network.MOST
 Rows = list[tuple[str, float, float, int]]
 
 
-class Shape(TaggedTable, frozen=True):
+class TopologyShape(TaggedTable, frozen=True):
     """A topology as a file describes it; the numbers of every shape are checked before it is built."""
 
     size_word: ClassVar[str] = "nodes"  # what `at_size` counts
@@ -60,7 +60,7 @@ class Shape(TaggedTable, frozen=True):
         return ()
 
 
-def require_size(shape: Shape) -> None:
+def require_size(shape: TopologyShape) -> None:
     """Raises ValueError where the engine would not build so large a network; its limits are the only ones."""
     for count, most, what in (
         (shape.nodes(), MOST_NODES, "nodes"),

@@ -11,7 +11,7 @@ from octant.failure import Exit, Refusal, suggestion
 from octant.network.files import NetworkFile
 from octant.network.predictions import Bottleneck, Bound, FlowRates, Prediction
 from octant.network.topologies import Dragonfly, TwoLevelDirect
-from octant.network.traffic import Nodes, Pattern
+from octant.network.traffic import Nodes, TrafficPattern
 
 Solver = Literal["auto", "class", "enumeration", "max-min", "fluid", "queue", "soft", "packets"]
 SOLVERS: tuple[Solver, ...] = ("auto", "class", "enumeration", "max-min", "fluid", "queue", "soft", "packets")
@@ -33,7 +33,7 @@ def solver_named(word: str) -> Solver:
 
 
 @dataclass(frozen=True)
-class Settings:
+class SolverSettings:
     """Numbers that some solvers need."""
 
     window: int | None = None  # packets in flight; the machine's own where None
@@ -45,7 +45,7 @@ class Settings:
     every_link: bool = False  # the answer has the load of every link, not only of classes
 
 
-DEFAULTS = Settings()
+DEFAULTS = SolverSettings()
 FLOW_BYTES = 2.0**20
 """Payload of every flow of a named pattern in the packet simulation, unless it is given."""
 
@@ -72,9 +72,9 @@ def engine(
 
 def solve(
     network: NetworkFile,
-    pattern: Pattern,
+    pattern: TrafficPattern,
     solver: Solver = "auto",
-    settings: Settings = DEFAULTS,
+    settings: SolverSettings = DEFAULTS,
     scale: NDArray[np.float64] = _NOTHING,
 ) -> Prediction:
     """Rate, time, loads and ranked bottlenecks of a pattern.
@@ -122,7 +122,7 @@ def solve(
     return replace(answer, bound=Bound(f"closed queue (window {window})", queue))
 
 
-def exact(asked: _network.Network, pattern: Pattern, every_link: bool = False) -> _network.Solution:
+def exact(asked: _network.Network, pattern: TrafficPattern, every_link: bool = False) -> _network.Solution:
     """Static loads by class where the routing allows, else by enumeration; with `every_link`, link by link.
 
     Raises:
@@ -135,7 +135,7 @@ def exact(asked: _network.Network, pattern: Pattern, every_link: bool = False) -
 
 
 def _run(
-    asked: _network.Network, pattern: Pattern, solver: Solver, settings: Settings, network: NetworkFile
+    asked: _network.Network, pattern: TrafficPattern, solver: Solver, settings: SolverSettings, network: NetworkFile
 ) -> _network.Solution:
     traffic, shape = pattern.native(), pattern.shape
     try:
@@ -159,7 +159,11 @@ def _run(
 
 
 def _queue(
-    asked: _network.Network, native: _network.Solution, pattern: Pattern, network: NetworkFile, settings: Settings
+    asked: _network.Network,
+    native: _network.Solution,
+    pattern: TrafficPattern,
+    network: NetworkFile,
+    settings: SolverSettings,
 ) -> float:
     """Rounds per second of uniform traffic, with the window's packets in flight per sender."""
     window = settings.window or network.window(pattern.name)
@@ -172,7 +176,7 @@ def _queue(
 
 
 def _answer(
-    network: NetworkFile, topology: _network.Topology, pattern: Pattern, native: _network.Solution
+    network: NetworkFile, topology: _network.Topology, pattern: TrafficPattern, native: _network.Solution
 ) -> Prediction:
     names = network.class_names
     units = pattern.units_per_round
@@ -209,7 +213,7 @@ def _answer(
     )
 
 
-def _ends(pattern: Pattern) -> tuple[Nodes, Nodes]:
+def _ends(pattern: TrafficPattern) -> tuple[Nodes, Nodes]:
     """Senders and receivers of all flows, in the engine's order."""
     if pattern.flows is None:
         everyone = pattern.active
@@ -217,7 +221,7 @@ def _ends(pattern: Pattern) -> tuple[Nodes, Nodes]:
     return pattern.flows.sources, pattern.flows.targets
 
 
-def _flow_rates(pattern: Pattern, rates: NDArray[np.float64]) -> FlowRates | None:
+def _flow_rates(pattern: TrafficPattern, rates: NDArray[np.float64]) -> FlowRates | None:
     """What the rates of all flows come to; `None` where a solver gives none, or no flow crosses the network."""
     if not rates.size:
         return None
@@ -241,7 +245,7 @@ def _flow_rates(pattern: Pattern, rates: NDArray[np.float64]) -> FlowRates | Non
     )
 
 
-def _notes(network: NetworkFile, pattern: Pattern) -> tuple[str, ...]:
+def _notes(network: NetworkFile, pattern: TrafficPattern) -> tuple[str, ...]:
     """What the shape leaves uneven, flows that stay inside a node, and a routing that has no ways at this size."""
     found = list(network.topology.notes())
     if pattern.flows is not None and (inside := int(np.sum(pattern.flows.sources == pattern.flows.targets))):
@@ -268,7 +272,7 @@ def no_detour(network: NetworkFile) -> str:
     )
 
 
-def _with_rate(answer: Prediction, solver: str, rounds_per_s: float, pattern: Pattern) -> Prediction:
+def _with_rate(answer: Prediction, solver: str, rounds_per_s: float, pattern: TrafficPattern) -> Prediction:
     rate = rounds_per_s * pattern.units_per_round
     return replace(
         answer, solver=solver, rate_per_s=rate, time_s=1 / rounds_per_s if rounds_per_s > 0 else float("inf")

@@ -55,7 +55,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Rate:
+class StepRate:
     """The rate of all ranks together (of messages alone: of each rank), in base units, and what limits it."""
 
     per_s: Interval
@@ -69,7 +69,7 @@ def sent_by_rank(step: Step, ranks: int) -> Sent:
 
 def rate(
     steps: Sequence[Step], counts: Sequence[str], ranks: int, alone_per_s: float, way: Way, sharing: int = 1
-) -> Rate:
+) -> StepRate:
     """The rate that messages leave of what the ranks compute.
 
     Args:
@@ -85,7 +85,7 @@ def rate(
     (start, moved), step = min(times.items(), key=lambda one: sum(one[0]))
     if not counts:
         value = step.bytes_sent / ranks / (start + moved)
-        return Rate(Interval(value, value, value), "bytes of messages" if moved > start else "start of messages")
+        return StepRate(Interval(value, value, value), "bytes of messages" if moved > start else "start of messages")
     whole = sum(step.counts[name] for name in counts)
     parts: dict[Limit, float] = {
         "computing": whole / ranks / alone_per_s,
@@ -94,4 +94,4 @@ def rate(
     }
     least, most = max(parts.values()), sum(parts.values())
     ends = Interval(whole / most, whole / math.sqrt(least * most), whole / least)
-    return Rate(ends, max(parts, key=lambda one: parts[one]))
+    return StepRate(ends, max(parts, key=lambda one: parts[one]))

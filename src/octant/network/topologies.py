@@ -9,11 +9,11 @@ from msgspec import Meta
 from octant import _network
 from octant.failure import Exit, Refusal
 from octant.network.graph import Graph
-from octant.network.shape import MOST_NODES, Count, Rows, Shape, Sides, require_size
+from octant.network.shape import MOST_NODES, Count, Rows, Sides, TopologyShape, require_size
 from octant.units import counted
 
 
-class TwoLevelDirect(Shape, tag="two-level-direct", frozen=True, kw_only=True):
+class TwoLevelDirect(TopologyShape, tag="two-level-direct", frozen=True, kw_only=True):
     """Octants in drawers in supernodes, every pair joined at both levels (IBM Power 775).
 
     `links_per_host` D links join a host octant to each other supernode; supernode j hangs on octant j mod 8 of every
@@ -108,7 +108,7 @@ class TwoLevelDirect(Shape, tag="two-level-direct", frozen=True, kw_only=True):
         )  # fmt: skip
 
 
-class Torus(Shape, tag="torus", frozen=True, kw_only=True):
+class Torus(TopologyShape, tag="torus", frozen=True, kw_only=True):
     """Torus or mesh, chosen per dimension (`wraps`); node numbers run through the first dimension fastest."""
 
     sizes: Sides
@@ -157,7 +157,7 @@ class Torus(Shape, tag="torus", frozen=True, kw_only=True):
         return _network.torus(list(self.sizes), list(self.wrapped()), rows, to_itself)
 
 
-class FatTree(Shape, tag="fat-tree", frozen=True, kw_only=True):
+class FatTree(TopologyShape, tag="fat-tree", frozen=True, kw_only=True):
     """Fat tree, once per plane: `down` and `up` are children and parents of a switch, leaf level first."""
 
     planes: Annotated[int, Meta(ge=1, le=64)] = 1
@@ -216,7 +216,7 @@ class FatTree(Shape, tag="fat-tree", frozen=True, kw_only=True):
         return _network.fat_tree(self.planes, list(self.down), list(self.up), rows, to_itself)
 
 
-class Dragonfly(Shape, tag="dragonfly", frozen=True, kw_only=True):
+class Dragonfly(TopologyShape, tag="dragonfly", frozen=True, kw_only=True):
     """Routers fully connected in groups, groups fully connected by global links.
 
     Port j of a group's global links leads j + 1 groups on, and again from the first with the ports that are left (the
@@ -293,7 +293,7 @@ class Dragonfly(Shape, tag="dragonfly", frozen=True, kw_only=True):
         return _network.dragonfly(self.groups, self.routers, self.nodes_per_router, self.global_links, rows, to_itself)
 
 
-class HyperX(Shape, tag="hyperx", frozen=True, kw_only=True):
+class HyperX(TopologyShape, tag="hyperx", frozen=True, kw_only=True):
     """Routers on a lattice, fully connected along every dimension."""
 
     sizes: Sides
@@ -335,7 +335,7 @@ class HyperX(Shape, tag="hyperx", frozen=True, kw_only=True):
         return _network.hyperx(list(self.sizes), self.nodes_per_router, rows, to_itself)
 
 
-KINDS: dict[str, type[Shape]] = {
+KINDS: dict[str, type[TopologyShape]] = {
     "two-level-direct": TwoLevelDirect,
     "torus": Torus,
     "fat-tree": FatTree,

@@ -22,7 +22,7 @@ _MOST_PARAMETER = 2**31
 
 
 @dataclass(frozen=True)
-class Cost:
+class TrafficCost:
     """What one unit of traffic costs: payload at the endpoints, bytes on links, packets on both."""
 
     payload_bytes: float = 1.0
@@ -54,12 +54,12 @@ class Flows:
 
 
 @dataclass(frozen=True)
-class Pattern:
+class TrafficPattern:
     """A traffic pattern on nodes. Uniform where `flows` is None: one unit from every active node to all of them."""
 
     name: str
     unit: str  # "update", "B"
-    cost: Cost
+    cost: TrafficCost
     active: Nodes
     flows: Flows | None = None
     per: str = "node"  # whose rate is given: "node" or "flow"
@@ -82,17 +82,17 @@ class Pattern:
         return 1.0 if self.flows is None else float(self.flows.units.max(initial=0.0))
 
 
-def bulk(network: NetworkFile) -> Cost:
+def bulk(network: NetworkFile) -> TrafficCost:
     """Cost of one byte of large messages, in full packets."""
     packet = network.packet
     wire = (packet.payload_bytes + packet.overhead_bytes) / packet.payload_bytes
-    return Cost(1.0, wire, 1.0 / packet.payload_bytes)
+    return TrafficCost(1.0, wire, 1.0 / packet.payload_bytes)
 
 
-RANDOM_ACCESS = Cost(payload_bytes=8, wire_bytes=32, packets=1)
+RANDOM_ACCESS = TrafficCost(payload_bytes=8, wire_bytes=32, packets=1)
 """One update: 8 bytes in a packet of 32 (Power 775 at scale, section 4.1)."""
 
-TRANSPOSE = Cost(payload_bytes=1, wire_bytes=1920 / 1800, packets=1 / 1800)
+TRANSPOSE = TrafficCost(payload_bytes=1, wire_bytes=1920 / 1800, packets=1 / 1800)
 """One byte of a 15 × 15 block of doubles in a packet of 1,920 bytes (section 4.2)."""
 
 UNIFORM = {"uniform": "bulk", "randomaccess": "update", "ptrans": "transpose"}
@@ -124,7 +124,7 @@ NAMES = (
 )
 
 
-def unit_and_cost(network: NetworkFile, kind: str) -> tuple[str, Cost]:
+def unit_and_cost(network: NetworkFile, kind: str) -> tuple[str, TrafficCost]:
     """What traffic of a kind (`bulk`, `update`, `transpose`) counts in, and what one of it takes on the wire."""
     kinds = {"bulk": ("B", bulk(network)), "update": ("update", RANDOM_ACCESS), "transpose": ("B", TRANSPOSE)}
     return kinds[kind]
@@ -137,7 +137,7 @@ def make(
     bytes_each: float = 1.0,
     cost: str = "bulk",
     job: Nodes | None = None,
-) -> Pattern:
+) -> TrafficPattern:
     """A named pattern among the nodes of a job, one rank per node.
 
     `parameter` is the distance of a shift, the seed of random patterns, the one rank of an incast or a fan.
@@ -156,7 +156,7 @@ def make(
         )
     active = network.topology.active() if job is None else job
     if name in UNIFORM:
-        return Pattern(name, *unit_and_cost(network, UNIFORM[name]), active)
+        return TrafficPattern(name, *unit_and_cost(network, UNIFORM[name]), active)
     ranks = len(active)
     try:
         columns = _columns(name, ranks, parameter)
@@ -168,7 +168,7 @@ def make(
             f"cannot make pattern {name!r} of {ranks} ranks (nobody has a partner); try more nodes", Exit.WRONG_WORD
         )
     flows = Flows(sources, targets, units * bytes_each).placed(active)
-    return Pattern(name, *unit_and_cost(network, cost), active, flows, per="flow")
+    return TrafficPattern(name, *unit_and_cost(network, cost), active, flows, per="flow")
 
 
 def _columns(name: str, ranks: int, parameter: int) -> tuple[Nodes, Nodes, Amounts]:
@@ -218,7 +218,9 @@ def _near_cube(count: int, dimensions: int) -> list[int]:
     return list(shape.sizes)
 
 
-def pairs(network: NetworkFile, rows: Sequence[tuple[int, int, float]], node_of_rank: Nodes | None = None) -> Pattern:
+def pairs(
+    network: NetworkFile, rows: Sequence[tuple[int, int, float]], node_of_rank: Nodes | None = None
+) -> TrafficPattern:
     """Traffic given flow by flow as (sender, receiver, bytes); ranks where a placement is given, else nodes.
 
     Flows of no bytes are left out.
@@ -233,10 +235,10 @@ def pairs(network: NetworkFile, rows: Sequence[tuple[int, int, float]], node_of_
     flows = Flows(table[:, 0].astype(np.int32), table[:, 1].astype(np.int32), np.ascontiguousarray(table[:, 2]))
     if node_of_rank is not None:
         flows = flows.placed(node_of_rank)
-    return Pattern("pairs", "B", bulk(network), network.topology.active(), flows, per="flow")
+    return TrafficPattern("pairs", "B", bulk(network), network.topology.active(), flows, per="flow")
 
 
-def matrix(network: NetworkFile, bytes_sent: Amounts, node_of_rank: Nodes | None = None) -> Pattern:
+def matrix(network: NetworkFile, bytes_sent: Amounts, node_of_rank: Nodes | None = None) -> TrafficPattern:
     """Traffic as a matrix of bytes, shape (ranks, ranks): row sends to column."""
     sources, targets = np.nonzero(bytes_sent)
     rows = [(int(s), int(t), float(bytes_sent[s, t])) for s, t in zip(sources, targets, strict=True)]
@@ -266,7 +268,7 @@ def read_pairs(path: Path) -> list[tuple[int, int, float]]:
     return rows
 
 
-def mix(name: str, jobs: Sequence[Pattern]) -> Pattern:
+def mix(name: str, jobs: Sequence[TrafficPattern]) -> TrafficPattern:
     """Several jobs at once; each flow keeps the number of its job. All must count in the same unit at the same cost."""
     if len({(job.unit, job.cost) for job in jobs}) != 1 or any(job.flows is None for job in jobs):
         raise Refusal(
@@ -281,7 +283,7 @@ def mix(name: str, jobs: Sequence[Pattern]) -> Pattern:
         np.concatenate([np.full(len(f), number, np.uint16) for number, f in enumerate(listed)]),
     )
     active = np.unique(np.concatenate([job.active for job in jobs])).astype(np.int32)
-    return Pattern(name, jobs[0].unit, jobs[0].cost, active, flows, per="flow")
+    return TrafficPattern(name, jobs[0].unit, jobs[0].cost, active, flows, per="flow")
 
 
 def place(network: NetworkFile, order: str, ranks: int, per_node: int = 1) -> Nodes:

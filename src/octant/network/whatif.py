@@ -14,7 +14,7 @@ from octant.network.jobs import job_nodes
 from octant.network.predictions import Prediction
 from octant.network.scale import scale
 from octant.network.solve import engine, exact, no_detour, solve
-from octant.network.traffic import Pattern, make
+from octant.network.traffic import TrafficPattern, make
 from octant.untrusted import convert
 
 _MOST_PAIRS = 30_000_000
@@ -41,7 +41,7 @@ class Explanation:
     unexplained: tuple[Unexplained, ...]
 
 
-def explain(network: NetworkFile, pattern: Pattern) -> Explanation:
+def explain(network: NetworkFile, pattern: TrafficPattern) -> Explanation:
     """What holds the pattern back, what loads that link, and which class comes next at which head-room."""
     answer = solve(network, pattern)
     if not answer.bottlenecks:
@@ -70,7 +70,7 @@ def explain(network: NetworkFile, pattern: Pattern) -> Explanation:
     return Explanation(answer, rows, tuple(said), network.unexplained)
 
 
-def _number_of(network: NetworkFile, pattern: Pattern, link_class: str, name: str) -> int:
+def _number_of(network: NetworkFile, pattern: TrafficPattern, link_class: str, name: str) -> int:
     """The engine's number of the tightest link; names are for people, so it is asked again."""
     topology = network.build()
     kind = network.class_names.index(link_class)
@@ -88,7 +88,7 @@ class Sensitivity:
     headroom: float
 
 
-def sensitivity(network: NetworkFile, pattern: Pattern) -> tuple[Sensitivity, ...]:
+def sensitivity(network: NetworkFile, pattern: TrafficPattern) -> tuple[Sensitivity, ...]:
     """Effect of each loaded link class on the rate; injection and ejection are turned together."""
     base = solve(network, pattern)
     found = []
@@ -110,7 +110,7 @@ def _members(knob: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Change:
+class RequiredChange:
     """The least that must become faster to reach a target."""
 
     target_per_s: float
@@ -119,7 +119,7 @@ class Change:
     reached_per_s: float  # solved again with the change
 
 
-def smallest_change(network: NetworkFile, pattern: Pattern, target_per_s: float) -> Change:
+def smallest_change(network: NetworkFile, pattern: TrafficPattern, target_per_s: float) -> RequiredChange:
     """Which link classes must grow, and by how much, for a rate to be reached; the static limits make this exact."""
     if not 0 < target_per_s < math.inf:
         raise Refusal("cannot aim at a rate that is not positive, or has no end; try 1e9", Exit.WRONG_WORD)
@@ -132,7 +132,7 @@ def smallest_change(network: NetworkFile, pattern: Pattern, target_per_s: float)
     changed = network
     for name, factor in factors.items():
         changed = changed.scaled(name, factor)
-    return Change(target_per_s, base.rate_per_s, factors, solve(changed, pattern).rate_per_s)
+    return RequiredChange(target_per_s, base.rate_per_s, factors, solve(changed, pattern).rate_per_s)
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class Bracket:
     note: str = ""  # what a reader of the rates must know
 
 
-def bracket(network: NetworkFile, pattern: Pattern, second: str, rounds: int = 150) -> Bracket:
+def bracket(network: NetworkFile, pattern: TrafficPattern, second: str, rounds: int = 150) -> Bracket:
     """The file's routing, another one, and the ideal split of every flow between both.
 
     Raises:
@@ -241,7 +241,7 @@ def sized(network: NetworkFile, size: int | None) -> NetworkFile:
 
 def pattern_at(
     network: NetworkFile, traffic: str, size: int | None, parameter: int = 1, job: str = ""
-) -> tuple[NetworkFile, Pattern]:
+) -> tuple[NetworkFile, TrafficPattern]:
     """A network at a size (its own where `None`) with a named pattern on it, or on part of it (see `job_nodes`)."""
     machine = sized(network, size)
     return machine, make(machine, traffic, parameter, job=job_nodes(machine, job))

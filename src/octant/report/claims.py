@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from octant import stats, units
 from octant.report.plain import clean
-from octant.report.run.answer import DOUBTS
 from octant.stats import Period
+from octant.stats.grades import GRADE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from octant.analysis.figures import Figure
     from octant.metric import Metric
-    from octant.report.run.answer import Doubt
     from octant.stats import Estimate
+    from octant.stats.grades import GradeName
     from octant.stats.intervals import Claim
     from octant.stats.verdicts import Verdict
 
@@ -185,15 +185,15 @@ def claim_text(figure: Figure) -> str:
     return f"{ends}: 95{NARROW}% interval, {what} {launches_text(figure)}{few}"
 
 
-def grade(figure: Figure) -> Doubt:
+def grade(figure: Figure) -> GradeName:
     """The grade of a figure in a word: of its worst doubt."""
     if figure.wrong:
         return "wrong"
     worst = max((one.grade for one in figure.doubts), default=0)
-    return DOUBTS[worst]
+    return GRADE_NAMES[worst]
 
 
-def grade_of_verdicts(verdicts: Collection[Verdict]) -> Doubt:
+def grade_of_verdicts(verdicts: Collection[Verdict]) -> GradeName:
     """The grade of a comparison by what is not decided: where noise leaves all of it open, it is not measurable.
 
     Verdicts that have too few rounds are open for want of rounds, not for noise.
@@ -255,3 +255,9 @@ def caption(values: Iterable[Estimate | None]) -> str:
     """What the lines through the points of a picture are: ` Thin lines: 95 % interval for …`; empty without any."""
     lines = list(claims(value for value in values if value and value.low < value.high).values())
     return f" Thin lines: {'; or '.join(lines)}." if lines else ""
+
+
+def mark(number: int) -> str:
+    """`a` … `z`, then `aa`, `ab` …: never twice the same."""
+    more, last = divmod(number, 26)
+    return (mark(more - 1) if more else "") + chr(ord("a") + last)

@@ -14,7 +14,7 @@ from octant import build, store, workloads
 from octant.ask import Launch, cells_of
 from octant.failure import Exit, Refusal, remedy_for_writing
 from octant.launch import Planned, bind, leftovers, link, program
-from octant.launch.execute import Outcome, execute
+from octant.launch.execute import ProcessOutcome, execute
 from octant.mpi import faults
 from octant.record import Failure, Point, RecordError
 from octant.record.written import failure_line, link_line
@@ -45,7 +45,7 @@ resuming is deciding again."""
 
 
 @dataclass(frozen=True)
-class Step:
+class LaunchStart:
     """A launch that starts, for whoever shows progress."""
 
     planned: Planned
@@ -57,7 +57,7 @@ class Step:
         return progress.progress_of(self.records, self.planned.launch.key)
 
 
-Observe = Callable[[Step, float], None]
+Observe = Callable[[LaunchStart, float], None]
 """Called a few times a second with the seconds that the launch has taken."""
 
 Report = Callable[[str], None]
@@ -76,7 +76,7 @@ def carry_out(
     decide: Decide,
     plan: Callable[[Launch], Planned],
     observe: Observe = lambda _step, _elapsed_s: None,
-    start: Callable[..., Outcome] = execute,
+    start: Callable[..., ProcessOutcome] = execute,
     report: Report = lambda _text: None,
     shown: bool = False,
 ) -> StoredRun:
@@ -93,12 +93,12 @@ def carry_out(
         Refusal: the store cannot be written, or another process is at this run.
         KeyboardInterrupt: passed on, after the current launch was ended; what was measured is kept.
     """
-    carry_out_sides([Side(run, plan)], _on_one_side(decide), observe, start, report, shown)
+    carry_out_sides([SessionRun(run, plan)], _on_one_side(decide), observe, start, report, shown)
     return where.read(run.id)
 
 
 @dataclass(frozen=True)
-class Side:
+class SessionRun:
     """One of the runs that a session measures."""
 
     run: StoredRun
@@ -110,10 +110,10 @@ DecideSides = Generator[tuple[int, Launch], Batch, None]
 
 
 def carry_out_sides(
-    sides: Sequence[Side],
+    sides: Sequence[SessionRun],
     decide: DecideSides,
     observe: Observe = lambda _step, _elapsed_s: None,
-    start: Callable[..., Outcome] = execute,
+    start: Callable[..., ProcessOutcome] = execute,
     report: Report = lambda _text: None,
     shown: bool = False,
 ) -> None:
@@ -145,7 +145,7 @@ def carry_out_sides(
                 decided = None
 
 
-def _programs(sides: Sequence[Side]) -> Iterator[str]:
+def _programs(sides: Sequence[SessionRun]) -> Iterator[str]:
     """The kernels and tools that launches of these runs may need, so that none is built while another is measured."""
     for ask in (ask for side in sides for ask in side.run.asks):
         if ask.subject.workload:
@@ -171,7 +171,7 @@ class _Session:
         stack: contextlib.ExitStack,
         plan: Callable[[Launch], Planned],
         observe: Observe,
-        start: Callable[..., Outcome],
+        start: Callable[..., ProcessOutcome],
         numbers: Iterator[int],
         shown: bool = False,
         baseline: Sequence["_Session"] = (),
@@ -241,7 +241,7 @@ class _Session:
         with _writing(self.run):
             files.append_line(self.starts, start_line(planned, launch.ask.key in self.asked))
             files.end_torn_line(self.records)
-        tick = functools.partial(self.observe, Step(planned, next(self.numbers), self.run.records))
+        tick = functools.partial(self.observe, LaunchStart(planned, next(self.numbers), self.run.records))
         progress.remove_leftovers(self.run.records)
         if launch.ask.subject.command:
             outcome = self._run_program(planned, tick, begun)
@@ -262,7 +262,7 @@ class _Session:
             self._read_new()
         return refused
 
-    def _run_program(self, planned: Planned, tick: Callable[[float], None], begun: datetime.datetime) -> Outcome:
+    def _run_program(self, planned: Planned, tick: Callable[[float], None], begun: datetime.datetime) -> ProcessOutcome:
         """Run a launch of a program to its end, and record what came of it, since it records nothing itself."""
         launch = planned.launch
         with contextlib.ExitStack() as stack:
@@ -332,7 +332,7 @@ class _Session:
                 files.append_line(self.records, line)
             os.fsync(self.records)
 
-    def _failure_of(self, launch: Launch, outcome: Outcome, explained: bool) -> Failure | None:
+    def _failure_of(self, launch: Launch, outcome: ProcessOutcome, explained: bool) -> Failure | None:
         """Return the failure of a start that no record states, or `None` if no result is missing.
 
         What kind of failure it is, kernels and octant-bind state themselves: launchers change exit statuses. What
@@ -358,7 +358,7 @@ class _Session:
         return replace(failure, share=reached.share, phase=reached.phase) if reached else failure
 
 
-def _crash_text(launch: Launch, outcome: Outcome) -> str:
+def _crash_text(launch: Launch, outcome: ProcessOutcome) -> str:
     """Of a library that crashed its process: which, and how. Empty of all other workloads, and of all other ends."""
     apart = workloads.apart_knobs(launch.ask.subject.workload)
     crash = faults.crash_signal(outcome)

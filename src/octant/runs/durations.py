@@ -35,7 +35,7 @@ _SHORT = 0.9  # of the budget: a point that ended sooner had its precision, and 
 
 
 @dataclass(frozen=True)
-class Cost:
+class PointCost:
     """What one point took."""
 
     knobs: Mapping[str, str]  # in their comparable spelling, without sizes and effort
@@ -61,7 +61,7 @@ class Cost:
 class Durations:
     """What is known of the times of launches; of a machine without runs nothing but rules."""
 
-    costs: Mapping[str, Sequence[Cost]] = field(default_factory=dict)  # by workload
+    costs: Mapping[str, Sequence[PointCost]] = field(default_factory=dict)  # by workload
     start_scale: float = 1.0  # times what starts take by rule
     runs: int = 0  # that were learnt from
 
@@ -111,7 +111,7 @@ def learned(where: Store, machine: Machine, besides: str = "") -> Durations:
     Args:
         besides: the id of a run that is not looked at.
     """
-    costs: dict[str, list[Cost]] = {}
+    costs: dict[str, list[PointCost]] = {}
     scales: list[float] = []
     used = 0
     for run in islice(_runs(where, machine, besides), MOST_RUNS):
@@ -134,11 +134,11 @@ def _runs(where: Store, machine: Machine, besides: str) -> Iterable[StoredRun]:
                 continue
 
 
-def _cost(point: Point) -> Cost:
+def _cost(point: Point) -> PointCost:
     spent = point.spent_s
     knobs = {name: comparable(value) for name, value in point.knobs.items() if name not in _NEITHER}
     measured_s = spent.get("measure_s", 0.0)
-    return Cost(
+    return PointCost(
         knobs, (point.ranks, point.threads), _size(point.knobs), _power(point), _budget_s(point.knobs), measured_s,
         sum(spent.values()) - measured_s,
     )  # fmt: skip
@@ -195,7 +195,7 @@ def _start_scale(run: StoredRun) -> float | None:
     return scale if 0.2 < scale < 5 else None
 
 
-def _cell_s(ask: Ask, cell: Mapping[str, str], working: tuple[int, int], known: Sequence[Cost]) -> float:
+def _cell_s(ask: Ask, cell: Mapping[str, str], working: tuple[int, int], known: Sequence[PointCost]) -> float:
     budget_s, size = _budget_s(cell), _size(cell)
     alike = _most_alike(cell, working, known)
     if not alike:
@@ -205,25 +205,25 @@ def _cell_s(ask: Ask, cell: Mapping[str, str], working: tuple[int, int], known: 
     return _nearest(alike, size).within_s(budget_s) + _beyond_s(alike, size)
 
 
-def _most_alike(cell: Mapping[str, str], working: tuple[int, int], known: Sequence[Cost]) -> list[Cost]:
+def _most_alike(cell: Mapping[str, str], working: tuple[int, int], known: Sequence[PointCost]) -> list[PointCost]:
     """The points that agree with a cell in most of what it asks for, its size apart."""
     asked = {name: comparable(value) for name, value in cell.items() if name not in _NEITHER}
 
-    def agreement(cost: Cost) -> int:
+    def agreement(cost: PointCost) -> int:
         return sum(cost.knobs.get(name) == value for name, value in asked.items()) + 2 * (cost.shape == working)
 
     most = max(map(agreement, known), default=0)
     return [cost for cost in known if agreement(cost) == most]
 
 
-def _nearest(alike: Sequence[Cost], size: float) -> Cost:
+def _nearest(alike: Sequence[PointCost], size: float) -> PointCost:
     """Of the nearest size the middle one: of several launches some were disturbed."""
     apart = min(abs(_log(cost.size) - _log(size)) for cost in alike)
     near = sorted((c for c in alike if abs(_log(c.size) - _log(size)) == apart), key=lambda cost: cost.measured_s)
     return near[len(near) // 2]
 
 
-def _beyond_s(alike: Sequence[Cost], size: float) -> float:
+def _beyond_s(alike: Sequence[PointCost], size: float) -> float:
     """What a size takes beside its budget: between two known ones on a straight line of logarithms.
 
     Beyond the largest, time grows as between the last two, but no quicker than the work; where one size is known, in

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from octant import build
 from octant.ask import Ask, Launch
 from octant.failure import Refusal
-from octant.launch.execute import Outcome, execute
+from octant.launch.execute import ProcessOutcome, execute
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.machine.system import VOLATILE
-from octant.runs.carry_out import Batch, DecideSides, Observe, Report, Side, carry_out_sides
+from octant.runs.carry_out import Batch, DecideSides, Observe, Report, SessionRun, carry_out_sides
 from octant.runs.knobs import check_asks
 from octant.runs.plan import Planner, check_startable, check_stored
 from octant.runs.programs.decide import settle_baseline
@@ -251,7 +251,7 @@ def measure(
     rounds: int,
     is_enough: Callable[[RoundEnd], bool] = lambda _end: False,
     observe: Observe = lambda _step, _elapsed_s: None,
-    start: Callable[..., Outcome] = execute,
+    start: Callable[..., ProcessOutcome] = execute,
     report: Report = lambda _text: None,
 ) -> Interleaved:
     """Measures the rounds that the two runs lack.
@@ -271,7 +271,7 @@ def measure(
         return Interleaved(where.read(sides.before.id), where.read(sides.after.id))
 
     carry_out_sides(
-        [Side(run, plan) for run, plan in zip((sides.before, sides.after), planners, strict=True)],
+        [SessionRun(run, plan) for run, plan in zip((sides.before, sides.after), planners, strict=True)],
         _decide(sides, rounds, is_enough, read),
         observe,
         start,

@@ -234,7 +234,7 @@ def check_full_nodes(ranks: int, request: Request) -> None:
 
 
 @dataclass(frozen=True)
-class Requested:
+class PlacementForms:
     """A placement in its three forms."""
 
     text: str
@@ -242,7 +242,7 @@ class Requested:
     placement: Placement
 
 
-def requested(text: str, machine: Machine) -> Requested:
+def requested(text: str, machine: Machine) -> PlacementForms:
     """What a placement's words mean on a machine.
 
     Raises:
@@ -253,7 +253,7 @@ def requested(text: str, machine: Machine) -> Requested:
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     try:
-        return Requested(text, request, planner.plan(machine.topology, request, machine.page_sizes))
+        return PlacementForms(text, request, planner.plan(machine.topology, request, machine.page_sizes))
     except planner.DoesNotFit as error:
         raise Refusal(str(error), Exit.NOT_SUPPORTED) from error
 

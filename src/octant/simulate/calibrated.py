@@ -19,7 +19,7 @@ from octant.simulate.beside import duplex_of, times_of
 
 if TYPE_CHECKING:
     from octant.analysis.figures import Figure
-    from octant.network.step_rates import Rate
+    from octant.network.step_rates import StepRate
     from octant.step import Declared, Scaling
     from octant.store import StoredRun
     from octant.workload import Workload
@@ -80,7 +80,7 @@ def predicted(workload: Workload) -> Predicted | None:
     return Predicted(workload, workload.step, workload.scaling) if workload.step and workload.scaling else None
 
 
-def rate_here(figure: Figure, alone_per_s: float, way: Way) -> Rate | None:
+def rate_here(figure: Figure, alone_per_s: float, way: Way) -> StepRate | None:
     """The rate of the problem of a figure, whose ranks send messages also where they share memory.
 
     Args:
@@ -122,11 +122,11 @@ class OnNodes:
     test: str
     nodes: int
     unit: str
-    rate: Rate
+    rate: StepRate
 
 
 @dataclass(frozen=True)
-class Larger:
+class ProjectedSystem:
     """What many nodes like that of a run would do, joined by a network without a limit of its own."""
 
     run: str
@@ -140,7 +140,7 @@ class Larger:
     titles: Mapping[str, str] = field(default_factory=dict, repr=False)  # of all tests
 
 
-def on_nodes(run: StoredRun, nodes: Sequence[int], names: Iterable[str]) -> Larger:
+def on_nodes(run: StoredRun, nodes: Sequence[int], names: Iterable[str]) -> ProjectedSystem:
     """Workloads on so many nodes like that of the run, each with as much data as there.
 
     Args:
@@ -173,7 +173,7 @@ def on_nodes(run: StoredRun, nodes: Sequence[int], names: Iterable[str]) -> Larg
         *(one.scaling.note for one in tests.values() if one.scaling.note),
     )
     titles = {one.scaling.name: one.scaling.title for one in tests.values()}
-    return Larger(
+    return ProjectedSystem(
         run.id,
         run.machine.name,
         way.measured,

@@ -11,10 +11,10 @@ from octant.analysis.figures import Figure, value_of
 from octant.analysis.segments import Segment, segments
 from octant.analysis.summary import summarise
 from octant.failure import Exit, Refusal
-from octant.network.calibrate import Calibration, Measured, check_classes, fit, loaded_classes
+from octant.network.calibrate import Calibration, MeasuredRate, check_classes, fit, loaded_classes
 from octant.network.files import NetworkFile
 from octant.network.solve import engine
-from octant.network.traffic import Pattern, make
+from octant.network.traffic import TrafficPattern, make
 from octant.simulate.beside import Duplex, duplex_of
 from octant.simulate.stored_figures import matching_figures
 from octant.stats import Estimate, Interval
@@ -48,7 +48,7 @@ class Evidence:
     rate_is: str  # what the rate's ends are
     relation: Literal["eq", "at_least", "at_most"]
     says: str
-    pattern: Pattern = field(repr=False)
+    pattern: TrafficPattern = field(repr=False)
     at_most_per_s: float = float("inf")  # what else the run says of the class that carries it
     startup: Startup | None = None
     segments: tuple[Segment, ...] = ()  # of the time of messages in the same buffers over their length
@@ -245,7 +245,7 @@ def _value(figures: Sequence[_Declared]) -> Estimate:
     return value_of([launch for figure, _ in figures for launch in figure.counted])
 
 
-def _pattern(network: NetworkFile, figure: Figure, traffic: Traffic) -> Pattern:
+def _pattern(network: NetworkFile, figure: Figure, traffic: Traffic) -> TrafficPattern:
     """The model's traffic; between two ranks of one node it is that of a node with itself."""
     own, nodes = network.endpoint.to_itself, len(network.topology.active())
     inside = traffic.pattern == "to-itself" or (traffic.pattern == "first-to-last" and _one_node(figure))
@@ -262,7 +262,7 @@ def _pattern(network: NetworkFile, figure: Figure, traffic: Traffic) -> Pattern:
     return replace(made, name=figure.workload.name)
 
 
-def _between(network: NetworkFile, figure: Figure, pattern: Pattern) -> str:
+def _between(network: NetworkFile, figure: Figure, pattern: TrafficPattern) -> str:
     flows = pattern.flows
     if flows is None or len(flows) > 1:
         return f"the nodes of {network.name}"
@@ -271,7 +271,7 @@ def _between(network: NetworkFile, figure: Figure, pattern: Pattern) -> str:
     return "a node and itself" if figure.point.pace == "chunks" else "ranks of one node"
 
 
-def _startup(network: NetworkFile, pattern: Pattern, seconds: Interval) -> Startup | None:
+def _startup(network: NetworkFile, pattern: TrafficPattern, seconds: Interval) -> Startup | None:
     """`None` without a start-up time, or for several flows, whose latencies differ."""
     flows = pattern.flows
     if not seconds.middle or flows is None or len(flows) > 1:
@@ -294,6 +294,6 @@ def _fit(network: NetworkFile, one: Evidence, free: Sequence[str]) -> Calibratio
     rate = one.rate_per_s
     edge = rate.high if one.relation == "at_most" else rate.low
     tolerance = max(abs(edge / rate.middle - 1), 1e-6)
-    done = fit(one.workload, [(network, one.pattern)], [Measured(1, rate.middle, tolerance, one.relation)], among)
+    done = fit(one.workload, [(network, one.pattern)], [MeasuredRate(1, rate.middle, tolerance, one.relation)], among)
     bounded = (replace(p, high=min(p.high, one.at_most_per_s)) for p in done.parameters)
     return replace(done, parameters=tuple(p for p in bounded if p.link_class in wanted))

@@ -23,7 +23,7 @@ from octant.network.files import NetworkFile
 from octant.network.platform import platform, simgrid_xml
 from octant.network.solve import solve
 from octant.network.topologies import Torus
-from octant.network.traffic import Flows, Pattern, make
+from octant.network.traffic import Flows, TrafficPattern, make
 
 MOST_BYTES = 2**31
 """SimGrid really moves the data, between buffers of one process."""
@@ -114,7 +114,7 @@ def with_one_route(network: NetworkFile) -> tuple[NetworkFile, str]:
     return structs.replace(network, routing=one), note
 
 
-def as_flows(network: NetworkFile, traffic: str, bytes_each: int, parameter: int = 1) -> Pattern:
+def as_flows(network: NetworkFile, traffic: str, bytes_each: int, parameter: int = 1) -> TrafficPattern:
     """A named pattern as a list of flows of `bytes_each` payload bytes; uniform traffic goes to all others."""
     pattern = make(network, traffic, parameter)
     units = bytes_each / pattern.cost.payload_bytes
@@ -130,7 +130,7 @@ def as_flows(network: NetworkFile, traffic: str, bytes_each: int, parameter: int
     return replace(pattern, flows=Flows(sources[others], targets[others], sent), per="flow")
 
 
-def model_times(network: NetworkFile, pattern: Pattern) -> tuple[float, float]:
+def model_times(network: NetworkFile, pattern: TrafficPattern) -> tuple[float, float]:
     """The model's seconds for all flows at once, and the CPU seconds that it took."""
     cpu_s = []
     for _ in range(5):
@@ -150,7 +150,7 @@ class Simulated:
 
 
 def simulate_flows(
-    network: NetworkFile, pattern: Pattern, timeout_s: float, tick: Callable[[float], None]
+    network: NetworkFile, pattern: TrafficPattern, timeout_s: float, tick: Callable[[float], None]
 ) -> Simulated:
     """Runs the flows under `smpirun`, one rank per node.
 
@@ -195,7 +195,7 @@ def _driver() -> "resources.abc.Traversable":
     return resources.files("octant.simulate") / "exchange.cpp"
 
 
-def _flows(pattern: Pattern) -> Flows:
+def _flows(pattern: TrafficPattern) -> Flows:
     if pattern.flows is None:
         raise Refusal(f"cannot send {pattern.name} flow by flow (it is no list)", Exit.WRONG_WORD)
     return pattern.flows

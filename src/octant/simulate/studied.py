@@ -20,7 +20,7 @@ from octant.network.failures import failure_sweep
 from octant.network.files import NetworkFile, load
 from octant.network.scale import scale
 from octant.network.solve import engine, solve
-from octant.network.traffic import Flows, Pattern, bulk, make, pairs, place
+from octant.network.traffic import Flows, TrafficPattern, bulk, make, pairs, place
 from octant.network.whatif import sized as with_size
 from octant.network.whatif import with_routing
 from octant.stats import Interval
@@ -143,7 +143,7 @@ def halo(network: str, order: str, size: int, ranks_per_node: int, near: bool) -
             f"cannot make a grid of {ranks} ranks (no near-cubic one); try a cube times a number", Exit.WRONG_WORD
         )
     flows = Flows(*_network.halo(shape, True)).placed(node_of_rank)
-    traffic = Pattern("halo", "B", bulk(sized), np.unique(node_of_rank), flows, per="flow")
+    traffic = TrafficPattern("halo", "B", bulk(sized), np.unique(node_of_rank), flows, per="flow")
     return _at_edges(sized, lambda file: solve(file, traffic).rate_per_s)
 
 

@@ -38,7 +38,7 @@ class Reduction:
 
 
 @dataclass(frozen=True)
-class Step:
+class TimeStep:
     """What every rank does in one time step of an application."""
 
     compute_s: float
@@ -81,7 +81,7 @@ class StepTime:
 
 def step_time(
     network: NetworkFile,
-    step: Step,
+    step: TimeStep,
     ranks: int,
     per_node: int = 1,
     order: str = "block",
@@ -131,7 +131,7 @@ def _exchange(network: NetworkFile, halo: Halo, nodes: Nodes, costs: MessageCost
     return found.time_s, next(iter(found.wire_s), "")
 
 
-def measured_step(run: StoredRun, kernel: str, chunks: float) -> Step:
+def measured_step(run: StoredRun, kernel: str, chunks: float) -> TimeStep:
     """A step of `chunks` chunks (or steps) of a kernel that each rank does, as a run of the store measured it.
 
     Several threads of a rank share its chunks; ranks that computed at once are in one another's way here as there.
@@ -161,7 +161,7 @@ def measured_step(run: StoredRun, kernel: str, chunks: float) -> Step:
     words = f"{first.workload.name} ({first.name}), run {run.id} on {run.machine.name}, launches: {len(launches)}"
     text = f"{words}; a chunk of {work} takes {units.si_text(middle_s, 's')}"
     doubts = tuple(dict.fromkeys(one.text for figure in figures for one in figure.doubts))
-    return Step(
+    return TimeStep(
         chunks * middle_s, source=text, range_s=(chunks * low_s, chunks * high_s), range_is=over.text, doubts=doubts
     )
 
@@ -189,7 +189,7 @@ def compose_step(
     chunks: float,
     halos: Sequence[str],
     reductions: Sequence[str],
-) -> Step:
+) -> TimeStep:
     """A step from text, its seconds given or those of `kernel` (`stream op=triad`) in a run.
 
     Args:
@@ -212,14 +212,14 @@ def compose_step(
     return replace(computing, halos=messages.halos, reductions=messages.reductions)
 
 
-def read_step(compute: str, halos: Sequence[str], reductions: Sequence[str]) -> Step:
+def read_step(compute: str, halos: Sequence[str], reductions: Sequence[str]) -> TimeStep:
     """A step from words: seconds (`1.2ms`), halos `3d:64KiB[:count]`, reductions `8[:count[:algorithm]]`.
 
     Raises:
         Refusal: a word that is none of these.
     """
     try:
-        return Step(
+        return TimeStep(
             units.parse_seconds(compute),
             tuple(_halo(word) for word in halos),
             tuple(_reduction(word) for word in reductions),

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from octant.software.blas import VARIABLE, openblas, openblas_path, with_trials
-from octant.software.surroundings import Process, Surroundings
+from octant.software.surroundings import OtherProcess, Surroundings
 from octant.software.trials import tried
 
 _POLICIES = {0: "other", 1: "fifo", 2: "round-robin", 3: "batch", 5: "idle", 6: "deadline"}  # linux/sched.h
@@ -31,7 +31,9 @@ def observe(cores: int, flags: Collection[str], watch_s: float = 0.25) -> Surrou
         earlier = before.get(pid)
         if earlier is None or pid == os.getpid():
             continue
-        process = Process(pid, command, max(ticks - earlier[1], 0) * tick_s / passed_s, _POLICIES.get(policy, "other"))
+        process = OtherProcess(
+            pid, command, max(ticks - earlier[1], 0) * tick_s / passed_s, _POLICIES.get(policy, "other")
+        )
         if process.cpus > 0.02:
             busy.append(process)
         if process.policy in ("fifo", "round-robin", "deadline") and not kernel:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Process:
+class OtherProcess:
     """A process of others: `cpus` is the processor time that it took while observed, 1.0 = one core."""
 
     pid: int
@@ -38,8 +38,8 @@ class Surroundings:
     """Environment variables, processes and libraries around a measurement."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
-    busy: tuple[Process, ...] = ()  # took more than 2 % of a core while observed, busiest first
-    realtime: tuple[Process, ...] = ()  # scheduled before every normal process, kernel threads left out
+    busy: tuple[OtherProcess, ...] = ()  # took more than 2 % of a core while observed, busiest first
+    realtime: tuple[OtherProcess, ...] = ()  # scheduled before every normal process, kernel threads left out
     openmp_libraries: tuple[str, ...] = ()  # paths of OpenMP runtimes that this Python's packages bring
     openblas: OpenBlas | None = None  # the one that gemm uses
     tried: Mapping[str, str] = field(default_factory=dict)  # commands of advice: empty where they have their effect

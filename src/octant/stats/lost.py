@@ -22,7 +22,7 @@ Cause = Literal[
 
 
 @dataclass(frozen=True)
-class LostTime:
+class LostShares:
     """Shares of the wall time, 0 … 1."""
 
     share: float  # that counts: over all lanes, or of the rank that lost most
@@ -43,7 +43,7 @@ def lost_time(
     threads: int | None = None,
     together: bool = False,
     crowded: float = 0.0,
-) -> LostTime:
+) -> LostShares:
     """Lost time of a point, from readings at the ends of its bursts.
 
     Args:
@@ -77,7 +77,7 @@ def lost_time(
     most = float(waits.max())
     own = min(most, crowded)
     cause = _cause(share, throttled, own, most, steal)
-    return LostTime(share, tuple(map(float, by_thread)), most, throttled, steal, cause, own)
+    return LostShares(share, tuple(map(float, by_thread)), most, throttled, steal, cause, own)
 
 
 def _cause(share: float, throttled: float, own: float, wait: float, steal: float) -> Cause:
@@ -92,7 +92,7 @@ def _cause(share: float, throttled: float, own: float, wait: float, steal: float
     return next((name for taken, name in known if taken > 0 and taken >= half), "stops or other causes")
 
 
-def doubts_about_lost_time(lost: LostTime) -> tuple[Doubt, ...]:
+def doubts_about_lost_time(lost: LostShares) -> tuple[Doubt, ...]:
     """To 1 % nothing, to 5 % a note, to 50 % doubtful; beyond, the figure is not measurable."""
     text = f"{100 * lost.share:.0f} % of the time was lost to {lost.cause}"
     found = graded("lost time", lost.share, text + ": not measurable" * (lost.share > 0.5))

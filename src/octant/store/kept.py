@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from octant.launch.copies import remove_tree
-from octant.launch.program import Found
+from octant.launch.program import MatchedFile
 from octant.record import KEPT_NAME, KEPT_PATH, KeptFile, RecordError
 from octant.store.files import FILE_MODE, FOLDER_MODE
 
@@ -96,7 +96,7 @@ def store_files(run: Path, launch: str, source: Path) -> tuple[KeptFile, ...]:
 
 
 def store_outputs(
-    run: Path, launch: str, outputs: Mapping[str, Path], found: Iterable[Found] = (), offered: Path | None = None
+    run: Path, launch: str, outputs: Mapping[str, Path], found: Iterable[MatchedFile] = (), offered: Path | None = None
 ) -> tuple[KeptFile, ...]:
     """Store what a program printed and the files that the user asked for, as `store_files` does.
 

@@ -21,7 +21,7 @@ _EMPTY = re.compile(rb"\n*")
 
 
 @dataclass(frozen=True)
-class Line:
+class LineLocation:
     """Where a line lies."""
 
     path: Path
@@ -45,7 +45,7 @@ class Tail:
         self.number = 0  # of the line that was read last, from 1
         self._offset = 0
 
-    def lines(self) -> Iterator[tuple[Line, bytes]]:
+    def lines(self) -> Iterator[tuple[LineLocation, bytes]]:
         """Each whole line that came since; none where there is no file. A line without an end stays for the next time.
 
         Raises:
@@ -64,7 +64,7 @@ class Tail:
                 if not text.endswith(b"\n") and (len(text) < MOST_BYTES or not _skip_line(file.readline)):
                     self.torn = f"{self.path.name}, line {self.number + 1}: torn: it has no end"
                     return
-                line = Line(self.path, self._offset, len(text))
+                line = LineLocation(self.path, self._offset, len(text))
                 self._offset = file.tell()
                 self.number += 1
                 if len(self.damaged) == MOST_DAMAGED:

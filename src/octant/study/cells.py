@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from octant import facts
-from octant.study.parts import number
+from octant.study.parts import Cell, number
 
 if TYPE_CHECKING:
-    from octant.study.file import Study
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One measure in one combination of levels."""
-
-    measure: str
-    levels: tuple[str, ...]  # one per factor, in the file's order
-
-    def __str__(self) -> str:
-        return f"{self.measure}: {', '.join(self.levels)}"
+    from octant.study.question import Study
 
 
 def combinations(study: Study) -> list[tuple[str, ...]]:

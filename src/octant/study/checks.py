@@ -20,11 +20,11 @@ from octant.study.cells import cells
 from octant.study.measures import metric_of
 from octant.study.parts import (
     OF_A_LAUNCH,
-    Axis,
     Bar,
     Level,
     Levels,
     Measure,
+    MeasureAxis,
     Problem,
     PublishedRange,
     PublishedTable,
@@ -34,7 +34,7 @@ from octant.study.parts import (
 )
 
 if TYPE_CHECKING:
-    from octant.study.file import Study
+    from octant.study.question import Study
 
 _FINDINGS = "octant catalogue findings"
 MOST_LAUNCHES = 20_000  # of one study: at a second each, half a working day
@@ -216,7 +216,7 @@ def _value_problems(study: Study) -> Iterator[Problem]:
                 )
 
 
-def _axis_problems(axis: Axis, ladders: bool) -> Iterator[Problem]:
+def _axis_problems(axis: MeasureAxis, ladders: bool) -> Iterator[Problem]:
     values: list[str] = []
     for value in axis.values:
         try:

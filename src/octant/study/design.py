@@ -12,20 +12,21 @@ from octant.placement.expressions import LOCATION, parse_place
 from octant.placement.request import parse_request
 from octant.runs.programs import fill, in_file
 from octant.runs.rounds import drawn_order
-from octant.study.cells import Cell, combinations
-from octant.study.file import Study, StudyError
-from octant.study.parts import Level, Measure, place_text
+from octant.study.cells import combinations
+from octant.study.file import StudyError
+from octant.study.parts import Cell, Level, Measure, place_text
+from octant.study.question import Study
 
 
 @dataclass(frozen=True)
-class Library:
+class MpiInUse:
     """The MPI library in use, and which of a study's settings would do nothing there, with the reason."""
 
     name: str = ""  # "mpich", "openmpi", "intelmpi"
     lacking: Mapping[str, str] = field(default_factory=dict)
 
 
-NO_LIBRARY = Library()
+NO_LIBRARY = MpiInUse()
 CROWD = 16  # ranks times threads on a hardware thread beyond which a count is a mistake
 
 
@@ -44,7 +45,7 @@ def design(
     study: Study,
     machine: Machine,
     seed: int,
-    library: Library = NO_LIBRARY,
+    library: MpiInUse = NO_LIBRARY,
     why_no_link: Callable[[str], str] = lambda _link: "",
     why_no_memory: Callable[[Ask, Machine], str] = lambda _ask, _machine: "",
     allowed: Collection[str] = (),
@@ -119,7 +120,7 @@ def _own(level: Level, library: str) -> Mapping[str, str]:
     return {str(name): own for name, own in level.mpi.items()}.get(library, {})
 
 
-def _without(level: Level, library: Library) -> str:
+def _without(level: Level, library: MpiInUse) -> str:
     if level.mpi and not _own(level, library.name):
         return f"no such setting is known for {library.name or 'the MPI in use'}"
     return next((library.lacking[name] for name in _own(level, library.name) if name in library.lacking), "")
@@ -174,7 +175,7 @@ def _crowd(measure: Measure, levels: list[Level], known: Mapping[str, int], titl
 
 
 def _ask(
-    study: Study, measure: Measure, levels: list[Level], known: Mapping[str, int], library: Library, title: str
+    study: Study, measure: Measure, levels: list[Level], known: Mapping[str, int], library: MpiInUse, title: str
 ) -> Ask:
     written = {**study.knobs, **measure.knobs}
     name = next(name for name, one in study.measures.items() if one is measure)

@@ -4,40 +4,13 @@ from collections.abc import Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
+from typing import Any
 
-from msgspec import Meta
-
-from octant import catalogue, registry, untrusted
-from octant.facts import Need
+from octant import registry, untrusted
 from octant.failure import Exit, Refusal, suggestion
 from octant.registry import Broken, Entries
 from octant.study import checks, kinds
-from octant.study.cells import Cell
-from octant.study.own import HOW
-from octant.study.parts import (
-    Argument,
-    KindOfTest,
-    Larger,
-    Level,
-    Levels,
-    Measure,
-    PublishedRange,
-    PublishedTable,
-)
-
-
-def _as_test(value: Mapping[str, object]) -> KindOfTest:
-    """A test of the kind that it names, of all that were found."""
-    every: Any = Union[tuple(kinds.kinds().values())]  # noqa: UP007 - the only form for types in a list
-    found: KindOfTest = untrusted.convert(value, every)
-    return found
-
-
-if TYPE_CHECKING:
-    _Test: TypeAlias = KindOfTest
-else:
-    _Test = untrusted.read_with(_as_test, KindOfTest, dict[str, Any])
+from octant.study.question import Study
 
 MOST_BYTES = 1 << 20
 """Of a study's file."""
@@ -50,66 +23,6 @@ class StudyError(Refusal):
         super().__init__(text, Exit.WRONG_WORD)
         self.reason = reason or text  # without the name of the study
         self.line = line  # of the file, where the reason is known to lie
-
-
-class FindingTest(untrusted.InputTable, frozen=True):
-    """A finding of the catalogue, or a statement of the author's own, and the test that it must pass here."""
-
-    id: str
-    test: _Test
-    statement: str = ""  # of the author's own: what the test is about; the id is none of the catalogue
-    there: PublishedRange | None = None
-    needs: tuple[Need, ...] = ()
-
-    @property
-    def finding(self) -> catalogue.Finding:
-        """The finding of the catalogue, or one without a document."""
-        if not self.statement:
-            return catalogue.findings()[self.id]
-        return catalogue.Finding(self.id, "", "", "", "suggested", self.statement, "", "", ())
-
-
-class Study(untrusted.InputTable, frozen=True, kw_only=True):
-    """A question: measures × factors, the published numbers, the findings that it tests, its picture."""
-
-    question: str
-    source: Literal["measure", "model"] = "measure"
-    repeats: Annotated[int, Meta(ge=1, le=1000)] = 6  # launches of every combination: each is a sample
-    picture: Literal["bars", "curve", "years"] = "bars"  # a bar per combination and axis value; curves along the axis;
-    # a mark for each level at its year
-    needs: tuple[Need, ...] = ()
-    knobs: Mapping[str, str] = {}
-    arguments: Mapping[str, Argument] = {}
-    measures: Annotated[Mapping[str, Measure], Meta(min_length=1)]
-    factors: Annotated[Mapping[str, Mapping[str, Level]], Meta(min_length=1)]
-    baseline: Levels
-    combinations: tuple[Levels, ...] = ()  # none: all of them
-    scale: tuple[str, ...] = ()  # factors that say how large what is asked is, such as ranks: no setting to propose
-    published: tuple[PublishedTable, ...] = ()
-    findings: tuple[FindingTest, ...] = ()
-    notes: tuple[str, ...] = ()
-    larger: Larger | None = None
-
-    @property
-    def is_published(self) -> bool:
-        """Whether its values are published ones, with this machine's own beside: nothing is modelled."""
-        return all(measure.model in HOW for measure in self.measures.values())
-
-    def full(self, levels: Levels) -> tuple[str, ...]:
-        """The level of every factor, in the file's order."""
-        return tuple({**self.baseline, **levels}[factor] for factor in self.factors)
-
-    def is_scaled(self, levels: tuple[str, ...]) -> bool:
-        """Whether a combination differs from the baseline in what is asked, so that it is no other setting of it."""
-        return any(self.baseline[f] != level for f, level in zip(self.factors, levels, strict=True) if f in self.scale)
-
-    def beside_baseline(self, levels: Levels) -> str:
-        """`, cache past it`: those of these levels that are not the baseline's."""
-        return "".join(f", {factor} {level}" for factor, level in levels.items() if level != self.baseline[factor])
-
-    def cell(self, measure: str, levels: Levels) -> Cell:
-        """The cell of a measure; factors left out are at the baseline."""
-        return Cell(measure, self.full(levels))
 
 
 def names() -> list[str]:

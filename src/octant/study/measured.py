@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant.ask import comparable
-from octant.study.values import StudyValue, StudyValues, quantities
+from octant.study.question import quantities
+from octant.study.values import StudyValue, StudyValues
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,21 +15,8 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.record import Result
     from octant.store import StoredRun
-    from octant.study.cells import Cell
+    from octant.study.parts import Cell
     from octant.study.stored import StudyRun
-
-
-@dataclass(frozen=True)
-class CellsAsked:
-    """What a run asked for each cell of its study, and what it could not ask."""
-
-    asks: Mapping[Cell, str]  # the key of the ask that answers a cell
-    absent: Mapping[Cell, str]  # why a cell was not asked
-    axes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # as `cells.axis_values` gave them
-
-
-NOTHING_ASKED = CellsAsked({}, {})
-"""Of a model."""
 
 
 def measured_values(of: StudyRun) -> StudyValues:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 
 from octant import stats
 from octant.failure import suggestion
-from octant.study.cells import Cell, combinations
-from octant.study.file import Study, StudyError
-from octant.study.own import HOW, NO_RUN, THIS_MACHINE, OwnRun
-from octant.study.parts import Argument, Measure
-from octant.study.values import StudyValue, StudyValues, quantities
+from octant.study.cells import combinations
+from octant.study.file import StudyError
+from octant.study.local_reference import HOW, NO_RUN, THIS_MACHINE, OwnRun
+from octant.study.parts import Argument, Cell, Measure
+from octant.study.question import Study, quantities
+from octant.study.values import StudyValue, StudyValues
 
 Model = Callable[..., "float | stats.Interval | str"]
 _WORDS = {"normalised": "it over a peak"}

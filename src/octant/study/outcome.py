@@ -26,25 +26,28 @@ from octant.runs.programs.allowed import check_allowed
 from octant.runs.rounds import new_seed
 from octant.store import Store, StoredRun, StudyAsked
 from octant.study import file
-from octant.study.cells import Cell, axis_values, combinations, with_axis_values
-from octant.study.design import NO_LIBRARY, Design, Library, design
+from octant.study.baseline_verdicts import baseline_verdicts
+from octant.study.cells import axis_values, combinations, with_axis_values
+from octant.study.design import NO_LIBRARY, Design, MpiInUse, design
 from octant.study.design import mpi_settings as settings_of
-from octant.study.file import Study, StudyError
-from octant.study.measured import NOTHING_ASKED, CellsAsked, measured_values
+from octant.study.file import StudyError
+from octant.study.local_reference import NO_RUN, THIS_MACHINE, OwnRun
+from octant.study.measured import measured_values
 from octant.study.modelled import modelled_values
-from octant.study.own import NO_RUN, THIS_MACHINE, OwnRun
+from octant.study.parts import Cell
 from octant.study.predicted import NONE, Predictions, predictions
-from octant.study.published_values import PublishedValue, published_gains, published_values
-from octant.study.told import told
-from octant.study.values import StudyValues
-from octant.study.verdict import Verdict, verdicts
+from octant.study.published_values import published_gains, published_values
+from octant.study.question import Study
+from octant.study.stored import NOTHING_ASKED, CellsAsked
+from octant.study.values import PublishedValue, StudyValues
+from octant.study.verdict import FindingVerdict, verdicts
 from octant.untrusted import is_file
 
 if TYPE_CHECKING:
     from octant.ask import Ask
     from octant.stats.verdicts import Verdict as Told
-    from octant.study.published_values import Place
     from octant.study.stored import StudyRun
+    from octant.study.values import Place
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Outcome:
     study: Study
     values: StudyValues
     published: tuple[PublishedValue, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[FindingVerdict, ...]
     run: StoredRun | None  # None: a model's
     asked: CellsAsked = NOTHING_ASKED  # of that run
     own: OwnRun = NO_RUN  # of a model: this machine's
@@ -66,9 +69,9 @@ class Outcome:
         return predictions(self.study, self.asked, self.values, self.run) if self.run else NONE
 
     @cached_property
-    def told(self) -> Mapping[Place, Told]:
+    def baseline_verdicts(self) -> Mapping[Place, Told]:
         """The verdict on each place against the baseline; empty for a model."""
-        return told(self.study, self.values)
+        return baseline_verdicts(self.study, self.values)
 
     @cached_property
     def published_gains(self) -> Mapping[Place, tuple[float, float]]:
@@ -162,7 +165,7 @@ def asks_again(run: StoredRun, name: str, allowed: Collection[str]) -> tuple[Ask
 
 def _planned(
     study: Study, machine: Machine, name: str, seed: int, allowed: Collection[str]
-) -> tuple[dict[str, dict[str, str]], Library, Design]:
+) -> tuple[dict[str, dict[str, str]], MpiInUse, Design]:
     axes, library = _axes_on(study, machine, name), library_of(study)
     here = with_axis_values(study, axes)
     return axes, library, design(here, machine, seed, library, why_no_link, nothing_fits, allowed)
@@ -175,7 +178,7 @@ def _axes_on(study: Study, machine: Machine, name: str) -> dict[str, dict[str, s
         raise StudyError(f"cannot run the study {name} here ({error}); change the values of its axis") from error
 
 
-def library_of(study: Study) -> Library:
+def library_of(study: Study) -> MpiInUse:
     """The MPI library that the kernels are linked with, asked only if the study turns any of its settings."""
     if not any(level.mpi for factor in study.factors.values() for level in factor.values()):
         return NO_LIBRARY
@@ -184,7 +187,7 @@ def library_of(study: Study) -> Library:
     except Refusal:
         return NO_LIBRARY
     problems = check_names(settings_of(study, inventory.library), inventory)
-    return Library(inventory.library, {problem.name: problem.text for problem in problems})
+    return MpiInUse(inventory.library, {problem.name: problem.text for problem in problems})
 
 
 def replace_repeats(study: Study, repeats: int) -> Study:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from msgspec import Meta
@@ -13,13 +14,7 @@ from octant.facts import Need
 from octant.failure import suggestion
 from octant.launch.link import parse_link
 from octant.runs.programs.table import ProgramTable
-from octant.untrusted import InputTable, TaggedTable, read_with
-
-if TYPE_CHECKING:
-    from octant.study.file import Study
-    from octant.study.published_values import Place, PublishedValue
-    from octant.study.values import StudyValues
-    from octant.study.verdict import Judgement
+from octant.untrusted import InputTable, read_with
 
 Levels: TypeAlias = Mapping[str, str]  # factor -> level; factors left out are at the baseline
 BASELINE: Levels = {}
@@ -54,7 +49,7 @@ else:
     WorkloadName = read_with(_full_name, str)
 
 
-class Axis(InputTable, frozen=True):
+class MeasureAxis(InputTable, frozen=True):
     """A knob (of a model: an argument) that one launch goes through, point by point.
 
     Values may be expressions of the machine (`4*llc`) and ladders (`64KiB to 4*llc by 4`); of a model they are not.
@@ -97,7 +92,7 @@ class Measure(ProgramTable, frozen=True):
     threads: str = "1"
     link: LinkText = ""  # that joins emulated hosts: 100Mbit/s
     mode: Literal["one", "star", "threads", "all"] | None = None  # of old files; ranks and threads say how many work
-    axis: Axis | None = None
+    axis: MeasureAxis | None = None
     least_ranks: Annotated[int, Meta(ge=1, le=2**20)] = 1  # with fewer there is nothing to measure
     predicted: bool = False  # by the step of its workload; see `octant.study.predicted`
 
@@ -172,42 +167,15 @@ class Bar(InputTable, frozen=True):
         return f"{side} {words(edge or 0.0)}"
 
 
-class KindOfTest(TaggedTable, frozen=True, tag=str.lower):
-    """What a finding must pass. Each file of `octant.study.kinds` has one kind, a class of the file's name.
+@dataclass(frozen=True)
+class Cell:
+    """One measure in one combination of levels."""
 
-    Study files name it by that name in small letters.
-    """
+    measure: str
+    levels: tuple[str, ...]  # one per factor, in the file's order
 
-    def problems(self, study: Study) -> Iterator[Problem]:
-        """What of the test leads nowhere in its study, with keys below the test's own (`""`: the test itself).
-
-        The reader takes the first problem, so each check may rely on those before it.
-        """
-        raise NotImplementedError
-
-    def judge(self, study: Study, values: StudyValues) -> Judgement:
-        """Whether the values pass.
-
-        Raises:
-            CannotTest: there is nothing to test.
-        """
-        raise NotImplementedError
-
-    def published_range(
-        self,
-        study: Study,  # noqa: ARG002 - what a kind may look at
-        published: Sequence[PublishedValue],  # noqa: ARG002
-    ) -> tuple[float, float] | None:
-        """The least and the greatest of the tested quantity in published values; `None` where they do not give it."""
-        return None
-
-    def unit(self, study: Study) -> str:  # noqa: ARG002
-        """The unit of the tested quantity, `1` of a number; empty: it is a factor."""
-        return ""
-
-    def compared(self, study: Study) -> tuple[Place, Place] | None:  # noqa: ARG002
-        """The two places whose ratio is tested; `None` where it is no such ratio."""
-        return None
+    def __str__(self) -> str:
+        return f"{self.measure}: {', '.join(self.levels)}"
 
 
 def place_text(template: str, numbers: Mapping[str, int]) -> str:

@@ -18,11 +18,11 @@ from octant.study.values import CannotTest
 if TYPE_CHECKING:
     from octant import stats
     from octant.ask import Ask
-    from octant.simulate.calibrated import Larger, Ways
+    from octant.simulate.calibrated import ProjectedSystem, Ways
     from octant.store import StoredRun
-    from octant.study.cells import Cell
-    from octant.study.file import Study
-    from octant.study.measured import CellsAsked
+    from octant.study.parts import Cell
+    from octant.study.question import Study
+    from octant.study.stored import CellsAsked
     from octant.study.values import StudyValues
 
 _NO_MODEL = "this installation has no network model; try that of `make setup`"
@@ -34,7 +34,7 @@ class Predictions:
 
     by_cell: Mapping[Cell, stats.Interval] = field(default_factory=dict)
     why_none: tuple[str, ...] = ()
-    larger: Larger | None = None
+    larger: ProjectedSystem | None = None
     systems: tuple[System, ...] = ()  # described machines
 
 
@@ -95,7 +95,7 @@ def _predicted(study: Study, cell: Cell, ask: Ask, ways: Ways, values: StudyValu
     return found.per_s if found else None
 
 
-def _larger(study: Study, run: StoredRun) -> tuple[Larger | None, tuple[System, ...], list[str]]:
+def _larger(study: Study, run: StoredRun) -> tuple[ProjectedSystem | None, tuple[System, ...], list[str]]:
     from octant.network import load  # noqa: PLC0415 - as above
     from octant.simulate.calibrated import on_nodes  # noqa: PLC0415 - as above
 

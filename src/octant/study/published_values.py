@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from octant import catalogue
-from octant.study.cells import Cell, combinations
-from octant.study.values import quantity_of
+from octant.study.cells import combinations
+from octant.study.parts import Cell
+from octant.study.values import Place, PublishedValue, quantity_of
 
 if TYPE_CHECKING:
-    from octant.study.file import FindingTest, Study
     from octant.study.parts import PublishedTable
-
-Place: TypeAlias = tuple[Cell, str]
-"""A cell at an axis value (`""`: no axis)."""
-
-
-@dataclass(frozen=True)
-class PublishedValue:
-    """One published value and the cell of the study that asks the same."""
-
-    cell: Cell
-    at: str  # axis value, or ""
-    observation: catalogue.Observation
-    value: float  # base units
+    from octant.study.question import FindingTest, Study
 
 
 def published_values(study: Study) -> list[PublishedValue]:

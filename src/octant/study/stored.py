@@ -4,7 +4,7 @@ Whatever the run's format lacks is derived here, once: `study.outcome` works on 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from octant.analysis.figures import Figure
 from octant.analysis.summary import summarise
@@ -12,10 +12,24 @@ from octant.failure import Exit, Refusal
 from octant.store import StoredRun, StudyAsked
 from octant.study import file
 from octant.study.cells import cells, with_axis_values
-from octant.study.design import Library, design
-from octant.study.file import Study, StudyError
-from octant.study.measured import CellsAsked
+from octant.study.design import MpiInUse, design
+from octant.study.file import StudyError
 from octant.study.measures import metric_of
+from octant.study.parts import Cell
+from octant.study.question import Study
+
+
+@dataclass(frozen=True)
+class CellsAsked:
+    """What a run asked for each cell of its study, and what it could not ask."""
+
+    asks: Mapping[Cell, str]  # the key of the ask that answers a cell
+    absent: Mapping[Cell, str]  # why a cell was not asked
+    axes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # as `cells.axis_values` gave them
+
+
+NOTHING_ASKED = CellsAsked({}, {})
+"""Of a model."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +71,7 @@ def study_run(run: StoredRun) -> StudyRun:
 def _cells_asked(study: Study, run: StoredRun, stored: StudyAsked) -> CellsAsked:
     """What the run stored; of a run of format 1, which stored no cells, what its study asks when designed again."""
     if not stored.cells:
-        plan = design(study, run.machine, stored.seed, Library(stored.library, stored.lacking))
+        plan = design(study, run.machine, stored.seed, MpiInUse(stored.library, stored.lacking))
         return CellsAsked(plan.questions, plan.absent)
     every = {str(cell): cell for cell in cells(study)}
     asks = {every[text]: ask for text, ask in stored.cells.items() if text in every}

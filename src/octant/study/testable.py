@@ -11,17 +11,18 @@ from octant.machine import Machine
 from octant.registry import Broken
 from octant.runs.declared import nothing_fits
 from octant.study import file
-from octant.study.cells import Cell, axis_values, with_axis_values
-from octant.study.design import NO_LIBRARY, Design, Library, design
-from octant.study.file import FindingTest, Study
+from octant.study.cells import axis_values, with_axis_values
+from octant.study.design import NO_LIBRARY, Design, MpiInUse, design
 from octant.study.measures import metric_of
-from octant.study.values import SAME_LAUNCH, CannotTest, StudyValue, StudyValues, quantities
+from octant.study.parts import Cell
+from octant.study.question import FindingTest, Study, quantities
+from octant.study.values import SAME_LAUNCH, CannotTest, StudyValue, StudyValues
 
 _ANY = stats.Interval(1.0, 1.0, 1.0)  # stands for a value that a launch would give
 
 
 @dataclass(frozen=True)
-class Asked:
+class StudiedFinding:
     """A finding of the catalogue that studies test."""
 
     id: str
@@ -43,9 +44,9 @@ class _Planned(StudyValues):
 
 def findings_asked(
     machine: Machine,
-    library_of: Callable[[Study], Library] = lambda _study: NO_LIBRARY,
+    library_of: Callable[[Study], MpiInUse] = lambda _study: NO_LIBRARY,
     why_no_link: Callable[[str], str] = lambda _link: "",
-) -> tuple[Asked, ...]:
+) -> tuple[StudiedFinding, ...]:
     """Every finding that a study tests, in the order of the catalogue.
 
     Args:
@@ -62,13 +63,13 @@ def findings_asked(
             studies.setdefault(finding, []).append(name)
             reasons.setdefault(finding, []).append(why)
     return tuple(
-        Asked(one, tuple(dict.fromkeys(studies[one])), "" if "" in reasons[one] else reasons[one][0])
+        StudiedFinding(one, tuple(dict.fromkeys(studies[one])), "" if "" in reasons[one] else reasons[one][0])
         for one in catalogue.findings()
         if one in studies
     )
 
 
-def count_lines(asked: Iterable[Asked]) -> list[str]:
+def count_lines(asked: Iterable[StudiedFinding]) -> list[str]:
     """How many of the catalogue's findings have a study, how many can be tested, and why how many cannot."""
     every = tuple(asked)
     why_not = Counter(one.why_not for one in every if one.why_not)
@@ -83,7 +84,7 @@ def _reasons_or_error(
     name: str,
     study: Study,
     machine: Machine,
-    library_of: Callable[[Study], Library],
+    library_of: Callable[[Study], MpiInUse],
     why_no_link: Callable[[str], str],
 ) -> Iterable[tuple[str, str]]:
     """As `_reasons`; of a study that cannot be planned on this machine each test with the error."""
@@ -96,7 +97,7 @@ def _reasons_or_error(
 
 
 def _reasons(
-    study: Study, machine: Machine, library_of: Callable[[Study], Library], why_no_link: Callable[[str], str]
+    study: Study, machine: Machine, library_of: Callable[[Study], MpiInUse], why_no_link: Callable[[str], str]
 ) -> Iterable[tuple[str, str]]:
     """Of each test of a study its finding, and why the machine cannot carry it out."""
     if study.source == "model" or not study.findings:

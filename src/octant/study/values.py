@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from octant import stats
+from octant import catalogue, stats
 from octant.analysis.clusters import values_of_pairs
 from octant.stats import Grade, Period
 from octant.study.measures import metric_of
+from octant.study.parts import Cell
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure, LaunchFigure
     from octant.machine import Topology
     from octant.stats import Doubt
-    from octant.study.cells import Cell
-    from octant.study.file import Study
     from octant.study.parts import Measure
 
 Better: TypeAlias = Literal["higher", "lower"]
 Bounded: TypeAlias = stats.Interval | stats.Estimate
 """Of a model what it says with its own bounds; of launches what they claim, or a value without an interval."""
+Place: TypeAlias = tuple[Cell, str]
+"""A cell at an axis value (`""`: no axis)."""
 SAME_LAUNCH = "both combinations are the same launch here"
 """Why there is nothing to compare where two combinations ask the same."""
 
@@ -104,6 +105,16 @@ class StudyValue:
 
 
 @dataclass(frozen=True)
+class PublishedValue:
+    """One published value and the cell of the study that asks the same."""
+
+    cell: Cell
+    at: str  # axis value, or ""
+    observation: catalogue.Observation
+    value: float  # base units
+
+
+@dataclass(frozen=True)
 class StudyValues:
     """The values of a study: by cell, then by axis value (`""` where the measure has no axis)."""
 
@@ -156,8 +167,3 @@ def quantity_of(measure: Measure) -> Quantity:
         return Quantity(measure.unit, "higher" if measure.kind == "rate" else "lower")
     metric = metric_of(measure)
     return Quantity(metric.unit, metric.better)
-
-
-def quantities(study: Study) -> dict[str, Quantity]:
-    """The quantity of every measure of a study."""
-    return {name: quantity_of(measure) for name, measure in study.measures.items()}

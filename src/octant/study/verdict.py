@@ -15,35 +15,23 @@ from octant.stats import Grade, worst_of_each_kind
 from octant.stats.paired import LEAST_ROUNDS
 from octant.study.factors import factor_text, gain, gain_in_rounds, quotient, range_text, stated
 from octant.study.published_values import published_range
+from octant.study.question import Decision, Judgement
 from octant.study.values import SAME_LAUNCH, CannotTest
 from octant.units import si_text
 
 if TYPE_CHECKING:
     from octant.stats import Doubt
     from octant.study.factors import Rounds
-    from octant.study.file import FindingTest, Study
     from octant.study.parts import Bar, Levels
+    from octant.study.question import FindingTest, Study
     from octant.study.values import Better, Bounded, StudyValue, StudyValues
 
-Decision: TypeAlias = Literal["holds", "does not hold", "undecided"]
-Status: TypeAlias = Literal[Decision, "cannot be tested here"]
+Status: TypeAlias = Literal["holds", "does not hold", "undecided", "cannot be tested here"]
 MOST = 1000
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """What a test says of the values here."""
-
-    status: Decision
-    why: str  # the sentence behind the status
-    here: Bounded | None = None  # the tested quantity, where there is one
-    here_is: str = ""  # what its ends are
-    more_launches: int | None = None  # undecided: about how many more would decide; `None`: too close, or no matter
-    in_unit: str = ""  # the tested quantity with its unit, where it is no factor
-
-
-@dataclass(frozen=True)
-class Verdict:
+class FindingVerdict:
     """What became of one finding."""
 
     finding: catalogue.Finding
@@ -108,12 +96,12 @@ class Effect:
         return self.ends or (here.text if isinstance(here, stats.Estimate) else "the model's own bounds")
 
 
-def verdicts(study: Study, values: StudyValues, machine: Machine | None) -> list[Verdict]:
+def verdicts(study: Study, values: StudyValues, machine: Machine | None) -> list[FindingVerdict]:
     """The verdict of every finding of a study; `machine` is `None` for models, which need none."""
     return [_verdict(study, values, machine, asked) for asked in study.findings]
 
 
-def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: FindingTest) -> Verdict:
+def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: FindingTest) -> FindingVerdict:
     finding = asked.finding
     there, unit = published_range(study, asked), asked.test.unit(study)
     needs = asked.needs if machine is not None else ()
@@ -124,7 +112,7 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
             raise CannotTest(reasons[0])
         found = asked.test.judge(study, values)
     except CannotTest as reason:
-        return Verdict(finding, "cannot be tested here", str(reason), there=there, doubt=reason.kind, unit=unit)
+        return FindingVerdict(finding, "cannot be tested here", str(reason), there=there, doubt=reason.kind, unit=unit)
     why = f"{range_text(there, unit)} there, {found.why}" if there else found.why
     calibrated: dict[str, tuple[str, ...]] = {}
     for (cell, at), value in values.read.items():
@@ -132,7 +120,7 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
             calibrated[what] = (*calibrated.get(what, ()), at or str(cell))
     predicted = not values.read or not all(value.calibrated_on for value in values.read.values())
     read = (doubt for value in values.read.values() for doubt in value.doubts if doubt.kind == "emulated link")
-    return Verdict(
+    return FindingVerdict(
         finding, found.status, why, found.here, found.here_is, there, found.more_launches, calibrated, predicted,
         emulated=tuple(dict.fromkeys(doubt.text for doubt in read)), in_unit=found.in_unit, unit=unit,
     )  # fmt: skip

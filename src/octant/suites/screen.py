@@ -49,9 +49,9 @@ class SuiteFigure(InputTable, frozen=True):
     metric: Text = ""
     pick: Pick = "first"
 
-    def named(self) -> tile.Named:
+    def named(self) -> tile.NamedFigure:
         """The same, as a run stores it."""
-        return tile.Named(self.title, dict(self.knobs), self.metric, self.pick)
+        return tile.NamedFigure(self.title, dict(self.knobs), self.metric, self.pick)
 
 
 class SuiteComparison(InputTable, frozen=True):
@@ -154,10 +154,10 @@ def declared(tiles: Iterable[SuiteTile], answer: SuiteAnswer, machine: Machine) 
     )
 
 
-def _comparison(one: SuiteComparison | None) -> tile.Comparison | None:
+def _comparison(one: SuiteComparison | None) -> tile.TileComparison | None:
     if one is None:
         return None
-    return tile.Comparison(one.text, *(side.named() if side else None for side in (one.value, one.against)))
+    return tile.TileComparison(one.text, *(side.named() if side else None for side in (one.value, one.against)))
 
 
 def _also(one: SuiteAlso) -> tile.Also:

@@ -8,10 +8,12 @@ from foreign_outputs import FILES, tool_of
 from fuzz_targets import one_in
 from octant import foreign
 from octant.analysis.summary import summarise
-from octant.benchmarks import Chosen, benchmarks
+from octant.benchmarks import BenchmarkArguments, benchmarks
 from octant.failure import Refusal
-from octant.report import benchmark_table
-from octant.report.run import page, text, tidy
+from octant.report.export import tidy
+from octant.report.page import run_page
+from octant.report.tables import benchmark as benchmark_table
+from octant.report.tables import text
 from octant.store import Store, imported
 from reports import report_of
 
@@ -39,5 +41,5 @@ def read(data: bytes) -> None:
             tidy.as_json(report)
             benchmark_table.text(summary, benchmarks()["hpcc"])
             for style in ("imb", "osu"):
-                benchmark_table.text(summary, benchmarks()["mpi"], Chosen(own={"as": style}))
-            page.render(report)
+                benchmark_table.text(summary, benchmarks()["mpi"], BenchmarkArguments(own={"as": style}))
+            run_page.render(report)

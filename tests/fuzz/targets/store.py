@@ -9,7 +9,8 @@ from fake_run import fake_run, launch_line, point_line
 from fuzz_targets import sealed
 from octant.analysis.summary import summarise
 from octant.record.written import failure_line
-from octant.report.run import listing, text, tidy
+from octant.report.export import tidy
+from octant.report.tables import listing, text
 from octant.store import Store
 from octant.store.asked import asked_text
 from octant.store.progress import progress_of

@@ -10,7 +10,7 @@ from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.metric import Metric, rate
 from octant.report.charts import draw
-from octant.report.charts.balance import balance
+from octant.report.charts.bars.balance import balance
 from octant.report.charts.picture import Picture
 from octant.workload import Workload
 

@@ -14,7 +14,7 @@ import random_pictures
 import sample_pictures
 from octant.report.charts import draw
 from octant.report.charts.layout import looks
-from octant.report.charts.picture import Axis, Panel, Picture, Series
+from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
 
 PICTURES = sample_pictures.every()
 LAYOUTS = [(picture, width) for picture in PICTURES for width in draw.widths(picture)]
@@ -66,30 +66,32 @@ def test_a_page_gives_the_colours() -> None:
     assert "<title>triad, L1 94 %, 1/16: 15.9 Gflop/s" in text
 
 
-def picture_of(*series: Series, **more: Any) -> Picture:
+def picture_of(*series: ChartSeries, **more: Any) -> Picture:
     """A picture with one panel over 1 … 100 and 0 … 10."""
     x, y = Axis("x", True, ((1.0, "1"), (10.0, "10"), (100.0, "100"))), Axis("y", False, ((0.0, "0"), (10.0, "10")))
     return Picture("p", "P", "", (Panel(x, y, series, **more),), (), ())
 
 
-def rows_of(*series: Series, ends: tuple[float, float] | None = (0.5, 2.0)) -> Picture:
+def rows_of(*series: ChartSeries, ends: tuple[float, float] | None = (0.5, 2.0)) -> Picture:
     """A picture with two rows."""
     x, y = Axis("x", False, ((1.0, "1"),), ends=ends), Axis("", False, ((0.0, "one"), (1.0, "two")), down=True)
     return Picture("p", "P", "", (Panel(x, y, series),), (), ())
 
 
 def test_two_points_have_no_line_and_one_has_its_value() -> None:
-    two = draw.svg(picture_of(Series("two", "curve", (1.0, 10.0), (1.0, 2.0))), 780)
+    two = draw.svg(picture_of(ChartSeries("two", "curve", (1.0, 10.0), (1.0, 2.0))), 780)
     assert 'class="l"' not in two
     assert two.count("<circle") == 2
-    three = draw.svg(picture_of(Series("three", "curve", (1.0, 10.0, 100.0), (1.0, 2.0, 3.0))), 780)
+    three = draw.svg(picture_of(ChartSeries("three", "curve", (1.0, 10.0, 100.0), (1.0, 2.0, 3.0))), 780)
     assert 'class="l"' in three
-    words = " ".join(text.text for text in draw.lay_out(picture_of(Series("a", "curve", (10.0,), (5.0,))), 780).texts)
+    words = " ".join(
+        text.text for text in draw.lay_out(picture_of(ChartSeries("a", "curve", (10.0,), (5.0,))), 780).texts
+    )
     assert "a 5: one point, no curve" in words
 
 
 def test_a_nan_breaks_a_line() -> None:
-    series = Series("a", "curve", (1.0, 2.0, float("nan"), 10.0, 100.0), (1.0, 1.0, 1.0, 2.0, 3.0))
+    series = ChartSeries("a", "curve", (1.0, 2.0, float("nan"), 10.0, 100.0), (1.0, 1.0, 1.0, 2.0, 3.0))
     line = re.search(r'class="l" d="([^"]*)"', draw.svg(picture_of(series), 780))
     assert line
     assert line[1].count("M") == 2
@@ -98,14 +100,14 @@ def test_a_nan_breaks_a_line() -> None:
 def test_ten_thousand_points_are_a_band_and_a_line() -> None:
     xs = tuple(10 ** (2 * i / 9999) for i in range(10_000))
     ys = tuple(5 + 4 * math.sin(i) for i in range(10_000))
-    text = draw.svg(picture_of(Series("many", "curve", xs, ys)), 780)
+    text = draw.svg(picture_of(ChartSeries("many", "curve", xs, ys)), 780)
     assert 'class="area"' in text
     assert "<circle" not in text
     assert len(text) < 16_000
 
 
 def test_series_differ_by_hue_dash_and_mark() -> None:
-    series = [Series(f"s{i}", "curve", (1.0, 10.0, 100.0), (i, i, i)) for i in range(8)]
+    series = [ChartSeries(f"s{i}", "curve", (1.0, 10.0, 100.0), (i, i, i)) for i in range(8)]
     found = [(one.colour, one.dash, one.shape) for one in looks.looks(picture_of(*series))[0]]
     assert len(set(found)) == 8
     assert all(len({part[k] for part in found[:4]}) == 4 for k in range(3))
@@ -113,7 +115,10 @@ def test_series_differ_by_hue_dash_and_mark() -> None:
 
 def test_published_values_are_open_grey_diamonds_in_their_own_lane() -> None:
     text = draw.svg(
-        rows_of(Series("here", "rows", (1.0,), (0.0,)), Series("there", "rows", (1.0,), (0.0,), role="published")), 780
+        rows_of(
+            ChartSeries("here", "rows", (1.0,), (0.0,)), ChartSeries("there", "rows", (1.0,), (0.0,), role="published")
+        ),
+        780,
     )
     grey = re.search(r'<g class="grey"><path class="o" d="M[\d.]+ ([\d.]+)', text)
     here = re.search(r'<circle class="m" cx="[\d.]+" cy="([\d.]+)"', text)
@@ -123,13 +128,13 @@ def test_published_values_are_open_grey_diamonds_in_their_own_lane() -> None:
 
 
 def test_what_leaves_the_axis_has_an_arrow() -> None:
-    inside = Series("a", "rows", (1.0,), (0.0,), (0.8,), (1.5,))
-    outside = Series("a", "rows", (1.0,), (0.0,), (0.8,), (9.0,))
+    inside = ChartSeries("a", "rows", (1.0,), (0.0,), (0.8,), (1.5,))
+    outside = ChartSeries("a", "rows", (1.0,), (0.0,), (0.8,), (9.0,))
     assert draw.svg(rows_of(outside), 780).count('class="b"') == draw.svg(rows_of(inside), 780).count('class="b"') + 1
 
 
 def test_bars_begin_at_zero() -> None:
-    drawn = draw.svg(rows_of(Series("a", "across", (1.0, 2.0), (0.0, 1.0)), ends=None), 780)
+    drawn = draw.svg(rows_of(ChartSeries("a", "across", (1.0, 2.0), (0.0, 1.0)), ends=None), 780)
     one, two = (float(w) for w in re.findall(r'class="b" x="[\d.]+" y="[\d.]+" width="([\d.]+)"', drawn))
     assert two == pytest.approx(2 * one, abs=0.2)
 
@@ -137,7 +142,9 @@ def test_bars_begin_at_zero() -> None:
 def test_a_label_stands_nearer_to_its_own_mark_than_to_another() -> None:
     spots = ((1.0, 9.0), (30.0, 9.0), (1.0, 1.0), (30.0, 1.0), (2.0, 5.0))
     names = ("first", "second", "third", "fourth", "fifth")
-    series = Series("s", "points", tuple(x for x, _ in spots), tuple(y for _, y in spots), labels=names, names="points")
+    series = ChartSeries(
+        "s", "points", tuple(x for x, _ in spots), tuple(y for _, y in spots), labels=names, names="points"
+    )
     drawing = draw.lay_out(picture_of(series), 564)
     marks = [
         tuple(map(float, at)) for at in re.findall(r'<circle class="m" cx="([\d.]+)" cy="([\d.]+)"', drawing.content)
@@ -150,8 +157,8 @@ def test_a_label_stands_nearer_to_its_own_mark_than_to_another() -> None:
 
 def test_a_label_that_had_to_move_has_a_hairline() -> None:
     apart = [
-        Series("up", "curve", (1.0, 10.0, 100.0), (1.0, 2.0, 9.0)),
-        Series("down", "curve", (1.0, 10.0, 100.0), (1.0, 2.0, 3.0)),
+        ChartSeries("up", "curve", (1.0, 10.0, 100.0), (1.0, 2.0, 9.0)),
+        ChartSeries("down", "curve", (1.0, 10.0, 100.0), (1.0, 2.0, 3.0)),
     ]
     assert 'class="hair"' not in draw.svg(picture_of(*apart), 780)
     together = [apart[0], *(replace(apart[0], name=name) for name in ("one", "two", "three"))]
@@ -159,7 +166,7 @@ def test_a_label_that_had_to_move_has_a_hairline() -> None:
 
 
 def test_little_room_has_shorter_names_and_fewer_ticks() -> None:
-    series = Series("a name of some length", "curve", (1.0, 10.0, 100.0), (1.0, 2.0, 3.0), short="name")
+    series = ChartSeries("a name of some length", "curve", (1.0, 10.0, 100.0), (1.0, 2.0, 3.0), short="name")
     ticks = tuple((float(10 ** (i / 4)), f"{i} units") for i in range(9))
     picture = replace(picture_of(series), panels=(replace(picture_of(series).panels[0], x=Axis("x", True, ticks)),))
     wide, narrow = (draw.lay_out(picture, width) for width in (780, 358))
@@ -171,6 +178,8 @@ def test_little_room_has_shorter_names_and_fewer_ticks() -> None:
 
 
 def test_hostile_texts_are_only_texts() -> None:
-    picture = picture_of(Series("<script>\x00\ud800]]>", "points", (1.0,), (1.0,), labels=("</svg>",), names="points"))
+    picture = picture_of(
+        ChartSeries("<script>\x00\ud800]]>", "points", (1.0,), (1.0,), labels=("</svg>",), names="points")
+    )
     root = ET.fromstring(draw.export(replace(picture, title="<b>&\x07"), 358, "<run>"))  # noqa: S314 - our own text
     assert not [one for one in root.iter() if one.tag.endswith(("script", "}b", "run"))]

@@ -14,7 +14,7 @@ from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.machine import Disagreement, Machine
 from octant.metric import Metric, ranks, rate, seconds, steps
 from octant.record import Work
-from octant.report.charts import curve
+from octant.report.charts.curves import curve
 from octant.report.charts.picture import Panel, Picture
 from octant.report.charts.pictures import pictures
 from octant.stats import Doubt, Grade

@@ -16,12 +16,12 @@ from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Presentation, Subject
 from octant.machine import Machine
 from octant.record import Point
-from octant.report.charts.ladder import ladder
+from octant.report.charts.curves.ladder import ladder
+from octant.report.charts.curves.roofline import roofline
 from octant.report.charts.picture import Panel, Picture
-from octant.report.charts.roofline import roofline
-from octant.report.run.tiles import tiles
+from octant.report.screen.tiles import tiles
 from octant.store import Store, StoredRun
-from octant.tile import Also, DeclaredScreen, DeclaredTile, Named
+from octant.tile import Also, DeclaredScreen, DeclaredTile, NamedFigure
 from reports import ladders_of
 
 NARROW = "\N{NARROW NO-BREAK SPACE}"
@@ -29,7 +29,9 @@ TRAFFIC = {"bytes_read": 16, "bytes_written": 8, "bytes_allocated": 8, "flops": 
 """Of an element of triad."""
 SCREEN = DeclaredScreen(
     tiles=tuple(
-        DeclaredTile(name, "x", (Named(title, knobs),), also=(Also("plateaus", "1 core:", Named(title, knobs)),))
+        DeclaredTile(
+            name, "x", (NamedFigure(title, knobs),), also=(Also("plateaus", "1 core:", NamedFigure(title, knobs)),)
+        )
         for name, title, knobs in (
             ("Memory", "bandwidth against footprint", {"kernel": "triad"}),
             ("Latency", "latency against footprint", {"pages": "thp"}),

@@ -13,7 +13,7 @@ from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.record import Given, Point, Taken
 from octant.report import claims
 from octant.report.charts import draw
-from octant.report.charts.interruptions import lost_time
+from octant.report.charts.bars.interruptions import lost_time
 from octant.report.charts.picture import Picture
 from octant.workload import LostTime
 from octant.workloads.node.noise import WORKLOAD

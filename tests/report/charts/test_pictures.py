@@ -8,11 +8,12 @@ import pytest
 from fake_run import WORKLOADS, fake_run
 from halo_run import HALO, KNOWN, SIZES, WRONG, halo_run
 from octant.analysis.summary import summarise
-from octant.report.charts import curve, draw, terminal
-from octant.report.charts.bars import REST, bar_labels, own_times
+from octant.report.charts import draw, terminal
+from octant.report.charts.bars.bars import REST, bar_labels, own_times
+from octant.report.charts.curves import curve
+from octant.report.charts.curves.timeline import timeline
 from octant.report.charts.picture import Picture, thin
 from octant.report.charts.pictures import pictures
-from octant.report.charts.timeline import timeline
 from octant.workload import Curve, Stacked, Timeline
 from reports import cells_of
 

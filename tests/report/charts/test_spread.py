@@ -7,7 +7,7 @@ from octant.analysis.summary import Summary, summarise
 from octant.ask import Ask, Launch, Shape, Subject
 from octant.metric import Metric, groups, ranks, seconds, steps
 from octant.report.charts import draw, terminal
-from octant.report.charts.spread import spread
+from octant.report.charts.curves.spread import spread
 from octant.workload import Spread, Workload
 from reports import cells_of
 

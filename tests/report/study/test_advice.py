@@ -15,7 +15,7 @@ from found_run import taken
 from octant.ask import Launch, Subject
 from octant.machine import Machine
 from octant.placement.expressions import parse_place
-from octant.report.run.answer import Belief
+from octant.report.screen.answer import Belief
 from octant.report.study import text as report
 from octant.report.study.advice import lines_for, steps, waiting
 from octant.report.study.answer import adopted_settings, answer, belief, counts
@@ -75,7 +75,7 @@ def test_what_is_larger_is_no_setting_to_propose(study: Study) -> None:
     scaled = study(1.9, text=f'scale = ["which"]\n{STUDY}')
     assert rules(study(1.9)) == ["adopt"]
     assert "adopt" not in rules(scaled)
-    assert not scaled.told
+    assert not scaled.baseline_verdicts
     assert answer(scaled).startswith("Here which b has × 1.90 of which a.")
     with pytest.raises(file.StudyError, match=r"no factor 'what'.*try one of which"):
         study(1.9, text=f'scale = ["what"]\n{STUDY}')
@@ -123,10 +123,10 @@ def test_too_few_rounds_change_nothing_and_adopt_nothing(study: Study) -> None:
 
 def test_a_slower_setting_beside_one_without_a_verdict_hides_no_negative_gain(study: Study) -> None:
     found = study(0.8, text=STUDY.partition("[[findings]]")[0])
-    (place, told), *_ = found.told.items()
+    (place, told), *_ = found.baseline_verdicts.items()
     open_one = replace(told, word="no verdict", speed=None)
     mixed = replace(found)
-    mixed.__dict__["told"] = {place: told, (place[0], "other"): open_one}
+    mixed.__dict__["baseline_verdicts"] = {place: told, (place[0], "other"): open_one}
     assert answer(mixed).startswith("Here no setting is shown to be better than which a; some have too few rounds")
 
 

@@ -32,7 +32,7 @@ FIRST = 3
 
 
 @dataclass(frozen=True)
-class Finding:
+class RunFinding:
     """What is worth doing: an effect with a number, the evidence with its scope, and lines to copy."""
 
     rule: str  # the name of the rule in the table of thresholds
@@ -47,10 +47,10 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Judged:
+class RuleResult:
     """What a rule says of a run: findings, and what it looked at and found in order. Nothing where it cannot tell."""
 
-    found: tuple[Finding, ...] = ()
+    found: tuple[RunFinding, ...] = ()
     passed: tuple[str, ...] = ()
 
 
@@ -58,7 +58,7 @@ class Judged:
 class Review:
     """What the rules say of a run."""
 
-    findings: tuple[Finding, ...] = ()  # wrong answers, what spoils belief, then by gain
+    findings: tuple[RunFinding, ...] = ()  # wrong answers, what spoils belief, then by gain
     passed: tuple[str, ...] = ()  # the checks that passed, a sentence each
     broken: tuple[Broken, ...] = ()  # rules that cannot be used, or that raised an error
 
@@ -77,25 +77,25 @@ def review(summary: Summary) -> Review:
     return Review(ordered, passed, (*rules.broken.values(), *made.broken.values()))
 
 
-def findings(summary: Summary) -> tuple[Finding, ...]:
+def findings(summary: Summary) -> tuple[RunFinding, ...]:
     """What is worth doing about a run, the first things first."""
     return review(summary).findings
 
 
-def first_of(found: Sequence[Finding]) -> int:
+def first_of(found: Sequence[RunFinding]) -> int:
     """How many of these stand on the first screen: at most `FIRST`, of each family one."""
     families = [one.family or one.rule for one in found[: FIRST + 1]]
     return next((n for n, family in enumerate(families) if n == FIRST or family in families[:n]), len(families))
 
 
-def _judged(module: ModuleType, summary: Summary) -> Judged:
+def _judged(module: ModuleType, summary: Summary) -> RuleResult:
     """Return what a rule says of a run.
 
     Raises:
         UndeclaredError: it is no judgement, or a finding is of a kind that does not exist.
     """
     result = module.judge(summary)
-    if not isinstance(result, Judged):
+    if not isinstance(result, RuleResult):
         raise UndeclaredError(f"its judge returns a {type(result).__name__}, not Judged")
     for one in result.found:
         if one.kind not in KINDS:
@@ -104,15 +104,15 @@ def _judged(module: ModuleType, summary: Summary) -> Judged:
     return result
 
 
-def _written(one: Finding) -> Finding:
+def _written(one: RunFinding) -> RunFinding:
     title, body, *details = map(unbroken, (one.title, one.body, *one.details))
     return replace(one, title=title, body=body, details=tuple(details))
 
 
-def _spread(ordered: Iterable[Finding]) -> tuple[Finding, ...]:
+def _spread(ordered: Iterable[RunFinding]) -> tuple[RunFinding, ...]:
     """The first of each family before others of it, as far as the first screen goes."""
-    first: list[Finding] = []
-    rest: list[Finding] = []
+    first: list[RunFinding] = []
+    rest: list[RunFinding] = []
     for one in ordered:
         family = one.family or one.rule
         seen = len(first) == FIRST or any(family == other.family for other in first)

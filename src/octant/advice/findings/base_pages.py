@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._huge_pages import HEAP, heap_may_ask
 from octant.advice.findings._programs import glibc_tunables, program_cells
 from octant.advice.findings._thresholds import LARGE_MEMORY, ON_HUGE, ORDER
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires for the rank with most private memory, from `LARGE_MEMORY` on, with less than `ON_HUGE` on huge pages."""
     cells = [(held, share, cell) for cell in program_cells(summary) for held, share in [_largest(cell)] if held]
     if not cells or not heap_may_ask(summary.run.machine):
-        return Judged()
+        return RuleResult()
     large = [one for one in cells if one[0] >= LARGE_MEMORY and one[1] < ON_HUGE and not _asks(one[2])]
     if not large:
-        return Judged(passed=("no large memory lies on base pages",))
+        return RuleResult(passed=("no large memory lies on base pages",))
     held, share, cell = max(large, key=lambda one: one[0])
-    return Judged(
+    return RuleResult(
         (
-            Finding(
+            RunFinding(
                 rule="base pages",
                 title=f"{bytes_text(held)} of memory, {percent_text(share)} of it on huge pages",
                 body="Random access to so much memory on base pages misses the TLB often. The line asks for huge pages "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import subject
 from octant.advice.findings._evidence import gain_of, gap_of, is_of_another_core, is_sure
 from octant.advice.findings._lines import larger, page_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from octant.stats import Estimate
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires once for each workload: for the figure of the table that is farthest from its limit, below `OF_LIMIT`."""
     found, passed = [], []
     for _, figures in summary.by_workload():
@@ -33,10 +33,10 @@ def judge(summary: Summary) -> Judged:
         ]
         if far:
             found.append(_finding(summary, *min(far, key=lambda each: each[0])))
-    return Judged(tuple(found), tuple(passed))
+    return RuleResult(tuple(found), tuple(passed))
 
 
-def _finding(summary: Summary, share: float, figure: Figure, gap: Estimate) -> Finding:
+def _finding(summary: Summary, share: float, figure: Figure, gap: Estimate) -> RunFinding:
     assert figure.value is not None  # noqa: S101 - it has a share
     assert figure.at_limit is not None  # noqa: S101
     assert figure.limit is not None  # noqa: S101
@@ -44,7 +44,7 @@ def _finding(summary: Summary, share: float, figure: Figure, gap: Estimate) -> F
     sizes = larger(summary, figure)
     closer = "; see whether other sizes come closer" if sizes else ""
     figure_text = si_text(figure.value.middle, unit)
-    return Finding(
+    return RunFinding(
         rule="far from a limit",
         title=f"{capital(subject((figure,)))} reaches {percent_text(share)} of its limit",
         body=f"{figure_text} {words} {si_text(figure.at_limit, unit)}: {figure.limit.source}. "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.analysis.clusters import clusters, groups_text, values_of_pairs
 from octant.analysis.names import short_name
 from octant.placement import set_text
@@ -20,7 +20,7 @@ _LEAST_THREADS = 3
 _OF_A_CORE = 2
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires for the figure of pairs that shows most groups of which the system tells nothing."""
     known: list[tuple[Figure, Clusters]] = []
     for figure in summary.figures:
@@ -29,19 +29,21 @@ def judge(summary: Summary) -> Judged:
             if found.complete and found.number >= _LEAST_THREADS:
                 known.append((figure, found))
     if not known:
-        return Judged()
+        return RuleResult()
     figure, found = max(known, key=lambda one: len(one[1].untold))
     if not found.untold:
-        return Judged(passed=("every group of hardware threads that the times of pairs show is told by the system",))
-    return Judged((_finding(figure, found),))
+        return RuleResult(
+            passed=("every group of hardware threads that the times of pairs show is told by the system",)
+        )
+    return RuleResult((_finding(figure, found),))
 
 
-def _finding(figure: Figure, found: Clusters) -> Finding:
+def _finding(figure: Figure, found: Clusters) -> RunFinding:
     first = found.untold[0]
     pairs = all(len(group) == len(first.groups[0]) == _OF_A_CORE for group in first.groups)
     siblings = "siblings are not told: " if pairs and "core" not in found.told else ""
     within, between = si_text(first.within, "s"), si_text(first.between, "s")
-    return Finding(
+    return RunFinding(
         rule="untold groups",
         title=f"{siblings}{counted(len(first.groups), 'group')} of hardware threads that the system does not tell",
         body=f"{groups_text(first.groups)}: a line takes {within} within a group and {between} between two "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._programs import program_cells
 from octant.advice.findings._thresholds import LEAST_IDLE, ONE_BUSY, ORDER
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires where a program of one rank used about one core of at least `LEAST_IDLE` hardware threads."""
     cells = [cell for cell in program_cells(summary) if cell.occupied and len(cell.occupied.ranks) == 1]
     idle = [
@@ -22,12 +22,12 @@ def judge(summary: Summary) -> Judged:
         if _allowed(cell) >= LEAST_IDLE and ONE_BUSY[0] <= cell.cores_used <= ONE_BUSY[1] and not _was_swept(cell)
     ]
     if not idle:
-        return Judged()
+        return RuleResult()
     number, cell = max(idle, key=lambda one: one[0])
     counts = [str(2**power) for power in range(number.bit_length()) if 2**power <= number]
-    return Judged(
+    return RuleResult(
         (
-            Finding(
+            RunFinding(
                 rule="idle cores",
                 title=f"One of {number} hardware threads was busy",
                 body=f"The program used {cell.cores_used:.2g} cores on average. The line shows whether it is faster "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._evidence import gain_of, is_beyond
 from octant.advice.findings._thresholds import LEAST_PAIRS
 from octant.analysis.balance import balance
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 WHERE = "octant where -- PROGRAM"
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires once for each kind of place, for the one that is proven the slowest in most figures."""
     found, passed = [], []
     by_kind: dict[str, list[PlaceBalance]] = {}
@@ -38,7 +38,7 @@ def judge(summary: Summary) -> Judged:
         else:
             least = max(one.hidden or 0.0 for one in known)
             passed.append(f"no {kind} is proven slower than another; {percent_text(least)} could hide")
-    return Judged(tuple(found), tuple(passed))
+    return RuleResult(tuple(found), tuple(passed))
 
 
 def fastest_over_slowest(one: PlaceBalance) -> Estimate:
@@ -48,14 +48,14 @@ def fastest_over_slowest(one: PlaceBalance) -> Estimate:
     return Estimate(*ends, ratio.kind, ratio.claim, ratio.number, ratio.period)
 
 
-def _finding(summary: Summary, slow: Sequence[PlaceBalance], known: Sequence[PlaceBalance]) -> Finding:
+def _finding(summary: Summary, slow: Sequence[PlaceBalance], known: Sequence[PlaceBalance]) -> RunFinding:
     name = Counter(one.slowest.name for one in slow).most_common(1)[0][0]
     who = f"Host {name}" if slow[0].kind == "host" else capital(name)
     those = sorted((one for one in slow if one.slowest.name == name), key=lambda one: one.ratio.middle)
     worst = those[0]
     how_much = "up to " * (len(those) > 1) + percent_text(1 - worst.ratio.middle)
     gain = fastest_over_slowest(worst)
-    return Finding(
+    return RunFinding(
         rule="imbalance",
         title=f"{who} is {how_much} slower in {len(those)} of {len(known)} figures",
         body=f"Beside {worst.fastest.name}, while all work alone at once: {short_name(worst.figure)}. See where "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import subject
 from octant.advice.findings._evidence import gain_of, gap_of, is_of_another_core, is_sure
 from octant.advice.findings._lines import DOCTOR, larger
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires for the figure of the table with the least share of the peak, where its launches note another core.
 
     Whether other kernels are faster is not known of a stored run: the doctor tries them and names those that are.
@@ -38,7 +38,7 @@ def judge(summary: Summary) -> Judged:
         core, own = figure.point.notes["library_core"], own_core(processor.vendor, processor.flags)
         assert figure.value is not None  # noqa: S101 - it has a share
         found.append(
-            Finding(
+            RunFinding(
                 rule="library kernel",
                 title=f"{capital(subject((figure,)))} has {percent_text(share)} of peak, with kernels for {core}",
                 body=f"{si_text(figure.value.middle, figure.metric.unit)} on a processor with the instructions of "
@@ -54,4 +54,4 @@ def judge(summary: Summary) -> Judged:
                 effect=gap,
             )
         )
-    return Judged(tuple(found))
+    return RuleResult(tuple(found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import subject
 from octant.advice.findings._lines import DOCTOR, again
 from octant.advice.findings._thresholds import LOST, SLOWED
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires above `LOST`, and where measurements of the table lost more than half of their time."""
     lost = causes_of_run(summary)
     if lost is None:
-        return Judged()
+        return RuleResult()
     share = percent_text(lost.lost)
     measurements = halved(summary)
     of_table = any(not one.counts for figure in summary.figures if figure.show.table for one in figure.launches)
     if lost.lost <= LOST and not of_table:
-        return Judged(passed=(f"{share} of this run's time was lost, not more than {percent_text(LOST)}",))
+        return RuleResult(passed=(f"{share} of this run's time was lost, not more than {percent_text(LOST)}",))
     widest = _widest(summary)
     evidence = [measurements.text] if measurements.lost else []
     evidence += [f"the widest interval is ± {percent_text(widest[0])} ({subject((widest[1],))})"] if widest else []
@@ -45,9 +45,9 @@ def judge(summary: Summary) -> Judged:
         title = f"{share} of this run's time was lost"
     evidence += _contained(summary)
     text = f"{capital('; '.join(evidence))}. " if evidence else ""
-    return Judged(
+    return RuleResult(
         (
-            Finding(
+            RunFinding(
                 rule="lost time",
                 title=title,
                 body=f"{text}{_next_step(lost)}",

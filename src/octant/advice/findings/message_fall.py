@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import groups, size_knob, size_of
 from octant.advice.findings._evidence import gain_of, is_beyond, is_usable, paired_ratio
 from octant.advice.findings._lines import of_figure, sizes_text
@@ -34,9 +34,9 @@ class _Length:
     rate: float  # B/s
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires where, of messages that differ in their length alone, the longest have half of the best rate or less."""
-    found: list[Finding] = []
+    found: list[RunFinding] = []
     passed = []
     every = groups((one for one in summary.figures if one.workload.messages), *_knobs(summary))
     for group in every:
@@ -52,7 +52,7 @@ def judge(summary: Summary) -> Judged:
         elif best is longest or (ratio and ratio.middle < FALL):
             name = _name(group, every)
             passed.append(f"{name}: messages of {_text(longest)} have {percent_text(share)} of the best rate")
-    return Judged(tuple(sorted(found, key=lambda one: -one.gain)[:1]), tuple(passed))
+    return RuleResult(tuple(sorted(found, key=lambda one: -one.gain)[:1]), tuple(passed))
 
 
 def _name(group: Sequence[Figure], every: Sequence[Sequence[Figure]]) -> str:
@@ -84,12 +84,12 @@ def _length(figure: Figure) -> _Length | None:
     return None
 
 
-def _finding(summary: Summary, group: Sequence[Figure], best: _Length, longest: _Length, ratio: Estimate) -> Finding:
+def _finding(summary: Summary, group: Sequence[Figure], best: _Length, longest: _Length, ratio: Estimate) -> RunFinding:
     knob = size_knob(longest.figure)
     steps = max(1, math.ceil(math.log2(longest.bytes / best.bytes)))
     between = [best.bytes * 2**step for step in range(steps)]
     sizes = [round(size) for size in (*between, longest.bytes)]
-    return Finding(
+    return RunFinding(
         rule="message fall",
         title=f"Large messages fall to {percent_text(1 / ratio.middle)} of their best rate",
         body=f"{si_text(best.rate, 'B/s')} at {_text(best)}, {si_text(longest.rate, 'B/s')} at {_text(longest)}"

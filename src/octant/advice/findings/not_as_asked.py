@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._lines import DOCTOR, again
 from octant.analysis.names import short_name
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from octant.ask import Ask
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires where a figure has a launch that was given other than asked; such a figure is not measurable."""
     if not summary.figures:
-        return Judged()
+        return RuleResult()
     given = [figure for figure in summary.figures if figure.mismatches]
     if not given and not any(map(_was_asked, summary.run.asks)):
-        return Judged()
+        return RuleResult()
     if not given:
-        return Judged(passed=("threads, memory, pages and settings were given as asked",))
+        return RuleResult(passed=("threads, memory, pages and settings were given as asked",))
     texts = tuple(dict.fromkeys(text for figure in given for text in figure.mismatches))
-    return Judged(
+    return RuleResult(
         (
-            Finding(
+            RunFinding(
                 rule="not as asked",
                 title=f"{len(given)} of {len(summary.figures)} figures were not measured as asked",
                 body=f"{short_name(given[0])}: {texts[0]}. Such figures count for nothing; "

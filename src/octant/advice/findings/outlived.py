@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._programs import program_cells
 from octant.units import counted
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 NOTE = "outlived"
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires where the guard ended processes that were still alive when the program had ended."""
     cells = program_cells(summary)
     for cell in cells:
         noted = [point.notes[NOTE] for point in cell.figure.points if NOTE in point.notes]
         if noted:
             launches = counted(len(cell.figure.points), "launch")
-            return Judged(
+            return RuleResult(
                 (
-                    Finding(
+                    RunFinding(
                         rule="outlived",
                         title=f"Processes outlived the program in {len(noted)} of {launches}",
                         body=f"They were ended, so their work may be missing: {noted[0]}. Make the program wait for "
@@ -34,4 +34,4 @@ def judge(summary: Summary) -> Judged:
                     ),
                 )
             )
-    return Judged(passed=("no process outlived the program",) if cells else ())
+    return RuleResult(passed=("no process outlived the program",) if cells else ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._programs import crowd, program_cells
 from octant.advice.findings._thresholds import ORDER
 from octant.record import THREADS_OF_PROCESS
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires for the cell with most busy threads for each hardware thread of a host, if threads waited for one."""
     cells = [cell for cell in program_cells(summary) if cell.occupied and cell.occupied.threads]
     crowded = [
@@ -25,7 +25,7 @@ def judge(summary: Summary) -> Judged:
         if threads > cpus and cell.shares_cpus and not crowd(cell)[0]
     ]
     if not crowded:
-        return Judged(passed=("threads did not share hardware threads",) if cells else ())
+        return RuleResult(passed=("threads did not share hardware threads",) if cells else ())
     threads, cpus, ranks, cell = max(crowded, key=lambda one: one[0] / one[1])
     each = max(1, cpus // ranks)
     too_many_ranks = ranks > cpus
@@ -38,9 +38,9 @@ def judge(summary: Summary) -> Judged:
         what = counted(threads, "busy thread")
         fewer = counted(each, "thread") + " in each rank" * (ranks > 1) if of_process else "fewer threads or processes"
     lines = _lines(cell, each, of_process)
-    return Judged(
+    return RuleResult(
         (
-            Finding(
+            RunFinding(
                 rule="oversubscription",
                 title=f"{what} on {counted(cpus, 'hardware thread')}: oversubscribed",
                 body=f"Threads that have work wait for each other. Start {fewer}, or allow more hardware threads"

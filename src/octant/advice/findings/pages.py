@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import groups, size_knob, size_of, size_text, subject
 from octant.advice.findings._evidence import gain_of, is_beyond, paired_ratio
 from octant.advice.findings._huge_pages import heap_may_ask
@@ -46,10 +46,10 @@ class _Pair:
         return ratio if self.base.metric.better == "higher" else 1 / ratio
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires where figures that differ in `pages` alone show a gain, and programs of the system get base pages."""
     if not heap_may_ask(summary.run.machine):
-        return Judged()
+        return RuleResult()
     found, passed = [], []
     for workload, figures in summary.by_workload():
         if is_program(workload.name):  # its knobs mean what its user says
@@ -62,7 +62,7 @@ def judge(summary: Summary) -> Judged:
         elif judged:
             most = max(ratio.high for _, ratio in judged)
             passed.append(f"no gain by huge pages is proven for {workload.name}; × {most:.2f} could hide")
-    return Judged(tuple(found), tuple(passed))
+    return RuleResult(tuple(found), tuple(passed))
 
 
 def _is_gain(pair: _Pair, of: int) -> bool:
@@ -84,11 +84,11 @@ def _pairs(figures: Sequence[Figure]) -> list[_Pair]:
 
 def _finding(
     summary: Summary, figures: Sequence[Figure], pair: _Pair, ratio: Estimate, pairs: Sequence[_Pair]
-) -> Finding:
+) -> RunFinding:
     unit = pair.base.metric.unit
     before, after = (si_text(one.value.middle, unit) for one in (pair.base, pair.huge) if one.value)
     at = f" at {pair.size_text}" if pair.size_text else ""
-    return Finding(
+    return RunFinding(
         rule="pages",
         title=f"Huge pages: {subject(figures)} {ratio.middle:.2f} × as fast",
         body=f"{before} become {after}{at}{_little(pairs)}. It takes effect in programs that are started from the same "

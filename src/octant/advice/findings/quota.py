@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._lines import again
 from octant.advice.findings._thresholds import TAKEN
 from octant.analysis.causes import causes_of_run
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from octant.record import Scheduling
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires where throttling took more than `TAKEN` of the time."""
     lost = causes_of_run(summary)
     if lost is None:
-        return Judged()
+        return RuleResult()
     if lost.quota <= TAKEN:
-        return Judged(passed=(f"quotas took {percent_text(lost.quota)} of this run's time",))
+        return RuleResult(passed=(f"quotas took {percent_text(lost.quota)} of this run's time",))
     given = [g.scheduling for p in summary.run.points for g in p.given if g.scheduling and g.scheduling.quota_cores]
     least = min(given, key=lambda one: one.quota_cores or 0, default=None)
     quota = f"A quota of {least.quota_cores:g} cores" if least else "A quota"
@@ -30,9 +30,9 @@ def judge(summary: Summary) -> Judged:
         what = f"Whoever starts the {container} container can give it CPUs of its own (--cpuset-cpus) instead of --cpus"
     else:
         what = "Who administers the machine can lift it" + (f": it is set in {_file(least)}" if least else "")
-    return Judged(
+    return RuleResult(
         (
-            Finding(
+            RunFinding(
                 rule="quota",
                 title=f"{quota} takes {percent_text(lost.quota)} of this run's time",
                 body=f"When it is used up, every thread of the group stops until the next period. {what}.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import size_text
 from octant.advice.findings._lines import of_figure
 from octant.stats.rivals import LEAST_LAUNCHES, MARGIN, rivalries
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from octant.stats.rivals import Rivalry
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires for every pair of ways of which one is slower beyond the margin, corrected for the number of pairs."""
     figures = [
         figure
@@ -31,16 +31,16 @@ def judge(summary: Summary) -> Judged:
     slower = [(figure, one) for figure, one in judged if one.word == "slower"]
     found = [_finding(summary, figure, one, len(judged)) for figure, one in slower]
     if not judged or slower:
-        return Judged(tuple(found))
+        return RuleResult(tuple(found))
     undecided = sum(one.word == "undecided" for _, one in judged)
-    return Judged(passed=(f"{counted(len(judged), 'guideline')} compared, none violated ({undecided} undecided)",))
+    return RuleResult(passed=(f"{counted(len(judged), 'guideline')} compared, none violated ({undecided} undecided)",))
 
 
-def _finding(summary: Summary, figure: Figure, one: Rivalry, of: int) -> Finding:
+def _finding(summary: Summary, figure: Figure, one: Rivalry, of: int) -> RunFinding:
     assert figure.workload.rivals is not None  # noqa: S101 - `judge` leaves such figures out
     call, instead = figure.workload.rivals(figure.point)
     size, where = size_text(figure), counted(figure.point.working_ranks, "rank")
-    return Finding(
+    return RunFinding(
         rule="guidelines",
         title=f"{call}{f' {size}' if size else ''}, {where}: {one.ratio:.2f} times {instead}",
         body=f"It takes {one.low:.2f} to {one.high:.2f} times as long as {instead}, in {one.launches} launches in "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._programs import crowd, program_cells
 from octant.advice.findings._thresholds import ORDER
 from octant.placement import numbers_text
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires for the cell in which most ranks of a host are bound to fewer hardware threads than there are ranks."""
     cells = [cell for cell in program_cells(summary) if cell.occupied and len(cell.occupied.ranks) > 1]
     found = [(ranks, cpus, cell) for cell in cells for ranks, cpus in [crowd(cell)] if ranks]
     if not found:
-        return Judged(passed=("no ranks are bound to the same hardware threads",) if cells else ())
+        return RuleResult(passed=("no ranks are bound to the same hardware threads",) if cells else ())
     ranks, cpus, cell = max(found, key=lambda one: one[0] / len(one[1]))
     local = max(len(those) for those in cell.occupied.by_host.values()) if cell.occupied else ranks
     free = len(summary.run.machine.topology.usable())
-    return Judged(
+    return RuleResult(
         (
-            Finding(
+            RunFinding(
                 rule="shared cores",
                 title=f"{counted(ranks, 'rank')} share {counted(len(cpus), 'hardware thread')}",
                 body=f"Each of them is bound to {numbers_text(sorted(cpus))}, and this machine has "

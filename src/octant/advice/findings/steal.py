@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._lines import again
 from octant.advice.findings._thresholds import TAKEN
 from octant.analysis.causes import causes_of_run
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires where steal took more than `TAKEN` of the time."""
     lost = causes_of_run(summary)
     if lost is None:
-        return Judged()
+        return RuleResult()
     share = percent_text(lost.host)
     if lost.host <= TAKEN:
-        return Judged(passed=(f"the hypervisor took {share} of this run's time",))
-    return Judged(
+        return RuleResult(passed=(f"the hypervisor took {share} of this run's time",))
+    return RuleResult(
         (
-            Finding(
+            RunFinding(
                 rule="steal",
                 title=f"The hypervisor took {share} of this run's time",
                 body="Processors of this virtual machine waited for their host, as the kernel counted while this was "

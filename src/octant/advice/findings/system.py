@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice import Facts, of_what_was_measured
-from octant.advice.findings import Finding, Judged, Kind
+from octant.advice.findings import Kind, RuleResult, RunFinding
 from octant.units import capital
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires where a rule that concerns measurements does, and is worse than good to know."""
     facts, found, passed = Facts(summary.run.machine), [], []
     for name, (measured, rule) in of_what_was_measured().items():
@@ -23,12 +23,12 @@ def judge(summary: Summary) -> Judged:
         worse = [advice for advice in several if advice.severity != "note"]
         found += [_finding(name, advice) for advice in worse]
         passed += [f"{measured.what}: {value}"] if value and not worse else []
-    return Judged(tuple(found), tuple(passed))
+    return RuleResult(tuple(found), tuple(passed))
 
 
-def _finding(name: str, advice: Advice) -> Finding:
+def _finding(name: str, advice: Advice) -> RunFinding:
     kind: Kind = "belief" if advice.severity == "spoils" else "advice"
-    return Finding(
+    return RunFinding(
         rule=name,
         title=capital(advice.title),
         body=f"{capital(advice.why)}.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._huge_pages import HEAP, heap_may_ask
 from octant.advice.findings._programs import glibc_tunables, program_cells
 from octant.advice.findings._thresholds import FAULT_S, OF_FAULTS, ORDER, SHORT_S
@@ -19,12 +19,12 @@ TUNABLES = ("glibc.malloc.mmap_threshold=33554432", "glibc.malloc.trim_threshold
 """With these, memory that is freed stays with the program instead of being given back and faulted in again."""
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires for the cell with the greatest share of system time, where that is more than the user time."""
     cells = [cell for cell in program_cells(summary) if cell.middle(USER) + cell.middle(SYSTEM) >= SHORT_S]
     found = [(_share(cell), cell) for cell in cells if cell.middle(SYSTEM) > cell.middle(USER)]
     if not found:
-        return Judged(passed=("less CPU time went to the system than to the program itself",) if cells else ())
+        return RuleResult(passed=("less CPU time went to the system than to the program itself",) if cells else ())
     share, cell = max(found, key=lambda one: one[0])
     faults = cell.middle(MINOR_FAULTS) + cell.middle(MAJOR_FAULTS)
     by_faults = faults * FAULT_S >= OF_FAULTS * cell.middle(SYSTEM)
@@ -44,9 +44,9 @@ def judge(summary: Summary) -> Judged:
         body += "the time that they took."
         lines = cell.under("strace", "-f", "-c", "-S", "time")
     system, user = (si_text(cell.middle(name), "s") for name in (SYSTEM, USER))
-    return Judged(
+    return RuleResult(
         (
-            Finding(
+            RunFinding(
                 rule="system time",
                 title=title,
                 body=body,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._programs import program_cells
 from octant.advice.findings._thresholds import OFF_NODE, ORDER
 from octant.units import counted, percent_text
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from octant.machine import Topology
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires for the cell with most threads that may run in several domains, if it has several or uses their memory."""
     topology = summary.run.machine.topology
     if len(topology.groups("numa")) < 2:
-        return Judged()
+        return RuleResult()
     cells = [cell for cell in program_cells(summary) if cell.occupied and cell.occupied.threads]
     counts = [(_unbound(cell, topology), cell) for cell in cells]
     loose = [(number, cell) for number, cell in counts if number > 1 or (number and _off_node(cell) >= OFF_NODE)]
     if not loose:
-        return Judged(passed=("threads stay within a NUMA domain",) if cells else ())
+        return RuleResult(passed=("threads stay within a NUMA domain",) if cells else ())
     number, cell = max(loose, key=lambda one: one[0])
     assert cell.occupied is not None  # noqa: S101 - `cells` have it
     domains = len(topology.groups("numa"))
@@ -33,9 +33,9 @@ def judge(summary: Summary) -> Judged:
     cores = len(topology.groups("core"))
     away = _off_node(cell)
     held = f" {percent_text(away)} of its memory lies on a second domain." if away >= OFF_NODE else ""
-    return Judged(
+    return RuleResult(
         (
-            Finding(
+            RunFinding(
                 rule="unbound threads",
                 title=f"{counted(number, 'thread')} may move between {domains} NUMA domains",
                 body=f"A thread that the system moves leaves its memory behind, and launches differ.{held} "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._programs import program_cells
 from octant.advice.findings._thresholds import ORDER, SHORT_S, WAITED
 from octant.analysis.causes import causes_of_points
@@ -16,20 +16,22 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires for the cell of one rank that waited most, in more than `WAITED` of its time."""
     cells = [cell for cell in program_cells(summary) if cell.figure.point.ranks == 1]
     known = [cell for cell in cells if summary.figure(cell.figure, CORES_USED)]
     waited = [(share, cell) for cell in known for share in [_waited(cell)] if share > WAITED]
     long = [(share, cell) for share, cell in waited if share * cell.middle(WALL) >= SHORT_S]
     if not long:
-        return Judged(passed=(f"the program ran in at least {percent_text(1 - WAITED)} of its time",) if known else ())
+        return RuleResult(
+            passed=(f"the program ran in at least {percent_text(1 - WAITED)} of its time",) if known else ()
+        )
     share, cell = max(long, key=lambda one: one[0])
     waits = cell.middle(WAITS)
     each = f", {si_text(share * cell.middle(WALL) / waits, 's')} each on average" if waits >= 1 else ""
-    return Judged(
+    return RuleResult(
         (
-            Finding(
+            RunFinding(
                 rule="waiting",
                 title=f"The program waited in {percent_text(share)} of its time",
                 body=f"It gave up its CPU {waits:,.0f} times{each}: for files, for the network, for other processes or "

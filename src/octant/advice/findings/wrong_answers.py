@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._lines import of_figure
 from octant.analysis.names import short_name
 from octant.record import UNCHECKED
@@ -29,19 +29,19 @@ class _Baseline:
     values: Mapping[str, str]  # of each knob with another value: the baseline's, then the figure's
 
 
-def judge(summary: Summary) -> Judged:
+def judge(summary: Summary) -> RuleResult:
     """Fires once for every figure with a failed check; what is wrong has no speed."""
     checked = [point for point in summary.run.points if point.checks]
     wrong = [figure for figure in summary.figures if figure.wrong]
     if not wrong:
         number = sum(len(point.checks) for point in checked)
-        return Judged(passed=(f"{counted(number, 'answer')} checked, all right",) if number else ())
+        return RuleResult(passed=(f"{counted(number, 'answer')} checked, all right",) if number else ())
     found = []
     for figure in wrong:
         baseline = _other_baseline(summary, figure)
         check, failed = figure.wrong[0], sum(not point.passed for point in figure.points)
         found.append(
-            Finding(
+            RunFinding(
                 rule="wrong answers",
                 title=f"{_kind(figure)}: {short_name(figure)}",
                 body=f"{check.text}, in {failed} of "
@@ -52,7 +52,7 @@ def judge(summary: Summary) -> Judged:
                 kind="wrong",
             )
         )
-    return Judged(tuple(found))
+    return RuleResult(tuple(found))
 
 
 def _kind(figure: Figure) -> str:

@@ -4,12 +4,12 @@ With the time-stamp counter (`tsc`; `arch_sys_counter` on Arm, `timebase` on POW
 and no system call. `hpet` and `acpi_pm` take a microsecond or more and serialise all cores.
 """
 
-from octant.advice import Advice, Facts, Measured
+from octant.advice import Advice, Facts, MeasuredFact
 
 _GOOD = frozenset({"", "tsc", "arch_sys_counter", "timebase", "riscv_clocksource"})
 _FAIR = frozenset({"kvm-clock", "hyperv_clocksource_tsc_page", "xen"})
 
-MEASURED = Measured("clock source", "clock_source")
+MEASURED = MeasuredFact("clock source", "clock_source")
 
 
 def advise(facts: Facts) -> Advice | None:

@@ -6,9 +6,9 @@ amd-pstate-epp `powersave` follows the load too, despite its name; with others i
 `userspace` keeps a chosen clock, so it is not reported.
 """
 
-from octant.advice import Advice, Facts, Measured
+from octant.advice import Advice, Facts, MeasuredFact
 
-MEASURED = Measured("frequency governor", "governor")
+MEASURED = MeasuredFact("frequency governor", "governor")
 
 
 def advise(facts: Facts) -> Advice | None:

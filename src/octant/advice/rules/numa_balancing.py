@@ -4,9 +4,9 @@ The kernel takes pages away from time to time to see who touches them, and migra
 memory well pay for the faults and may see their pages moved in the middle of a measurement.
 """
 
-from octant.advice import Advice, Facts, Measured
+from octant.advice import Advice, Facts, MeasuredFact
 
-MEASURED = Measured("automatic NUMA balancing", "numa_balancing")
+MEASURED = MeasuredFact("automatic NUMA balancing", "numa_balancing")
 
 
 def advise(facts: Facts) -> Advice | None:

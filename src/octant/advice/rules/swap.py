@@ -3,10 +3,10 @@
 Pages that come back from a disk during a measurement take milliseconds each. Configured but unused swap does no harm.
 """
 
-from octant.advice import Advice, Facts, Measured
+from octant.advice import Advice, Facts, MeasuredFact
 from octant.units import bytes_text
 
-MEASURED = Measured("memory in swap, B", "swap_used_bytes")
+MEASURED = MeasuredFact("memory in swap, B", "swap_used_bytes")
 
 
 def advise(facts: Facts) -> Advice | None:

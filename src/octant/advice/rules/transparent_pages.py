@@ -6,11 +6,11 @@ them to none: random access to large memory then waits for page-table walks (a r
 1.7 times as long with 4 KiB pages on the virtual machine on which Octant is developed).
 """
 
-from octant.advice import Advice, Facts, Measured
+from octant.advice import Advice, Facts, MeasuredFact
 
 _FILE = "/sys/kernel/mm/transparent_hugepage/enabled"
 
-MEASURED = Measured("transparent huge pages", "thp")
+MEASURED = MeasuredFact("transparent huge pages", "thp")
 
 
 def advise(facts: Facts) -> Advice | None:

@@ -18,7 +18,7 @@ Mode = Literal["one", "every core", "inside", "between"]
 Pick = Literal["last", "best", "from memory", "levels", "reach", "memory", "memory cycles"]
 
 
-class Measure(InputTable, frozen=True):
+class FigureSource(InputTable, frozen=True):
     """Which figure of a stored run answers a row."""
 
     workload: str
@@ -38,7 +38,7 @@ class RowSpec(InputTable, frozen=True):
     published: tuple[str, ...] = ()
     text: str = ""
     scale: float = 1.0
-    measure: Measure | None = None
+    measure: FigureSource | None = None
     command: str = ""
     needs: str = ""
     note: str = ""
@@ -56,7 +56,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Side:
+class KnownMachine:
     """A machine of the comparison: what is known of it, by group and name of the row."""
 
     name: str
@@ -66,7 +66,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """One row: what is known of both, and how to find out what is not known of the first."""
 
     spec: RowSpec
@@ -98,7 +98,7 @@ def value_text(value: float, unit: str) -> str:
     return units.si_text(value, unit)
 
 
-def beside(here: Side, there: Side) -> tuple[Row, ...]:
+def compare_machines(here: KnownMachine, there: KnownMachine) -> tuple[ComparisonRow, ...]:
     """The rows that say something of either, or that can be measured."""
     rows = []
     for spec in row_specs():
@@ -107,5 +107,5 @@ def beside(here: Side, there: Side) -> tuple[Row, ...]:
         wanted = not ours and bool(spec.command)
         reason = missing(spec.needs, here.machine) if not ours and spec.needs and here.machine else ""
         if ours or theirs or wanted or reason:
-            rows.append(Row(spec, ours, theirs, "" if reason or not wanted else spec.command, reason))
+            rows.append(ComparisonRow(spec, ours, theirs, "" if reason or not wanted else spec.command, reason))
     return tuple(rows)

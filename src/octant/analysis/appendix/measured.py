@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from octant import units, workloads
-from octant.analysis.appendix import Entry, Measure, RowSpec, Side, number, row_specs
+from octant.analysis.appendix import Entry, FigureSource, KnownMachine, RowSpec, number, row_specs
 from octant.analysis.figures import Figure, figure
 from octant.analysis.level_names import NamedPlateau
 from octant.analysis.levels import level_curve, stated_sizes
@@ -31,7 +31,7 @@ _STREAMED_BEYOND = 2
 """Likewise, from which on arrays that are gone through again and again are."""
 
 
-def with_measured(side: Side, where: Store) -> Side:
+def with_measured(side: KnownMachine, where: Store) -> KnownMachine:
     """The side with what the store's runs of the same machine measured; a published machine has none."""
     if side.machine is None:
         return side
@@ -93,7 +93,7 @@ def _figures(spec: RowSpec, run: StoredRun, machine: Machine) -> list[Figure]:
     return [one for cell in _cells(points) if (one := figure(workload, cell, measure.metric)).value]
 
 
-def _is_asked(point: Point, measure: Measure, machine: Machine) -> bool:
+def _is_asked(point: Point, measure: FigureSource, machine: Machine) -> bool:
     if point.workload != measure.workload or not point.passed or point.process.link:
         return False
     knobs = measure.knobs.items()

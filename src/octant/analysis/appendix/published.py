@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from octant import units
-from octant.analysis.appendix import Entry, RowSpec, Side, number, row_specs
+from octant.analysis.appendix import Entry, KnownMachine, RowSpec, number, row_specs
 from octant.catalogue import PublishedMachine
 from octant.catalogue import members as members_of
 
 
-def of_published(machine: PublishedMachine) -> Side:
+def of_published(machine: PublishedMachine) -> KnownMachine:
     """The machine with what its documents say, what follows from that, and what is assumed."""
     known = members_of(machine)
     entries = {}
@@ -17,7 +17,7 @@ def of_published(machine: PublishedMachine) -> Side:
         stated = (_member(known, spec, path) for path in spec.published)
         if found := _text(known, spec) or next(filter(None, stated), None):
             entries[spec.group, spec.name] = found
-    return Side(machine.id, machine.name, entries)
+    return KnownMachine(machine.id, machine.name, entries)
 
 
 def _text(members: Mapping[str, Any], spec: RowSpec) -> Entry | None:

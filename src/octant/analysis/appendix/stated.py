@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 
 from octant import units
-from octant.analysis.appendix import Entry, Side, number, row_specs
+from octant.analysis.appendix import Entry, KnownMachine, number, row_specs
 from octant.analysis.levels import doubted_levels
 from octant.facts import facts
 from octant.machine import CacheKind, Machine
 
 
-def of_machine(machine: Machine, name: str = "") -> Side:
+def of_machine(machine: Machine, name: str = "") -> KnownMachine:
     """The machine with what its description says; numbers are in the unit of their row."""
     entries = {}
     for spec in row_specs():
@@ -20,7 +20,7 @@ def of_machine(machine: Machine, name: str = "") -> Side:
             continue
         key = spec.group, spec.name
         entries[key] = Entry(found) if isinstance(found, str) else number(spec, found, "stated")
-    return Side(name or machine.name, machine.processor.model, entries, machine)
+    return KnownMachine(name or machine.name, machine.processor.model, entries, machine)
 
 
 def _cache(level: int, kind: CacheKind) -> Callable[[Machine], str]:

@@ -1,14 +1,14 @@
 """HPC Challenge: its tests in one run, with figures under its names."""
 
-from octant.benchmarks import Benchmark, Option
+from octant.benchmarks import Benchmark, BenchmarkOption
 
 BENCHMARK = Benchmark(
     title="HPC Challenge",
     short="HPCC",
     help="Measure the tests of HPC Challenge, and print their figures under HPCC's names.",
     options=(
-        Option("--quick/--full", "Minutes, or HPCC's own sizes.", True),
-        Option("--size", "hpl:N, the order of HPL's matrix; all other sizes follow."),
+        BenchmarkOption("--quick/--full", "Minutes, or HPCC's own sizes.", True),
+        BenchmarkOption("--size", "hpl:N, the order of HPL's matrix; all other sizes follow."),
         "ranks",
         "repeats",
         "launcher",

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from octant.benchmarks.described import OnSystem, Published, System
+from octant.benchmarks.described import OnSystem, PublishedNodeValue, System
 from octant.failure import Exit, Refusal
 from octant.network.applications import global_fft
 from octant.network.collectives import FREE
@@ -94,7 +94,7 @@ def _on_system(
     unit: str,
     per_s: Interval,
     limited_by: str,
-    published: Published | None = None,
+    published: PublishedNodeValue | None = None,
     note: str = "",
 ) -> OnSystem:
     parts = 1 if test == "random-ring" else nodes
@@ -109,9 +109,9 @@ def _limit(point: ScalePoint) -> str:
     return f"{point.bottleneck} ({point.resource})" if point.resource else point.bottleneck
 
 
-def _nearest(known: dict[int, PublishedPoint], size: int, word: str) -> Published | None:
+def _nearest(known: dict[int, PublishedPoint], size: int, word: str) -> PublishedNodeValue | None:
     near = min(known, key=lambda one: abs(math.log(one / size)), default=None)
     if near is None or not 1 / NEAR <= near / size <= NEAR:
         return None
     one = known[near]
-    return Published(one.value, f"{near:,} {word}", one.derived, one.calibrated)
+    return PublishedNodeValue(one.value, f"{near:,} {word}", one.derived, one.calibrated)

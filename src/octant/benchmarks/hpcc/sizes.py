@@ -25,7 +25,7 @@ _PRIMES = (2, 3, 5)
 
 
 @dataclass(frozen=True)
-class Sizes(requests.Sizes):
+class HpccSizes(requests.Sizes):
     """Sizes of every test; lengths are in elements where their name does not say bytes."""
 
     hpl_n: int
@@ -115,7 +115,7 @@ class Sizes(requests.Sizes):
         return ",".join(f"{a}+{b}" for a, b in every[::stride])
 
 
-def choose(size: str, quick: bool, ranks: int, memory_bytes: int, available_bytes: int) -> tuple[Sizes, list[str]]:
+def choose(size: str, quick: bool, ranks: int, memory_bytes: int, available_bytes: int) -> tuple[HpccSizes, list[str]]:
     """Return the sizes of a run, and why they are smaller than its rule asks for, if they are.
 
     Args:
@@ -126,13 +126,13 @@ def choose(size: str, quick: bool, ranks: int, memory_bytes: int, available_byte
         Refusal: see `read_order`.
     """
     if size:
-        return Sizes(ranks, read_order(size, memory_bytes)), []
+        return HpccSizes(ranks, read_order(size, memory_bytes)), []
     order = quick_order(ranks, memory_bytes) if quick else full_order(memory_bytes)
     if (left := full_order(memory_bytes, available_bytes)) >= order:
-        return Sizes(ranks, order), []
+        return HpccSizes(ranks, order), []
     rule = "a quick run has" if quick else "HPCC's rules ask for"
     why = f"{bytes_text(available_bytes)} of {bytes_text(memory_bytes)} of memory are available"
-    return Sizes(ranks, left), [f"N is {left} where {rule} {order}: {why}"]
+    return HpccSizes(ranks, left), [f"N is {left} where {rule} {order}: {why}"]
 
 
 def quick_order(ranks: int, memory_bytes: int) -> int:

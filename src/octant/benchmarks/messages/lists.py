@@ -6,7 +6,7 @@ import json
 
 from msgspec import to_builtins
 
-from octant.benchmarks.messages.patterns import Pattern, patterns
+from octant.benchmarks.messages.patterns import MessagePattern, patterns
 from octant.mpi.faults import Fault, faults
 
 
@@ -36,7 +36,7 @@ def faults_text(as_json: bool = False) -> str:
     return "\n\n".join(map(_fault_text, faults()))
 
 
-def _asked(pattern: Pattern) -> str:
+def _asked(pattern: MessagePattern) -> str:
     return " ".join([pattern.workload, *(f"{name}={value}" for name, value in pattern.knobs.items())])
 
 

@@ -14,7 +14,7 @@ from octant.failure import Exit, Refusal, suggestion
 from octant.untrusted import InputTable, convert
 
 
-class Pattern(InputTable, frozen=True, kw_only=True):
+class MessagePattern(InputTable, frozen=True, kw_only=True):
     """One of them; `tests.toml` explains the fields."""
 
     name: str
@@ -69,16 +69,16 @@ class Pattern(InputTable, frozen=True, kw_only=True):
 
 
 @functools.cache
-def patterns() -> tuple[Pattern, ...]:
+def patterns() -> tuple[MessagePattern, ...]:
     """All of them, in the file's order."""
     table = tomllib.loads((files(__package__) / "tests.toml").read_text(encoding="utf-8"))
-    found = convert(table["pattern"], tuple[Pattern, ...])
+    found = convert(table["pattern"], tuple[MessagePattern, ...])
     beside = [one for one in found if one.knobs.get("call") == "nonblocking"]
     alone = {"osu": (), "aliases": (), "title": "", "times": "range", "osu_shows": "latency"}
     return (*found, *(replace(one, name=f"{one.name}_pure", **alone) for one in beside))
 
 
-def find(name: str) -> Pattern:
+def find(name: str) -> MessagePattern:
     """The pattern of that name, in capitals or not; a name of IMB's is preferred.
 
     Raises:
@@ -94,7 +94,9 @@ def find(name: str) -> Pattern:
     raise Refusal(f"cannot measure the pattern {name!r} (no such pattern); {hint}", Exit.WRONG_WORD)
 
 
-def pattern_of(workload: str, knobs: Mapping[str, str], asked: str = "", imported: bool = False) -> Pattern | None:
+def pattern_of(
+    workload: str, knobs: Mapping[str, str], asked: str = "", imported: bool = False
+) -> MessagePattern | None:
     """The pattern that a cell is one of: that of the name that was asked, or of several the first with the most knobs.
 
     Args:
@@ -114,6 +116,6 @@ def pattern_of(workload: str, knobs: Mapping[str, str], asked: str = "", importe
     return max(fitting, key=lambda one: len(one.knobs), default=None)
 
 
-def _by_name(known: tuple[Pattern, ...]) -> dict[str, Pattern]:
+def _by_name(known: tuple[MessagePattern, ...]) -> dict[str, MessagePattern]:
     found = {other.lower(): one for one in reversed(known) for other in one.names}
     return found | {one.name.lower(): one for one in known}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from octant import build
 from octant.ask import Ask, Presentation, Shape, Subject
-from octant.benchmarks import Requested
-from octant.benchmarks.messages.patterns import Pattern, find, patterns
+from octant.benchmarks import BenchmarkRequests
+from octant.benchmarks.messages.patterns import MessagePattern, find, patterns
 from octant.facts import usable_cores
 from octant.failure import Exit, Refusal
 from octant.launch.link import read_link
@@ -21,7 +21,7 @@ from octant.units import parse_byte_sizes, parse_bytes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.benchmarks import Benchmark, Chosen
+    from octant.benchmarks import Benchmark, BenchmarkArguments
     from octant.machine import Machine
 
 POINT_S = "0.01"
@@ -33,7 +33,9 @@ MODES = "1,16"
 _TYPE_BYTES = {"byte": 1, "uint8": 1, "int": 4, "int32": 4, "float": 4, "int64": 8, "double": 8}
 
 
-def requested(_benchmark: Benchmark, chosen: Chosen, machine: Machine, mpi: Mapping[str, str]) -> Requested:
+def requested(
+    _benchmark: Benchmark, chosen: BenchmarkArguments, machine: Machine, mpi: Mapping[str, str]
+) -> BenchmarkRequests:
     """Return an ask for each pattern.
 
     Args:
@@ -50,10 +52,10 @@ def requested(_benchmark: Benchmark, chosen: Chosen, machine: Machine, mpi: Mapp
     valued |= {"--link": chosen.link}
     words = [f"{name} {value}" for name, value in valued.items() if value] + ["--multi"] * multi
     title = " ".join(["mpi", *chosen.words, *words, *(f"--mpi {word}" for word in chosen.mpi)])
-    return Requested(made, title, below=left_out(chosen.names, sizes, chosen.knobs))
+    return BenchmarkRequests(made, title, below=left_out(chosen.names, sizes, chosen.knobs))
 
 
-def patterns_of(names: Sequence[str]) -> dict[str, Pattern]:
+def patterns_of(names: Sequence[str]) -> dict[str, MessagePattern]:
     """The patterns of these names, each once, by the first name that was given for it; without names the usual ones.
 
     Raises:
@@ -61,7 +63,7 @@ def patterns_of(names: Sequence[str]) -> dict[str, Pattern]:
     """
     if not names:
         return {one.name: one for one in patterns() if one.usual}
-    found: dict[str, Pattern] = {}
+    found: dict[str, MessagePattern] = {}
     for name in names:
         pattern = find(name)
         if pattern.name not in {one.name for one in found.values()}:
@@ -163,14 +165,14 @@ def left_out(names: Sequence[str], sizes: str, words: Sequence[str]) -> tuple[st
     return tuple(said)
 
 
-def _element_bytes(pattern: Pattern, given: Mapping[str, str]) -> int:
+def _element_bytes(pattern: MessagePattern, given: Mapping[str, str]) -> int:
     """What lengths are multiples of."""
     types = [_TYPE_BYTES.get(word, pattern.multiple) for word in given.get("type", "").split(",")]
     return pattern.multiple if pattern.multiple == 1 else max(types)
 
 
 def _knobs(
-    pattern: Pattern, name: str, ranks: int, sizes: str, multi: bool, given: Mapping[str, str]
+    pattern: MessagePattern, name: str, ranks: int, sizes: str, multi: bool, given: Mapping[str, str]
 ) -> dict[str, str]:
     counts = [2] if pattern.ranks == "pair" else process_counts(ranks)
     groups = ",".join(str(count) if multi or pattern.multi else f"first:{count}" for count in counts)
@@ -186,7 +188,7 @@ def _knobs(
     return knobs
 
 
-def _given(pattern: Pattern, words: Sequence[str]) -> dict[str, str]:
+def _given(pattern: MessagePattern, words: Sequence[str]) -> dict[str, str]:
     given = read_knobs(pattern.workload, words)
     if taken := sorted({*given} & {*pattern.knobs}):
         why = f"the pattern {pattern.name} sets it"

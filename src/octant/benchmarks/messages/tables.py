@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from octant import stats
-from octant.benchmarks.messages.patterns import Pattern, find, pattern_of
+from octant.benchmarks.messages.patterns import MessagePattern, find, pattern_of
 from octant.benchmarks.rows import UNMEASURABLE
 from octant.failure import Exit, Refusal
 from octant.metric import Derived
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.benchmarks import Chosen
+    from octant.benchmarks import BenchmarkArguments
 
 _MEGA = 1e6
 _RULE = "#" + "-" * 79
@@ -27,7 +27,7 @@ _USED = re.compile(r"[0-9]+ B to ([0-9]+) B")  # a kernel's note on a length tha
 
 
 @dataclass(frozen=True)
-class Row:
+class MessageRow:
     """One message length of a pattern; times in seconds, rates in units a second; what was not measured is `None`."""
 
     bytes: int | None
@@ -58,27 +58,27 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class MessageTable:
     """One pattern with one number of processes."""
 
-    pattern: Pattern
+    pattern: MessagePattern
     asked: str  # the name under which it was asked: "osu_bw"
     processes: int
     groups: int
-    rows: tuple[Row, ...]
+    rows: tuple[MessageRow, ...]
     settings: tuple[str, ...] = ()  # knobs that were given, or vary: "buffers=rotating"
     rounded: tuple[str, ...] = ()  # lengths that the kernel changed: "6 B to 4 B"
     differs: bool = True  # whether what the pattern says of definitions holds with these knobs
 
 
-def tables(summary: Summary) -> tuple[Table, ...]:
+def tables(summary: Summary) -> tuple[MessageTable, ...]:
     """A table for each pattern, number of processes and other setting of a run, in the order in which they were asked.
 
     Args:
         summary: with all metrics.
     """
-    found: dict[tuple[object, ...], dict[int | None, Row]] = {}
-    heads: dict[tuple[object, ...], Table] = {}
+    found: dict[tuple[object, ...], dict[int | None, MessageRow]] = {}
+    heads: dict[tuple[object, ...], MessageTable] = {}
     for figure in summary.figures:
         asked = _asked(summary, figure.point.launch)
         pattern = pattern_of(figure.workload.name, figure.knobs, asked, bool(summary.run.imported))
@@ -87,7 +87,7 @@ def tables(summary: Summary) -> tuple[Table, ...]:
         at_once = figure.point.groups or (tuple(range(figure.point.ranks)),)
         others = tuple(f"{name}={value}" for name, value in _others(summary, pattern, figure).items())
         key = (pattern.name, len(at_once), len(at_once[0]), others)
-        head = Table(pattern, pattern.called(asked), len(at_once[0]), len(at_once), (), others)
+        head = MessageTable(pattern, pattern.called(asked), len(at_once[0]), len(at_once), (), others)
         holds = all(figure.knobs.get(name, value) == value for name, value in pattern.holds_with.items())
         rounded = figure.point.notes.get("rounded", "")
         head = heads.setdefault(key, replace(head, differs=holds))
@@ -99,17 +99,17 @@ def tables(summary: Summary) -> tuple[Table, ...]:
     return tuple(replace(table, rows=tuple(ordered[key])) for key, table in heads.items())
 
 
-def columns(pattern: Pattern) -> tuple[str, ...]:
+def columns(pattern: MessagePattern) -> tuple[str, ...]:
     """The heads of IMB's columns of a pattern, in their order."""
     return tuple(_columns(pattern))
 
 
-def osu_columns(pattern: Pattern) -> tuple[str, ...]:
+def osu_columns(pattern: MessagePattern) -> tuple[str, ...]:
     """The heads of OSU's columns of a pattern after the length, in their order."""
     return tuple(_osu_columns(pattern))
 
 
-def text(summary: Summary, chosen: Chosen, below: Sequence[str] = ()) -> str:
+def text(summary: Summary, chosen: BenchmarkArguments, below: Sequence[str] = ()) -> str:
     """Return the tables of a run, then what they do not show: failed patterns, doubts, differing definitions.
 
     Args:
@@ -126,7 +126,7 @@ def text(summary: Summary, chosen: Chosen, below: Sequence[str] = ()) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def as_json(summary: Summary, chosen: Chosen) -> str:
+def as_json(summary: Summary, chosen: BenchmarkArguments) -> str:
     """Return the same for programs; times in seconds, rates in bytes or messages a second.
 
     Raises:
@@ -144,7 +144,7 @@ def as_json(summary: Summary, chosen: Chosen) -> str:
     return json.dumps({"run": summary.run.id, "tables": found, "failures": _failures(summary)}, indent=1)
 
 
-def _shown(summary: Summary, names: Sequence[str]) -> tuple[Table, ...]:
+def _shown(summary: Summary, names: Sequence[str]) -> tuple[MessageTable, ...]:
     """Return the tables of these patterns; all without names.
 
     Raises:
@@ -171,7 +171,7 @@ def _asked(summary: Summary, launch: str) -> str:
     return ask.show.test if ask else ""
 
 
-def _others(summary: Summary, pattern: Pattern, figure: Figure) -> dict[str, str]:
+def _others(summary: Summary, pattern: MessagePattern, figure: Figure) -> dict[str, str]:
     """What was asked besides what the name says and a table has places for."""
     ask = summary.run.ask_of(figure.point.launch)
     placed = {"bytes", "groups", "pattern", "seconds"} | {*pattern.knobs}
@@ -186,7 +186,7 @@ def _overlap(figure: Figure, pure: float | None, compute: float | None, whole: f
     return formula.function(pure, compute, whole)
 
 
-def _row(summary: Summary, pattern: Pattern, figure: Figure) -> Row:
+def _row(summary: Summary, pattern: MessagePattern, figure: Figure) -> MessageRow:
     """Return what a table says of a length; of an imported run times and rates are as the tool printed them."""
 
     def value(*metrics: str) -> float | None:
@@ -208,7 +208,7 @@ def _row(summary: Summary, pattern: Pattern, figure: Figure) -> Row:
     declared = figure.workload.name not in summary.unknown  # else it is the time of a whole step
     own = figure.value if figure.metric.unit == "s" and declared else None
     known = own if own and own.kind != "not measurable" else None
-    return Row(
+    return MessageRow(
         number, None if imported else repetitions, value("t_min"), t_max, value("t_avg", *pure, *time),
         value("bandwidth") if imported else _over(moved, t_max), value("message rate") if imported else messages,
         whole, compute, value("overlap_imb") if imported else _overlap(figure, t_max, compute, whole),
@@ -224,19 +224,19 @@ def _over(moved: int | None, seconds: float | None) -> float | None:
     return None if moved is None or not seconds else moved / seconds
 
 
-def _table_text(table: Table, style: str) -> str:
+def _table_text(table: MessageTable, style: str) -> str:
     if style == "octant":
         return _octant_text(table)
     return _osu_text(table) if style == "osu" else _imb_text(table)
 
 
-def _processes_text(table: Table) -> str:
+def _processes_text(table: MessageTable) -> str:
     if table.groups == 1:
         return f"# #processes = {table.processes}"
     return f"# #processes = {table.processes}, {table.groups} groups at once"
 
 
-def _imb_text(table: Table) -> str:
+def _imb_text(table: MessageTable) -> str:
     pattern = table.pattern
     columns = _columns(pattern)
     name = table.asked if table.asked in pattern.aliases else pattern.name
@@ -248,7 +248,7 @@ def _imb_text(table: Table) -> str:
     return "\n".join(lines)
 
 
-def _mode_lines(table: Table) -> list[str]:
+def _mode_lines(table: MessageTable) -> list[str]:
     """IMB's words for how many operations one completion ends."""
     modes = table.pattern.modes
     settings = dict(one.split("=", 1) for one in table.settings) if modes else {}
@@ -257,9 +257,9 @@ def _mode_lines(table: Table) -> list[str]:
     return ["#", f"#    MODE: {'NON-' if said in ('1', 'no') else ''}AGGREGATE", "#"] if known else []
 
 
-def _columns(pattern: Pattern) -> dict[str, Callable[[Row], str]]:
+def _columns(pattern: MessagePattern) -> dict[str, Callable[[MessageRow], str]]:
     """The columns of IMB's table, each with what stands in it."""
-    found: dict[str, Callable[[Row], str]] = {}
+    found: dict[str, Callable[[MessageRow], str]] = {}
     if pattern.has_length:
         found["#bytes"] = lambda row: "-" if row.bytes is None else str(row.bytes)
     found["#repetitions"] = lambda row: "-" if row.repetitions is None else str(row.repetitions)
@@ -286,7 +286,7 @@ def _columns(pattern: Pattern) -> dict[str, Callable[[Row], str]]:
     return found
 
 
-def _osu_text(table: Table) -> str:
+def _osu_text(table: MessageTable) -> str:
     pattern = table.pattern
     name = table.asked if table.asked.startswith("osu_") else (*pattern.osu, pattern.name)[0]
     columns = _osu_columns(pattern)
@@ -300,7 +300,7 @@ def _osu_text(table: Table) -> str:
     return "\n".join(lines)
 
 
-def _osu_columns(pattern: Pattern) -> dict[str, Callable[[Row], str]]:
+def _osu_columns(pattern: MessagePattern) -> dict[str, Callable[[MessageRow], str]]:
     """The columns of OSU's table after the length, each with what stands in it."""
     if pattern.osu_shows == "overlap":
         return {
@@ -319,14 +319,14 @@ def _osu_columns(pattern: Pattern) -> dict[str, Callable[[Row], str]]:
     return {"Avg Latency(us)": lambda row: _fixed(row.t_avg, 1 / _MEGA)}
 
 
-def _osu_overlap(row: Row) -> str:
+def _osu_overlap(row: MessageRow) -> str:
     """Of the values in the other columns: the share of the operation that computing hid."""
     if row.overall is None or row.osu_compute is None or not row.t_avg:
         return "-"
     return _fixed(max(0.0, 1 - (row.overall - row.osu_compute) / row.t_avg), 0.01)
 
 
-def _octant_text(table: Table) -> str:
+def _octant_text(table: MessageTable) -> str:
     head = ("length", "median", "low … high", "rate", "launches")
     cells = [head] + [
         (
@@ -353,11 +353,11 @@ def _fixed(value: float | None, unit: float, digits: int = 2) -> str:
     return "-" if value is None else f"{value / unit:.{digits}f}"
 
 
-def _mark(row: Row) -> str:
+def _mark(row: MessageRow) -> str:
     return "  WRONG ANSWER" if row.wrong else f"  {UNMEASURABLE}" if row.invalid else " *" if row.doubts else ""
 
 
-def _notes_of_marks(summary: Summary, shown: Sequence[Table]) -> list[str]:
+def _notes_of_marks(summary: Summary, shown: Sequence[MessageTable]) -> list[str]:
     """Return what stands below tables with values that are not measurable, or doubtful."""
     rows, run = [row for table in shown for row in table.rows if not row.wrong], summary.run.id
     invalid, doubtful = any(row.invalid for row in rows), any(row.doubts and not row.invalid for row in rows)
@@ -372,7 +372,7 @@ def _failures(summary: Summary) -> list[str]:
     return list(dict.fromkeys(f"{pattern.name if pattern else one.workload}: {one.reason}" for pattern, one in named))
 
 
-def _notes_of_import(summary: Summary, shown: Sequence[Table]) -> list[str]:
+def _notes_of_import(summary: Summary, shown: Sequence[MessageTable]) -> list[str]:
     """Return where the values come from, which of them have no table, and that some are doubtful."""
     run = summary.run
     notes = [f"# The values are {run.source}; of several outputs they are medians."]
@@ -382,7 +382,7 @@ def _notes_of_import(summary: Summary, shown: Sequence[Table]) -> list[str]:
     return notes + [f"# {note}" for note in _notes_of_marks(summary, shown)]
 
 
-def _footnotes(summary: Summary, shown: Sequence[Table], style: str, below: Sequence[str]) -> str:
+def _footnotes(summary: Summary, shown: Sequence[MessageTable], style: str, below: Sequence[str]) -> str:
     failed = [f"# Not measured: {text}" for text in _failures(summary)]
     if not shown:
         return "\n".join(failed or ["# Nothing was measured."])

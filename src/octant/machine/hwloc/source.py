@@ -11,9 +11,9 @@ from octant.machine.hwloc.cache import cached
 from octant.machine.hwloc.description import parse_description
 from octant.machine.hwloc.inputs import input_files, input_links
 from octant.machine.hwloc.lists import completed_files, states_cpus
-from octant.machine.hwloc.process import Request, export_xml
+from octant.machine.hwloc.process import HelperRequest, export_xml
 from octant.machine.hwloc.xml import parse_document
-from octant.machine.tree import Tree
+from octant.machine.tree import FileTree
 
 _RECORD_AGAIN = "record it again with `octant machine --record` or hwloc-gather-topology"
 _LIVE_S = 5
@@ -29,10 +29,10 @@ def this_machine() -> str:
         NoHwlocError: there is no libhwloc.
         ValueError: see `export_xml`.
     """
-    return cached(lambda: export_xml(Request("this machine", "system", "try a recording of it", wall_s=_LIVE_S)))
+    return cached(lambda: export_xml(HelperRequest("this machine", "system", "try a recording of it", wall_s=_LIVE_S)))
 
 
-def recorded_tree(recording: Path | Tree) -> str:
+def recorded_tree(recording: Path | FileTree) -> str:
     """Return the XML of a recording: of the files of `/sys` and `/proc` below its root.
 
     A CPUID dump in its folder `cpuid` (of hwloc-gather-cpuid) adds what sysfs does not contain, or is all there is.
@@ -41,7 +41,7 @@ def recorded_tree(recording: Path | Tree) -> str:
         NoHwlocError: there is no libhwloc.
         ValueError: the files do not describe the CPUs, or see `export_xml`.
     """
-    tree = recording if isinstance(recording, Tree) else Tree(recording)
+    tree = recording if isinstance(recording, FileTree) else FileTree(recording)
     name, dump = f"the recording {str(tree.root)!r}", tree.root / "cpuid"
     _check_inside(tree, name)
     environment = {"HWLOC_CPUID_PATH": str(dump.resolve())} if dump.is_dir() else {}
@@ -58,12 +58,12 @@ def recorded_tree(recording: Path | Tree) -> str:
             one for one, name in (("linux", "HWLOC_FSROOT"), ("x86", "HWLOC_CPUID_PATH")) if name in environment
         ]
         environment |= {"HWLOC_THISSYSTEM": "0", "HWLOC_COMPONENTS": ",".join([*components, "stop"])}
-        xml = export_xml(Request(name, "system", _RECORD_AGAIN, environment=environment))
+        xml = export_xml(HelperRequest(name, "system", _RECORD_AGAIN, environment=environment))
     _check_recorded(tree, name, xml, {"linux": "Linux"}.get(components[0], components[0]))
     return xml
 
 
-def _completed(tree: Tree, copy: Path) -> str:
+def _completed(tree: FileTree, copy: Path) -> str:
     """Return the root that hwloc can read: that of the tree, or of a copy with the masks that the tree lacks."""
     files = completed_files(tree)
     if not files:
@@ -78,7 +78,7 @@ def _completed(tree: Tree, copy: Path) -> str:
     return str(copy)
 
 
-def _check_inside(tree: Tree, name: str) -> None:
+def _check_inside(tree: FileTree, name: str) -> None:
     """Refuse a recording with links to other places, such as the live machine, or with files that may not be read."""
     for folder in ("proc", _CPU, "sys/bus/cpu/devices", "sys/devices/system/node"):
         tree.names(folder)
@@ -88,7 +88,7 @@ def _check_inside(tree: Tree, name: str) -> None:
         raise ValueError(f"cannot read {name} ({path}: {why}); {_RECORD_AGAIN}")
 
 
-def _check_recorded(tree: Tree, name: str, xml: str, backend: str) -> None:
+def _check_recorded(tree: FileTree, name: str, xml: str, backend: str) -> None:
     """Refuse hardware threads that no file of the recording describes: hwloc may take those of this machine instead."""
     folders = {_CPU: "cpu", "sys/bus/cpu/devices": "cpu"} if backend == "Linux" else {"cpuid": "pu"}
     recorded = {number for folder, prefix in folders.items() for number in tree.numbers(folder, prefix)}
@@ -111,7 +111,7 @@ def from_xml(text: str, name: str = "the topology") -> str:
         return text  # libhwloc.so.15 knows 1 and 2; the reader knows 2 and 3, which are alike
     # Written anew, since the parser inside libhwloc knows neither comments nor other quotation marks than its own.
     plain = ET.tostring(root, encoding="unicode")
-    return export_xml(Request(name, "xml", "try 'lstopo --of xml FILE' on its machine", f"{_HEAD}{plain}\n"))
+    return export_xml(HelperRequest(name, "xml", "try 'lstopo --of xml FILE' on its machine", f"{_HEAD}{plain}\n"))
 
 
 def from_synthetic(description: str) -> str:
@@ -123,4 +123,4 @@ def from_synthetic(description: str) -> str:
     """
     parsed = parse_description(description)
     name = f"the description {description.strip()[:200]!r}"
-    return parsed.complete(export_xml(Request(name, "synthetic", "try 'pack:2 core:4 pu:2'", parsed.levels)))
+    return parsed.complete(export_xml(HelperRequest(name, "synthetic", "try 'pack:2 core:4 pu:2'", parsed.levels)))

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Modelled
-    from octant.report.charts.rungs import Ladders
+    from octant.report.charts.curves.lines import MetricOf
+    from octant.report.charts.curves.rungs import Ladders
     from octant.workload import Workload
-
-MetricOf: TypeAlias = "Callable[[Figure, str], Figure | None]"
-"""Returns another metric of the cell of a headline figure, as `Summary.figure` does."""
 
 
 @dataclass(frozen=True)

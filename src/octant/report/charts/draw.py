@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from octant import __version__
 from octant.report.charts.layout.fonts import FAMILY
-from octant.report.charts.layout.frame import Place
+from octant.report.charts.layout.frame import PanelPlace
 from octant.report.charts.layout.looks import looks
 from octant.report.charts.layout.plot import draw_plots
 from octant.report.charts.layout.rows import draw_rows
@@ -85,7 +85,7 @@ def lay_out(picture: Picture, width: int) -> Drawing:
     each = (width - _GUTTER * (columns - 1)) / columns
     top, bottom = 2.0, 2.0
     for number, group in enumerate(groups):
-        place = Place((each + _GUTTER) * (number % columns), each, top if columns > 1 else bottom)
+        place = PanelPlace((each + _GUTTER) * (number % columns), each, top if columns > 1 else bottom)
         end = _draw(sheet, place, [panels[i] for i in group]) + 2
         bottom = max(bottom, end) + (_BETWEEN if columns == 1 and number < len(groups) - 1 else 0)
     return Drawing(width, bottom, sheet.content(), sheet.texts())
@@ -93,7 +93,7 @@ def lay_out(picture: Picture, width: int) -> Drawing:
 
 def style() -> str:
     """The style of drawings in a page, whose variables are those of `palette`."""
-    return (pkgutil.get_data("octant.report", "page/chart.css") or b"").decode()
+    return (pkgutil.get_data("octant.report.charts", "chart.css") or b"").decode()
 
 
 def light_style() -> str:
@@ -118,7 +118,7 @@ def _axis(panel: Panel) -> tuple[object, ...]:
     return panel.x.title, panel.x.log, panel.x.unit, panel.x.ticks, panel.x.ends
 
 
-def _draw(sheet: Sheet, place: Place, panels: Sequence[tuple[Panel, Sequence[Look]]]) -> float:
+def _draw(sheet: Sheet, place: PanelPlace, panels: Sequence[tuple[Panel, Sequence[Look]]]) -> float:
     if panels[0][0].y.down:
         return draw_rows(sheet, place, *panels[0])
     return draw_plots(sheet, place, [panel for panel, _ in panels], [mine for _, mine in panels])

@@ -17,7 +17,7 @@ from octant import units
 from octant.analysis.clusters import UNITS, clusters, groups_text, in_order, values_of_pairs
 from octant.analysis.names import knob_text
 from octant.ask import EFFORT
-from octant.report.charts.picture import Axis, Panel, Picture, Series, thin, thinned_text
+from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, thin, thinned_text
 from octant.report.charts.ticks import even_ticks
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _panel(one: _Pairs, metric: Metric) -> Panel:
     ends_of = (low, high) if metric.better == "lower" else (high, low)
     dark, pale = (units.si_text(value, metric.unit) for value in ends_of)
     series = [
-        Series(
+        ChartSeries(
             f"dark {dark} … pale {pale}", "cells",
             tuple(float(place[a]) for a, _, _ in cells), tuple(float(place[b]) for _, b, _ in cells),
             labels=tuple(f"{one.who}s {a} and {b}: {units.si_text(v, metric.unit)}" for a, b, v in cells),
@@ -190,10 +190,10 @@ def _panel(one: _Pairs, metric: Metric) -> Panel:
     ]  # fmt: skip
     for border, role in one.borders:
         for x, y in (((border, border), ends), (ends, (border, border))):
-            series.append(Series("", "line", x, y, role=role, names="none"))
+            series.append(ChartSeries("", "line", x, y, role=role, names="none"))
     if far:
         series.append(
-            Series(
+            ChartSeries(
                 "far from the others", "points", tuple(float(a) for a, _ in far), tuple(float(b) for _, b in far),
                 labels=tuple(_named(pair) if n < MOST_NAMED else "" for n, pair in enumerate(far)),
                 role="ink", marker="diamond", names="points",

@@ -20,7 +20,7 @@ Tone: TypeAlias = Literal["", "ink", "soft", "good", "doubtful", "wrong"]
 
 
 @dataclass(frozen=True)
-class Series:
+class ChartSeries:
     """Points; `low` and `high` are ends of what the caption says, or empty.
 
     curve: points joined by a line (two: not joined). points: marks. line: a model or a limit, without marks. bars: a
@@ -73,7 +73,7 @@ class Band:
 
 
 @dataclass(frozen=True)
-class Level:
+class LevelLine:
     """A level piece in ink with its name and value: a plateau."""
 
     begin: float
@@ -131,11 +131,11 @@ class Panel:
 
     x: Axis
     y: Axis
-    series: tuple[Series, ...]
+    series: tuple[ChartSeries, ...]
     marks: tuple[Mark, ...] = ()
     title: str = ""
     bands: tuple[Band, ...] = ()
-    levels: tuple[Level, ...] = ()
+    levels: tuple[LevelLine, ...] = ()
     regions: tuple[Region, ...] = ()
     notes: tuple[Note, ...] = ()
     columns: tuple[Column, ...] = ()

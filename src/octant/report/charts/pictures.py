@@ -11,21 +11,21 @@ from octant import build, workload
 from octant.analysis import balance as places
 from octant.analysis.balance import Balances
 from octant.failure import Refusal
-from octant.report.charts.balance import balance
-from octant.report.charts.bars import bars, stacked
+from octant.report.charts.bars.balance import balance
+from octant.report.charts.bars.bars import bars, stacked
+from octant.report.charts.bars.choice import choice
+from octant.report.charts.bars.histogram import histogram
+from octant.report.charts.bars.interruptions import lost_time
+from octant.report.charts.bars.rank_bars import rank_bars
 from octant.report.charts.cells import MeasuredCells
-from octant.report.charts.choice import choice
-from octant.report.charts.curve import curve
-from octant.report.charts.histogram import histogram
-from octant.report.charts.interruptions import lost_time
-from octant.report.charts.ladder import ladder
+from octant.report.charts.curves.curve import curve
+from octant.report.charts.curves.ladder import ladder
+from octant.report.charts.curves.messages import messages
+from octant.report.charts.curves.roofline import roofline
+from octant.report.charts.curves.rungs import Ladders, rungs
+from octant.report.charts.curves.spread import spread
+from octant.report.charts.curves.timeline import timeline
 from octant.report.charts.matrix import matrix
-from octant.report.charts.messages import messages
-from octant.report.charts.rank_bars import rank_bars
-from octant.report.charts.roofline import roofline
-from octant.report.charts.rungs import Ladders, rungs
-from octant.report.charts.spread import spread
-from octant.report.charts.timeline import timeline
 
 if TYPE_CHECKING:
     from octant.analysis.summary import Modelled, Summary

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from octant.report.charts.layout.scale import Scale
-    from octant.report.charts.picture import Axis, Panel, Picture, Series
+    from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
 
 HEIGHT = 14  # lines of a grid
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -95,7 +95,7 @@ def _rows(panel: Panel, width: int) -> list[str]:
     return [*lines, axis[:width], *_legend(names, width)]
 
 
-def _track(series: Series, place: float, panel: Panel, across: Scale, columns: int) -> str:
+def _track(series: ChartSeries, place: float, panel: Panel, across: Scale, columns: int) -> str:
     """One row of a series: `│` marks, `─` the interval, `·` launches, `●` or `○` the values, `<` and `>` beyond."""
     track = [" "] * columns
     for mark in panel.marks:
@@ -124,7 +124,7 @@ def _words(panel: Panel, width: int) -> list[str]:
     return _legend(words, width)
 
 
-def _length(series: Series, place: float) -> float:
+def _length(series: ChartSeries, place: float) -> float:
     return sum(x for x, y in zip(series.x, series.y, strict=True) if y == place and math.isfinite(x))
 
 
@@ -194,7 +194,7 @@ def _grid(panel: Panel, width: int) -> list[str]:
     return [*lines, *axis, *_legend(legend, width)]
 
 
-def _letter(number: int, series: Sequence[Series]) -> str:
+def _letter(number: int, series: Sequence[ChartSeries]) -> str:
     return "·" if series[number].kind == "line" else LETTERS[number % 26]
 
 

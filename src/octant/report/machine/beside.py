@@ -8,12 +8,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from octant.analysis.appendix import Entry, Row, Side
+from octant.analysis.appendix import ComparisonRow, Entry, KnownMachine
 from octant.report.terminal import render
 from octant.units import counted
 
 
-def as_text(rows: Sequence[Row], here: Side, there: Side) -> str:
+def as_text(rows: Sequence[ComparisonRow], here: KnownMachine, there: KnownMachine) -> str:
     """The table, then the runs that measured something, and the commands for what is empty."""
     runs = {entry.run: None for row in rows for entry in (row.here, row.there) if entry and entry.run}
     marks = {run: f"[{number}]" for number, run in enumerate(runs, 1)}
@@ -34,7 +34,7 @@ def as_text(rows: Sequence[Row], here: Side, there: Side) -> str:
     return render(Group(*parts))
 
 
-def _table(rows: Sequence[Row], here: Side, there: Side, marks: dict[str, str]) -> Table:
+def _table(rows: Sequence[ComparisonRow], here: KnownMachine, there: KnownMachine, marks: dict[str, str]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("", no_wrap=True)
     table.add_column(here.name, overflow="fold", ratio=1)
@@ -61,7 +61,7 @@ def _runs(marks: dict[str, str]) -> Table:
     return grid
 
 
-def _how(rows: Sequence[Row]) -> RenderableType:
+def _how(rows: Sequence[ComparisonRow]) -> RenderableType:
     """One line for each command, after the rows that it fills."""
     wanted: dict[tuple[str, str], list[str]] = {}
     for row in rows:
@@ -73,7 +73,7 @@ def _how(rows: Sequence[Row]) -> RenderableType:
     return Group(*lines)
 
 
-def as_json(rows: Sequence[Row], here: Side, there: Side) -> str:
+def as_json(rows: Sequence[ComparisonRow], here: KnownMachine, there: KnownMachine) -> str:
     """The same, for programs: numbers in the unit of their row, and the run of each that was measured."""
     listed = [
         {

@@ -14,8 +14,8 @@ from octant.network.calibrate import Calibration
 from octant.network.failures import Random, Recovery, Sweep
 from octant.network.files import NetworkFile
 from octant.network.predictions import FlowRates, Prediction
-from octant.network.scale import Curve, ScalePoint
-from octant.network.whatif import Bracket, Change, Difference, Explanation, Sensitivity
+from octant.network.scale import ScalePoint, ScalingCurve
+from octant.network.whatif import Bracket, Difference, Explanation, RequiredChange, Sensitivity
 from octant.report.segments import segment_facts
 from octant.report.terminal import render
 from octant.simulate.from_store import Evidence, StoreCalibration
@@ -50,7 +50,7 @@ def as_json(value: object) -> str:
     return json.dumps(plain(value), indent=2, ensure_ascii=False)
 
 
-def curve_json(curve: Curve) -> str:
+def curve_json(curve: ScalingCurve) -> str:
     """A curve; every point with its error against the published value."""
     points = [{**plain(point), curve.size_word: point.size, "error": plain(point.error)} for point in curve.points]
     return json.dumps({**plain(curve), "points": points}, indent=2, ensure_ascii=False)
@@ -73,7 +73,7 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def curve_text(curve: Curve) -> str:
+def curve_text(curve: ScalingCurve) -> str:
     """One size a row: the model with its calibrated range, what limits, the next better solver, the published value."""
     unit = curve.points[0].unit if curve.points else ""
     columns = (">model", ">range", "limited by", ">next limit", ">next solver", ">published", ">error")
@@ -175,7 +175,7 @@ def differences_text(first: str, second: str, rows: Sequence[Difference]) -> str
     return "\n".join([rows[0].unit if rows else "", render(table), *notes])
 
 
-def change_text(change: Change, unit: str) -> str:
+def change_text(change: RequiredChange, unit: str) -> str:
     """The smallest change that reaches a target."""
     target, present = (rate_text(v, f"{unit}/s", 4) for v in (change.target_per_s, change.present_per_s))
     if not change.factors:

@@ -12,7 +12,7 @@ from octant.units import si_scale, si_text
 
 if TYPE_CHECKING:
     from octant.benchmarks.described import OnSystem, System
-    from octant.simulate.calibrated import Larger
+    from octant.simulate.calibrated import ProjectedSystem
     from octant.stats import Interval
 
 CALIBRATED = "*"
@@ -39,7 +39,7 @@ def range_text(value: Interval, unit: str) -> str:
     return f"{value.low / scale:.3g} … {value.high / scale:.3g} {prefix}{unit}"
 
 
-def measured_answers(found: Larger) -> Answers:
+def measured_answers(found: ProjectedSystem) -> Answers:
     """Many nodes like that of a run."""
     counts = list(dict.fromkeys(one.nodes for one in found.answers))
     node = {one.test: one for one in found.node}

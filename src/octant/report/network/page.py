@@ -14,7 +14,7 @@ from octant import __version__, units
 from octant.report.network import svg as network_svg
 from octant.report.network import terms
 from octant.report.network.pictures import curve, failures
-from octant.report.run import html
+from octant.report.page import html
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,8 @@ def render(shown: Overview) -> str:
             "exports": html.exports(pictures, data["run"]),
             "frames": html.packed(frames) if len(frames) > 1 else "",
         },
-        ("chart", "network"),
+        style=network_svg.network_style(),
+        script=network_svg.network_script(),
         network=shown.network,
         traffic=shown.traffic,
         answer=answer(shown),

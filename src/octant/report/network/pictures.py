@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.report.charts.picture import Axis, Panel, Picture, Series
+from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
 from octant.report.charts.ticks import even_ticks, si_ticks
 from octant.report.network.answers import CALIBRATED, published_text
 
@@ -22,12 +22,12 @@ def curve(shown: Overview) -> Picture:
     xs = tuple(float(p.size) for p in points)
     solvers = {p.solver for p in points}
     name = f"model ({points[0].solver})" if len(solvers) == 1 else "model (solver of each size in the table)"
-    series = [Series(name, "curve", xs, tuple(p.rate_per_s for p in points), role="series-1")]
+    series = [ChartSeries(name, "curve", xs, tuple(p.rate_per_s for p in points), role="series-1")]
     known = [(x, p.published) for x, p in zip(xs, points, strict=True) if p.published]
     if known:
         labels = tuple(f"published at {x:g}{': ' + p.derived if p.derived else ''}" for x, p in known)
         series.append(
-            Series(
+            ChartSeries(
                 "published",
                 "points",
                 tuple(x for x, _ in known),
@@ -39,7 +39,7 @@ def curve(shown: Overview) -> Picture:
     bounds = [(x, p.bound) for x, p in zip(xs, points, strict=True) if p.bound]
     if bounds:
         series.append(
-            Series(
+            ChartSeries(
                 bounds[0][1].solver,
                 "line",
                 tuple(x for x, _ in bounds),
@@ -50,7 +50,9 @@ def curve(shown: Overview) -> Picture:
     ranged = any(p.low_per_s < p.high_per_s for p in points)
     if ranged:
         ends = tuple(p.low_per_s for p in points), tuple(p.high_per_s for p in points)
-        series.append(Series("range of its calibration", "band", xs, series[0].y, *ends, role="series-1", names="none"))
+        series.append(
+            ChartSeries("range of its calibration", "band", xs, series[0].y, *ends, role="series-1", names="none")
+        )
     top = max(y for one in series for y in (*one.y, *one.high))
     word = shown.curve.size_word
     whose = unit.removeprefix(base).strip()
@@ -93,7 +95,7 @@ def failures(shown: Overview) -> Picture | None:
         return None
     policies = list(dict.fromkeys(worst.policy for worst in found))
     series = tuple(
-        Series(
+        ChartSeries(
             policy, "curve", tuple(float(w.size) for w in found if w.policy == policy),
             tuple(w.left for w in found if w.policy == policy),
         )

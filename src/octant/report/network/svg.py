@@ -43,7 +43,12 @@ def standalone(svg: str) -> str:
 
 def network_style() -> str:
     """The style of these drawings, whose variables are those of `palette`."""
-    return (pkgutil.get_data("octant.report", "page/network.css") or b"").decode()
+    return (pkgutil.get_data("octant.report.network", "network.css") or b"").decode()
+
+
+def network_script() -> str:
+    """The script that shows the same drawing for each size."""
+    return (pkgutil.get_data("octant.report.network", "network.js") or b"").decode()
 
 
 def drawing(maps: Mapping[int, LoadMap], size_word: str) -> str:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from octant.network.files import NetworkFile
     from octant.network.loads import LoadMap
     from octant.network.overview import Overview
-    from octant.network.scale import Curve
+    from octant.network.scale import ScalingCurve
     from octant.report.network.larger import Answers
     from octant.simulate.on_model import OnModel
     from octant.simulate.simgrid import SecondOpinion
-    from octant.simulate.timestep import Step, StepTime
+    from octant.simulate.timestep import StepTime, TimeStep
 
 _STEP_COLUMNS = (
     ">ranks",
@@ -50,7 +50,7 @@ def overview_text(shown: Overview) -> str:
     return "\n".join(parts)
 
 
-def chart(curve: Curve) -> str:
+def chart(curve: ScalingCurve) -> str:
     """Rate against size: `•` the model, `o` published, `@` both in one place."""
     points = _some(curve.points)
     top = max([p.rate_per_s for p in points] + [p.published.value for p in points if p.published])
@@ -126,7 +126,7 @@ def on_model_text(found: OnModel) -> str:
     return "\n".join([head, render(table), *(f"note: {note}" for note in found.notes)])
 
 
-def steps_text(network: NetworkFile, step: Step, times: Sequence[StepTime]) -> str:
+def steps_text(network: NetworkFile, step: TimeStep, times: Sequence[StepTime]) -> str:
     """Time steps of an application, one number of ranks a line."""
     table = Table(box=None, pad_edge=False)
     for name in _STEP_COLUMNS:
@@ -152,7 +152,7 @@ def steps_text(network: NetworkFile, step: Step, times: Sequence[StepTime]) -> s
     )
 
 
-def _reductions_texts(step: Step, times: Sequence[StepTime]) -> list[str]:
+def _reductions_texts(step: TimeStep, times: Sequence[StepTime]) -> list[str]:
     """By which algorithm each reduction is predicted, on which numbers of ranks."""
     lines = []
     for number, reduction in enumerate(step.reductions):

@@ -5,7 +5,7 @@ import json
 from rich.table import Table
 
 from octant.launch.pages import MIDDLE, SEGMENTS, PageSizes
-from octant.launch.watch import Process, Thread, Watched
+from octant.launch.watch import Thread, Watched, WatchedProcess
 from octant.placement import numbers_text
 from octant.report.terminal import render
 from octant.units import bytes_text, counted
@@ -31,7 +31,7 @@ def as_text(watched: Watched, differences: tuple[str, ...] | None) -> str:
     return "\n".join(lines)
 
 
-def _row(process: Process, thread: Thread, first: bool) -> list[str]:
+def _row(process: WatchedProcess, thread: Thread, first: bool) -> list[str]:
     ran = ", ".join(f"{cpu}: {100 * n / thread.seen_on.total():.0f} %" for cpu, n in thread.seen_on.most_common(4))
     if len(thread.seen_on) == 1:
         ran = str(next(iter(thread.seen_on)))

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from octant import facts, units
-from octant.advice.findings import Finding
+from octant.advice.findings import RunFinding
 from octant.advice.findings._program_lines import program_line
 from octant.analysis.causes import causes_of_points
 from octant.failure import Refusal
@@ -23,7 +23,7 @@ from octant.report.study.answer import (
     setting,
     times,
 )
-from octant.report.study.near import near
+from octant.report.study.smallest_groups import smallest_groups
 from octant.runs.programs.allowed import permissions, quoted
 from octant.runs.programs.typed import resume_line
 from octant.stats.paired import LEAST_ROUNDS
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from octant.ask import Ask
     from octant.report.study.answer import Adopted
     from octant.runs.programs.allowed import Permission
-    from octant.study.cells import Cell
     from octant.study.outcome import Outcome
-    from octant.study.published_values import Place
-    from octant.study.verdict import Verdict
+    from octant.study.parts import Cell
+    from octant.study.values import Place
+    from octant.study.verdict import FindingVerdict
 
 MOST_LAUNCHES = 60
 """Launches of each combination that are proposed at once."""
@@ -52,36 +52,38 @@ LOST = ("lost time", "stolen time")
 _PAGES = {"thp": "thp", **{units.bytes_text(size).replace(" ", ""): word for word, size in PAGE_BYTES.items()}}
 
 
-def steps(outcome: Outcome) -> tuple[Finding, ...]:
+def steps(outcome: Outcome) -> tuple[RunFinding, ...]:
     """What to do with the result, the most urgent first; never empty."""
-    found = [*_spoiled(outcome), *_adopt(outcome), *near(outcome), *_keep(outcome), *_model_steps(outcome)]
+    found = [*_spoiled(outcome), *_adopt(outcome), *smallest_groups(outcome), *_keep(outcome), *_model_steps(outcome)]
     found += [*_quiet_machine(outcome), *_more_launches(outcome), *_waiting(outcome)]
-    return tuple(found) or (Finding("nothing", "Nothing more to do here", NOTHING_OPEN, ()),)
+    return tuple(found) or (RunFinding("nothing", "Nothing more to do here", NOTHING_OPEN, ()),)
 
 
-def _spoiled(outcome: Outcome) -> Iterator[Finding]:
+def _spoiled(outcome: Outcome) -> Iterator[RunFinding]:
     if outcome.values.wrong:
         title = f"{units.counted(len(outcome.values.wrong), 'wrong answer')}: what they are of has no speed"
-        yield Finding("wrong answer", title, outcome.values.wrong[0], ("octant doctor",))
+        yield RunFinding("wrong answer", title, outcome.values.wrong[0], ("octant doctor",))
     if outcome.run is not None and not outcome.run.complete:
         left = units.counted(len(outcome.run.remaining()), "launch")
-        yield Finding("incomplete", "Finish the run", f"{left} left.", (resume_line(outcome.run),))
+        yield RunFinding("incomplete", "Finish the run", f"{left} left.", (resume_line(outcome.run),))
 
 
-def _adopt(outcome: Outcome) -> Iterator[Finding]:
+def _adopt(outcome: Outcome) -> Iterator[RunFinding]:
     """A step for each setting that is better for some measure, with what it does elsewhere."""
     settings: dict[tuple[str, ...], list[Adopted]] = {}
     for one in adopted_settings(outcome):
         settings.setdefault(one.place[0].levels, []).append(one)
     for levels, gained in list(settings.items())[:MOST_ADOPTED]:
         first, speed = gained[0], gained[0].told.speed
-        lost = [f"{ratio(outcome.told[place])}{of_measure(outcome, place)}" for place in costs(outcome, levels)]
+        lost = [
+            f"{ratio(outcome.baseline_verdicts[place])}{of_measure(outcome, place)}" for place in costs(outcome, levels)
+        ]
         gain = f"{setting(outcome, first.place)}: {ratio(first.told)} here{of_measure(outcome, first.place)}"
         title = f"{units.capital(gain)}, but {lost[0]}" if lost else f"Use {gain}"
         others = [f"{ratio(one.told)}{of_measure(outcome, one.place)}" for one in gained[1:]] + lost[1:]
         evidence = f"{speed.low:.2f} … {speed.high:.2f}: {speed.text}" if speed else ""
         body = f"{evidence}{_where(outcome, first)}." + (f" Also {', '.join(others)}." if others else "")
-        yield Finding("adopt", title, body, lines_for(outcome, first.place), gain=middle(first.told))
+        yield RunFinding("adopt", title, body, lines_for(outcome, first.place), gain=middle(first.told))
 
 
 def _where(outcome: Outcome, one: Adopted) -> str:
@@ -95,28 +97,28 @@ def _where(outcome: Outcome, one: Adopted) -> str:
     return f"; better at {', '.join(map(axis.label, one.everywhere))}"
 
 
-def _keep(outcome: Outcome) -> Iterator[Finding]:
+def _keep(outcome: Outcome) -> Iterator[RunFinding]:
     """Nothing to change: only where all that was measured is shown to be the same within the margin, or to be worse."""
-    words = {told.word for told in outcome.told.values()}
+    words = {told.word for told in outcome.baseline_verdicts.values()}
     absent = len({cell.levels for cell in outcome.values.absent})
     scope = f" {units.counted(absent, 'setting')} could not be measured." if absent else ""
     if words == {"same"}:
-        others = units.counted(len({cell.levels for cell, _ in outcome.told}), "other setting")
+        others = units.counted(len({cell.levels for cell, _ in outcome.baseline_verdicts}), "other setting")
         body = f"{others} measured, the same as {baseline(outcome)} within {percent(MARGIN)}.{scope}"
-        yield Finding("same", "Change nothing", body, ())
+        yield RunFinding("same", "Change nothing", body, ())
     elif words and words <= {"slower", "same"}:
-        place, told = min(outcome.told.items(), key=lambda one: middle(one[1]))
+        place, told = min(outcome.baseline_verdicts.items(), key=lambda one: middle(one[1]))
         worst = f"{setting(outcome, place)} is {ratio(told)}{of_measure(outcome, place)}"
-        yield Finding("keep", f"Keep {baseline(outcome)}", f"Nothing is better, and {worst}.{scope}", ())
+        yield RunFinding("keep", f"Keep {baseline(outcome)}", f"Nothing is better, and {worst}.{scope}", ())
 
 
-def _more_launches(outcome: Outcome) -> Iterator[Finding]:
+def _more_launches(outcome: Outcome) -> Iterator[RunFinding]:
     run = outcome.run
     if run is None:
         return
     have = outcome.repeats
     open_ones = [one for one in outcome.verdicts if one.status == "undecided"]
-    unclear = [told for told in outcome.told.values() if told.needed]
+    unclear = [told for told in outcome.baseline_verdicts.values() if told.needed]
     if open_ones:
         title = f"{units.counted(len(open_ones), 'verdict')} need{'s' * (len(open_ones) == 1)} more launches"
         needed = [one.more_launches for one in open_ones if one.more_launches]
@@ -130,10 +132,10 @@ def _more_launches(outcome: Outcome) -> Iterator[Finding]:
     repeats = min(far, max(MOST_LAUNCHES, 2 * have))
     body += f" The line measures {repeats}, the most that are proposed at once." if repeats < far else ""
     body = body if needed else "How many is not known: their intervals lie about the bar."
-    yield Finding("launches", title, body, (f"{_run_line(outcome)} --repeats {repeats}",))
+    yield RunFinding("launches", title, body, (f"{_run_line(outcome)} --repeats {repeats}",))
 
 
-def _quiet_machine(outcome: Outcome) -> Iterator[Finding]:
+def _quiet_machine(outcome: Outcome) -> Iterator[RunFinding]:
     """What lost over half of its time: one step for all findings that rest on it."""
     spoiled = [one for one in outcome.verdicts if one.doubt in LOST]
     lost = causes_of_points(outcome.run.points) if outcome.run else None
@@ -150,10 +152,10 @@ def _quiet_machine(outcome: Outcome) -> Iterator[Finding]:
     body += " on launches that lost over half of their time. Find what takes it, then measure again."
     repeats = max(outcome.repeats, outcome.study.repeats, LEAST_ROUNDS)
     lines = ("octant doctor", f"{_run_line(outcome)} --repeats {repeats}")
-    yield Finding("lost time", title, body, lines)
+    yield RunFinding("lost time", title, body, lines)
 
 
-def _waiting(outcome: Outcome) -> Iterator[Finding]:
+def _waiting(outcome: Outcome) -> Iterator[RunFinding]:
     """Findings that cannot be tested here: the machine to carry them to, or the reason."""
     for reason, (machine, wanting) in waiting(outcome).items():
         if wanting[0].doubt in LOST:
@@ -163,15 +165,15 @@ def _waiting(outcome: Outcome) -> Iterator[Finding]:
         if machine:
             body = f"{count} wait{'s' * (len(findings) == 1)} for it: {reason}."
             line = f"{_run_line(outcome)}  # there"
-            yield Finding("machine", f"Carry the question to {machine}", body, (line,))
+            yield RunFinding("machine", f"Carry the question to {machine}", body, (line,))
         else:
             line = f"octant study show {_word(outcome)}"
-            yield Finding("untestable", f"{count} cannot be tested here", f"{units.capital(reason)}.", (line,))
+            yield RunFinding("untestable", f"{count} cannot be tested here", f"{units.capital(reason)}.", (line,))
 
 
-def waiting(outcome: Outcome) -> dict[str, tuple[str, list[Verdict]]]:
+def waiting(outcome: Outcome) -> dict[str, tuple[str, list[FindingVerdict]]]:
     """The findings that cannot be tested here, by their reason, with the machine that they need (`""`: not known)."""
-    found: dict[tuple[str, str], tuple[str, list[Verdict]]] = {}  # doubts fold by their kind: texts have figures
+    found: dict[tuple[str, str], tuple[str, list[FindingVerdict]]] = {}  # doubts fold by their kind: texts have figures
     for asked, verdict in zip(outcome.study.findings, outcome.verdicts, strict=True):
         if verdict.status == "cannot be tested here":
             needs = [need for need in asked.needs if outcome.run and facts.missing(need, outcome.run.machine)]
@@ -183,7 +185,7 @@ def waiting(outcome: Outcome) -> dict[str, tuple[str, list[Verdict]]]:
     }
 
 
-def _model_steps(outcome: Outcome) -> Iterator[Finding]:
+def _model_steps(outcome: Outcome) -> Iterator[RunFinding]:
     if outcome.run is not None:
         return
     best = best_of_all(outcome)
@@ -195,7 +197,7 @@ def _model_steps(outcome: Outcome) -> Iterator[Finding]:
     ):
         name, gained = units.capital(setting(outcome, best[0])), f"{factor_text(best[1])} over {baseline(outcome)}"
         title = f"{name}: {times(best[1].middle)} in the model{of_measure(outcome, best[0])}"
-        yield Finding("model", title, f"{gained}. It is a model's word: measure it where such a machine stands.", ())
+        yield RunFinding("model", title, f"{gained}. It is a model's word: measure it where such a machine stands.", ())
     for status, rule, verb, begin in (
         ("does not hold", "model misses", "hold in the model", ""),
         ("undecided", "model bounds", "decided by the model's bounds", "No launches change that: "),
@@ -206,7 +208,7 @@ def _model_steps(outcome: Outcome) -> Iterator[Finding]:
             auxiliary = ("do" if several else "does") if rule == "model misses" else ("are" if several else "is")
             title = f"{units.counted(len(those), 'finding')} {auxiliary} not {verb}"
             lines = (f"octant catalogue findings {those[0].finding.id}",) if those[0].finding.document else ()
-            yield Finding(rule, title, f"{begin}{those[0].why}.", lines)
+            yield RunFinding(rule, title, f"{begin}{those[0].why}.", lines)
 
 
 def lines_for(outcome: Outcome, place: Place) -> tuple[str, ...]:

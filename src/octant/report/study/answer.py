@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant import units
+from octant.analysis.causes import LOST_LITTLE, grade_of_share_lost, share_lost
 from octant.report.claims import grade_of_verdicts
-from octant.report.run.answer import DOUBTS, Belief
-from octant.report.run.lost_time import LOST_LITTLE, grade_of, share_lost
+from octant.report.screen.answer import Belief
 from octant.report.study.rows import gain_here, machines_there
 from octant.stats import Estimate, Grade, graded
+from octant.stats.grades import GRADE_NAMES
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
-from octant.study.cells import Cell
-from octant.study.values import quantities
+from octant.study.parts import Cell
+from octant.study.question import quantities
 
 if TYPE_CHECKING:
-    from octant.report.run.answer import Doubt
+    from octant.stats.grades import GradeName
     from octant.stats.verdicts import Verdict as Told
     from octant.study.outcome import Outcome
-    from octant.study.published_values import Place
-    from octant.study.values import Bounded
+    from octant.study.values import Bounded, Place
 
 _TIMES = 2.0  # from here on a gain is written as a factor
 
@@ -42,7 +42,7 @@ def answer(outcome: Outcome) -> str:
 
 
 def _measured(outcome: Outcome) -> str:
-    told, base = outcome.told, baseline(outcome)
+    told, base = outcome.baseline_verdicts, baseline(outcome)
     words = {verdict.word for verdict in told.values()}
     if adopted := adopted_settings(outcome):
         place, verdict = adopted[0].place, adopted[0].told
@@ -127,7 +127,9 @@ def adopted_settings(outcome: Outcome) -> list[Adopted]:
     """The best setting of each measure whose gain's near end is beyond the margin: those without `costs` before the
     others, the greatest gain first.
     """
-    better = {place: told for place, told in outcome.told.items() if told.word == "faster" and told.beyond_margin}
+    better = {
+        place: told for place, told in outcome.baseline_verdicts.items() if told.word == "faster" and told.beyond_margin
+    }
     found = []
     for measure in outcome.study.measures:
         mine = {place: told.speed.low for place, told in better.items() if told.speed and place[0].measure == measure}
@@ -140,7 +142,7 @@ def adopted_settings(outcome: Outcome) -> list[Adopted]:
 def costs(outcome: Outcome, levels: tuple[str, ...]) -> list[Place]:
     """Where a setting is proven to be slower, beyond the margin: the slowest place of each measure, the worst first."""
     worst: dict[str, Place] = {}
-    for place, told in sorted(outcome.told.items(), key=lambda one: middle(one[1])):
+    for place, told in sorted(outcome.baseline_verdicts.items(), key=lambda one: middle(one[1])):
         if place[0].levels == levels and told.word == "slower" and told.beyond_margin:
             worst.setdefault(place[0].measure, place)
     return list(worst.values())
@@ -167,7 +169,7 @@ def belief(outcome: Outcome) -> Belief:
     if outcome.run is None:
         return Belief("note", _belief_in_model(outcome), ())
     lost = share_lost(outcome.run.points)
-    grades: list[Doubt] = [grade_of(lost)]
+    grades: list[GradeName] = [grade_of_share_lost(lost)]
     parts = [f"other work took {percent(lost)} of the time"] if lost and lost > LOST_LITTLE else []
     if wide := _wide_baseline(outcome):
         grades.append(wide[0])
@@ -178,13 +180,13 @@ def belief(outcome: Outcome) -> Belief:
         grades.append("doubtful")
         few = units.counted(launches, "launch")
         parts.append(f"a combination has {few}, where {LEAST_ROUNDS} are the least for a verdict")
-    told = outcome.told.values()
+    told = outcome.baseline_verdicts.values()
     grades.append(grade_of_verdicts(told))
     if undecided := sum(not one.is_decided for one in told):
         parts.append(f"{undecided} of {units.counted(len(told), 'comparison')} with the baseline not decided")
     text = f"{units.capital('; '.join(parts))}. " if parts else ""
     text += "Verdicts stand only where the whole interval clears the bar."
-    return Belief(max(grades, key=DOUBTS.index), text, ())
+    return Belief(max(grades, key=GRADE_NAMES.index), text, ())
 
 
 def _belief_in_model(outcome: Outcome) -> str:
@@ -199,7 +201,7 @@ def _belief_in_model(outcome: Outcome) -> str:
     return text + known * bool(calibrated)
 
 
-def _wide_baseline(outcome: Outcome) -> tuple[Doubt, str] | None:
+def _wide_baseline(outcome: Outcome) -> tuple[GradeName, str] | None:
     """The grade and the text of the baseline's widest interval; `None` where none is doubtful."""
     base = [cell for cell in outcome.values.by_cell if cell.levels == outcome.study.full({})]
     found = [(cell, value.value) for cell in base for value in outcome.values.by_cell[cell].values()]
@@ -210,10 +212,12 @@ def _wide_baseline(outcome: Outcome) -> tuple[Doubt, str] | None:
     if grade < Grade.DOUBTFUL or cell is None or value is None:
         return None
     if value.is_too_wide:
-        return DOUBTS[grade], f"{units.counted(value.number, 'launch')} of the baseline differ too much for an interval"
+        return GRADE_NAMES[
+            grade
+        ], f"{units.counted(value.number, 'launch')} of the baseline differ too much for an interval"
     unit = quantities(outcome.study)[cell.measure].unit
     ends = f"{units.si_text(value.low, unit)} … {units.si_text(value.high, unit)}"
-    return DOUBTS[grade], f"the interval of the baseline alone is {ends}"
+    return GRADE_NAMES[grade], f"the interval of the baseline alone is {ends}"
 
 
 def counts(outcome: Outcome) -> list[tuple[int, str]]:

@@ -12,8 +12,8 @@ from octant.report.network.larger import measured_answers, system_answers
 
 if TYPE_CHECKING:
     from octant.report.network.larger import Answers
-    from octant.study.file import Study
     from octant.study.predicted import Predictions
+    from octant.study.question import Study
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from octant import __version__, catalogue, output, units
-from octant.report.run import html
-from octant.report.run.page import period_text
+from octant.report.page import html
+from octant.report.page.run_page import period_text
 from octant.report.study import text as study
 from octant.report.study.advice import steps, waiting
 from octant.report.study.answer import answer, belief, counts
@@ -13,7 +13,7 @@ from octant.report.study.further import further_tables, larger_tables
 from octant.report.study.pictures import pictures
 from octant.store import files
 from octant.study.outcome import Outcome
-from octant.study.verdict import Status, Verdict
+from octant.study.verdict import FindingVerdict, Status
 
 MARKS: dict[Status, str] = {"holds": "✓", "does not hold": "✕", "undecided": "?", "cannot be tested here": "–"}
 TONES: dict[Status, str] = {
@@ -32,7 +32,6 @@ def render(outcome: Outcome) -> str:
     return html.render(
         "study.html.jinja",
         {"run": outcome.name, "document": data, "exports": html.exports(shown, outcome.name)},
-        ("chart",),
         name=outcome.name,
         study=outcome.study,
         about=study.about(outcome),
@@ -57,7 +56,7 @@ def render(outcome: Outcome) -> str:
     )
 
 
-def why_text(verdict: Verdict) -> str:
+def why_text(verdict: FindingVerdict) -> str:
     """Why a verdict is what it is, without the values that have columns of their own."""
     text = f"{verdict.why}{verdict.remark}"
     text = text.removeprefix(f"{verdict.there_text} there, ") if verdict.there else text

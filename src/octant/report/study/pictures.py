@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from octant import catalogue, units
-from octant.report.charts.curve import value_axis
-from octant.report.charts.picture import MOST_BARS, Axis, Column, Mark, Note, Panel, Picture, Series
-from octant.report.charts.ratios import ratio_axis
+from octant.report.charts.bars.ratios import ratio_axis
+from octant.report.charts.curves.curve import value_axis
+from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Column, Mark, Note, Panel, Picture
 from octant.report.charts.ticks import ZERO_BYTES, even_ticks, places, size_ticks
 from octant.report.study.rows import (
     UNSURE_RATIOS,
-    Place,
+    StudyPlace,
     baseline_name,
     columns_and_rows,
     combination_names,
@@ -24,11 +24,10 @@ from octant.report.study.rows import (
     stated_value,
 )
 from octant.report.study.rows import places as places_of
-from octant.study.cells import Cell
 from octant.study.factors import stated
-from octant.study.own import THIS_MACHINE
-from octant.study.parts import number
-from octant.study.values import quantities
+from octant.study.local_reference import THIS_MACHINE
+from octant.study.parts import Cell, number
+from octant.study.question import quantities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +47,7 @@ class _Row:
     """One combination (at an axis value) against the baseline: ratios with their ends, `None` where there is none."""
 
     label: str
-    place: Place
+    place: StudyPlace
     ours: tuple[float, float, float] | None
     there: tuple[float, float, float] | None
     note: str = ""  # where nothing stands for us
@@ -103,7 +102,7 @@ def _rows(outcome: Outcome, measure: str) -> list[_Row]:
     found = []
     for cell in cells:
         for at in axis.values if axis else ("",):
-            place, origin = known.get((cell, at), Place(cell, at, None, None)), known.get((base, at))
+            place, origin = known.get((cell, at), StudyPlace(cell, at, None, None)), known.get((base, at))
             gained = gain_here(outcome, measure, place.ours, origin.ours if origin else None)
             gained = stated(gained) if gained else None
             ours = (gained.low, gained.middle, gained.high) if gained else None
@@ -124,21 +123,23 @@ def _with_middle(low: float, high: float) -> tuple[float, float, float]:
     return low, math.sqrt(low * high), high
 
 
-def _marks(outcome: Outcome, ours: Sequence[tuple[float, tuple[float, float, float]]], rows: Sequence[_Row]) -> Series:
+def _marks(
+    outcome: Outcome, ours: Sequence[tuple[float, tuple[float, float, float]]], rows: Sequence[_Row]
+) -> ChartSeries:
     claim = "95 % interval" if outcome.run else "the model's own bounds"
     name = f"{_ours(outcome)}, {claim}" if any(low < high for _, (low, _, high) in ours) else _ours(outcome)
     low, middle, high = zip(*(ends for _, ends in ours), strict=True)
     labels = tuple(f"{rows[int(n)].label}: × {ends[1]:.3g}" for n, ends in ours)
     places = tuple(n for n, _ in ours)
     unsure = tuple(rows[int(n)].open for n in places)
-    return Series(name, "rows", middle, places, low, high, labels, names="legend", open=unsure)
+    return ChartSeries(name, "rows", middle, places, low, high, labels, names="legend", open=unsure)
 
 
-def _published_marks(there: Sequence[tuple[float, tuple[float, float, float]]], rows: Sequence[_Row]) -> Series:
+def _published_marks(there: Sequence[tuple[float, tuple[float, float, float]]], rows: Sequence[_Row]) -> ChartSeries:
     low, middle, high = zip(*(ends for _, ends in there), strict=True)
     labels = tuple(f"published: {rows[int(n)].label}: × {ends[1]:.3g}" for n, ends in there)
     places = tuple(n for n, _ in there)
-    return Series("published", "rows", middle, places, low, high, labels, role="published", names="legend")
+    return ChartSeries("published", "rows", middle, places, low, high, labels, role="published", names="legend")
 
 
 def _value_here(row: _Row, unit: str) -> str:
@@ -185,7 +186,7 @@ def curves(outcome: Outcome, measure: str) -> Picture:
         points = [(_x(place, sized), value, axis.label(place.at)) for place, value in rows]
         xs, ys = tuple(x for x, _, _ in points), tuple(y for _, y, _ in points)
         labels = tuple(f"{name}, {word} {at}" for _, _, at in points)
-        series.append(Series(name, "points", xs, ys, labels=labels, role="published"))
+        series.append(ChartSeries(name, "points", xs, ys, labels=labels, role="published"))
     unit, title = _unit(outcome, measure)
     xs = tuple(sorted({x for one in series for x in one.x}))
     along = _along(word, xs, sized)
@@ -208,7 +209,7 @@ def years(outcome: Outcome, measure: str) -> Picture:
         if year and place.ours:
             name = outcome.own.machine or THIS_MACHINE if own else levels[0][0]
             (ours if own else theirs).append((float(year), place.ours.value.middle, name))
-    series: list[Series] = []
+    series: list[ChartSeries] = []
     kinds: tuple[tuple[str, list[tuple[float, float, str]], Role], ...] = (
         ("published", theirs, "published"),
         (THIS_MACHINE, ours, "series-1"),
@@ -216,7 +217,7 @@ def years(outcome: Outcome, measure: str) -> Picture:
     for name, points, role in kinds:
         if points:
             xs, ys, labels = zip(*points, strict=True)
-            series.append(Series(name, "points", xs, ys, labels=labels, role=role, names="points"))
+            series.append(ChartSeries(name, "points", xs, ys, labels=labels, role=role, names="points"))
     unit, title = _unit(outcome, measure)
     every = [x for one in series for x in one.x]
     first, last = int(min(every)) - 1, int(max(every)) + 1
@@ -233,17 +234,17 @@ def years(outcome: Outcome, measure: str) -> Picture:
     )
 
 
-def _drawn_values(series: Series) -> list[float]:
+def _drawn_values(series: ChartSeries) -> list[float]:
     """What of a series stands on the value axis: ends of intervals only where they are drawn, of a band."""
     ends = (*series.low, *series.high) if series.kind == "band" else ()
     return [*series.y, *(y for _, y in series.dots), *ends]
 
 
-def _curve(name: str, points: Sequence[tuple[float, StudyValue, str]]) -> Series:
+def _curve(name: str, points: Sequence[tuple[float, StudyValue, str]]) -> ChartSeries:
     """A curve with its launches as dots; of a model a line within its bounds."""
     values = [stated_value(ours) for _, ours, _ in points]
     bounded = any(ours.modelled and ours.modelled.low < ours.modelled.high for _, ours, _ in points)
-    return Series(
+    return ChartSeries(
         name, "band" if bounded else "curve", tuple(x for x, _, _ in points), tuple(value.middle for value in values),
         tuple(value.low for value in values), tuple(value.high for value in values),
         tuple(f"{name}, {at}" for _, _, at in points),
@@ -301,7 +302,7 @@ def _unit(outcome: Outcome, measure: str) -> tuple[str, str]:
     return unit, f"{measure} per {per}" if per else measure
 
 
-def _x(place: Place, sized: bool) -> float:
+def _x(place: StudyPlace, sized: bool) -> float:
     x = number(place.at)
     return ZERO_BYTES if sized and x == 0 else x
 

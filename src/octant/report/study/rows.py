@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from octant import catalogue, stats, units
 from octant.report import claims
-from octant.report.run.answer import SIGNS
-from octant.report.run.text import mark
+from octant.report.claims import mark
 from octant.stats import Grade
-from octant.study.cells import Cell
+from octant.stats.grades import SIGNS
 from octant.study.factors import digits, factor_text, gain, range_text, stated
-from octant.study.values import CannotTest, quantities
+from octant.study.parts import Cell
+from octant.study.question import quantities
+from octant.study.values import CannotTest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from octant.study.file import Study
     from octant.study.outcome import Outcome
-    from octant.study.published_values import PublishedValue
-    from octant.study.values import Bounded, StudyValue
+    from octant.study.question import Study
+    from octant.study.values import Bounded, PublishedValue, StudyValue
 
 MODEL_ENDS = "model: computing and messages in turn … all at once; × model: here over its nearer end"
 UNSURE_RATIOS = f"{SIGNS['not measurable']} behind a ratio: so is one of its sides"
@@ -30,7 +30,7 @@ UNSURE_RATIOS = f"{SIGNS['not measurable']} behind a ratio: so is one of its sid
 
 
 @dataclass(frozen=True)
-class Place:
+class StudyPlace:
     """A combination at an axis value (`""`: no axis), what we found there, and what was published."""
 
     cell: Cell
@@ -92,7 +92,7 @@ def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
     return rows
 
 
-def places(outcome: Outcome, measure: str) -> list[Place]:
+def places(outcome: Outcome, measure: str) -> list[StudyPlace]:
     """The rows of a measure's table: every combination and axis value of which we or a document say anything."""
     axis = outcome.study.measures[measure].axis
     there, gains = {(one.cell, one.at): one for one in outcome.published}, outcome.published_gains
@@ -100,7 +100,8 @@ def places(outcome: Outcome, measure: str) -> list[Place]:
     ours = outcome.values.by_cell
     model = outcome.predictions.by_cell
     found = [
-        Place(c, at, ours.get(c, {}).get(at), there.get((c, at)), gains.get((c, at)), model.get(c)) for c, at in every
+        StudyPlace(c, at, ours.get(c, {}).get(at), there.get((c, at)), gains.get((c, at)), model.get(c))
+        for c, at in every
     ]
     return [place for place in found if place.ours is not None or place.published is not None or place.gain_there]
 

@@ -15,7 +15,6 @@ from octant.ask import Ask
 from octant.launch.link import why_no_link
 from octant.machine import Machine
 from octant.report.charts.terminal import bar
-from octant.report.run.answer import SIGNS as REPORT_SIGNS
 from octant.report.study.advice import steps
 from octant.report.study.answer import answer, belief, counts
 from octant.report.study.further import FurtherTable, further_tables, larger_tables
@@ -32,15 +31,16 @@ from octant.report.terminal import console, render, screen_columns
 from octant.runs.declared import nothing_fits
 from octant.runs.programs.allowed import command_lines, permissions, quoted
 from octant.runs.programs.typed import resume_line
+from octant.stats.grades import SIGNS as REPORT_SIGNS
 from octant.study import file, kinds
 from octant.study.cells import combinations
 from octant.study.design import design
 from octant.study.factors import stated
-from octant.study.file import Study
 from octant.study.outcome import Outcome, library_of
+from octant.study.question import Study, quantities
 from octant.study.testable import count_lines, findings_asked
-from octant.study.values import Bounded, quantities
-from octant.study.verdict import Verdict
+from octant.study.values import Bounded
+from octant.study.verdict import FindingVerdict
 
 BAR = 10  # characters of the longest bar in a table
 _NUMBER = re.compile(r"([-+−]?\d+(?:\.\d+)?)")
@@ -371,7 +371,7 @@ def _claim(value: Bounded) -> str:
     return value.text if isinstance(value, stats.Estimate) else "the model's own bounds"
 
 
-def _verdict_json(verdict: Verdict) -> Mapping[str, object]:
+def _verdict_json(verdict: FindingVerdict) -> Mapping[str, object]:
     here = verdict.here
     return {
         "id": verdict.finding.id,

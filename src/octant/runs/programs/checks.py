@@ -15,7 +15,7 @@ import numpy as np
 
 from octant.ask import Subject
 from octant.failure import Exit, Refusal
-from octant.launch.execute import Outcome, waited_text
+from octant.launch.execute import ProcessOutcome, waited_text
 from octant.launch.program import VARIABLE as LAUNCH
 from octant.launch.program import ProgramEnd, run_command
 from octant.program import STDERR, STDOUT, ProgramCheck
@@ -34,7 +34,7 @@ OUTPUT, ERRORS = "OCTANT_STDOUT", "OCTANT_STDERR"
 _CHUNK_BYTES = 1 << 20
 _SHOWN_CHARS = 200
 
-RunCommand = Callable[[Sequence[str], Path, Mapping[str, str], float], Outcome]
+RunCommand = Callable[[Sequence[str], Path, Mapping[str, str], float], ProcessOutcome]
 """Runs words in a folder with further variables and a time limit."""
 
 
@@ -60,7 +60,7 @@ class Answer:
 
 
 @dataclass
-class Judged:
+class CheckResults:
     """The results of the checks of a launch, and what has to be stored so that others can be compared with it."""
 
     results: list[Result] = field(default_factory=list)
@@ -109,12 +109,12 @@ def check_commands(subject: Subject, known: Mapping[str, str]) -> None:
             raise Refusal(f"cannot check with {word!r} ({why}); {hint}", Exit.WRONG_WORD)
 
 
-def judge(checks: Sequence[ProgramCheck], answer: Answer) -> Judged:
+def judge(checks: Sequence[ProgramCheck], answer: Answer) -> CheckResults:
     """Carry out the checks of a launch.
 
     What cannot be compared, because a value, file or command is missing, fails: its value is no number.
     """
-    judged = Judged()
+    judged = CheckResults()
     for number, check in enumerate(checks):
         kinds = {"value": _value_check, "file": _file_check, "command": _command_check}
         try:
@@ -149,7 +149,7 @@ def difference(check: ProgramCheck, value: float, expected: float) -> float:
     return float(apart / abs(Decimal(repr(expected))))
 
 
-def _value_check(check: ProgramCheck, _number: int, answer: Answer, _judged: Judged) -> tuple[float, str]:
+def _value_check(check: ProgramCheck, _number: int, answer: Answer, _judged: CheckResults) -> tuple[float, str]:
     value = answer.found.get(check.value)
     if value is None:
         raise FailedCheckError(answer.missing.get(check.value, "the launch has no such value"))
@@ -171,7 +171,7 @@ def _baseline_value(check: ProgramCheck, answer: Answer) -> float:
     return value
 
 
-def _file_check(check: ProgramCheck, number: int, answer: Answer, judged: Judged) -> tuple[float, str]:
+def _file_check(check: ProgramCheck, number: int, answer: Answer, judged: CheckResults) -> tuple[float, str]:
     path = answer.end.folder / check.file
     try:
         with values.open_plain(path) as file:
@@ -190,7 +190,7 @@ def _file_check(check: ProgramCheck, number: int, answer: Answer, judged: Judged
         raise FailedCheckError(f"the baseline cannot be read: {damaged}") from damaged
 
 
-def _store_baseline(number: int, path: Path, judged: Judged) -> None:
+def _store_baseline(number: int, path: Path, judged: CheckResults) -> None:
     """Keep the file for the comparisons that follow; of a file that is too large to be stored, its digest."""
     with values.open_plain(path) as file:
         content = file.read(kept.MOST_FILE_BYTES + 1)
@@ -244,7 +244,7 @@ def _count_differing(content: bytes, expected: bytes) -> tuple[int, int]:
     return int(np.count_nonzero(apart)) + beyond, first
 
 
-def _command_check(check: ProgramCheck, number: int, answer: Answer, judged: Judged) -> tuple[float, str]:
+def _command_check(check: ProgramCheck, number: int, answer: Answer, judged: CheckResults) -> tuple[float, str]:
     outputs = answer.end.outputs
     named = {OUTPUT: outputs.get(STDOUT), ERRORS: outputs.get(STDERR)}
     launch = next((path.parent for path in outputs.values()), answer.end.folder)

@@ -9,13 +9,13 @@ from msgspec import Meta
 
 from octant.study import checks
 from octant.study.factors import factor_text
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Bar, Fraction, KindOfTest, Levels, Positive, Problem
+from octant.study.parts import BASELINE, Bar, Fraction, Levels, Positive, Problem
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import SAME_LAUNCH, CannotTest, StudyValues
-from octant.study.verdict import Effect, Judgement, doubts_text, ends_text, gain_of, status_of, undecided_judgement
+from octant.study.verdict import Effect, doubts_text, ends_text, gain_of, status_of, undecided_judgement
 
 
-class Ablation(KindOfTest, frozen=True, kw_only=True):
+class AblationTest(KindOfTest, frozen=True, kw_only=True):
     """At least `share` of the changes, each alone against `to`, make some measure better by more than `gain`.
 
     Of each change the measure that gains most surely counts; along an axis, at its largest value.

@@ -9,16 +9,16 @@ from msgspec import Meta
 
 from octant import stats
 from octant.study import checks
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.parts import BASELINE, Bar, Levels, Problem
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import CannotTest, StudyValue, StudyValues, quantity_of
-from octant.study.verdict import Effect, Judgement, judge_value
+from octant.study.verdict import Effect, judge_value
 from octant.units import counted
 
 _UNIT = "ulp"
 
 
-class Accuracy(KindOfTest, frozen=True, kw_only=True):
+class AccuracyTest(KindOfTest, frozen=True, kw_only=True):
     """The largest of measures of errors, in units in the last place: of all launches, since one bad result is bad.
 
     The same arguments have the same errors in every launch, so that one launch is enough for a verdict.

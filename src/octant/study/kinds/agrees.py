@@ -8,16 +8,16 @@ from dataclasses import replace
 
 from octant.study import checks
 from octant.study.factors import range_text
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.parts import BASELINE, Bar, Levels, Problem
 from octant.study.published_values import published_values
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import CannotTest, StudyValues
-from octant.study.verdict import Effect, Judgement, judge_effect, status_of
+from octant.study.verdict import Effect, judge_effect, status_of
 
 _FROM_BEST = ("holds", "undecided", "does not hold")
 
 
-class Agrees(KindOfTest, frozen=True, kw_only=True):
+class AgreesTest(KindOfTest, frozen=True, kw_only=True):
     """Every value of ours over the published value of a measure: 1 is agreement. For models above all."""
 
     measure: str

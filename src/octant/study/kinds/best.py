@@ -8,13 +8,13 @@ from typing import Annotated
 from msgspec import Meta
 
 from octant.study import checks
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.parts import BASELINE, Bar, Levels, Problem
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import StudyValues
-from octant.study.verdict import Judgement, gain_of, judge_effect, ranked
+from octant.study.verdict import gain_of, judge_effect, ranked
 
 
-class Best(KindOfTest, frozen=True, kw_only=True):
+class BestTest(KindOfTest, frozen=True, kw_only=True):
     """The best of the levels `of` against the best of the levels `to`, each picked for its median: 1 is as good."""
 
     measure: str

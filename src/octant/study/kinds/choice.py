@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator
 
 from octant.study import checks
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Bar, Fraction, KindOfTest, Levels, Problem
+from octant.study.parts import BASELINE, Bar, Fraction, Levels, Problem
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import CannotTest, StudyValues
-from octant.study.verdict import Judgement, gain_of, judge_effect, ranked
+from octant.study.verdict import gain_of, judge_effect, ranked
 
 
-class Choice(KindOfTest, frozen=True, kw_only=True):
+class ChoiceTest(KindOfTest, frozen=True, kw_only=True):
     """How many times as good the best of the levels is as the worst, or as the worst of the best `share` of them.
 
     They are ranked by their medians, so noise alone puts it above 1.

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from octant.study import checks
 from octant.study.factors import factor_text, quotient
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.parts import BASELINE, Bar, Levels, Problem
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import StudyValues, quantity_of
-from octant.study.verdict import Judgement, gain_of, gain_over, judge_effect
+from octant.study.verdict import gain_of, gain_over, judge_effect
 
 _CLOCK = "Hz"
 
 
-class Generation(KindOfTest, frozen=True, kw_only=True):
+class GenerationTest(KindOfTest, frozen=True, kw_only=True):
     """How many times as good `measure` became from `to` to `of`, for each time that `clock` rose: 1 is in proportion.
 
     Below 1 a time takes more cycles than before, and a rate does less in each.

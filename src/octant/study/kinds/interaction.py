@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from octant.study import checks
 from octant.study.factors import factor_text
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.parts import BASELINE, Bar, Levels, Problem
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import StudyValues
-from octant.study.verdict import Judgement, gain_of, gain_over, judge_effect
+from octant.study.verdict import gain_of, gain_over, judge_effect
 
 
-class Interaction(KindOfTest, frozen=True, kw_only=True):
+class InteractionTest(KindOfTest, frozen=True, kw_only=True):
     """The gain of `measure` over that of `versus`, both from `to` to `of`."""
 
     measure: str

@@ -10,13 +10,13 @@ from msgspec import Meta
 
 from octant.study import checks
 from octant.study.factors import over_extremes, rows_of
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem, number
+from octant.study.parts import BASELINE, Bar, Levels, Problem, number
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import Better, CannotTest, StudyValues
-from octant.study.verdict import Effect, Judgement, judge_effect, place_on_axis
+from octant.study.verdict import Effect, judge_effect, place_on_axis
 
 
-class Knee(KindOfTest, frozen=True, kw_only=True):
+class KneeTest(KindOfTest, frozen=True, kw_only=True):
     """Where the measure is first worse by `step` than the best before: the place alone, or over that of `to`."""
 
     measure: str

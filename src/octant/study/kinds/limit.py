@@ -11,13 +11,13 @@ from msgspec import Meta
 
 from octant.study import checks
 from octant.study.factors import rows_of
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Axis, Bar, KindOfTest, Levels, Problem, number
+from octant.study.parts import BASELINE, Bar, Levels, MeasureAxis, Problem, number
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import Better, CannotTest, StudyValues
-from octant.study.verdict import Judgement, judge_value, place_on_axis
+from octant.study.verdict import judge_value, place_on_axis
 
 
-class Limit(KindOfTest, frozen=True, kw_only=True):
+class LimitTest(KindOfTest, frozen=True, kw_only=True):
     """The largest place on the axis where the measure is within `near` of its best, and what is left at twice that."""
 
     measure: str
@@ -82,7 +82,7 @@ def _rates(values: Sequence[float], better: Better) -> list[float]:
     return [value if better == "higher" else 1 / value for value in values]
 
 
-def _ascends(axis: Axis) -> bool:
+def _ascends(axis: MeasureAxis) -> bool:
     try:
         places = [number(text) for text in axis.values]
     except ValueError:  # a ladder, or words

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from octant.study import checks
 from octant.study.factors import factor_text
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Bar, Fraction, KindOfTest, Levels, Positive, Problem
+from octant.study.parts import BASELINE, Bar, Fraction, Levels, Positive, Problem
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import CannotTest, StudyValues
-from octant.study.verdict import Effect, Judgement, doubts_text, ends_text, gain_of, status_of, undecided_judgement
+from octant.study.verdict import Effect, doubts_text, ends_text, gain_of, status_of, undecided_judgement
 
 
-class Most(KindOfTest, frozen=True, kw_only=True):
+class MostTest(KindOfTest, frozen=True, kw_only=True):
     """A share of the measures gains by more than `gain` from `to` to `of`: at least `share`, no more than `at_most`.
 
     Of a measure along an axis its largest value is asked (of a model its last).

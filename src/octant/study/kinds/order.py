@@ -10,13 +10,13 @@ from msgspec import Meta
 
 from octant.study import checks
 from octant.study.factors import factor_text
-from octant.study.file import Study
-from octant.study.parts import Bar, KindOfTest, Levels, Problem
+from octant.study.parts import Bar, Levels, Problem
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import StudyValues
-from octant.study.verdict import Judgement, doubts_text, ends_text, gain_of, status_of, undecided_judgement
+from octant.study.verdict import doubts_text, ends_text, gain_of, status_of, undecided_judgement
 
 
-class Order(KindOfTest, frozen=True, kw_only=True):
+class OrderTest(KindOfTest, frozen=True, kw_only=True):
     """Each combination must be at least as good as the next, less the margin."""
 
     measure: str

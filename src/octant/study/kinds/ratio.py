@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from octant.study import checks
-from octant.study.cells import Cell
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
-from octant.study.published_values import Place, PublishedValue
-from octant.study.values import StudyValues, quantity_of
-from octant.study.verdict import Judgement, gain_of, judge_effect
+from octant.study.parts import BASELINE, Bar, Cell, Levels, Problem
+from octant.study.question import Judgement, KindOfTest, Study
+from octant.study.values import Place, PublishedValue, StudyValues, quantity_of
+from octant.study.verdict import gain_of, judge_effect
 
 
-class Ratio(KindOfTest, frozen=True, kw_only=True):
+class RatioTest(KindOfTest, frozen=True, kw_only=True):
     """Of rates, `of` over `to`; of times, the other way round."""
 
     measure: str

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from octant.study import checks
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.parts import BASELINE, Bar, Levels, Problem
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import StudyValues, quantity_of
-from octant.study.verdict import Judgement, judge_effect, ratio_of
+from octant.study.verdict import judge_effect, ratio_of
 
 
-class Share(KindOfTest, frozen=True, kw_only=True):
+class ShareTest(KindOfTest, frozen=True, kw_only=True):
     """`measure` over `whole`, a measure in the same unit, both in the combination `of`: a rate over the peak, say."""
 
     measure: str

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from octant import stats
 from octant.study import checks
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.parts import BASELINE, Bar, Levels, Problem
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import CannotTest, StudyValues
-from octant.study.verdict import Effect, Judgement, doubts_of, judge_effect
+from octant.study.verdict import Effect, doubts_of, judge_effect
 
 
-class Spread(KindOfTest, frozen=True, kw_only=True):
+class SpreadTest(KindOfTest, frozen=True, kw_only=True):
     """The largest over the smallest value along the axis: 1 is flat."""
 
     measure: str

@@ -12,12 +12,11 @@ from msgspec import Meta
 from octant import stats
 from octant.analysis.plateaus import EVEN, plateaus
 from octant.study import checks
-from octant.study.cells import Cell
 from octant.study.factors import over_extremes
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem, number
+from octant.study.parts import BASELINE, Bar, Cell, Levels, Problem, number
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import CannotTest, StudyValue, StudyValues, quantity_of
-from octant.study.verdict import Effect, Judgement, doubts_of, doubts_text, judge_effect, judge_value
+from octant.study.verdict import Effect, doubts_of, doubts_text, judge_effect, judge_value
 from octant.untrusted import InputTable
 
 NOISE = 0.1
@@ -35,7 +34,7 @@ class Other(InputTable, frozen=True):
     of: Levels = BASELINE
 
 
-class Step(KindOfTest, frozen=True, kw_only=True):
+class StepTest(KindOfTest, frozen=True, kw_only=True):
     """The end of a level of a time: the last place on it, alone, over the place `near`, or over the place in `to`.
 
     Which level: the `level`-th one; the one that ends nearest to the axis value `near`; or what lies below the middle

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from octant import workloads
-from octant.analysis.clusters import UNITS, Clusters, Found, clusters, groups_text
+from octant.analysis.clusters import UNITS, Clusters, PairClusters, clusters, groups_text
 from octant.analysis.series import pair_readings
 from octant.study import checks
-from octant.study.file import Study
-from octant.study.parts import BASELINE, KindOfTest, Levels, Problem
+from octant.study.parts import BASELINE, Levels, Problem
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import CannotTest, StudyValues
-from octant.study.verdict import Judgement
 from octant.units import si_text
 
 LEAST_THREADS = 3
 """Of two hardware threads there is one pair, which has nothing to be compared with."""
 
 
-class Topology(KindOfTest, frozen=True, kw_only=True):
+class TopologyTest(KindOfTest, frozen=True, kw_only=True):
     """Groups that the values of pairs show are told as cores, caches, nodes or packages; cores and caches show."""
 
     measure: str
@@ -60,6 +59,6 @@ def _found_text(here: Clusters, values: list[float]) -> str:
     return f"no groups are found, and none that share a cache are told: {ends}"
 
 
-def _text(one: Found, name: str) -> str:
+def _text(one: PairClusters, name: str) -> str:
     within, between = si_text(one.within, "s"), si_text(one.between, "s")
     return f"{name} {groups_text(one.groups)}, {within} within, {between} between"

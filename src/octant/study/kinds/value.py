@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from octant import stats
 from octant.study import checks
-from octant.study.file import Study
-from octant.study.parts import BASELINE, Bar, KindOfTest, Levels, Problem
+from octant.study.parts import BASELINE, Bar, Levels, Problem
+from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import StudyValues, quantity_of
-from octant.study.verdict import Effect, Judgement, judge_value
+from octant.study.verdict import Effect, judge_value
 from octant.units import counted
 
 
-class Value(KindOfTest, frozen=True, kw_only=True):
+class ValueTest(KindOfTest, frozen=True, kw_only=True):
     """One value against a bar in the unit of the measure: seconds, bytes a second.
 
     With `largest` it is that of the launch which has the most: of what happens now and then, once is enough, and one

@@ -14,11 +14,11 @@ from octant.report.charts.layout.scale import clipped, value_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octant.report.charts.layout.frame import Place
+    from octant.report.charts.layout.frame import PanelPlace
     from octant.report.charts.layout.looks import Look
     from octant.report.charts.layout.scale import Scale
     from octant.report.charts.layout.svg import Sheet
-    from octant.report.charts.picture import Panel, Series
+    from octant.report.charts.picture import ChartSeries, Panel
 
 _PITCH = 1.2
 _GAP = 8.0
@@ -26,10 +26,10 @@ _JOINED = ("curve", "points", "line", "band")
 
 
 @dataclass(frozen=True)
-class End:
+class EndLabel:
     """The name of a series beside its last point."""
 
-    series: Series
+    series: ChartSeries
     look: Look
     lines: tuple[str, ...]
     bold: bool
@@ -39,8 +39,8 @@ class End:
 class Ends:
     """Where the names of a panel's series stand."""
 
-    beside: tuple[End, ...]
-    along: tuple[End, ...]
+    beside: tuple[EndLabel, ...]
+    along: tuple[EndLabel, ...]
     legend: frozenset[str]
     size: float
 
@@ -51,7 +51,7 @@ class Ends:
         return max(widths) + _GAP + 1 if widths else 0.0
 
 
-def ends(panel: Panel, looks: Sequence[Look], place: Place, height: float) -> Ends:
+def ends(panel: Panel, looks: Sequence[Look], place: PanelPlace, height: float) -> Ends:
     """Chooses where each name stands: a legend takes those that are too long, or too many for the height in px."""
     most = place.width * (0.27 if place.narrow else 0.2)
     beside, along, below = [], [], set[str]()
@@ -64,25 +64,25 @@ def ends(panel: Panel, looks: Sequence[Look], place: Place, height: float) -> En
         if len(one.x) == 1 and one.kind == "curve":
             name += f" {value_text(one.y[0], panel.y)}: one point, no curve"
         if one.names == "along":
-            along.append(End(one, look, (one.name, one.short or one.name), False))
+            along.append(EndLabel(one, look, (one.name, one.short or one.name), False))
             continue
         bold = one.names == "end"
         lines = [part for line in name.split("\n") for part in wrap(line, place.size, most, 4, bold)]
         if len(lines) > 4 or (any(line.endswith("…") for line in lines) and not name.endswith("…")):
             below.add(one.name)
         else:
-            beside.append(End(one, look, tuple(lines), bold))
+            beside.append(EndLabel(one, look, tuple(lines), bold))
     if _PITCH * place.size * sum(len(one.lines) for one in beside) > 0.9 * height:
         below |= {one.series.name for one in beside}
         beside = []
     return Ends(tuple(beside), tuple(along), frozenset(below), place.size)
 
 
-def write_ends(sheet: Sheet, place: Place, names: Ends, x: Scale, y: Scale) -> None:
+def write_ends(sheet: Sheet, place: PanelPlace, names: Ends, x: Scale, y: Scale) -> None:
     """Writes the names, moved apart."""
     for one in names.along:
         _write_along(sheet, one, names.size, x, y)
-    shown: list[tuple[End, Spot]] = []
+    shown: list[tuple[EndLabel, Spot]] = []
     for one in names.beside:
         spot = _last(one.series, x, y)
         if spot is None:
@@ -105,7 +105,7 @@ def write_ends(sheet: Sheet, place: Place, names: Ends, x: Scale, y: Scale) -> N
             sheet.field.hairlines.append(((max(spot[0], x.end - 24) + 4, spot[1]), (x.end + _GAP - 1, middle)))
 
 
-def _last(series: Series, x: Scale, y: Scale) -> Spot | None:
+def _last(series: ChartSeries, x: Scale, y: Scale) -> Spot | None:
     """The last point inside; of a line that leaves the axes, where it leaves."""
     pieces = clipped(list(zip(series.x, series.y, strict=True)), x, y)
     if pieces and series.kind in ("line", "curve", "band"):
@@ -114,7 +114,7 @@ def _last(series: Series, x: Scale, y: Scale) -> Spot | None:
     return max(inside, default=None)
 
 
-def _write_along(sheet: Sheet, end: End, size: float, x: Scale, y: Scale) -> None:
+def _write_along(sheet: Sheet, end: EndLabel, size: float, x: Scale, y: Scale) -> None:
     """The name along the longest straight piece of the line, above it, else below; turned with it."""
     pieces = clipped(list(zip(end.series.x, end.series.y, strict=True)), x, y)
     straight = [(a, b) for piece in pieces for a, b in itertools.pairwise(piece)]

@@ -23,7 +23,7 @@ _SWATCH = 18.0
 
 
 @dataclass(frozen=True)
-class Place:
+class PanelPlace:
     """Where a panel lies, and the sizes of its texts."""
 
     left: float
@@ -51,7 +51,7 @@ class Place:
         return 12.5 if self.narrow else 11.5
 
 
-class Entry(NamedTuple):
+class LegendEntry(NamedTuple):
     """What a legend explains: a series by its look, or a grey band."""
 
     name: str
@@ -59,7 +59,7 @@ class Entry(NamedTuple):
     kind: str
 
 
-def titles(sheet: Sheet, place: Place, panel: Panel, quantity: str) -> float:
+def titles(sheet: Sheet, place: PanelPlace, panel: Panel, quantity: str) -> float:
     """Writes the panel's title and the quantity of its upright axis; gives where they end, px."""
     y, x = place.top, place.left
     lines: list[tuple[str, bool, str]] = []
@@ -79,7 +79,7 @@ def titles(sheet: Sheet, place: Place, panel: Panel, quantity: str) -> float:
     return y + 4 * bool(lines)
 
 
-def x_axis(sheet: Sheet, place: Place, axis: Axis, across: Scale, y: float, title: bool = True) -> float:
+def x_axis(sheet: Sheet, place: PanelPlace, axis: Axis, across: Scale, y: float, title: bool = True) -> float:
     """Draws the lying axis at a height with its ticks and title; gives where it ends, px."""
     ticks = ticks_along(axis, across, place.small, place.left, place.right)
     marks = "".join(f"M{px(at)} {px(y)}v4" for at, _ in ticks)
@@ -96,7 +96,7 @@ def x_axis(sheet: Sheet, place: Place, axis: Axis, across: Scale, y: float, titl
     return bottom
 
 
-def legend(sheet: Sheet, place: Place, entries: Sequence[Entry], left: float, top: float) -> float:
+def legend(sheet: Sheet, place: PanelPlace, entries: Sequence[LegendEntry], left: float, top: float) -> float:
     """Writes what marks and lines mean, side by side and in as many lines as needed; gives where they end, px."""
     x, y = left, top
     for entry in entries:
@@ -110,7 +110,7 @@ def legend(sheet: Sheet, place: Place, entries: Sequence[Entry], left: float, to
     return y + 20 if entries else top
 
 
-def _swatch(sheet: Sheet, entry: Entry, x: float, y: float) -> None:
+def _swatch(sheet: Sheet, entry: LegendEntry, x: float, y: float) -> None:
     middle = x + _SWATCH / 2
     if entry.look is None:
         sheet.rect("edge", Box(x, y - 5, x + _SWATCH, y + 5))

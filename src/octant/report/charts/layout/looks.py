@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from octant.report.charts.picture import Panel, Picture, Series
+    from octant.report.charts.picture import ChartSeries, Panel, Picture
 
 _HUES = ("s1", "s2", "s3", "s4")
 _DASHES = ("", "d2", "d3", "d4")
@@ -58,7 +58,7 @@ def _panel(panel: Panel, known: dict[str, Look]) -> list[Look]:
     return found
 
 
-def _look(one: Series, colour: str, number: int) -> Look:
+def _look(one: ChartSeries, colour: str, number: int) -> Look:
     """The `number`-th look; from the fifth on hues return with another mark and dash."""
     turn = (number + number // 4) % 4
     dash = _DASH_OF[one.dash] if one.dash else "" if one.role == "published" else _DASHES[turn]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from octant.report.charts.layout import scale as scales
 from octant.report.charts.layout.ends import Ends, ends, write_ends
 from octant.report.charts.layout.fonts import cut, text_width, wrap
-from octant.report.charts.layout.frame import Entry, Place, legend, titles, x_axis
+from octant.report.charts.layout.frame import LegendEntry, PanelPlace, legend, titles, x_axis
 from octant.report.charts.layout.labels import ABOVE, BELOW, Box, Spot, Text
 from octant.report.charts.layout.scale import has_place
 from octant.report.charts.layout.series import draw_series
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from octant.report.charts.layout.looks import Look
     from octant.report.charts.layout.scale import Scale
-    from octant.report.charts.picture import Level, Note, Panel, Series
+    from octant.report.charts.picture import ChartSeries, LevelLine, Note, Panel
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Plot:
     """A panel on its way: where it lies, its scales and the looks of its series."""
 
     sheet: Sheet
-    place: Place
+    place: PanelPlace
     panel: Panel
     looks: Sequence[Look]
     x: Scale
@@ -46,7 +46,7 @@ class Plot:
         return Box(self.place.left, self.y.end - 2, self.place.right, self.y.begin - 1)
 
 
-def draw_plots(sheet: Sheet, place: Place, panels: Sequence[Panel], looks: Sequence[Sequence[Look]]) -> float:
+def draw_plots(sheet: Sheet, place: PanelPlace, panels: Sequence[Panel], looks: Sequence[Sequence[Look]]) -> float:
     """Draws panels with one x axis, one under the other; gives where they end, px."""
     panels = [_shown(panel, place) for panel in panels]
     axis, first = panels[0].x, place.top
@@ -59,7 +59,7 @@ def draw_plots(sheet: Sheet, place: Place, panels: Sequence[Panel], looks: Seque
     bars = any(one.kind in ("bars", "line") for panel in panels for one in panel.series)
     across = scales.scale(axis, values, left, right, 0 if bars else 8)
     seen: set[tuple[float, str]] = set()
-    bottom, entries = first, list[Entry]()
+    bottom, entries = first, list[LegendEntry]()
     for number, (panel, mine, end) in enumerate(zip(panels, looks, every, strict=True)):
         marks = tuple(replace(one, label="") if (one.at, one.label) in seen else one for one in panel.marks)
         seen.update((mark.at, mark.label) for mark in panel.marks)
@@ -72,7 +72,7 @@ def draw_plots(sheet: Sheet, place: Place, panels: Sequence[Panel], looks: Seque
 
 
 def _draw(
-    sheet: Sheet, place: Place, panel: Panel, looks: Sequence[Look], end: Ends, across: Scale, height: float
+    sheet: Sheet, place: PanelPlace, panel: Panel, looks: Sequence[Look], end: Ends, across: Scale, height: float
 ) -> float:
     """Draws one panel above its x axis; gives the height of the axis, px."""
     top = titles(sheet, place, panel, panel.y.title)
@@ -98,7 +98,7 @@ def _draw(
     return base
 
 
-def _shown(panel: Panel, place: Place) -> Panel:
+def _shown(panel: Panel, place: PanelPlace) -> Panel:
     """The panel without what has no place on its axes, and with ticks of bearable length."""
     y = replace(panel.y, ticks=tuple((at, cut(text, place.small, 0.22 * place.width)) for at, text in panel.y.ticks))
     return replace(
@@ -109,16 +109,16 @@ def _shown(panel: Panel, place: Place) -> Panel:
     )
 
 
-def _height(place: Place, panels: int) -> float:
+def _height(place: PanelPlace, panels: int) -> float:
     single = 232.0 if place.narrow else 264.0
     return single if panels == 1 else 150.0 if place.narrow else 168.0
 
 
-def _entries(panel: Panel, looks: Sequence[Look], end: Ends) -> Iterable[Entry]:
+def _entries(panel: Panel, looks: Sequence[Look], end: Ends) -> Iterable[LegendEntry]:
     for one, look in zip(panel.series, looks, strict=True):
         if one.name and (one.names == "legend" or one.name in end.legend):
-            yield Entry(one.name, look, one.kind)
-    yield from (Entry(band.label, None, "band") for band in panel.bands if band.label)
+            yield LegendEntry(one.name, look, one.kind)
+    yield from (LegendEntry(band.label, None, "band") for band in panel.bands if band.label)
 
 
 def _ground(plot: Plot, base: float) -> None:
@@ -140,7 +140,7 @@ def _ground(plot: Plot, base: float) -> None:
             sheet.path("axis" if mark.dash == "solid" else "at", line, mark.label)
 
 
-def _foot(panel: Panel, place: Place) -> float:
+def _foot(panel: Panel, place: PanelPlace) -> float:
     """Room above the x axis for words at the bottom."""
     lines = [len(region.lines) for region in panel.regions if region.place == "bottom"]
     return place.size * PITCH * max(lines) + 6 if lines else 0.0
@@ -156,7 +156,7 @@ def _level_lines(plot: Plot) -> None:
         plot.sheet.field.add_line(line)
 
 
-def _level_label(plot: Plot, level: Level) -> None:
+def _level_label(plot: Plot, level: LevelLine) -> None:
     """The label of a plateau over it or under it, where it covers least."""
     size = plot.place.size
     begin, end, y = plot.x.held(level.begin), plot.x.held(level.end), plot.y.at(level.y)
@@ -211,7 +211,7 @@ def _own(plot: Plot, at: Spot) -> list[Spot]:
 
 def _point_labels(plot: Plot) -> None:
     """Labels of single points, those of the most crowded first."""
-    wanted: list[tuple[Spot, str, Look, Series]] = []
+    wanted: list[tuple[Spot, str, Look, ChartSeries]] = []
     for one, look in zip(plot.panel.series, plot.looks, strict=True):
         if one.names != "points":
             continue

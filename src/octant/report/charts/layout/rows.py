@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from octant.report.charts.layout import scale as scales
 from octant.report.charts.layout.fonts import cut, text_width, wrap
-from octant.report.charts.layout.frame import Entry, Place, legend, titles, x_axis
+from octant.report.charts.layout.frame import LegendEntry, PanelPlace, legend, titles, x_axis
 from octant.report.charts.layout.labels import Box, Text
 from octant.report.charts.layout.scale import value_text
 from octant.report.charts.layout.series import arrow, point_title
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from octant.report.charts.layout.looks import Look
     from octant.report.charts.layout.scale import Scale
-    from octant.report.charts.picture import Column, Panel, Series
+    from octant.report.charts.picture import ChartSeries, Column, Panel
 
 _LANE = 13.0
 _GAP = 16.0
@@ -46,7 +46,7 @@ class _Row:
 
 @dataclass(frozen=True)
 class _Layout:
-    place: Place
+    place: PanelPlace
     panel: Panel
     left: float
     right: float
@@ -59,7 +59,7 @@ class _Layout:
         return self.names == self.place.width
 
 
-def draw_rows(sheet: Sheet, place: Place, panel: Panel, looks: Sequence[Look]) -> float:
+def draw_rows(sheet: Sheet, place: PanelPlace, panel: Panel, looks: Sequence[Look]) -> float:
     """Draws a panel of rows; gives where it ends, px."""
     layout = _layout(place, panel)
     across = scales.scale(panel.x, scales.x_values(panel), layout.left, layout.right, 0 if _from_zero(panel) else 8)
@@ -84,9 +84,9 @@ def _from_zero(panel: Panel) -> bool:
     return any(one.kind in ("across", "stack") for one in panel.series)
 
 
-def _lanes(panel: Panel) -> list[list[tuple[int, Series]]]:
+def _lanes(panel: Panel) -> list[list[tuple[int, ChartSeries]]]:
     """Series that share a lane of each row: all stacks; strokes and the series before them; others have one each."""
-    lanes: list[list[tuple[int, Series]]] = []
+    lanes: list[list[tuple[int, ChartSeries]]] = []
     for number, one in enumerate(panel.series):
         stacked = one.kind == "stack" and number and panel.series[number - 1].kind == "stack"
         if lanes and (stacked or one.marker == "tick"):
@@ -96,7 +96,7 @@ def _lanes(panel: Panel) -> list[list[tuple[int, Series]]]:
     return lanes or [[]]
 
 
-def _layout(place: Place, panel: Panel) -> _Layout:
+def _layout(place: PanelPlace, panel: Panel) -> _Layout:
     size = place.size
     names = [" ".join(text.split()) for _, text in panel.y.ticks]
     widest = max((text_width(name, size) for name in names), default=0.0)
@@ -243,7 +243,7 @@ def _draw_lane(
     across: Scale,
     rows: Sequence[_Row],
     lane: int,
-    mine: Sequence[tuple[Series, Look]],
+    mine: Sequence[tuple[ChartSeries, Look]],
 ) -> None:
     panel, size = layout.panel, layout.place.size
     heights = {row.at: _lane_middle(row, lane, len(_lanes(panel))) for row in rows}
@@ -267,7 +267,7 @@ def _draw_lane(
                     reached[at] = begin + x
 
 
-def _mark(sheet: Sheet, one: Series, look: Look, i: int, across: Scale, y: float, size: float, title: str) -> None:
+def _mark(sheet: Sheet, one: ChartSeries, look: Look, i: int, across: Scale, y: float, size: float, title: str) -> None:
     low = one.low[i] if i < len(one.low) else one.x[i]
     high = one.high[i] if i < len(one.high) else one.x[i]
     begin, end = across.held(low), across.held(high)
@@ -286,7 +286,7 @@ def _mark(sheet: Sheet, one: Series, look: Look, i: int, across: Scale, y: float
             sheet.field.place((across.at(one.x[i]), y), [label], Box(across.begin, y - 30, across.end, y + 30))
 
 
-def _bar(sheet: Sheet, one: Series, look: Look, i: int, across: Scale, y: float, begin: float, title: str) -> Box:
+def _bar(sheet: Sheet, one: ChartSeries, look: Look, i: int, across: Scale, y: float, begin: float, title: str) -> Box:
     half = 8.0 if one.kind == "stack" else 4.5
     left, right = across.held(begin), across.held(begin + one.x[i])
     box = Box(min(left, right), y - half, max(left, right), y + half)
@@ -328,11 +328,11 @@ def _notes(sheet: Sheet, layout: _Layout, across: Scale, rows: Sequence[_Row]) -
                 break
 
 
-def _entries(panel: Panel, looks: Sequence[Look]) -> list[Entry]:
+def _entries(panel: Panel, looks: Sequence[Look]) -> list[LegendEntry]:
     found = []
     named = [one for one in panel.series if one.name and one.names != "none"]
     alone = len(named) == 1 and named[0].kind in ("across", "stack")
     for one, look in zip(panel.series, looks, strict=True):
         if one.name and one.names != "none" and not alone:
-            found.append(Entry(one.name, look, one.kind))
-    return found + [Entry(band.label, None, "band") for band in panel.bands if band.label]
+            found.append(LegendEntry(one.name, look, one.kind))
+    return found + [LegendEntry(band.label, None, "band") for band in panel.bands if band.label]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from octant.report.charts.layout.labels import Spot
     from octant.report.charts.layout.looks import Look
     from octant.report.charts.layout.scale import Scale
-    from octant.report.charts.picture import Panel, Series
+    from octant.report.charts.picture import ChartSeries, Panel
 
 MOST_MARKS = 1000
 """A series of more points is drawn by its least, median and greatest in each pixel column."""
@@ -24,7 +24,7 @@ _PALEST = 0.12  # opacity of the palest cell
 _TITLED = 200  # marks of a series that say what they are on pointing
 
 
-def draw_series(sheet: Sheet, series: Series, look: Look, panel: Panel, x: Scale, y: Scale, base: float) -> None:
+def draw_series(sheet: Sheet, series: ChartSeries, look: Look, panel: Panel, x: Scale, y: Scale, base: float) -> None:
     """Draws one series; `base` is the height of the x axis, px."""
     with sheet.group(look.colour):
         if series.kind == "bars":
@@ -49,7 +49,7 @@ def draw_series(sheet: Sheet, series: Series, look: Look, panel: Panel, x: Scale
             _marks(sheet, series, look, panel, x, y)
 
 
-def point_title(series: Series, number: int, panel: Panel) -> str:
+def point_title(series: ChartSeries, number: int, panel: Panel) -> str:
     """What a point is, for those who point at it."""
     x, y = value_text(series.x[number], panel.x), value_text(series.y[number], panel.y)
     label = series.labels[number] if number < len(series.labels) else series.name
@@ -69,7 +69,7 @@ def _line(sheet: Sheet, points: Sequence[Spot], look: Look, x: Scale, y: Scale) 
         sheet.field.add_line(piece)
 
 
-def _marks(sheet: Sheet, series: Series, look: Look, panel: Panel, x: Scale, y: Scale) -> None:
+def _marks(sheet: Sheet, series: ChartSeries, look: Look, panel: Panel, x: Scale, y: Scale) -> None:
     crowded = len(series.x) > 60
     radius = 2.2 if crowded else RADIUS
     for i, (a, b) in enumerate(zip(series.x, series.y, strict=True)):
@@ -79,7 +79,7 @@ def _marks(sheet: Sheet, series: Series, look: Look, panel: Panel, x: Scale, y: 
             sheet.mark("o" if is_open else "m", look.shape, (x.at(a), y.at(b)), title, radius)
 
 
-def _intervals(sheet: Sheet, series: Series, x: Scale, y: Scale) -> None:
+def _intervals(sheet: Sheet, series: ChartSeries, x: Scale, y: Scale) -> None:
     lines = []
     for a, low, high in zip(series.x, series.low, series.high, strict=False):
         if x.holds(a) and math.isfinite(low) and math.isfinite(high) and high > low:
@@ -112,7 +112,7 @@ def _columns(sheet: Sheet, spots: Sequence[Spot], look: Look) -> None:
         sheet.field.add_line(line)
 
 
-def _bars(sheet: Sheet, series: Series, panel: Panel, x: Scale, y: Scale, base: float) -> None:
+def _bars(sheet: Sheet, series: ChartSeries, panel: Panel, x: Scale, y: Scale, base: float) -> None:
     """A bar over each stretch of x; all are as wide as the middles nearest to each other are apart."""
     known = [(x.at(a), b, i) for i, (a, b) in enumerate(zip(series.x, series.y, strict=True)) if x.holds(a) and b > 0]
     places = sorted({x.at(a) for a in series.x if x.holds(a)})
@@ -128,7 +128,7 @@ def _bars(sheet: Sheet, series: Series, panel: Panel, x: Scale, y: Scale, base: 
         sheet.field.add_line([(at, top), (at, base)])
 
 
-def _cells(sheet: Sheet, series: Series, x: Scale, y: Scale) -> None:
+def _cells(sheet: Sheet, series: ChartSeries, x: Scale, y: Scale) -> None:
     """Squares of one unit of each axis; the palest can still be seen."""
     titled = len(series.x) <= _TITLED
     for i, (a, b, shade) in enumerate(zip(series.x, series.y, series.shades, strict=True)):

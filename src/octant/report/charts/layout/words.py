@@ -10,7 +10,7 @@ from octant.report.charts.layout.labels import Text, fits, spread
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from octant.report.charts.layout.frame import Place
+    from octant.report.charts.layout.frame import PanelPlace
     from octant.report.charts.layout.scale import Scale
     from octant.report.charts.layout.svg import Sheet
     from octant.report.charts.picture import Axis, Mark, Region
@@ -19,13 +19,13 @@ PITCH = 1.25
 """Between lines of a label, of its size."""
 
 
-def half_of_last(axis: Axis, place: Place) -> float:
+def half_of_last(axis: Axis, place: PanelPlace) -> float:
     """Room at the right for half of the last tick."""
     half = max((text_width(text, place.small) / 2 for _, text in axis.ticks[-1:]), default=0.0)
     return min(0.1 * place.width, half) + 2
 
 
-def regions(sheet: Sheet, place: Place, stretches: Sequence[Region], across: Scale, top: float) -> float:
+def regions(sheet: Sheet, place: PanelPlace, stretches: Sequence[Region], across: Scale, top: float) -> float:
     """Words over stretches of x from `top` on; gives where they end, px. Where room is short they are fewer."""
     edge, bottom = place.left, top
     for region in sorted(stretches, key=lambda one: one.begin):
@@ -62,7 +62,7 @@ def _choices(region: Region, size: float, room: float) -> Iterable[list[tuple[st
     yield [(lines[0][0].split()[0].rstrip(":,"), lines[0][1])]
 
 
-def mark_labels(sheet: Sheet, place: Place, marks: Sequence[Mark], across: Scale, top: float) -> float:
+def mark_labels(sheet: Sheet, place: PanelPlace, marks: Sequence[Mark], across: Scale, top: float) -> float:
     """Names of lines across, above them, in as many rows as they need (at most three); gives where they end, px."""
     shown = sorted((mark for mark in marks if mark.label and across.holds(mark.at)), key=lambda mark: mark.at)
     names = [cut(mark.label, place.small, place.width / 2) for mark in shown]

@@ -21,7 +21,7 @@ _STREAMS = 128  # parts of the sequence; a batch is a multiple of it
 
 
 @dataclass(frozen=True)
-class Rounds:
+class UpdateRounds:
     """Who has which words, and how many rounds of updates follow each other."""
 
     shares: NDArray[np.float64]  # of the table, by rank
@@ -35,13 +35,13 @@ class Rounds:
         return len(self.shares)
 
 
-def rounds_of(knobs: Mapping[str, str], ranks: int) -> Rounds:
+def rounds_of(knobs: Mapping[str, str], ranks: int) -> UpdateRounds:
     """What all algorithms between ranks have in common."""
     words, per_word = words_of(knobs), int(knobs["updates"])
     sizes = words // ranks + (np.arange(ranks) < words % ranks)
     asked = -(-int(knobs["batch"]) // _STREAMS) * _STREAMS
     batch = asked or MOST_AHEAD // (2 if knobs["algorithm"] == "halves" else 1)
-    return Rounds(sizes / words, per_word * words, batch, -(-per_word * int(sizes.max()) // batch))
+    return UpdateRounds(sizes / words, per_word * words, batch, -(-per_word * int(sizes.max()) // batch))
 
 
 def words_of(knobs: Mapping[str, str]) -> int:
@@ -66,12 +66,12 @@ def _part(messages: int, words: float) -> Part:
     return Part("", messages, round(WORD_BYTES * words), exact=False)
 
 
-def _halves(of: Rounds) -> Part:
+def _halves(of: UpdateRounds) -> Part:
     """A message to each other rank in each round, also of no words."""
     return _part(of.rounds * of.ranks * (of.ranks - 1), of.updates * float(1 - (of.shares**2).sum()))
 
 
-def _hypercube(of: Rounds) -> Part:
+def _hypercube(of: UpdateRounds) -> Part:
     """Halves of the ranks exchange what belongs to the other half, and so on; each message begins with its length."""
     messages, words = 0, 0.0
     groups = [(0, of.ranks)]
@@ -88,7 +88,7 @@ def _hypercube(of: Rounds) -> Part:
     return _part(messages, words + messages)
 
 
-def _routed(of: Rounds) -> Part:
+def _routed(of: UpdateRounds) -> Part:
     """Along the row of a grid of ranks to the column of a word, and along the column."""
     rows, columns = squarest(of.ranks)
     shares = of.shares.reshape(rows, columns)
@@ -96,7 +96,7 @@ def _routed(of: Rounds) -> Part:
     return _part(of.rounds * of.ranks * (columns + rows - 2), of.updates * leaves)
 
 
-def _buckets(of: Rounds) -> Part:
+def _buckets(of: UpdateRounds) -> Part:
     """The fullest of the buckets is sent when so many updates wait; which one that is depends on when messages come.
 
     Buckets are refilled in turn, so that on average the fullest has twice its equal share.
@@ -106,7 +106,7 @@ def _buckets(of: Rounds) -> Part:
     return _part(round(leaves / sent) + of.ranks * (of.ranks - 1), leaves)
 
 
-_ALGORITHMS: Mapping[str, Callable[[Rounds], Part]] = {
+_ALGORITHMS: Mapping[str, Callable[[UpdateRounds], Part]] = {
     "halves": _halves,
     "hypercube": _hypercube,
     "opt2": _hypercube,

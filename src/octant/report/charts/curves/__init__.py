@@ -1,0 +1,1 @@
+"""Curves along an axis: metrics by a knob, ladders of memory, messages, spread, time and the roofline."""

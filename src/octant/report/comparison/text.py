@@ -1,0 +1,229 @@
+"""Two runs side by side, for the terminal and for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from collections import Counter
+from typing import TYPE_CHECKING, TextIO
+
+from rich.text import Text
+
+from octant import units
+from octant.report import claims
+from octant.report.claims import mark
+from octant.report.comparison import statements, two_programs
+from octant.report.export.tidy import number
+from octant.report.plain import clean
+from octant.report.screen.first_screen import absent_workloads
+from octant.report.tables import text
+from octant.stats.grades import SIGNS
+from octant.stats.verdicts import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from octant.analysis.compare import Comparison, Comparisons, Word
+    from octant.stats import Estimate
+    from octant.stats.verdicts import Verdict
+
+STYLES: dict[Word, str] = {
+    "slower": "red", "differs": "yellow", "cannot tell": "yellow", "faster": "green", "not comparable": "yellow",
+}  # fmt: skip
+
+
+def show(found: Comparisons, every: bool = False, file: TextIO | None = None) -> None:
+    """Prints the comparison, the worst news first.
+
+    Args:
+        every: also each figure that only one run has.
+    """
+    text.put(lambda width: lines(found, width, every), file or sys.stdout)
+
+
+def lines(found: Comparisons, width: int = 100, every: bool = False) -> list[Text]:
+    """The comparison as styled lines of at most `width` columns, in the order and the words of its page."""
+    before, after = found.before.run, found.after.run
+    believed = statements.belief(found)
+    first = two_programs.sentences(found)
+    page = [
+        *(line for sentence in first for line in _wrap(sentence, width, "bold")),
+        _run_line("A", before.id, before.title, before.machine.name),
+        _run_line("B", after.id, after.title, after.machine.name),
+        *([] if first else _wrap(statements.answer(found), width, "bold")),
+        *_wrap(" · ".join(f"{number} {words}" for number, words in statements.counts(found)), width, ""),
+    ]
+    if found.compared and before.id != after.id:
+        page += _wrap(f"{SIGNS[believed.grade]} {believed.grade.capitalize()}: {believed.text}", width, "")
+    page += _figures(found, width, every)
+    page += [] if every else _only_lines(found, width)
+    for step in statements.steps(found):
+        page += [
+            Text(),
+            *_wrap(f"{step.title}: {step.body}", width, "dim"),
+            *(Text(f"  {line}") for line in step.lines),
+        ]
+    if absent := absent_workloads(found.before, found.after):
+        page += [
+            Text(),
+            Text(text.ABSENT, style="bold"),
+            *(line for one in absent for line in _wrap(f"  {one}", width, "")),
+        ]
+    if found.differences:
+        page += [Text(), Text("What else differs", style="bold")]
+        for what, in_a, in_b in found.differences:
+            page += _wrap(f"  {what}: {in_a} in A, {in_b} in B", width, "")
+    return page
+
+
+def _figures(found: Comparisons, width: int, every: bool) -> list[Text]:
+    """The figures under the headings of their words, then what their numbers are."""
+    rows = [*statements.ordered(found), *(one for one in found.figures if one.verdict is None)]
+    speeds = [one.verdict.speed if one.verdict else None for one in rows]
+    claimed = claims.claims(speeds)
+    marks = {sort: mark(number) for number, sort in enumerate(claimed)}
+    page = []
+    for word, heading in statements.ORDER.items():
+        figures = [one for one in rows if one.word == word and (every or not one.is_alone)]
+        if figures:
+            page += [Text(), Text(f"{heading} ({len(figures)})", style=f"bold {STYLES.get(word, '')}".strip())]
+            page += [line for figure in figures for line in _figure_lines(figure, found, marks, width)]
+    if not claimed:
+        return page
+    page += [Text(), *_wrap(f"×  speed of B over A; less than {percent(found.margin)} is of no interest", width, "dim")]
+    page += [line for sort, words in claimed.items() for line in _wrap(f"{marks[sort]}  {words}", width, "dim")]
+    page += _wrap(f"→  {statements.values_text(found)}", width, "dim")
+    return [
+        *page,
+        *_wrap("±  smallest detectable difference: one that is detected in 80 % of cases at this noise", width, "dim"),
+    ]
+
+
+def _only_lines(found: Comparisons, width: int) -> list[Text]:
+    """`27 figures only in A: node/stream 12, …; --all lists them`, for each side that has some."""
+    page = []
+    for side, alone in (
+        ("A", [one for one in found.figures if one.is_alone and one.after is None]),
+        ("B", [one for one in found.figures if one.is_alone and one.before is None]),
+    ):
+        if alone:
+            names = Counter(one.figure.workload.name for one in alone)
+            listed = ", ".join(f"{clean(name)} {number}" for name, number in names.most_common())
+            what = units.counted(len(alone), "figure")
+            page += [Text(), *_wrap(f"{what} only in {side}: {listed}; --all lists them", width, "")]
+    return page
+
+
+def _run_line(name: str, run: str, title: str, machine: str) -> Text:
+    return Text.assemble((f"{name} ", "bold"), f"{run}  {clean(title)}  ", (clean(machine), "dim"))
+
+
+def _figure_lines(one: Comparison, found: Comparisons, marks: Mapping[claims.Sort, str], width: int) -> list[Text]:
+    name = statements.name(one)
+    if one.verdict is None:
+        return _wrap(f"  {name}", width, "") + _wrap(f"    {_why(one)}", width, "")
+    judged = [figure for figure in found.figures if figure.verdict]
+    wide = [max(len(part(figure)) for figure in judged) for part in (statements.name, _values, _ratio)]
+    room = max(16, min(width - wide[1] - wide[2] - 8, wide[0]))
+    first, *more = textwrap.wrap(name, room) or [""]
+    line = Text(f"  {first:<{room}}  {_values(one):>{wide[1]}}  ").append(_ratio(one), style="bold")
+    speed = one.verdict.speed
+    line.append(
+        f" {marks[sort]}" if speed and (sort := claims.sort_of(speed)) in marks and _ends(speed) else "", style="dim"
+    )
+    below = [line, *(Text(f"    {words}") for words in more)]
+    words = [] if one.word in ("differs", "no difference seen") else [one.verdict.text]  # the heading says it
+    words += [f"smallest detectable difference {findable}"] if (findable := statements.findable_text(one)) else []
+    below += _wrap(f"    {'; '.join(words)}", width, "")
+    return below + (_wrap(f"    {_why(one)}", width, "yellow") if one.why else [])
+
+
+def _why(one: Comparison) -> str:
+    return clean("; ".join(one.why))
+
+
+def _values(one: Comparison) -> str:
+    """Both values in one scale: `93.80 → 89.11 Gflop/s`; their ratio is the one that is printed."""
+    before, after = (value or 0.0 for value in one.values)
+    base = one.figure.metric.unit
+    scale, prefix = (1.0, "") if base == "1" else units.si_scale(before, 4, base)
+    numbers = [f"{value / scale:.{units.decimals(value / scale, 4)}f}" for value in (before, after)]
+    return f"{numbers[0]} → {numbers[1]} {'' if base == '1' else prefix + base:<7}"
+
+
+def _ratio(one: Comparison) -> str:
+    if one.verdict is None or one.speed is None:
+        return ""
+    return f"×{one.speed:.3f}  {_ends(one.verdict.speed)}".rstrip()
+
+
+def _ends(speed: Estimate | None) -> str:
+    """The ends of the interval; none of a ratio that is not measurable."""
+    return "" if speed is None or speed.is_too_wide else f"{speed.low:.3f} … {speed.high:.3f}"
+
+
+def _wrap(words: str, width: int, style: str) -> list[Text]:
+    hang = " " * (len(words) - len(words.lstrip()) and 4)
+    return [Text(line, style=style) for line in textwrap.wrap(words, width, subsequent_indent=hang)]
+
+
+def as_json(found: Comparisons) -> str:
+    """The comparison, for programs."""
+    return json.dumps(document(found), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def document(found: Comparisons) -> dict[str, object]:
+    """The comparison as JSON has it."""
+    return {
+        "a": found.before.run.id,
+        "b": found.after.run.id,
+        **({"answer": answer} if (answer := two_programs.sentences(found)) else {}),
+        "threshold": found.margin,
+        "rounds": found.rounds,
+        "regressions": len(found.regressions),
+        "undecided": len(found.undecided),
+        "figures": [_figure(figure) for figure in found.figures],
+        "absent": absent_workloads(found.before, found.after),
+        "differences": [{"what": what, "a": before, "b": after} for what, before, after in found.differences],
+    }
+
+
+def _figure(one: Comparison) -> dict[str, object]:
+    row, verdict = one.figure, one.verdict
+    values = [None if value is None else number(value) for value in one.values]
+    return {
+        "workload": row.workload.name,
+        "title": row.title,
+        "mode": row.mode,
+        "ranks": row.points[0].ranks,
+        "knobs": dict(row.knobs),
+        "metric": row.metric.name,
+        "unit": row.metric.unit,
+        "a": values[0],
+        "b": values[1],
+        "values_are": one.values_are,
+        "speed": one.speed,
+        **_interval(verdict),
+        "word": one.word,
+        "why": list(one.why),
+        "lost": one.lost,
+    }
+
+
+def _interval(verdict: Verdict | None) -> dict[str, object]:
+    """What the verdict rests on; without one, nothing."""
+    speed = verdict.speed if verdict else None
+    stated = speed if speed and not speed.is_too_wide else None
+    return {
+        "low": stated.low if stated else None,
+        "high": stated.high if stated else None,
+        "interval": speed.stated.text if speed else "",
+        "verdict": verdict.text if verdict else "",
+        "p": verdict.p if verdict and speed else None,
+        "hidden": verdict.hidden if verdict and speed else None,
+        "findable": verdict.findable if verdict and speed else None,
+        "number": verdict.number if verdict else 0,
+        "unit_of_number": verdict.unit if verdict else "",
+        "needed": verdict.needed if verdict else None,
+    }

@@ -1,0 +1,1 @@
+"""Results for other programs, and what is removed from what is shared."""

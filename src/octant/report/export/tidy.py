@@ -1,0 +1,419 @@
+"""Figures, results and samples as tidy rows, for programs: CSV, Parquet and JSON say the same."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
+
+from octant.failure import Exit, Refusal, suggestion
+from octant.program import shell_text
+from octant.report.claims import NARROW
+from octant.report.export.sharing import cleaned
+from octant.report.plain import clean_lines, escaped
+from octant.report.results import further_figures, told_results
+from octant.report.screen.first_screen import RunReport, first_screen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from octant.analysis.figures import Figure
+    from octant.analysis.summary import Summary
+    from octant.record import Failure, Point, Series
+    from octant.report.screen.first_screen import FirstScreen
+    from octant.store import StoredRun
+
+FORMATS = ("csv", "parquet", "json")
+What = Literal["figures", "results", "samples"]
+_ROWS = 2**16
+"""Rows of a row group of Parquet; so many are in memory at a time."""
+
+
+@dataclass(frozen=True)
+class FigureLine:
+    """One metric of a cell. Numbers are in the base unit that `unit` names; `None` where there is no number."""
+
+    run: str
+    machine: str
+    started: str
+    workload: str
+    title: str
+    mode: str
+    ranks: int
+    threads: int
+    knobs: str  # JSON object, names sorted
+    metric: str  # the headline comes first; phases and readings have the names of their series
+    unit: str
+    better: str  # "higher" or "lower"
+    median: float | None
+    low: float | None  # what low and high are, `claim` says
+    high: float | None
+    kind: str  # "order statistics", "student": ends of a 95 % interval; "two values"; "one launch"; "not measurable"
+    claim: str  # "95 % interval for the median over 6 launches between 07:35 and 07:38"
+    launches: int  # that the median is made of; those of equal points of the run count
+    tried: int  # the others lost most of their time, failed, or have no value
+    first_start: str  # of these launches, ISO 8601 with offset
+    last_start: str
+    next_low: float | None  # where the next launch would lie (95 %), from six launches on
+    next_high: float | None
+    samples: int
+    limit: float | None
+    limit_source: str
+    of_limit: float | None  # `None` where there is no limit, or the figure is one
+    is_limit: bool
+    passed: bool
+    doubts: str  # "doubtful: …; note: …", the worst first
+    stopped_by: str
+    mpi: str
+    source: str  # of an imported figure: "of IMB 2021.11, read from a.txt, line 35"; "": it was measured
+
+
+@dataclass(frozen=True)
+class ResultLine:
+    """One named result or check of one launch and group."""
+
+    run: str
+    workload: str
+    title: str
+    mode: str
+    ranks: int
+    knobs: str
+    launch: str
+    group: int
+    result: str
+    value: float | None  # `None` where it is no number
+    unit: str
+    bound: float | None  # of a check
+    passed: bool | None  # whether the check's value is within its bound
+
+
+@dataclass  # not frozen: there are millions, and that takes three times as long
+class SampleLine:
+    """One sample of one series, as measured. A time in ns covers `batch` chunks or steps."""
+
+    run: str
+    workload: str
+    title: str
+    mode: str
+    ranks: int
+    knobs: str
+    launch: str
+    series: str  # "step", "phase/pack", "reading/residual"
+    role: str
+    group: int
+    rank: int | None  # `None`: the slowest rank's, where the record keeps no other
+    thread: int | None
+    sample: int
+    begin_ns: int | None  # from the common start; `None` where it is not recorded
+    value: float
+    unit: str
+    batch: int
+    entries: int | None  # how often a phase was entered
+    warmup: bool
+    preempted: bool
+
+
+Line: TypeAlias = FigureLine | ResultLine | SampleLine
+
+
+def figure_lines(summary: Summary) -> Iterator[FigureLine]:
+    """One line per cell and metric, the headline first."""
+    for headline in summary.figures:
+        yield from (_figure_line(summary.run, figure) for figure in (headline, *further_figures(summary, headline)))
+
+
+def _figure_line(run: StoredRun, figure: Figure) -> FigureLine:
+    value, point, following = figure.value, figure.point, figure.next_launch
+    return FigureLine(
+        run=run.id,
+        machine=run.machine.name,
+        started=run.started,
+        workload=figure.workload.name,
+        title=figure.title,
+        mode=figure.mode,
+        ranks=point.ranks,
+        threads=point.threads,
+        knobs=_knobs_json(figure),
+        metric=figure.metric.name,
+        unit=figure.metric.unit,
+        better=figure.metric.better,
+        median=number(value.middle) if value else None,
+        low=number(value.low) if value and value.kind != "not measurable" else None,
+        high=number(value.high) if value and value.kind != "not measurable" else None,
+        kind=value.kind if value else "",
+        claim=value.text if value else "",
+        launches=value.number if value else 0,
+        tried=figure.tried,
+        first_start=value.period.begin.isoformat(timespec="seconds") if value else "",
+        last_start=value.period.end.isoformat(timespec="seconds") if value else "",
+        next_low=number(following.low) if following else None,
+        next_high=number(following.high) if following else None,
+        samples=sum(launch.count for launch in figure.counted),
+        limit=figure.at_limit,
+        limit_source=figure.limit.source if figure.limit else "",
+        of_limit=figure.of_limit,
+        is_limit=figure.is_limit,
+        passed=not figure.wrong,
+        doubts="; ".join(f"{one.grade.name.lower()}: {one.text}" for one in figure.doubts),
+        stopped_by=point.stopped_by,
+        mpi=" ".join(point.process.mpi.split()),
+        source=_source(point),
+    )
+
+
+def _source(point: Point) -> str:
+    return f"{point.notes['imported']}, line {point.notes.get('lines', '?')}" if "imported" in point.notes else ""
+
+
+def _knobs_json(figure: Figure) -> str:
+    return json.dumps(dict(figure.knobs), sort_keys=True)
+
+
+def number(value: float) -> float | None:
+    """The value, or `None` where it is no number that JSON knows."""
+    return value if math.isfinite(value) else None
+
+
+def result_lines(summary: Summary) -> Iterator[ResultLine]:
+    """One line per launch, group and named result or check; of a program's wrong answer only checks."""
+    for figure in summary.figures:
+        knobs = _knobs_json(figure)
+        for point in figure.points:
+            for one in told_results(figure, point):
+                yield ResultLine(
+                    summary.run.id, figure.workload.name, figure.title, figure.mode, point.ranks, knobs, point.launch,
+                    one.group, one.name, number(one.value), one.unit, one.bound,
+                    None if one.bound is None else one.passed,
+                )  # fmt: skip
+
+
+def sample_lines(summary: Summary) -> Iterator[SampleLine]:
+    """One line per sample of the run, warm-up included; reads one point's samples at a time.
+
+    Raises:
+        RecordError: the samples of a point can no longer be read.
+    """
+    for figure in summary.figures:
+        knobs = _knobs_json(figure)
+        for point in figure.points:
+            samples = point.read()
+            for series in samples.series:
+                yield from _series_lines(summary.run, figure, knobs, point, series)
+            for kept in samples.reduced:
+                for i, value in enumerate(() if kept.slowest_ns is None else kept.slowest_ns.tolist()):
+                    yield SampleLine(
+                        summary.run.id, figure.workload.name, figure.title, figure.mode, point.ranks, knobs,
+                        point.launch, kept.name, kept.role, kept.group, None, None, i, None, value, "ns",
+                        point.batch_of(kept.group, kept.role), None, i < point.warmup, False,
+                    )  # fmt: skip
+
+
+def _series_lines(run: StoredRun, figure: Figure, knobs: str, point: Point, series: Series) -> Iterator[SampleLine]:
+    head, steps = series.head, series.head.name == "step"
+    begins = series.begin_ns if steps else None
+    batch = point.batch_of(head.group, head.role)
+    for i, value in enumerate(series.values.tolist()):
+        yield SampleLine(
+            run.id, figure.workload.name, figure.title, figure.mode, point.ranks, knobs, point.launch,
+            head.name, head.role, head.group, head.rank, head.thread, i,
+            None if begins is None else int(begins[i]), value, head.unit, batch,
+            None if series.entries is None else int(series.entries[i]),
+            steps and i < point.warmup, i in series.preempted,
+        )  # fmt: skip
+
+
+def as_json(report: RunReport, page: Path | None = None, clean: Callable[[str], str] = str, files: bool = True) -> str:
+    """The whole report: run, figures, results, failures, disagreements, and the path of a page that was written.
+
+    Args:
+        clean: what every text goes through (`sharing.cleaner`).
+        files: as in `document`, if nothing is cleaned.
+    """
+    found = document(report, page, files=files and clean is str)
+    return json.dumps(cleaned(found, clean), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def document(report: RunReport, page: Path | None = None, files: bool = True) -> dict[str, object]:
+    """The same as an object that JSON can hold.
+
+    Args:
+        files: list the files that launches left; not for others, since programs choose the names.
+    """
+    summary = report.summary
+    run, machine = summary.run, summary.run.machine
+    return {
+        "run": run.id,
+        "title": run.title,
+        "started": run.started,
+        "complete": run.complete,
+        "imported": [asdict(one) for one in run.imported],
+        "machine": machine.name,
+        "processor": machine.processor.model,
+        "first_screen": _told(report.first),
+        "figures": [
+            {**_structure(_figure_line(run, figure)), "doubts": _doubts(figure)}
+            for headline in summary.figures
+            for figure in (headline, *further_figures(summary, headline))
+        ],
+        "results": [_structure(line) for line in result_lines(summary)],
+        "failures": [_without_files(asdict(failure)) for failure in run.failures],
+        "files": _files(run) if files else [],
+        "disagreements": [asdict(disagreement) for disagreement in machine.disagreements],
+        "damaged_lines": list(run.unread),
+        "unknown_workloads": list(summary.unknown),
+        **({"programs": programs} if (programs := _programs(run)) else {}),
+        **({"report": str(page)} if page else {}),
+    }
+
+
+def _programs(run: StoredRun) -> list[dict[str, object]]:
+    """What was started of the user's programs, with the words of each line as in a shell."""
+    return [
+        {
+            "workload": ask.subject.name,
+            "command": shell_text(ask.subject.command),
+            "knobs": dict(ask.knobs),
+            "environment": dict(ask.subject.environment),
+            "input": ask.subject.input,
+            "directory": ask.subject.directory,
+            "values": [value.name for value in ask.subject.values],
+            "checks": [check.name for check in ask.subject.checks],
+        }
+        for ask in run.asks
+        if ask.subject.command
+    ]
+
+
+def _files(run: StoredRun) -> list[dict[str, object]]:
+    records: list[Point | Failure] = [*run.points, *run.failures]
+    return [{"launch": one.launch, **asdict(file)} for one in records for file in one.files]
+
+
+def _without_files(failure: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in failure.items() if name != "files"}
+
+
+def _told(found: FirstScreen) -> object:
+    """What the page says first: the sentence, how far it can be believed, tiles and findings; numbers in base units."""
+    told = [{name: value for name, value in asdict(one).items() if name != "effect"} for one in found.findings]
+    return _plain({**asdict(replace(found, findings=())), "findings": told})
+
+
+def _plain(value: Any) -> Any:
+    """A value of JSON's types with common spaces, and nothing for what is no number."""
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return (
+        number(value) if isinstance(value, float) else value.replace(NARROW, " ") if isinstance(value, str) else value
+    )
+
+
+def _structure(line: FigureLine | ResultLine) -> dict[str, object]:
+    return {**vars(line), "knobs": json.loads(line.knobs)}
+
+
+def _doubts(figure: Figure) -> list[dict[str, str]]:
+    return [{"kind": one.kind, "grade": one.grade.name.lower(), "text": one.text} for one in figure.doubts]
+
+
+def write(summary: Summary, form: str, what: What, file: BinaryIO, clean: Callable[[str], str] = str) -> None:
+    """Writes figures, results or samples in a format; only one point's samples are in memory at a time.
+
+    Args:
+        clean: what every text goes through (`sharing.cleaner`).
+
+    Raises:
+        Refusal: no such format, or Parquet without pyarrow.
+        RecordError: the samples of a point can no longer be read.
+    """
+    if form not in FORMATS:
+        raise Refusal(f"cannot export to {form!r} (no such format); {suggestion(form, FORMATS)}", Exit.WRONG_WORD)
+    if form == "json" and what == "figures":
+        own = not any(ask.subject.command for ask in summary.run.asks)  # a program prints whatever it likes
+        text = as_json(RunReport(summary, first_screen(summary)), clean=clean, files=own)
+        file.write(escaped(text).encode() + b"\n")
+        return
+    kind, lines = _lines(summary, what)
+    if clean is not str:
+        lines = (kind(**cleaned(vars(line), clean)) for line in lines)
+    if form == "json":
+        for line in lines:
+            file.write(escaped(json.dumps(vars(line), ensure_ascii=False)).encode() + b"\n")
+    elif form == "csv":
+        _write_csv(kind, lines, file)
+    else:
+        _write_parquet(kind, lines, file)
+
+
+def _lines(summary: Summary, what: What) -> tuple[type[Line], Iterable[Line]]:
+    if what == "figures":
+        return FigureLine, figure_lines(summary)
+    return (ResultLine, result_lines(summary)) if what == "results" else (SampleLine, sample_lines(summary))
+
+
+def neutral(cell: str) -> str:
+    """A text of a CSV file that no spreadsheet takes for a formula: an apostrophe before what could begin one.
+
+    So that removing the apostrophe from the cells that begin with one gives the texts back, those that begin with one
+    get another. Numbers stay as they are.
+    """
+    shown = clean_lines(cell)
+    return f"'{shown}" if shown.startswith(tuple("=+-@\t'")) and not _is_number(shown) else shown
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return math.isfinite(float(cell))
+    except ValueError:
+        return False
+
+
+def _write_csv(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> None:
+    """RFC 4180, decimal points whatever the locale, floats in the shortest form that reads back exactly."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(field.name for field in fields(kind))
+    for line in lines:
+        writer.writerow(_cell(value) for value in vars(line).values())
+    text.detach()
+
+
+def _cell(value: str | float | None) -> str | float:
+    if isinstance(value, str):
+        return neutral(value)
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else value
+
+
+def _write_parquet(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> None:
+    try:
+        import pyarrow  # noqa: PLC0415 - slow to load, and needed here only
+        from pyarrow import parquet  # noqa: PLC0415
+    except ImportError as error:
+        raise Refusal(
+            "cannot write Parquet (pyarrow is not installed); try pip install 'octant-hpc[parquet]', or --to csv",
+            Exit.NOT_SUPPORTED,
+        ) from error
+    types = {"str": pyarrow.string(), "int": pyarrow.int64(), "float": pyarrow.float64(), "bool": pyarrow.bool_()}
+    declared = {field.name: str(field.type).partition(" | ") for field in fields(kind)}
+    schema = pyarrow.schema(
+        pyarrow.field(name, types[sort], nullable=bool(none)) for name, (sort, none, _) in declared.items()
+    )
+    left = iter(lines)
+    with parquet.ParquetWriter(file, schema) as writer:
+        while part := list(islice(left, _ROWS)):
+            columns = zip(*(vars(line).values() for line in part), strict=True)
+            arrays = [
+                pyarrow.array(map(_clean, column), field.type) for column, field in zip(columns, schema, strict=True)
+            ]
+            writer.write_batch(pyarrow.RecordBatch.from_arrays(arrays, schema=schema))
+
+
+def _clean(value: str | float | None) -> str | float | None:
+    return clean_lines(value) if isinstance(value, str) else value

@@ -1,0 +1,1 @@
+"""Pages: the templates, styles and scripts of all of them, and the page of a run."""

@@ -1,0 +1,140 @@
+"""What all pages share: templates, style, script, content policy, packed data, and how a page is written."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import json
+import pkgutil
+import re
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from octant import __version__, output, units
+from octant.report.charts import draw, palette
+from octant.report.page import inline
+from octant.report.plain import clean_lines
+from octant.stats.grades import SIGNS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from octant.report.charts.picture import Picture
+
+    Clean = Callable[[str], str]
+
+_SHARE = re.compile(r"(?:[\d.]+\s?%|×\s?[\d.]+)")
+
+
+def save(page: str, path: Path, mode: int = output.FILE_MODE) -> Path:
+    """Writes a page and gives its path; `mode` is its permissions, less the umask.
+
+    Raises:
+        Refusal: the file cannot be written.
+    """
+    output.save(path, clean_lines(page), "try -o with a file of yours", mode)
+    return path
+
+
+def render(
+    template: str, data: Mapping[str, Any], *, style: str = "", script: str = "", clean: Clean = str, **values: Any
+) -> str:
+    """A page from a template that extends `base.html.jinja`.
+
+    Args:
+        data: what the script finds in the page as JSON; `run` names downloads, `document` (packed or not) is what the
+            button with the id `download` saves.
+        style: a further style sheet, after those of pages and of pictures.
+        script: a further script, after that of pages.
+        clean: what every text goes through (`sharing.cleaner`).
+        values: what the template says.
+    """
+    style = Markup(_compact("".join((_colours(), _asset("style.css"), draw.style(), style))))  # noqa: S704 - ours
+    script = Markup(_asset("page.js") + script)  # noqa: S704 - ours
+    return templates(clean).get_template(template).render(
+        version=__version__,
+        style=style,
+        script=script,
+        policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data: blob:",
+        data=json_markup(dict(data)),
+        **values,
+    )  # fmt: skip
+
+
+@functools.lru_cache(maxsize=4)  # templates are compiled once
+def templates(clean: Clean = str) -> Environment:
+    """The templates of pages, with filters for quantities; every text goes through `clean`."""
+    environment = Environment(
+        loader=PackageLoader("octant.report.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
+    )
+    environment.filters["bytes"] = units.bytes_text
+    environment.filters["percent"] = units.percent_text
+    environment.filters["narrow"] = units.unbroken
+    environment.globals.update(
+        signs=SIGNS, counted=units.counted, leading_share=leading_share, svg=draw.svg, widths=draw.widths,
+        strip_svg=inline.strip_svg, bar_svg=inline.bar_svg,
+    )  # fmt: skip
+    return environment
+
+
+def leading_share(text: str) -> tuple[str, str]:
+    """The share that a text begins with, and the rest: `90 %`, ` of 144 Gflop/s`."""
+    found = _SHARE.match(text)
+    return (text[: found.end()], text[found.end() :]) if found else ("", text)
+
+
+def _asset(name: str) -> str:
+    """Return a script or style sheet of all pages."""
+    return (pkgutil.get_data("octant.report.page", f"assets/{name}") or b"").decode()
+
+
+def _colours() -> str:
+    """The palette as variables: light, and dark on screens that ask for it."""
+    dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {palette.variables('dark')} }} }}"
+    return f":root {{ {palette.variables('light')} }}\n{dark}\n"
+
+
+def _compact(style: str) -> str:
+    """A style sheet of ours without the white space that only people need."""
+    joined = re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", style))
+    return re.sub(r": (?=\S)", ":", joined).replace(";}", "}")
+
+
+def _hash(content: str) -> str:
+    """The source of a content policy that allows this element and no other."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
+
+
+def packed(data: object) -> str:
+    """JSON, deflated: the page unpacks only what somebody opens."""
+    return deflated(json.dumps(data, separators=(",", ":"), allow_nan=False))
+
+
+def deflated(text: str) -> str:
+    """A text that the page unpacks."""
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def json_markup(data: dict[str, Any]) -> Markup:
+    """JSON that no text in it can end: `<` never appears as itself."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Markup(text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))  # noqa: S704
+
+
+def exports(pictures: Sequence[Picture], run: str) -> dict[str, dict[str, str]]:
+    """Each picture as SVG files for two columns and for one, deflated, by the picture's id."""
+    widths = {"wide": 780, "narrow": draw.PHONE}
+    return {
+        picture.id: {name: deflated(draw.export(picture, width, run)) for name, width in widths.items()}
+        for picture in pictures
+    }

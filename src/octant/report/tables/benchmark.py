@@ -1,0 +1,199 @@
+"""A run under the names of a published benchmark: as text, for programs, and in the benchmark's own format."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from octant import units
+from octant.benchmarks import BenchmarkArguments, benchmarks
+from octant.benchmarks.rows import UNMEASURABLE, is_shown, over_peak, published_values, rows_of
+from octant.failure import Exit, Refusal
+from octant.report import claims
+from octant.report.claims import mark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from octant.analysis.summary import Summary
+    from octant.benchmarks import Benchmark
+    from octant.benchmarks.rows import BenchmarkRow
+
+_DIGITS = 4
+_NOTHING = BenchmarkArguments()
+
+
+def text(
+    summary: Summary, benchmark: Benchmark, chosen: BenchmarkArguments = _NOTHING, below: Sequence[str] = ()
+) -> str:
+    """Return the tables of a run as the benchmark's folder writes them; else the rows of all tests.
+
+    Args:
+        below: sentences that stand below tables of the folder's own.
+
+    Raises:
+        Refusal: the run has nothing that the tables show.
+    """
+    if own := benchmark.part("tables"):
+        links = dict.fromkeys(one.link for one in summary.figures if one.link)
+        return str(own.text(summary, chosen, (*below, *map(claims.link_text, links))))
+    return _rows_text(summary, benchmark)
+
+
+def as_json(summary: Summary, benchmark: Benchmark, chosen: BenchmarkArguments = _NOTHING) -> str:
+    """Return the same for programs; values are in the units of the keys.
+
+    Raises:
+        Refusal: the run has nothing that the tables show.
+    """
+    if own := benchmark.part("tables"):
+        return str(own.as_json(summary, chosen))
+    of_peak = over_peak(summary, benchmark)
+    said: dict[str, object] = {
+        "run": summary.run.id,
+        "figures": [row.as_data for row in _shown(summary, benchmark)],
+    }
+    if of_peak:
+        said |= {"peak_flops_per_s": of_peak[0], "over_peak": [asdict(one) for one in of_peak[1]]}
+    return json.dumps(said, indent=1)
+
+
+def section(summary: Summary) -> tuple[str, str] | None:
+    """Return the short name of the benchmark that a run was asked by, and its tables; `None` for other runs."""
+    if (benchmark := benchmarks().get(summary.run.benchmark)) is None or not summary.figures:
+        return None
+    try:
+        return benchmark.short_name, text(summary, benchmark)
+    except Refusal:  # no figure has a row
+        return None
+
+
+def exported(summary: Summary, benchmark: Benchmark) -> str:
+    """Return a run in the benchmark's own text format; without one its tables, else a line `key=value` for each key.
+
+    Raises:
+        Refusal: the run has no figure of the benchmark.
+    """
+    if benchmark.part("tables"):
+        return text(summary, benchmark) + "\n"
+    values = published_values(rows_of(summary, benchmark))
+    if all(value is None for value in values.values()):
+        why = f"it has no figure that is {benchmark.title}'s"
+        raise Refusal(
+            f"cannot export {summary.run.id} as {benchmark.command} ({why}); try octant {benchmark.command}",
+            Exit.WRONG_WORD,
+        )
+    if own := benchmark.part("summary"):
+        return str(own.text(summary, benchmark, values))
+    return "".join(f"{key}={value:.10g}\n" for key, value in values.items() if value is not None)
+
+
+def _shown(summary: Summary, benchmark: Benchmark) -> tuple[BenchmarkRow, ...]:
+    """Return the rows of a run.
+
+    Raises:
+        Refusal: the run is not one of the benchmark.
+    """
+    rows, run = rows_of(summary, benchmark), summary.run
+    if is_shown(summary, benchmark, rows):
+        return rows
+    why = f"it is `{run.title}`, and has no figure that is {benchmark.title}'s"
+    raise Refusal(f"cannot print {run.id} as {benchmark.command} ({why}); try octant report {run.id}", Exit.WRONG_WORD)
+
+
+def _rows_text(summary: Summary, benchmark: Benchmark) -> str:
+    """Return the rows of all tests that have a figure, those that have none with the reason, and notes on columns."""
+    rows = _shown(summary, benchmark)
+    shown = [row for row in rows if not row.reason]
+    limits = {source: mark(number) for number, source in enumerate(dict.fromkeys(r.limit for r in shown if r.limit))}
+    head = ("", "median", "low … high", f"as {benchmark.short_name}", "of limit", "checks", "rule", "")
+    lines: list[tuple[str, ...]] = [head]
+    for test, of_test in groupby(shown, key=lambda row: (row.test, row.ranks)):
+        several = list(of_test)
+        common = [word for word in several[0].shown if all(word in row.shown for row in several)]
+        lines.append((f"{test[0]}, {units.counted(test[1], 'rank')}{_settings(common)}",))
+        lines += [_cells(row, common, limits) for row in several]
+    title = f"{benchmark.title}: octant {summary.run.title}, run {summary.run.id}"
+    return "\n".join([title, *_aligned(lines), *_missing(rows), *_notes(summary, benchmark, shown, limits)])
+
+
+def _settings(words: Iterable[str]) -> str:
+    return "".join(f", {_readable(word)}" for word in words)
+
+
+def _readable(word: str) -> str:
+    """`bytes=256MiB` for `bytes=268435456`; what is no whole number of KiB stays as it is."""
+    name, _, value = word.partition("=")
+    if name != "bytes" or not value.isdigit() or int(value) % 1024:
+        return word
+    return f"{name}={units.bytes_text(int(value)).replace(' ', '')}"
+
+
+def _cells(row: BenchmarkRow, common: Sequence[str], limits: dict[str, str]) -> tuple[str, ...]:
+    own = [*row.varied, *(word for word in row.shown if word not in common)]
+    places = units.decimals(row.value or 0.0, _DIGITS)
+    ends = "" if row.low is None or row.high is None else f"{row.low:.{places}f} … {row.high:.{places}f}"
+    share = "" if row.of_limit is None else f"{units.percent_text(row.of_limit)} {limits.get(row.limit, '')}"
+    return (
+        f"  {row.key}",
+        "-" if row.value is None else f"{row.value:.{places}f}",
+        ends,
+        "" if row.reference is None else f"{row.reference:.{places}f}",
+        share,
+        row.verdict,
+        row.rule,
+        " ".join(own) + (f" {UNMEASURABLE}" if row.invalid else " *" * bool(row.doubts)),
+    )
+
+
+def _aligned(lines: Sequence[tuple[str, ...]]) -> list[str]:
+    """Columns as wide as their cells; a line of one cell is a heading."""
+    full = [line for line in lines if len(line) > 1]
+    widths = [max(map(len, column)) for column in zip(*full, strict=True)]
+    left = {0, len(widths) - 1, len(widths) - 2, len(widths) - 3}
+    return [
+        line[0]
+        if len(line) == 1
+        else "  ".join(
+            cell.ljust(wide) if place in left else cell.rjust(wide)
+            for place, (cell, wide) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+
+
+def _missing(rows: Sequence[BenchmarkRow]) -> list[str]:
+    reasons = dict.fromkeys((row.test, row.reason) for row in rows if row.reason)
+    return ["Not measured:", *(f"  {test}: {reason}" for test, reason in reasons)] if reasons else []
+
+
+def _notes(summary: Summary, benchmark: Benchmark, shown: Sequence[BenchmarkRow], limits: dict[str, str]) -> list[str]:
+    if not shown:
+        return []
+    name = benchmark.short_name
+    if summary.run.imported:
+        return [*benchmark.notes, f"The values are {summary.run.source}; of several outputs they are medians."]
+    found = [
+        *benchmark.notes,
+        f"as {name}: the same samples reduced as {name} does, with the least time, where that is not our median.",
+        f"baseline: {name}'s algorithm; optimised: another one for the same data, checked as {name} checks it.",
+    ]
+    if of_peak := over_peak(summary, benchmark):
+        peak, figures = of_peak
+        texts = [
+            f"{one.name} {units.percent_text(one.value)}"
+            if one.unit == "1"
+            else f"{one.name} {units.si_text(one.value * 1e9, one.unit)} per Gflop/s"
+            for one in figures
+        ]
+        if texts:
+            found.append(f"Over the measured peak of {units.si_text(peak, 'flop/s')}: {', '.join(texts)}.")
+    found += claims.legend(figure.value for figure in summary.figures)
+    found += [f"{letter}  100 % is {source}" for source, letter in limits.items()]
+    if any(row.invalid for row in shown):
+        found.append(f"{UNMEASURABLE}: the value says nothing here; octant report {summary.run.id} says why.")
+    if any(row.doubts and not row.invalid for row in shown):
+        found.append(f"* doubtful here; octant report {summary.run.id} says why.")
+    return found

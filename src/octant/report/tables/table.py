@@ -1,0 +1,200 @@
+"""The tables of a run's page: rows of figures with short names, merged footnotes, and what a row opens."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from octant import stats, units
+from octant.analysis.names import short_name
+from octant.report import claims
+from octant.report.claims import mark
+from octant.report.results import has_no_speed
+from octant.report.strips import ShareBar, launch_strip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from octant.analysis.figures import Figure, LaunchFigure
+    from octant.record import Point
+    from octant.report.strips import Strip
+    from octant.stats.grades import GradeName
+
+_AUTOGROUP = re.compile(r"/autogroup-\d+")
+
+
+@dataclass(frozen=True)
+class FigureRow:
+    """One figure as the table says it."""
+
+    figure: Figure
+    number: int  # its place among the figures of the page
+    name: str
+    text: claims.ValueTexts
+    ends: str  # "24.28 … 24.35"; "one launch" or "none counts" where repeated launches have no ends
+    launches: str  # "6", "5 of 6"
+    strip: Strip | None
+    share: str  # "92 %", "is the limit", or nothing
+    bar: ShareBar | None
+    letters: tuple[str, str]  # of the footnotes on what the ends are, and on the limit; "" without one
+    grade: GradeName
+
+
+@dataclass(frozen=True)
+class FigureTable:
+    """Rows by workload, and the footnotes that they share."""
+
+    groups: tuple[tuple[str, str, tuple[FigureRow, ...]], ...]  # a workload's name, its summary and its rows
+    footnotes: tuple[tuple[str, str], ...]  # letter and text
+    ends: str  # heading of the column with the ends
+    claim: str  # what the ends of the rows are, or where that stands
+
+
+def table(figures: Sequence[Figure], numbers: Mapping[int, int]) -> FigureTable:
+    """The rows of these figures.
+
+    Args:
+        numbers: the place of each figure among those of the page, by `id`.
+    """
+    said = claims.claims(figure.value for figure in figures if not claims.without_interval(figure))
+    texts = list(dict.fromkeys(said.values()))
+    letters = {text: mark(number) for number, text in enumerate(texts)} if len(texts) > 1 else {}
+    of_sort = {sort: letters.get(text, "") for sort, text in said.items()}
+    sources = dict.fromkeys(f"100 % is {source}" for figure in figures if (source := _limit_source(figure)))
+    limits = {text: mark(len(letters) + number) for number, text in enumerate(sources)}
+    links = {claims.link_text(link): "link" for link in dict.fromkeys(one.link for one in figures if one.link)}
+    groups: dict[str, tuple[str, str, list[FigureRow]]] = {}
+    for figure in figures:
+        row = _row(figure, numbers[id(figure)], of_sort, limits)
+        groups.setdefault(figure.workload.name, (figure.workload.name, figure.workload.summary, []))[2].append(row)
+    certain = bool(said) and all(kind not in ("two values", "one launch") for kind, _, _ in said)
+    return FigureTable(
+        tuple((name, summary, tuple(rows)) for name, summary, rows in groups.values()),
+        tuple((letter, text) for text, letter in (*letters.items(), *limits.items(), *links.items())),
+        "95 % interval" if certain else "Low … high",
+        texts[0] if len(texts) == 1 else "letters say below what low and high are" if texts else "none has an interval",
+    )
+
+
+def _limit_source(figure: Figure) -> str:
+    return figure.limit.source if figure.limit and figure.of_limit is not None else ""
+
+
+def _row(figure: Figure, number: int, of_sort: Mapping[claims.Sort, str], limits: Mapping[str, str]) -> FigureRow:
+    share = figure.of_limit
+    source = _limit_source(figure)
+    text, none = claims.figure_texts(figure), claims.without_interval(figure)
+    if none:
+        text = replace(text, ends="", claim=claims.claim_text(figure))
+    shown = claims.percent(share) if share is not None else "is the limit" if figure.is_limit and figure.value else ""
+    return FigureRow(
+        figure,
+        number,
+        short_name(figure),
+        text,
+        none or text.ends,
+        figure.count_text,
+        launch_strip(figure),
+        shown,
+        None if share is None else ShareBar("limit", (("", share),)),
+        (
+            "" if none or not figure.value else of_sort[claims.sort_of(figure.value)],
+            limits.get(f"100 % is {source}", ""),
+        ),
+        claims.grade(figure),
+    )
+
+
+def quantile_texts(figure: Figure) -> list[tuple[str, str]]:
+    """Quantiles over the samples that the figure keeps, at the levels that so many can state; none without samples."""
+    samples = np.concatenate([launch.samples for launch in figure.launches] or [np.empty(0)])
+    if not len(samples):
+        return []
+    levels = [0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999, 1.0]
+    stated = [q for q in levels if q in (0.0, 0.5, 1.0) or len(samples) * min(q, 1 - q) >= 5]
+    names = {0.0: "least", 0.5: "median", 1.0: "greatest"}
+    return [
+        (names.get(q, f"{100 * q:g} %"), units.si_text(value, figure.metric.unit, 4))
+        for q, value in zip(stated, stats.quantiles(samples, stated), strict=True)
+    ]
+
+
+def launch_rows(figure: Figure) -> list[tuple[str, ...]]:
+    """Each launch: when it started, its value, its samples, warm-up and batch, what stopped it, whether it counts."""
+    made = {} if has_no_speed(figure) else {id(launch.point): launch for launch in figure.launches}
+    return [_launch_row(figure, point, made.get(id(point))) for point in figure.points]
+
+
+def _launch_row(figure: Figure, point: Point, launch: LaunchFigure | None) -> tuple[str, ...]:
+    begun = point.process.begun
+    value = units.si_text(launch.value.middle, figure.metric.unit, 4) if launch else "none"
+    kept = any(one is launch for one in figure.counted)
+    counts = "no: lost more than half of its time"
+    if launch is None:
+        counts = "no: wrong answer" * (has_no_speed(figure) and not point.passed)
+    elif kept:
+        counts = "yes" if launch.counts else "shown: no launch lost less than half of its time"
+    return (
+        f"{begun:%H:%M:%S}" if begun else "not recorded",
+        value,
+        str(launch.count) if launch else "0",
+        str(point.warmup),
+        str(point.batch),
+        point.stopped_by,
+        counts or "no: no value",
+    )
+
+
+LAUNCH_HEADER = ("Start", "Value", "Samples", "Warm-up", "Batch", "Stopped by", "Counts")
+
+
+def setting_texts(figure: Figure) -> list[tuple[str, str]]:
+    """What was asked and what was given: full knobs, ranks and threads, start, and where the launches ran."""
+    points = figure.points
+    knobs = " ".join(f"{name}={value}" for name, value in figure.knobs.items())
+    return [
+        ("Full name", figure.name),
+        ("Workload", figure.workload.name),
+        ("Knobs", knobs or "none"),
+        ("Ranks × threads", _merged(f"{point.ranks} × {point.threads}" for point in points)),
+        ("Common start", _merged(point.sync or "none" for point in points)),
+        ("Ran on", _merged(places_text(point) for point in points)),
+        ("Memory", _merged(memory_text(point) for point in points)),
+        ("Scheduling", _merged(scheduling_text(point) for point in points)),
+    ]
+
+
+def _merged(texts: Iterable[str]) -> str:
+    """Equal texts once; of several, each with the number of its launches."""
+    found = Counter(texts)
+    if len(found) <= 1:
+        return next(iter(found), "")
+    return "; ".join(f"{text} ({units.counted(number, 'launch')})" for text, number in found.items())
+
+
+def places_text(point: Point) -> str:
+    """Where the threads of each rank really ran: `CPU 0+1, 2+3`."""
+    places = ["+".join(map(str, rank.cpus)) for rank in point.given]
+    return f"CPU {', '.join(places)}" if places else "not recorded"
+
+
+def memory_text(point: Point) -> str:
+    """What the buffers were really made of: `640 MiB, 100 % of it in huge pages, on node 0`."""
+    buffers = [buffer for rank in point.given for buffer in rank.buffers]
+    resident = sum(buffer.resident_bytes for buffer in buffers)
+    if not resident:
+        return "not recorded"
+    huge = sum(buffer.huge_bytes for buffer in buffers) / resident
+    nodes = sorted({node for buffer in buffers for node in buffer.pages_on_node})
+    where = f", on node {'+'.join(nodes)}" if nodes else ""
+    return f"{units.bytes_text(resident)}, {units.percent_text(huge)} of it in huge pages{where}"
+
+
+def scheduling_text(point: Point) -> str:
+    """How the ranks were really scheduled; without the numbers of autogroups, which every session draws anew."""
+    texts = (rank.scheduling.text for rank in point.given if rank.scheduling)
+    return "; ".join(dict.fromkeys(_AUTOGROUP.sub("/autogroup", text) for text in texts)) or "not recorded"
