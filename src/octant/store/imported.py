@@ -87,7 +87,15 @@ def unknown_machine(name: str, architecture: str = "") -> Machine:
 
 
 def _file(path: Path, output: Output) -> ImportedFile:
-    return ImportedFile(output.name, output.version_line, str(path), output.remarks)
+    account = output.account
+    return ImportedFile(
+        output.name,
+        output.version_line,
+        str(path),
+        output.remarks,
+        (account.interpreted, account.irrelevant, account.unrecognised) if account.stated else (),
+        account.quoted,
+    )
 
 
 def _with_ranks(table: Table, tool: str, path: Path, ranks: int | None) -> Table:
@@ -143,7 +151,7 @@ def _point(
         launch=launch,
         knobs=knobs,
         ranks=ask.shape.ranks,
-        threads=table.threads,
+        threads=table.threads or 1,
         pace="chunks" if table.alone else "steps",
         work=(),
         results=tuple(Result(one.name, one.value, one.unit, one.bound, one.group) for one in row.values),
