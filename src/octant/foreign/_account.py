@@ -108,6 +108,7 @@ class Known:
 
     irrelevant: re.Pattern[str]
     syntax: re.Pattern[str]
+    results: re.Pattern[str]  # the part of the syntax that holds results
     expected: tuple[str, ...] = ()  # lines of a whole output; the line of a file that is nearest to one is quoted
     reasons: tuple[tuple[str, str], ...] = field(default=(), compare=False)  # (pattern, reason)
 
@@ -128,12 +129,18 @@ def known_lines(path: Path) -> Known | None:
         return None
     data = parse_toml(read_text(path, "known lines"), f"known lines {path.name}")
     reasons = [(pattern, entry["reason"]) for entry in data["irrelevant"] for pattern in entry["patterns"]]
-    syntax = [pattern for entry in data["syntax"] for pattern in entry["patterns"]]
-    return Known(_any_of(pattern for pattern, _ in reasons), _any_of(syntax), tuple(data["expected"]), tuple(reasons))
+    syntax = [(pattern, entry.get("result", False)) for entry in data["syntax"] for pattern in entry["patterns"]]
+    return Known(
+        _any_of(pattern for pattern, _ in reasons),
+        _any_of(pattern for pattern, _ in syntax),
+        _any_of(pattern for pattern, result in syntax if result),
+        tuple(data["expected"]),
+        tuple(reasons),
+    )
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns) or "(?!)")
 
 
 def settle(lines: Lines, known: Known | None, found: "Output") -> "Output":
@@ -156,7 +163,7 @@ def settle(lines: Lines, known: Known | None, found: "Output") -> "Output":
         elif len(line.text) <= LONGEST and (_BLANK.fullmatch(line.text) or known.irrelevant.fullmatch(line.text)):
             irrelevant += 1
         else:
-            unknown.append((line, bool(_syntax(known, line.text))))
+            unknown.append((line, _is_like(known.syntax, line.text)))
     tables, remarks = list(found.tables), []
     for line, own in unknown:
         if line.number in lines.refused:
@@ -164,7 +171,10 @@ def settle(lines: Lines, known: Known | None, found: "Output") -> "Output":
         elif own:
             affected = [table for table in tables if _covers(table, line.number)]
             tables = [table for table in tables if table not in affected]
-            remarks.append(_refused(line, affected) if affected else f"{quote(line)} is not recognised")
+            if affected:
+                remarks.append(_refused(line, affected))
+            elif not found.tables or _is_like(known.results, line.text):
+                remarks.append(f"{quote(line)} is not recognised")
     more = [f"{len(remarks) - MOST_REMARKS} more lines are not recognised"] if len(remarks) > MOST_REMARKS else []
     quoted = [quote(line) for line, _ in sorted(unknown, key=lambda one: not one[1])[:QUOTED]]
     account = Account(interpreted, irrelevant, len(unknown), tuple(quoted))
@@ -173,9 +183,10 @@ def settle(lines: Lines, known: Known | None, found: "Output") -> "Output":
     )
 
 
-def _syntax(known: Known, text: str) -> re.Match[str] | None:
+def _is_like(pattern: re.Pattern[str], text: str) -> bool:
+    """Return whether a line, or what is left of it without what may be a prefix, matches a pattern."""
     shown = text[:LONGEST]
-    return known.syntax.fullmatch(shown) or known.syntax.fullmatch(without_prefix(shown))
+    return bool(pattern.fullmatch(shown) or pattern.fullmatch(without_prefix(shown)))
 
 
 def _covers(table: "Table", number: int) -> bool:
