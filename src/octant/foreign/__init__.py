@@ -53,7 +53,7 @@ class Table:
     rows: tuple[Row, ...]
     knobs: Mapping[str, str] = field(default_factory=dict)  # of all rows
     ranks: int | None = 1  # `None`: the file does not say it
-    threads: int = 1
+    threads: int | None = 1  # of each rank; `None`: the file does not say it
     groups: tuple[tuple[int, ...], ...] = ()  # ranks that worked together; empty: all
     alone: bool = False  # each process worked by itself
     verified: bool = True  # the tool says that its results are right, or checks nothing at all

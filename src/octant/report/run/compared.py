@@ -250,9 +250,10 @@ def _same_shape(found: Comparisons) -> tuple[Finding, ...]:
     if len(wanted) != 1 or found.before.run.imported:
         return ()
     ((old, new),) = wanted
-    if (old.ranks, old.threads) == (new.ranks, new.threads):
+    counts = [one for size in (old, new) for one in (size.ranks, size.threads) if one is not None]
+    if len(counts) < 4 or (old.ranks, old.threads) == (new.ranks, new.threads):
         return ()
-    placed = any(ask.shape.place for ask in found.before.run.asks) or max(old.threads, new.threads) > 1
+    placed = any(ask.shape.place for ask in found.before.run.asks) or max(counts[1], counts[3]) > 1
     option = f"--place {new.ranks}x{new.threads}" if placed else f"--ranks {new.ranks}"
     body = f"A has {shape_text(old)} and B {shape_text(new)}, which is another quantity. Measure A again with {option}."
     return (Finding("shape", "Measure the same shape in both", body, ()),)
