@@ -102,9 +102,9 @@ def test_a_refusal_names_the_file_the_reason_and_the_other_tools(
     path.write_text(text_of("osu-5.8.txt"))
     with pytest.raises(Refusal) as refused:
         foreign.read_file("imb", path)
-    others = ", ".join(one for one in foreign.tools() if one != "imb")
     assert str(refused.value) == (
-        f"cannot import {path} (no figures of imb in it); give a whole output of imb, or another tool: {others}"
+        f"cannot import {path} (no figures of imb in it: the line that comes closest is "
+        f'line 1 ("# OSU MPI Latency Test v5.8")); try octant import osu; known tools: {", ".join(foreign.tools())}'
     )
     monkeypatch.setattr(foreign, "MOST_ROWS", 3)
     with pytest.raises(Refusal, match=r"^cannot import .*output.txt \(\d+ rows with \d+ values, at most 3 and") as many:

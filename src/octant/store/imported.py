@@ -86,10 +86,17 @@ def unknown_machine(name: str, architecture: str = "") -> Machine:
 
 
 def _file(path: Path, output: Output, ranks: int | None) -> ImportedFile:
-    remarks = list(output.remarks)
+    account, remarks = output.account, list(output.remarks)
     if ranks is None and (names := dict.fromkeys(one.benchmark for one in output.tables if one.ranks is None)):
         remarks.append(f"the number of ranks of {', '.join(names)} is not stated; give --ranks N if you know it")
-    return ImportedFile(output.name, output.version_line, str(path), tuple(remarks))
+    return ImportedFile(
+        output.name,
+        output.version_line,
+        str(path),
+        tuple(remarks),
+        (account.interpreted, account.irrelevant, account.unrecognised) if account.stated else (),
+        account.quoted,
+    )
 
 
 def _unstated(table: Table) -> tuple[str, ...]:
