@@ -79,6 +79,7 @@ class Table:
     groups: tuple[tuple[int, ...], ...] = ()  # ranks that worked together; empty: all
     alone: bool = False  # each process worked by itself
     verified: bool = True  # the tool says that its results are right, or checks nothing at all
+    started: str = ""  # ISO 8601, where the tool writes it for each run; overrides that of the output
     scope: tuple[tuple[int, int], ...] = ()  # first and last line of each part that can change figures; empty: the file
 
 

@@ -26,8 +26,7 @@ class _Question:
     """An ask in the making, and what files say of each of its cells, an occurrence a launch."""
 
     ask: Ask
-    table: Table
-    cells: dict[str, list[tuple[int, Row]]] = field(default_factory=dict)  # by size: (number of the file, row)
+    cells: dict[str, list[tuple[int, Row, Table]]] = field(default_factory=dict)  # by size; int: number of the file
 
     @property
     def asked(self) -> Ask:
@@ -116,33 +115,33 @@ def _add(questions: dict[str, _Question], tool: str, number: int, table: Table) 
             show=Presentation(", ".join([table.benchmark, *further]), test=table.benchmark),
         )  # fmt: skip
         key = f"{ask.key} {bool(size)}"
-        question = questions.setdefault(key, _Question(ask, table))
-        question.cells.setdefault(comparable(size), []).append((number, row))
+        question = questions.setdefault(key, _Question(ask))
+        question.cells.setdefault(comparable(size), []).append((number, row, table))
 
 
 def _lines(question: _Question, outputs: Sequence[tuple[Path, Output]]) -> Iterable[str]:
     """The records of an ask: when each launch started, where the tool says it, then its points and failures."""
     ask, begun = question.asked, set[int]()
     for size, occurrences in question.cells.items():
-        for repeat, (number, row) in enumerate(occurrences):
+        for repeat, (number, row, table) in enumerate(occurrences):
             launch, (path, output) = Launch(ask, repeat).key, outputs[number]
-            if output.started and repeat not in begun:
+            started = table.started or output.started
+            if started and repeat not in begun:
                 begun.add(repeat)
-                yield launch_line(launch, Process(started=output.started))
+                yield launch_line(launch, Process(started=started))
             knobs = {**question.ask.knobs, **({SWEPT: size} if size else {})}
             if row.failed:
                 reason = f"{row.failed} ({path.name}, line {row.line})"
                 yield failure_line(
-                    Failure(ask.subject.workload, launch, knobs, question.table.ranks, reason, int(Exit.CANNOT_RUN))
+                    Failure(ask.subject.workload, launch, knobs, table.ranks, reason, int(Exit.CANNOT_RUN))
                 )
             else:
-                yield point_line(_point(question, ask, launch, knobs, row, f"of {output.name}, read from {path.name}"))
+                yield point_line(_point(table, ask, launch, knobs, row, f"of {output.name}, read from {path.name}"))
 
 
 def _point(
-    question: _Question, ask: Ask, launch: str, knobs: Mapping[str, str], row: Row, source: str
+    table: Table, ask: Ask, launch: str, knobs: Mapping[str, str], row: Row, source: str
 ) -> Point:  # fmt: skip
-    table = question.table
     return Point(
         workload=ask.subject.workload,
         launch=launch,
