@@ -52,7 +52,7 @@ def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = (
     if source := point.notes.get("imported"):
         found.append(doubt("imported", f"not measured here: {source}, line {point.notes.get('lines', '?')}"))
     if missing := unstated_counts(point):
-        found.append(doubt("count not stated", f"{missing} in the imported file: it may be of any number"))
+        found.append(doubt("count not stated", f"{missing} in the imported file"))
     if why := point.notes.get("unverified"):
         found.append(doubt("not verified", why))
     if others := point.notes.get("others"):
