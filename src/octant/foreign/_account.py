@@ -164,8 +164,7 @@ def settle(lines: Lines, known: Known | None, found: "Output") -> "Output":
         elif own:
             affected = [table for table in tables if _covers(table, line.number)]
             tables = [table for table in tables if table not in affected]
-            if affected:
-                remarks.append(_refused(line, affected))
+            remarks.append(_refused(line, affected) if affected else f"{quote(line)} is not recognised")
     more = [f"{len(remarks) - MOST_REMARKS} more lines are not recognised"] if len(remarks) > MOST_REMARKS else []
     quoted = [quote(line) for line, _ in sorted(unknown, key=lambda one: not one[1])[:QUOTED]]
     account = Account(interpreted, irrelevant, len(unknown), tuple(quoted))

@@ -24,6 +24,7 @@ _FORMS = (
     ("time", re.compile(rf"\s*\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}(?: ?Z| ?[+-]\d\d:?\d\d)?{_END}")),
     ("time", re.compile(rf"\s*\[?{_DAY} {_CLOCK}(?: \d{{4}})?{_END}")),
     ("time", re.compile(rf"\s*\[?{_CLOCK}{_END}")),
+    ("quote", re.compile(r"\s*>(?: |$)")),
     ("time", re.compile(r"\s*\[\s*\d{1,9}\.\d{3,9}\](?: |$)")),
     ("tag", re.compile(r"\s*\[[\w.@:-]{1,80},(?P<rank>\d{1,8})\]<std(?:out|err|diag)>: ?")),
     ("rank", re.compile(r"\s*(?P<rank>\d{1,8}):(?: |$)")),
