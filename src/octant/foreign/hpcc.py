@@ -167,10 +167,11 @@ class _Reader:
         self.lines = lines
         self.runs: list[_Run] = [_Run(0)]
         self.section = ""
+        self.listing = False  # whether the line before is a list of the input of HPL, which may go on
 
     def read(self) -> None:
         for line in self.lines:
-            if self.title(line) or self.border(line) or self.pair(line) or self.said(line):
+            if self.title(line) or self.border(line) or self.pair(line) or self.said(line) or self.listed(line):
                 self.lines.use(line)
         if self.lines:
             self.runs[-1].end = self.runs[-1].end or self.lines[-1].number
@@ -199,13 +200,15 @@ class _Reader:
         known = found[2] == "Summary" or found[2].lower().replace("_", "") in _SECTIONS
         if not known:
             self.lines.refuse(line, "this section is not known, and none of it is imported")
+            self.section = self.section if self.section == "summary" else ""
+            return False
         if found[1] == "Begin" and found[2] == "Summary" and (self.runs[-1].whole or self.runs[-1].seen):
             self.begin(line)
         run = self.runs[-1]
         if found[1] == "End" and found[2] == "Summary" and self.section == "summary":
             run.whole, run.end = True, line.number
         self.section = found[2].lower().replace("_", "") if found[1] == "Begin" else ""
-        return known
+        return True
 
     def pair(self, line: Line) -> bool:
         """Read a line of the summary."""
@@ -228,6 +231,12 @@ class _Reader:
         elif not _KNOWN_KEY.fullmatch(key):
             self.lines.refuse(line, "this key is not known, and is not imported")
         return key in _KEYS
+
+    def listed(self, line: Line) -> bool:
+        """Read the further lines of a list of the input, which change no figure."""
+        goes_on = self.listing and bool(re.fullmatch(r"[0-9][0-9 ]*", line.text))
+        self.listing = goes_on or bool(re.fullmatch(r"(?:N|NB|P|Q|NBMIN|NDIV|DEPTH) +: [0-9 ]+", line.text))
+        return goes_on
 
     def said(self, line: Line) -> bool:
         """Read a verdict of a section, or the time when the run began."""

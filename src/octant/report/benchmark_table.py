@@ -137,13 +137,17 @@ def _readable(word: str) -> str:
 def _cells(row: BenchmarkRow, common: Sequence[str], limits: dict[str, str]) -> tuple[str, ...]:
     own = [*row.varied, *(word for word in row.shown if word not in common)]
     places = units.decimals(row.value or 0.0, _DIGITS)
-    ends = "" if row.low is None or row.high is None else f"{row.low:.{places}f} … {row.high:.{places}f}"
+    ends = (
+        ""
+        if row.low is None or row.high is None
+        else f"{units.fixed_text(row.low, places)} … {units.fixed_text(row.high, places)}"
+    )
     share = "" if row.of_limit is None else f"{units.percent_text(row.of_limit)} {limits.get(row.limit, '')}"
     return (
         f"  {row.key}",
-        "-" if row.value is None else f"{row.value:.{places}f}",
+        "-" if row.value is None else units.fixed_text(row.value, places),
         ends,
-        "" if row.reference is None else f"{row.reference:.{places}f}",
+        "" if row.reference is None else units.fixed_text(row.reference, places),
         share,
         row.verdict,
         row.rule,

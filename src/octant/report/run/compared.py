@@ -19,7 +19,7 @@ from octant.runs.programs.pair import SENSIBLE_S
 from octant.runs.programs.typed import comparison_line
 from octant.stats.gate import RISING, RISING_FURTHER, least_rounds
 from octant.stats.verdicts import percent
-from octant.units import counted
+from octant.units import counted, fixed_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,7 +157,7 @@ def in_words(texts: Sequence[str]) -> str:
 
 
 def _with_ratio(one: Sequence[Comparison]) -> str:
-    return f" ({name(one[0])} × {one[0].speed:.2f})" if one else ""
+    return f" ({name(one[0])} × {fixed_text(one[0].speed, 2)})" if one else ""
 
 
 def _distance(one: Comparison) -> float:
@@ -315,6 +315,6 @@ def _row(one: Comparison) -> Row:
     words = verdict.text.partition(":")[0] if verdict and one.word == "cannot tell" else verdict.text if verdict else ""
     return Row(
         name(one), ends.low if ends else speed, speed, ends.high if ends else speed,
-        verdict.findable if verdict and ends else math.inf, (f"{speed:.2f}", findable_text(one), words),
+        verdict.findable if verdict and ends else math.inf, (fixed_text(speed, 2), findable_text(one), words),
         tones.get(one.word, "soft"),
     )  # fmt: skip
