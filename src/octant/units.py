@@ -219,7 +219,7 @@ def decimals(value: float, digits: int = 3) -> int:
 
 
 MOST_DIGITS, MOST_DECIMALS = 6, 12
-"""Significant digits of a number for people; digits after its point, beyond which it is a multiple of a power of ten."""
+"""Significant digits of a number for people; digits after its point, beyond which a power of ten is written."""
 
 
 def fixed_text(value: float, places: int) -> str:

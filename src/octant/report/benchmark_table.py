@@ -137,11 +137,8 @@ def _readable(word: str) -> str:
 def _cells(row: BenchmarkRow, common: Sequence[str], limits: dict[str, str]) -> tuple[str, ...]:
     own = [*row.varied, *(word for word in row.shown if word not in common)]
     places = units.decimals(row.value or 0.0, _DIGITS)
-    ends = (
-        ""
-        if row.low is None or row.high is None
-        else f"{units.fixed_text(row.low, places)} … {units.fixed_text(row.high, places)}"
-    )
+    low, high = ("" if end is None else units.fixed_text(end, places) for end in (row.low, row.high))
+    ends = f"{low} … {high}" if low and high else ""
     share = "" if row.of_limit is None else f"{units.percent_text(row.of_limit)} {limits.get(row.limit, '')}"
     return (
         f"  {row.key}",

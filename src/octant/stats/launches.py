@@ -10,6 +10,7 @@ import numpy as np
 from octant.stats.doubts import BOUNDS, Doubt, doubt, graded
 from octant.stats.intervals import scaled_values
 from octant.stats.samples import FEW_LAUNCHES
+from octant.units import fixed_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

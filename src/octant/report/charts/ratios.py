@@ -60,7 +60,7 @@ def ratios(
     ends = axis_x.ends or (1.0, 1.0)
     points = Series(
         axis, "rows", tuple(row.middle for row in drawn), places, tuple(row.low for row in drawn),
-        tuple(row.high for row in drawn), tuple(f"{row.name}: × {units.fixed_text(row.middle, 2)}" for row in drawn), names="none",
+        tuple(row.high for row in drawn), tuple(f"{row.name}: {_times(row)}" for row in drawn), names="none",
     )  # fmt: skip
     known = [(n, row) for n, row in zip(places, drawn, strict=True) if math.isfinite(row.findable)]
     could = Series(
@@ -88,7 +88,7 @@ def ratios(
         (
             row.name,
             units.fixed_text(row.middle, 3),
-            _ends(row.low, row.high) if row.low < row.high else "",
+            _ends_text(row.low, row.high),
             *row.texts[1:],
         )
         for row in rows
@@ -155,6 +155,14 @@ def _ticks_of(row: Row) -> tuple[float, float]:
 def _label(rows: Sequence[Row]) -> str:
     if not rows:
         return "No ratio"
-    words = ", ".join(f"{row.name} × {units.fixed_text(row.middle, 2)}" for row in rows[:3])
+    words = ", ".join(f"{row.name} {_times(row)}" for row in rows[:3])
     more = f" and {len(rows) - 3} more" if len(rows) > 3 else ""
     return f"{len(rows)} ratios, the worst news first: {words}{more}"
+
+
+def _times(row: Row) -> str:
+    return f"× {units.fixed_text(row.middle, 2)}"
+
+
+def _ends_text(low: float, high: float) -> str:
+    return f"{units.fixed_text(low, 3)} … {units.fixed_text(high, 3)}" if low < high else ""

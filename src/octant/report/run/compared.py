@@ -157,7 +157,7 @@ def in_words(texts: Sequence[str]) -> str:
 
 
 def _with_ratio(one: Sequence[Comparison]) -> str:
-    return f" ({name(one[0])} × {fixed_text(one[0].speed, 2)})" if one else ""
+    return f" ({name(one[0])} × {fixed_text(one[0].speed or math.nan, 2)})" if one else ""
 
 
 def _distance(one: Comparison) -> float:
