@@ -91,8 +91,8 @@ def test_columns_with_one_space_between_them_are_told_apart() -> None:
 def test_a_size_of_zero_is_one_and_a_rate_of_minus_one_is_none() -> None:
     text = text_of("hpcc-1.5.0.txt").replace("\nPTRANS_n=200", "\nPTRANS_n=0").replace("\nHPL_N=400", "\nHPL_N=-1")
     tables = {table.benchmark: table for table in foreign.read("hpcc", text).tables}
-    assert tables["ptrans"].knobs == {"n": "0"}
-    assert tables["hpl"].knobs == {"block": "80"}
+    assert tables["ptrans"].knobs == {"n": "0", "block": "80", "grid": "1x2"}
+    assert tables["hpl"].knobs == {"block": "80", "grid": "1x2"}
 
 
 def test_a_refusal_names_the_file_the_reason_and_the_other_tools(

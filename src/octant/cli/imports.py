@@ -47,8 +47,9 @@ def import_(
 
     outputs = [(path, foreign.read_file(tool, path)) for path in map(Path, files)]
     run = imported.create(open_store(store), tool, outputs, machine[:200], ranks)
-    for path, output in outputs:
-        for told in foreign.summary(output):
+    for (path, output), stored in zip(outputs, run.imported, strict=True):
+        further = [remark for remark in stored.remarks if remark not in output.remarks]
+        for told in (*further, *foreign.summary(output)):
             typer.echo(f"octant: {path}: {told}", err=True)
     summary = summarise(run, all_metrics=json)
     report = RunReport(summary, first_screen(summary))
