@@ -173,7 +173,7 @@ def positions(lines: list[str]) -> list[int]:
     """The ends, each change from one kind of line to another, and some between."""
     kinds = [re.sub(r"[\d.eE+-]+", "0", line)[:12] for line in lines]
     changes = [k for k in range(1, len(lines)) if kinds[k] != kinds[k - 1]]
-    return sorted({0, len(lines), *changes[:: max(1, len(changes) // 8)]})
+    return sorted({0, len(lines), *changes[:: max(1, len(changes) // 6)]})
 
 
 @pytest.mark.parametrize("path", ACCOUNTED, ids=lambda path: path.name)
@@ -196,7 +196,7 @@ def test_a_prefix_of_one_line_is_never_passed_over(path: Path) -> None:
     tool, lines = tool_of(path), text_of(path.name).splitlines()
     whole = foreign.read(tool, text_of(path.name))
     before = kept(whole)
-    for place in range(0, len(lines), max(1, len(lines) // 12)):
+    for place in range(0, len(lines), max(1, len(lines) // 9)):
         if re.search(r"\w", lines[place]):
             found = foreign.read(tool, "\n".join([*lines[:place], f"[7] {lines[place]}", *lines[place + 1 :], ""]))
             after = kept(found)

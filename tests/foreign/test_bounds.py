@@ -40,7 +40,6 @@ LONG: dict[str, tuple[str, Callable[[], str]]] = {
     "checks that are none": ("hpl", lambda: filled(up_to(HPL, "WR"), "||x||" + "=" * (LONGEST // 2) + "." * 1000)),
     "verdicts that are none": ("hpl", lambda: filled(HPL, "||x||" + "." * 2000 + "...... PASSE")),
     "titles that are none": ("stream", lambda: filled(STREAM, "STREAM " * 500)),
-    "members that are none": ("npb", lambda: filled(NPB, "Number of " * 300)),
     "rows and unknown members": ("hpl", lambda: up_to(HPL, "WR11") + f"{HPL_ROW}\n" * 5900),
     "ranks": ("stream", lambda: STREAM + "".join(f"{rank}: x\n" for rank in range(MOST_LINES - 100))),
     "values with spaces": ("npb", lambda: filled(up_to(NPB, "Benchmark Completed"), f" Class = a{SPACES}b")),
