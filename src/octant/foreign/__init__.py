@@ -16,6 +16,7 @@ part. `NAME.toml` beside the reader has patterns, each for a whole line:
     [[syntax]]                                    # lines that only the tool prints: an unknown one may change figures
     what = "parameters of the head"
     patterns = ['[A-Z]+ *: .*']
+    result = true                                 # optional: they hold results, and a missing one is always reported
 
 A line that is neither used nor irrelevant is unrecognised. If it matches `syntax`, the tables in whose scope it is are
 not imported; other unrecognised lines are counted and quoted in the summary of the import (`Output.account`). Without

@@ -76,9 +76,11 @@ def clean(lines: Sequence[Line]) -> Cleaned:
 
 def without_prefix(text: str) -> str:
     """Return a line without what may be a prefix of any kind: of a single line, the file does not tell."""
-    for _, form in _FORMS:
-        if (found := form.match(text)) and found.end():
-            return text[found.end() :].strip()
+    for _ in range(MOST_PREFIXES):
+        found = next((match for _, form in _FORMS if (match := form.match(text)) and match.end()), None)
+        if found is None:
+            break
+        text = text[found.end() :].strip()
     return text
 
 

@@ -12,13 +12,13 @@ from octant.foreign import Line, Lines, Output, Row, Table, Value
 from octant.foreign._text import date_of, number_of, ranks_of, word_of
 
 _TITLE = re.compile(r"(HPLinpack|HPL-NVIDIA|HPL-AI(?:-NVIDIA)?|HPL-MxP(?:-NVIDIA)?)\s+v?([0-9][\w.]*)\s+--\s.*")
-_BUILD = re.compile(r"rocHPL version:?\s+([0-9][\w.]*)")
 _BOUND = re.compile(r"- Computational tests pass if scaled residuals are less than\s+(\S+)")
 _PRECISION = re.compile(r"- The relative machine precision \(eps\) is taken to be\s+(\S+)")
 _START = re.compile(r"HPL_pdgesv\(\) start time\s+(\w{3} \w{3}\s+\d+ [\d:]+ \d{4})")
 _NORMS = re.compile(r"\|\|[^=]{0,230}\|\|[^=]{0,80}")
 _CHECK = re.compile(r"\s*+([^\s.]*+\.?[^\s.]*+)\s*+\.{3,}+\s*+(PASSED|FAILED)\s*")
 _UNCHECKED = re.compile(r"([1-9][0-9]*) tests completed without checking.*")
+_FINISHED = re.compile(r"Finished +[0-9]+ tests? with the following results:")
 _VARIANT = re.compile(r"[WC][A-Z0-9]{2,15}")
 _USUAL_BOUND = 16.0
 _DOUBLE_EPS = 1.110223e-16
@@ -93,11 +93,10 @@ class _Reader:
         again = run.version if found[1] == "HPLinpack" else run.build  # a vendor's title comes before or after it
         if run.found or again:
             self.close(line.number - 1)
-            last = run.found[-1] if run.found else None
-            # The lines between the last result and this title may belong to either run.
-            begin = (last.checks[-1].line if last.checks else last.line) + 1 if last else line.number
-            run = _Run(begin)
+            run = _Run(line.number)
             self.runs.append(run)
+        elif not run.version and not run.build:
+            run.begin = line.number  # what is above it was printed by other programs
         self.columns = ()
         run.mixed |= found[1] not in ("HPLinpack", "HPL-NVIDIA")
         if found[1] == "HPLinpack":
@@ -108,7 +107,7 @@ class _Reader:
 
     def header(self, line: Line) -> bool:
         words = tuple(re.sub(r"\(\s*per GPU\s*\)", " per-GPU ", line.text).split())
-        if words[:1] != ("T/V",):
+        if words[:1] != ("T/V",) or words[1:2] == (":",):  # the second explains the name
             return False
         self.close(line.number - 1)
         self.runs[-1].head_end = self.runs[-1].head_end or line.number - 1
@@ -162,12 +161,12 @@ class _Reader:
             number = number_of(found[1])
             plain = number and math.isclose(number.value, _DOUBLE_EPS, rel_tol=1e-3)
             run.precision = "" if plain else word_of(found[1])
-        elif found := _BUILD.fullmatch(line.text):
-            run.build = word_of(f"rocHPL {found[1]}")
         elif (found := _START.fullmatch(line.text)) and run.found:
             run.found[-1].started = date_of(found[1])
         elif _UNCHECKED.fullmatch(line.text):
             run.unchecked = True
+        elif _FINISHED.fullmatch(line.text):
+            self.close(line.number)
         else:
             return False
         return True

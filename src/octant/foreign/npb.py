@@ -10,7 +10,8 @@ from octant.foreign import Line, Lines, Output, Row, Table, Value
 from octant.foreign._text import number_of, ranks_of, word_of
 
 _TITLE = re.compile(
-    r"NAS Parallel Benchmarks?\s+(\S.{0,60}?)\s+--?\s+((?:BT|CG|DC|DT|EP|FT|IS|LU|MG|SP|UA)(?:-MZ)?)(?: [\w+]{1,20})? Benchmark"
+    r"NAS Parallel Benchmarks?\s+(\S.{0,60}?)\s+--?\s+((?:BT|CG|DC|DT|EP|FT|IS|LU|MG|SP|UA)(?:-MZ)?)"
+    r"(?: [\w+]{1,20})? Benchmark"
 )
 _SERIAL = re.compile(r"\bSER\b|\bSerial\b")
 _USUAL = frozenset(["NPB", "SER", "Serial", "OMP", "OpenMP", "MPI", "MZ", "Parallel", "C", "version", "with"])
@@ -36,10 +37,6 @@ class _Run:
     name: str = ""  # the benchmark whose block of results is there
     pairs: dict[str, tuple[int, str]] = field(default_factory=dict)
 
-    def following(self) -> "_Run":
-        """Return the next run; the lines after the last member of this one may belong to either."""
-        return _Run(max((line for line, _ in self.pairs.values()), default=self.end) + 1)
-
     @property
     def whole(self) -> bool:
         """Whether all that a result needs is there."""
@@ -52,7 +49,9 @@ def read(lines: Lines) -> Output:
     for line in lines:
         if _take(runs, line):
             lines.use(line)
-        runs[-1].end = line.number
+        run = runs[-1]
+        if not run.whole or line.number in (run.end, run.end + 1):  # the block of results ends with a blank line
+            run.end = line.number
     tables, remarks = [], []
     version, version_line = "", ""
     for run in runs:
@@ -73,12 +72,12 @@ def _take(runs: list[_Run], line: Line) -> bool:
     run = runs[-1]
     if title := _TITLE.fullmatch(line.text):
         if run.program or run.name:
-            runs.append(run.following())
-        runs[-1].program = title[1]
+            runs.append(_Run(line.number))
+        runs[-1].program, runs[-1].begin = title[1], line.number  # what is above it was printed by other programs
         return True
     if begun := _START.fullmatch(line.text):
         if run.name:
-            runs.append(run.following())
+            runs.append(_Run(run.end + 1))
         runs[-1].name = begun[1]
         return True
     if not run.name or run.whole or not (pair := _PAIR.fullmatch(line.text)) or pair[1] not in _READ:

@@ -21,6 +21,7 @@ _THREADS = re.compile(
 )
 _ROW = re.compile(r"([A-Za-z]\w{2,11})\s*:?\s+([-+0-9.,eE]+(?:\s+\S+){1,7})")
 _RIGHT, _WRONG = re.compile(r"Solution Validates.*"), re.compile(r"Failed Validation on array.*", re.IGNORECASE)
+_LINES_ABOVE_TITLE = 6
 _ARRAYS = {"Copy": 2, "Scale": 2, "Add": 3, "Triad": 3}
 _COLUMNS = {
     "Best Rate MB/s": "bandwidth", "Rate (MB/s)": "bandwidth", "Avg time": "t_avg", "RMS time": "t_avg",
@@ -56,7 +57,7 @@ class _Reader:
             verdict = self.runs[-1].verdict
             begins = self.header_of(line) or any(one.match(line.text) for one in (_RIGHT, _VERSION, _ELEMENT))
             if verdict and begins:
-                self.runs.append(_Run(verdict[0] + 1))  # the lines between may belong to either run
+                self.runs.append(_Run(verdict[0] + 1))
             if self.head(line) or self.header(line) or self.row(line) or self.checked(line):
                 self.lines.use(line)
 
@@ -66,6 +67,8 @@ class _Reader:
             if run.version:  # the run before has no verdict
                 run = _Run(line.number)
                 self.runs.append(run)
+            # What is further above was printed by other programs; the version in Fortran prints a few lines first.
+            run.begin = max(run.begin, line.number - _LINES_ABOVE_TITLE)
             run.version, run.version_line = word_of(found[1]), text
             run.ranks = None if run.version.startswith("1.") else 1  # versions of MPI
         elif found := _ELEMENT.fullmatch(text):
@@ -132,17 +135,16 @@ def read(lines: Lines) -> Output:
     reader = _Reader(lines)
     reader.read()
     tables, remarks = [], []
-    for run, following in zip(reader.runs, [*reader.runs[1:], None], strict=True):
+    for run in reader.runs:
         if run.verdict:
-            end = following.begin - 1 if following else lines[-1].number
-            tables += _tables(run, run.verdict, end)
+            tables += _tables(run, run.verdict)
         elif run.rows:
             remarks.append(f"no line below line {run.rows[-1][0]} says whether the results are right; not imported")
     first = next((run for run in reader.runs if run.version), reader.runs[0])
     return Output("STREAM", first.version, first.version_line, tuple(tables), remarks=tuple(remarks[:3]))
 
 
-def _tables(run: _Run, verdict: tuple[int, bool], end: int) -> list[Table]:
+def _tables(run: _Run, verdict: tuple[int, bool]) -> list[Table]:
     """A table for each loop."""
     array_bytes = run.elements * run.element if run.elements and run.element else None
     stated = [
@@ -167,5 +169,5 @@ def _tables(run: _Run, verdict: tuple[int, bool], end: int) -> list[Table]:
         size = {"bytes": str(_ARRAYS[name] * array_bytes)} if array_bytes else {}
         row = Row(line, size, tuple(values))
         knobs = {"kernel": name.lower()}
-        tables.append(Table("stream", line, (row,), knobs, run.ranks, run.threads, scope=((run.begin, end),)))
+        tables.append(Table("stream", line, (row,), knobs, run.ranks, run.threads, scope=((run.begin, verdict[0]),)))
     return tables
