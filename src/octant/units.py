@@ -158,6 +158,8 @@ def _quoted(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:60]}…")
 
 
+_LEAST, _MOST = 1e-15, 1e21
+"""Values between these have SI prefixes, from 0.001 p to 999 E."""
 _BINARY = {"TiB": 2**40, "GiB": 2**30, "MiB": 2**20, "KiB": 2**10}
 
 
@@ -201,10 +203,11 @@ def si_text(value: float, unit: str, digits: int = 3) -> str:
 def si_scale(value: float, digits: int = 3, unit: str = "") -> tuple[float, str]:
     """The power of 1000 that leaves 1 … 999 of a value once it is rounded to `digits`, and its prefix: `(1e9, "G")`.
 
-    Units in the last place (`ulp`) have no prefix, nor have units that have one already (`Mop/s`) or take none (`%`):
-    users name the units of their programs' values.
+    Values far below or above all prefixes have none, and are written as powers of ten. Units in the last place (`ulp`)
+    have none, nor have units that have one already (`Mop/s`) or take none (`%`): users name the units of their
+    programs' values.
     """
-    if value == 0 or not math.isfinite(value) or _WITHOUT_PREFIX.fullmatch(unit):
+    if value == 0 or not _LEAST <= abs(value) < _MOST or _WITHOUT_PREFIX.fullmatch(unit):
         return 1.0, ""
     exponent = min(max(math.floor(math.log10(abs(value)) / 3), -4), 6)
     if abs(float(f"{value / 1000.0**exponent:.{digits}g}")) >= 1000 and exponent < 6:
