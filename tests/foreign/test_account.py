@@ -38,7 +38,9 @@ def test_lines_that_may_change_figures_leave_those_out_and_are_quoted(tmp_path: 
     found = settle(lines, known(tmp_path), Output("Tool", "1", "", (table(4, (1, 4)), table(6, (5, 6)))))
     assert [one.line for one in found.tables] == [6]
     (remark,) = found.remarks
-    assert remark.startswith('line 3 ("X : 6") is not recognised and may change figures: test 4 (line 4) not imported.')
+    assert remark.startswith(
+        'line 3 ("X : 6") is not recognised and may change figures, which are not imported: test 4'
+    )
     account = found.account
     assert (account.interpreted, account.irrelevant, account.unrecognised) == (3, 1, 2)
     assert account.quoted == ('line 3 ("X : 6")', 'line 6 ("row 2")')

@@ -205,7 +205,7 @@ def _nothing_read(tool: str, path: Path, text: str, found: Output) -> Refusal:
         line = nearest(Lines(lines), known.expected if known else ())
         why = f"the line that comes closest is {quote(line)}" if line else "it has no lines"
     likely = next((one for one in tools() if one != tool and _has_figures(one, text)), "")
-    advice = f"try octant import {likely}" if likely else f"give a whole output of {tool}, unchanged"
+    advice = f"try octant import {likely}" if likely else f"give a whole output of {tool}"
     return Refusal(
         f"cannot import {path} (no figures of {tool} in it: {why}); {advice}; known tools: {', '.join(tools())}",
         Exit.WRONG_WORD,

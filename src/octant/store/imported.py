@@ -106,6 +106,8 @@ def _add(questions: dict[str, _Question], tool: str, number: int, table: Table) 
     """Sorts the rows of a table by ask and cell."""
     ours = named(tool, table.benchmark)
     further = [f"{name} {value}" for name, value in table.knobs.items() if name != SWEPT]
+    if table.ranks != 1 and table.threads and table.threads > 1:
+        further.append(f"{table.threads} threads each")
     for row in table.rows:
         threads = {"threads": str(table.threads)} if table.threads and table.threads > 1 else {}
         knobs = {**ours.knobs, **table.knobs, **threads, **row.knobs}
