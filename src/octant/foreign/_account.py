@@ -214,8 +214,8 @@ def _refused(line: Line, affected: Sequence["Table"]) -> str:
     names = ", ".join(f"{table.benchmark} (line {table.line})" for table in affected[:3])
     more = f" and {len(affected) - 3} more" if len(affected) > 3 else ""
     return (
-        f"{quote(line)} is not recognised and may change figures, which are not imported: {names}{more}. If it does not "
-        "change them, remove this line from a copy of the file and import the copy"
+        f"{quote(line)} is not recognised and may change figures, which are not imported: {names}{more}. If it does "
+        "not change them, remove this line from a copy of the file and import the copy"
     )
 
 
