@@ -231,7 +231,7 @@ def fixed_text(value: float, places: int) -> str:
         return f"{value:.{min(places, MOST_DIGITS)}f}"
     whole = math.floor(math.log10(abs(value))) + 1  # digits before the point
     if places > MOST_DECIMALS or float(f"{abs(value):.{MOST_DIGITS}g}") >= 10.0**MOST_DIGITS:
-        round_number = whole <= 9 and float(f"{value:.{MOST_DIGITS}g}") == value  # 1000000
+        round_number = MOST_DIGITS < whole <= 9 and float(f"{value:.{MOST_DIGITS}g}") == value  # 1000000
         return f"{value:.0f}" if round_number else f"{value:.2e}"
     return f"{value:.{max(0, min(places, MOST_DIGITS - whole))}f}"
 
