@@ -316,7 +316,7 @@ def test_files_of_others_are_read_through_untrusted_alone() -> None:
         "report/tables/workloads.py", "report/export/tidy.py", "report/study/page.py",
         "study/file.py", "suites/__init__.py",
         "launch/execute.py", "launch/leftovers.py", "launch/link.py", "launch/pages.py",
-        "launch/submit.py", "launch/watch.py",
+        "launch/processes.py", "launch/submit.py", "launch/watch.py",
         "machine/hwloc/_helper.py", "machine/recording.py", "machine/tree.py",
         "simulate/on_model.py", "software/observe.py",
         "mpi/faults.py", "mpi/inventory.py", "mpi/knobs.py", "mpi/neutral.py", "mpi/proof.py",

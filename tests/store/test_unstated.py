@@ -20,7 +20,8 @@ from octant.record.lines import read_line
 from octant.record.written import point_line, seal
 from octant.report.export import tidy
 from octant.report.page import run_page as page
-from octant.report.tables import benchmark as benchmark_table, text
+from octant.report.tables import benchmark as benchmark_table
+from octant.report.tables import text
 from octant.store import Store
 from octant.store.imported import create
 from reports import report_of
