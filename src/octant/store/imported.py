@@ -109,7 +109,7 @@ def _with_ranks(table: Table, tool: str, path: Path, ranks: int | None) -> Table
 
 def _add(questions: dict[str, _Question], tool: str, number: int, table: Table) -> None:
     """Sorts the rows of a table by ask and cell."""
-    ours = named(tool, table.benchmark)
+    ours = named(tool, table.benchmark, table.knobs)
     further = [f"{name} {value}" for name, value in table.knobs.items() if name != SWEPT]
     for row in table.rows:
         knobs = {**ours.knobs, **table.knobs, **row.knobs}
