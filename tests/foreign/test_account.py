@@ -1,6 +1,8 @@
 """Every line of a file is interpreted, irrelevant for a stated reason, or unrecognised and named."""
 
 import math
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -128,3 +130,102 @@ def test_every_reason_and_pattern_of_the_readers_can_be_used() -> None:
         data = known_lines(registry.file_of("octant.foreign", tool).with_suffix(".toml"))
         for pattern, reason in data.reasons if data else ():
             assert reason.strip(), pattern
+
+
+ACCOUNTED = [
+    path for path in FILES if known_lines(registry.file_of("octant.foreign", tool_of(path)).with_suffix(".toml"))
+]
+"""The outputs of tools whose readers account for their lines."""
+STRANGE = {
+    "a parameter": "XSLOPPY : 3", "a member": "Number of devices = 4", "a fact": "Buffer location = device",
+    "a line of another program": "[node7:123] WARNING: no device found", "a comment": "# Validation: off",
+    "a title": "HPL-FOO 9.1 -- Foo's High-Performance Linpack benchmark --",
+    "another title": "NAS Parallel Benchmarks 9 (quick) -- XX Benchmark", "a third title": "GPU-STREAM Version 3.2",
+    "a row": "Triad:           1.5     0.0042     0.0042     0.0042     7",
+    "another row": "WR11C2R4 10 2 2 4 7 1 9 9 9",
+    "a verdict": "||Ax-b||_oo/(eps*||A||)= 0.5 ...... SKIPPED", "columns": "T/V  N  NB  P  Q  Watts",
+    "other columns": "Function    Best Rate GB/s  Avg time     Min time     Max time",
+    "a section": "=== GPU results ===",
+}  # fmt: skip
+
+
+def kept(found: Output) -> list[tuple[object, ...]]:
+    """Each figure with what decides its cell, without numbers of lines."""
+    return [
+        (table.benchmark, str(dict(table.knobs)), str(dict(row.knobs)), table.ranks, table.threads, v.name, v.value)
+        for table in found.tables
+        for row in table.rows
+        for v in row.values
+    ]
+
+
+def named(found: Output, number: int) -> bool:
+    """Whether the import reports this line."""
+    return any(f"line {number} " in told for told in (*found.account.quoted, *found.remarks))
+
+
+def within(after: list[tuple[object, ...]], before: list[tuple[object, ...]]) -> bool:
+    """Whether some figures are missing, and no other is there instead."""
+    return len(after) < len(before) and not Counter(after) - Counter(before)
+
+
+def positions(lines: list[str]) -> list[int]:
+    """The ends, each change from one kind of line to another, and some between."""
+    kinds = [re.sub(r"[\d.eE+-]+", "0", line)[:12] for line in lines]
+    changes = [k for k in range(1, len(lines)) if kinds[k] != kinds[k - 1]]
+    return sorted({0, len(lines), *changes[:: max(1, len(changes) // 8)]})
+
+
+@pytest.mark.parametrize("path", ACCOUNTED, ids=lambda path: path.name)
+def test_a_line_that_is_not_known_is_never_passed_over(path: Path) -> None:
+    """The figures are the same and the line is among the unrecognised, or those that it may change are refused."""
+    tool, lines = tool_of(path), text_of(path.name).splitlines()
+    whole = foreign.read(tool, text_of(path.name))
+    before = kept(whole)
+    for place in positions(lines):
+        for what, strange in STRANGE.items():
+            text = "\n".join([*lines[:place], strange, *lines[place:], ""])
+            found = foreign.read(tool, text)
+            assert named(found, place + 1), (what, place)
+            assert kept(found) == before or (found.remarks and within(kept(found), before)), (what, place)
+
+
+@pytest.mark.parametrize("path", ACCOUNTED, ids=lambda path: path.name)
+def test_a_prefix_of_one_line_is_never_passed_over(path: Path) -> None:
+    """A line that only one rank's prefix sets apart is unrecognised, and what it may change is refused."""
+    tool, lines = tool_of(path), text_of(path.name).splitlines()
+    whole = foreign.read(tool, text_of(path.name))
+    before = kept(whole)
+    for place in range(0, len(lines), max(1, len(lines) // 12)):
+        if re.search(r"\w", lines[place]):
+            found = foreign.read(tool, "\n".join([*lines[:place], f"[7] {lines[place]}", *lines[place + 1 :], ""]))
+            after = kept(found)
+            assert after == before or (found.remarks and within(after, before)), lines[place]
+            assert named(found, place + 1), lines[place]
+
+
+@pytest.mark.parametrize("path", ACCOUNTED, ids=lambda path: path.name)
+def test_a_prefix_of_all_lines_changes_no_figure(path: Path) -> None:
+    tool, lines = tool_of(path), text_of(path.name).splitlines()
+    whole = foreign.read(tool, text_of(path.name))
+    for what, prefix in PREFIXES.items():
+        text = "".join(f"{prefix.format(rank=0)}  \x1b[32m{line}\x1b[0m\n" for line in lines)
+        found = foreign.read(tool, text)
+        assert kept(found) == kept(whole), what
+        assert found.account.unrecognised == whole.account.unrecognised, what
+        assert found.account.prefixes, what
+
+
+@pytest.mark.parametrize("path", ACCOUNTED, ids=lambda path: path.name)
+def test_every_line_of_the_outputs_here_is_known(path: Path) -> None:
+    """Outputs with lines of other programs have `noise` in their names."""
+    found = foreign.read(tool_of(path), text_of(path.name))
+    assert ("noise" in path.name) == bool(found.account.unrecognised), found.account.quoted
+
+
+@pytest.mark.parametrize("path", ACCOUNTED, ids=lambda path: path.name)
+def test_all_runs_of_a_file_are_read(path: Path) -> None:
+    tool, text = tool_of(path), text_of(path.name)
+    whole, twice = foreign.read(tool, text), foreign.read(tool, text + text)
+    assert kept(twice) == kept(whole) * 2
+    assert twice.account.unrecognised == 2 * whole.account.unrecognised

@@ -16,6 +16,7 @@ part. `NAME.toml` beside the reader has patterns, each for a whole line:
     [[syntax]]                                    # lines that only the tool prints: an unknown one may change figures
     what = "parameters of the head"
     patterns = ['[A-Z]+ *: .*']
+    result = true                                 # optional: they hold results, and a missing one is always reported
 
 A line that is neither used nor irrelevant is unrecognised. If it matches `syntax`, the tables in whose scope it is are
 not imported; other unrecognised lines are counted and quoted in the summary of the import (`Output.account`). Without
@@ -79,6 +80,7 @@ class Table:
     groups: tuple[tuple[int, ...], ...] = ()  # ranks that worked together; empty: all
     alone: bool = False  # each process worked by itself
     verified: bool = True  # the tool says that its results are right, or checks nothing at all
+    started: str = ""  # ISO 8601, where the tool writes it for each run; overrides that of the output
     scope: tuple[tuple[int, int], ...] = ()  # first and last line of each part that can change figures; empty: the file
 
 

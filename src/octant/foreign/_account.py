@@ -7,6 +7,7 @@ figures, and those are not imported.
 
 import functools
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, overload
 
 from octant.foreign._clean import without_prefix
 from octant.foreign._text import LONGEST, Line
+from octant.units import counted
 from octant.untrusted import parse_toml, read_text
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ QUOTED = 5
 """Unrecognised lines that the summary of an import quotes."""
 MOST_REMARKS = 8
 LONGEST_QUOTE = 90
+LONGEST_MATCHED = 1000
+"""Characters of a line that are compared with patterns. A longer line is never irrelevant."""
 _BLANK = re.compile(r"[\W_]*")
 """Lines without a letter or digit: blank lines and rules."""
 
@@ -108,6 +112,7 @@ class Known:
 
     irrelevant: re.Pattern[str]
     syntax: re.Pattern[str]
+    results: re.Pattern[str]  # the part of the syntax that holds results
     expected: tuple[str, ...] = ()  # lines of a whole output; the line of a file that is nearest to one is quoted
     reasons: tuple[tuple[str, str], ...] = field(default=(), compare=False)  # (pattern, reason)
 
@@ -128,12 +133,18 @@ def known_lines(path: Path) -> Known | None:
         return None
     data = parse_toml(read_text(path, "known lines"), f"known lines {path.name}")
     reasons = [(pattern, entry["reason"]) for entry in data["irrelevant"] for pattern in entry["patterns"]]
-    syntax = [pattern for entry in data["syntax"] for pattern in entry["patterns"]]
-    return Known(_any_of(pattern for pattern, _ in reasons), _any_of(syntax), tuple(data["expected"]), tuple(reasons))
+    syntax = [(pattern, entry.get("result", False)) for entry in data["syntax"] for pattern in entry["patterns"]]
+    return Known(
+        _any_of(pattern for pattern, _ in reasons),
+        _any_of(pattern for pattern, _ in syntax),
+        _any_of(pattern for pattern, result in syntax if result),
+        tuple(data["expected"]),
+        tuple(reasons),
+    )
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns) or "(?!)")
 
 
 def settle(lines: Lines, known: Known | None, found: "Output") -> "Output":
@@ -153,34 +164,50 @@ def settle(lines: Lines, known: Known | None, found: "Output") -> "Output":
             unknown.append((line, True))
         elif line.number in lines.used:
             interpreted += 1
-        elif len(line.text) <= LONGEST and (_BLANK.fullmatch(line.text) or known.irrelevant.fullmatch(line.text)):
+        elif _is_irrelevant(known, line.text):
             irrelevant += 1
         else:
-            unknown.append((line, bool(_syntax(known, line.text))))
-    tables, remarks = list(found.tables), []
-    for line, own in unknown:
-        if line.number in lines.refused:
-            remarks += [f"{quote(line)} is not recognised: {one}" for one in lines.refused[line.number]]
-        elif own:
-            affected = [table for table in tables if _covers(table, line.number)]
-            tables = [table for table in tables if table not in affected]
-            if affected:
-                remarks.append(_refused(line, affected))
-    more = [f"{len(remarks) - MOST_REMARKS} more lines are not recognised"] if len(remarks) > MOST_REMARKS else []
+            unknown.append((line, _is_like(known.syntax, line.text)))
+    numbers = [line.number for line, own in unknown if own and line.number not in lines.refused]
+    tables = tuple(table for table in found.tables if not _is_affected(table, numbers))
+    remarks = _remarks(lines, known, unknown, found)
     quoted = [quote(line) for line, _ in sorted(unknown, key=lambda one: not one[1])[:QUOTED]]
     account = Account(interpreted, irrelevant, len(unknown), tuple(quoted))
-    return replace(
-        found, tables=tuple(tables), remarks=(*found.remarks, *remarks[:MOST_REMARKS], *more), account=account
-    )
+    return replace(found, tables=tables, remarks=(*found.remarks, *remarks), account=account)
 
 
-def _syntax(known: Known, text: str) -> re.Match[str] | None:
-    shown = text[:LONGEST]
-    return known.syntax.fullmatch(shown) or known.syntax.fullmatch(without_prefix(shown))
+def _remarks(lines: Lines, known: Known, unknown: Sequence[tuple[Line, bool]], found: "Output") -> list[str]:
+    """Return remarks on unrecognised lines that left figures out: at most `MOST_REMARKS`, then the number of others."""
+    remarks: list[str] = []
+    more = 0
+    for line, own in unknown:
+        refused = lines.refused.get(line.number, [])
+        if len(remarks) >= MOST_REMARKS:
+            more += own
+        elif refused:
+            remarks += [f"{quote(line)} is not recognised: {one}" for one in refused]
+        elif own and (affected := [table for table in found.tables if _is_affected(table, [line.number])]):
+            remarks.append(_refused(line, affected))
+        elif own and (not found.tables or _is_like(known.results, line.text)):
+            remarks.append(f"{quote(line)} is not recognised")
+    return [*remarks, *([f"{counted(more, 'more line')} of the tool not recognised"] if more else [])]
 
 
-def _covers(table: "Table", number: int) -> bool:
-    return not table.scope or any(begin <= number <= end for begin, end in table.scope)
+def _is_affected(table: "Table", numbers: Sequence[int]) -> bool:
+    """Return whether one of these lines, in order, is in the scope of a table."""
+    if not table.scope:
+        return bool(numbers)
+    return any(bisect_left(numbers, begin) < bisect_right(numbers, end) for begin, end in table.scope)
+
+
+def _is_irrelevant(known: Known, text: str) -> bool:
+    return len(text) <= LONGEST_MATCHED and bool(_BLANK.fullmatch(text) or known.irrelevant.fullmatch(text))
+
+
+def _is_like(pattern: re.Pattern[str], text: str) -> bool:
+    """Return whether a line, or what is left of it without what may be a prefix, matches a pattern."""
+    shown = text[:LONGEST_MATCHED]
+    return bool(pattern.fullmatch(shown) or pattern.fullmatch(without_prefix(shown)))
 
 
 def _refused(line: Line, affected: Sequence["Table"]) -> str:

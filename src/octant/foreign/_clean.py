@@ -24,6 +24,7 @@ _FORMS = (
     ("time", re.compile(rf"\s*\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}(?: ?Z| ?[+-]\d\d:?\d\d)?{_END}")),
     ("time", re.compile(rf"\s*\[?{_DAY} {_CLOCK}(?: \d{{4}})?{_END}")),
     ("time", re.compile(rf"\s*\[?{_CLOCK}{_END}")),
+    ("quote", re.compile(r"\s*>(?: |$)")),
     ("time", re.compile(r"\s*\[\s*\d{1,9}\.\d{3,9}\](?: |$)")),
     ("tag", re.compile(r"\s*\[[\w.@:-]{1,80},(?P<rank>\d{1,8})\]<std(?:out|err|diag)>: ?")),
     ("rank", re.compile(r"\s*(?P<rank>\d{1,8}):(?: |$)")),
@@ -75,9 +76,11 @@ def clean(lines: Sequence[Line]) -> Cleaned:
 
 def without_prefix(text: str) -> str:
     """Return a line without what may be a prefix of any kind: of a single line, the file does not tell."""
-    for _, form in _FORMS:
-        if (found := form.match(text)) and found.end():
-            return text[found.end() :].strip()
+    for _ in range(MOST_PREFIXES):
+        found = next((match for _, form in _FORMS if (match := form.match(text)) and match.end()), None)
+        if found is None:
+            break
+        text = text[found.end() :].strip()
     return text
 
 

@@ -34,8 +34,6 @@ _SWITCH = {
     **dict.fromkeys(("on", "1", "enable", "yes", "true"), "on"),
     **dict.fromkeys(("off", "0", "disable", "no", "false"), "off"),
 }
-    ("off", "0", "disable", "no", "false"), "off"
-)
 
 
 @dataclass

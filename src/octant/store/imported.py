@@ -27,7 +27,9 @@ class _Question:
 
     ask: Ask
     table: Table
-    cells: dict[str, list[tuple[int, Row]]] = field(default_factory=dict)  # by size: (number of the file, row)
+    cells: dict[str, list[tuple[int, Row, str]]] = field(
+        default_factory=dict
+    )  # by size: (number of the file, row, start)
 
     @property
     def asked(self) -> Ask:
@@ -120,18 +122,18 @@ def _add(questions: dict[str, _Question], tool: str, number: int, table: Table) 
         )  # fmt: skip
         key = f"{ask.key} {table.threads} {bool(size)}"
         question = questions.setdefault(key, _Question(ask, table))
-        question.cells.setdefault(comparable(size), []).append((number, row))
+        question.cells.setdefault(comparable(size), []).append((number, row, table.started))
 
 
 def _lines(question: _Question, outputs: Sequence[tuple[Path, Output]]) -> Iterable[str]:
     """The records of an ask: when each launch started, where the tool says it, then its points and failures."""
     ask, begun = question.asked, set[int]()
     for size, occurrences in question.cells.items():
-        for repeat, (number, row) in enumerate(occurrences):
+        for repeat, (number, row, started) in enumerate(occurrences):
             launch, (path, output) = Launch(ask, repeat).key, outputs[number]
-            if output.started and repeat not in begun:
+            if (started or output.started) and repeat not in begun:
                 begun.add(repeat)
-                yield launch_line(launch, Process(started=output.started))
+                yield launch_line(launch, Process(started=started or output.started))
             knobs = {**question.ask.knobs, **({SWEPT: size} if size else {})}
             if row.failed:
                 reason = f"{row.failed} ({path.name}, line {row.line})"
