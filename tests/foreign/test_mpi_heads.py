@@ -161,7 +161,7 @@ def contents(table: Table) -> tuple[object, ...]:
 def test_every_line_of_the_outputs_is_accounted_for(path: Path) -> None:
     account = read(path.name).account
     assert account.interpreted + account.irrelevant == text_of(path.name).count("\n") - account.unrecognised
-    assert account.unrecognised == ("unknown" in path.name)
+    assert account.unrecognised == ("noise" in path.name)
 
 
 @EVERY

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from octant.foreign import Line, Lines, Output, Row, Table, Value
 from octant.foreign._imb_head import TITLE, Run, versions
 from octant.foreign._rates import Solution, Stated, common_megabyte, solve
+from octant.foreign._rows import looks_like_row
 from octant.foreign._text import Rounded, count_of, number_of, ranks_of, word_of
 
 _START = re.compile(r"#-?\s*Benchmarking\s+(?:Multi-)?(\S+)(?:\s+\(([0-9]+(?: x [0-9]+)+)\))?\s*(\S.*)?")
@@ -22,8 +23,9 @@ _PROCESSES = re.compile(
 )
 _GROUPS = re.compile(r"#\s*\(\s*([0-9]+)\s+groups? of\s+([0-9]+)\s+processes each running simultaneous\s*\)")
 _MEMBERS = re.compile(r"#\s*Group\s+([0-9]+):((?:\s+[0-9]+)+)")
-_CHUNK = re.compile(r"\[[0-9]{1,7}\] ?")
-"""Rank that Intel's launcher writes before each part of a line that the program flushes; IMB prints no such text."""
+_CHUNK = re.compile(r"(?<!^)\[[0-9]{1,7}\] ?")
+"""Rank that Intel's launcher writes before each part of a line that the program flushes; IMB prints no such text. At the
+begin of a line it is a prefix, which is removed where the file as a whole has it."""
 _MORE_RANKS = re.compile(r"#((?:\s+[0-9]+)+)")
 _MODE = re.compile(r"#\s*MODE:\s*(\S+)")
 _WINDOW = re.compile(r"#\s*window_size = ([0-9]+)")
@@ -132,6 +134,8 @@ def _sections(lines: Lines) -> tuple[list[Run], list[_Section]]:
             run, section = Run(), None
         elif section:
             _take(section, line, lines)
+        elif looks_like_row(line.text):
+            lines.refuse(line, "a row without a benchmark above it is not imported")
         elif run.begin:
             run.take(line, lines)
         if not section or (section.rows and section.rows[-1].line == line.number):
@@ -164,6 +168,8 @@ def _take(section: _Section, line: Line, lines: Lines) -> None:
     if not words[0].startswith("#"):
         if section.columns and _take_row(section, line, words):
             lines.use(line)
+        elif looks_like_row(text) or any(name in text for name in _FAILURES):
+            lines.refuse(line, f"a row of {section.benchmark} (line {section.line}) is not imported")
         return
     if found := _PROCESSES.fullmatch(text):
         section.ranks, section.threads = ranks_of(found[1]), ranks_of(found[2] or "1") or 1

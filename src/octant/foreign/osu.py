@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from octant.foreign import Line, Lines, Output, Row, Table, Value
 from octant.foreign._names import named
+from octant.foreign._rows import looks_like_row
 from octant.foreign._text import count_of, number_of, ranks_of, slug_of, word_of
 
 _TITLE = re.compile(
@@ -63,11 +64,15 @@ class _Section:
     varied: str = ""  # what the columns of a table over window sizes hold
     windows: tuple[str, ...] = ()
     refused: bool = False
+    begin: int = 0  # first line that may change its figures; 0: `line`
     rows: list[Row] = field(default_factory=list)
 
     def again(self, line: Line) -> "_Section":
         """Return another table of the same benchmark, with the same facts so far."""
-        return replace(self, line=line.number, knobs=dict(self.knobs), sides=dict(self.sides), rows=[])
+        begin = self.rows[-1].line + 1  # a title that cannot be read may be above the fact
+        return replace(
+            self, line=line.number, begin=begin, knobs=dict(self.knobs), sides=dict(self.sides), rows=[]
+        )  # fmt: skip
 
 
 def read(lines: Lines) -> Output:
@@ -89,6 +94,8 @@ def read(lines: Lines) -> Output:
             into[f"{found[2] or found[3]}_{(found[1] or found[4]).lower()}"] = ranks_of(found[5]) or 1
         elif sections and not sections[-1].refused:
             _take(sections, line, lines)
+        elif looks_like_row(line.text) and not sections:
+            lines.refuse(line, "a row without a title above it is not imported")
     sections = [section for section in sections if section.rows]
     remarks = (*_keep_apart(sections), *_other_versions(versions))
     return Output(
@@ -148,6 +155,8 @@ def _take(sections: list[_Section], line: Line, lines: Lines) -> None:
         if rows := (_varied_row if section.windows else _row)(section, line):
             lines.use(line)
             section.rows += rows
+        elif looks_like_row(text):
+            lines.refuse(line, f"a row of {section.benchmark} (line {section.line}) is not imported")
     elif facts := _facts(text):
         lines.use(line)
         if sections[-1].rows:
@@ -280,5 +289,5 @@ def _table(section: _Section) -> Table:
         {**section.knobs, **({side: str(count) for side, count in section.sides.items()} if differ else {})},
         section.ranks,
         1 if not threads else next(iter(threads)) if len(threads) == 1 else None,
-        scope=((section.line, section.rows[-1].line),),
+        scope=((section.begin or section.line, section.rows[-1].line),),
     )
