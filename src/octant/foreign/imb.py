@@ -24,8 +24,8 @@ _PROCESSES = re.compile(
 _GROUPS = re.compile(r"#\s*\(\s*([0-9]+)\s+groups? of\s+([0-9]+)\s+processes each running simultaneous\s*\)")
 _MEMBERS = re.compile(r"#\s*Group\s+([0-9]+):((?:\s+[0-9]+)+)")
 _CHUNK = re.compile(r"(?<!^)\[[0-9]{1,7}\] ?")
-"""Rank that Intel's launcher writes before each part of a line that the program flushes; IMB prints no such text. At the
-begin of a line it is a prefix, which is removed where the file as a whole has it."""
+"""Rank that Intel's launcher writes before each part of a line that the program flushes; IMB prints no such text. At
+the begin of a line it is a prefix, which is removed where the file as a whole has it."""
 _MORE_RANKS = re.compile(r"#((?:\s+[0-9]+)+)")
 _MODE = re.compile(r"#\s*MODE:\s*(\S+)")
 _WINDOW = re.compile(r"#\s*window_size = ([0-9]+)")
@@ -113,7 +113,8 @@ def _sections(lines: Lines) -> tuple[list[Run], list[_Section]]:
     """The runs of the file that have a head, and all tables; those of a run with an unknown option are left out."""
     runs: list[Run] = []
     sections: list[_Section] = []
-    run, section, before = Run(), None, 0
+    orphans: list[Line] = []
+    run, section, before, ended = Run(), None, 0, 0
     for one in lines:
         line = Line(one.number, _CHUNK.sub("", one.text).strip()) if "[" in one.text else one
         if not line.text:
@@ -131,16 +132,19 @@ def _sections(lines: Lines) -> tuple[list[Run], list[_Section]]:
             sections.append(section)
         elif _END.fullmatch(line.text):
             run.close(lines)
-            run, section = Run(), None
+            run, section, ended = Run(), None, line.number
         elif section:
             _take(section, line, lines)
         elif looks_like_row(line.text):
-            lines.refuse(line, "a row without a benchmark above it is not imported")
-        elif run.begin:
+            orphans.append(line)
+        else:  # without a title the head is that of a run too: the title may be unreadable
+            run.begin = run.begin or ended + 1
             run.take(line, lines)
         if not section or (section.rows and section.rows[-1].line == line.number):
             before = line.number
     run.close(lines)
+    for line in orphans if sections else ():
+        lines.refuse(line, "a row without a benchmark above it is not imported")
     return runs, [section for section in sections if not section.run.refused]
 
 
@@ -171,6 +175,12 @@ def _take(section: _Section, line: Line, lines: Lines) -> None:
         elif looks_like_row(text) or any(name in text for name in _FAILURES):
             lines.refuse(line, f"a row of {section.benchmark} (line {section.line}) is not imported")
         return
+    if not section.rows and _take_fact(section, text):  # below rows it is of a table whose name cannot be read
+        lines.use(line)
+
+
+def _take_fact(section: _Section, text: str) -> bool:
+    """What a line above the rows states; whether it is known."""
     if found := _PROCESSES.fullmatch(text):
         section.ranks, section.threads = ranks_of(found[1]), ranks_of(found[2] or "1") or 1
         section.order = [] if found[3] else None
@@ -188,8 +198,8 @@ def _take(section: _Section, line: Line, lines: Lines) -> None:
     elif found := _WINDOW.fullmatch(text):
         section.knobs["window"] = word_of(found[1])
     else:
-        return
-    lines.use(line)
+        return False
+    return True
 
 
 def _ranks(text: str) -> list[int]:

@@ -65,14 +65,15 @@ class _Section:
     windows: tuple[str, ...] = ()
     refused: bool = False
     begin: int = 0  # first line that may change its figures; 0: `line`
+    head: tuple[tuple[int, int], ...] = ()  # of the first table of the title
     rows: list[Row] = field(default_factory=list)
 
     def again(self, line: Line) -> "_Section":
         """Return another table of the same benchmark, with the same facts so far."""
+        head = self.head or ((self.begin or self.line, self.rows[0].line),)
         begin = self.rows[-1].line + 1  # a title that cannot be read may be above the fact
-        return replace(
-            self, line=line.number, begin=begin, knobs=dict(self.knobs), sides=dict(self.sides), rows=[]
-        )  # fmt: skip
+        facts = {"knobs": dict(self.knobs), "sides": dict(self.sides)}
+        return replace(self, line=line.number, begin=begin, head=head, rows=[], **facts)
 
 
 def read(lines: Lines) -> Output:
@@ -80,13 +81,15 @@ def read(lines: Lines) -> Output:
     versions: dict[str, int] = {}
     version_line = ""
     sections: list[_Section] = []
+    orphans: list[Line] = []
     sides: dict[str, int] = {}  # some versions print them above the title
     for line in lines:
         if title := _TITLE.fullmatch(line.text):
             lines.use(line)
             versions.setdefault(word_of(title[2]) if title[2] else "", line.number)
             version_line = version_line or line.text.strip("# ")
-            sections.append(_begun(title[1] or title[3], line, sides))
+            before = sections[-1].rows[-1].line if sections and sections[-1].rows else 0
+            sections.append(_begun(title[1] or title[3], line, sides, before))
             sides = {}
         elif found := _SIDES.fullmatch(line.text):
             lines.use(line)
@@ -94,8 +97,10 @@ def read(lines: Lines) -> Output:
             into[f"{found[2] or found[3]}_{(found[1] or found[4]).lower()}"] = ranks_of(found[5]) or 1
         elif sections and not sections[-1].refused:
             _take(sections, line, lines)
-        elif looks_like_row(line.text) and not sections:
-            lines.refuse(line, "a row without a title above it is not imported")
+        elif _may_be_row(line.text) and not sections:
+            orphans.append(line)
+    for line in orphans if sections else ():
+        lines.refuse(line, "a row without a title above it is not imported")
     sections = [section for section in sections if section.rows]
     remarks = (*_keep_apart(sections), *_other_versions(versions))
     return Output(
@@ -107,7 +112,11 @@ def read(lines: Lines) -> Output:
     )
 
 
-def _begun(title: str, line: Line, sides: dict[str, int]) -> _Section:
+def _may_be_row(text: str) -> bool:
+    return looks_like_row(text) or "nprocs:" in text
+
+
+def _begun(title: str, line: Line, sides: dict[str, int], before: int) -> _Section:
     title = title.removesuffix(" Test") if title.endswith(" Test Test") else title
     found = _ACCELERATOR.search(title)
     plain = title if found is None else title.replace(found[0], found[1])
@@ -119,6 +128,7 @@ def _begun(title: str, line: Line, sides: dict[str, int]) -> _Section:
             section.knobs["memory"] = "M" if "MANAGED" in found[2] else "D"
     if "Multi-" in title:
         section.sides.update(sides)
+        section.begin = before + 1  # they may be above the title
     return section
 
 
@@ -155,7 +165,7 @@ def _take(sections: list[_Section], line: Line, lines: Lines) -> None:
         if rows := (_varied_row if section.windows else _row)(section, line):
             lines.use(line)
             section.rows += rows
-        elif looks_like_row(text):
+        elif _may_be_row(text):
             lines.refuse(line, f"a row of {section.benchmark} (line {section.line}) is not imported")
     elif facts := _facts(text):
         lines.use(line)
@@ -289,5 +299,5 @@ def _table(section: _Section) -> Table:
         {**section.knobs, **({side: str(count) for side, count in section.sides.items()} if differ else {})},
         section.ranks,
         1 if not threads else next(iter(threads)) if len(threads) == 1 else None,
-        scope=((section.begin or section.line, section.rows[-1].line),),
+        scope=(*section.head, (section.begin or section.line, section.rows[-1].line)),
     )
