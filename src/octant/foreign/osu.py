@@ -72,8 +72,8 @@ class _Section:
         """Return another table of the same benchmark, with the same facts so far."""
         head = self.head or ((self.begin or self.line, self.rows[0].line),)
         begin = self.rows[-1].line + 1  # a title that cannot be read may be above the fact
-        facts = {"knobs": dict(self.knobs), "sides": dict(self.sides)}
-        return replace(self, line=line.number, begin=begin, head=head, rows=[], **facts)
+        knobs, sides = dict(self.knobs), dict(self.sides)
+        return replace(self, line=line.number, begin=begin, head=head, rows=[], knobs=knobs, sides=sides)
 
 
 def read(lines: Lines) -> Output:
