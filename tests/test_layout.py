@@ -312,7 +312,8 @@ def test_files_of_others_are_read_through_untrusted_alone() -> None:
         "build/version.py", "build/compiler.py", "build/on_demand.py",  # the source tree's own, and the system's
         "catalogue/__init__.py", "network/published_points.py",
         "analysis/appendix/__init__.py",
-        "benchmarks/messages/patterns.py", "benchmarks/table.py", "foreign/_names.py", "network/ibnet.py",
+        "benchmarks/messages/patterns.py", "benchmarks/table.py", "foreign/_imb_head.py", "foreign/_names.py",
+        "network/ibnet.py",
         "report/tables/workloads.py", "report/export/tidy.py", "report/study/page.py",
         "study/file.py", "suites/__init__.py",
         "launch/execute.py", "launch/leftovers.py", "launch/link.py", "launch/pages.py",

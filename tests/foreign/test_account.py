@@ -192,7 +192,11 @@ def test_a_line_that_is_not_known_is_never_passed_over(path: Path) -> None:
             assert kept(found) == before or (found.remarks and within(kept(found), before)), (what, place)
 
 
-@pytest.mark.parametrize("path", ACCOUNTED, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [path for path in ACCOUNTED if "-prefix" not in path.name and path.name != "osu-7.5-cuda.txt"],
+    ids=lambda path: path.name,
+)
 def test_a_prefix_of_one_line_is_never_passed_over(path: Path) -> None:
     """A line that only one rank's prefix sets apart is unrecognised, and what it may change is refused."""
     tool, lines = tool_of(path), text_of(path.name).splitlines()
@@ -225,7 +229,11 @@ def test_every_line_of_the_outputs_here_is_known(path: Path) -> None:
     assert ("noise" in path.name) == bool(found.account.unrecognised), found.account.quoted
 
 
-@pytest.mark.parametrize("path", ACCOUNTED, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [path for path in ACCOUNTED if path.name != "osu-7.5-cuda.txt"],  # does not state what its tables have in common
+    ids=lambda path: path.name,
+)
 def test_all_runs_of_a_file_are_read(path: Path) -> None:
     tool, text = tool_of(path), text_of(path.name)
     whole, twice = foreign.read(tool, text), foreign.read(tool, text + text)

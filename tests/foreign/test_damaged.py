@@ -103,8 +103,8 @@ def test_a_refusal_names_the_file_the_reason_and_the_other_tools(
     with pytest.raises(Refusal) as refused:
         foreign.read_file("imb", path)
     assert str(refused.value) == (
-        f"cannot import {path} (no figures of imb in it: the line that comes closest is "
-        f'line 1 ("# OSU MPI Latency Test v5.8")); try octant import osu; known tools: {", ".join(foreign.tools())}'
+        f'cannot import {path} (no figures of imb in it: line 1 ("# OSU MPI Latency Test v5.8") is not recognised); '
+        f"try octant import osu; known tools: {', '.join(foreign.tools())}"
     )
     monkeypatch.setattr(foreign, "MOST_ROWS", 3)
     with pytest.raises(Refusal, match=r"^cannot import .*output.txt \(\d+ rows with \d+ values, at most 3 and") as many:

@@ -104,7 +104,7 @@ def _unstated(table: Table) -> tuple[str, ...]:
 
 def _add(questions: dict[str, _Question], tool: str, number: int, table: Table) -> None:
     """Sorts the rows of a table by ask and cell."""
-    ours = named(tool, table.benchmark)
+    ours = named(tool, table.benchmark, table.knobs)
     further = [f"{name} {value}" for name, value in table.knobs.items() if name != SWEPT]
     if table.ranks != 1 and table.threads and table.threads > 1:
         further.append(f"{table.threads} threads each")
