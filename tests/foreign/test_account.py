@@ -11,7 +11,7 @@ from foreign_outputs import FILES, figures, text_of, tool_of
 from octant import foreign, registry
 from octant.failure import Refusal
 from octant.foreign import Line, Lines, Output, Row, Table, Value
-from octant.foreign._account import Known, known_lines, nearest, settle
+from octant.foreign._account import KnownLines, known_lines, nearest, settle
 from octant.foreign._clean import clean
 from octant.foreign._plausible import measured
 
@@ -22,7 +22,7 @@ def table(line: int, *scope: tuple[int, int]) -> Table:
     return Table(f"test {line}", line, (Row(line, {}, (Value("time", 1.0, "s", line),)),), scope=scope)
 
 
-def known(tmp_path: Path) -> Known | None:
+def known(tmp_path: Path) -> KnownLines | None:
     path = tmp_path / "tool.toml"
     path.write_text(
         'expected = ["Tool N row"]\n'

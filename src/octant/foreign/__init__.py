@@ -23,16 +23,17 @@ not imported; other unrecognised lines are counted and quoted in the summary of 
 `NAME.toml` a tool's lines are not accounted for.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 from octant import registry
 from octant.failure import Exit, Refusal, suggestion
-from octant.foreign._account import Account, Known, Lines, known_lines, nearest, quote, settle
+from octant.foreign._account import KnownLines, Lines, known_lines, nearest, quote, settle
 from octant.foreign._clean import clean
 from octant.foreign._names import named
+from octant.foreign._output import Account, Output, Row, Table, Value
 from octant.foreign._plausible import measured
 from octant.foreign._text import Line, lines_of
 from octant.registry import Entries
@@ -43,64 +44,6 @@ MOST_BYTES = 4 << 20
 """Of a file that is imported; the longest output of a benchmark known has a tenth of that."""
 MOST_ROWS, MOST_VALUES = 10_000, 50_000
 """Of the tables of a file together: each row becomes a point of a run, each value a figure of it."""
-
-
-@dataclass(frozen=True)
-class Value:
-    """A number of the file in base units."""
-
-    name: str  # "time", "t_max", "bandwidth"
-    value: float  # nan: the tool wrote no number
-    unit: str
-    line: int  # of the file, from 1
-    bound: float | None = None  # of a check: what the tool says it has to be within
-    group: int = 0
-
-
-@dataclass(frozen=True)
-class Row:
-    """What a file says of one cell."""
-
-    line: int
-    knobs: Mapping[str, str]
-    values: tuple[Value, ...] = ()
-    failed: str = ""  # why there are no figures: "timed out"
-
-
-@dataclass(frozen=True)
-class Table:
-    """What a file says of one benchmark at one number of processes."""
-
-    benchmark: str  # in the tool's words
-    line: int
-    rows: tuple[Row, ...]
-    knobs: Mapping[str, str] = field(default_factory=dict)  # of all rows
-    ranks: int | None = 1  # `None`: the file does not state it
-    threads: int | None = 1  # of each rank; `None`: the file does not state it
-    groups: tuple[tuple[int, ...], ...] = ()  # ranks that worked together; empty: all
-    alone: bool = False  # each process worked by itself
-    verified: bool = True  # the tool says that its results are right, or checks nothing at all
-    started: str = ""  # ISO 8601, where the tool writes it for each run; overrides that of the output
-    scope: tuple[tuple[int, int], ...] = ()  # first and last line of each part that can change figures; empty: the file
-
-
-@dataclass(frozen=True)
-class Output:
-    """What a file says."""
-
-    tool: str  # "IMB"
-    version: str  # "2021.11"; "": the file does not say it
-    version_line: str  # the line that says it, as it is
-    tables: tuple[Table, ...]
-    started: str = ""  # ISO 8601, where the tool writes when it ran
-    architecture: str = ""
-    remarks: tuple[str, ...] = ()  # what was not read, and why
-    account: Account = field(default=Account(), compare=False)
-
-    @property
-    def name(self) -> str:
-        """`IMB 2021.11`."""
-        return f"{self.tool} {self.version}".strip()
 
 
 def tools() -> list[str]:
@@ -161,7 +104,7 @@ def read(tool: str, text: str) -> Output:
     return replace(found, tables=tables, remarks=tuple(remarks), account=account if _known(tool) else Account())
 
 
-def _known(tool: str) -> Known | None:
+def _known(tool: str) -> KnownLines | None:
     return known_lines(registry.file_of(__name__, tool).with_suffix(".toml"))
 
 

@@ -11,15 +11,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 from octant.foreign._clean import without_prefix
+from octant.foreign._output import Account, Output, Table
 from octant.foreign._text import LONGEST, Line
 from octant.units import counted
 from octant.untrusted import parse_toml, read_text
-
-if TYPE_CHECKING:
-    from octant.foreign import Output, Table
 
 QUOTED = 5
 """Unrecognised lines that the summary of an import quotes."""
@@ -29,28 +27,6 @@ LONGEST_MATCHED = 1000
 """Characters of a line that are compared with patterns. A longer line is never irrelevant."""
 _BLANK = re.compile(r"[\W_]*")
 """Lines without a letter or digit: blank lines and rules."""
-
-
-@dataclass(frozen=True)
-class Account:
-    """How many lines of a file were interpreted, are irrelevant, and were not recognised."""
-
-    interpreted: int = 0
-    irrelevant: int = 0
-    unrecognised: int = 0
-    quoted: tuple[str, ...] = ()  # the first unrecognised lines with their numbers, those in the tool's syntax first
-    prefixes: tuple[str, ...] = ()  # that were removed from the lines
-
-    @property
-    def stated(self) -> bool:
-        """Whether the reader of the tool accounts for its lines."""
-        return bool(self.interpreted or self.irrelevant or self.unrecognised)
-
-    def text(self) -> str:
-        """`25 lines interpreted, 4 irrelevant, 1 unrecognised`."""
-        text = f"{self.interpreted} lines interpreted, {self.irrelevant} irrelevant, {self.unrecognised} unrecognised"
-        removed = " and ".join(f'"{prefix}"' for prefix in self.prefixes)
-        return f"{text}; the prefix {removed} was removed" if removed else text
 
 
 class Lines(Sequence[Line]):
@@ -107,7 +83,7 @@ class Lines(Sequence[Line]):
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownLines:
     """What `NAME.toml` says of the lines of a tool."""
 
     irrelevant: re.Pattern[str]
@@ -122,7 +98,7 @@ class Known:
 
 
 @functools.cache
-def known_lines(path: Path) -> Known | None:
+def known_lines(path: Path) -> KnownLines | None:
     """Return what the file of a tool says of its lines; `None` if there is no such file.
 
     Raises:
@@ -134,7 +110,7 @@ def known_lines(path: Path) -> Known | None:
     data = parse_toml(read_text(path, "known lines"), f"known lines {path.name}")
     reasons = [(pattern, entry["reason"]) for entry in data["irrelevant"] for pattern in entry["patterns"]]
     syntax = [(pattern, entry.get("result", False)) for entry in data["syntax"] for pattern in entry["patterns"]]
-    return Known(
+    return KnownLines(
         _any_of(pattern for pattern, _ in reasons),
         _any_of(pattern for pattern, _ in syntax),
         _any_of(pattern for pattern, result in syntax if result),
@@ -147,7 +123,7 @@ def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns) or "(?!)")
 
 
-def settle(lines: Lines, known: Known | None, found: "Output") -> "Output":
+def settle(lines: Lines, known: KnownLines | None, found: Output) -> Output:
     """Return the output with its account, without the tables that unrecognised lines could change.
 
     Args:
@@ -176,7 +152,7 @@ def settle(lines: Lines, known: Known | None, found: "Output") -> "Output":
     return replace(found, tables=tables, remarks=(*found.remarks, *remarks), account=account)
 
 
-def _remarks(lines: Lines, known: Known, unknown: Sequence[tuple[Line, bool]], found: "Output") -> list[str]:
+def _remarks(lines: Lines, known: KnownLines, unknown: Sequence[tuple[Line, bool]], found: Output) -> list[str]:
     """Return remarks on unrecognised lines that left figures out: at most `MOST_REMARKS`, then the number of others."""
     remarks: list[str] = []
     more = 0
@@ -193,14 +169,14 @@ def _remarks(lines: Lines, known: Known, unknown: Sequence[tuple[Line, bool]], f
     return [*remarks, *([f"{counted(more, 'more line')} of the tool not recognised"] if more else [])]
 
 
-def _is_affected(table: "Table", numbers: Sequence[int]) -> bool:
+def _is_affected(table: Table, numbers: Sequence[int]) -> bool:
     """Return whether one of these lines, in order, is in the scope of a table."""
     if not table.scope:
         return bool(numbers)
     return any(bisect_left(numbers, begin) < bisect_right(numbers, end) for begin, end in table.scope)
 
 
-def _is_irrelevant(known: Known, text: str) -> bool:
+def _is_irrelevant(known: KnownLines, text: str) -> bool:
     return len(text) <= LONGEST_MATCHED and bool(_BLANK.fullmatch(text) or known.irrelevant.fullmatch(text))
 
 
@@ -210,7 +186,7 @@ def _is_like(pattern: re.Pattern[str], text: str) -> bool:
     return bool(pattern.fullmatch(shown) or pattern.fullmatch(without_prefix(shown)))
 
 
-def _refused(line: Line, affected: Sequence["Table"]) -> str:
+def _refused(line: Line, affected: Sequence[Table]) -> str:
     names = ", ".join(f"{table.benchmark} (line {table.line})" for table in affected[:3])
     more = f" and {len(affected) - 3} more" if len(affected) > 3 else ""
     return (

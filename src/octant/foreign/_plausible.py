@@ -1,12 +1,9 @@
 """Decides which imported values were measured: tools print 0, -1 or uninitialised numbers for what did not run."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from octant.foreign._output import Table, Value
 from octant.units import counted
-
-if TYPE_CHECKING:
-    from octant.foreign import Table, Value
 
 TIMES_S = (1e-15, 1e10)
 """Least and greatest plausible time: below a cycle of any clock, and three centuries."""
@@ -15,7 +12,7 @@ RATES_PER_S = (1e-6, 1e24)
 _LISTED = 5
 
 
-def was_measured(value: "Value") -> bool:
+def was_measured(value: Value) -> bool:
     """Return whether a value can have been measured. Checks and shares may be 0, and NaN is the result of a check."""
     if value.bound is not None or (value.unit != "s" and not value.unit.endswith("/s")):
         return True
@@ -23,7 +20,7 @@ def was_measured(value: "Value") -> bool:
     return low <= value.value <= high
 
 
-def measured(tables: "tuple[Table, ...]") -> "tuple[tuple[Table, ...], tuple[str, ...]]":
+def measured(tables: tuple[Table, ...]) -> tuple[tuple[Table, ...], tuple[str, ...]]:
     """Return the tables without values that were not measured, and a remark that lists those.
 
     A row that has checks alone afterwards, and a table without rows, are left out.
