@@ -64,7 +64,7 @@ def main(folder: Path, *older: Path) -> None:
     product = f"Intel MPI {_version(folder)}"
     _write_listing("impi_info", f"{product}: impi_info -a -e", [rows[name] for name in rows if described[name]])
     names = [rows[name] for name in rows if not described[name]]
-    _write_listing("impi_names", f"{product}: names that impi_info lists without a description", names)
+    _write_listing("impi_names", f"{product}: impi_info -a -e, names without a description", names)
     found = {_version(one): _removed(one) for one in (*older, folder)}
     (DATA / "impi-settings.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 

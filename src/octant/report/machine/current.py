@@ -27,7 +27,7 @@ _KINDS = {
 }  # fmt: skip
 _SOURCES = {"listing": "listed by {}, {}", "run": "launched: {}, {}", "manual": "documentation: {}, {}"}
 _MOST_LISTED = 24
-INFERRED = "The meaning is inferred from the name; no document that describes the setting was read."
+INFERRED = "Meaning and form of the values are inferred from the name; no document that describes it was read."
 
 
 def current_text(word: str, inventory: Inventory | None, width: int) -> str:
