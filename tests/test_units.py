@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -112,3 +113,37 @@ def test_a_time_that_somebody_waits(seconds: float, text: str) -> None:
 )
 def test_a_number_of_bytes_has_its_binary_unit_beside_it(size: int, text: str) -> None:
     assert units.counted_bytes_text(size) == text
+
+
+_ANY = st.floats() | st.sampled_from([0.0, 5e-324, 2.36541e-310, 1e-13, 999_999.5, 1e15, 1.797e308, -1e300])
+TEXTS: dict[str, Callable[[float], str]] = {
+    "bytes_text": units.bytes_text,
+    "si_text of seconds": lambda value: units.si_text(value, "s"),
+    "si_text of a unit with a prefix": lambda value: units.si_text(value, "Mop/s"),
+    "si_text of %": lambda value: units.si_text(value, "%"),
+    "si_text of a number": lambda value: units.si_text(value, "1"),
+    "si_text of four digits": lambda value: units.si_text(value, "B/s", 4),
+    "fixed_text": lambda value: units.fixed_text(value, units.decimals(value, 4)),
+    "fixed_text of two decimals": lambda value: units.fixed_text(value, 2),
+    "duration_text": units.duration_text,
+    "brief_text": units.brief_text,
+    "percent_text": units.percent_text,
+}
+"""The functions that write any quantity. Exact sizes, counts and texts that have to differ keep all their digits."""
+
+
+@pytest.mark.parametrize("what", TEXTS)
+@given(value=_ANY)
+def test_no_number_has_more_than_six_significant_digits(what: str, value: float) -> None:
+    text = TEXTS[what](value)
+    assert len(text) <= 25
+    for digits in re.findall(r"[0-9][0-9.]*", re.sub(r"e[+-][0-9]+", "", text)):
+        assert len(digits.replace(".", "").strip("0")) <= 6, text
+        assert len(digits) <= 16, "not a row of zeros"
+
+
+@given(value=_ANY)
+def test_a_number_as_a_power_of_ten_is_the_same_number(value: float) -> None:
+    text = units.fixed_text(value, units.decimals(value, 4))
+    if not math.isinf(float(text)):  # the greatest doubles round to none
+        assert float(text) == pytest.approx(value, rel=0.01, abs=0, nan_ok=True)

@@ -101,6 +101,7 @@ class Shape:
     hosts: tuple[Host, ...] = ()  # reached by ssh; empty: this node, or those of the allocation
     launcher: str = ""  # "": the one that is at hand
     link: str = ""  # emulated hosts on this machine and what joins them: "100Mbit/s,delay=1ms"; "": none
+    unstated: tuple[str, ...] = ()  # "ranks", "threads": what an imported file does not state, whatever stands here
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,7 @@ class Ask:
         asked: list[object] = [*self.subject.started, knobs]
         asked += [shape.ranks, shape.place, list(shape.hosts), shape.launcher, sorted(self.mpi.items())]
         asked += [shape.link] if shape.link else []
+        asked += [list(shape.unstated)] if shape.unstated else []
         name = self.subject.name.replace("/", "-")
         return f"{name}-{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:10]}"
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from octant import workloads
 from octant.ask import comparable, comparable_cell
 from octant.program import is_program
+from octant.record import NOT_STATED
 
 if TYPE_CHECKING:
     from octant.ask import Ask
@@ -34,8 +35,8 @@ SHAPE = frozenset({"threads", "groups"})
 class Size:
     """How many take part in a measurement."""
 
-    ranks: int = 1  # those that work
-    threads: int = 1  # of each rank
+    ranks: int | None = 1  # those that work; `None`: an imported file does not state it
+    threads: int | None = 1  # of each rank; `None`: as above
     alone: bool = False  # each rank works alone, on data of its own
     groups: tuple[tuple[int, ...], ...] = ()  # the ranks of each, where several groups have more than one
 
@@ -96,7 +97,7 @@ def identity_of(point: Point, ask: Ask | None = None, planned: Planned | None = 
     own = dict(comparable_cell(point.knobs, named))
     means, shape_knobs = _means(named, own), _shape_knobs(named, own)
     dealt = {name: value for name, value in own.items() if name in shape_knobs - {"threads"}}
-    dealt |= {"ranks": str(point.ranks)}
+    dealt |= {"ranks": NOT_STATED if point.ranks is None else str(point.ranks)}
     shape = ask.shape if ask else None
     subject = ask.subject if ask else None
     return Identity(
@@ -130,11 +131,11 @@ def _shape_knobs(subject: str, knobs: Mapping[str, str]) -> frozenset[str]:
 
 
 def works_alone(point: Point) -> bool:
-    """Whether each of several ranks works alone, on data of its own."""
+    """Whether each of several ranks, or of a number that is not stated, works alone, on data of its own."""
     if is_program(point.workload):
         return False
     each = point.pace == "chunks" or (len(point.groups) > 1 and all(len(group) == 1 for group in point.groups))
-    return each and point.working_ranks > 1
+    return each and point.working_ranks != 1
 
 
 def _size(point: Point) -> Size:

@@ -158,6 +158,8 @@ def _quoted(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:60]}…")
 
 
+_LEAST, _MOST = 1e-15, 1e21
+"""Values between these have SI prefixes, from 0.001 p to 999 E."""
 _BINARY = {"TiB": 2**40, "GiB": 2**30, "MiB": 2**20, "KiB": 2**10}
 
 
@@ -168,7 +170,7 @@ def bytes_text(value: float | None) -> str:
     for unit, scale in _BINARY.items():
         if value >= scale:
             return f"{value / scale:.4g} {unit}"
-    return f"{value:.0f} B"
+    return f"{fixed_text(value, 0)} B"
 
 
 def exact_bytes_text(size: int) -> str:
@@ -195,16 +197,17 @@ def si_text(value: float, unit: str, digits: int = 3) -> str:
     if value == 0:
         return f"0 {unit}"
     scale, prefix = si_scale(value, digits, unit)
-    return f"{value / scale:.{decimals(value / scale, digits)}f} {prefix}{unit}"
+    return f"{fixed_text(value / scale, decimals(value / scale, digits))} {prefix}{unit}"
 
 
 def si_scale(value: float, digits: int = 3, unit: str = "") -> tuple[float, str]:
     """The power of 1000 that leaves 1 … 999 of a value once it is rounded to `digits`, and its prefix: `(1e9, "G")`.
 
-    Units in the last place (`ulp`) have no prefix, nor have units that have one already (`Mop/s`) or take none (`%`):
-    users name the units of their programs' values.
+    Values far below or above all prefixes have none, and are written as powers of ten. Units in the last place (`ulp`)
+    have none, nor have units that have one already (`Mop/s`) or take none (`%`): users name the units of their
+    programs' values.
     """
-    if value == 0 or not math.isfinite(value) or _WITHOUT_PREFIX.fullmatch(unit):
+    if value == 0 or not _LEAST <= abs(value) < _MOST or _WITHOUT_PREFIX.fullmatch(unit):
         return 1.0, ""
     exponent = min(max(math.floor(math.log10(abs(value)) / 3), -4), 6)
     if abs(float(f"{value / 1000.0**exponent:.{digits}g}")) >= 1000 and exponent < 6:
@@ -216,6 +219,21 @@ def decimals(value: float, digits: int = 3) -> int:
     """Digits after the point that leave `digits` significant ones."""
     rounded = abs(float(f"{value:.{digits}g}"))
     return max(0, digits - 1 - math.floor(math.log10(rounded))) if rounded and math.isfinite(rounded) else 0
+
+
+MOST_DIGITS, MOST_DECIMALS = 6, 12
+"""Significant digits of a number for people; digits after its point, beyond which a power of ten is written."""
+
+
+def fixed_text(value: float, places: int) -> str:
+    """A number with so many decimals, but at most `MOST_DIGITS` digits: then, or if it is tiny, `2.37e-310`."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:.{min(places, MOST_DIGITS)}f}"
+    whole = math.floor(math.log10(abs(value))) + 1  # digits before the point
+    if places > MOST_DECIMALS or float(f"{abs(value):.{MOST_DIGITS}g}") >= 10.0**MOST_DIGITS:
+        round_number = MOST_DIGITS < whole <= 9 and float(f"{value:.{MOST_DIGITS}g}") == value  # 1000000
+        return f"{value:.0f}" if round_number else f"{value:.2e}"
+    return f"{value:.{max(0, min(places, MOST_DIGITS - whole))}f}"
 
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -255,10 +273,12 @@ def unbroken(text: str) -> str:
 
 def duration_text(seconds: float) -> str:
     """A time that somebody waits: `48 s`, `8.4 min`, `25 min`, `1 h 20 min`."""
-    if seconds < 180:
-        return f"{seconds:.0f} s"
+    if seconds < 180 or not math.isfinite(seconds):
+        return f"{fixed_text(seconds, 0)} s"
     if seconds < 1200:
         return f"{seconds / 60:.1f} min"
+    if seconds >= 3600 * 10.0**MOST_DIGITS:
+        return f"{fixed_text(seconds / 3600, 0)} h"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
@@ -270,4 +290,4 @@ def brief_text(seconds: float) -> str:
 
 def percent_text(fraction: float) -> str:
     """A fraction as a percentage: `93 %`, `0.4 %`."""
-    return f"{100 * fraction:.0f} %" if abs(fraction) >= 0.0995 else f"{100 * fraction:.1f} %"
+    return f"{fixed_text(100 * fraction, 0 if abs(fraction) >= 0.0995 else 1)} %"

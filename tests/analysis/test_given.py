@@ -14,7 +14,7 @@ from octant.ask import Ask, Launch, Shape, Subject
 from octant.launch import Planned
 from octant.placement import planner
 from octant.placement.request import parse_request
-from octant.record import Buffer, Given, Point, Process
+from octant.record import Buffer, Given, Point, Process, known_count
 from octant.stats import Grade
 from octant.store import ProvenSetting, StoredRun
 
@@ -58,7 +58,7 @@ def test_what_was_given_as_asked_is_not_remarked_on(asked: str, hosts: int) -> N
 def test_any_other_mask_of_any_thread_is_told(asked: str, other: int, data: st.DataObject) -> None:
     found = obedient(asked, node="own")
     rank = data.draw(st.integers(0, len(found.given) - 1))
-    thread = data.draw(st.integers(0, found.threads - 1))
+    thread = data.draw(st.integers(0, known_count(found.threads) - 1))
     masks = list(found.given[rank].thread_masks)
     wrong = tuple(sorted({*masks[thread]} ^ {other})) or (other + 1,)
     masks[thread] = wrong
@@ -144,7 +144,7 @@ def test_memory_that_is_not_bound_as_asked_is_told(memory: str, on: dict[str, in
 
 def placed_run(asked: str, given: Point, plan: str) -> StoredRun:
     """A run of one launch that was asked as `asked`, planned as `plan`, and gave the point."""
-    launch = Launch(Ask(Subject(given.workload), {}, Shape(given.ranks, asked)))
+    launch = Launch(Ask(Subject(given.workload), {}, Shape(known_count(given.ranks), asked)))
     places = planner.plan(MACHINE.topology, parse_request(plan)).ranks
     run = stored([launch], [dataclasses.replace(given, launch=launch.key)], on=MACHINE)
     return dataclasses.replace(run, plans={launch.key: Planned(launch, (), places=places)})

@@ -73,7 +73,7 @@ def test_the_exported_summary_of_an_import_says_what_the_file_said(tmp_path: Pat
 
 
 def test_outputs_of_several_numbers_of_ranks_have_rows_of_their_own(tmp_path: Path) -> None:
-    text = HPCC.read_text(encoding="utf-8").replace("CommWorldProcs=2", "CommWorldProcs=4")
+    text = HPCC.read_text(encoding="utf-8").replace("HPL_npcol=2", "HPL_npcol=4")
     other = tmp_path / "four.txt"
     other.write_text(text.replace("HPL_Tflops=0.000696224", "HPL_Tflops=0.0012"), encoding="utf-8")
     outputs = [(path, foreign.read_file("hpcc", path)) for path in (HPCC, other)]

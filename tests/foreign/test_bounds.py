@@ -28,6 +28,8 @@ def up_to(text: str, line: str) -> str:
 SPACES, LETTERS = " " * (LONGEST - 40), "a" * (LONGEST - 40)
 IMB = up_to(text_of("imb-2021.11-p2p.txt"), "       #bytes")
 GROUPS = up_to(text_of("imb-2021.11-multi.txt"), "     Group")
+HPL_ROW = "WR00L2L2 10000 192 2 4 2.5 2.7e+02\n||Ax-b||_oo= 0.5 ...... PASSED\nXN : 5\nXN : 5\nXN : 5"
+STREAM = text_of("stream-5.10.txt")
 HPL, NPB, OSU = text_of("hpl-2.3.txt"), text_of("npb-3.4.2-mpi.txt"), text_of("osu-5.8.txt")
 LONG: dict[str, tuple[str, Callable[[], str]]] = {
     "processes that are not named": ("imb", lambda: filled(IMB, f"#{SPACES}x")),
@@ -36,6 +38,10 @@ LONG: dict[str, tuple[str, Callable[[], str]]] = {
     "short lines": ("imb", lambda: filled(IMB, "0" * 100)),
     "columns that are none": ("osu", lambda: filled(OSU, f"# {LETTERS}")),
     "checks that are none": ("hpl", lambda: filled(up_to(HPL, "WR"), "||x||" + "=" * (LONGEST // 2) + "." * 1000)),
+    "verdicts that are none": ("hpl", lambda: filled(HPL, "||x||" + "." * 2000 + "...... PASSE")),
+    "titles that are none": ("stream", lambda: filled(STREAM, "STREAM " * 500)),
+    "rows and unknown members": ("hpl", lambda: up_to(HPL, "WR11") + f"{HPL_ROW}\n" * 5900),
+    "ranks": ("stream", lambda: STREAM + "".join(f"{rank}: x\n" for rank in range(MOST_LINES - 100))),
     "values with spaces": ("npb", lambda: filled(up_to(NPB, "Benchmark Completed"), f" Class = a{SPACES}b")),
 }
 

@@ -31,7 +31,7 @@ def test_the_word_of_linpack_counts_where_its_residual_would_pass() -> None:
 def test_linpack_without_a_verdict_is_named_and_left_out() -> None:
     found = foreign.read("hpl", HPL.replace("PASSED", "passed").replace("FAILED", "failed"))
     assert found.tables == ()
-    assert found.remarks == ("line 18 has no verdict below it, and is not imported",)
+    assert found.remarks[:2] == tuple(f"line {line} has no verdict below it, and is not imported" for line in (18, 28))
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_columns_with_one_space_between_them_are_told_apart() -> None:
 def test_a_size_of_zero_is_one_and_a_rate_of_minus_one_is_none() -> None:
     text = text_of("hpcc-1.5.0.txt").replace("\nPTRANS_n=200", "\nPTRANS_n=0").replace("\nHPL_N=400", "\nHPL_N=-1")
     tables = {table.benchmark: table for table in foreign.read("hpcc", text).tables}
-    assert tables["ptrans"].knobs == {"n": "0"}
-    assert tables["hpl"].knobs == {"block": "80"}
+    assert tables["ptrans"].knobs == {"n": "0", "block": "80", "grid": "1x2"}
+    assert tables["hpl"].knobs == {"block": "80", "grid": "1x2"}
 
 
 def test_a_refusal_names_the_file_the_reason_and_the_other_tools(
@@ -102,9 +102,9 @@ def test_a_refusal_names_the_file_the_reason_and_the_other_tools(
     path.write_text(text_of("osu-5.8.txt"))
     with pytest.raises(Refusal) as refused:
         foreign.read_file("imb", path)
-    others = ", ".join(one for one in foreign.tools() if one != "imb")
     assert str(refused.value) == (
-        f"cannot import {path} (no figures of imb in it); give a whole output of imb, or another tool: {others}"
+        f'cannot import {path} (no figures of imb in it: line 1 ("# OSU MPI Latency Test v5.8") is not recognised); '
+        f"try octant import osu; known tools: {', '.join(foreign.tools())}"
     )
     monkeypatch.setattr(foreign, "MOST_ROWS", 3)
     with pytest.raises(Refusal, match=r"^cannot import .*output.txt \(\d+ rows with \d+ values, at most 3 and") as many:

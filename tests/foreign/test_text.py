@@ -6,6 +6,7 @@ import pytest
 
 from octant import foreign
 from octant.failure import Exit, Refusal
+from octant.foreign import Lines
 from octant.foreign._rates import MEGABYTES, Solution, common_megabyte
 from octant.foreign._text import (
     LONGEST,
@@ -86,7 +87,8 @@ def test_lines_end_as_any_system_ends_them() -> None:
     assert (lines, torn) == ([Line(1, "a"), Line(2, "b"), Line(3, "c"), Line(4, "")], 5)
     assert lines_of("a\n \t")[1] == 0, "what is left of the last line is blank"
     long, _ = lines_of(f"{'x' * LONGEST}\n{'x' * (LONGEST + 1)}\nz\n")
-    assert [line.number for line in long] == [1, 3]
+    assert [line.number for line in Lines(long)] == [1, 3]
+    assert [line.number for line in long] == [1, 2, 3], "a long line is not read, but it is accounted for"
 
 
 def test_the_first_line_that_holds_a_pattern_counts() -> None:

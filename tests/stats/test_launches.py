@@ -113,6 +113,7 @@ def test_every_doubt_whose_text_has_a_number_of_its_launch_can_be_graded_by_it()
                 without.add(ast.unparse(node.args[0]).strip("'"))
     assert without == {
         "wrong answer", "fault-injection build", "cores shared", "emulated link", "imported", "not verified",
+        "count not stated",
         "small load", "memory copy", "sizes rounded", "precision not reached", "foreign load", "one draw of CPUs",
         "probe.kind", "kind",
     }  # fmt: skip

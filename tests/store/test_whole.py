@@ -38,7 +38,9 @@ ASKED = Asked(
     ((1, 1), (0, 2), (0, 0)), 5, STUDY,
     settings=(ProvenSetting("eager-limit=1KiB", {"X": "1024"}, {"X": ("1024", "1K")}, "effect", "seen", "doubted"),),
     pair=Pair("20261122-073500-1111", "20261121-073500-2222", 6, "any time"), screen=SCREEN,
-    imported=(ImportedFile("IMB 2021.11", "MPI Benchmarks 2021.11", "a.txt", ("line 7 was not read",)),),
+    imported=(
+        ImportedFile("IMB 2021.11", "MPI Benchmarks 2021.11", "a", ("line 7 was not read",), (9, 2, 1), ("line 8",)),
+    ),
     benchmark="hpcc",
 )  # fmt: skip
 PLANNED = Planned(

@@ -35,7 +35,7 @@ def wrong() -> Summary:
 def one_core() -> Summary:
     """No second core: no messages, no star, nothing to balance."""
     run = fake_run(repeats=2, on=machine(cores=1))
-    alone = tuple(point for point in run.points if point.ranks * point.threads == 1)
+    alone = tuple(point for point in run.points if (point.ranks, point.threads) == (1, 1))
     return summary_of(dataclasses.replace(run, points=alone))
 
 

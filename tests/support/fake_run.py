@@ -35,6 +35,7 @@ from octant.record import (
     Samples,
     Series,
     Work,
+    known_count,
 )
 from octant.record.written import failure_line, kept_member, seal
 from octant.store import Store, StoredRun
@@ -221,7 +222,7 @@ WORKLOADS = {
             ("memory traffic",),
             _of_memory,
             provides=(Provides("memory traffic", "traffic", _from_memory),),
-            footprint=lambda _machine, p: int(p.knobs["bytes"]) * p.ranks,
+            footprint=lambda _machine, p: int(p.knobs["bytes"]) * known_count(p.ranks),
             pictures=(Ladder(),),
         ),
         Workload(

@@ -34,15 +34,20 @@ def described(output: Output) -> str:
     """Everything that reading an output gives, as text: a line for the output, for each remark, table and row."""
     heads = (output.tool, output.version, output.version_line, output.started, output.architecture)
     lines = [" | ".join(map(str, heads)), *(f"remark: {remark}" for remark in output.remarks)]
+    lines += [f"lines: {output.account.text()}", *output.account.quoted] if output.account.stated else []
     for table in output.tables:
         marks = [mark for mark, applies in (("alone", table.alone), ("not verified", not table.verified)) if applies]
         marks += [f"groups {table.groups}"] if table.groups else []
-        where = f"{table.ranks} ranks, {table.threads} threads"
+        where = f"{_count(table.ranks, 'ranks')}, {_count(table.threads, 'threads')}"
         lines.append("; ".join([f"{table.line}: {table.benchmark} {dict(table.knobs)}", where, *marks]))
         for row in table.rows:
             lines.append(f"    {row.line}: {dict(row.knobs)} {row.failed}".rstrip())
             lines += [f"        {_described(value)}" for value in row.values]
     return "\n".join([*lines, ""])
+
+
+def _count(number: int | None, what: str) -> str:
+    return f"{what} not stated" if number is None else f"{number} {what}"
 
 
 def _described(value: Value) -> str:

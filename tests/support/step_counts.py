@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from octant import workloads
-from octant.record import Point
+from octant.record import Point, known_count
 from octant.step import Step
 
 
@@ -11,7 +11,8 @@ def declared(point: Point) -> Step:
     """The step of a point's knobs, ranks of a group, and threads."""
     step = workloads.workload(point.workload).step
     assert step is not None
-    return step(point.knobs, point.working_ranks // max(1, len(point.groups)), point.threads)
+    ranks = known_count(point.working_ranks) // max(1, len(point.groups))
+    return step(point.knobs, ranks, known_count(point.threads))
 
 
 def differences(

@@ -11,6 +11,7 @@ from octant.ask import effort_knobs
 from octant.identity import identity_of
 from octant.machine.modes import numa_mode
 from octant.mpi.proof import READ_BACK
+from octant.record import NOT_STATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -60,9 +61,13 @@ def differing_shapes(shapes: Iterable[tuple[str, Sequence[Size], Sequence[Size]]
 
 
 def shape_text(size: Size) -> str:
-    """Return `2 ranks × 1 thread`; if several ranks work together, `2 ranks × 1 thread together`."""
-    text = f"{units.counted(size.ranks, 'rank')} × {units.counted(size.threads, 'thread')}"
-    return text + " together" * (size.ranks > 1 and not size.alone)
+    """Return `2 ranks × 1 thread`; if several ranks work together, `2 ranks × 1 thread together`.
+
+    A number that an imported file does not state is `ranks not stated`.
+    """
+    counts = ((size.ranks, "rank"), (size.threads, "thread"))
+    text = " × ".join(f"{noun}s {NOT_STATED}" if one is None else units.counted(one, noun) for one, noun in counts)
+    return text + " together" * (size.ranks is not None and size.ranks > 1 and not size.alone)
 
 
 def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> list[Difference]:

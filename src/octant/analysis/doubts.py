@@ -11,6 +11,7 @@ from octant import stats
 from octant.analysis.lost import lost_time_of, oversubscription
 from octant.placement import numbers_text
 from octant.program import is_program
+from octant.record import known_count, unstated_counts
 from octant.stats import Doubt, doubt, graded
 from octant.units import counted
 
@@ -50,6 +51,8 @@ def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = (
         found.append(doubt("short phase", f"phases shorter than ten of their marks: {', '.join(short)}", len(short)))
     if source := point.notes.get("imported"):
         found.append(doubt("imported", f"not measured here: {source}, line {point.notes.get('lines', '?')}"))
+    if missing := unstated_counts(point):
+        found.append(doubt("count not stated", f"{missing} in the imported file"))
     if why := point.notes.get("unverified"):
         found.append(doubt("not verified", why))
     if others := point.notes.get("others"):
@@ -118,9 +121,10 @@ def _other_work(point: Point) -> list[Doubt]:
     found: list[Doubt] = []
     if lost_time_of(point) is None:
         # Added up over all CPUs of the node, so it bounds what this point lost and does not make it invalid.
-        share = min(0.5, during.get("node_steal_s", 0.0) / (elapsed * point.ranks * point.threads))
+        threads = known_count(point.ranks) * known_count(point.threads)
+        share = min(0.5, during.get("node_steal_s", 0.0) / (elapsed * threads))
         found += graded("stolen time", share, f"the hypervisor took up to {100 * share:.0f} % of the CPU time")
-    own = during.get("node_own_cpu_s", during.get("own_cpu_s", 0.0) * point.ranks)
+    own = during.get("node_own_cpu_s", during.get("own_cpu_s", 0.0) * known_count(point.ranks))
     if during.get("node_busy_s", 0.0) - own > max(0.25 * elapsed, 0.05):
         found.append(doubt("foreign load", "other processes were busy"))
     return found

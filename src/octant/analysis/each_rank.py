@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant.metric import derived
+from octant.record import known_count
 from octant.stats import Interval
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def per_rank(figure: Figure) -> Figure:
 
     It has no limit. A doubt whether the sum is beyond its limit stays.
     """
-    ranks = figure.point.working_ranks
+    ranks = known_count(figure.point.working_ranks)
     value = derived(lambda of_all: of_all / ranks, figure.metric.value)
     metric = replace(figure.metric, name=name_per_rank(figure.metric.name), value=value, per_rank=True)
     workload, beyond = figure.workload, tuple(one for one in figure.doubts if one.kind == "beyond its limit")

@@ -22,7 +22,7 @@ from octant.ask import Presentation, comparable_value, effort_knobs
 from octant.identity import Identity, identity_of, works_alone
 from octant.limit import Best, Known, Limit
 from octant.program import is_program
-from octant.record import RecordError
+from octant.record import NOT_STATED, RecordError, unstated_counts
 from octant.record.sketch import Sketch, sketch_of_array
 from octant.stats import Doubt, Grade, Period, doubt
 from octant.units import si_text
@@ -123,7 +123,8 @@ class Figure:
     def name(self) -> str:
         """The title, with the mode unless the title says it, or it is of a user's program, whose mode is not known."""
         says_all = self.mode in self.title or is_program(self.workload.name)
-        name = self.title if says_all else f"{self.title} ({self.mode})"
+        mode = unstated_counts(self.point) or self.mode
+        name = self.title if says_all else f"{self.title} ({mode})"
         return f"{name}, emulated link {self.link}" if self.link else name
 
     @property
@@ -300,10 +301,13 @@ def value_of(launches: Sequence[LaunchFigure]) -> stats.Estimate:
 def mode_of(point: Point) -> str:
     """one, threads (of one rank), star (ranks that work alone, each its own copy) or all (ranks together).
 
-    Idle ranks do not count.
+    Idle ranks do not count. `not stated`: an imported file does not state the number of ranks, or that of the threads
+    of its single rank.
     """
+    if point.working_ranks is None:
+        return NOT_STATED
     if point.working_ranks == 1:
-        return "threads" if point.threads > 1 else "one"
+        return NOT_STATED if point.threads is None else "threads" if point.threads > 1 else "one"
     return "star" if works_alone(point) else "all"
 
 

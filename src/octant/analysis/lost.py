@@ -9,6 +9,7 @@ import numpy as np
 
 from octant.metric import Rate, Seconds
 from octant.program import is_program
+from octant.record import known_count
 from octant.stats.doubts import Doubt, Grade, doubt, graded
 from octant.stats.lost import LostShares, doubts_about_lost_time, lost_time
 from octant.units import counted, si_text
@@ -47,7 +48,7 @@ def lost_time_of(point: Point) -> LostShares | None:
     whole = _column(ns for one in ranks for ns in one.wall_ns)
     cpu = _column(ns for one in ranks for ns in one.cpu_ns) if by_clock else None
     wait = _column(ns for one in ranks for ns in one.wait_ns or (0,) * len(one.wall_ns))
-    threads = point.threads * len(ranks)
+    threads = known_count(point.threads) * len(ranks)
     at_work = float(whole.mean()) * threads
     throttled = _throttled_share(point, ranks, alone) * at_work
     stolen = sum(_stolen_share(point, one) for one in ranks) / len(ranks) * at_work
@@ -127,7 +128,7 @@ def cpu_time_counts(point: Point) -> bool:
     ranks = timed_ranks(point)
     if not ranks or not all(one.cpu_ns for one in ranks):
         return False
-    nobody_waits = all(len(group) == 1 for group in point.groups or (tuple(range(point.ranks)),))
+    nobody_waits = all(len(group) == 1 for group in point.groups or (tuple(range(known_count(point.ranks))),))
     return point.pace == "chunks" or (not point.blocks and (nobody_waits or point.process.waits == "polls"))
 
 
@@ -147,7 +148,7 @@ def oversubscription(point: Point) -> Oversubscription | None:
     """Of the host whose hardware threads have most threads each; `None` where no thread has to share."""
     if not point.share_cores:
         return None
-    working = {rank for group in point.groups for rank in group} or set(range(point.ranks))
+    working = {rank for group in point.groups for rank in group} or set(range(known_count(point.ranks)))
     threads: dict[str, int] = {}
     cpus: dict[str, set[int]] = {}
     for rank, given in enumerate(point.given):
@@ -175,7 +176,7 @@ def _throttled_share(point: Point, ranks: Sequence[Taken], alone: bool, threads:
     Args:
         threads: of each rank; `None`: as many as its shape says.
     """
-    each = threads or point.threads
+    each = threads or known_count(point.threads)
     groups: dict[tuple[str, str], list[Taken]] = {}
     for one in ranks:
         host = point.given[one.rank].host if one.rank < len(point.given) else ""
@@ -283,8 +284,8 @@ def _idle_share(point: Point) -> float | None:
     if used_s is None or elapsed_s <= 0:
         return None
     host = point.given[0].host if point.given else ""
-    ranks = sum(given.host == host for given in point.given) or point.ranks
-    return max(0.0, 1 - used_s / (elapsed_s * ranks * point.threads))
+    ranks = sum(given.host == host for given in point.given) or known_count(point.ranks)
+    return max(0.0, 1 - used_s / (elapsed_s * ranks * known_count(point.threads)))
 
 
 def cpu_time_of_chunk(point: Point, samples: Samples) -> float | None:

@@ -9,7 +9,7 @@ and have problem sizes of their own, so that the rest of an imported run is matc
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from octant import workloads
@@ -159,7 +159,7 @@ def _ways(run: StoredRun, other: StoredRun) -> list[tuple[Key, Distance]]:
         machine = other.machine if run.imported else run.machine
         ways.append(
             (
-                lambda row: (row.identity.subject, row.identity.size, row.metric),
+                lambda row: (row.identity.subject, replace(row.identity.size, threads=None), row.metric),
                 lambda old, new: _differing_as_told(old.identity, new.identity, machine),
             )
         )
@@ -202,9 +202,15 @@ def _differing(some: Named, others: Named) -> int:
 def _differing_as_told(one: Identity, other: Identity, machine: Machine) -> int | None:
     """In how many knobs two results differ; `None` where both tell a knob, and what matters of it differs.
 
+    The number of threads of a rank counts as such a knob. That of ranks does not: results of an unknown number of ranks
+    belong to none of a known number.
+
     Args:
         machine: that one of them was measured on.
     """
+    threads = {one.size.threads, other.size.threads}
+    if len(threads) > 1 and None not in threads:
+        return None
     sizes, told = workloads.sizes(one.subject), (dict(one.knobs), dict(other.knobs))
     for name in told[0].keys() & told[1].keys():
         matters = sizes.get(name, _the_value)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.ask import comparable
 from octant.program import is_program
+from octant.record import NOT_STATED, unstated_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,16 +109,18 @@ def picture_title(figures: Sequence[Figure], rest: str) -> str:
 def place_text(figure: Figure) -> str:
     """`1 core`, `2 threads`, `4 copies`, `2 ranks`; where a kernel places threads itself `120 pairs`, `2 threads`.
 
-    Of a value of one of them `each of 4`. Of a user's program its ranks and, where it was given a number, its threads;
-    nothing is known of the cores that one rank uses.
+    Of a value of one of them `each of 4`. If an imported file does not state them `ranks not stated`. Of a user's
+    program its ranks and, where it was given a number, its threads; nothing is known of the cores that one rank uses.
     """
     point = figure.point
     if is_program(figure.workload.name):
         known = ((point.ranks, "rank"), (point.threads, "thread"))
-        return " × ".join(units.counted(number, noun) for number, noun in known if number > 1)
+        return " × ".join(units.counted(number, noun) for number, noun in known if number and number > 1)
     for note, what in (("pairs", "pair"), ("own threads", "thread")):
         if (own := point.notes.get(note, "")).isdecimal():
             return units.counted(int(own), what)
+    if figure.mode == NOT_STATED:
+        return unstated_counts(point)
     number = point.threads if figure.mode == "threads" else point.working_ranks
     if figure.metric.per_rank:
         return f"each of {number}"

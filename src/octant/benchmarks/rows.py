@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from octant import stats
 from octant.benchmarks.requests import absent
 from octant.benchmarks.table import plain_name, read_tests
+from octant.record import known_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,7 @@ class BenchmarkRow:
     limit: str = ""  # what the limit is
     verdict: str = ""  # "right", "WRONG", or "" where nothing was measured
     rule: Rule | str = ""
-    ranks: int = 0
+    ranks: int | None = 0  # `None`: an imported file does not state it
     shown: tuple[str, ...] = ()  # "n=8192"
     varied: tuple[str, ...] = ()  # those that tell rows of one key apart: "store=plain"
     doubts: tuple[str, ...] = ()
@@ -158,7 +159,7 @@ def _imported_rows(summary: Summary, test: BenchmarkTest) -> list[BenchmarkRow]:
         empty = BenchmarkRow(one.key, test.name, reason="not in what was imported")
         cells = imported_cells(summary, test, one)
         made = [*([_stated(test, one, cell, empty) for cell in cells] or [empty]), *made]
-    return sorted(made, key=lambda row: row.ranks)
+    return sorted(made, key=lambda row: row.ranks or 0)
 
 
 def imported_cells(summary: Summary, test: BenchmarkTest, one: BenchmarkFigure) -> list[Figure]:
@@ -223,7 +224,7 @@ def _measured(
         missing = next((figure.missing for figure in found if figure.missing), "no launch gave a value")
         return replace(row, reason="" if row.verdict == "WRONG" else missing)
     chosen = _chosen(with_value, one.over)
-    scale = one.unit * (first.working_ranks if one.each else 1)
+    scale = one.unit * (known_count(first.working_ranks) if one.each else 1)
     value = chosen.value
     assert value is not None  # noqa: S101 - those without were left out
     mean = one.over == "mean" and len(with_value) > 1

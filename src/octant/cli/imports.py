@@ -48,9 +48,10 @@ def import_(
 
     outputs = [(path, foreign.read_file(tool, path)) for path in map(Path, files)]
     run = imported.create(open_store(store), tool, outputs, machine[:200], ranks)
-    for one in run.imported:
-        for remark in one.remarks:
-            typer.echo(f"octant: {one.file}: {remark}", err=True)
+    for (path, output), stored in zip(outputs, run.imported, strict=True):
+        further = [remark for remark in stored.remarks if remark not in output.remarks]
+        for told in (*further, *foreign.summary(output)):
+            typer.echo(f"octant: {path}: {told}", err=True)
     summary = summarise(run, all_metrics=json)
     report = RunReport(summary, first_screen(summary))
     if json:

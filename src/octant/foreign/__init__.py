@@ -2,79 +2,48 @@
 
 Nothing of such a text is trusted: sizes are bounded, names become words of ours, and no part of it is ever started.
 docs/import.md has the formats.
+
+A reader `NAME.py` declares `read(lines: Lines) -> Output`. Its lines have no control sequences, no prefixes of
+launchers, no spaces at their ends, and come from one rank. The reader calls `lines.use(line)` for each line that it
+interpreted, and `lines.refuse(line, consequence)` for a line of the tool of which it left something out, such as a
+column. Each `Table` states in `scope` which lines of the file can change its figures: the head of its run, and its own
+part. `NAME.toml` beside the reader has patterns, each for a whole line:
+
+    expected = ["lines", "of a typical output"]   # the line of an unreadable file that is nearest to one is quoted
+    [[irrelevant]]                                # lines that change no figure
+    reason = "why they cannot"
+    patterns = ['Written by .*']
+    [[syntax]]                                    # lines that only the tool prints: an unknown one may change figures
+    what = "parameters of the head"
+    patterns = ['[A-Z]+ *: .*']
+    result = true                                 # optional: they hold results, and a missing one is always reported
+
+A line that is neither used nor irrelevant is unrecognised. If it matches `syntax`, the tables in whose scope it is are
+not imported; other unrecognised lines are counted and quoted in the summary of the import (`Output.account`). Without
+`NAME.toml` a tool's lines are not accounted for.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 from octant import registry
 from octant.failure import Exit, Refusal, suggestion
+from octant.foreign._account import KnownLines, Lines, known_lines, nearest, quote, settle
+from octant.foreign._clean import clean
 from octant.foreign._names import named
+from octant.foreign._output import Account, Output, Row, Table, Value
+from octant.foreign._plausible import measured
 from octant.foreign._text import Line, lines_of
 from octant.registry import Entries
+from octant.units import counted
 from octant.untrusted import read_text
 
 MOST_BYTES = 4 << 20
 """Of a file that is imported; the longest output of a benchmark known has a tenth of that."""
 MOST_ROWS, MOST_VALUES = 10_000, 50_000
 """Of the tables of a file together: each row becomes a point of a run, each value a figure of it."""
-
-
-@dataclass(frozen=True)
-class Value:
-    """A number of the file in base units."""
-
-    name: str  # "time", "t_max", "bandwidth"
-    value: float  # nan: the tool wrote no number
-    unit: str
-    line: int  # of the file, from 1
-    bound: float | None = None  # of a check: what the tool says it has to be within
-    group: int = 0
-
-
-@dataclass(frozen=True)
-class Row:
-    """What a file says of one cell."""
-
-    line: int
-    knobs: Mapping[str, str]
-    values: tuple[Value, ...] = ()
-    failed: str = ""  # why there are no figures: "timed out"
-
-
-@dataclass(frozen=True)
-class Table:
-    """What a file says of one benchmark at one number of processes."""
-
-    benchmark: str  # in the tool's words
-    line: int
-    rows: tuple[Row, ...]
-    knobs: Mapping[str, str] = field(default_factory=dict)  # of all rows
-    ranks: int | None = 1  # `None`: the file does not say it
-    threads: int = 1
-    groups: tuple[tuple[int, ...], ...] = ()  # ranks that worked together; empty: all
-    alone: bool = False  # each process worked by itself
-    verified: bool = True  # the tool says that its results are right, or checks nothing at all
-
-
-@dataclass(frozen=True)
-class Output:
-    """What a file says."""
-
-    tool: str  # "IMB"
-    version: str  # "2021.11"; "": the file does not say it
-    version_line: str  # the line that says it, as it is
-    tables: tuple[Table, ...]
-    started: str = ""  # ISO 8601, where the tool writes when it ran
-    architecture: str = ""
-    remarks: tuple[str, ...] = ()  # what was not read, and why
-
-    @property
-    def name(self) -> str:
-        """`IMB 2021.11`."""
-        return f"{self.tool} {self.version}".strip()
 
 
 def tools() -> list[str]:
@@ -99,15 +68,10 @@ def read_file(tool: str, path: Path) -> Output:
         lacking = "".join(f", {name} cannot be used here: {one.reason}" for name, one in entries().broken.items())
         known = suggestion(tool, tools())
         raise Refusal(f"cannot import from {tool!r} (no such tool{lacking}); {known}", Exit.WRONG_WORD)
-    found = read(tool, read_text(path, f"output of {tool}", MOST_BYTES))
+    text = read_text(path, f"output of {tool}", MOST_BYTES)
+    found = read(tool, text)
     if not found.tables:
-        why = f": {found.remarks[0]}" if found.remarks else ""
-        others = ", ".join(one for one in tools() if one != tool)
-        raise Refusal(
-            f"cannot import {path} (no figures of {tool} in it{why}); give a whole output of {tool}, or another tool: "
-            f"{others}",
-            Exit.WRONG_WORD,
-        )
+        raise _nothing_read(tool, path, text, found)
     rows = [row for table in found.tables for row in table.rows]
     values = sum(len(row.values) for row in rows)
     if len(rows) > MOST_ROWS or values > MOST_VALUES:
@@ -120,17 +84,96 @@ def read(tool: str, text: str) -> Output:
     """What the text of a tool's output says; without tables where it holds none.
 
     Raises:
-        Refusal: rates that fit no unit.
+        Refusal: rates that fit no unit; several ranks printed figures.
     """
     lines, torn = lines_of(text)
+    cleaned = clean(lines)
+    streams = [Lines(stream) for stream in cleaned.streams.values()]
+    chosen = _chosen(tool, streams, list(cleaned.streams))
+    found = settle(streams[chosen], _known(tool), _read_stream(tool, streams[chosen]))
+    tables, missing = measured(found.tables)
+    others = [line for place, stream in enumerate(streams) if place != chosen for line in stream]
+    remarks = [*found.remarks, *missing]
+    if others:
+        remarks.append(f"{counted(len(others), 'line')} of other ranks, from {quote(others[0])} on, not read")
+    if torn:
+        remarks.append(f"line {torn} has no end, and is not read")
+    account = replace(
+        found.account, unrecognised=found.account.unrecognised + len(others), prefixes=cleaned.prefixes
+    )  # fmt: skip
+    return replace(found, tables=tables, remarks=tuple(remarks), account=account if _known(tool) else Account())
+
+
+def _known(tool: str) -> KnownLines | None:
+    return known_lines(registry.file_of(__name__, tool).with_suffix(".toml"))
+
+
+def _read_stream(tool: str, lines: Lines) -> Output:
     found: Output = entries().working[tool].read(lines)
-    tables = [_with_figures(table) for table in found.tables]
-    remarks = (*found.remarks, *([f"line {torn} has no end, and is not read"] if torn else []))
-    return replace(found, tables=tuple(table for table in tables if table.rows), remarks=remarks)
+    return found
 
 
-def _with_figures(table: Table) -> Table:
-    return replace(table, rows=tuple(row for row in table.rows if row.values or row.failed))
+def _chosen(tool: str, streams: Sequence[Lines], ranks: Sequence[str]) -> int:
+    """Return the place of the stream that has the figures, the first if none has.
+
+    Raises:
+        Refusal: several have, so that copies of the program ran at the same time.
+    """
+    if len(streams) == 1:
+        return 0
+    found = [place for place, stream in enumerate(streams) if _read_stream(tool, Lines(stream.every)).tables]
+    if len(found) > 1:
+        which = ", ".join(ranks[place] for place in found[:4]) + (", …" if len(found) > 4 else "")
+        raise Refusal(
+            f"cannot import the output (ranks {which} each printed figures of {tool}: copies that ran at the same time "
+            "are not one result); give the output of a single copy",
+            Exit.WRONG_WORD,
+        )
+    return found[0] if found else 0
 
 
-__all__ = ["MOST_BYTES", "Line", "Output", "Row", "Table", "Value", "named", "read", "read_file", "tools"]
+def summary(output: Output) -> tuple[str, ...]:
+    """Return what an import reports of a file: what was not read, then how many lines were accounted for, and how."""
+    account = output.account
+    quoted = [f"unrecognised: {one}" for one in account.quoted if not any(one in remark for remark in output.remarks)]
+    return (*output.remarks, *quoted, *([account.text()] if account.stated else []))
+
+
+def _nothing_read(tool: str, path: Path, text: str, found: Output) -> Refusal:
+    """Return the refusal of a file without figures: the reason, the nearest line, and the tools that can be read."""
+    why = found.remarks[0] if found.remarks else ""
+    if not why:
+        lines = next(iter(clean(lines_of(text)[0]).streams.values()))
+        known = _known(tool)
+        line = nearest(Lines(lines), known.expected if known else ())
+        why = f"the line that comes closest is {quote(line)}" if line else "it has no lines"
+    likely = next((one for one in tools() if one != tool and _has_figures(one, text)), "")
+    advice = f"try octant import {likely}" if likely else f"give a whole output of {tool}"
+    return Refusal(
+        f"cannot import {path} (no figures of {tool} in it: {why}); {advice}; known tools: {', '.join(tools())}",
+        Exit.WRONG_WORD,
+    )
+
+
+def _has_figures(tool: str, text: str) -> bool:
+    try:
+        return bool(read(tool, text).tables)
+    except Refusal:
+        return False
+
+
+__all__ = [
+    "MOST_BYTES",
+    "Account",
+    "Line",
+    "Lines",
+    "Output",
+    "Row",
+    "Table",
+    "Value",
+    "named",
+    "read",
+    "read_file",
+    "summary",
+    "tools",
+]

@@ -2,7 +2,7 @@
 
 import functools
 import importlib.resources
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,12 +19,16 @@ class Named:
     ranks: int | None = None  # by its definition
 
 
-def named(tool: str, benchmark: str) -> Named:
-    """What we call a benchmark of a tool; `imported/TOOL_NAME` where we measure nothing alike."""
+def named(tool: str, benchmark: str, knobs: Collection[str] = ()) -> Named:
+    """What we call a benchmark of a tool; `imported/TOOL_NAME` where we measure nothing alike.
+
+    Args:
+        knobs: names of those that its table states.
+    """
     slug = slug_of(benchmark)
     entry = _names().get(tool, {}).get(slug)
-    if entry is None:
-        return Named(f"imported/{tool}_{slug}")
+    if entry is None or not set(_names()["apart"].get(tool, ())).isdisjoint(knobs):
+        return Named(f"imported/{tool}_{slug}", ranks=(entry or {}).get("ranks"))
     rest = {name: str(value) for name, value in entry.items() if name not in ("workload", "ranks")}
     return Named(entry.get("workload", f"imported/{tool}_{slug}"), rest, entry.get("ranks"))
 

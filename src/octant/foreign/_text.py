@@ -23,7 +23,7 @@ class Line:
     """A line of a file."""
 
     number: int  # from 1
-    text: str
+    text: str  # a reader gets it without control sequences, prefixes, and spaces at its ends
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,9 @@ class Rounded:
 
 
 def lines_of(text: str) -> tuple[list[Line], int]:
-    """The lines of a text without their ends, and the number of the last one where it has no end: that may be torn.
+    """The lines of a text without their ends, cut at 2 × `LONGEST`, and the number of the last if it may be torn.
+
+    It may be if it has no end; then it is not among the lines, and the number is 0 otherwise.
 
     Raises:
         Refusal: the text has more than `MOST_LINES`.
@@ -60,7 +62,7 @@ def lines_of(text: str) -> tuple[list[Line], int]:
     if len(parts) > MOST_LINES:
         raise _too_many_lines()
     torn = len(parts) if parts[-1].strip() else 0
-    return [Line(number, part) for number, part in enumerate(parts[:-1], 1) if len(part) <= LONGEST], torn
+    return [Line(number, part[: 2 * LONGEST]) for number, part in enumerate(parts[:-1], 1)], torn
 
 
 def _too_many_lines() -> Refusal:

@@ -1,18 +1,31 @@
 """HPC Challenge: `Key=value` between `Begin of Summary section.` and its end; sizes and checks stand beside figures.
 
-Units are those of the keys' names: GB/s, GBytes and GUPs are 10^9, usec 10^-6. A rate of a Star test is the mean of the
-processes', each of which ran alone.
+The program appends to its file: each summary is one run, and all runs of a file are imported. Units are those of the
+keys' names: GB/s, GBytes and GUPs are 10^9, usec 10^-6. A rate of a Star test is the mean of the processes', each of
+which ran alone. The sections before a summary decide which tests failed, or were not checked.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from octant.foreign import Output, Row, Table, Value
-from octant.foreign._text import Line, Rounded, date_of, first, number_of, ranks_of, word_of
+from octant.foreign import Line, Lines, Output, Row, Table, Value
+from octant.foreign._text import Rounded, date_of, number_of, ranks_of, word_of
 
-_PAIR = re.compile(r"([A-Za-z_][\w ]{0,60})=(\S+)\s*")
+_TITLE = re.compile(r"(?:This is the (?:DARPA/DOE )?)?(HPC Challenge Benchmark version ([0-9][\w.]*).*)")
+_TIME = re.compile(r"Current time \([0-9]+\) is (.+)")
+_SECTION = re.compile(r"(Begin|End) of (.{1,60}) section\.?")
+_PAIR = re.compile(r"([A-Za-z_]\w{0,60}) *= *(\S.{0,80})")
+_FAILED = re.compile(
+    r"[1-9][0-9]* tests? completed and failed residual checks[,.]|Found [1-9][0-9]* errors in .*\(failed\).*"
+    r"|Node\(s\) with error [1-9][0-9]*|Failed Validation on array.*"
+)
+_UNCHECKED = re.compile(r"[1-9][0-9]* tests? completed without checking[,.]")
+_RIGHT = re.compile(
+    r"Node\(s\) with error 0|Found 0 errors in .*\(passed\).*"
+    r"|[1-9][0-9]* tests? completed and passed residual checks[,.]"
+)
 _Pairs: TypeAlias = "dict[str, tuple[int, Rounded]]"
 _UPDATES = 0.01  # of all updates may be wrong
 
@@ -25,7 +38,18 @@ class _Test:
     figures: tuple[tuple[str, str, str, int], ...]  # key, our name, unit, power of ten
     knobs: Callable[[_Pairs], dict[str, str]] = lambda _: {}
     single: bool = False  # of one process
+    grid: str = ""  # before the keys of its process grid: "HPL"
+    threads: str = "omp_get_max_threads"  # the key of the threads of a rank; "": one by its definition; "?": no key
     check: tuple[str, str, float] | None = None  # key, our name, bound
+
+    @property
+    def section(self) -> str:
+        """The section of the output that has its details, in small letters without `_`."""
+        return (
+            "latencybandwidth"
+            if "pingpong" in self.name or "_ring_" in self.name
+            else self.name.lower().replace("_", "")
+        )
 
 
 def _size(key: str, knob: str = "n", times: int = 1) -> Callable[[_Pairs], dict[str, str]]:
@@ -46,15 +70,23 @@ def _loops(star: str) -> tuple[_Test, ...]:
             ((f"{star}STREAM_{name}", "bandwidth", "B/s", 9),),
             knobs(name, arrays),
             star == "Single",
+            threads="STREAM_Threads",
         )
         for name, arrays in (("Copy", 2), ("Scale", 2), ("Add", 3), ("Triad", 3))
     )
 
 
-def _both(name: str, key: str, figure: str, unit: str, knobs: Callable[[_Pairs], dict[str, str]]) -> tuple[_Test, ...]:
+def _both(
+    name: str,
+    key: str,
+    figure: str,
+    unit: str,
+    knobs: Callable[[_Pairs], dict[str, str]],
+    threads: str = "omp_get_max_threads",
+) -> tuple[_Test, ...]:
     """The test of all processes at once, each alone, and of one."""
     return tuple(
-        _Test(f"{how}_{name}", ((f"{how}{key}", figure, unit, 9),), knobs, how == "Single")
+        _Test(f"{how}_{name}", ((f"{how}{key}", figure, unit, 9),), knobs, how == "Single", threads=threads)
         for how in ("Star", "Single")
     )
 
@@ -69,19 +101,20 @@ def _updates(variant: str) -> _Test:
 def _messages(name: str, what: str, by: str = "") -> tuple[_Test, ...]:
     """Latency and bandwidth; `by` stands before our names of figures that are the least of few, not a median."""
     return (
-        _Test(f"{what}_latency", ((f"{name}Latency_usec", f"{by}time", "s", -6),)),
-        _Test(f"{what}_bandwidth", ((f"{name}Bandwidth_GBytes", f"{by}bandwidth", "B/s", 9),)),
+        _Test(f"{what}_latency", ((f"{name}Latency_usec", f"{by}time", "s", -6),), threads=""),
+        _Test(f"{what}_bandwidth", ((f"{name}Bandwidth_GBytes", f"{by}bandwidth", "B/s", 9),), threads=""),
     )
 
 
 _TESTS = (
     _Test(
         "hpl", (("HPL_Tflops", "rate", "flop/s", 12), ("HPL_time", "time", "s", 0)),
-        lambda pairs: {**_size("HPL_N")(pairs), **_size("HPL_NB", "block")(pairs)},
+        lambda pairs: {**_size("HPL_N")(pairs), **_size("HPL_NB", "block")(pairs)}, grid="HPL", threads="?",
     ),
-    *_both("dgemm", "DGEMM_Gflops", "rate", "flop/s", _size("DGEMM_N")),
+    *_both("dgemm", "DGEMM_Gflops", "rate", "flop/s", _size("DGEMM_N"), "?"),
     _Test(
-        "ptrans", (("PTRANS_GBs", "rate", "B/s", 9), ("PTRANS_time", "time", "s", 0)), _size("PTRANS_n"),
+        "ptrans", (("PTRANS_GBs", "rate", "B/s", 9), ("PTRANS_time", "time", "s", 0)),
+        lambda pairs: {**_size("PTRANS_n")(pairs), **_size("PTRANS_nb", "block")(pairs)}, grid="PTRANS", threads="",
         check=("PTRANS_residual", "residual", 16.0),
     ),
     _updates(""),
@@ -105,37 +138,167 @@ _TESTS = (
 )  # fmt: skip
 
 
-def read(lines: Sequence[Line]) -> Output:
-    """What the output says; the summary has to be whole, since its checks come after figures."""
-    pairs, success, ended = _summary(lines)
-    title = first(lines, r"HPC Challenge Benchmark version ([0-9][\w.]*).*")
-    date = first(lines, r"Current time \([0-9]+\) is (.+)")
-    ranks = ranks_of(str(round(pairs["CommWorldProcs"][1].value))) if _whole(pairs, "CommWorldProcs") else None
-    tables = [table for test in _TESTS if (table := _table(test, pairs, ranks, success))] if ended else []
-    remarks = () if ended else ("the summary has no end: the run was cut short",) if pairs else ()
-    return Output(
-        "HPCC", word_of(title[1]) if title else "", title[0].strip() if title else "", tuple(tables),
-        date_of(date[1]) if date else "", "", remarks,
-    )  # fmt: skip
+@dataclass
+class _Run:
+    """What one start of the program printed."""
+
+    begin: int
+    end: int = 0
+    version: str = ""
+    version_line: str = ""
+    started: str = ""
+    pairs: _Pairs = field(default_factory=dict)
+    success: tuple[int, bool] | None = None  # line, and whether every test was right
+    whole: bool = False  # its summary has an end
+    sections: dict[str, tuple[int, str]] = field(
+        default_factory=dict
+    )  # by name: line and "failed", "unchecked", "right"
+    seen: set[str] = field(default_factory=set)  # keys
+
+    def verdict(self, name: str) -> tuple[int, str]:
+        """Return what the section of a test says; (0, "") if it says nothing."""
+        return self.sections.get(name.replace("_", ""), (0, ""))
 
 
-def _summary(lines: Sequence[Line]) -> tuple[_Pairs, tuple[int, bool] | None, bool]:
-    """Numbers by key, the line and word of `Success`, and whether the summary has an end."""
-    pairs: _Pairs = {}
-    success = None
-    within = False
-    for line in lines:
-        if line.text.startswith("Begin of Summary section"):
-            within, pairs, success = True, {}, None
-        elif line.text.startswith("End of Summary section") and within:
-            return pairs, success, True
-        elif within and (found := _PAIR.fullmatch(line.text)):
-            number = number_of(found[2])
-            if number:
-                pairs.setdefault(found[1].strip(), (line.number, number))
-            if found[1] == "Success":
-                success = line.number, found[2] == "1"
-    return pairs, success, False
+class _Reader:
+    """Reads line by line."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
+        self.runs: list[_Run] = [_Run(0)]
+        self.section = ""
+        self.listing = False  # whether the line before is a list of the input of HPL, which may go on
+
+    def read(self) -> None:
+        for line in self.lines:
+            if self.title(line) or self.border(line) or self.pair(line) or self.said(line) or self.listed(line):
+                self.lines.use(line)
+        if self.lines:
+            self.runs[-1].end = self.runs[-1].end or self.lines[-1].number
+
+    def begin(self, line: Line) -> _Run:
+        """Start another run, unless the one at hand is still empty."""
+        run = self.runs[-1]
+        if run.version or run.whole or run.seen:
+            run.end = run.end or line.number - 1
+            self.runs.append(_Run(line.number))
+        self.section = ""
+        return self.runs[-1]
+
+    def title(self, line: Line) -> bool:
+        found = _TITLE.fullmatch(line.text)
+        if found:
+            run = self.begin(line)
+            run.version, run.version_line = word_of(found[2]), found[1]
+        return bool(found)
+
+    def border(self, line: Line) -> bool:
+        """Read the begin or the end of a section, of which the summary is one."""
+        found = _SECTION.fullmatch(line.text)
+        if not found:
+            return False
+        known = found[2] == "Summary" or found[2].lower().replace("_", "") in _SECTIONS
+        if not known:
+            self.lines.refuse(line, "this section is not known, and none of it is imported")
+            self.section = self.section if self.section == "summary" else ""
+            return False
+        if found[1] == "Begin" and found[2] == "Summary" and (self.runs[-1].whole or self.runs[-1].seen):
+            self.begin(line)
+        run = self.runs[-1]
+        if found[1] == "End" and found[2] == "Summary" and self.section == "summary":
+            run.whole, run.end = True, line.number
+        self.section = found[2].lower().replace("_", "") if found[1] == "Begin" else ""
+        return True
+
+    def pair(self, line: Line) -> bool:
+        """Read a line of the summary."""
+        found = _PAIR.fullmatch(line.text) if self.section == "summary" else None
+        if not found:
+            return False
+        run, key, number = self.runs[-1], found[1], number_of(found[2])
+        if key in run.seen:
+            run.pairs.pop(key, None)
+            run.success = None if key == "Success" else run.success
+            self.lines.refuse(line, f"{key} is there twice, and what depends on it is not imported")
+            return False
+        run.seen.add(key)
+        if key == "Success":
+            run.success = line.number, found[2] == "1"
+        elif key in _KEYS and number:
+            run.pairs[key] = line.number, number
+        elif key in _KEYS:
+            self.lines.refuse(line, "its value is no number, and what depends on it is not imported")
+        elif not _KNOWN_KEY.fullmatch(key):
+            self.lines.refuse(line, "this key is not known, and is not imported")
+        return key in _KEYS
+
+    def listed(self, line: Line) -> bool:
+        """Read the further lines of a list of the input, which change no figure."""
+        goes_on = self.listing and bool(re.fullmatch(r"[0-9][0-9 ]*", line.text))
+        self.listing = goes_on or bool(re.fullmatch(r"(?:N|NB|P|Q|NBMIN|NDIV|DEPTH) +: [0-9 ]+", line.text))
+        return goes_on
+
+    def said(self, line: Line) -> bool:
+        """Read a verdict of a section, or the time when the run began."""
+        run, text = self.runs[-1], line.text
+        if (time := _TIME.fullmatch(text)) and not run.started and not self.section:
+            run.started = date_of(time[1])
+            return bool(run.started)
+        if not self.section:
+            return False
+        words = ((_FAILED, "failed"), (_UNCHECKED, "unchecked"), (_RIGHT, "right"))
+        word = next((word for pattern, word in words if pattern.fullmatch(text)), "")
+        known = run.sections.get(self.section)
+        if word and (known is None or _WORST.index(word) < _WORST.index(known[1])):
+            run.sections[self.section] = line.number, word
+        return bool(word)
+
+
+_WORST = ("failed", "unchecked", "right")
+_SECTIONS = {
+    *(f"{how}randomaccess{end}" for how in ("mpi", "star", "single") for end in ("", "lcg")), "ptrans", "mpifft", "hpl",
+    "latencybandwidth", *(f"{how}{name}" for how in ("star", "single") for name in ("dgemm", "stream", "fft")),
+}  # fmt: skip
+"""Names in small letters without `_`."""
+_KEYS = {
+    "Success", "CommWorldProcs", "HPL_N", "HPL_NB", "DGEMM_N", "PTRANS_n", "PTRANS_nb", "MPIRandomAccess_N",
+    "MPIRandomAccess_LCG_N", "RandomAccess_N", "RandomAccess_LCG_N", "STREAM_VectorSize", "STREAM_Threads", "FFT_N",
+    "MPIFFT_N", "MPIFFT_Procs", "M_OPENMP", "omp_get_max_threads",
+    *(f"{name}_np{side}" for name in ("HPL", "PTRANS") for side in ("row", "col")),
+    *(figure[0] for test in _TESTS for figure in test.figures), *(test.check[0] for test in _TESTS if test.check),
+}  # fmt: skip
+"""Keys whose values are imported, or say what a result is of."""
+_KNOWN_KEY = re.compile(
+    r"Version(?:Major|Minor|Micro|Release)|LANG|sizeof_\w+|MPI_Wtick|[ds]weps|HPL_[ds]MACH_[A-Z]+|CPS_\w+|FFTE\w+"
+    r"|omp_get_num_(?:threads|procs)|Mem(?:Proc|Spec|Val)|MPIFFT_time[0-9]|HPL(?:Max|Min)Procs"
+    r"|MPIRandomAccess(?:_LCG)?_(?:CheckTime|Errors|ExeUpdates|TimeBound|Algorithm)"
+    r"|HPL_(?:eps|[RABX]norm[1I]|depth|nbdiv|nbmin|cpfact|crfact|ctop|order)"
+)
+"""Keys that the tool always prints; `hpcc.toml` has the reasons why they change no figure."""
+
+
+def read(lines: Lines) -> Output:
+    """What the output says; a summary has to be whole, since its checks come after figures."""
+    reader = _Reader(lines)
+    reader.read()
+    runs = [run for run in reader.runs if run.version or run.seen]
+    tables = [table for run in runs if run.whole for test in _TESTS if (table := _table(test, run))]
+    cut = [run for run in runs if not run.whole]
+    first = next((run for run in runs if run.version), reader.runs[0])
+    started = next((run.started for run in runs if run.whole and run.started), "")
+    return Output("HPCC", first.version, first.version_line, tuple(tables), started, "", _remarks(runs, cut))
+
+
+def _remarks(runs: list[_Run], cut: list[_Run]) -> tuple[str, ...]:
+    """Say which runs of the file have no whole summary."""
+    if not cut:
+        return ()
+    if len(runs) == 1:
+        return (
+            "the summary has no end: the run was cut short" if cut[0].seen else "no summary: the run was cut short",
+        )
+    where = ", ".join(f"line {max(1, run.begin)}" for run in cut[:5]) + (", …" if len(cut) > 5 else "")
+    return (f"{len(cut)} of {len(runs)} runs have no whole summary, and are not imported: from {where} on",)
 
 
 def _scaled(value: float, power: int) -> float:
@@ -143,21 +306,73 @@ def _scaled(value: float, power: int) -> float:
     return value * float(10**power) if power >= 0 else value / float(10**-power)
 
 
-def _table(test: _Test, pairs: _Pairs, ranks: int | None, success: tuple[int, bool] | None) -> Table | None:
+def _table(test: _Test, run: _Run) -> Table | None:
+    pairs = run.pairs
     values = [
         Value(ours, _scaled(pairs[key][1].value, power), unit, pairs[key][0])
         for key, ours, unit, power in test.figures
-        if key in pairs and pairs[key][1].value >= 0  # -1: it was not run
+        if key in pairs
     ]
     if not values:
         return None
-    if test.check and test.check[0] in pairs:
-        line, number = pairs[test.check[0]]
-        values.append(Value(test.check[1], number.value, "1", line, test.check[2]))
-    elif success:  # it says whether every test of the run was right
-        values.append(Value("success", float(not success[1]), "1", success[0], 0.0))
-    line = values[0].line
+    checks = _checks(test, run)
+    knobs, line = test.knobs(pairs), values[0].line
+    if test.grid and (sides := _grid(pairs, test.grid)):
+        knobs["grid"] = f"{sides[0]}x{sides[1]}"
     return Table(
-        test.name, line, (Row(line, {}, tuple(values)),), test.knobs(pairs), 1 if test.single else ranks,
-        alone=test.name.startswith("Star"), verified=len(values) > len(test.figures),
+        test.name, line, (Row(line, {}, (*values, *checks)),), knobs, _ranks(test, pairs), _threads(test, pairs),
+        alone=test.name.startswith("Star"), verified=bool(checks) and run.verdict(test.section)[1] != "unchecked",
+        started=run.started, scope=((run.begin, run.end),),
     )  # fmt: skip
+
+
+def _checks(test: _Test, run: _Run) -> list[Value]:
+    """Return the checks of a test: its own in the summary, else what its section says, else the word on the whole run.
+
+    `Success=0` says that some test failed. Where sections say which, the others are not wrong for that.
+    """
+    line, word = run.verdict(test.section)
+    checks = []
+    if test.check and test.check[0] in run.pairs and word != "unchecked":
+        at, number = run.pairs[test.check[0]]
+        checks.append(Value(test.check[1], number.value, "1", at, test.check[2]))
+    if word == "failed":
+        return [*checks, Value("success", 1.0, "1", line, 0.0)]
+    if checks or run.success is None:
+        return checks
+    at, right = run.success
+    if right:
+        return [Value("success", 0.0, "1", at, 0.0)]
+    if all(said == "right" for _, said in run.sections.values()):
+        return [Value("success", 1.0, "1", at, 0.0)]
+    return [Value("success", 0.0, "1", line, 0.0)] if word == "right" else []
+
+
+def _count(pairs: _Pairs, key: str) -> int | None:
+    """A number of processes or threads."""
+    return ranks_of(str(round(pairs[key][1].value))) if _whole(pairs, key) else None
+
+
+def _grid(pairs: _Pairs, name: str) -> tuple[int, int] | None:
+    rows, columns = (_count(pairs, f"{name}_np{side}") for side in ("row", "col"))
+    return (rows, columns) if rows and columns and rows * columns <= 10_000_000 else None
+
+
+def _ranks(test: _Test, pairs: _Pairs) -> int | None:
+    """How many processes took part: those of the grid, which may be fewer than there are."""
+    every = _count(pairs, "CommWorldProcs")
+    if test.single:
+        return 1
+    if test.grid:
+        sides = _grid(pairs, test.grid)
+        return sides[0] * sides[1] if sides else every
+    return (_count(pairs, "MPIFFT_Procs") or every) if test.name == "mpi_fft" else every
+
+
+def _threads(test: _Test, pairs: _Pairs) -> int | None:
+    """How many threads each process had; a BLAS may use any number, and no line states it."""
+    if not test.threads:
+        return 1
+    if "M_OPENMP" in pairs and pairs["M_OPENMP"][1].value < 0 and test.threads != "?":
+        return 1  # not built with OpenMP
+    return _count(pairs, test.threads)

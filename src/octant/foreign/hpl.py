@@ -1,21 +1,36 @@
-"""High-Performance Linpack, by itself or inside the HPC Challenge: a row of `T/V N NB P Q Time Gflops`, then checks."""
+"""High-Performance Linpack of netlib and of vendors, also inside HPC Challenge: rows below `T/V N NB …`, then checks.
+
+Columns are found by their names; vendors add some (`Gflops (   per GPU)`). HPL-MxP, which solves in mixed precision, is
+a benchmark of its own.
+"""
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from octant.foreign import Output, Row, Table, Value
-from octant.foreign._text import Line, date_of, first, number_of, ranks_of, word_of
+from octant.foreign import Line, Lines, Output, Row, Table, Value
+from octant.foreign._text import date_of, number_of, ranks_of, word_of
 
-_VERSION = r"HPLinpack\s+([0-9][\w.]*)\s.*"
-_BOUND = r"scaled residuals are less than\s+(\S+)"
+_TITLE = re.compile(r"(HPLinpack|HPL-NVIDIA|HPL-AI(?:-NVIDIA)?|HPL-MxP(?:-NVIDIA)?)\s+v?([0-9][\w.]*)\s+--\s.*")
+_BOUND = re.compile(r"- Computational tests pass if scaled residuals are less than\s+(\S+)")
+_PRECISION = re.compile(r"- The relative machine precision \(eps\) is taken to be\s+(\S+)")
+_START = re.compile(r"HPL_pdgesv\(\) start time\s+(\w{3} \w{3}\s+\d+ [\d:]+ \d{4})")
 _NORMS = re.compile(r"\|\|[^=]{0,230}\|\|[^=]{0,80}")
 _CHECK = re.compile(r"\s*+([^\s.]*+\.?[^\s.]*+)\s*+\.{3,}+\s*+(PASSED|FAILED)\s*")
-_UNCHECKED = re.compile(r"\s*([1-9][0-9]*) tests completed without checking")
-_VARIANT = re.compile(r"[WC][A-Z0-9]{3,15}")
+_UNCHECKED = re.compile(r"([1-9][0-9]*) tests completed without checking.*")
+_FINISHED = re.compile(r"Finished +[0-9]+ tests? with the following results:")
+_VARIANT = re.compile(r"[WC][A-Z0-9]{2,15}")
 _USUAL_BOUND = 16.0
+_DOUBLE_EPS = 1.110223e-16
 _COLUMNS = ("T/V", "N", "NB", "P", "Q", "Time", "Gflops")
+_FIGURES = {
+    "hpl": (("Gflops", "rate", "flop/s", 1e9), ("Time", "time", "s", 1.0), ("per-GPU", "rate per GPU", "flop/s", 1e9)),
+    "hpl_mxp": (
+        ("Gflops_IRS", "rate", "flop/s", 1e9), ("Gflops", "rate_factor", "flop/s", 1e9), ("Time", "t_factor", "s", 1.0),
+        ("FGMRES", "t_refine", "s", 1.0), ("per-GPU", "rate per GPU", "flop/s", 1e9),
+    ),
+}  # fmt: skip
+"""Column, our name, unit and factor, by benchmark. The rate of HPL-MxP counts factorisation and refinement."""
 
 
 @dataclass
@@ -24,67 +39,172 @@ class _Found:
 
     line: int
     cells: dict[str, str]
+    mixed: bool  # of HPL-MxP
+    started: str = ""
+    end: int = 0  # the last line that can change its figures
     checks: list[Value] = field(default_factory=list)
 
 
-def read(lines: Sequence[Line]) -> Output:
+@dataclass
+class _Run:
+    """What one start of the program printed."""
+
+    begin: int
+    head_end: int = 0  # the line before the first header of columns
+    build: str = ""
+    version: str = ""
+    version_line: str = ""
+    mixed: bool = False
+    bound: float = _USUAL_BOUND
+    precision: str = ""  # the relative machine precision, if it is not that of double
+    unchecked: bool = False
+    found: list[_Found] = field(default_factory=list)
+
+
+class _Reader:
+    """Reads line by line."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
+        self.runs = [_Run(0)]
+        self.columns: tuple[str, ...] = ()
+        self.current: _Found | None = None  # whose verdict comes next
+        self.last = 0
+        self.reported: set[str] = set()  # headers whose unknown columns were reported
+
+    def read(self) -> None:
+        for line in self.lines:
+            if self.title(line) or self.header(line) or self.row(line) or self.check(line) or self.head(line):
+                self.lines.use(line)
+            self.last = line.number
+        self.close(self.last)
+
+    def close(self, end: int) -> None:
+        """End the part of the current solution."""
+        if self.runs[-1].found and not self.runs[-1].found[-1].end:
+            self.runs[-1].found[-1].end = end
+        self.current = None
+
+    def title(self, line: Line) -> bool:
+        found = _TITLE.fullmatch(line.text)
+        if not found:
+            return False
+        run = self.runs[-1]
+        again = run.version if found[1] == "HPLinpack" else run.build  # a vendor's title comes before or after it
+        if run.found or again:
+            self.close(line.number - 1)
+            run = _Run(line.number)
+            self.runs.append(run)
+        elif not run.version and not run.build:
+            run.begin = line.number  # what is above it was printed by other programs
+        self.columns = ()
+        run.mixed |= found[1] not in ("HPLinpack", "HPL-NVIDIA")
+        if found[1] == "HPLinpack":
+            run.version, run.version_line = word_of(found[2]), line.text
+        else:
+            run.build = word_of(f"{found[1]} {found[2]}")
+        return True
+
+    def header(self, line: Line) -> bool:
+        words = tuple(re.sub(r"\(\s*per GPU\s*\)", " per-GPU ", line.text).split())
+        if words[:1] != ("T/V",) or words[1:2] == (":",):  # the second explains the name
+            return False
+        self.close(line.number - 1)
+        self.runs[-1].head_end = self.runs[-1].head_end or line.number - 1
+        self.columns = words if set(_COLUMNS) <= set(words) and len(words) == len(set(words)) else ()
+        if not self.columns:
+            self.lines.refuse(line, "these columns are not known, and the rows below them are not imported")
+            return False
+        known = {*_COLUMNS, *(figure[0] for figures in _FIGURES.values() for figure in figures)}
+        unknown = [word for word in words if word not in known]
+        if unknown and line.text not in self.reported:
+            self.reported.add(line.text)
+            self.lines.refuse(line, f"unknown columns ({word_of(' '.join(unknown))}) are not imported")
+        return True
+
+    def row(self, line: Line) -> bool:
+        words = line.text.replace("(", " ").replace(")", " ").split()
+        mixed = words[:1] == ["HPL_AI"]
+        words = words[mixed:]
+        if not self.columns or not words or not _VARIANT.fullmatch(words[0]):
+            return False
+        self.close(line.number - 1)
+        if len(words) != len(self.columns) or not all(map(number_of, words[1:])):
+            self.lines.refuse(line, "its values are not those of the columns, and it is not imported")
+            return False
+        run = self.runs[-1]
+        cells = dict(zip(self.columns, words, strict=True))
+        self.current = _Found(line.number, cells, mixed or run.mixed or "Gflops_IRS" in self.columns)
+        run.found.append(self.current)
+        return True
+
+    def check(self, line: Line) -> bool:
+        name, _, verdict = line.text.partition("=")
+        one = self.current
+        if not one or not _NORMS.fullmatch(name) or not (check := _CHECK.fullmatch(verdict)):
+            return False
+        number, bound = number_of(check[1]), self.runs[-1].bound
+        value = number.value if number else math.nan
+        name = f"residual_{len(one.checks) + 1}" if one.checks else "residual"
+        one.checks.append(Value(name, value, "1", line.number, bound))
+        if check[2] == "FAILED" and value <= bound:  # the tool's word counts
+            one.checks.append(Value("verification", 1.0, "1", line.number, 0.0))
+        return True
+
+    def head(self, line: Line) -> bool:
+        """Read a line of the head of a run, of its end, or the time of a start."""
+        run = self.runs[-1]
+        if found := _BOUND.fullmatch(line.text):
+            number = number_of(found[1])
+            run.bound = number.value if number and math.isfinite(number.value) else _USUAL_BOUND
+        elif found := _PRECISION.fullmatch(line.text):
+            number = number_of(found[1])
+            plain = number and math.isclose(number.value, _DOUBLE_EPS, rel_tol=1e-3)
+            run.precision = "" if plain else word_of(found[1])
+        elif (found := _START.fullmatch(line.text)) and run.found:
+            run.found[-1].started = date_of(found[1])
+        elif _UNCHECKED.fullmatch(line.text):
+            run.unchecked = True
+        elif _FINISHED.fullmatch(line.text):
+            self.close(line.number)
+        else:
+            return False
+        return True
+
+
+def read(lines: Lines) -> Output:
     """What the output says; a solution without a verdict is none."""
-    bound = first(lines, _BOUND)
-    limit = number_of(bound[1]) if bound else None
-    unchecked = any(_UNCHECKED.match(line.text) for line in lines)
-    found = _solutions(lines, limit.value if limit and math.isfinite(limit.value) else _USUAL_BOUND)
-    tables = tuple(
-        table for one in found if (one.checks or unchecked) and (table := _table(one, bool(one.checks)))
-    )  # fmt: skip
-    missing = [one for one in found if not one.checks and not unchecked]
-    remarks = [f"line {one.line} has no verdict below it, and is not imported" for one in missing[:1]]
-    version, date = first(lines, _VERSION), first(lines, r"start time\s+(\w{3} \w{3}\s+\d+ [\d:]+ \d{4})")
-    return Output(
-        "HPL", word_of(version[1]) if version else "", version[0].strip() if version else "", tables,
-        date_of(date[1]) if date else "", "", tuple(remarks),
-    )  # fmt: skip
+    reader = _Reader(lines)
+    reader.read()
+    tables, remarks = [], []
+    for run in reader.runs:
+        for one in run.found:
+            if not one.checks and not run.unchecked:
+                remarks.append(f"line {one.line} has no verdict below it, and is not imported")
+            elif table := _table(run, one):
+                tables.append(table)
+            else:
+                lines.refuse(one.line, "its numbers of processes cannot be, and it is not imported")
+    first = next((run for run in reader.runs if run.version), reader.runs[0])
+    started = next((one.started for run in reader.runs for one in run.found if one.started), "")
+    return Output("HPL", first.version, first.version_line, tuple(tables), started, "", tuple(remarks[:3]))
 
 
-def _solutions(lines: Sequence[Line], bound: float) -> list[_Found]:
-    found: list[_Found] = []
-    columns: tuple[str, ...] = ()
-    current: _Found | None = None  # whose verdict comes next
-    for line in lines:
-        words = line.text.split()
-        if words[:1] == ["T/V"] and set(_COLUMNS) <= set(words):
-            columns, current = tuple(words), None
-        elif columns and len(words) == len(columns) and _VARIANT.fullmatch(words[0]):
-            current = None
-            if all(map(number_of, words[1:])):
-                current = _Found(line.number, dict(zip(columns, words, strict=True)))
-                found.append(current)
-        elif current:
-            name, _, verdict = line.text.partition("=")
-            if _NORMS.fullmatch(name) and (check := _CHECK.fullmatch(verdict)):
-                _add_check(current, line.number, check, bound)
-    return found
-
-
-def _add_check(one: _Found, line: int, check: re.Match[str], bound: float) -> None:
-    number = number_of(check[1])
-    value = number.value if number else math.nan
-    name = f"residual_{len(one.checks) + 1}" if one.checks else "residual"
-    one.checks.append(Value(name, value, "1", line, bound))
-    if check[2] == "FAILED" and value <= bound:  # the tool's word counts
-        one.checks.append(Value("verification", 1.0, "1", line, 0.0))
-
-
-def _table(one: _Found, verified: bool) -> Table | None:
+def _table(run: _Run, one: _Found) -> Table | None:
     cells = one.cells
     rows, columns = ranks_of(cells["P"]), ranks_of(cells["Q"])
-    seconds, rate = number_of(cells["Time"]), number_of(cells["Gflops"])
-    if not rows or not columns or not seconds or not rate or rows * columns > 10_000_000:
+    numbers = {name: number for name, word in cells.items() if (number := number_of(word))}
+    if not rows or not columns or rows * columns > 10_000_000:
         return None
+    benchmark = "hpl_mxp" if one.mixed else "hpl"
+    figures = [figure for figure in _FIGURES[benchmark] if figure[0] in cells]
+    values = [Value(ours, numbers[name].value * times, unit, one.line) for name, ours, unit, times in figures]
     knobs = {"n": word_of(cells["N"]), "block": word_of(cells["NB"]), "grid": f"{rows}x{columns}"}
     knobs["variant"] = word_of(cells["T/V"])
-    values = (
-        Value("rate", rate.value * 1e9, "flop/s", one.line),
-        Value("time", seconds.value, "s", one.line),
-        *one.checks,
-    )
-    return Table("hpl", one.line, (Row(one.line, {}, values),), knobs, rows * columns, verified=verified)
+    knobs |= {name: told for name, told in (("build", run.build), ("eps", run.precision)) if told}
+    scope = ((run.begin, run.head_end), (one.line, one.end))
+    row = Row(one.line, {}, (*values, *one.checks))
+    return Table(
+        benchmark, one.line, (row,), knobs, rows * columns, None, verified=bool(one.checks), started=one.started,
+        scope=scope,
+    )  # fmt: skip

@@ -1,32 +1,43 @@
 """Intel MPI Benchmarks, and Pallas' before them: `# Benchmarking NAME`, `# #processes = N`, a header line, rows.
 
-Rates are checked against the times beside them, which tells the megabyte (10^6 today, 2^20 of Pallas and of early
-versions) and how many messages a repetition counts as (Sendrecv two, Exchange four).
+A file may contain several runs, each with a head of its own (`_imb_head.py`). Rates are checked against the times in
+the same row. That shows the megabyte (10^6 today, 2^20 of Pallas and of early versions) and how many messages a
+repetition counts as (Sendrecv two, Exchange four).
 """
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from octant.foreign import Output, Row, Table, Value
+from octant.foreign import Line, Lines, Output, Row, Table, Value
+from octant.foreign._imb_head import TITLE, Run, versions
 from octant.foreign._rates import Solution, Stated, common_megabyte, solve
-from octant.foreign._text import Line, Rounded, count_of, date_of, first, number_of, ranks_of, word_of
-from octant.units import counted
+from octant.foreign._rows import looks_like_row
+from octant.foreign._text import Rounded, count_of, number_of, ranks_of, word_of
 
-_TITLE = re.compile(r"(?i)#\s*((?:Intel\s*\(R\)|Pallas)\s+MPI Benchmarks?(?: Suite)?\s+V?([0-9][\w.]*).*)")
-_START = re.compile(r"#\s*Benchmarking\s+(?:Multi-)?(\S+)")
-_PROCESSES = re.compile(r"#\s*(?:\(\s*)?#processes\s*=\s*([0-9]+)(?:.*\(threads:\s*([0-9]+)\))?")
-_GROUPS = re.compile(r"#\s*\(\s*([0-9]+)\s+groups? of\s+([0-9]+)\s+processes")
-_MEMBERS = re.compile(r"#\s*Group\s+([0-9]+):((?:\s+[0-9]+)+)\s*")
+_START = re.compile(r"#-?\s*Benchmarking\s+(?:Multi-)?(\S+)(?:\s+\(([0-9]+(?: x [0-9]+)+)\))?\s*(\S.*)?")
+_END = re.compile(r"#\s*All processes entering MPI_Finalize")
+_PROCESSES = re.compile(
+    r"#-?\s*(?:\(\s*)?#processes\s*=\s*([0-9]+)\s*\)?(?:\s*\(threads:\s*([0-9]+)\))?(;\s*rank order \(rowwise\):)?"
+)
+_GROUPS = re.compile(r"#\s*\(\s*([0-9]+)\s+groups? of\s+([0-9]+)\s+processes each running simultaneous\s*\)")
+_MEMBERS = re.compile(r"#\s*Group\s+([0-9]+):((?:\s+[0-9]+)+)")
+_CHUNK = re.compile(r"(?<!^)\[[0-9]{1,7}\] ?")
+"""Rank that Intel's launcher writes before each part of a line that the program flushes; IMB prints no such text. At
+the begin of a line it is a prefix, which is removed where the file as a whole has it."""
+_MORE_RANKS = re.compile(r"#((?:\s+[0-9]+)+)")
 _MODE = re.compile(r"#\s*MODE:\s*(\S+)")
+_WINDOW = re.compile(r"#\s*window_size = ([0-9]+)")
 _PER_UNIT = {"usec": 1e6, "msec": 1e3, "sec": 1.0, "%": 100.0}
 """How many of a column's unit are a second, or a whole."""
 _TIMED = re.compile(r"([A-Za-z_]+)\[(usec|msec|sec|%)\]")
 _OURS = {"t": "time", "overlap": "overlap_imb"}  # its overlap is over the longer of both times
 _RATE = re.compile(r"M[Bb](?:ytes?)?/s(?:ec)?")
 _MESSAGES = re.compile(r"M(?:e?s?sa?ge?s?|sg)/s(?:ec)?")
+_OTHERS = ("Group", "#bytes", "#repetitions", "defects")
 _FACTORS = (1.0, 2.0, 4.0, 0.5)
+_FAILURES = {"time-out": "timed out", "out-of-mem": "out of memory", "int-overflow": "message too long for an int"}
 MOST_RANKS_LISTED = 100_000
 
 
@@ -34,16 +45,19 @@ MOST_RANKS_LISTED = 100_000
 class _Section:
     """A table that is being read: what its lines say so far."""
 
+    run: Run
     benchmark: str
     line: int
+    begin: int  # first line after the table before it: what is between them may be of this one
     ranks: int | None = None
     threads: int = 1
     group_size: int = 0
-    members: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    mode: str = ""
+    members: dict[int, list[int]] = field(default_factory=dict)
+    order: list[int] | None = None  # of the ranks, where it is printed
+    knobs: dict[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
+    refused: bool = False
     rows: list["_Found"] = field(default_factory=list)
-    strange: list[int] = field(default_factory=list)  # lines between the rows that are none
 
 
 @dataclass(frozen=True)
@@ -52,89 +66,182 @@ class _Found:
 
     line: int
     numbers: dict[str, Rounded]  # by column
-    timed_out: bool = False
+    failed: str = ""
 
 
-def read(lines: Sequence[Line]) -> Output:
+def read(lines: Lines) -> Output:
     """What the output says.
 
     Raises:
         Refusal: rates that fit no unit and factor.
     """
-    title = first(lines, _TITLE.pattern)
-    sections = [section for section in _sections(lines) if section.rows]
-    solutions = [_solution(section) for section in sections]
-    megabyte = common_megabyte((one for one in solutions if one), "the file")
-    operation, kind = (
-        first(lines, rf"#\s*{name}\s*:\s*MPI_(\S+)") for name in ("MPI_Op", "MPI_Datatype for reductions")
-    )
-    reduced = {name: word_of(found[1].lower()) for name, found in (("op", operation), ("type", kind)) if found}
-    remarks = []
-    if megabyte is None and any(map(_states_rates, sections)):
-        remarks.append("nothing tells whether rates are of 10^6 or of 2^20 bytes: they are not imported")
-    remarks += [
-        f"{counted(len(one.strange), 'line')} from line {one.strange[0]} on are no rows of {one.benchmark}"
-        for one in sections
-        if one.strange
-    ]
-    date = first(lines, r"#\s*Date\s*:\s*(.+)")
-    machine = first(lines, r"#\s*Machine\s*:\s*(\S+)")
+    runs, every = _sections(lines)
+    sections = [section for section in every if section.rows]
+    megabytes, remarks = _megabytes(sections)
+    remarks += [one for one in [versions(runs)] if one]
+    first = runs[0] if runs else Run()
     return Output(
-        "PMB" if title and "pallas" in title[0].lower() else "IMB",
-        word_of(title[2]) if title and title[2] else "",
-        title[0].strip("# ") if title else "",
-        tuple(_table(section, megabyte, reduced) for section in sections),
-        date_of(date[1]) if date else "",
-        word_of(machine[1]) if machine else "",
+        first.tool,
+        first.version,
+        first.title,
+        tuple(_table(section, megabytes.get(_series(section.run))) for section in sections),
+        first.started if len({run.started for run in runs}) == 1 else "",  # one time stands for all launches of a file
+        word_of(first.facts["machine"]) if "machine" in first.facts else "",
         tuple(remarks),
     )
 
 
-def _sections(lines: Iterable[Line]) -> Iterable[_Section]:
-    section: _Section | None = None
-    for line in lines:
-        if begun := _START.match(line.text):
-            if section:
-                yield section
-            section = _Section(begun[1][:60], line.number)
+def _series(run: Run) -> tuple[str, str]:
+    """What runs with the same megabyte have in common."""
+    return run.tool, run.version
+
+
+def _megabytes(sections: Sequence[_Section]) -> tuple[dict[tuple[str, str], float], list[str]]:
+    """The megabyte of each version in the file, and a remark on rates for which it cannot be solved."""
+    found, remarks = {}, []
+    for series in dict.fromkeys(_series(section.run) for section in sections):
+        own = [section for section in sections if _series(section.run) == series]
+        megabyte = common_megabyte((one for one in map(_solution, own) if one), "the file")
+        if megabyte is not None:
+            found[series] = megabyte
+        elif any(map(_states_rates, own)):
+            remarks.append("nothing tells whether rates are of 10^6 or of 2^20 bytes: they are not imported")
+    return found, list(dict.fromkeys(remarks))
+
+
+def _sections(lines: Lines) -> tuple[list[Run], list[_Section]]:
+    """The runs of the file that have a head, and all tables; those of a run with an unknown option are left out."""
+    runs: list[Run] = []
+    sections: list[_Section] = []
+    orphans: list[Line] = []
+    run, section, before, ended = Run(), None, 0, 0
+    for one in lines:
+        line = Line(one.number, _CHUNK.sub("", one.text).strip()) if "[" in one.text else one
+        if not line.text:
+            continue
+        if title := TITLE.fullmatch(line.text):
+            run.close(lines)
+            run, section = Run.of(line, title), None
+            runs.append(run)
+            lines.use(line)
+        elif begun := _START.fullmatch(line.text):
+            run.close(lines)
+            if run.begin and not any(one.run is run for one in sections[-1:]):
+                run.end = line.number - 1
+            section = _start(run, line, begun, before, lines)
+            sections.append(section)
+        elif _END.fullmatch(line.text):
+            run.close(lines)
+            run, section, ended = Run(), None, line.number
         elif section:
-            _take(section, line)
-    if section:
-        yield section
+            _take(section, line, lines)
+        elif looks_like_row(line.text):
+            orphans.append(line)
+        else:  # without a title the head is that of a run too: the title may be unreadable
+            run.begin = run.begin or ended + 1
+            run.take(line, lines)
+        if not section or (section.rows and section.rows[-1].line == line.number):
+            before = line.number
+    run.close(lines)
+    for line in orphans if sections else ():
+        lines.refuse(line, "a row without a benchmark above it is not imported")
+    return runs, [section for section in sections if not section.run.refused]
 
 
-def _take(section: _Section, line: Line) -> None:
+def _start(run: Run, line: Line, begun: re.Match[str], before: int, lines: Lines) -> _Section:
+    section = _Section(run, begun[1][:60], line.number, max(before + 1, run.end + 1))
+    if begun[2]:
+        section.knobs["grid"] = begun[2].replace(" ", "")
+    if begun[3]:
+        section.refused = True
+        lines.refuse(line, f"{section.benchmark} (line {line.number}) is not imported")
+    else:
+        lines.use(line)
+    return section
+
+
+def _take(section: _Section, line: Line, lines: Lines) -> None:
     """What one line below `# Benchmarking` adds."""
     text = line.text
     words = text.split()
+    if section.refused:
+        return
     if "#repetitions" in words and all(not number_of(word) for word in words):
-        section.columns = tuple(words) if not section.rows else ()  # a second header belongs to nothing we know
-    elif words and not words[0].startswith("#"):
-        if section.columns:
-            _take_row(section, line, words)
-    elif found := _PROCESSES.match(text):
+        _take_header(section, line, words, lines)
+        return
+    if not words[0].startswith("#"):
+        if section.columns and _take_row(section, line, words):
+            lines.use(line)
+        elif looks_like_row(text) or any(name in text for name in _FAILURES):
+            lines.refuse(line, f"a row of {section.benchmark} (line {section.line}) is not imported")
+        return
+    if not section.rows and _take_fact(section, text):  # below rows it is of a table whose name cannot be read
+        lines.use(line)
+
+
+def _take_fact(section: _Section, text: str) -> bool:
+    """What a line above the rows states; whether it is known."""
+    if found := _PROCESSES.fullmatch(text):
         section.ranks, section.threads = ranks_of(found[1]), ranks_of(found[2] or "1") or 1
-    elif found := _GROUPS.match(text):
+        section.order = [] if found[3] else None
+    elif found := _GROUPS.fullmatch(text):
         number, size = ranks_of(found[1]) or 1, ranks_of(found[2]) or 1
         section.ranks, section.group_size = number * size, size
-    elif found := _MEMBERS.match(text):
-        ranks = [count_of(word) for word in found[2].split()[:MOST_RANKS_LISTED]]
-        section.members[int(found[1][:6])] = tuple(rank for rank in ranks if rank is not None)
-    elif found := _MODE.match(text):
-        section.mode = found[1].lower()
+    elif found := _MEMBERS.fullmatch(text):
+        section.members[int(found[1][:6])] = _ranks(found[2])
+    elif (found := _MORE_RANKS.fullmatch(text)) and (section.members or section.order is not None):
+        into = section.order if section.order is not None else section.members[list(section.members)[-1]]
+        into += _ranks(found[1])
+        del into[MOST_RANKS_LISTED:]
+    elif found := _MODE.fullmatch(text):
+        section.knobs["aggregate"] = "yes" if found[1].lower() == "aggregate" else "no"
+    elif found := _WINDOW.fullmatch(text):
+        section.knobs["window"] = word_of(found[1])
+    else:
+        return False
+    return True
 
 
-def _take_row(section: _Section, line: Line, words: list[str]) -> None:
+def _ranks(text: str) -> list[int]:
+    ranks = [count_of(word) for word in text.split()[:MOST_RANKS_LISTED]]
+    return [rank for rank in ranks if rank is not None]
+
+
+def _take_header(section: _Section, line: Line, words: list[str], lines: Lines) -> None:
+    """The names of the columns. Rows below a second header are not read: they are not of this table."""
+    where = f"{section.benchmark} (line {section.line})"
+    kinds = (_TIMED, _RATE, _MESSAGES)
+    unknown = [word for word in words if word not in _OTHERS and not any(kind.fullmatch(word) for kind in kinds)]
+    if section.rows:
+        section.columns = ()
+        lines.refuse(line, f"a second header in {where}: the rows below it are not imported")
+    elif unknown or len(set(words)) < len(words):
+        section.columns, section.refused = (), True
+        why = f'the column "{unknown[0][:60]}" may tell its rows apart' if unknown else "two columns have one name"
+        lines.refuse(line, f"{why}: {where} is not imported")
+    else:
+        section.columns = tuple(words)
+        if "defects" in words:
+            section.knobs["check"] = "yes"
+        lines.use(line)
+
+
+def _take_row(section: _Section, line: Line, words: list[str]) -> bool:
     read = list(map(number_of, words))
     numbers = [number for number in read if number]
     leading = read.index(None) if None in read else len(words)
     if len(words) == len(numbers) and len(words) <= len(section.columns) and _counts(section.columns, words):
-        whole = len(words) == len(section.columns)
-        section.rows.append(_Found(line.number, dict(zip(section.columns, numbers, strict=False)), not whole))
-    elif 0 < leading < len(words) and "time-out" in words[leading] and _counts(section.columns, words[:leading]):
-        section.rows.append(_Found(line.number, dict(zip(section.columns, numbers[:leading], strict=False)), True))
-    else:
-        section.strange.append(line.number)
+        failed = "" if len(words) == len(section.columns) else "timed out"
+        section.rows.append(_Found(line.number, dict(zip(section.columns, numbers, strict=False)), failed))
+        return True
+    if 0 < leading < len(words) and _counts(section.columns, words[:leading]):
+        failed = next((ours for name, ours in _FAILURES.items() if name in words[leading]), "")
+        if failed:
+            section.rows.append(
+                _Found(line.number, dict(zip(section.columns, numbers[:leading], strict=False)), failed)
+            )
+        return bool(failed)
+    return False
 
 
 def _counts(columns: Sequence[str], words: Sequence[str]) -> bool:
@@ -150,7 +257,7 @@ def _slowest(columns: Sequence[str]) -> str:
 
 
 def _states_rates(section: _Section) -> bool:
-    rows = (row for row in section.rows if not row.timed_out and "#bytes" in row.numbers)
+    rows = (row for row in section.rows if not row.failed and "#bytes" in row.numbers)
     return any(map(_RATE.fullmatch, section.columns)) and any(row.numbers["#bytes"].value for row in rows)
 
 
@@ -161,13 +268,15 @@ def _solution(section: _Section) -> Solution | None:
     slowest = _slowest(section.columns)
     if not rate or not (slowest or messages) or slowest.startswith("t_pure"):  # of which time it is, nothing says
         return None
+    if messages and not slowest and any(map(_TIMED.fullmatch, section.columns)):
+        return None  # IMB-MT takes the two from different times
     stated = []
     for row in section.rows:
         numbers = row.numbers
         size = numbers.get("#bytes")
-        if row.timed_out or not size or not size.value or not math.isfinite(numbers[rate].value):
+        if row.failed or not size or not size.value or not math.isfinite(numbers[rate].value):
             continue
-        if slowest:
+        if not messages:  # where they are counted (IMB-P2P), the time is of another rank than the rate
             per = numbers[slowest].times(1 / _PER_UNIT[slowest.partition("[")[2].rstrip("]")])
         else:
             a, b = numbers[messages].low, numbers[messages].high
@@ -182,18 +291,21 @@ def _solution(section: _Section) -> Solution | None:
     return solve(stated, factors, f"the rates of {section.benchmark} at line {section.line}") if stated else None
 
 
-def _table(section: _Section, megabyte: float | None, reduced: dict[str, str]) -> Table:
-    knobs = {"aggregate": "yes" if section.mode == "aggregate" else "no"} if section.mode else {}
+def _table(section: _Section, megabyte: float | None) -> Table:
+    knobs = {**section.run.knobs(section.benchmark), **section.knobs}
     groups: tuple[tuple[int, ...], ...] = ()
     if section.group_size and section.ranks:
         knobs["groups"] = str(section.group_size)
         size = section.group_size
         number = min(section.ranks // size, MOST_RANKS_LISTED // size + 1)
-        groups = tuple(section.members.get(i, tuple(range(i * size, (i + 1) * size))) for i in range(number))
+        groups = tuple(
+            tuple(section.members[i]) if i in section.members else tuple(range(i * size, (i + 1) * size))
+            for i in range(number)
+        )
         if sorted(rank for group in groups for rank in group) != list(range(section.ranks)):
             groups = ()
-    if "reduce" in section.benchmark.lower():
-        knobs |= reduced
+    if section.order and section.order != list(range(len(section.order))) and "map" not in knobs:
+        knobs["map"] = word_of("order_" + ".".join(map(str, section.order)))
     cells: dict[str, list[Row]] = {}
     for found in section.rows:
         row = _row(section, found, megabyte)
@@ -201,14 +313,24 @@ def _table(section: _Section, megabyte: float | None, reduced: dict[str, str]) -
         other_group = cell in cells and "Group" in section.columns
         cells.setdefault(cell if cell not in cells or other_group else f"{cell} at {row.line}", []).append(row)
     rows = tuple(replace(every[0], values=tuple(v for row in every for v in row.values)) for every in cells.values())
-    return Table(section.benchmark, section.line, rows, knobs, section.ranks, section.threads, groups)
+    head = [(section.run.begin, section.run.end)] if section.run.begin else []
+    return Table(
+        section.benchmark,
+        section.line,
+        rows,
+        knobs,
+        section.ranks,
+        section.threads,
+        groups,
+        scope=(*head, (section.begin, section.rows[-1].line)),
+    )
 
 
 def _row(section: _Section, found: _Found, megabyte: float | None) -> Row:
     size = found.numbers.get("#bytes")
     knobs = {"bytes": str(round(size.value))} if size else {}
-    if found.timed_out:
-        return Row(found.line, knobs, failed=f"timed out in {section.benchmark}")
+    if found.failed:
+        return Row(found.line, knobs, failed=f"{found.failed} in {section.benchmark}")
     group = round(found.numbers["Group"].value) if "Group" in found.numbers else 0
     values: list[tuple[str, float, str, float | None]] = []
     for name, number in found.numbers.items():

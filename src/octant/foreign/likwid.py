@@ -1,64 +1,152 @@
-"""likwid-bench: `Test: NAME`, then a block of `Key:<tabs>value`; rates are checked against the volume and the time."""
+"""likwid-bench: `Test: NAME`, then a block of `Key:<tabs>value`; rates are checked against the volume and the time.
+
+The lines before a block say where its threads and streams are: other hardware threads, domains or initialisations are
+other cells.
+"""
 
 import re
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
-from octant.foreign import Output, Row, Table, Value
+from octant.foreign import Line, Lines, Output, Row, Table, Value
 from octant.foreign._rates import Stated, common_megabyte, solve
-from octant.foreign._text import Line, Rounded, count_of, number_of, ranks_of
+from octant.foreign._text import LONGEST_WORD, Rounded, count_of, number_of, ranks_of, word_of
 
-_TEST = re.compile(r"Test:\s*(\S{1,60})\s*")
-_PAIR = re.compile(r"([A-Z][A-Za-z/ ().]{2,40}):\s+(\S+)(?: sec)?\s*")
-_RULE = re.compile(r"-{20,}\s*")
-_THREADS = re.compile(r"Using\s+([0-9]+)\s+threads\s*")
+_TEST = re.compile(r"Test:\s*(\S{1,60})")
+_PAIR = re.compile(r"([A-Z][A-Za-z/ ().]{2,40}):\s+(\S+)(?: sec)?")
+_RULE = re.compile(r"-{20,}")
+_THREADS = re.compile(r"Using\s+([0-9]+)\s+threads")
+_GROUPS = re.compile(r"Using\s+([0-9]+)\s+work groups")
+_THREAD = re.compile(r"Group: [0-9]+ Thread [0-9]+ Global Thread [0-9]+ running on \w+ ([0-9]{1,7}) - Vector length .*")
+_STREAM = re.compile(r"Allocate: Process running on .{1,60}\(Domain (\w{1,20})\) - .* Offset ([0-9]{1,18}) .*")
+_FIRST_TOUCH = re.compile(r"Initialization: (First|Each) thread in domain .*")
+_VERSION = re.compile(r"(?:LIKWID MICRO BENCHMARK|likwid-bench)\s+(?:--\s+)?(?:Version\s+)?v?([0-9][\w.]*)")
 _WANTED = {
     "MByte/s": ("bandwidth", "B/s", 1e6),
     "MFlops/s": ("rate", "flop/s", 1e6),
     "Time": ("time", "s", 1.0),
 }
+_NEEDED = frozenset({"Time", "Size (Byte)", "Data volume (Byte)", "MByte/s"})
+_USED = _NEEDED | {"MFlops/s", "Number of Flops"}
 
 
-def read(lines: Sequence[Line]) -> Output:
+@dataclass
+class _Block:
+    """One run, as far as it was read."""
+
+    begin: int
+    test: str = ""
+    groups: int = 1
+    threads: int | None = None
+    cpus: set[int] = field(default_factory=set)
+    domains: set[str] = field(default_factory=set)
+    offsets: set[str] = field(default_factory=set)
+    first_touch: str = ""
+    pairs: dict[str, tuple[int, Rounded]] = field(default_factory=dict)
+    torn: bool = False  # a key is there twice
+
+    @property
+    def knobs(self) -> dict[str, str]:
+        """Where its threads and streams were; numbers with `+` between them, since a comma separates values."""
+        found = {"cpus": _ranges(self.cpus)} if self.cpus else {}
+        found |= {"domain": word_of("+".join(sorted(self.domains)))} if self.domains else {}
+        found |= {"offset": word_of("+".join(sorted(self.offsets)))} if self.offsets - {"0"} else {}
+        found |= {"init": self.first_touch} if self.first_touch else {}
+        return found | ({"workgroups": str(self.groups)} if self.groups > 1 else {})
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """Return `0-3+8`; where that is too long for the value of a knob, its begin and a check sum."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    text = "+".join(str(low) if low == high else f"{low}-{high}" for low, high in parts)
+    return text if len(text) <= LONGEST_WORD else f"{text[:40]}_{zlib.crc32(text.encode()):08x}"
+
+
+def read(lines: Lines) -> Output:
     """What the output says; a block counts once its end is there.
 
     Raises:
         Refusal: rates that fit no unit.
     """
-    tables = []
-    test, threads, version = "", 1, ""
-    pairs: dict[str, tuple[int, Rounded]] = {}
+    tables, remarks, version = [], [], ""
+    block = _Block(0)
     for line in lines:
-        if found := _TEST.fullmatch(line.text):
-            test, threads, pairs = found[1], 1, {}
-        elif found := _THREADS.fullmatch(line.text):
-            threads = ranks_of(found[1]) or 1
-        elif found := re.fullmatch(
-            r"(?:LIKWID MICRO BENCHMARK|likwid-bench)\s+(?:--\s+)?(?:Version\s+)?v?([0-9][\w.]*)", line.text
-        ):
-            version = version or found[1]
-        elif (found := _PAIR.fullmatch(line.text)) and test and (number := number_of(found[2])):
-            pairs.setdefault(found[1].strip(), (line.number, number))
-        elif _RULE.fullmatch(line.text) and "MByte/s" in pairs:
-            if table := _table(test, threads, pairs):
+        if found := _VERSION.fullmatch(line.text):
+            version = version or word_of(found[1])
+            lines.use(line)
+        elif _RULE.fullmatch(line.text) and "MByte/s" in block.pairs:
+            if table := _table(block, line.number):
                 tables.append(table)
-            test, pairs = "", {}
-    return Output("likwid-bench", version, "", tuple(tables))
+            else:
+                remarks.append(f"the block that ends at line {line.number} is not whole, and is not imported")
+            block = _Block(line.number + 1)
+        elif (found := _TEST.fullmatch(line.text)) and block.pairs:
+            remarks.append(f"the block that begins at line {block.begin} has no end, and is not imported")
+            block = _Block(line.number, found[1])
+            lines.use(line)
+        elif _take(block, line, lines):
+            lines.use(line)
+    if block.pairs:
+        remarks.append(f"the block of {block.test or 'an unknown test'} has no end, and is not imported")
+    return Output("likwid-bench", version, "", tuple(tables), remarks=tuple(remarks[:3]))
 
 
-def _table(test: str, threads: int, pairs: dict[str, tuple[int, Rounded]]) -> Table | None:
-    if not {"Time", "Size (Byte)", "Data volume (Byte)"} <= pairs.keys():
+def _take(block: _Block, line: Line, lines: Lines) -> bool:
+    """Read a line of a block; return whether it was understood."""
+    text = line.text
+    if found := _TEST.fullmatch(text):
+        block.test = found[1]
+    elif found := _THREADS.fullmatch(text):
+        block.threads = ranks_of(found[1])
+    elif found := _GROUPS.fullmatch(text):
+        block.groups = ranks_of(found[1]) or 1
+    elif found := _THREAD.fullmatch(text):
+        block.cpus.add(int(found[1]))
+    elif found := _STREAM.fullmatch(text):
+        block.domains.add(found[1])
+        block.offsets.add(found[2])
+    elif found := _FIRST_TOUCH.fullmatch(text):
+        block.first_touch = found[1].lower()
+    elif (found := _PAIR.fullmatch(text)) and block.test and found[1].strip() in _USED:
+        return _pair(block, line, lines, found[1].strip(), number_of(found[2]))
+    else:
+        return False
+    return True
+
+
+def _pair(block: _Block, line: Line, lines: Lines, key: str, number: Rounded | None) -> bool:
+    if number is None or key in block.pairs:
+        what = "is there twice" if number else "is no number"
+        lines.refuse(line, f"{key} {what}, and its block is not imported")
+        block.torn = True
+        return False
+    block.pairs[key] = line.number, number
+    return True
+
+
+def _table(block: _Block, end: int) -> Table | None:
+    pairs = block.pairs
+    if block.torn or not block.test or not pairs.keys() >= _NEEDED:
         return None
     line, rate = pairs["MByte/s"]
     volume, time = pairs["Data volume (Byte)"][1].value, pairs["Time"][1]
     megabyte: float | None = 1e6
     if volume > 0 and time.value > 0:
-        solution = solve([Stated(volume, time, rate)], (1.0,), f"the rate of {test} at line {line}")
+        solution = solve([Stated(volume, time, rate)], (1.0,), f"the rate of {block.test} at line {line}")
         megabyte = common_megabyte([solution], "the file")
+    flops = pairs.get("Number of Flops", (0, Rounded(1.0, 0.0)))[1].value
     values = []
     for key, (name, unit, scale) in _WANTED.items():
-        if key in pairs and (key != "MByte/s" or megabyte) and (key == "Time" or pairs[key][1].value):
+        if key in pairs and (key != "MByte/s" or megabyte) and (key != "MFlops/s" or flops):
             values.append(Value(name, pairs[key][1].value * scale, unit, pairs[key][0]))
-    size = round(pairs["Size (Byte)"][1].value)
+    size = str(round(pairs["Size (Byte)"][1].value))
     first = min(number for number, _ in pairs.values())
-    knobs = {"bytes": str(size)} if count_of(str(size)) is not None else {}
-    return Table(test, first, (Row(first, knobs, tuple(values)),), {}, 1, threads)
+    sizes = {"bytes": size} if count_of(size) is not None else {}
+    scope = ((block.begin, end),)
+    return Table(block.test, first, (Row(first, sizes, tuple(values)),), block.knobs, 1, block.threads, scope=scope)

@@ -1,87 +1,173 @@
-"""McCalpin's STREAM: `Function … Rate …` with the names of the columns, four rows, and a line on the arrays' contents.
+"""McCalpin's STREAM in C and Fortran, with threads and with MPI: a table of `Function … Rate …`, then a verdict.
 
 Its rate is that of the shortest time, bytes counted as the source names them; it is checked against that time.
 """
 
 import re
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from octant.foreign import Output, Row, Table, Value
+from octant.foreign import Line, Lines, Output, Row, Table, Value
 from octant.foreign._rates import Stated, common_megabyte, solve
-from octant.foreign._text import Line, Rounded, count_of, first, number_of, ranks_of, word_of
+from octant.foreign._text import Rounded, count_of, number_of, ranks_of, word_of
 
-_HEADER = re.compile(
-    r"\s*Function\s+(?P<rate>Best Rate MB/s|Rate \(MB/s\))\s+(?P<mean>(?:Avg|RMS) time)\s+Min time\s+Max time\s*"
+_VERSION = re.compile(r"STREAM version \$?Revision:\s*([0-9.]+).*", re.IGNORECASE)
+_ELEMENT = re.compile(
+    r"(?:This system uses|Assuming)\s+([0-9]{1,2}) bytes per (?:array element|\w+ PRECISION word)\W*", re.I
 )
-_ROW = re.compile(r"\s*(Copy|Scale|Add|Triad):?\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*")
-_RIGHT, _WRONG = re.compile(r"\s*Solution Validates"), re.compile(r"\s*Failed Validation on array", re.IGNORECASE)
+_SIZE = re.compile(r"(?:Total Aggregate )?Array size\s*=\s*([0-9]+)(?:\s*\(elements\))?(?:, Offset\s*=\s*[0-9]+.*)?")
+_RANKS = re.compile(r"Data is distributed across\s+([0-9]+) MPI ranks")
+_THREADS = re.compile(
+    r"Number of Threads\s+(?P<how>requested(?: for each MPI rank)?|counted(?: for rank 0)?)?\s*=\s*(?P<count>[0-9]+)"
+)
+_ROW = re.compile(r"([A-Za-z]\w{2,11})\s*:?\s+([-+0-9.,eE]+(?:\s+\S+){1,7})")
+_RIGHT, _WRONG = re.compile(r"Solution Validates.*"), re.compile(r"Failed Validation on array.*", re.IGNORECASE)
+_LINES_ABOVE_TITLE = 6
 _ARRAYS = {"Copy": 2, "Scale": 2, "Add": 3, "Triad": 3}
-_TIMES = ("t_avg", "t_min", "t_max")
+_COLUMNS = {
+    "Best Rate MB/s": "bandwidth", "Rate (MB/s)": "bandwidth", "Avg time": "t_avg", "RMS time": "t_avg",
+    "Min time": "t_min", "Max time": "t_max",
+}  # fmt: skip
 
 
-def read(lines: Sequence[Line]) -> Output:
+@dataclass
+class _Run:
+    """What one start of the program printed."""
+
+    begin: int
+    version: str = ""
+    version_line: str = ""
+    element: int | None = None  # bytes
+    elements: int | None = None  # of an array over all ranks
+    ranks: int | None = 1
+    threads: int | None = None
+    columns: tuple[str, ...] = ()
+    rows: list[tuple[int, str, dict[str, Rounded]]] = field(default_factory=list)  # line, kernel, numbers by our names
+    verdict: tuple[int, bool] | None = None  # the line, and whether the results are wrong
+
+
+class _Reader:
+    """Reads line by line."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
+        self.runs = [_Run(0)]
+
+    def read(self) -> None:
+        for line in self.lines:
+            verdict = self.runs[-1].verdict
+            begins = self.header_of(line) or any(one.match(line.text) for one in (_RIGHT, _VERSION, _ELEMENT))
+            if verdict and begins:
+                self.runs.append(_Run(verdict[0] + 1))
+            if self.head(line) or self.header(line) or self.row(line) or self.checked(line):
+                self.lines.use(line)
+
+    def head(self, line: Line) -> bool:
+        run, text = self.runs[-1], line.text
+        if found := _VERSION.fullmatch(text):
+            if run.version:  # the run before has no verdict
+                run = _Run(line.number)
+                self.runs.append(run)
+            # What is further above was printed by other programs; the version in Fortran prints a few lines first.
+            run.begin = max(run.begin, line.number - _LINES_ABOVE_TITLE)
+            run.version, run.version_line = word_of(found[1]), text
+            run.ranks = None if run.version.startswith("1.") else 1  # versions of MPI
+        elif found := _ELEMENT.fullmatch(text):
+            run.element = int(found[1])
+        elif found := _SIZE.fullmatch(text):
+            run.elements = count_of(found[1])
+        elif found := _RANKS.fullmatch(text):
+            run.ranks = ranks_of(found[1])
+        elif found := _THREADS.fullmatch(text):
+            counted = found["how"] is None or found["how"].startswith("counted")
+            run.threads = ranks_of(found["count"]) if counted or run.threads is None else run.threads
+        else:
+            return False
+        return True
+
+    @staticmethod
+    def header_of(line: Line) -> list[str]:
+        cells = [cell for cell in re.split(r"\s{2,}|\t", line.text) if cell]
+        return cells[1:] if cells[:1] == ["Function"] else []
+
+    def header(self, line: Line) -> bool:
+        cells = self.header_of(line)
+        if not cells:
+            return False
+        run = self.runs[-1]
+        run.columns, run.rows = tuple(_COLUMNS.get(cell, "") for cell in cells), []
+        unknown = [cell for cell, ours in zip(cells, run.columns, strict=True) if not ours]
+        if unknown:
+            self.lines.refuse(line, f"unknown columns ({', '.join(unknown)[:60]}) are not imported")
+        return True
+
+    def row(self, line: Line) -> bool:
+        run = self.runs[-1]
+        found = _ROW.fullmatch(line.text)
+        if not run.columns or not found:
+            return False
+        words = found[2].split()
+        numbers = [number_of(word) for word in words]
+        if found[1] not in _ARRAYS:
+            self.lines.refuse(line, f"the kernel {found[1]} is not one of STREAM's four, and is not imported")
+            return False
+        if len(words) != len(run.columns) or not all(numbers):
+            self.lines.refuse(line, "its values are not those of the columns, and it is not imported")
+            return False
+        named = {ours: number for ours, number in zip(run.columns, numbers, strict=True) if ours and number}
+        run.rows.append((line.number, found[1], named))
+        return True
+
+    def checked(self, line: Line) -> bool:
+        run, wrong = self.runs[-1], bool(_WRONG.fullmatch(line.text))
+        if not wrong and not _RIGHT.fullmatch(line.text):
+            return False
+        if run.rows:
+            run.verdict = run.verdict or (line.number, wrong)
+        return True
+
+
+def read(lines: Lines) -> Output:
     """What the output says; rows count once a line says that their results are right or wrong.
 
     Raises:
         Refusal: rates that fit no unit.
     """
-    version = first(lines, r"STREAM version \$?Revision:\s*([0-9.]+).*")
-    element = first(lines, r"uses\s+([0-9]{1,2}) bytes per (?:array element|DOUBLE PRECISION word)")
+    reader = _Reader(lines)
+    reader.read()
     tables, remarks = [], []
-    elements = threads = None
-    rows: list[tuple[int, re.Match[str]]] = []
-    columns = False
-    for line in lines:
-        text = line.text
-        if found := re.search(r"Array size\s*=\s*([0-9]+)", text):
-            elements = count_of(found[1])
-        elif found := re.search(r"Number of Threads (?:counted|requested)\s*=\s*([0-9]+)", text):
-            threads = ranks_of(found[1])
-        elif _HEADER.fullmatch(text):
-            columns, rows = True, []
-        elif columns and (found := _ROW.fullmatch(text)) and all(map(number_of, found.groups()[1:])):
-            rows.append((line.number, found))
-        elif rows and (_RIGHT.match(text) or _WRONG.match(text)):
-            size = elements * (int(element[1]) if element else 8) if elements else None
-            tables += _tables(rows, size, threads or 1, (line.number, bool(_WRONG.match(text))))
-            rows, columns = [], False
-    if rows:
-        remarks.append(f"no line below line {rows[-1][0]} says whether the results are right; not imported")
-    return Output(
-        "STREAM", word_of(version[1]) if version else "", version[0].strip() if version else "", tuple(tables),
-        remarks=tuple(remarks),
-    )  # fmt: skip
+    for run in reader.runs:
+        if run.verdict:
+            tables += _tables(run, run.verdict)
+        elif run.rows:
+            remarks.append(f"no line below line {run.rows[-1][0]} says whether the results are right; not imported")
+    first = next((run for run in reader.runs if run.version), reader.runs[0])
+    return Output("STREAM", first.version, first.version_line, tuple(tables), remarks=tuple(remarks[:3]))
 
 
-def _tables(
-    rows: Sequence[tuple[int, re.Match[str]]], array_bytes: int | None, threads: int, verdict: tuple[int, bool]
-) -> list[Table]:
-    """A table for each loop.
-
-    Args:
-        array_bytes: of one array; `None` where the file does not say it.
-        verdict: the line of the check, and whether the results are wrong.
-    """
-    numbers = [(line, row[1], [_sure(word) for word in row.groups()[1:]]) for line, row in rows]
+def _tables(run: _Run, verdict: tuple[int, bool]) -> list[Table]:
+    """A table for each loop."""
+    array_bytes = run.elements * run.element if run.elements and run.element else None
     stated = [
-        Stated(_ARRAYS[name] * array_bytes, printed[2], printed[0]) for _, name, printed in numbers if array_bytes
+        Stated(_ARRAYS[name] * array_bytes, numbers["t_min"], numbers["bandwidth"])
+        for _, name, numbers in run.rows
+        if array_bytes and {"t_min", "bandwidth"} <= numbers.keys()
     ]
     megabyte: float | None = 1e6
     if stated:
-        solution = solve(stated, (1.0,), f"the rates at line {rows[0][0]}")
+        solution = solve(stated, (1.0,), f"the rates at line {run.rows[0][0]}")
         megabyte = common_megabyte([solution], "the file")
     tables = []
-    for line, name, (rate, *times) in numbers:
-        values = [Value("bandwidth", rate.value * megabyte, "B/s", line)] if megabyte else []
-        values += [Value(ours, time.value, "s", line) for ours, time in zip(_TIMES, times, strict=True)]
+    for line, name, numbers in run.rows:
+        values = [
+            Value(ours, number.value * (megabyte or 0), "B/s", line)
+            if ours == "bandwidth"
+            else Value(ours, number.value, "s", line)
+            for ours, number in numbers.items()
+            if ours != "bandwidth" or megabyte
+        ]
         values.append(Value("validation", float(verdict[1]), "1", verdict[0], 0.0))
         size = {"bytes": str(_ARRAYS[name] * array_bytes)} if array_bytes else {}
         row = Row(line, size, tuple(values))
-        tables.append(Table("stream", line, (row,), {"kernel": name.lower()}, 1, threads))
+        knobs = {"kernel": name.lower()}
+        tables.append(Table("stream", line, (row,), knobs, run.ranks, run.threads, scope=((run.begin, verdict[0]),)))
     return tables
-
-
-def _sure(word: str) -> Rounded:
-    found = number_of(word)
-    assert found is not None  # noqa: S101 - rows with other words were left out
-    return found

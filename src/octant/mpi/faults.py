@@ -124,8 +124,8 @@ def known_wrong_answers(points: Iterable[Point]) -> dict[str, None]:
     """The known faults that wrong answers of points match, each once, in words with its library."""
     found: dict[str, None] = {}
     for point in points:
-        library = None if point.passed else library_named(point.process.mpi)
-        fault = _known(library, ("wrong data",), point.workload, point.knobs, point.ranks)
+        library = None if point.passed or point.ranks is None else library_named(point.process.mpi)
+        fault = _known(library, ("wrong data",), point.workload, point.knobs, point.ranks or 0)
         if library and fault:
             found[f"{library.title}: the wrong answer of {point.workload} is {fault.text}"] = None
     return found

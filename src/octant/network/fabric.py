@@ -48,7 +48,7 @@ class Fabric:
     rails: dict[int, int]  # number of compute nodes by number of cables
     apart: tuple[Apart, ...]
     remarks: tuple[str, ...]  # what was assumed, and what may be missing
-    lines: ibnet.Lines
+    lines: ibnet.DumpLines
 
     def speeds(self) -> dict[str, int]:
         """Return the number of cables by width and speed, the most frequent first."""
@@ -268,7 +268,7 @@ def _absent(idle: int, switches: int) -> list[str]:
     return remarks
 
 
-def _of_lines(lines: ibnet.Lines) -> list[str]:
+def _of_lines(lines: ibnet.DumpLines) -> list[str]:
     remarks = []
     if lines.warnings:
         count = counted(len(lines.warnings), "warning")

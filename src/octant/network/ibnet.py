@@ -15,7 +15,7 @@ MOST_LINES = 500_000
 MOST_DEVICES = 150_000
 """Three full InfiniBand subnets, each of at most 49,151 unicast addresses."""
 MOST_UNRECOGNISED = 1000
-"""Lines that are not part of the format; a file with more of them is no dump."""
+"""DumpLines that are not part of the format; a file with more of them is no dump."""
 MOST_CHARACTERS = 1000
 """Of a line; a description has at most 64 bytes."""
 COMMAND = "run `ibnetdiscover > FILE` without options and give that file"
@@ -61,7 +61,7 @@ class Device:
 
 
 @dataclass(frozen=True)
-class Lines:
+class DumpLines:
     """What became of the lines of a file."""
 
     interpreted: int
@@ -75,7 +75,7 @@ class Dump:
     """Devices by name, in the order of the file, and what became of its lines."""
 
     devices: dict[str, Device]
-    lines: Lines
+    lines: DumpLines
 
 
 @cache
@@ -127,7 +127,7 @@ def read(text: str) -> Dump:
         reader.take(number, line)
     _check_ends(reader.devices)
     found = reader.interpreted, dict(reader.irrelevant), tuple(reader.warnings), tuple(reader.unrecognised)
-    return Dump(reader.devices, Lines(*found))
+    return Dump(reader.devices, DumpLines(*found))
 
 
 class _Reader:

@@ -25,7 +25,7 @@ class ClassSummary:
 
 
 @dataclass(frozen=True)
-class Inventory:
+class NetworkInventory:
     """A network as it is read."""
 
     network: str
@@ -41,7 +41,7 @@ class Inventory:
     network_file: str = field(default="", compare=False)  # to begin with, where a dump was given
 
 
-def inventory(name: str) -> Inventory:
+def inventory(name: str) -> NetworkInventory:
     """Return the inventory of a network of the catalogue, of a network file, or of a file from `ibnetdiscover`.
 
     Raises:
@@ -62,7 +62,7 @@ def inventory(name: str) -> Inventory:
     return of_network(parse(written, name, path.parent), written)
 
 
-def of_network(network: NetworkFile, written: str = "") -> Inventory:
+def of_network(network: NetworkFile, written: str = "") -> NetworkInventory:
     """Return the inventory of a network; `written` is the network file that was made for it."""
     topology, shape = network.build(), network.topology
     kinds, (sources, targets) = topology.link_classes()[topology.fabric :], topology.ends()
@@ -73,7 +73,7 @@ def of_network(network: NetworkFile, written: str = "") -> Inventory:
         rate = network.link_class(name).bytes_per_s
         classes.append(ClassSummary(name, int(counts[number]) // 2, rate.value if rate else None))
     graph = shape if isinstance(shape, Graph) else None
-    return Inventory(
+    return NetworkInventory(
         network.name,
         network.title,
         shape.kind,

@@ -44,6 +44,21 @@ Pace = Literal["chunks", "steps", "whole"]
 """chunks: lanes work alone. steps: the ranks of a group work together. whole: one repetition takes long."""
 
 
+NOT_STATED = "not stated"
+"""What views print in place of a number of ranks or threads that an imported file does not state."""
+
+
+def known_count(count: int | None) -> int:
+    """Return a number of ranks or threads of a measured point, whose record always states both.
+
+    Raises:
+        ValueError: the point was imported, and its file does not state the number.
+    """
+    if count is None:
+        raise ValueError("the imported file does not state how many ranks and threads there were")
+    return count
+
+
 class RecordError(ValueError):
     """A line that is no record of ours; the message says what is wrong with it."""
 
@@ -287,8 +302,8 @@ class Point:
     workload: str  # family/name
     launch: str  # key of the planned launch that it belongs to
     knobs: Mapping[str, str]
-    ranks: int
-    threads: int
+    ranks: int | None  # `None`: an imported result whose file does not state it
+    threads: int | None  # of each rank; `None`: as above
     pace: Pace
     work: tuple[Work, ...]
     results: tuple[Result, ...]
@@ -358,8 +373,8 @@ class Point:
         return self.lanes if self.pace == "chunks" else len({work.group for work in self.work}) or 1
 
     @property
-    def working_ranks(self) -> int:
-        """How many ranks take part: those in no group are idle."""
+    def working_ranks(self) -> int | None:
+        """How many ranks take part: those in no group are idle. `None`: it is not stated."""
         return sum(map(len, self.groups)) or self.ranks
 
     @property
@@ -436,9 +451,15 @@ class Failure:
     workload: str
     launch: str
     knobs: Mapping[str, str]
-    ranks: int
+    ranks: int | None  # `None`: of an imported file that does not state it
     reason: str
     exit: int
     share: float | None = None  # how far it was, 0 to 1, where it told
     phase: str = ""
     files: tuple[KeptFile, ...] = ()  # of a user's program that failed: what it printed
+
+
+def unstated_counts(point: Point) -> str:
+    """Return which counts an imported file does not state: `ranks and threads not stated`; "" if it states both."""
+    missing = [name for name, count in (("ranks", point.ranks), ("threads", point.threads)) if count is None]
+    return f"{' and '.join(missing)} {NOT_STATED}" if missing else ""

@@ -92,8 +92,8 @@ class _Result(Struct):
 
 
 class _Shape(Struct):
-    ranks: Members
-    threads: Members = 1
+    ranks: Members | None  # `None`, of results alone: the imported file does not state it
+    threads: Members | None = 1
     groups: list[list[Natural]] = []
 
 
@@ -153,7 +153,7 @@ class _Failure(Struct, tag_field="kind", tag="failure"):
     workload: str
     launch: str
     knobs: Texts
-    ranks: Natural
+    ranks: Natural | None
     reason: str
     exit: int
     end: str = ""
@@ -199,7 +199,7 @@ class Reader:
             return None
         if isinstance(decoded, _Failure):
             for file in decoded.files:
-                _check_file(file, max(1, decoded.ranks))
+                _check_file(file, max(1, decoded.ranks or 1))
             return failure_today(
                 Failure(
                     decoded.workload, decoded.launch, decoded.knobs, decoded.ranks, decoded.reason,
@@ -246,19 +246,33 @@ def _process(launch: _Launch) -> Process:
     )
 
 
+def _ranks(point: _Point) -> int:
+    """Return the number of ranks that the parts of a point may name; 0 for an imported result that does not state it.
+
+    Raises:
+        RecordError: a point with more than results does not state how many ranks and threads there were.
+    """
+    ranks, threads = point.shape.ranks, point.shape.threads
+    more = (point.work, point.series, point.reduced, point.noise, point.given, point.lost, point.files, point.spent)
+    if any(more) and (ranks is None or threads is None):
+        raise RecordError("it was measured, and does not state its ranks and threads")
+    return ranks or 0
+
+
 def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point:
+    ranks = _ranks(point)
     groups = tuple(map(tuple, point.shape.groups))
     members = [rank for group in groups for rank in group]
-    if len(set(members)) < len(members) or any(rank >= point.shape.ranks for rank in members):
-        raise RecordError(f"its groups hold a rank twice, or one beyond its {point.shape.ranks} ranks")
+    if len(set(members)) < len(members) or any(rank >= ranks for rank in members):
+        raise RecordError(f"its groups hold a rank twice, or one beyond its {ranks} ranks")
     for series in point.series:
         _check_series(series)
     for reduced in point.reduced:  # small by its purpose
         _read_reduced(reduced)
     for file in point.files:
-        _check_file(file, point.shape.ranks)
+        _check_file(file, ranks)
     for lost in point.lost:
-        _check_taken(lost, point.shape.ranks)
+        _check_taken(lost, ranks)
     return Point(
         workload=point.workload,
         launch=point.launch,

@@ -106,7 +106,7 @@ def _decimals(value: float, half: float) -> int:
 
 def _fixed(value: float, places: int) -> str:
     """So many decimals, without a sign before nothing but zeros."""
-    text = f"{value:.{places}f}"
+    text = units.fixed_text(value, places)
     return text.removeprefix("-") if not float(text) else text
 
 
@@ -147,7 +147,7 @@ def percent(share: float) -> str:
 
 def ratio(value: float) -> str:
     """`× 1.40`."""
-    return f"×{NARROW}{value:.2f}"
+    return f"×{NARROW}{units.fixed_text(value, 2)}"
 
 
 def launches_text(figure: Figure) -> str:

@@ -14,7 +14,7 @@ from octant.ask import EFFORT, Ask, Launch, comparable
 from octant.failure import Refusal
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
-from octant.record import Point
+from octant.record import Point, known_count
 from octant.runs.declared import declared
 from octant.store import Store, StoredRun
 
@@ -138,8 +138,9 @@ def _cost(point: Point) -> PointCost:
     spent = point.spent_s
     knobs = {name: comparable(value) for name, value in point.knobs.items() if name not in _NEITHER}
     measured_s = spent.get("measure_s", 0.0)
+    shape = known_count(point.ranks), known_count(point.threads)
     return PointCost(
-        knobs, (point.ranks, point.threads), _size(point.knobs), _power(point), _budget_s(point.knobs), measured_s,
+        knobs, shape, _size(point.knobs), _power(point), _budget_s(point.knobs), measured_s,
         sum(spent.values()) - measured_s,
     )  # fmt: skip
 
@@ -178,13 +179,15 @@ def _size(knobs: Mapping[str, str]) -> float:
 
 def _start_scale(run: StoredRun) -> float | None:
     """How much longer than by rule the starts of a run took; nothing of one that was short, or stopped in between."""
+    if run.imported:
+        return None
     spent: dict[tuple[datetime, str], float] = {}  # by start: a launch has one for each library, say
     ranks: dict[tuple[datetime, str], int] = {}
     for point in run.points:
         if point.process.begun:
             start = point.process.begun, point.launch
             spent[start] = spent.get(start, 0.0) + sum(point.spent_s.values())
-            ranks[start] = point.ranks
+            ranks[start] = known_count(point.ranks)
     if len(spent) < _LEAST_LAUNCHES or run.failures or run.repeated:
         return None
     first, *_, last = sorted(spent)

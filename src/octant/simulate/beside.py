@@ -19,6 +19,7 @@ from octant.network.collectives import MessageCosts, exchange, fastest, programs
 from octant.network.files import NetworkFile
 from octant.network.message_times import MeasuredTimes, MessageTimes, Stretch
 from octant.network.traffic import Flows, rank_flows
+from octant.record import known_count
 from octant.untrusted import convert
 from octant.workload import CollectiveTraffic, NoTraffic, Traffic
 
@@ -75,7 +76,9 @@ class _Model:
         buffers = point.knobs.get(_BUFFERS, "")
         costs = MessageCosts(measured=MeasuredTimes(_chosen(self.inside, buffers), _chosen(self.between, buffers)))
         network = self._network(point, costs.measured)
-        groups = [np.array(group, np.int32) for group in point.groups] or [np.arange(point.ranks, dtype=np.int32)]
+        groups = [np.array(group, np.int32) for group in point.groups] or [
+            np.arange(known_count(point.ranks), dtype=np.int32)
+        ]
         if isinstance(traffic, CollectiveTraffic):
             if len(groups) > 1:
                 return None
@@ -116,7 +119,8 @@ class _Model:
         if self.duplex is None or times.inside is None:
             return None
         took = times.inside.seconds(np.array([self.duplex.bytes_each]))[0] - times.inside.startup_s
-        return point.working_ranks / self.duplex.ratio * self.duplex.bytes_each / took if took > 0 else None
+        ranks = known_count(point.working_ranks)
+        return ranks / self.duplex.ratio * self.duplex.bytes_each / took if took > 0 else None
 
     def _memory_rate(self) -> float | None:
         """Bytes per second of messages that are read once and written once."""

@@ -15,6 +15,7 @@ from octant.analysis.summary import summarise
 from octant.failure import Exit, Refusal
 from octant.launch.link import parse_link
 from octant.network.step_rates import Way, rate
+from octant.record import known_count
 from octant.simulate.beside import duplex_of, times_of
 
 if TYPE_CHECKING:
@@ -97,10 +98,11 @@ def rate_here(figure: Figure, alone_per_s: float, way: Way) -> StepRate | None:
     known, point = predicted(figure.workload), figure.point
     if known is None:
         return None
-    own = known.step(point.knobs, point.ranks, point.threads)
+    ranks, threads = known_count(point.ranks), known_count(point.threads)
+    own = known.step(point.knobs, ranks, threads)
     if not own.messages:
-        own = known.step({**point.knobs, **known.scaling.apart[0]}, point.ranks, point.threads)
-    return rate([own], figure.workload.counts_of(figure.metric.name), point.ranks, alone_per_s, way)
+        own = known.step({**point.knobs, **known.scaling.apart[0]}, ranks, threads)
+    return rate([own], figure.workload.counts_of(figure.metric.name), ranks, alone_per_s, way)
 
 
 @dataclass(frozen=True)
@@ -199,7 +201,7 @@ def _on(test: Predicted, node: NodeRate | None, count: int, ranks: int, way: Way
         return OnNodes(name, count, "B/s", found)
     point, every = node.figure.point, node.ranks * count
     grown = test.scaling.grown(point.knobs, count)
-    steps = [test.step({**grown, **knobs}, every, point.threads) for knobs in apart]
+    steps = [test.step({**grown, **knobs}, every, known_count(point.threads)) for knobs in apart]
     counts = test.workload.counts_of()
     return OnNodes(name, count, node.unit, rate(steps, counts, every, node.per_s / node.ranks, way, node.ranks))
 
@@ -230,6 +232,6 @@ def _node_rate(test: Predicted, figure: Figure) -> NodeRate | None:
     other = any(figure.knobs.get(name, value) != value for name, value in scaling.only.items())
     if alone or other or figure.value is None or figure.invalid or not test.workload.counts_of():
         return None
-    test.step(figure.knobs, point.ranks, point.threads)  # it has all knobs
+    test.step(figure.knobs, known_count(point.ranks), known_count(point.threads))  # it has all knobs
     size, unit = scaling.size_of(figure.knobs), figure.metric.unit
-    return NodeRate(scaling.name, figure.value.middle, size, point.ranks, unit, figure)
+    return NodeRate(scaling.name, figure.value.middle, size, known_count(point.ranks), unit, figure)

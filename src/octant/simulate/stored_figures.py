@@ -7,6 +7,7 @@ from octant.analysis.figures import Figure
 from octant.analysis.summary import summarise
 from octant.ask import EFFORT
 from octant.failure import Exit, Refusal
+from octant.record import NOT_STATED
 from octant.store import StoredRun
 from octant.workloads import full_name, why_absent
 
@@ -73,7 +74,12 @@ def figures_of_one_point(run: StoredRun, text: str) -> list[Figure]:
 def _facts(figure: Figure) -> Mapping[str, str]:
     knobs = {name: value for name, value in figure.knobs.items() if name not in EFFORT}
     link = {"link": figure.link} if figure.link else {}
-    return {"mode": figure.mode, "ranks": str(figure.point.ranks), **link, **knobs}
+    return {
+        "mode": figure.mode,
+        "ranks": NOT_STATED if figure.point.ranks is None else str(figure.point.ranks),
+        **link,
+        **knobs,
+    }
 
 
 def _same(have: str, asked: str) -> bool:

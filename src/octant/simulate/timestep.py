@@ -14,7 +14,7 @@ from octant.network.collectives import STATED, MessageCosts, Program, exchange, 
 from octant.network.files import NetworkFile
 from octant.network.topologies import Torus
 from octant.network.traffic import Flows, Nodes, place
-from octant.record import Point
+from octant.record import Point, known_count
 from octant.simulate.stored_figures import figures_of_one_point
 from octant.store import StoredRun
 
@@ -170,7 +170,7 @@ def _chunk_seconds(figure: Figure, value: float) -> float:
     """Seconds of a chunk of each rank, whose threads share its chunks, or of a step, where the headline is `value`."""
     ratio, point = _per_second_of_chunk(figure), figure.point
     seconds = ratio / value if figure.metric.better == "higher" else value / ratio
-    return seconds * point.working_ranks / point.lanes if point.pace == "chunks" else seconds
+    return seconds * known_count(point.working_ranks) / point.lanes if point.pace == "chunks" else seconds
 
 
 def _per_second_of_chunk(figure: Figure) -> float:

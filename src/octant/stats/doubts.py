@@ -31,6 +31,7 @@ GRADES: Mapping[str, Grade] = {
     "sources disagree": Grade.DOUBTFUL,
     "unexplained loss": Grade.DOUBTFUL,
     "not verified": Grade.DOUBTFUL,
+    "count not stated": Grade.DOUBTFUL,
     "processes outlived": Grade.DOUBTFUL,
     "ranks missing": Grade.DOUBTFUL,
     "command after failed": Grade.DOUBTFUL,

@@ -10,6 +10,7 @@ import numpy as np
 from octant.stats.doubts import BOUNDS, Doubt, doubt, graded
 from octant.stats.intervals import scaled_values
 from octant.stats.samples import FEW_LAUNCHES
+from octant.units import fixed_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +48,7 @@ def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate, of_wh
     half = (estimate.high - estimate.low) / 2 if of_whole and estimate.is_interval else estimate.relative_half_width
     if half is not None:
         unit = "points" if of_whole else "%"
-        text = f"the interval is ± {100 * half:.0f} {unit}"
+        text = f"the interval is ± {fixed_text(100 * half, 0)} {unit}"
         if half > BOUNDS["wide interval"][-1]:  # then it is not stated
             text = f"{len(launches)} launches differ too much: not measurable here"
         found += graded("wide interval", half, text)
@@ -82,5 +83,5 @@ def doubts_about_equal_points(
     if apart <= max(math.log1p(EQUAL), 3 * spread):
         return ()
     values = f"{value_text(math.exp(medians[0]))} and {value_text(math.exp(medians[-1]))}"
-    text = f"equal points of this run differ by {100 * math.expm1(apart):.0f} % ({values})"
+    text = f"equal points of this run differ by {fixed_text(100 * math.expm1(min(apart, 700.0)), 0)} % ({values})"
     return (doubt("equal points differ", text, apart),)

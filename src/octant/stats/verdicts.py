@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from octant.units import fixed_text
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -72,7 +74,7 @@ def no_verdict(number: int, unit: Unit, needed: int, margin: float) -> Verdict:
 
 def percent(fraction: float) -> str:
     """A relative difference in two digits, or in whole percent above 100: `3 %`, `5.4 %`, `18 %`, `142 %`."""
-    return f"{100 * fraction:.2g} %" if fraction < 0.995 else f"{100 * fraction:.0f} %"
+    return f"{100 * fraction:.2g} %" if fraction < 0.995 else f"{fixed_text(100 * fraction, 0)} %"
 
 
 def log_speeds(values: Sequence[float], better: Literal["higher", "lower"]) -> NDArray[np.float64]:

@@ -80,6 +80,8 @@ class ImportedFile:
     version: str  # the line of the file that says it, as it is
     file: str  # as it was named
     remarks: tuple[str, ...] = ()  # what of it was not read, and why
+    lines: tuple[int, ...] = ()  # interpreted, irrelevant, unrecognised; empty: not accounted for
+    unrecognised: tuple[str, ...] = ()  # the first of these lines, quoted
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,7 @@ class _Question:
     """An ask in the making, and what files say of each of its cells, an occurrence a launch."""
 
     ask: Ask
-    table: Table
-    cells: dict[str, list[tuple[int, Row]]] = field(default_factory=dict)  # by size: (number of the file, row)
+    cells: dict[str, list[tuple[int, Row, Table]]] = field(default_factory=dict)  # by size; int: number of the file
 
     @property
     def asked(self) -> Ask:
@@ -45,17 +44,16 @@ def create(
 
     Args:
         machine: what the machine is called that they are of; "": by the first file.
-        ranks: how many processes there were where a file does not say it.
+        ranks: how many processes there were where a file does not say it; `None`: they stay unstated.
 
     Raises:
-        Refusal: a file does not say how many ranks there were and `ranks` neither, two files say the same, or the store
-            cannot be written.
+        Refusal: two files say the same, or the store cannot be written.
     """
     _check_each_once(outputs)
     questions: dict[str, _Question] = {}
-    for number, (path, output) in enumerate(outputs):
+    for number, (_, output) in enumerate(outputs):
         for table in output.tables:
-            _add(questions, tool, number, _with_ranks(table, tool, path, ranks))
+            _add(questions, tool, number, replace(table, ranks=table.ranks or ranks))
     run = store.create(
         f"import {tool} {' '.join(str(path) for path, _ in outputs)}",
         unknown_machine(
@@ -63,7 +61,7 @@ def create(
         ),
         [question.asked for question in questions.values()],
         who=f"import {tool}",
-        imported=tuple(_file(path, output) for path, output in outputs),
+        imported=tuple(_file(path, output, ranks) for path, output in outputs),
     )
     lines = [line for question in questions.values() for line in _lines(question, outputs)]
     append_durably(run.records, lines)
@@ -86,63 +84,71 @@ def unknown_machine(name: str, architecture: str = "") -> Machine:
     return Machine(name, topology, processor, 0, (), {"architecture": architecture} if architecture else {})
 
 
-def _file(path: Path, output: Output) -> ImportedFile:
-    return ImportedFile(output.name, output.version_line, str(path), output.remarks)
+def _file(path: Path, output: Output, ranks: int | None) -> ImportedFile:
+    account, remarks = output.account, list(output.remarks)
+    if ranks is None and (names := dict.fromkeys(one.benchmark for one in output.tables if one.ranks is None)):
+        remarks.append(f"the number of ranks of {', '.join(names)} is not stated; give --ranks N if you know it")
+    return ImportedFile(
+        output.name,
+        output.version_line,
+        str(path),
+        tuple(remarks),
+        (account.interpreted, account.irrelevant, account.unrecognised) if account.stated else (),
+        account.quoted,
+    )
 
 
-def _with_ranks(table: Table, tool: str, path: Path, ranks: int | None) -> Table:
-    if table.ranks is None and ranks is None:
-        raise Refusal(
-            f"cannot import {path} ({tool} does not say how many processes ran {table.benchmark}); try --ranks N",
-            Exit.WRONG_WORD,
-        )
-    return replace(table, ranks=table.ranks or ranks)
+def _unstated(table: Table) -> tuple[str, ...]:
+    return (*(("ranks",) if table.ranks is None else ()), *(("threads",) if table.threads is None else ()))
 
 
 def _add(questions: dict[str, _Question], tool: str, number: int, table: Table) -> None:
     """Sorts the rows of a table by ask and cell."""
-    ours = named(tool, table.benchmark)
+    ours = named(tool, table.benchmark, table.knobs)
     further = [f"{name} {value}" for name, value in table.knobs.items() if name != SWEPT]
+    if table.ranks != 1 and table.threads and table.threads > 1:
+        further.append(f"{table.threads} threads each")
     for row in table.rows:
-        knobs = {**ours.knobs, **table.knobs, **row.knobs}
+        threads = {"threads": str(table.threads)} if table.threads and table.threads > 1 else {}
+        knobs = {**ours.knobs, **table.knobs, **threads, **row.knobs}
         size = knobs.pop(SWEPT, "")
         ask = Ask(
-            Subject(ours.workload), knobs, Shape(table.ranks or 1),
+            Subject(ours.workload), knobs, Shape(table.ranks or 1, unstated=_unstated(table)),
             show=Presentation(", ".join([table.benchmark, *further]), test=table.benchmark),
         )  # fmt: skip
-        key = f"{ask.key} {table.threads} {bool(size)}"
-        question = questions.setdefault(key, _Question(ask, table))
-        question.cells.setdefault(comparable(size), []).append((number, row))
+        key = f"{ask.key} {bool(size)}"
+        question = questions.setdefault(key, _Question(ask))
+        question.cells.setdefault(comparable(size), []).append((number, row, table))
 
 
 def _lines(question: _Question, outputs: Sequence[tuple[Path, Output]]) -> Iterable[str]:
     """The records of an ask: when each launch started, where the tool says it, then its points and failures."""
     ask, begun = question.asked, set[int]()
     for size, occurrences in question.cells.items():
-        for repeat, (number, row) in enumerate(occurrences):
+        for repeat, (number, row, table) in enumerate(occurrences):
             launch, (path, output) = Launch(ask, repeat).key, outputs[number]
-            if output.started and repeat not in begun:
+            started = table.started or output.started
+            if started and repeat not in begun:
                 begun.add(repeat)
-                yield launch_line(launch, Process(started=output.started))
+                yield launch_line(launch, Process(started=started))
             knobs = {**question.ask.knobs, **({SWEPT: size} if size else {})}
             if row.failed:
                 reason = f"{row.failed} ({path.name}, line {row.line})"
                 yield failure_line(
-                    Failure(ask.subject.workload, launch, knobs, ask.shape.ranks, reason, int(Exit.CANNOT_RUN))
+                    Failure(ask.subject.workload, launch, knobs, table.ranks, reason, int(Exit.CANNOT_RUN))
                 )
             else:
-                yield point_line(_point(question, ask, launch, knobs, row, f"of {output.name}, read from {path.name}"))
+                yield point_line(_point(table, ask, launch, knobs, row, f"of {output.name}, read from {path.name}"))
 
 
 def _point(
-    question: _Question, ask: Ask, launch: str, knobs: Mapping[str, str], row: Row, source: str
+    table: Table, ask: Ask, launch: str, knobs: Mapping[str, str], row: Row, source: str
 ) -> Point:  # fmt: skip
-    table = question.table
     return Point(
         workload=ask.subject.workload,
         launch=launch,
         knobs=knobs,
-        ranks=ask.shape.ranks,
+        ranks=table.ranks,
         threads=table.threads,
         pace="chunks" if table.alone else "steps",
         work=(),

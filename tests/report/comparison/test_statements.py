@@ -223,7 +223,7 @@ def test_the_printed_ratio_is_that_of_the_printed_values(
     quotient = document["b"] / document["a"] if better == "higher" else document["a"] / document["b"]
     assert document["speed"] == pytest.approx(quotient, rel=1e-9)
     shown = " ".join(line.plain for line in comparison.lines(found, width=200))
-    a, b, ratio = map(float, re.findall(r"([\d.]+) → ([\d.]+) .*?×([\d.]+)", shown)[0])
+    a, b, ratio = map(float, re.findall(r"([\d.e+-]+) → ([\d.e+-]+) .*?×([\d.e+-]+)", shown)[0])
     if min(a, b) > 0 and 0.01 < document["speed"] < 100:  # else too few digits are shown to tell
         quotient = b / a if better == "higher" else a / b
         assert ratio == pytest.approx(quotient, abs=5.1e-4 + 1.1e-3 * quotient)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import size_text
 from octant.advice.findings._lines import of_figure
+from octant.record import known_count
 from octant.stats.rivals import LEAST_LAUNCHES, MARGIN, rivalries
 from octant.units import counted
 
@@ -24,7 +25,7 @@ def judge(summary: Summary) -> RuleResult:
         for workload, found in summary.by_workload()
         if workload.rivals is not None
         for figure in found
-        if figure.value is not None and not figure.invalid
+        if figure.value is not None and not figure.invalid and figure.point.ranks is not None
     ]
     ratios = [[launch.value.middle for launch in figure.counted] for figure in figures]
     judged = list(zip(figures, rivalries(ratios), strict=True))
@@ -39,7 +40,7 @@ def judge(summary: Summary) -> RuleResult:
 def _finding(summary: Summary, figure: Figure, one: Rivalry, of: int) -> RunFinding:
     assert figure.workload.rivals is not None  # noqa: S101 - `judge` leaves such figures out
     call, instead = figure.workload.rivals(figure.point)
-    size, where = size_text(figure), counted(figure.point.working_ranks, "rank")
+    size, where = size_text(figure), counted(known_count(figure.point.working_ranks), "rank")
     return RunFinding(
         rule="guidelines",
         title=f"{call}{f' {size}' if size else ''}, {where}: {one.ratio:.2f} times {instead}",

@@ -106,7 +106,7 @@ def _is_asked(point: Point, measure: FigureSource, machine: Machine) -> bool:
         used = {cpu for _, cpu in point.hardware_threads}
         cores = sum(not used.isdisjoint(core) for core in machine.topology.groups("core"))
         return len(hosts) == 1 and cores >= len(usable_cores(machine))
-    return point.ranks > 1 and (len(hosts) > 1) == (measure.mode == "between")
+    return point.ranks is not None and point.ranks > 1 and (len(hosts) > 1) == (measure.mode == "between")
 
 
 def _cells(points: Sequence[Point]) -> list[list[Point]]:
@@ -139,7 +139,7 @@ def _best(spec: RowSpec, figures: Sequence[Figure], _machine: Machine) -> Entry:
 def _from_memory(spec: RowSpec, figures: Sequence[Figure], machine: Machine) -> Entry | None:
     """The best of footprints that no cache holds: the arrays of all ranks."""
     least = _STREAMED_BEYOND * machine.may_be_cached_bytes()
-    found = [one for one in figures if _bytes(one) * one.point.working_ranks >= least]
+    found = [one for one in figures if _bytes(one) * (one.point.working_ranks or 1) >= least]
     return _best(spec, found, machine) if found else None
 
 

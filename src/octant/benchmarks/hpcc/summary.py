@@ -46,10 +46,10 @@ def text(summary: Summary, benchmark: Benchmark, values: Mapping[str, float | No
     Args:
         values: of the keys of its tests.
     """
-    ranks = max(ask.shape.ranks for ask in summary.run.asks)
+    ranks = max((ask.shape.ranks for ask in summary.run.asks if "ranks" not in ask.shape.unstated), default=None)
     checked = any(point.checks for figure in summary.figures for point in figure.points)
     right = checked and not summary.run.failures and not any(figure.wrong for figure in summary.figures)
-    lines = {"Success": f"{right:d}", "CommWorldProcs": str(ranks)}
+    lines = {"Success": f"{right:d}", **({} if ranks is None else {"CommWorldProcs": str(ranks)})}
     figures = {key: _NOT_RUN if value is None else value for key, value in values.items()}
     lines |= {key: _number(value) for key, value in {**dict(_sizes(summary, benchmark)), **figures}.items()}
     return "\n".join([BEGIN, *(f"{key}={value}" for key, value in lines.items()), END, ""])
@@ -86,13 +86,19 @@ def _of_test(test: BenchmarkTest, one: Figure) -> Iterator[tuple[str, float]]:
         yield from _found(one, {"PTRANS_residual": "residual"}, "residual")
     elif test.name == "SingleSTREAM of three arrays":
         yield "STREAM_VectorSize", units.parse_bytes(one.knobs["bytes"]) // (3 * _WORD)
-        yield "STREAM_Threads", one.point.threads
+        yield from _known("STREAM_Threads", one.point.threads)
     elif test.name in ("SingleDGEMM", "SingleFFT", "MPIFFT"):
         name = test.name.removeprefix("Single")
         yield f"{name}_N", float(one.knobs["n"])
         if test.mode == "all":
-            yield f"{name}_Procs", one.point.ranks
+            yield from _known(f"{name}_Procs", one.point.ranks)
             yield from _largest_error(one)
+
+
+def _known(key: str, count: int | None) -> Iterator[tuple[str, float]]:
+    """A number of ranks or threads, unless an imported file does not state it."""
+    if count is not None:
+        yield key, count
 
 
 def _largest_error(one: Figure) -> Iterator[tuple[str, float]]:

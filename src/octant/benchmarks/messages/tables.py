@@ -12,6 +12,7 @@ from octant.benchmarks.messages.patterns import MessagePattern, find, pattern_of
 from octant.benchmarks.rows import UNMEASURABLE
 from octant.failure import Exit, Refusal
 from octant.metric import Derived
+from octant.record import NOT_STATED
 from octant.units import bytes_text, counted, si_text
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class MessageTable:
 
     pattern: MessagePattern
     asked: str  # the name under which it was asked: "osu_bw"
-    processes: int
+    processes: int | None  # `None`: an imported file does not state it
     groups: int
     rows: tuple[MessageRow, ...]
     settings: tuple[str, ...] = ()  # knobs that were given, or vary: "buffers=rotating"
@@ -84,10 +85,11 @@ def tables(summary: Summary) -> tuple[MessageTable, ...]:
         pattern = pattern_of(figure.workload.name, figure.knobs, asked, bool(summary.run.imported))
         if pattern is None:
             continue
-        at_once = figure.point.groups or (tuple(range(figure.point.ranks)),)
+        groups = figure.point.groups
+        processes, at_once = len(groups[0]) if groups else figure.point.ranks, len(groups) or 1
         others = tuple(f"{name}={value}" for name, value in _others(summary, pattern, figure).items())
-        key = (pattern.name, len(at_once), len(at_once[0]), others)
-        head = MessageTable(pattern, pattern.called(asked), len(at_once[0]), len(at_once), (), others)
+        key = (pattern.name, at_once, processes, others)
+        head = MessageTable(pattern, pattern.called(asked), processes, at_once, (), others)
         holds = all(figure.knobs.get(name, value) == value for name, value in pattern.holds_with.items())
         rounded = figure.point.notes.get("rounded", "")
         head = heads.setdefault(key, replace(head, differs=holds))
@@ -136,7 +138,7 @@ def as_json(summary: Summary, chosen: BenchmarkArguments) -> str:
         {
             "pattern": table.pattern.name, "asked": table.asked, "workload": table.pattern.workload,
             "processes": table.processes, "groups": table.groups, "settings": list(table.settings),
-            "factor": table.pattern.factor * table.pattern.times_of(table.processes),
+            "factor": _factor(table.pattern, table.processes),
             "rows": [row.as_data for row in table.rows],
         }
         for table in _shown(summary, chosen.names)
@@ -201,9 +203,10 @@ def _row(summary: Summary, pattern: MessagePattern, figure: Figure) -> MessageRo
     t_max, whole, compute = value("t_max", *time), value("t_ovrl"), value("t_cpu")
     t_max = value("t_pure") if pattern.times == "passive" or (imported and whole) else t_max
     processes = len(figure.point.groups[0]) if figure.point.groups else figure.point.ranks
-    added = pattern.times_of(processes)
-    moved = None if number is None or not pattern.factor else pattern.factor * added * number
-    messages = pattern.messages * added / t_max if t_max and pattern.messages else None
+    factor = _factor(pattern, processes)
+    moved = None if number is None or not factor else factor * number
+    added = None if processes is None else pattern.times_of(processes)
+    messages = pattern.messages * added / t_max if t_max and pattern.messages and added else None
     repetitions = sum(launch.count * launch.point.batch for launch in figure.counted)
     declared = figure.workload.name not in summary.unknown  # else it is the time of a whole step
     own = figure.value if figure.metric.unit == "s" and declared else None
@@ -220,6 +223,11 @@ def _row(summary: Summary, pattern: MessagePattern, figure: Figure) -> MessageRo
     )  # fmt: skip
 
 
+def _factor(pattern: MessagePattern, processes: int | None) -> int | None:
+    """How many messages a rate counts in all; `None`: the number of processes is not stated."""
+    return None if processes is None else pattern.factor * pattern.times_of(processes)
+
+
 def _over(moved: int | None, seconds: float | None) -> float | None:
     return None if moved is None or not seconds else moved / seconds
 
@@ -231,9 +239,10 @@ def _table_text(table: MessageTable, style: str) -> str:
 
 
 def _processes_text(table: MessageTable) -> str:
+    processes = NOT_STATED if table.processes is None else table.processes
     if table.groups == 1:
-        return f"# #processes = {table.processes}"
-    return f"# #processes = {table.processes}, {table.groups} groups at once"
+        return f"# #processes = {processes}"
+    return f"# #processes = {processes}, {table.groups} groups at once"
 
 
 def _imb_text(table: MessageTable) -> str:

@@ -209,7 +209,7 @@ def _rows(one: _Pairs, metric: Metric) -> list[tuple[str, ...]]:
             one.name or metric.name,
             _named(pair),
             units.si_text(value, metric.unit, 4),
-            f"×{value / middle:.3f}" if middle else "",
+            f"×{units.fixed_text(value / middle, 3)}" if middle else "",
             ("far" if pair in far else "") if one.topology is None else _shared(one.clusters, pair),
         )
         for pair, value in one.values.items()

@@ -20,7 +20,7 @@ from octant.runs.programs.typed import comparison_line
 from octant.stats.gate import RISING, RISING_FURTHER, least_rounds
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.verdicts import percent
-from octant.units import counted
+from octant.units import counted, fixed_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -158,7 +158,7 @@ def in_words(texts: Sequence[str]) -> str:
 
 
 def _with_ratio(one: Sequence[Comparison]) -> str:
-    return f" ({name(one[0])} × {one[0].speed:.2f})" if one else ""
+    return f" ({name(one[0])} × {fixed_text(one[0].speed or math.nan, 2)})" if one else ""
 
 
 def _distance(one: Comparison) -> float:
@@ -253,9 +253,10 @@ def _same_shape(found: Comparisons) -> tuple[RunFinding, ...]:
     if len(wanted) != 1 or found.before.run.imported:
         return ()
     ((old, new),) = wanted
-    if (old.ranks, old.threads) == (new.ranks, new.threads):
+    counts = [one for size in (old, new) for one in (size.ranks, size.threads) if one is not None]
+    if len(counts) < 4 or (old.ranks, old.threads) == (new.ranks, new.threads):
         return ()
-    placed = any(ask.shape.place for ask in found.before.run.asks) or max(old.threads, new.threads) > 1
+    placed = any(ask.shape.place for ask in found.before.run.asks) or max(counts[1], counts[3]) > 1
     option = f"--place {new.ranks}x{new.threads}" if placed else f"--ranks {new.ranks}"
     body = f"A has {shape_text(old)} and B {shape_text(new)}, which is another quantity. Measure A again with {option}."
     return (RunFinding("shape", "Measure the same shape in both", body, ()),)
@@ -317,6 +318,6 @@ def _row(one: Comparison) -> RatioRow:
     words = verdict.text.partition(":")[0] if verdict and one.word == "cannot tell" else verdict.text if verdict else ""
     return RatioRow(
         name(one), ends.low if ends else speed, speed, ends.high if ends else speed,
-        verdict.findable if verdict and ends else math.inf, (f"{speed:.2f}", findable_text(one), words),
+        verdict.findable if verdict and ends else math.inf, (fixed_text(speed, 2), findable_text(one), words),
         tones.get(one.word, "soft"),
     )  # fmt: skip

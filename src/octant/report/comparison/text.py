@@ -148,19 +148,23 @@ def _values(one: Comparison) -> str:
     before, after = (value or 0.0 for value in one.values)
     base = one.figure.metric.unit
     scale, prefix = (1.0, "") if base == "1" else units.si_scale(before, 4, base)
-    numbers = [f"{value / scale:.{units.decimals(value / scale, 4)}f}" for value in (before, after)]
+    numbers = [units.fixed_text(value / scale, units.decimals(value / scale, 4)) for value in (before, after)]
     return f"{numbers[0]} → {numbers[1]} {'' if base == '1' else prefix + base:<7}"
 
 
 def _ratio(one: Comparison) -> str:
     if one.verdict is None or one.speed is None:
         return ""
-    return f"×{one.speed:.3f}  {_ends(one.verdict.speed)}".rstrip()
+    return f"×{units.fixed_text(one.speed, 3)}  {_ends(one.verdict.speed)}".rstrip()
 
 
 def _ends(speed: Estimate | None) -> str:
     """The ends of the interval; none of a ratio that is not measurable."""
-    return "" if speed is None or speed.is_too_wide else f"{speed.low:.3f} … {speed.high:.3f}"
+    return (
+        ""
+        if speed is None or speed.is_too_wide
+        else f"{units.fixed_text(speed.low, 3)} … {units.fixed_text(speed.high, 3)}"
+    )
 
 
 def _wrap(words: str, width: int, style: str) -> list[Text]:

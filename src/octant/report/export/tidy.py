@@ -44,8 +44,8 @@ class FigureLine:
     workload: str
     title: str
     mode: str
-    ranks: int
-    threads: int
+    ranks: int | None  # `None`: an imported file does not state it
+    threads: int | None
     knobs: str  # JSON object, names sorted
     metric: str  # the headline comes first; phases and readings have the names of their series
     unit: str
@@ -81,7 +81,7 @@ class ResultLine:
     workload: str
     title: str
     mode: str
-    ranks: int
+    ranks: int | None
     knobs: str
     launch: str
     group: int
@@ -100,7 +100,7 @@ class SampleLine:
     workload: str
     title: str
     mode: str
-    ranks: int
+    ranks: int | None
     knobs: str
     launch: str
     series: str  # "step", "phase/pack", "reading/residual"

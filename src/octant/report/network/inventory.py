@@ -11,10 +11,10 @@ from octant.units import counted, si_text
 
 if TYPE_CHECKING:
     from octant.network.fabric import Fabric
-    from octant.network.inventory import Inventory
+    from octant.network.inventory import NetworkInventory
 
 
-def inventory_text(shown: Inventory) -> str:
+def inventory_text(shown: NetworkInventory) -> str:
     """Return nodes, switches and cables; of a fabric also the devices without traffic and the lines of the dump."""
     head = f"{shown.network}: {shown.kind}, {counted(shown.nodes, 'node')}, {counted(shown.switches, 'switch')}"
     parts = [f"{head}, routing {shown.routing}", *([shown.title] if shown.title else [])]

@@ -11,6 +11,7 @@ from octant import units
 from octant.benchmarks import BenchmarkArguments, benchmarks
 from octant.benchmarks.rows import UNMEASURABLE, is_shown, over_peak, published_values, rows_of
 from octant.failure import Exit, Refusal
+from octant.record import NOT_STATED
 from octant.report import claims
 from octant.report.claims import mark
 
@@ -113,10 +114,14 @@ def _rows_text(summary: Summary, benchmark: Benchmark) -> str:
     for test, of_test in groupby(shown, key=lambda row: (row.test, row.ranks)):
         several = list(of_test)
         common = [word for word in several[0].shown if all(word in row.shown for row in several)]
-        lines.append((f"{test[0]}, {units.counted(test[1], 'rank')}{_settings(common)}",))
+        lines.append((f"{test[0]}, {_ranks_text(test[1])}{_settings(common)}",))
         lines += [_cells(row, common, limits) for row in several]
     title = f"{benchmark.title}: octant {summary.run.title}, run {summary.run.id}"
     return "\n".join([title, *_aligned(lines), *_missing(rows), *_notes(summary, benchmark, shown, limits)])
+
+
+def _ranks_text(ranks: int | None) -> str:
+    return f"ranks {NOT_STATED}" if ranks is None else units.counted(ranks, "rank")
 
 
 def _settings(words: Iterable[str]) -> str:
@@ -134,13 +139,14 @@ def _readable(word: str) -> str:
 def _cells(row: BenchmarkRow, common: Sequence[str], limits: dict[str, str]) -> tuple[str, ...]:
     own = [*row.varied, *(word for word in row.shown if word not in common)]
     places = units.decimals(row.value or 0.0, _DIGITS)
-    ends = "" if row.low is None or row.high is None else f"{row.low:.{places}f} … {row.high:.{places}f}"
+    low, high = ("" if end is None else units.fixed_text(end, places) for end in (row.low, row.high))
+    ends = f"{low} … {high}" if low and high else ""
     share = "" if row.of_limit is None else f"{units.percent_text(row.of_limit)} {limits.get(row.limit, '')}"
     return (
         f"  {row.key}",
-        "-" if row.value is None else f"{row.value:.{places}f}",
+        "-" if row.value is None else units.fixed_text(row.value, places),
         ends,
-        "" if row.reference is None else f"{row.reference:.{places}f}",
+        "" if row.reference is None else units.fixed_text(row.reference, places),
         share,
         row.verdict,
         row.rule,

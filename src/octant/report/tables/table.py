@@ -11,6 +11,7 @@ import numpy as np
 
 from octant import stats, units
 from octant.analysis.names import short_name
+from octant.record import NOT_STATED
 from octant.report import claims
 from octant.report.claims import mark
 from octant.report.results import has_no_speed
@@ -160,12 +161,16 @@ def setting_texts(figure: Figure) -> list[tuple[str, str]]:
         ("Full name", figure.name),
         ("Workload", figure.workload.name),
         ("Knobs", knobs or "none"),
-        ("Ranks × threads", _merged(f"{point.ranks} × {point.threads}" for point in points)),
+        ("Ranks × threads", _merged(_shape_text(point) for point in points)),
         ("Common start", _merged(point.sync or "none" for point in points)),
         ("Ran on", _merged(places_text(point) for point in points)),
         ("Memory", _merged(memory_text(point) for point in points)),
         ("Scheduling", _merged(scheduling_text(point) for point in points)),
     ]
+
+
+def _shape_text(point: Point) -> str:
+    return " × ".join(NOT_STATED if count is None else str(count) for count in (point.ranks, point.threads))
 
 
 def _merged(texts: Iterable[str]) -> str:

@@ -31,7 +31,7 @@ def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:
         RecordError: the samples of a point can no longer be read.
     """
     counted = [figure for figure in cells.figures if figure.counted]
-    figure = max(counted, key=lambda one: one.point.ranks, default=None)
+    figure = max(counted, key=lambda one: one.point.ranks or 0, default=None)
     if figure is None:
         return None
     times = {name: _medians(figure, f"reading/{name}") for name in (USER, SYSTEM)}

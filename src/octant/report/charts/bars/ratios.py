@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from octant import units
 from octant.report.charts.picture import MOST_BARS, Axis, Band, ChartSeries, Column, Mark, Panel, Picture, Region, thin
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def ratios(
     ends = axis_x.ends or (1.0, 1.0)
     points = ChartSeries(
         axis, "rows", tuple(row.middle for row in drawn), places, tuple(row.low for row in drawn),
-        tuple(row.high for row in drawn), tuple(f"{row.name}: × {row.middle:.2f}" for row in drawn), names="none",
+        tuple(row.high for row in drawn), tuple(f"{row.name}: {_times(row)}" for row in drawn), names="none",
     )  # fmt: skip
     known = [(n, row) for n, row in zip(places, drawn, strict=True) if math.isfinite(row.findable)]
     could = ChartSeries(
@@ -84,7 +85,12 @@ def ratios(
             f" {len(drawn)} of {len(rows)} rows are drawn: the first {_FIRST}, the last {_LAST}, and some between."
         )
     table = tuple(
-        (row.name, f"{row.middle:.3f}", f"{row.low:.3f} … {row.high:.3f}" if row.low < row.high else "", *row.texts[1:])
+        (
+            row.name,
+            units.fixed_text(row.middle, 3),
+            _ends_text(row.low, row.high),
+            *row.texts[1:],
+        )
         for row in rows
     )
     header = ("figure", columns[0], "95 % interval", *columns[1:])
@@ -149,6 +155,14 @@ def _ticks_of(row: RatioRow) -> tuple[float, float]:
 def _label(rows: Sequence[RatioRow]) -> str:
     if not rows:
         return "No ratio"
-    words = ", ".join(f"{row.name} × {row.middle:.2f}" for row in rows[:3])
+    words = ", ".join(f"{row.name} {_times(row)}" for row in rows[:3])
     more = f" and {len(rows) - 3} more" if len(rows) > 3 else ""
     return f"{len(rows)} ratios, the worst news first: {words}{more}"
+
+
+def _times(row: RatioRow) -> str:
+    return f"× {units.fixed_text(row.middle, 2)}"
+
+
+def _ends_text(low: float, high: float) -> str:
+    return f"{units.fixed_text(low, 3)} … {units.fixed_text(high, 3)}" if low < high else ""

@@ -73,7 +73,7 @@ def _widest(band: _Band, x: Along) -> tuple[str, str]:
     line, low, high = band
     ratios = [slow / quick if quick > 0 else 1.0 for quick, slow in zip(low, high, strict=True)]
     place = max(range(len(ratios)), key=lambda i: ratios[i])
-    return line.name, f"at most {ratios[place]:.2f} times, at {x.text(line.xs[place])}"
+    return line.name, f"at most {units.fixed_text(ratios[place], 2)} times, at {x.text(line.xs[place])}"
 
 
 def _rows(band: _Band, x: Along) -> list[tuple[str, ...]]:
@@ -85,7 +85,7 @@ def _rows(band: _Band, x: Along) -> list[tuple[str, ...]]:
             units.si_text(quick, figure.metric.unit, 4),
             *value_cells(figure),
             units.si_text(slow, figure.metric.unit, 4),
-            f"×{slow / quick:.3f}" if quick > 0 else "",
+            f"×{units.fixed_text(slow / quick, 3)}" if quick > 0 else "",
         )
         for at, figure, quick, slow in zip(line.xs, line.figures, low, high, strict=True)
     ]

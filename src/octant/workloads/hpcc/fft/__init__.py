@@ -3,7 +3,7 @@
 from octant.limit import FMA, Known, Limit, fma_limit, longest, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate, seconds
-from octant.record import Point
+from octant.record import Point, known_count
 from octant.workload import Curve, Workload, any_size
 from octant.workloads.hpcc.fft.step import step
 
@@ -13,7 +13,7 @@ NUMBER_BYTES = 16
 def footprint(_machine: Machine, point: Point) -> int:
     """Input, output and what lies between the passes, of all ranks and threads."""
     arrays = 3 if point.knobs["library"] == "own" else 2
-    return arrays * NUMBER_BYTES * int(point.knobs["n"]) * point.threads * point.working_ranks
+    return arrays * NUMBER_BYTES * int(point.knobs["n"]) * known_count(point.threads) * known_count(point.working_ranks)
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:

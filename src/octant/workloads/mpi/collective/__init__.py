@@ -17,7 +17,7 @@ from octant.metric import (
     seconds,
     steps,
 )
-from octant.record import Point, Samples
+from octant.record import Point, Samples, known_count
 from octant.units import parse_bytes
 from octant.workload import Bars, CollectiveTraffic, Curve, NoTraffic, Spread, Workload
 from octant.workloads.mpi.collective.step import step
@@ -66,13 +66,18 @@ def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | Non
     best = known.greatest("memory traffic")
     moved = point.count("bytes_read", "bytes_written")
     within = len({given.host for given in point.given}) == 1 and point.knobs.get("buffers") == "rotating"
-    if best is None or not within or point.knobs.get("call") == "nonblocking" or moved < LARGE_BYTES * point.ranks:
+    if (
+        best is None
+        or not within
+        or point.knobs.get("call") == "nonblocking"
+        or moved < LARGE_BYTES * known_count(point.ranks)
+    ):
         return None
     return Limit(moved / best.value, "one read of the input and one write of the output at the best memory traffic")
 
 
 def _processes(point: Point, _samples: Samples) -> float:
-    return max((len(group) for group in point.groups), default=point.ranks)
+    return max((len(group) for group in point.groups), default=known_count(point.ranks))
 
 
 _MODELLED = {

@@ -4,7 +4,7 @@ from octant import units
 from octant.limit import Known, Limit
 from octant.machine import Machine
 from octant.metric import Metric, Reduce, derived, groups, per, ranks, rate, seconds, steps
-from octant.record import Point
+from octant.record import Point, known_count
 from octant.workload import Messages, NoTraffic, Traffic, Workload
 from octant.workloads.mpi.p2p.step import step
 
@@ -67,7 +67,7 @@ def _traffic(_machine: Machine, point: Point) -> Traffic | NoTraffic:
     elif pattern in ("uniband", "biband"):
         made, parts = pattern, window
     elif pattern in ("fan-in", "fan-out"):
-        ranks = max((len(group) for group in point.groups), default=point.ranks)
+        ranks = max((len(group) for group in point.groups), default=known_count(point.ranks))
         made, parts = pattern, window * (ranks - 1)
     else:
         return NoTraffic(_UNANSWERED.get(pattern, f"the model has no pattern {pattern}"))

@@ -3,14 +3,14 @@
 from octant.limit import FMA, Known, Limit, fma_limit, longest, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate, result, seconds
-from octant.record import Point
+from octant.record import Point, known_count
 from octant.workload import Curve, Workload
 from octant.workloads.node.fft.step import step
 
 
 def footprint(_machine: Machine, point: Point) -> int:
     """What goes in and what comes out, of all ranks and threads."""
-    return point.count("bytes_read", "bytes_written") * point.threads * point.working_ranks
+    return point.count("bytes_read", "bytes_written") * known_count(point.threads) * known_count(point.working_ranks)
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:

@@ -3,7 +3,7 @@
 from octant.limit import FMA, Known, Limit, fma_limit
 from octant.machine import Machine
 from octant.metric import Metric, derived, per, rate
-from octant.record import Point
+from octant.record import Point, known_count
 from octant.workload import Curve, Workload, any_size
 from octant.workloads.node.gemm.step import ELEMENT_BYTES, step
 
@@ -17,7 +17,11 @@ def _footprint(_machine: Machine, point: Point) -> int:
     """Three square matrices in each rank."""
     n = int(point.knobs["n"])
     return (
-        3 * ELEMENT_BYTES[point.knobs["element"]] * n * (n + int(point.knobs.get("padding", 0))) * point.working_ranks
+        3
+        * ELEMENT_BYTES[point.knobs["element"]]
+        * n
+        * (n + int(point.knobs.get("padding", 0)))
+        * known_count(point.working_ranks)
     )
 
 

@@ -3,7 +3,7 @@
 from octant.limit import FMA, Known, Limit, fma_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate, seconds
-from octant.record import Point
+from octant.record import Point, known_count
 from octant.workload import Curve, Workload
 from octant.workloads.node.lapack.step import step
 
@@ -18,7 +18,7 @@ def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | Non
 
 def _footprint(_machine: Machine, point: Point) -> int:
     """The matrices of all ranks."""
-    return _MATRICES.get(point.knobs["routine"], 2) * 8 * int(point.knobs["n"]) ** 2 * point.working_ranks
+    return _MATRICES.get(point.knobs["routine"], 2) * 8 * int(point.knobs["n"]) ** 2 * known_count(point.working_ranks)
 
 
 WORKLOAD = Workload(

@@ -4,7 +4,7 @@ from octant import units
 from octant.limit import Known, Limit, cache_line, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, rate
-from octant.record import Point
+from octant.record import Point, known_count
 from octant.workload import Curve, NoTraffic, Traffic, Workload, any_size
 from octant.workloads.node.randomaccess.step import step
 
@@ -12,7 +12,7 @@ from octant.workloads.node.randomaccess.step import step
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
     """Beyond the caches each update brings one line from memory and sends one back."""
     line, assumed = cache_line(machine)
-    footprint = int(point.notes["table_bytes"]) * point.threads * point.working_ranks
+    footprint = int(point.notes["table_bytes"]) * known_count(point.threads) * known_count(point.working_ranks)
     moved = 2 * line * point.count("updates")
     return memory_limit(known, machine, point, footprint, moved, f"{2 * line} bytes per update{assumed}")
 
@@ -21,7 +21,7 @@ def _traffic(machine: Machine, point: Point) -> Traffic | NoTraffic:
     """Updates of a node's own memory by all of its cores: those that arrive as messages are not applied faster."""
     cores = len({cpu.core for cpu in machine.topology.cpus})
     beyond = 2 * machine.may_be_cached_bytes()
-    lanes = point.working_ranks * point.threads // len({given.host for given in point.given})
+    lanes = known_count(point.working_ranks) * known_count(point.threads) // len({given.host for given in point.given})
     if lanes < cores or lanes * int(point.notes["table_bytes"]) < beyond:
         least = units.bytes_text(beyond)
         return NoTraffic(f"a node's memory needs all {cores} cores and a table of {least}, twice its caches")

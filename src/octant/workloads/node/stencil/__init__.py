@@ -3,7 +3,7 @@
 from octant.limit import FMA, Known, Limit, fma_limit, longest, memory_limit
 from octant.machine import Machine
 from octant.metric import Metric, per, rate
-from octant.record import Point
+from octant.record import Point, known_count
 from octant.workload import Bars, Curve, Workload
 from octant.workloads.node.stencil.step import step
 
@@ -15,7 +15,7 @@ def footprint(_machine: Machine, point: Point) -> int:
     """The arrays of all ranks."""
     n, planes = int(point.knobs["n"]), int(point.knobs["planes"])
     arrays = _READ_OR_OVERWRITTEN + (point.knobs["store"] == "streaming")
-    return arrays * _BYTES[point.knobs["element"]] * n * n * (planes or n) * point.working_ranks
+    return arrays * _BYTES[point.knobs["element"]] * n * n * (planes or n) * known_count(point.working_ranks)
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:

@@ -8,7 +8,7 @@ from octant import units
 from octant.limit import LEVELS, Known, Level, Limit, Provides, level_of, traffic_in
 from octant.machine import Machine
 from octant.metric import Metric, custom, rate
-from octant.record import Point, Samples
+from octant.record import Point, Samples, known_count
 from octant.workload import Ladder, Workload, beyond_caches
 from octant.workloads.node.stream.step import step
 
@@ -20,7 +20,7 @@ def from_memory(machine: Machine, point: Point) -> bool:
 
 def footprint(_machine: Machine, point: Point) -> int:
     """The arrays of all ranks."""
-    return units.parse_bytes(point.knobs["bytes"]) * point.working_ranks
+    return units.parse_bytes(point.knobs["bytes"]) * known_count(point.working_ranks)
 
 
 WHOLE = ("contiguous", "streams")
@@ -59,7 +59,8 @@ def _best_pass(point: Point, samples: Samples) -> float:
     once = point.count("bytes_read", "bytes_written") * point.batch / max(1, point.lanes)  # of a lane's sample
     if not lanes or not once:
         return math.nan
-    samples_of_pass = math.ceil(units.parse_bytes(point.knobs["bytes"]) / point.threads / once * (1 - 1e-3))
+    each = units.parse_bytes(point.knobs["bytes"]) / known_count(point.threads)
+    samples_of_pass = math.ceil(each / once * (1 - 1e-3))
     of_passes = [np.convolve(ns, np.ones(samples_of_pass), "valid") for ns in lanes if len(ns) >= samples_of_pass]
     if not of_passes:
         return math.nan

@@ -1,0 +1,104 @@
+"""Removes from foreign text what launchers and terminals added: colours, prefixes of ranks, times, indentation.
+
+A prefix is removed if the file as a whole has it. The lines of different ranks become separate streams, so that the
+output of one rank is never read together with that of another.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from octant.foreign._text import Line
+
+_CONTROL = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # ANSI colours, movements of the cursor
+    r"|\x1b\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)"  # titles of terminals, hyperlinks
+    r"|\x1b[@-Z\\^_()][0-9A-B]?"
+    r"|[\x00-\x08\x0e-\x1f\x7f\ufeff]"
+)
+_DAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d"
+_CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+_END = r"(?:<std\w{2,5}>: ?|(?:\]:?|:|\||,| -| \|)?(?: |$))"
+_FORMS = (
+    ("time", re.compile(rf"\s*\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}(?: ?Z| ?[+-]\d\d:?\d\d)?{_END}")),
+    ("time", re.compile(rf"\s*\[?{_DAY} {_CLOCK}(?: \d{{4}})?{_END}")),
+    ("time", re.compile(rf"\s*\[?{_CLOCK}{_END}")),
+    ("quote", re.compile(r"\s*>(?: |$)")),
+    ("time", re.compile(r"\s*\[\s*\d{1,9}\.\d{3,9}\](?: |$)")),
+    ("tag", re.compile(r"\s*\[[\w.@:-]{1,80},(?P<rank>\d{1,8})\]<std(?:out|err|diag)>: ?")),
+    ("rank", re.compile(r"\s*(?P<rank>\d{1,8}):(?: |$)")),
+    ("rank", re.compile(r"\s*\[(?P<rank>\d{1,8})\](?: |$)")),
+    ("rank", re.compile(r"\s*(?P<rank>\d{1,8})>(?: |$)")),
+    ("rank", re.compile(r"\s*[A-Za-z][\w.-]{0,60} (?P<rank>\d{1,8}):(?: |$)")),
+    ("rank", re.compile(r"\s*(?P<rank>[A-Za-z][A-Za-z.-]{0,40}\d[\w.-]{0,60}):(?: |$)")),  # pdsh and others: the host
+)
+"""Kinds of prefixes. A tag is certain wherever it is; the others are recognised if most lines of the file have them."""
+_FEWEST = 3
+_SAMPLE = 400
+MOST_PREFIXES = 3
+"""Of one line, for example the time of a logger, then the rank."""
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """The lines of a file by the rank that printed them."""
+
+    streams: Mapping[str, Sequence[Line]]  # by rank or host, the lowest first; "" where no prefix states it
+    prefixes: tuple[str, ...] = ()  # the first one of each kind that was removed, as it is in the file
+
+
+def clean(lines: Sequence[Line]) -> Cleaned:
+    """Return the lines without control sequences, prefixes and indentation, by rank; numbers stay those of the file.
+
+    Lines without a prefix, in a file that has prefixes, are in the first stream.
+    """
+    texts = [_CONTROL.sub("", line.text) for line in lines]
+    owners = [""] * len(texts)
+    prefixes: list[str] = []
+    for _ in range(MOST_PREFIXES):
+        found = _consistent(texts)
+        if found is None:
+            break
+        shown = ""
+        for place, match in enumerate(map(found.match, texts)):
+            if match:
+                shown = shown or match[0]
+                texts[place] = texts[place][match.end() :]
+                owners[place] = match.groupdict().get("rank") or owners[place]
+        prefixes.append(shown)
+    ranks = sorted(set(owners) - {""}, key=lambda one: (not one.isdecimal(), int(one) if one.isdecimal() else 0, one))
+    first = ranks[0] if ranks else ""
+    streams: dict[str, list[Line]] = {rank: [] for rank in ranks or [""]}
+    for line, text, owner in zip(lines, texts, owners, strict=True):
+        streams[owner or first].append(Line(line.number, text.strip()))
+    return Cleaned(streams, tuple(prefixes))
+
+
+def without_prefix(text: str) -> str:
+    """Return a line without what may be a prefix of any kind: of a single line, the file does not tell."""
+    for _ in range(MOST_PREFIXES):
+        found = next((match for _, form in _FORMS if (match := form.match(text)) and match.end()), None)
+        if found is None:
+            break
+        text = text[found.end() :].strip()
+    return text
+
+
+def _consistent(texts: Sequence[str]) -> re.Pattern[str] | None:
+    """Return the form of prefix that most lines have; tags count wherever they are."""
+    filled = [text for text in texts if text.strip()]
+    sample = filled[:: max(1, len(filled) // _SAMPLE)]
+    for kind, form in _FORMS:
+        if kind != "tag" and 4 * sum(map(bool, map(form.match, sample))) < len(sample):
+            continue  # far from most lines: saves matching them all
+        matches = [found for found in map(form.match, filled) if found]
+        if kind == "tag" and matches:
+            return form
+        if len(matches) < min(_FEWEST, len(filled)) or 2 * len(matches) < len(filled) or not matches:
+            continue
+        ranks = Counter(found.groupdict().get("rank") for found in matches)
+        hosts = [rank for rank in ranks if rank and not rank.isdecimal()]
+        if not hosts or 3 * len(hosts) <= len(matches):  # words that differ on each line are no hosts
+            return form
+    return None

@@ -1,0 +1,48 @@
+"""Decides which imported values were measured: tools print 0, -1 or uninitialised numbers for what did not run."""
+
+from dataclasses import replace
+
+from octant.foreign._output import Table, Value
+from octant.units import counted
+
+TIMES_S = (1e-15, 1e10)
+"""Least and greatest plausible time: below a cycle of any clock, and three centuries."""
+RATES_PER_S = (1e-6, 1e24)
+"""Least and greatest plausible rate in base units per second. Uninitialised numbers are often about 1e-310."""
+_LISTED = 5
+
+
+def was_measured(value: Value) -> bool:
+    """Return whether a value can have been measured. Checks and shares may be 0, and NaN is the result of a check."""
+    if value.bound is not None or (value.unit != "s" and not value.unit.endswith("/s")):
+        return True
+    low, high = TIMES_S if value.unit == "s" else RATES_PER_S
+    return low <= value.value <= high
+
+
+def measured(tables: tuple[Table, ...]) -> tuple[tuple[Table, ...], tuple[str, ...]]:
+    """Return the tables without values that were not measured, and a remark that lists those.
+
+    A row that has checks alone afterwards, and a table without rows, are left out.
+    """
+    missing: list[Value] = []
+    kept = []
+    for table in tables:
+        rows = []
+        for row in table.rows:
+            sorted_out = [(value, was_measured(value)) for value in row.values]
+            values = tuple(value for value, fine in sorted_out if fine)
+            missing += (value for value, fine in sorted_out if not fine)
+            emptied = len(values) < len(row.values) and all(value.bound is not None for value in values)
+            if row.failed or (values and not emptied):
+                rows.append(replace(row, values=values) if len(values) < len(row.values) else row)
+        if rows:
+            kept.append(replace(table, rows=tuple(rows)))
+    if not missing:
+        return tuple(kept), ()
+    listed = ", ".join(
+        f"{value.name} {value.value:.6g} {value.unit} (line {value.line})" for value in missing[:_LISTED]
+    )
+    more = f" and {len(missing) - _LISTED} more" if len(missing) > _LISTED else ""
+    what = counted(len(missing), "value")
+    return tuple(kept), (f"{what} of zero or out of any plausible range, not measured: {listed}{more}",)

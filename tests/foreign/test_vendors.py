@@ -1,0 +1,101 @@
+"""Outputs of vendors' variants and of parallel variants: columns by name, ranks and threads as the file states them."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from foreign_outputs import read, text_of, value
+from octant import foreign
+from octant.cli import application
+from octant.failure import Refusal
+
+NVIDIA = """HPLinpack 2.1  --  High-Performance Linpack benchmark  --   October 26, 2012
+T/V                N    NB     P     Q         Time          Gflops (   per GPU)
+WC0           100000  1024     2     4        20.00       3.333e+04 ( 4.167e+03)
+||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=   0.000550841189 ...... PASSED
+"""
+
+
+def test_the_rate_of_a_vendor_is_that_of_its_column() -> None:
+    found = foreign.read("hpl", NVIDIA)
+    assert value(found, "hpl", "rate") == 3.333e13
+    assert value(found, "hpl", "rate per GPU") == 4.167e12
+    moved = NVIDIA.replace("Time          Gflops (   per GPU)", "Gflops (   per GPU)   Time").replace(
+        "20.00       3.333e+04 ( 4.167e+03)", "3.333e+04 ( 4.167e+03)  20.00"
+    )
+    assert [one.rows[0].values for one in foreign.read("hpl", moved).tables] == [found.tables[0].rows[0].values]
+
+
+def test_a_column_that_is_not_known_is_reported_and_changes_no_other() -> None:
+    more = NVIDIA.replace("per GPU)", "per GPU)  Watts").replace("4.167e+03)", "4.167e+03)  700.0")
+    found = foreign.read("hpl", more)
+    assert found.tables[0].rows == foreign.read("hpl", NVIDIA).tables[0].rows
+    assert found.remarks[0].endswith("is not recognised: unknown columns (Watts) are not imported")
+    torn = foreign.read("hpl", NVIDIA.replace("( 4.167e+03)", ""))
+    assert torn.tables == ()
+    assert "its values are not those of the columns" in torn.remarks[0]
+
+
+def test_mixed_precision_is_another_benchmark() -> None:
+    (table,) = read("hpl-mxp-21.4.txt").tables
+    assert table.benchmark == "hpl_mxp"
+    assert foreign.named("hpl", "hpl_mxp").workload == "imported/hpl_hpl_mxp"
+    assert [one.name for one in table.rows[0].values] == ["rate", "rate_factor", "t_factor", "t_refine", "residual"]
+    titled = foreign.read("hpl", NVIDIA.replace("HPLinpack 2.1", "HPL-MxP-NVIDIA 25.4.0"))
+    assert [one.benchmark for one in titled.tables] == ["hpl_mxp"]
+    unknown = foreign.read("hpl", NVIDIA.replace("HPLinpack 2.1", "HPL-FOO 3"))
+    assert len(unknown.tables) == 0, "what it measures is not known"
+
+
+def test_ranks_and_threads_are_those_that_the_file_states() -> None:
+    shapes = {
+        "stream-mpi-1.8": (2, 9), "stream-mpi-1.8-pure": (16, None), "stream-5.10-serial": (1, None),
+        "stream-5.10-openmp": (1, 8), "stream-fortran-5.6-openmp": (1, 4), "hpl-2.3": (8, None),
+        "npb-3.4-mz-bt": (36, 2), "npb-3.3-mz-sp": (3, None), "npb-3.3-omp-bt": (1, 8), "npb-3.3-ser-lu": (1, 1),
+        "npb-3.4-mpi-ft-idle": (4, 1), "npb-3.3-cuda-sp": (None, None), "npb-4.1-cpp-serial-is": (1, 1),
+    }  # fmt: skip
+    for name, shape in shapes.items():
+        assert {(table.ranks, table.threads) for table in read(f"{name}.txt").tables} == {shape}, name
+    silent = foreign.read(
+        "stream", text_of("stream-mpi-1.8.txt").replace("Data is distributed across 2 MPI ranks\n", "")
+    )
+    assert {table.ranks for table in silent.tables} == {None}, "a version of MPI"
+
+
+def test_runs_of_a_file_have_their_own_heads() -> None:
+    found = read("stream-5.10-appended.txt")
+    assert [table.threads for table in found.tables] == [1] * 4 + [4] * 4 + [8] * 4
+    both = foreign.read("hpl", text_of("hpl-2.3.txt") + NVIDIA)
+    assert [table.ranks for table in both.tables] == [8, 8, 8]
+    assert [table.started for table in both.tables] == ["2024-06-04T10:02:11", "2024-06-04T10:02:20", ""]
+    cut = text_of("stream-5.10-openmp.txt").partition("Solution")[0] + text_of("stream-5.10-serial.txt")
+    assert [table.threads for table in foreign.read("stream", cut).tables] == [None] * 4, "not those of the run before"
+
+
+def test_an_import_prints_what_became_of_the_lines(tmp_path: Path) -> None:
+    path = tmp_path / "hpl.txt"
+    path.write_text(text_of("hpl-nvidia-noise.txt"))
+    done = CliRunner().invoke(application(), ["import", "hpl", str(path), "--store", str(tmp_path / "store")])
+    assert done.exit_code == 0
+    assert "8 lines interpreted, " in done.stderr
+    assert 'unrecognised: line 51 ("WARNING: GPU 2 runs' in done.stderr
+    done = CliRunner().invoke(application(), ["import", "hpl", str(path), "--store", str(tmp_path / "other"), "--json"])
+    assert '"lines": [' in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "why"),
+    [
+        ("hpl", text_of("stream-5.10.txt"), "try octant import stream"),
+        ("hpl", "Date: today\nHPL_dgemm speed test\nGflops 5\n", 'comes closest is line 3 ("Gflops 5")'),
+        ("npb", "\n \n", "it has no lines"),
+        ("stream", text_of("hpl-2.3.txt"), "known tools: hpcc, hpl, imb, likwid, npb, osu, stream"),
+    ],
+)
+def test_a_file_of_which_nothing_is_recognised(tool: str, text: str, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "output.txt"
+    path.write_text(text)
+    with pytest.raises(Refusal) as refused:
+        foreign.read_file(tool, path)
+    assert why in str(refused.value)
