@@ -76,13 +76,14 @@ def test_a_rule_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 FINDING = '''"""A finding that every run has."""
 
-from octant.advice.findings import Finding, Judged
+from octant.advice.findings import RuleResult, RunFinding
 
 
 def judge(summary):
     """Return the same finding for every run."""
-    return Judged((Finding(rule="demo", title="this run is a demonstration", body="It is of a test.", lines=("true",),
-                           family="demo", details=(), kind="belief", gain=1.0),))
+    found = RunFinding(rule="demo", title="this run is a demonstration", body="It is of a test.", lines=("true",),
+                       family="demo", details=(), kind="belief", gain=1.0)
+    return RuleResult((found,))
 '''
 
 

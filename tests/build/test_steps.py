@@ -61,7 +61,7 @@ def test_a_usual_failure_is_one_sentence_in_place_of_the_output(printed: str, se
 
 def test_a_step_with_nothing_to_do_shows_nothing(steps: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     now = [0.0]
-    line = steps.Line("building", 60.0, lambda: now[0], delay_s=1.0)
+    line = steps.ProgressLine("building", 60.0, lambda: now[0], delay_s=1.0)
     line.look()
     line.end(0)
     assert capsys.readouterr().err == ""
@@ -91,7 +91,7 @@ def test_a_terminal_has_one_line_that_is_written_over() -> None:
 
 def test_the_time_left_is_as_what_was_counted_went(steps: ModuleType) -> None:
     now = [0.0]
-    line = steps.Line("building", 60.0, lambda: now[0])
+    line = steps.ProgressLine("building", 60.0, lambda: now[0])
     now[0] = 4.0
     line.read(b"[30/40] Building CXX object x.o")
     assert line.left_s() == pytest.approx(56.0)  # too early to believe the count
@@ -103,6 +103,6 @@ def test_the_time_left_is_as_what_was_counted_went(steps: ModuleType) -> None:
 
 def test_a_step_that_counts_nothing_never_claims_to_be_over(steps: ModuleType) -> None:
     now = [0.0]
-    line = steps.Line("downloading", 10.0, lambda: now[0])
+    line = steps.ProgressLine("downloading", 10.0, lambda: now[0])
     now[0] = 25.0
     assert line.left_s() == 1.0

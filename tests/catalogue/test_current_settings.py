@@ -14,12 +14,18 @@ from octant.untrusted import MistakesError, convert
 from paths import DATA
 
 SOURCE = {"title": "ompi_info --all", "version": "Open MPI 5.0.11", "kind": "listing"}
+NAMES = SOURCE | {"title": "names in libmpi.so", "meanings": False}
 ENTRY = {"name": "btl", "meaning": "Lists the transports.", "kind": "list", "source": ["ompi_info"]}
 
 
 def library(*changes: dict[str, Any], **fields: Any) -> SettingLibrary:
     """A library with one entry for each table of changes to `ENTRY`."""
-    table = {"title": "Open MPI", "prefixes": ["OMPI_MCA_"], "line": "{name}", "sources": {"ompi_info": SOURCE}}
+    table = {
+        "title": "Open MPI",
+        "prefixes": ["OMPI_MCA_"],
+        "line": "{name}",
+        "sources": {"ompi_info": SOURCE, "names": NAMES},
+    }
     return convert(table | fields | {"setting": [ENTRY | change for change in changes]}, SettingLibrary)
 
 
@@ -47,6 +53,13 @@ class Case:
         Case(({"meaning": "Lists the transports"},), "not one sentence"),
         Case(({"meaning": "Lists " * 31 + "."},), "not one sentence"),
         Case(({"evidence": "effect"},), "belong together"),
+        Case(({"source": ["names"]},), "list names without meanings"),
+        Case(({"inferred": True},), "the meaning is not inferred"),
+        Case(({"source": ["names", "ompi_info"], "inferred": True},), "the meaning is not inferred"),
+        Case(({"source": ["names"], "inferred": True, "values": {"sm": ""}},), "values of a setting whose meaning"),
+        Case(({"source": ["names"], "inferred": True, "range": "0 to 3"},), "values of a setting whose meaning"),
+        Case(({"until": "5.0", "absent": "5.0.2", "instead": "Leave it out."},), "first version without it is known"),
+        Case(({"absent": "5.0.2"},), "names its successor"),
         Case(({"name": "OMPI_MCA_btl"},), "the prefix OMPI_MCA_"),
         Case(
             ({"values": {"sm": ""}, "removed_values": [{"value": "openib", "until": "5.0", "instead": "ucx"}]},),
@@ -101,8 +114,15 @@ def test_historical_settings_are_not_repeated() -> None:
 
 
 def test_intel_mpi_reports_what_the_table_calls_removed() -> None:
-    """Recorded with 2021.18.1 by tests/support/record_intelmpi_settings.py."""
-    record = json.loads((DATA / "impi-settings.json").read_text(encoding="utf-8"))
-    gone = {one.name for one in libraries()["intelmpi"].setting if one.until}
-    assert gone == {*record["removed"], *record["not supported"]}
-    assert all("run" in one.source for one in libraries()["intelmpi"].setting if one.until)
+    """Recorded by tests/support/record_intelmpi_settings.py with each version."""
+    records = json.loads((DATA / "impi-settings.json").read_text(encoding="utf-8"))
+    settings = [one for one in libraries()["intelmpi"].setting if one.gone()]
+    for record in records.values():
+        assert {one.name for one in settings} == {*record["removed"], *record["not supported"]}
+    assert {one.absent for one in settings} - {""} == {min(records, key=numbers)}
+    assert all("run" in one.source for one in settings)
+
+
+def numbers(version: str) -> list[int]:
+    """The parts of a version: `2021.1.1` is before `2021.18.1`."""
+    return [int(part) for part in version.split(".")]

@@ -66,9 +66,9 @@ def _about(one: CurrentSetting, held: Mapping[str, Listing]) -> Iterator[str]:
     if cited and all(source in held for source in one.source):
         yield from (f"{name} is not in its source" for name in one.aliases if not _named(name, cited))
     for listing in held.values():
-        if one.until and one.name in listing.defaults and listing.version >= numbers(one.until):
-            yield f"is in {listing.heading}, although it was removed in {one.until}"
-    if not one.until:
+        if one.gone() and one.name in listing.defaults and listing.version >= numbers(one.gone()):
+            yield f"is in {listing.heading}, although it was removed in {one.gone()}"
+    if not one.gone():
         yield from (f"is not in {new.heading}" for new in _newest(cited, held) if one.name not in new.defaults)
 
 
@@ -77,9 +77,14 @@ def _named(name: str, cited: list[Listing]) -> bool:
 
 
 def _newest(cited: list[Listing], held: Mapping[str, Listing]) -> list[Listing]:
-    """The newest listing of each product that is cited."""
-    products = {listing.product for listing in cited}
-    return [max((x for x in held.values() if x.product == name), key=lambda x: x.version) for name in sorted(products)]
+    """For each product that is cited, its newest listing; the names of several of one version are united."""
+    found = []
+    for name in sorted({listing.product for listing in cited}):
+        newest = max(x.version for x in held.values() if x.product == name)
+        same = [x for x in held.values() if x.product == name and x.version == newest]
+        united = {key: value for listing in same for key, value in listing.defaults.items()}
+        found.append(Listing(same[0].heading, united))
+    return found
 
 
 @pytest.mark.parametrize("key", sorted(listings()))
@@ -109,6 +114,7 @@ class Change:
         Change("btl_sm_eager_limit", {"default": "8192"}, "the default is 4096, not 8192"),
         Change("btl_sm_eager_limit", {"aliases": ("btl_vader_limit",)}, "btl_vader_limit is not in its source"),
         Change("btl_sm_eager_limit", {"until": "5.0"}, "although it was removed in 5.0"),
+        Change("btl_sm_eager_limit", {"absent": "5.0"}, "although it was removed in 5.0"),
         Change("btl_openib_if_include", {"until": ""}, "is not in Open MPI 5.0.11"),
     ],
     ids=lambda change: change.says,

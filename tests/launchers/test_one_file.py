@@ -16,7 +16,7 @@ from registries import added
 
 DEMO = '''
 """The launcher of a site: `demorun -r RANKS -b CPUS/CPUS PROGRAM`, and its batch system `demosub`."""
-from octant.launchers import Job, LaunchCommand, Reading, Submission, Syntax, _shared, _tables, _words, headed
+from octant.launchers import Job, LaunchCommand, LauncherReading, Submission, Syntax, _shared, _tables, _words, headed
 from octant.machine.cpusets import parse_cpus
 from octant.placement import set_text
 

@@ -12,7 +12,7 @@ from octant.catalogue.lookup import edits
 from octant.mpi.current import find, find_words, installed_text, join_words, purpose, suggest, value_remarks
 from octant.mpi.inventory import Inventory, parse_mpivars
 from octant.report.machine import settings as writer
-from octant.report.machine.current import current_json, current_text
+from octant.report.machine.current import INFERRED, current_json, current_text, words_text
 from paths import DATA
 
 MPICH = parse_mpivars((DATA / "mpivars-5.0.2.txt").read_text(), "5.0.2")
@@ -57,7 +57,7 @@ def test_every_page_fits_the_terminal_and_names_its_source() -> None:
         assert [line for line in text.splitlines() if len(line) > 80 and " " in line.strip()] == [], one.name
         words = " ".join(text.split())
         assert all(held.sources[name].version in words for name in one.source), one.name
-        assert "removed " in words if one.until else "how to set it" in text, one.name
+        assert "removed " in words if one.gone() else "how to set it" in text, one.name
 
 
 @pytest.mark.parametrize(
@@ -129,6 +129,7 @@ def test_json_has_the_entry_with_its_source() -> None:
         "version": "Intel MPI 2021.18.1",
         "kind": "listing",
         "address": "",
+        "meanings": True,
     }
     assert found["value_remarks"][0].startswith("the value tmi was removed")
     assert found["neutral"] == ["shared-memory"]
@@ -230,3 +231,17 @@ def test_a_page_reads_as_stored(page: str, request: pytest.FixtureRequest) -> No
     if request.config.getoption("--rewrite"):
         path.write_text(now, encoding="utf-8")
     assert now == path.read_text(encoding="utf-8")
+
+
+def test_inferred_meanings_and_unknown_removals_are_said() -> None:
+    """A name of which only a listing was read, and one of which only a message of two versions is known."""
+    page = " ".join(current_text("I_MPI_CBWR", None, 100).split())
+    assert INFERRED in page
+    assert INFERRED not in " ".join(current_text("I_MPI_PIN", None, 100).split())
+    page = " ".join(current_text("I_MPI_SHM_FBOX", None, 100).split())
+    assert "not in Intel MPI 2021.1, the earliest version that was asked; when it was removed is not known." in page
+    assert INFERRED in page
+    assert "how to set it" not in page
+    (found,) = current_json("I_MPI_SHM_FBOX", "", None)
+    assert (found["inferred"], found["absent"], found["until"]) == (True, "2021.1", "")
+    assert "(Inferred from the name.)" in words_text("shm fbox", 100)

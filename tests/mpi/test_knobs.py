@@ -126,6 +126,9 @@ def test_removed_names_and_values_are_refused_with_what_takes_their_place() -> N
     assert refused
     assert "does not have it (removed in 2019)" in text
     assert "Use I_MPI_OFI_PROVIDER or I_MPI_OFI_NIC_LIST." in text
+    ((refused, text),) = said({"I_MPI_SHM_FBOX": "1"}, intel)
+    assert refused
+    assert "does not have it (already missing in 2021.1) and ignores it with a warning" in text
     ((refused, text),) = said({"I_MPI_DAPL_PROVIDER": "x"}, MPICH)
     assert not refused
     assert "belongs to Intel MPI, and the library in use is MPICH 5.0.2; it is not in Intel MPI from 2019" in text

@@ -22,6 +22,7 @@ class SettingSource(InputTable, frozen=True):
     version: str  # of the library that was asked, or of the document
     kind: SourceKind  # a listing or a run was made with the installed library; a manual was read
     address: str = ""  # of a manual
+    meanings: bool = True  # whether it states what settings do; a list of names and defaults does not
 
 
 class RemovedValue(InputTable, frozen=True):
@@ -40,6 +41,7 @@ class CurrentSetting(InputTable, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     meaning: str
+    inferred: bool = False
     kind: SettingKind
     unit: str = ""
     values: Mapping[str, str] = {}
@@ -47,6 +49,7 @@ class CurrentSetting(InputTable, frozen=True, kw_only=True):
     default: str = ""
     since: str = ""
     until: str = ""
+    absent: str = ""
     replaced_by: tuple[str, ...] = ()
     instead: str = ""
     removed_values: tuple[RemovedValue, ...] = ()
@@ -60,6 +63,10 @@ class CurrentSetting(InputTable, frozen=True, kw_only=True):
     def names(self) -> tuple[str, ...]:
         """Every name under which the library takes it."""
         return (self.name, *self.aliases, *self.options)
+
+    def gone(self) -> str:
+        """A version without it: the first, or where that is not known, the earliest that was asked; or empty."""
+        return self.until or self.absent
 
 
 class SettingLibrary(InputTable, frozen=True, kw_only=True):
@@ -118,8 +125,13 @@ def instead_text(setting: CurrentSetting) -> str:
 
 
 def removal_text(title: str, setting: CurrentSetting) -> str:
-    """From which version a library no longer has a setting, and what takes its place; empty if it has it."""
-    return f"not in {title} from {setting.until}. {instead_text(setting)}" if setting.until else ""
+    """Which version of a library does not have a setting, and what takes its place; empty if it has it."""
+    if setting.until:
+        return f"not in {title} from {setting.until}. {instead_text(setting)}"
+    if setting.absent:
+        asked = "the earliest version that was asked; when it was removed is not known"
+        return f"not in {title} {setting.absent}, {asked}. {instead_text(setting)}"
+    return ""
 
 
 def removed_values(setting: CurrentSetting, value: str, title: str) -> list[str]:
@@ -147,7 +159,12 @@ def problems(held: Mapping[str, SettingLibrary]) -> list[str]:
         f"{key}.toml, {one.name}: {text}"
         for key, library in held.items()
         for number, one in enumerate(library.setting)
-        for text in (*_about_names(library, number), *_about_facts(one), *_about_links(one, library, known))
+        for text in (
+            *_about_names(library, number),
+            *_about_facts(one),
+            *_about_meaning(one, library),
+            *_about_links(one, library, known),
+        )
     ]
 
 
@@ -162,15 +179,27 @@ def _about_names(library: SettingLibrary, number: int) -> Iterator[str]:
 def _about_facts(one: CurrentSetting) -> Iterator[str]:
     if not one.meaning.endswith(".") or len(one.meaning.split()) > LONGEST_MEANING:
         yield f"the meaning is not one sentence of at most {LONGEST_MEANING} words"
-    if one.until and not one.replaced_by and not one.instead:
+    if one.gone() and not one.replaced_by and not one.instead:
         yield "a removed setting names its successor (replaced_by) or says what to do (instead)"
-    if (one.replaced_by or one.instead) and not one.until:
-        yield "a setting with a successor states the version without it (until)"
+    if (one.replaced_by or one.instead) and not one.gone():
+        yield "a setting with a successor states the version without it (until or absent)"
+    if one.until and one.absent:
+        yield "the first version without it is known (until), so that another one (absent) says nothing"
     if bool(one.evidence) != bool(one.seen):
         yield "evidence and what was seen belong together"
     for gone in one.removed_values:
         if gone.instead and one.values and gone.instead not in one.values:
             yield f"{gone.instead}, which takes the place of the value {gone.value}, is not one of its values"
+
+
+def _about_meaning(one: CurrentSetting, library: SettingLibrary) -> Iterator[str]:
+    described = any(library.sources[name].meanings for name in one.source if name in library.sources)
+    if not described and not one.inferred:
+        yield "its sources list names without meanings: the meaning is inferred"
+    if described and one.inferred:
+        yield "a source states what it does: the meaning is not inferred"
+    if one.inferred and (one.values or one.range):
+        yield "values of a setting whose meaning is inferred have no source"
 
 
 def _about_links(one: CurrentSetting, library: SettingLibrary, known: set[str]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 | role | what the file declares |
 | --- | --- |
 | `write` | `to_syntax(placement, request, topology) -> Syntax`: a placement as options of the launcher |
-| `read` | `MARK`, a pattern that recognises such options, and `from_syntax(command, topology) -> Reading` |
+| `read` | `MARK`, a pattern that recognises such options, and `from_syntax(command, topology) -> LauncherReading` |
 | `start` | `at_hand(environment)` and `command(program, size)`: see `Launcher`; optional: `yielding(size)` |
 | `mpiexec` | `VERSION`, `PMI`, `SPINS` and `unbound(size, root)`: see `MpiLauncher`; `--launcher mpiexec` uses it |
 | `job` | `LAUNCHER`, `script(job)` and `submission(path)`: see `BatchSystem` |

@@ -178,7 +178,7 @@ def _linked(found: Found, own: set[str]) -> list[Found]:
     return [
         other
         for other in _every()
-        if not other.setting.until
+        if not other.setting.gone()
         and (
             not set(found.setting.counterparts).isdisjoint(other.setting.names())
             or ours.intersection(other.setting.counterparts)

@@ -194,7 +194,7 @@ def _check_name(name: str, inventory: Inventory) -> Problem | None:
     here = [n for n in same if (n in inventory.values or n in inventory.aliases) and n not in idle]
     hint = f"; here it is {' or '.join(here)}" if here else ""
     current = entry(owner, name.removeprefix("OMPI_MCA_"))
-    if current and current.until:
+    if current and current.gone():
         hint += f"; it is {removal_text(other, current)}"
     return Problem(name, f"{name} has no effect: it belongs to {other}, and the library in use is {using}{hint}", False)
 
@@ -202,8 +202,9 @@ def _check_name(name: str, inventory: Inventory) -> Problem | None:
 def _unknown(name: str, plain: str, inventory: Inventory, using: str) -> str:
     ignores = "ignores it with a warning" if inventory.library == "intelmpi" else "would silently ignore it"
     current = entry(inventory.library, plain)
-    if current and not neutral.within(inventory.version, "", current.until):
-        lacks = f"{using} does not have it (removed in {current.until}) and {ignores}"
+    if current and not neutral.within(inventory.version, "", current.gone()):
+        age = f"removed in {current.until}" if current.until else f"already missing in {current.absent}"
+        lacks = f"{using} does not have it ({age}) and {ignores}"
         return f"cannot set {name}: {lacks}. {instead_text(current)}"
     known = next((e for k in knobs() for e in k.equivalents if e.name == plain), None)
     if known is not None and not known.within(inventory.version):

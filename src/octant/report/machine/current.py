@@ -27,6 +27,7 @@ _KINDS = {
 }  # fmt: skip
 _SOURCES = {"listing": "listed by {}, {}", "run": "launched: {}, {}", "manual": "documentation: {}, {}"}
 _MOST_LISTED = 24
+INFERRED = "Meaning and form of the values are inferred from the name; no document that describes it was read."
 
 
 def current_text(word: str, inventory: Inventory | None, width: int) -> str:
@@ -47,8 +48,14 @@ def words_text(phrase: str, width: int) -> str:
     if not found:
         return ""
     lines = [f"{len(found)} settings of current libraries have {phrase!r} in their names or meanings."]
-    lines += [row(one.library.title, f"{one.variable}: {one.setting.meaning}", width) for one in found[:_MOST_LISTED]]
+    lines += [
+        row(one.library.title, f"{one.variable}: {_short_text(one.setting)}", width) for one in found[:_MOST_LISTED]
+    ]
     return "\n".join(lines)
+
+
+def _short_text(setting: CurrentSetting) -> str:
+    return setting.meaning + (" (Inferred from the name.)" if setting.inferred else "")
 
 
 def libraries_text() -> str:
@@ -57,7 +64,7 @@ def libraries_text() -> str:
     for column in ("library", "settings", "removed", "listed by, or documents of"):
         table.add_column(column, justify="right" if column in ("settings", "removed") else "left", overflow="fold")
     for held in libraries().values():
-        removed = sum(bool(one.until) for one in held.setting)
+        removed = sum(bool(one.gone()) for one in held.setting)
         listed = [source for source in held.sources.values() if source.kind == "listing"]
         versions = ", ".join(dict.fromkeys(source.version for source in listed or held.sources.values()))
         table.add_row(held.title, str(len(held.setting)), str(removed) if removed else "", versions)
@@ -86,6 +93,8 @@ def _entry_text(found: Found, value: str, inventory: Inventory | None, width: in
     setting = found.setting
     alias = f", another name of {setting.name}" if found.name != setting.name else ""
     rows = [f"{found.variable}  ({found.library.title}{alias})", row("meaning", setting.meaning, width)]
+    if setting.inferred:
+        rows.append(row("", INFERRED, width))
     remarks = value_remarks(found, value)
     rows += [row("value", remark, width) for remark in remarks]
     if gone := removal_text(found.library.title, setting):
@@ -97,7 +106,7 @@ def _entry_text(found: Found, value: str, inventory: Inventory | None, width: in
         rows.append(row("versions", f"from {setting.since}", width))
     others = [name for name in (*setting.aliases, *setting.options) if name != found.name]
     rows += [row("also", ", ".join(others), width)] if others else []
-    if not setting.until:
+    if not setting.gone():
         line = found.library.line.format(name=found.name, value="VALUE" if remarks else value or _example(setting))
         rows.append(command(line, width, "how to set it"))
     rows += [row("note", setting.note, width)] if setting.note else []
