@@ -60,17 +60,6 @@ class Lines(Sequence[Line]):
         """Iterate over the lines."""
         return iter(self._lines)
 
-    def first(self, pattern: str) -> re.Match[str] | None:
-        """Return what the pattern finds in the first line that has it, and mark that line as interpreted.
-
-        Only for what is the same in all of the file: runs that were appended have heads of their own.
-        """
-        for line in self:
-            if found := re.search(pattern, line.text):
-                self.use(line)
-                return found
-        return None
-
     def use(self, *lines: Line | int) -> None:
         """Mark lines, or their numbers, as interpreted."""
         self.used.update(line if isinstance(line, int) else line.number for line in lines)
