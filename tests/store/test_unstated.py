@@ -21,6 +21,7 @@ from octant.record.written import point_line, seal
 from octant.report.export import tidy
 from octant.report.page import run_page as page
 from octant.report.tables import benchmark as benchmark_table
+from octant.report.tables import table as figure_table
 from octant.report.tables import text
 from octant.store import Store
 from octant.store.imported import create
@@ -204,3 +205,9 @@ def test_views_tell_cells_of_one_short_name_apart(store: Store) -> None:
     for words in ("t_avg, memory H-H, 2 ranks", "memory H-H (2 ranks) 1.00 µs", "memory D-D (2 ranks) 2.00 µs"):
         assert words in shown
     assert "(all)" not in shown
+    rows = [
+        row.name
+        for _, _, group in figure_table.table(summary.figures, dict.fromkeys(map(id, summary.figures), 0)).groups
+        for row in group
+    ]
+    assert len(set(rows)) == len(rows)
