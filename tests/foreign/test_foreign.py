@@ -193,7 +193,18 @@ def test_what_timed_out_stays_and_what_is_cut_short_is_no_figure() -> None:
     ]
     text = text_of("imb-2021.11-mpi1.txt").replace("256           50         0.27       960.88", "256  50  0.27")
     short = foreign.read("imb", text).tables[0].rows[6]
-    assert (short.knobs, short.values, short.failed) == ({"bytes": "256"}, (), "timed out in PingPong")
+    assert (short.knobs, short.values, short.failed) == ({"bytes": "256"}, (), "incomplete row in PingPong")
+
+
+def test_rows_above_a_second_header_keep_their_rates() -> None:
+    """The title between both headers cannot be read, so that the second table is nobody's."""
+    head = "#bytes #repetitions t[usec] Mbytes/sec\n"
+    text = f"# Benchmarking PingPong\n# #processes = 2\n{head}1024 10 0.50 2048.00\n# Benchma WARN\n{head}8 9 1 8.00\n"
+    known = foreign.read("imb", text.partition("# Benchma WARN")[0])
+    found = foreign.read("imb", text)
+    assert [one[3:6] for one in figures(found)] == [one[3:6] for one in figures(known)]
+    assert value(found, "PingPong", "bandwidth", "1024") == 2.048e9
+    assert "a second header in PingPong (line 1): the rows below it are not imported" in found.remarks[0]
 
 
 def test_groups_of_multi_mode_are_results_of_groups() -> None:

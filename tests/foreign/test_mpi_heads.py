@@ -271,3 +271,11 @@ def test_what_is_measured_under_other_conditions_has_no_workload_of_ours() -> No
         "osu", "MPI Latency Test", ["accelerator"]
     )
     assert foreign.named("osu", "MPI Latency Test", ["memory"]).ranks == 2
+
+
+@pytest.mark.parametrize("name", ["Multi-Bcast", "(Multi-)Bcast", "Bcast"])
+@pytest.mark.parametrize("version", ["2021.3", "V3.2.4", "V 3.0"])
+def test_heads_of_all_versions_list_benchmarks(name: str, version: str) -> None:
+    text = imb().replace("2021.11", version).replace("# Bcast\n", f"# {name}\n")
+    found = foreign.read("imb", text)
+    assert (len(found.tables), found.version, found.remarks) == (1, version.lstrip("V "), ())

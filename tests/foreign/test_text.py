@@ -15,7 +15,6 @@ from octant.foreign._text import (
     Rounded,
     count_of,
     date_of,
-    first,
     lines_of,
     number_of,
     ranks_of,
@@ -89,13 +88,6 @@ def test_lines_end_as_any_system_ends_them() -> None:
     long, _ = lines_of(f"{'x' * LONGEST}\n{'x' * (LONGEST + 1)}\nz\n")
     assert [line.number for line in Lines(long)] == [1, 3]
     assert [line.number for line in long] == [1, 2, 3], "a long line is not read, but it is accounted for"
-
-
-def test_the_first_line_that_holds_a_pattern_counts() -> None:
-    found = first([Line(1, "a"), Line(2, "b=1"), Line(3, "b=2")], r"b=(\d)")
-    assert found is not None
-    assert found[1] == "1"
-    assert first([Line(1, "a")], "b") is None
 
 
 def test_tables_of_a_file_have_one_megabyte() -> None:

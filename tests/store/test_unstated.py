@@ -21,6 +21,7 @@ from octant.record.written import point_line, seal
 from octant.report.export import tidy
 from octant.report.page import run_page as page
 from octant.report.tables import benchmark as benchmark_table
+from octant.report.tables import table as figure_table
 from octant.report.tables import text
 from octant.store import Store
 from octant.store.imported import create
@@ -158,3 +159,55 @@ def test_a_measured_point_states_its_ranks_and_threads() -> None:
     for member in ({"spent": {"build_s": 1.0}}, {"shape": {"ranks": None, "groups": [[0]]}}):
         with pytest.raises(RecordError, match=r"it was measured|beyond its 0 ranks"):
             read_line(seal({**line, **member}).encode())
+
+
+def cells_of(summary: Summary) -> list[tuple[str, int]]:
+    """The knob that tells tables apart, and the number of launches."""
+    return [
+        (figure.knobs.get("table", figure.knobs.get("memory", "")), len(figure.points)) for figure in summary.figures
+    ]
+
+
+def test_tables_without_their_number_of_ranks_are_no_launches_of_each_other(store: Store) -> None:
+    """A series over numbers of ranks in one file, of a tool that does not state them."""
+    tables = [dataclasses.replace(message(None, seconds), line=line) for line, seconds in ((1, 1e-6), (9, 4e-6))]
+    apart = run_of(store, *tables, tool="osu")
+    assert cells_of(apart) == [("1", 1), ("2", 1)]
+    assert apart.run.imported[0].remarks[1].startswith(f"several tables of {BARRIER} may have different numbers of")
+    assert "table 1 (ranks not stated) 1.00 µs" in everything(apart)["text"].replace("\u202f", " ")
+    given = run_of(store, *tables, tool="osu", ranks=4)
+    assert cells_of(given) == [("", 2)]
+    assert given.run.imported[0].remarks == (
+        f"2 tables of {BARRIER} (lines 1, 9) are launches of the same cells; if they ran under different conditions, "
+        "such as other placements, import each with a command of its own",
+    )
+    files = create(
+        store, "osu", [(Path(f"{n}.txt"), Output("osu", "1", f"{n}", (one,))) for n, one in enumerate(tables)]
+    )
+    assert cells_of(summarise(files, all_metrics=True)) == [("1", 1), ("2", 1)]
+
+
+def test_tables_of_several_files_without_the_place_of_their_buffers_are_no_launches_of_each_other(store: Store) -> None:
+    tables = [dataclasses.replace(message(2), knobs={"memory": name}) for name in ("not-stated", "not-stated", "D-D")]
+    files = [(Path(f"{n}.txt"), Output("osu", "1", f"{n}", (one,))) for n, one in enumerate(tables)]
+    found = summarise(create(store, "osu", files), all_metrics=True)
+    assert cells_of(found) == [("not-stated", 1), ("not-stated-2", 1), ("D-D", 1)]
+    assert [file.remarks for file in found.run.imported] == [(), (), ()], "no launches of the same cells"
+
+
+def test_views_tell_cells_of_one_short_name_apart(store: Store) -> None:
+    tables = [
+        dataclasses.replace(message(ranks, seconds), benchmark=f"MPI-CUDA {BARRIER}", knobs={"memory": memory})
+        for ranks, memory, seconds in ((2, "H-H", 1e-6), (2, "D-D", 2e-6), (4, "D-D", 3e-6))
+    ]
+    summary = run_of(store, *tables, tool="osu")
+    shown = re.sub(r"\s+", " ", everything(summary)["text"].replace("\u202f", " "))
+    for words in ("t_avg, memory H-H, 2 ranks", "memory H-H (2 ranks) 1.00 µs", "memory D-D (2 ranks) 2.00 µs"):
+        assert words in shown
+    assert "(all)" not in shown
+    rows = [
+        row.name
+        for _, _, group in figure_table.table(summary.figures, dict.fromkeys(map(id, summary.figures), 0)).groups
+        for row in group
+    ]
+    assert len(set(rows)) == len(rows)

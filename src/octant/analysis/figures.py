@@ -121,9 +121,14 @@ class Figure:
 
     @property
     def name(self) -> str:
-        """The title, with the mode unless the title says it, or it is of a user's program, whose mode is not known."""
+        """The title, with the mode unless the title says it, or it is of a user's program, whose mode is not known.
+
+        Of imported figures, whose number of ranks is not that of one machine, the ranks.
+        """
         says_all = self.mode in self.title or is_program(self.workload.name)
         mode = unstated_counts(self.point) or self.mode
+        if mode == "all" and "imported" in self.point.notes:
+            mode = f"{self.point.working_ranks} ranks"
         name = self.title if says_all else f"{self.title} ({mode})"
         return f"{name}, emulated link {self.link}" if self.link else name
 

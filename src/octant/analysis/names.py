@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from octant import units
@@ -62,6 +63,13 @@ def short_name(figure: Figure, with_place: bool = True) -> str:
         most = max(LONGEST - len(", ".join(rest)) - 2, 8)
         name = ", ".join([_cut(what if len(what) <= most else _number_first(what), most), *rest])
     return _cut(name, LONGEST)
+
+
+def distinct_names(figures: Sequence[Figure]) -> dict[int, str]:
+    """By the id of a figure its short name, or where others have the same its whole title."""
+    names = {id(figure): short_name(figure) for figure in figures}
+    several = {name for name, number in Counter(names.values()).items() if number > 1}
+    return {id(figure): figure.name if names[id(figure)] in several else names[id(figure)] for figure in figures}
 
 
 def name_and_rest(figure: Figure) -> tuple[str, str]:

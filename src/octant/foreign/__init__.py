@@ -30,7 +30,7 @@ from types import ModuleType
 
 from octant import registry
 from octant.failure import Exit, Refusal, suggestion
-from octant.foreign._account import KnownLines, Lines, known_lines, nearest, quote, settle
+from octant.foreign._account import NOT_RECOGNISED, REMOVE, KnownLines, Lines, known_lines, nearest, quote, settle
 from octant.foreign._clean import clean
 from octant.foreign._names import named
 from octant.foreign._output import Account, Output, Row, Table, Value
@@ -149,6 +149,9 @@ def _nothing_read(tool: str, path: Path, text: str, found: Output) -> Refusal:
         why = f"the line that comes closest is {quote(line)}" if line else "it has no lines"
     likely = next((one for one in tools() if one != tool and _has_figures(one, text)), "")
     advice = f"try octant import {likely}" if likely else f"give a whole output of {tool}"
+    if found.account.interpreted and NOT_RECOGNISED in why and not likely:  # an output whose tables are all refused
+        advice = "if that line does not change figures, correct or remove it in a copy of the file and import the copy"
+        why = why.replace(REMOVE, "")
     return Refusal(
         f"cannot import {path} (no figures of {tool} in it: {why}); {advice}; known tools: {', '.join(tools())}",
         Exit.WRONG_WORD,

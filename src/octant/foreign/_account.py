@@ -25,6 +25,8 @@ MOST_REMARKS = 8
 LONGEST_QUOTE = 90
 LONGEST_MATCHED = 1000
 """Characters of a line that are compared with patterns. A longer line is never irrelevant."""
+NOT_RECOGNISED = "is not recognised"
+REMOVE = ". If it does not change them, remove this line from a copy of the file and import the copy"
 _BLANK = re.compile(r"[\W_]*")
 """Lines without a letter or digit: blank lines and rules."""
 
@@ -57,17 +59,6 @@ class Lines(Sequence[Line]):
     def __iter__(self) -> Iterator[Line]:
         """Iterate over the lines."""
         return iter(self._lines)
-
-    def first(self, pattern: str) -> re.Match[str] | None:
-        """Return what the pattern finds in the first line that has it, and mark that line as interpreted.
-
-        Only for what is the same in all of the file: runs that were appended have heads of their own.
-        """
-        for line in self:
-            if found := re.search(pattern, line.text):
-                self.use(line)
-                return found
-        return None
 
     def use(self, *lines: Line | int) -> None:
         """Mark lines, or their numbers, as interpreted."""
@@ -161,11 +152,11 @@ def _remarks(lines: Lines, known: KnownLines, unknown: Sequence[tuple[Line, bool
         if len(remarks) >= MOST_REMARKS:
             more += own
         elif refused:
-            remarks += [f"{quote(line)} is not recognised: {one}" for one in refused]
+            remarks += [f"{quote(line)} {NOT_RECOGNISED}: {one}" for one in refused]
         elif own and (affected := [table for table in found.tables if _is_affected(table, [line.number])]):
             remarks.append(_refused(line, affected))
         elif own and (not found.tables or _is_like(known.results, line.text)):
-            remarks.append(f"{quote(line)} is not recognised")
+            remarks.append(f"{quote(line)} {NOT_RECOGNISED}")
     return [*remarks, *([f"{counted(more, 'more line')} of the tool not recognised"] if more else [])]
 
 
@@ -189,10 +180,7 @@ def _is_like(pattern: re.Pattern[str], text: str) -> bool:
 def _refused(line: Line, affected: Sequence[Table]) -> str:
     names = ", ".join(f"{table.benchmark} (line {table.line})" for table in affected[:3])
     more = f" and {len(affected) - 3} more" if len(affected) > 3 else ""
-    return (
-        f"{quote(line)} is not recognised and may change figures, which are not imported: {names}{more}. If it does "
-        "not change them, remove this line from a copy of the file and import the copy"
-    )
+    return f"{quote(line)} {NOT_RECOGNISED} and may change figures, which are not imported: {names}{more}{REMOVE}"
 
 
 def quote(line: Line) -> str:

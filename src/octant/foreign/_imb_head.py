@@ -15,7 +15,7 @@ from octant.foreign._text import date_of, word_of
 from octant.untrusted import parse_toml
 
 TITLE = re.compile(
-    r"(?i)#\s*((?:Intel\s*\(R\)|Pallas)\s+MPI Benchmarks?(?: Suite)?\s+V?([0-9][\w.]*(?: Update [0-9]+)?).*)"
+    r"(?i)#\s*((?:Intel\s*\(R\)|Pallas)\s+MPI Benchmarks?(?: Suite)?\s+V?\s*([0-9][\w.]*(?: Update [0-9]+)?).*)"
 )
 _FACTS = {
     "date": re.compile(r"#\s*Date\s*:\s*(.+)"),
@@ -29,7 +29,7 @@ _FACTS = {
 _INFO = re.compile(r'#\s*([\w.]{1,60}) = "([^"]{0,200})"')
 _COMMAND = re.compile(r"#\s*Calling sequence was:")
 _LIST = re.compile(r"#\s*List of Benchmarks to run:")
-_LISTED = re.compile(r"#\s*[A-Za-z]\w{0,60}")
+_LISTED = re.compile(r"#\s*(?:\(?Multi-\)?)?[A-Za-z]\w{0,60}")
 _SWITCH = {
     **dict.fromkeys(("on", "1", "enable", "yes", "true"), "on"),
     **dict.fromkeys(("off", "0", "disable", "no", "false"), "off"),

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,7 +12,6 @@ LONGEST = 4096
 LONGEST_WORD = 60
 MOST_LINES = 30_000
 """Of a file; a line takes up to 25 µs to read."""
-MOST_COUNT = 10**18 - 1
 _NUMBER = re.compile(r"[+-]?(?P<whole>[0-9]{1,18})(?:[.,](?P<part>[0-9]{1,18}))?(?:[eE](?P<tens>[+-]?[0-9]{1,3}))?")
 _NO_NUMBER = re.compile(r"[+-]?(?:nan(?:\([^)]*\))?|inf(?:inity)?|\*+)", re.IGNORECASE)
 
@@ -107,9 +105,3 @@ def date_of(text: str) -> str:
         return datetime.strptime(" ".join(text.split()), "%a %b %d %H:%M:%S %Y").isoformat()
     except ValueError:
         return ""
-
-
-def first(lines: Sequence[Line], pattern: str) -> re.Match[str] | None:
-    """What the pattern finds in the first line that holds it."""
-    found = (re.search(pattern, line.text) for line in lines)
-    return next((one for one in found if one), None)

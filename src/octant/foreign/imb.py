@@ -56,6 +56,7 @@ class _Section:
     order: list[int] | None = None  # of the ranks, where it is printed
     knobs: dict[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
+    closed: bool = False  # below a second header are no rows of this table
     refused: bool = False
     rows: list["_Found"] = field(default_factory=list)
 
@@ -170,7 +171,7 @@ def _take(section: _Section, line: Line, lines: Lines) -> None:
         _take_header(section, line, words, lines)
         return
     if not words[0].startswith("#"):
-        if section.columns and _take_row(section, line, words):
+        if section.columns and not section.closed and _take_row(section, line, words):
             lines.use(line)
         elif looks_like_row(text) or any(name in text for name in _FAILURES):
             lines.refuse(line, f"a row of {section.benchmark} (line {section.line}) is not imported")
@@ -213,7 +214,7 @@ def _take_header(section: _Section, line: Line, words: list[str], lines: Lines) 
     kinds = (_TIMED, _RATE, _MESSAGES)
     unknown = [word for word in words if word not in _OTHERS and not any(kind.fullmatch(word) for kind in kinds)]
     if section.rows:
-        section.columns = ()
+        section.closed = True
         lines.refuse(line, f"a second header in {where}: the rows below it are not imported")
     elif unknown or len(set(words)) < len(words):
         section.columns, section.refused = (), True
@@ -231,7 +232,7 @@ def _take_row(section: _Section, line: Line, words: list[str]) -> bool:
     numbers = [number for number in read if number]
     leading = read.index(None) if None in read else len(words)
     if len(words) == len(numbers) and len(words) <= len(section.columns) and _counts(section.columns, words):
-        failed = "" if len(words) == len(section.columns) else "timed out"
+        failed = "" if len(words) == len(section.columns) else "incomplete row"
         section.rows.append(_Found(line.number, dict(zip(section.columns, numbers, strict=False)), failed))
         return True
     if 0 < leading < len(words) and _counts(section.columns, words[:leading]):

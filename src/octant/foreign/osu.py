@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from octant.foreign import Line, Lines, Output, Row, Table, Value
+from octant.foreign._account import quote
 from octant.foreign._names import named
 from octant.foreign._rows import looks_like_row
 from octant.foreign._text import count_of, number_of, ranks_of, slug_of, word_of
@@ -17,17 +18,19 @@ from octant.foreign._text import count_of, number_of, ranks_of, slug_of, word_of
 _TITLE = re.compile(
     r"#\s*(?:OSU|OMB)\s+(?:One Sided\s+)?(?:(.{1,80}?)\s+(?:v|\(Version\s+)([0-9][\w.-]*)\)?|(.{1,80}\sTest))"
 )
-_ACCELERATOR = re.compile(r"\b(MPI|NCCL|RCCL)-(CUDA MANAGED|CUDA|MANAGED|ROCM|OPENACC|SYCL|CXL)\b")
+EXAMPLE = "# OSU MPI Latency Test v7.5"
+_ACCELERATOR = re.compile(r"(?<!\S)(\w{1,40})-(CUDA MANAGED|CUDA|MANAGED|ROCM|OPENACC|SYCL|CXL)\b")
+"""Below the name of a library or, of one-sided tests, of a function: MPI-CUDA, NCCL-CUDA, MPI_Put-ROCM."""
 _COLUMN = re.compile(
     r"Size(?: \(B\))?|Transmit Size|Iterations|Validation|Messages/s"
     r"|(?:P[0-9]{1,2} Tail |Bi-)?(?:(?:Bandwidth|BW) ?\()?MB/s\)?"
     r"|(?<![A-Za-z0-9_.])(?P<time>(?:[A-Za-z0-9_.]++ ){0,3}[A-Za-z0-9_.]++) ?\(us\)|Overlap ?\(%\)"
 )
 _INIT = re.compile(r"\s*nprocs:\s*([0-9]+),\s*min:\s*([0-9.,]+) ms,\s*max:\s*([0-9.,]+) ms,\s*avg:\s*([0-9.,]+) ms\s*")
-_PAIRS = re.compile(r"#\s*\[\s*pairs:\s*([0-9]+)\s*\]\s*\[\s*window size:\s*([0-9]+|varied)\s*\]")
+_PAIRS = re.compile(r"#\s*\[\s*pairs:\s*([0-9]+)\s*\](?:\s*\[\s*window size:\s*([0-9]+|varied)\s*\])?")
 _BUFFERS = re.compile(
-    r"#\s*(?:Send Buffer|Rank 0 Memory) on ([A-Z]+)(?: \(([A-Z]+)\))?"
-    r" and (?:Receive Buffer|Rank 1 Memory) on ([A-Z]+)(?: \(([A-Z]+)\))?"
+    r"#\s*(?:Send Buffer|Rank 0 Memory) on ([A-Z]+)(?: [A-Z]+)?(?: \(([A-Z]+)\))?"
+    r" and (?:Receive Buffer|Rank 1 Memory) on ([A-Z]+)(?: [A-Z]+)?(?: \(([A-Z]+)\))?"
 )
 _SIDES = re.compile(
     r"#\s*Number of (?:(Sender|Receiver) (threads|processes)|forked (processes) in (sender|receiver))\s*:\s*([0-9]+)"
@@ -38,6 +41,8 @@ _FACTS = {
     "sync": re.compile(r"#\s*Synchronization:\s*MPI_Win_(\w[\w/]*)\s*"),
 }
 _VARIED = {"# Uni-directional Bandwidth (MB/sec)": "bandwidth", "# Message Rate Profile": "message rate"}
+_LIKE_ROW = re.compile(r"[0-9][0-9.,]*\s+[0-9][0-9.,]*\S*(?:\s.*)?")
+"""A size and a number, also with separators of thousands, or with text of another program behind it."""
 _WINDOWS = re.compile(r"#((?:\s+[0-9]{1,6})+)")
 _OUR_TIMES = {
     "min": "t_min",
@@ -101,30 +106,46 @@ def read(lines: Lines) -> Output:
             orphans.append(line)
     for line in orphans if sections else ():
         lines.refuse(line, "a row without a title above it is not imported")
-    sections = [section for section in sections if section.rows]
-    remarks = (*_keep_apart(sections), *_other_versions(versions))
+    remarks = _without_rows(sections)
+    if orphans and not sections:
+        remarks = [f'{quote(orphans[0])} has no title such as "{EXAMPLE}" above it']
+    sections = [section for section in sections if section.rows and not section.refused]
+    remarks += [*_keep_apart(sections), *_other_versions(versions)]
     return Output(
         "OSU",
         next(iter(versions), ""),
         version_line,
         tuple(map(_table, sections)),
-        remarks=remarks,
+        remarks=tuple(remarks),
+    )
+
+
+def _without_rows(sections: Sequence[_Section]) -> list[str]:
+    """Return a remark on tables that have a title alone; osu_hello measures nothing."""
+    empty = [
+        f"{section.benchmark} (line {section.line})"
+        for section in sections
+        if not (section.rows or section.refused or "Hello" in section.benchmark)
+    ]
+    return (
+        [f"no figures read below the title of {', '.join(empty[:5])}{', …' if len(empty) > 5 else ''}"] if empty else []
     )
 
 
 def _may_be_row(text: str) -> bool:
-    return looks_like_row(text) or "nprocs:" in text
+    return looks_like_row(text) or "nprocs:" in text or bool(_LIKE_ROW.fullmatch(text))
 
 
 def _begun(title: str, line: Line, sides: dict[str, int], before: int) -> _Section:
     title = title.removesuffix(" Test") if title.endswith(" Test Test") else title
     found = _ACCELERATOR.search(title)
     plain = title if found is None else title.replace(found[0], found[1])
-    ranks = named("osu", plain.removeprefix("Python ")).ranks
+    plain = re.sub(r"^[A-Za-z]CCL\b", "NCCL", plain.removeprefix("Python "))  # RCCL, XCCL: the same tests
+    ranks = named("osu", plain).ranks
     section = _Section(title, line.number, ranks, ranks is not None, found[2] if found else "")
     if found:
         section.knobs["accelerator"] = word_of(found[2].lower())
-        if ranks is None and "Multi" not in title:  # a collective operation, whose buffers are all of one kind
+        if ranks is None and not re.search("Multi|Put|Get|Bandwidth", title):  # collective: all buffers are of one kind
             section.knobs["memory"] = "M" if "MANAGED" in found[2] else "D"
     if "Multi-" in title:
         section.sides.update(sides)
@@ -163,8 +184,13 @@ def _take(sections: list[_Section], line: Line, lines: Lines) -> None:
     elif not text.startswith("#"):
         section = sections[-1]
         if rows := (_varied_row if section.windows else _row)(section, line):
-            lines.use(line)
-            section.rows += rows
+            if section.windows or _increases(section, rows[0]):
+                lines.use(line)
+                section.rows += rows
+            else:
+                section.refused = True
+                why = "its size is not above that of the row before it, so that rows of several runs may be mixed"
+                lines.refuse(line, f"{why}: {section.benchmark} (line {section.line}) is not imported")
         elif _may_be_row(text):
             lines.refuse(line, f"a row of {section.benchmark} (line {section.line}) is not imported")
     elif facts := _facts(text):
@@ -183,11 +209,16 @@ def _take(sections: list[_Section], line: Line, lines: Lines) -> None:
         _take_header(sections[-1], line, columns, lines)
 
 
+def _increases(section: _Section, row: Row) -> bool:
+    """Return whether the size of a row is above that of the row before it, as in every table that OSU prints."""
+    return not section.rows or int(section.rows[-1].knobs.get("bytes", -1)) < int(row.knobs.get("bytes", -1))
+
+
 def _facts(text: str) -> dict[str, str]:
     """What a line of the head states; "ranks" is no knob."""
     if found := _PAIRS.fullmatch(text):
         pairs = ranks_of(found[1])
-        window = {} if found[2] == "varied" else {"window": word_of(found[2])}
+        window = {} if found[2] in (None, "varied") else {"window": word_of(found[2])}
         return {"ranks": str(2 * pairs) if pairs else "", **window}
     if found := _BUFFERS.fullmatch(text):
         return {"memory": f"{found[2] or found[1][0]}-{found[4] or found[3][0]}"}
@@ -242,7 +273,7 @@ def _row(section: _Section, line: Line) -> list[Row]:
             if word.lower() not in ("pass", "fail"):
                 return []
             values.append(Value("validation", float(word.lower() == "fail"), "1", line.number, 0.0))
-        elif number is None:
+        elif number is None or (word.isdecimal() and name != "Iterations"):  # OSU prints times and rates with decimals
             return []
         elif name != "Iterations":
             values += _values(section, name, number.value, line.number)

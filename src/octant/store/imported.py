@@ -4,6 +4,7 @@ Each occurrence of a cell in the files is one launch of it, so that several outp
 interval. Nothing of such a run is ever started.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +20,9 @@ from octant.store.asked import ImportedFile
 
 SWEPT = "bytes"
 """The knob that varies within an ask; others tell asks apart."""
+MEMORY, NOT_STATED = "memory", "not-stated"
+"""The knob that says where buffers are, and its value if a reader knows only that they may differ."""
+_Conditions = tuple[str, frozenset[tuple[str, str]], int | None]
 
 
 @dataclass
@@ -51,9 +55,10 @@ def create(
     """
     _check_each_once(outputs)
     questions: dict[str, _Question] = {}
-    for number, (_, output) in enumerate(outputs):
-        for table in output.tables:
-            _add(questions, tool, number, replace(table, ranks=table.ranks or ranks))
+    apart = _kept_apart(outputs, ranks)
+    for number, table in apart:
+        _add(questions, tool, number, table)
+    repeated = _repeated(questions)
     run = store.create(
         f"import {tool} {' '.join(str(path) for path, _ in outputs)}",
         unknown_machine(
@@ -61,7 +66,10 @@ def create(
         ),
         [question.asked for question in questions.values()],
         who=f"import {tool}",
-        imported=tuple(_file(path, output, ranks) for path, output in outputs),
+        imported=tuple(
+            _file(path, output, [*_unstated_ranks([one for n, one in apart if n == number]), *repeated.get(number, ())])
+            for number, (path, output) in enumerate(outputs)
+        ),
     )
     lines = [line for question in questions.values() for line in _lines(question, outputs)]
     append_durably(run.records, lines)
@@ -84,15 +92,79 @@ def unknown_machine(name: str, architecture: str = "") -> Machine:
     return Machine(name, topology, processor, 0, (), {"architecture": architecture} if architecture else {})
 
 
-def _file(path: Path, output: Output, ranks: int | None) -> ImportedFile:
-    account, remarks = output.account, list(output.remarks)
-    if ranks is None and (names := dict.fromkeys(one.benchmark for one in output.tables if one.ranks is None)):
-        remarks.append(f"the number of ranks of {', '.join(names)} is not stated; give --ranks N if you know it")
+def _kept_apart(outputs: Sequence[tuple[Path, Output]], ranks: int | None) -> list[tuple[int, Table]]:
+    """Return the tables with the numbers of their files, in order, each with the number of ranks if that is known.
+
+    Tables of one benchmark that lack their number of ranks, or the place of their buffers, may differ in it: they are
+    no launches of one cell. The knob `table` numbers the former; a reader numbers the latter within its file.
+    """
+    tables = [
+        (number, replace(table, ranks=table.ranks or ranks))
+        for number, (_, output) in enumerate(outputs)
+        for table in output.tables
+    ]
+    buffers = Counter[str]()
+    for place, (number, table) in enumerate(tables):
+        if table.knobs.get(MEMORY, "").startswith(NOT_STATED):
+            buffers[table.benchmark] += 1
+            which = buffers[table.benchmark]
+            memory = NOT_STATED if which == 1 else f"{NOT_STATED}-{which}"
+            tables[place] = (number, replace(table, knobs={**table.knobs, MEMORY: memory}))
+    alike = Counter(_conditions(table) for _, table in tables if table.ranks is None)
+    seen = Counter[_Conditions]()
+    for place, (number, table) in enumerate(tables):
+        if table.ranks is None and alike[conditions := _conditions(table)] > 1:
+            seen[conditions] += 1
+            tables[place] = (number, replace(table, knobs={**table.knobs, "table": str(seen[conditions])}))
+    return tables
+
+
+def _conditions(table: Table) -> _Conditions:
+    return table.benchmark, frozenset(table.knobs.items()), table.threads
+
+
+def _unstated_ranks(tables: Sequence[Table]) -> list[str]:
+    """Return remarks on the tables of a file whose number of ranks is not stated."""
+    unstated = [table for table in tables if table.ranks is None]
+    if not unstated:
+        return []
+    names = ", ".join(dict.fromkeys(table.benchmark for table in unstated))
+    remarks = [f"the number of ranks of {names} is not stated; give --ranks N if you know it"]
+    if apart := dict.fromkeys(table.benchmark for table in unstated if "table" in table.knobs):
+        remarks.append(
+            f"several tables of {', '.join(apart)} may have different numbers of ranks: they are kept apart (table=1, "
+            "2, …)"
+        )
+    return remarks
+
+
+def _repeated(questions: Mapping[str, _Question]) -> dict[int, list[str]]:
+    """Return by file remarks on benchmarks of which several tables were taken for launches of one cell."""
+    lines: dict[tuple[int, str], dict[int, None]] = {}
+    for question in questions.values():
+        for occurrences in question.cells.values():
+            tables = dict.fromkeys((number, table.benchmark, table.line) for number, _, table in occurrences)
+            of_file = Counter(number for number, _, _ in tables)
+            for number, benchmark, line in tables:
+                if of_file[number] > 1:
+                    lines.setdefault((number, benchmark), {})[line] = None
+    remarks: dict[int, list[str]] = {}
+    for (number, benchmark), where in lines.items():
+        first = ", ".join(map(str, list(where)[:3])) + (", …" if len(where) > 3 else "")
+        remarks.setdefault(number, []).append(
+            f"{len(where)} tables of {benchmark} (lines {first}) are launches of the same cells; if they ran under "
+            "different conditions, such as other placements, import each with a command of its own"
+        )
+    return remarks
+
+
+def _file(path: Path, output: Output, remarks: Sequence[str]) -> ImportedFile:
+    account = output.account
     return ImportedFile(
         output.name,
         output.version_line,
         str(path),
-        tuple(remarks),
+        (*output.remarks, *remarks),
         (account.interpreted, account.irrelevant, account.unrecognised) if account.stated else (),
         account.quoted,
     )

@@ -43,13 +43,15 @@ def tiles(summary: Summary) -> tuple[Tile, ...]:
     if not declared:
         shown = _headlines(summary)
         several = Counter(name_and_rest(figure)[0] for figure in shown)
-        return tuple(_of_figure(summary, _plain(figure, several), figure) for figure in shown)
+        same = Counter(map(short_name, shown))
+        return tuple(_of_figure(summary, _plain(figure, several, same), figure) for figure in shown)
     return tuple(_tile(summary, one) for one in declared)
 
 
 def answer_text(summary: Summary, shown: Sequence[Tile]) -> str:
     """The sentence that sums the run up; parts whose figures were not measured well are left out."""
-    by_name = {tile.name: tile for tile in shown if tile.number and tile.grade not in _UNTOLD}
+    told = [tile for tile in shown if tile.number and tile.grade not in _UNTOLD]
+    by_name = {tile.name: tile for tile in told}
     declared = summary.run.screen.answer
     says = [text for part in declared.says if (text := _filled(summary, part, by_name))]
     if says:
@@ -58,7 +60,12 @@ def answer_text(summary: Summary, shown: Sequence[Tile]) -> str:
         return f"{declared.subject} {', '.join(says[:-1])}{last}{'; ' * bool(besides)}{besides}."
     if is_of_programs(summary) and (text := program_answer(summary)):
         return text
-    found = [f"{tile.name} {_headline(tile)}" for tile in list(by_name.values())[:3]]
+    names = Counter(tile.name for tile in told)
+    whole = {
+        id(tile): summary.figures[tile.figure].name if names[tile.name] > 1 and tile.figure is not None else tile.name
+        for tile in told
+    }
+    found = [f"{whole[id(tile)]} {_headline(tile)}" for tile in told[:3]]
     if found:
         return f"{'; '.join(found)}."
     return "Nothing was measured well enough to be summed up." if shown else "Nothing was measured."
@@ -96,11 +103,17 @@ def _headlines(summary: Summary) -> list[Figure]:
     return [figure for figure in rows if any(figure is one for one in chosen)]
 
 
-def _plain(figure: Figure, several: Mapping[str, int]) -> DeclaredTile:
-    """The tile of a figure that nobody declared; its name is whole where others begin so."""
+def _plain(figure: Figure, several: Mapping[str, int], same: Mapping[str, int]) -> DeclaredTile:
+    """The tile of a figure that nobody declared; its name is whole where others begin so.
+
+    Args:
+        several: how many figures begin with a name.
+        same: how many figures have a short name; what differs between them stands beside it.
+    """
     name, what = name_and_rest(figure)
     if several[name] > 1:
-        name, what = short_name(figure), figure.metric.name
+        rest = f", {what}" if same[short_name(figure)] > 1 else ""
+        name, what = short_name(figure), f"{figure.metric.name}{rest}"
     return DeclaredTile(name, what, (), bar="limit" if figure.limit else "none")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import stats, units
-from octant.analysis.names import short_name
+from octant.analysis.names import distinct_names
 from octant.record import NOT_STATED
 from octant.report import claims
 from octant.report.claims import mark
@@ -69,8 +69,9 @@ def table(figures: Sequence[Figure], numbers: Mapping[int, int]) -> FigureTable:
     limits = {text: mark(len(letters) + number) for number, text in enumerate(sources)}
     links = {claims.link_text(link): "link" for link in dict.fromkeys(one.link for one in figures if one.link)}
     groups: dict[str, tuple[str, str, list[FigureRow]]] = {}
+    names = distinct_names(figures)
     for figure in figures:
-        row = _row(figure, numbers[id(figure)], of_sort, limits)
+        row = _row(figure, (numbers[id(figure)], names[id(figure)]), of_sort, limits)
         groups.setdefault(figure.workload.name, (figure.workload.name, figure.workload.summary, []))[2].append(row)
     certain = bool(said) and all(kind not in ("two values", "one launch") for kind, _, _ in said)
     return FigureTable(
@@ -85,7 +86,9 @@ def _limit_source(figure: Figure) -> str:
     return figure.limit.source if figure.limit and figure.of_limit is not None else ""
 
 
-def _row(figure: Figure, number: int, of_sort: Mapping[claims.Sort, str], limits: Mapping[str, str]) -> FigureRow:
+def _row(
+    figure: Figure, named: tuple[int, str], of_sort: Mapping[claims.Sort, str], limits: Mapping[str, str]
+) -> FigureRow:
     share = figure.of_limit
     source = _limit_source(figure)
     text, none = claims.figure_texts(figure), claims.without_interval(figure)
@@ -94,8 +97,7 @@ def _row(figure: Figure, number: int, of_sort: Mapping[claims.Sort, str], limits
     shown = claims.percent(share) if share is not None else "is the limit" if figure.is_limit and figure.value else ""
     return FigureRow(
         figure,
-        number,
-        short_name(figure),
+        *named,
         text,
         none or text.ends,
         figure.count_text,

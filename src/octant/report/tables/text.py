@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
@@ -12,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from octant import facts, stats, units
-from octant.analysis.names import short_name
+from octant.analysis.names import distinct_names
 from octant.analysis.program import OF_THE_SYSTEM
 from octant.program import is_program
 from octant.report import claims, results
@@ -150,7 +149,7 @@ def _table(summary: Summary, width: int, notes: bool) -> list[Text]:
         (workload, [figure for figure in figures if figure.show.table or figure.wrong])
         for workload, figures in summary.by_workload()
     ]
-    names = titles([figure for _, figures in shown for figure in figures])
+    names = distinct_names([figure for _, figures in shown for figure in figures])
     groups = [
         (workload, [_cells(figure, names[id(figure)]) for figure in figures]) for workload, figures in shown if figures
     ]
@@ -192,13 +191,6 @@ def _cut(name: str, most: int) -> str:
     """A name in at most so many characters, or in 20."""
     most = max(most, 20)
     return name if len(name) <= most else f"{name[: most - 1]}…"
-
-
-def titles(figures: Sequence[Figure]) -> dict[int, str]:
-    """By the id of a figure its short name, or where others have the same its whole title."""
-    names = {id(figure): short_name(figure) for figure in figures}
-    several = {name for name, number in Counter(names.values()).items() if number > 1}
-    return {id(figure): figure.name if names[id(figure)] in several else names[id(figure)] for figure in figures}
 
 
 def _header(wide: Mapping[str, int], ends: str, beside: bool, limited: bool) -> Text:
