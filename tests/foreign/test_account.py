@@ -68,13 +68,15 @@ PREFIXES = {
     "PALS": "x1000c0s0b0n0 {rank}: ", "pdsh": "node{rank}: ", "ISO": "2026-11-26T13:41:32.123+01:00 ",
     "brackets": "[2026-11-26 13:41:32] ", "date": "Thu Nov 26 13:41:32 2026 ", "both": "13:41:32 {rank}: ",
     "Open MPI's time": "Thu Nov 26 13:41:32 2026<stdout>:", "seconds": "[  12.345678] ",
+    "time and dash": "2026-11-26 13:41:32 - ", "containers": "bench-{rank}  | ",
+    "journal": "Nov 26 13:41:32 node1 bash[4711]: ",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("what", PREFIXES)
 def test_a_prefix_of_the_whole_file_is_removed_and_ranks_are_kept_apart(what: str) -> None:
     prefix = PREFIXES[what]
-    texts = ["Size 5 6", "  N : 7", "", "1 2.5 3.5", "2: 5"]
+    texts = ["Size 5 6", "  N : 7", "", "1 2.5 3.5", "2: 5", "- a parameter", "| a cell"]
     lines = [Line(number, prefix.format(rank=0) + text) for number, text in enumerate(texts, 1)]
     if "{rank}" in prefix:
         lines.insert(2, Line(99, prefix.format(rank=12) + "a warning of rank 12"))
