@@ -113,6 +113,8 @@ def test_values_that_nobody_can_have_measured_are_left_out_and_listed(value: flo
     assert kept.rows[0].values == (Value("time", 2.0, "s", 1), check)
     assert remark.startswith("1 value of zero or out of any plausible range, not measured: rate ")
     assert remark.endswith(" flop/s (line 1)")
+    named = Row(1, {}, (Value("rate", value, "flop/s", 1, printed="HPL_Tflops=x"), check))
+    assert measured((Table("a", 1, (named,)),))[1][0].endswith(" not measured: HPL_Tflops=x (line 1)")
     only = (Row(1, {}, (Value("rate", value, "flop/s", 1), check)),)
     assert measured((Table("a", 1, only),))[0] == ()
 

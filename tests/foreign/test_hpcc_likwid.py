@@ -94,7 +94,7 @@ def test_twenty_appended_summaries_are_twenty_launches(tmp_path: Path) -> None:
 def test_uninitialised_numbers_are_not_measured_and_listed() -> None:
     (remark,) = foreign.read("hpcc", H4).remarks
     assert remark.startswith("3 values of zero or out of any plausible range, not measured: ")
-    assert "(line 8)" in remark
+    assert "SingleRandomAccess_LCG_GUPs=2.36541e-310 (line 8)" in remark, "by the name that the file has"
     assert "(line 9)" in remark
 
 

@@ -48,6 +48,45 @@ def test_mixed_precision_is_another_benchmark() -> None:
     assert len(unknown.tables) == 0, "what it measures is not known"
 
 
+def test_results_of_hpl_mxp_without_a_table_are_read() -> None:
+    first, second, wrong = read("hpl-mxp-nvidia-24.3.txt").tables
+    assert (first.benchmark, first.ranks, first.knobs["n"], first.knobs["precision"]) == (
+        "hpl_mxp",
+        8,
+        "258048",
+        "FP16",
+    )
+    got = {one.name: one.value for one in first.rows[0].values}
+    assert got == {
+        "rate": 4.3468e14, "rate_factor": 2.494e15, "rate per GPU": 5.433558e13, "rate_factor per GPU": 3.1174898e14,
+        "residual": 5.599413e-4,
+    }  # fmt: skip
+    assert second.rows[0].values[0].value == 4.4e14
+    assert (wrong.knobs["precision"], wrong.rows[0].values[-1].value) == ("FP8", 5.599413e4), "it failed its check"
+    cut = foreign.read("hpl", text_of("hpl-mxp-nvidia-24.3.txt").partition("    GFLOPS =")[0])
+    assert cut.tables == ()
+    assert "lack GFLOPS" in cut.remarks[0]
+
+
+def test_rows_with_amds_variants_and_column_are_read() -> None:
+    (table,) = read("hpl-amd-zen-2024.txt").tables
+    assert (table.ranks, table.knobs["variant"], table.knobs["swap"]) == (2, "WRC07R8C48c", "211")
+    assert table.knobs["build"] == "AMD_Zen_HPL_2024_10_08"
+    assert table.rows[0].values[0].value == 7.4578e12
+
+
+def test_lines_of_a_job_below_the_results_are_no_rows() -> None:
+    found = foreign.read(
+        "hpl", NVIDIA + "CPU Utilized: 00:16:10\nCores per node: 4\nCPU Efficiency: 99.10% of 00:16:15\n"
+    )
+    assert (len(found.tables), found.remarks) == (1, ())
+
+
+def test_a_run_that_ended_early_is_named() -> None:
+    head = text_of("hpl-2.3.txt").partition("T/V  ")[0] + "slurmstepd: error: CANCELLED DUE TO TIME LIMIT\n"
+    assert foreign.read("hpl", head).remarks == ("the run that begins at line 2 has no results",)
+
+
 def test_ranks_and_threads_are_those_that_the_file_states() -> None:
     shapes = {
         "stream-mpi-1.8": (2, 9), "stream-mpi-1.8-pure": (16, None), "stream-5.10-serial": (1, None),

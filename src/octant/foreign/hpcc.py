@@ -309,7 +309,9 @@ def _scaled(value: float, power: int) -> float:
 def _table(test: _Test, run: _Run) -> Table | None:
     pairs = run.pairs
     values = [
-        Value(ours, _scaled(pairs[key][1].value, power), unit, pairs[key][0])
+        Value(
+            ours, _scaled(pairs[key][1].value, power), unit, pairs[key][0], printed=f"{key}={pairs[key][1].value:.6g}"
+        )
         for key, ours, unit, power in test.figures
         if key in pairs
     ]

@@ -144,7 +144,8 @@ def _table(block: _Block, end: int) -> Table | None:
     values = []
     for key, (name, unit, scale) in _WANTED.items():
         if key in pairs and (key != "MByte/s" or megabyte) and (key != "MFlops/s" or flops):
-            values.append(Value(name, pairs[key][1].value * scale, unit, pairs[key][0]))
+            printed = f"{key}: {pairs[key][1].value:.6g}"
+            values.append(Value(name, pairs[key][1].value * scale, unit, pairs[key][0], printed=printed))
     size = str(round(pairs["Size (Byte)"][1].value))
     first = min(number for number, _ in pairs.values())
     sizes = {"bytes": size} if count_of(size) is not None else {}

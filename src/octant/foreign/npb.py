@@ -107,8 +107,16 @@ def _table(run: _Run) -> Table | None:
     rate = number_of(pairs["Mop/s total"][1]) if "Mop/s total" in pairs else None
     if seconds is None:
         return None
-    values = [Value("rate", rate.value * 1e6, "op/s", pairs["Mop/s total"][0])] if rate else []
-    values.append(Value("time", seconds.value, "s", line))
+
+    def printed(key: str) -> str:
+        return f"{key}={pairs[key][1]}"
+
+    values = (
+        [Value("rate", rate.value * 1e6, "op/s", pairs["Mop/s total"][0], printed=printed("Mop/s total"))]
+        if rate
+        else []
+    )
+    values.append(Value("time", seconds.value, "s", line, printed=printed("Time in seconds")))
     at, verdict = pairs["Verification"]
     performed = "NOT" not in verdict.upper().split()
     if performed:
