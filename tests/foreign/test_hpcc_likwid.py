@@ -100,7 +100,7 @@ def test_uninitialised_numbers_are_not_measured_and_listed() -> None:
 
 def test_runs_without_a_whole_summary_are_named() -> None:
     (remark,) = read("hpcc-aborted-appended").remarks
-    assert remark == "1 of 2 runs have no whole summary, and are not imported: from line 1 on"
+    assert remark == "1 of 2 runs have no whole summary, and are not imported: from line 2 on"
     assert read("hpcc-aborted").remarks == ("no summary: the run was cut short",)
     cut = H4.replace("End of Summary section.\n", "")
     assert [one.tables for one in (foreign.read("hpcc", cut),)] == [()]

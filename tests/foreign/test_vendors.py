@@ -112,6 +112,63 @@ def test_runs_of_a_file_have_their_own_heads() -> None:
     assert [table.threads for table in foreign.read("stream", cut).tables] == [None] * 4, "not those of the run before"
 
 
+JOB = """+ export OMP_NUM_THREADS=8
+OMP_NUM_THREADS=8
+OMP_PROC_BIND = 'TRUE'
+Loading requirement: zlib/1.2.13
+Number of nodes = 2
+Number of threads: 4
+THREADS : 4
+Size : 400
+Model name: Intel(R) Xeon(R) Platinum 8358 CPU @ 2.60GHz
+- Currently Loaded Modulefiles:
+HOSTNAME=node001
+Elapsed time = 130 s
+CPU Utilized: 00:16:10
+"""
+"""What job scripts print around programs: traced commands, variables, modules, the machine, the use of resources."""
+
+
+@pytest.mark.parametrize("name", [
+    "stream-5.10-openmp.txt", "stream-5.10-appended.txt", "stream-fortran-5.6-openmp.txt", "stream-mpi-1.8.txt",
+    "npb-3.4-mpi-cg.txt", "hpl-2.3.txt", "hpl-mxp-nvidia-24.3.txt", "hpcc-1.5.0.txt", "likwid-bench-5.2.2.txt",
+])  # fmt: skip
+def test_what_a_job_script_prints_around_programs_refuses_no_figure(name: str) -> None:
+    tool, text = name.partition("-")[0], text_of(name)
+    whole = foreign.read(tool, text)
+    found = foreign.read(tool, f"{JOB}{text}{JOB}{text}{JOB}")
+    assert [table.rows[0].values[0].value for table in found.tables] == [
+        table.rows[0].values[0].value for table in whole.tables
+    ] * 2
+    assert found.remarks == whole.remarks
+    assert found.account.interpreted == 2 * whole.account.interpreted
+
+
+def test_stream_reads_the_other_rows_if_a_kernel_was_too_short_for_the_clock() -> None:
+    short = text_of("stream-5.10-openmp.txt").replace(
+        "74418.6     0.017544     0.017200", "inf     0.017544     0.000000"
+    )
+    tables = foreign.read("stream", short).tables
+    assert [table.rows[0].values[0].name for table in tables] == ["t_avg"] + ["bandwidth"] * 3
+    assert (
+        foreign.read("stream", short)
+        .remarks[0]
+        .endswith("not measured: Copy: Best Rate MB/s=inf (line 27), Copy: Min time=0.000000 (line 27)")
+    )
+
+
+def test_streams_own_warning_on_a_macro_refuses_no_figure() -> None:
+    text = text_of("stream-5.10-openmp.txt")
+    warned = text.replace("Array size", """*****  WARNING: ******
+      It appears that you set the preprocessor variable N when compiling this code.
+      This version of the code uses the preprocesor variable STREAM_ARRAY_SIZE to control the array size
+      Reverting to default value of STREAM_ARRAY_SIZE=80000000
+*****  WARNING: ******
+Array size""")  # fmt: skip
+    found = foreign.read("stream", warned)
+    assert (len(found.tables), found.account.unrecognised) == (4, 0)
+
+
 def test_an_import_prints_what_became_of_the_lines(tmp_path: Path) -> None:
     path = tmp_path / "hpl.txt"
     path.write_text(text_of("hpl-nvidia-noise.txt"))

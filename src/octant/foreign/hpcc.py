@@ -149,6 +149,7 @@ class _Run:
     started: str = ""
     pairs: _Pairs = field(default_factory=dict)
     success: tuple[int, bool] | None = None  # line, and whether every test was right
+    opened: bool = False  # a section has begun
     whole: bool = False  # its summary has an end
     sections: dict[str, tuple[int, str]] = field(
         default_factory=dict
@@ -182,6 +183,8 @@ class _Reader:
         if run.version or run.whole or run.seen:
             run.end = run.end or line.number - 1
             self.runs.append(_Run(line.number))
+        elif not run.opened:
+            run.begin = line.number  # what is above it was printed by other programs
         self.section = ""
         return self.runs[-1]
 
@@ -205,6 +208,9 @@ class _Reader:
         if found[1] == "Begin" and found[2] == "Summary" and (self.runs[-1].whole or self.runs[-1].seen):
             self.begin(line)
         run = self.runs[-1]
+        if not run.opened and not run.version and not run.seen:
+            run.begin = line.number
+        run.opened = True
         if found[1] == "End" and found[2] == "Summary" and self.section == "summary":
             run.whole, run.end = True, line.number
         self.section = found[2].lower().replace("_", "") if found[1] == "Begin" else ""

@@ -37,6 +37,7 @@ class _Block:
 
     begin: int
     test: str = ""
+    opened: bool = False  # whether a line of it was read
     groups: int = 1
     threads: int | None = None
     cpus: set[int] = field(default_factory=set)
@@ -91,6 +92,8 @@ def read(lines: Lines) -> Output:
             block = _Block(line.number, found[1])
             lines.use(line)
         elif _take(block, line, lines):
+            if not block.opened:
+                block.begin, block.opened = line.number, True  # what is above it was printed by other programs
             lines.use(line)
     if block.pairs:
         remarks.append(f"the block of {block.test or 'an unknown test'} has no end, and is not imported")
