@@ -195,3 +195,67 @@ def test_a_file_of_which_nothing_is_recognised(tool: str, text: str, why: str, t
     with pytest.raises(Refusal) as refused:
         foreign.read_file(tool, path)
     assert why in str(refused.value)
+
+
+def test_bt_with_io_is_another_cell_than_bt() -> None:
+    text = text_of("npb-3.4-mpi-cg.txt").replace("CG Benchmark", "BT Benchmark")
+    writes = text.replace(
+        "   iteration  ",
+        """ BTIO -- FULL MPI-IO write interval:   5
+
+ Writing data set, time step   5
+
+ BTIO -- statistics:
+   I/O timing in seconds   :           2.10
+   I/O timing percentage   :           5.10
+   Total data written (MB) :        1697.93
+   I/O data rate  (MB/sec) :         808.54
+
+   iteration  """,
+    )
+    (plain,), found = foreign.read("npb", text).tables, foreign.read("npb", writes)
+    assert found.tables[0].knobs == {**plain.knobs, "io": "FULL_MPI-IO"}
+    assert found.account.unrecognised == 0
+
+
+def test_results_of_npb_for_accelerators_are_read() -> None:
+    text = text_of("npb-3.3-cuda-sp.txt").replace("SP Benchmark Completed", "SP NPB-GPU Benchmark Completed")
+    more = text.replace("05 Jun 2024\n", "05 Jun 2024\n NVCC version    = 12.2\n CUDA version    = 12.2\n")
+    found = foreign.read("npb", more)
+    assert kept_values(found) == kept_values(read("npb-3.3-cuda-sp.txt"))
+    assert (len(found.tables), found.account.unrecognised) == (1, 0)
+
+
+def kept_values(found: foreign.Output) -> list[tuple[dict[str, str], list[float]]]:
+    return [(dict(one.knobs), [value.value for value in one.rows[0].values]) for one in found.tables]
+
+
+def refusal(tool: str, text: str, folder: Path) -> str:
+    path = folder / "output.txt"
+    path.write_text(text)
+    with pytest.raises(Refusal) as refused:
+        foreign.read_file(tool, path)
+    return str(refused.value)
+
+
+def test_a_refusal_names_one_next_step(tmp_path: Path) -> None:
+    text = text_of("stream-5.10-openmp.txt")
+    unknown = text.replace("Number of Threads requested", "Number of devices = 2\nNumber of Threads requested")
+    said = refusal("stream", unknown, tmp_path)
+    assert 'line 13 ("Number of devices = 2") is not recognised' in said
+    assert said.endswith("remove this line from a copy of the file and import the copy")
+    twice = unknown.replace("Number of devices = 2\n", "Number of devices = 2\nNumber of tiles = 4\n")
+    assert refusal("stream", twice, tmp_path).endswith("import the copy; 1 more line like this")
+    hosts = "".join(f"node{number}: {line}\n" for number in (1, 2) for line in text.splitlines())
+    said = refusal("stream", hosts, tmp_path)
+    assert "(hosts node1, node2 each printed figures of stream" in said
+    assert said.endswith("give the lines of a single copy, for example those of host node1")
+
+
+def test_a_refusal_says_what_is_missing(tmp_path: Path) -> None:
+    head = text_of("stream-5.10-openmp.txt").partition("Function")[0]
+    assert "the run that begins at line 2 has no results" in refusal("stream", head, tmp_path)
+    keys = "".join(line + "\n" for line in text_of("hpcc-1.5.0.txt").splitlines() if line.startswith(("HPL_", "Comm")))
+    assert 'there is no "Begin of Summary section." above it' in refusal("hpcc", keys, tmp_path)
+    other = "BabelStream\nFunction    MBytes/sec  Min (sec)\nCopy        103215.1  0.00520\n"
+    assert "no title of STREAM is above it" in refusal("stream", other, tmp_path)

@@ -30,7 +30,7 @@ from types import ModuleType
 
 from octant import registry
 from octant.failure import Exit, Refusal, suggestion
-from octant.foreign._account import KnownLines, Lines, known_lines, nearest, quote, settle
+from octant.foreign._account import REMOVE_LINE, KnownLines, Lines, known_lines, nearest, quote, settle
 from octant.foreign._clean import clean
 from octant.foreign._names import named
 from octant.foreign._output import Account, Output, Row, Table, Value
@@ -123,10 +123,11 @@ def _chosen(tool: str, streams: Sequence[Lines], ranks: Sequence[str]) -> int:
         return 0
     found = [place for place, stream in enumerate(streams) if _read_stream(tool, Lines(stream.every)).tables]
     if len(found) > 1:
+        kind = "rank" if ranks[0].isdecimal() else "host"
         which = ", ".join(ranks[place] for place in found[:4]) + (", …" if len(found) > 4 else "")
         raise Refusal(
-            f"cannot import the output (ranks {which} each printed figures of {tool}: copies that ran at the same time "
-            "are not one result); give the output of a single copy",
+            f"cannot import the output ({kind}s {which} each printed figures of {tool}: copies that ran at the same time "
+            f"are not one result); give the lines of a single copy, for example those of {kind} {ranks[found[0]]}",
             Exit.WRONG_WORD,
         )
     return found[0] if found else 0
@@ -147,6 +148,10 @@ def _nothing_read(tool: str, path: Path, text: str, found: Output) -> Refusal:
         known = _known(tool)
         line = nearest(Lines(lines), known.expected if known else ())
         why = f"the line that comes closest is {quote(line)}" if line else "it has no lines"
+    if REMOVE_LINE in why:  # the remark states the next step
+        more = sum(REMOVE_LINE in remark for remark in found.remarks[1:])
+        others = f"; {counted(more, 'more line')} like this" if more else ""
+        return Refusal(f"cannot import {path} (no figures of {tool} remain): {why}{others}", Exit.WRONG_WORD)
     likely = next((one for one in tools() if one != tool and _has_figures(one, text)), "")
     advice = f"try octant import {likely}" if likely else f"give a whole output of {tool}"
     return Refusal(

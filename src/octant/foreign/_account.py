@@ -23,6 +23,8 @@ QUOTED = 5
 """Unrecognised lines that the summary of an import quotes."""
 MOST_REMARKS = 8
 LONGEST_QUOTE = 90
+REMOVE_LINE = "remove this line from a copy of the file and import the copy"
+"""The advice on an unrecognised line that may change figures."""
 LONGEST_MATCHED = 1000
 """Characters of a line that are compared with patterns. A longer line is never irrelevant."""
 _BLANK = re.compile(r"[\W_]*")
@@ -191,7 +193,7 @@ def _refused(line: Line, affected: Sequence[Table]) -> str:
     more = f" and {len(affected) - 3} more" if len(affected) > 3 else ""
     return (
         f"{quote(line)} is not recognised and may change figures, which are not imported: {names}{more}. If it does "
-        "not change them, remove this line from a copy of the file and import the copy"
+        f"not change them, {REMOVE_LINE}"
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from octant.foreign import Line, Lines, Output, Row, Table, Value
+from octant.foreign._account import quote
 from octant.foreign._text import Rounded, date_of, number_of, ranks_of, word_of
 
 _TITLE = re.compile(r"(?:This is the (?:DARPA/DOE )?)?(HPC Challenge Benchmark version ([0-9][\w.]*).*)")
@@ -168,6 +169,7 @@ class _Reader:
         self.lines = lines
         self.runs: list[_Run] = [_Run(0)]
         self.section = ""
+        self.outside: Line | None = None  # the first line of results that is not in a summary
         self.listing = False  # whether the line before is a list of the input of HPL, which may go on
 
     def read(self) -> None:
@@ -218,8 +220,10 @@ class _Reader:
 
     def pair(self, line: Line) -> bool:
         """Read a line of the summary."""
-        found = _PAIR.fullmatch(line.text) if self.section == "summary" else None
-        if not found:
+        found = _PAIR.fullmatch(line.text) if "=" in line.text else None
+        if found and found[1] in _KEYS and self.section != "summary":
+            self.outside = self.outside or line
+        if not found or self.section != "summary":
             return False
         run, key, number = self.runs[-1], found[1], number_of(found[2])
         if key in run.seen:
@@ -292,7 +296,10 @@ def read(lines: Lines) -> Output:
     cut = [run for run in runs if not run.whole]
     first = next((run for run in runs if run.version), reader.runs[0])
     started = next((run.started for run in runs if run.whole and run.started), "")
-    return Output("HPCC", first.version, first.version_line, tuple(tables), started, "", _remarks(runs, cut))
+    remarks = _remarks(runs, cut)
+    if reader.outside and not runs:
+        remarks = (f'{quote(reader.outside)} is in no summary: there is no "Begin of Summary section." above it',)
+    return Output("HPCC", first.version, first.version_line, tuple(tables), started, "", remarks)
 
 
 def _remarks(runs: list[_Run], cut: list[_Run]) -> tuple[str, ...]:

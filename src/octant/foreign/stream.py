@@ -85,7 +85,8 @@ class _Reader:
             if run.version:  # the run before has no verdict
                 run = _Run(line.number)
                 self.runs.append(run)
-            above = self.opening if line.number - self.opening <= _LINES_ABOVE_TITLE else line.number
+            near = self.opening and line.number - self.opening <= _LINES_ABOVE_TITLE
+            above = self.opening if near else line.number
             run.begin = max(run.begin, above)  # what is further above was printed by other programs
             run.version, run.version_line = word_of(found[1]), text
             run.ranks = None if run.version.startswith("1.") else 1  # versions of MPI
