@@ -68,6 +68,15 @@ def test_results_of_hpl_mxp_without_a_table_are_read() -> None:
     assert "lack GFLOPS" in cut.remarks[0]
 
 
+def test_emulated_double_precision_is_another_cell() -> None:
+    def double(setting: str) -> list[str | None]:
+        text = text_of("hpl-nvidia-24.3.txt").replace(" ... Testing", setting + "\n ... Testing")
+        return [table.knobs.get("double") for table in foreign.read("hpl", text).tables]
+
+    assert double("HPL_EMULATE_DOUBLE_PRECISION=1") == ["emulated"]
+    assert double("HPL_EMULATE_DOUBLE_PRECISION=0") == double("") == [None]
+
+
 def test_rows_with_amds_variants_and_column_are_read() -> None:
     (table,) = read("hpl-amd-zen-2024.txt").tables
     assert (table.ranks, table.knobs["variant"], table.knobs["swap"]) == (2, "WRC07R8C48c", "211")

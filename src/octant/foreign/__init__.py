@@ -126,8 +126,8 @@ def _chosen(tool: str, streams: Sequence[Lines], ranks: Sequence[str]) -> int:
         kind = "rank" if ranks[0].isdecimal() else "host"
         which = ", ".join(ranks[place] for place in found[:4]) + (", …" if len(found) > 4 else "")
         raise Refusal(
-            f"cannot import the output ({kind}s {which} each printed figures of {tool}: copies that ran at the same time "
-            f"are not one result); give the lines of a single copy, for example those of {kind} {ranks[found[0]]}",
+            f"cannot import the output ({kind}s {which} each printed figures of {tool}: copies that ran at the same "
+            f"time are not one result); give the lines of a single copy, for example those of {kind} {ranks[found[0]]}",
             Exit.WRONG_WORD,
         )
     return found[0] if found else 0

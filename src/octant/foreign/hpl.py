@@ -20,6 +20,7 @@ _PRECISION = re.compile(r"- The relative machine precision \(eps\) is taken to b
 _START = re.compile(r"HPL_pdgesv\(\) start time\s+(\w{3} \w{3}\s+\d+ [\d:]+ \d{4})")
 _NORMS = re.compile(r"\|\|[^=]{0,230}\|\|[^=]{0,80}")
 _CHECK = re.compile(r"\s*+([^\s.]*+\.?[^\s.]*+)\s*+\.{3,}+\s*+(PASSED|FAILED)\s*")
+_EMULATED = re.compile(r"(?:\[\w+\]:? *)?HPL_EMULATE_DOUBLE_PRECISION *[=:] *([0-9]+)\b.*")
 _UNCHECKED = re.compile(r"([1-9][0-9]*) tests completed without checking.*")
 _FINISHED = re.compile(r"Finished +[0-9]+ tests? with the following results:")
 _VARIANT = re.compile(r"[WC][A-Za-z]{0,8}[0-9][A-Za-z0-9]{0,12}")
@@ -77,6 +78,7 @@ class _Run:
     mixed: bool = False
     bound: float = _USUAL_BOUND
     precision: str = ""  # the relative machine precision, if it is not that of double
+    emulated: bool = False  # NVIDIA: double precision in other number formats
     unchecked: bool = False
     found: list[_Found] = field(default_factory=list)
 
@@ -209,6 +211,8 @@ class _Reader:
             number = number_of(found[1])
             plain = number and math.isclose(number.value, _DOUBLE_EPS, rel_tol=1e-3)
             run.precision = "" if plain else word_of(found[1])
+        elif found := _EMULATED.fullmatch(line.text):
+            run.emulated = int(found[1]) > 0
         elif (found := _START.fullmatch(line.text)) and run.found:
             run.found[-1].started = date_of(found[1])
         elif _UNCHECKED.fullmatch(line.text):
@@ -263,6 +267,7 @@ def _table(run: _Run, one: _Found) -> Table | None:
     ]
     knobs = {"n": word_of(cells["N"]), "block": word_of(cells["NB"]), "grid": f"{rows}x{columns}"}
     knobs |= {ours: word_of(cells[name]) for name, ours in _KNOBS.items() if name in cells}
+    knobs |= {"double": "emulated"} if run.emulated else {}
     knobs |= {name: told for name, told in (("build", run.build), ("eps", run.precision)) if told}
     scope = ((run.begin, run.head_end), (one.line, one.end))
     row = Row(one.line, {}, (*values, *one.checks))
