@@ -261,3 +261,14 @@ def test_short_names_have_the_knobs_that_tell_figures_apart(tmp_path: Path) -> N
     assert names(a) == ["LU, class A, size 64, 2 ranks"], "all of them, where nothing has to be told apart"
     long = [{"class": "A" * 30}, {"class": "B" * 30}]
     assert all(len(name) <= 32 for name in names(*long))
+
+
+def test_no_view_shows_other_figures_of_a_wrong_answer(tmp_path: Path) -> None:
+    path = tmp_path / "hpl.txt"
+    path.write_text((FOLDER / "hpl-mxp-nvidia-24.3.txt").read_text())
+    done = CliRunner().invoke(application(), ["import", "hpl", str(path), "--store", str(tmp_path / "store")])
+    assert done.exit_code == Exit.WRONG_ANSWER
+    wrong = done.output.partition("WRONG ANSWER: residual: 5.6e+04 > 16")[2]
+    assert wrong
+    assert "rate_factor" not in wrong
+    assert "rate_factor 2.494 Pflop/s" in done.output, "of the solutions that are right"
