@@ -74,6 +74,13 @@ def test_emulated_double_precision_is_another_cell() -> None:
         return [table.knobs.get("double") for table in foreign.read("hpl", text).tables]
 
     assert double("HPL_EMULATE_DOUBLE_PRECISION=1") == ["emulated"]
+    assert foreign.named("hpl", "hpl", {"double": "emulated"}).workload == "imported/hpl_hpl", (
+        "compared with none of ours"
+    )
+    single = NVIDIA.replace("T/V", "- The relative machine precision (eps) is taken to be 5.960464e-08\nT/V")
+    (table,) = foreign.read("hpl", single).tables
+    assert foreign.named("hpl", table.benchmark, table.knobs).workload == "imported/hpl_hpl"
+    assert foreign.named("hpl", "hpl", {"n": "5"}).workload == "hpcc/hpl"
     assert double("HPL_EMULATE_DOUBLE_PRECISION=0") == double("") == [None]
 
 
