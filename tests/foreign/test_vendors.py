@@ -101,6 +101,9 @@ def test_lines_of_a_job_below_the_results_are_no_rows() -> None:
 def test_a_run_that_ended_early_is_named() -> None:
     head = text_of("hpl-2.3.txt").partition("T/V  ")[0] + "slurmstepd: error: CANCELLED DUE TO TIME LIMIT\n"
     assert foreign.read("hpl", head).remarks == ("the run that begins at line 2 has no results",)
+    assert len(foreign.read("hpl", head + NVIDIA).remarks) == 1
+    hpcc = foreign.read("hpl", text_of("hpcc-1.5.0.txt"))
+    assert (len(hpcc.tables), hpcc.remarks) == (1, ()), "HPC Challenge prints the title above its first section, too"
 
 
 def test_ranks_and_threads_are_those_that_the_file_states() -> None:

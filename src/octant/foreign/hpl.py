@@ -21,6 +21,7 @@ _START = re.compile(r"HPL_pdgesv\(\) start time\s+(\w{3} \w{3}\s+\d+ [\d:]+ \d{4
 _NORMS = re.compile(r"\|\|[^=]{0,230}\|\|[^=]{0,80}")
 _CHECK = re.compile(r"\s*+([^\s.]*+\.?[^\s.]*+)\s*+\.{3,}+\s*+(PASSED|FAILED)\s*")
 _EMULATED = re.compile(r"(?:\[\w+\]:? *)?HPL_EMULATE_DOUBLE_PRECISION *[=:] *([0-9]+)\b.*")
+_SECTION = re.compile(r"(?:Begin|End) of \w{2,30} section\.?")
 _UNCHECKED = re.compile(r"([1-9][0-9]*) tests completed without checking.*")
 _FINISHED = re.compile(r"Finished +[0-9]+ tests? with the following results:")
 _VARIANT = re.compile(r"[WC][A-Za-z]{0,8}[0-9][A-Za-z0-9]{0,12}")
@@ -80,6 +81,7 @@ class _Run:
     precision: str = ""  # the relative machine precision, if it is not that of double
     emulated: bool = False  # NVIDIA: double precision in other number formats
     unchecked: bool = False
+    other: bool = False  # HPC Challenge printed the title, and then a section
     found: list[_Found] = field(default_factory=list)
 
 
@@ -96,6 +98,7 @@ class _Reader:
 
     def read(self) -> None:
         for line in self.lines:
+            self.runs[-1].other |= not self.runs[-1].head_end and bool(_SECTION.fullmatch(line.text))
             readers = (self.title, self.header, self.row, self.mixed, self.check, self.head)
             if any(reader(line) for reader in readers):
                 self.lines.use(line)
@@ -230,7 +233,7 @@ def read(lines: Lines) -> Output:
     reader.read()
     tables, remarks = [], []
     for run in reader.runs:
-        if (run.version or run.build) and not run.head_end:
+        if (run.version or run.build) and not (run.head_end or run.other):
             remarks.append(f"the run that begins at line {run.begin} has no results")
         for one in run.found:
             if lacking := {"N", "NB", "P", "Q", "Gflops_IRS" if one.titled else "Gflops"} - one.cells.keys():
