@@ -176,6 +176,18 @@ def test_stream_reads_the_other_rows_if_a_kernel_was_too_short_for_the_clock() -
     )
 
 
+def test_a_kernel_of_stream_without_a_row_is_named() -> None:
+    joined = text_of("stream-5.10-openmp.txt").replace("Copy: ", "OMP: Info #155 Copy: ")
+    found = foreign.read("stream", joined)
+    assert (len(found.tables), found.remarks) == (3, ("the table that ends at line 30 has no row of Copy",))
+
+
+def test_the_version_of_likwid_bench_may_have_a_commit() -> None:
+    text = "likwid-bench -- Version 5.4.1 (commit: 0e4c5f2)\n" + text_of("likwid-bench-5.2.2.txt")
+    found = foreign.read("likwid", text)
+    assert (found.version, found.account.unrecognised) == ("5.4.1", 0)
+
+
 def test_streams_own_warning_on_a_macro_refuses_no_figure() -> None:
     text = text_of("stream-5.10-openmp.txt")
     warned = text.replace("Array size", """*****  WARNING: ******

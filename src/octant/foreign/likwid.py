@@ -21,7 +21,9 @@ _GROUPS = re.compile(r"Using\s+([0-9]+)\s+work groups")
 _THREAD = re.compile(r"Group: [0-9]+ Thread [0-9]+ Global Thread [0-9]+ running on \w+ ([0-9]{1,7}) - Vector length .*")
 _STREAM = re.compile(r"Allocate: Process running on .{1,60}\(Domain (\w{1,20})\) - .* Offset ([0-9]{1,18}) .*")
 _FIRST_TOUCH = re.compile(r"Initialization: (First|Each) thread in domain .*")
-_VERSION = re.compile(r"(?:LIKWID MICRO BENCHMARK|likwid-bench)\s+(?:--\s+)?(?:Version\s+)?v?([0-9][\w.]*)")
+_VERSION = re.compile(
+    r"(?:LIKWID MICRO BENCHMARK|likwid-bench)\s+(?:--\s+)?(?:Version\s+)?v?([0-9][\w.]*)(?:\s+\(.{0,80}\))?"
+)
 _WANTED = {
     "MByte/s": ("bandwidth", "B/s", 1e6),
     "MFlops/s": ("rate", "flop/s", 1e6),

@@ -162,6 +162,9 @@ def read(lines: Lines) -> Output:
     for run in reader.runs:
         if run.verdict:
             tables += _tables(run, run.verdict)
+            if lacking := [kernel for kernel in _ARRAYS if kernel not in {row.kernel for row in run.rows}]:
+                last = run.rows[-1].line
+                remarks.append(f"the table that ends at line {last} has no row of {', '.join(lacking)}")
         elif run.rows:
             untitled = "" if run.version else ", and no title of STREAM is above it"
             last = run.rows[-1].line

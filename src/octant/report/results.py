@@ -60,7 +60,7 @@ def named_results(figure: Figure) -> list[NamedValue]:
 
 
 def told_results(figure: Figure, point: Point) -> tuple[Result, ...]:
-    """The results of a launch of a figure that are shown: of a program or an import with a wrong answer only its checks.
+    """The results of a launch that are shown: of a program or an import with a wrong answer only its checks.
 
     All others are times, memory, and values of the user or the tool, which may be rates; the failed check states the
     checked value.
