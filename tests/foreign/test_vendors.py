@@ -288,5 +288,18 @@ def test_a_refusal_says_what_is_missing(tmp_path: Path) -> None:
     assert "the run that begins at line 2 has no results" in refusal("stream", head, tmp_path)
     keys = "".join(line + "\n" for line in text_of("hpcc-1.5.0.txt").splitlines() if line.startswith(("HPL_", "Comm")))
     assert 'there is no "Begin of Summary section." above it' in refusal("hpcc", keys, tmp_path)
-    other = "BabelStream\nFunction    MBytes/sec  Min (sec)\nCopy        103215.1  0.00520\n"
-    assert "no title of STREAM is above it" in refusal("stream", other, tmp_path)
+    untitled = "Function    MBytes/sec  Min (sec)\nCopy        103215.1  0.00520\n"
+    assert "no title of STREAM is above it" in refusal("stream", untitled, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("tool", "line", "program"),
+    [
+        ("stream", "BabelStream", "BabelStream"),
+        ("hpl", "Intel(R) Optimized LINPACK Benchmark data", "Intel's LINPACK for shared memory"),
+        ("hpl", "HPCG-Benchmark version=3.1", "HPCG"),
+    ],
+)
+def test_a_refusal_names_a_program_that_is_not_read(tool: str, line: str, program: str, tmp_path: Path) -> None:
+    said = refusal(tool, f"{line}\nFunction    MBytes/sec  Min (sec)\nCopy        103215.1  0.00520\n", tmp_path)
+    assert f'(line 1 ("{line}") is of {program}, which is not read); known tools: ' in said

@@ -17,6 +17,9 @@ part. `NAME.toml` beside the reader has patterns, each for a whole line:
     what = "parameters of the head"
     patterns = ['[A-Z]+ *: .*']
     result = true                                 # optional: they hold results, and a missing one is always reported
+    [[other]]                                     # optional: lines of a similar program; a refusal names it
+    program = "HPCG"
+    patterns = ['HPCG-Benchmark.*']
 
 A line that is neither used nor irrelevant is unrecognised. If it matches `syntax`, the tables in whose scope it is are
 not imported; other unrecognised lines are counted and quoted in the summary of the import (`Output.account`). Without
@@ -143,9 +146,11 @@ def summary(output: Output) -> tuple[str, ...]:
 def _nothing_read(tool: str, path: Path, text: str, found: Output) -> Refusal:
     """Return the refusal of a file without figures: the reason, the nearest line, and the tools that can be read."""
     why = found.remarks[0] if found.remarks else ""
+    lines, known = next(iter(clean(lines_of(text)[0]).streams.values())), _known(tool)
+    if other := known.other(lines) if known else "":
+        advice = f"known tools: {', '.join(tools())}"
+        return Refusal(f"cannot import {path} ({other}, which is not read); {advice}", Exit.WRONG_WORD)
     if not why:
-        lines = next(iter(clean(lines_of(text)[0]).streams.values()))
-        known = _known(tool)
         line = nearest(Lines(lines), known.expected if known else ())
         why = f"the line that comes closest is {quote(line)}" if line else "it has no lines"
     if REMOVE_LINE in why:  # the remark states the next step

@@ -92,7 +92,18 @@ class KnownLines:
     syntax: re.Pattern[str]
     results: re.Pattern[str]  # the part of the syntax that holds results
     expected: tuple[str, ...] = ()  # lines of a whole output; the line of a file that is nearest to one is quoted
+    others: tuple[tuple[str, str], ...] = ()  # (pattern, program) of lines that similar programs print
     reasons: tuple[tuple[str, str], ...] = field(default=(), compare=False)  # (pattern, reason)
+
+    def other(self, lines: Iterable[Line]) -> str:
+        """Return the first line that a similar program printed, with its name; "" if there is none."""
+        found = (
+            f"{quote(line)} is of {program}"
+            for line in lines
+            for pattern, program in self.others
+            if re.fullmatch(pattern, line.text[:LONGEST_MATCHED])
+        )
+        return next(found, "")
 
     def reason(self, text: str) -> str:
         """Return why a line is irrelevant; "" if it is not known to be."""
@@ -117,6 +128,7 @@ def known_lines(path: Path) -> KnownLines | None:
         _any_of(pattern for pattern, _ in syntax),
         _any_of(pattern for pattern, result in syntax if result),
         tuple(data["expected"]),
+        tuple((pattern, entry["program"]) for entry in data.get("other", ()) for pattern in entry["patterns"]),
         tuple(reasons),
     )
 
