@@ -33,7 +33,7 @@ _COLUMNS = {
 
 
 @dataclass(frozen=True)
-class _Row:
+class _Timings:
     """A row of the table."""
 
     line: int
@@ -55,7 +55,7 @@ class _Run:
     threads: int | None = None
     columns: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()  # of the columns, as they are in the file
-    rows: list["_Row"] = field(default_factory=list)
+    rows: list["_Timings"] = field(default_factory=list)
     verdict: tuple[int, bool] | None = None  # the line, and whether the results are wrong
 
 
@@ -71,7 +71,7 @@ class _Reader:
         for line in self.lines:
             verdict = self.runs[-1].verdict
             opens = _OPENING.fullmatch(line.text) or _ELEMENT.fullmatch(line.text)
-            if opens and line.number - self.opening > _LINES_ABOVE_TITLE:
+            if opens and not self.near_opening(line):
                 self.opening = line.number
             begins = self.header_of(line) or any(one.match(line.text) for one in (_RIGHT, _VERSION, _ELEMENT))
             if verdict and begins:
@@ -79,14 +79,16 @@ class _Reader:
             if self.head(line) or self.header(line) or self.row(line) or self.checked(line):
                 self.lines.use(line)
 
+    def near_opening(self, line: Line) -> bool:
+        return bool(self.opening) and line.number - self.opening <= _LINES_ABOVE_TITLE
+
     def head(self, line: Line) -> bool:
         run, text = self.runs[-1], line.text
         if found := _VERSION.fullmatch(text):
             if run.version:  # the run before has no verdict
                 run = _Run(line.number)
                 self.runs.append(run)
-            near = self.opening and line.number - self.opening <= _LINES_ABOVE_TITLE
-            above = self.opening if near else line.number
+            above = self.opening if self.near_opening(line) else line.number
             run.begin = max(run.begin, above)  # what is further above was printed by other programs
             run.version, run.version_line = word_of(found[1]), text
             run.ranks = None if run.version.startswith("1.") else 1  # versions of MPI
@@ -138,7 +140,7 @@ class _Reader:
             ours: f"{found[1]}: {title}={word}"
             for ours, title, word in zip(run.columns, run.titles, words, strict=True)
         }
-        run.rows.append(_Row(line.number, found[1], named, printed))
+        run.rows.append(_Timings(line.number, found[1], named, printed))
         return True
 
     def checked(self, line: Line) -> bool:
