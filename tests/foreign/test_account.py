@@ -218,7 +218,8 @@ def test_a_prefix_of_one_line_is_never_passed_over(path: Path) -> None:
 def test_a_prefix_of_all_lines_changes_no_figure(path: Path) -> None:
     tool, lines = tool_of(path), text_of(path.name).splitlines()
     whole = foreign.read(tool, text_of(path.name))
-    for what, prefix in PREFIXES.items():
+    for what in list(PREFIXES)[ACCOUNTED.index(path) % 2 :: 2]:  # the files of each tool have all of them together
+        prefix = PREFIXES[what]
         text = "".join(f"{prefix.format(rank=0)}  \x1b[32m{line}\x1b[0m\n" for line in lines)
         found = foreign.read(tool, text)
         assert kept(found) == kept(whole), what
