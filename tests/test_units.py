@@ -54,18 +54,31 @@ def test_two_numbers_that_differ_have_texts_that_differ(first: float, second: fl
 
 
 _NUMBERS = st.from_regex(r"[0-9]{1,20}(\.[0-9]{0,20})?([eE][+-]?[0-9]{0,3})?", fullmatch=True)
-_UNITS = st.sampled_from(
-    ["", "B", "K", "k", "Ki", "KiB", "kB", "MB", "TiB", "T", "s", "ms", "us", "µs", "min", "h", "iB", "m"]
-)
+_UNIT_WORDS = ["", "B", "K", "k", "Ki", "KiB", "kB", "MB", "TiB", "T", "s", "ms", "us", "µs", "min", "h", "iB", "m"]
+_UNITS = st.sampled_from(_UNIT_WORDS)
 _AMOUNTS = st.builds(
     lambda *parts: "".join(parts), st.sampled_from(["", "", "", "-", " "]), _NUMBERS, st.sampled_from(["", " "]), _UNITS
 )
 _ANYTHING = st.text(st.characters(blacklist_characters="\n\r", blacklist_categories=["Cs"]), max_size=30)
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(st.lists(st.tuples(st.sampled_from(sorted(READERS)), _AMOUNTS | _ANYTHING), min_size=40, max_size=80))
 def test_kernels_read_every_amount_as_python_does(kernels: Path, asked: list[tuple[str, str]]) -> None:
+    _check_amounts(kernels, asked)
+
+
+def test_kernels_read_every_unit_as_python_does(kernels: Path) -> None:
+    """Each unit after numbers of each form: 1,872 amounts in one process."""
+    numbers = ["0", "1", "7.5", ".5", "5.", "1e3", "1E-3", "1e", "9" * 20, "0.1" + "0" * 17 + "1", "-1", "1e400", "nan"]
+    asked = [
+        (kind, f"{number}{space}{unit}")
+        for kind in READERS for number in numbers for space in ("", " ") for unit in _UNIT_WORDS
+    ]  # fmt: skip
+    _check_amounts(kernels, asked)
+
+
+def _check_amounts(kernels: Path, asked: list[tuple[str, str]]) -> None:
     program = kernels.parent / "native/tests/test_amounts"
     lines = "".join(f"{kind} {text}\n" for kind, text in asked)
     done = subprocess.run(

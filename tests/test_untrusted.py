@@ -42,7 +42,7 @@ def test_what_is_no_plain_file_is_refused_at_once(tmp_path: Path) -> None:
         (tmp_path, "Is a directory"),
         (tmp_path / "none", "No such file"),
         (tmp_path / "z\0", "null byte"),
-        (tmp_path / "latin", "byte 2 is not UTF-8"),
+        (tmp_path / "latin", r"byte 2 is not UTF-8\); give a text file in UTF-8, for example with iconv"),
     ):
         with pytest.raises(Refusal, match=f"cannot read the map file .*{why}"):
             read_text(path, "map file")

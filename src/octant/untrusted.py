@@ -55,8 +55,9 @@ def read_text(path: Path, what: str, limit: int = FILE_LIMIT) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        text = f"cannot read the {what} {path} (byte {error.start} is not UTF-8); give a text file"
-        raise Refusal(text, Exit.WRONG_WORD) from None
+        text = f"cannot read the {what} {path} (byte {error.start} is not UTF-8)"
+        advice = "give a text file in UTF-8, for example with iconv -t UTF-8"
+        raise Refusal(f"{text}; {advice}", Exit.WRONG_WORD) from None
 
 
 def exists(path: Path) -> bool:

@@ -49,7 +49,7 @@ def test_the_line_of_every_figure_holds_its_digits(path: Path) -> None:
     lines = text_of(path.name).splitlines()
     found = figures(foreign.read_file(tool_of(path), path))
     for _, _, _, name, _, number, line, bound in found:
-        words = re.split(r"[\s=()]+|\[\d+\]", lines[line - 1])
+        words = re.split(r"[\s=()]+|,(?=\s)|\[\d+\]", lines[line - 1])
         numbers = [abs(one.value) for word in words if (one := number_of(word or ""))]
         scales = [10.0**power * mega for power in range(-12, 13) for mega in (1, 2**20 / 10**6)]
         near = any(math.isclose(n * scale, number, rel_tol=1e-9, abs_tol=1e-300) for n in numbers for scale in scales)

@@ -94,13 +94,13 @@ def test_twenty_appended_summaries_are_twenty_launches(tmp_path: Path) -> None:
 def test_uninitialised_numbers_are_not_measured_and_listed() -> None:
     (remark,) = foreign.read("hpcc", H4).remarks
     assert remark.startswith("3 values of zero or out of any plausible range, not measured: ")
-    assert "(line 8)" in remark
+    assert "SingleRandomAccess_LCG_GUPs=2.36541e-310 (line 8)" in remark, "by the name that the file has"
     assert "(line 9)" in remark
 
 
 def test_runs_without_a_whole_summary_are_named() -> None:
     (remark,) = read("hpcc-aborted-appended").remarks
-    assert remark == "1 of 2 runs have no whole summary, and are not imported: from line 1 on"
+    assert remark == "1 of 2 runs have no whole summary, and are not imported: from line 2 on"
     assert read("hpcc-aborted").remarks == ("no summary: the run was cut short",)
     cut = H4.replace("End of Summary section.\n", "")
     assert [one.tables for one in (foreign.read("hpcc", cut),)] == [()]

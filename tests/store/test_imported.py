@@ -11,9 +11,11 @@ from fake_run import fake_run, lane, point, write_run
 from foreign_outputs import FILES, FOLDER, figures, read, tool_of
 from octant import foreign
 from octant.analysis.compare import compare
+from octant.analysis.names import short_name
 from octant.analysis.summary import Summary, summarise
 from octant.cli import application
 from octant.failure import Exit, Refusal
+from octant.foreign import Output, Row, Table, Value
 from octant.machine import Cpu
 from octant.record.written import seal
 from octant.report.export import tidy
@@ -244,3 +246,29 @@ def test_the_same_output_twice_is_no_second_launch(store: Store, tmp_path: Path)
     copy.write_bytes((FOLDER / name).read_bytes())
     with pytest.raises(Refusal, match="says the same, number for number"):
         create(store, "imb", [(FOLDER / name, read(name)), (copy, foreign.read_file("imb", copy))])
+
+
+def test_short_names_have_the_knobs_that_tell_figures_apart(tmp_path: Path) -> None:
+    def names(*knobs: dict[str, str], threads: int | None = 1) -> list[str]:
+        rows = (Row(1, {}, (Value("rate", 1e9, "flop/s", 1),)),)
+        tables = tuple(Table("LU", 1, rows, one, 2 if threads else 1, threads) for one in knobs)
+        run = create(Store(tmp_path / str(knobs)), "npb", [(tmp_path / "a.txt", Output("NPB", "1", "", tables))])
+        return [short_name(figure) for figure in summarise(run).figures]
+
+    a, b = {"class": "A", "size": "64"}, {"class": "B", "size": "64"}
+    assert names(a, b) == ["LU, class A, 2 ranks", "LU, class B, 2 ranks"]
+    assert names(a, b, threads=None) == ["LU, class A, threads not stated", "LU, class B, threads not stated"]
+    assert names(a) == ["LU, class A, size 64, 2 ranks"], "all of them, where nothing has to be told apart"
+    long = [{"class": "A" * 30}, {"class": "B" * 30}]
+    assert all(len(name) <= 32 for name in names(*long))
+
+
+def test_no_view_shows_other_figures_of_a_wrong_answer(tmp_path: Path) -> None:
+    path = tmp_path / "hpl.txt"
+    path.write_text((FOLDER / "hpl-mxp-nvidia-24.3.txt").read_text())
+    done = CliRunner().invoke(application(), ["import", "hpl", str(path), "--store", str(tmp_path / "store")])
+    assert done.exit_code == Exit.WRONG_ANSWER
+    wrong = done.output.partition("WRONG ANSWER: residual: 5.6e+04 > 16")[2]
+    assert wrong
+    assert "rate_factor" not in wrong
+    assert "rate_factor 2.494 Pflop/s" in done.output, "of the solutions that are right"

@@ -26,7 +26,8 @@ from octant.tile import DeclaredScreen
 from screen_run import SCREEN
 
 ASK = Ask(
-    Subject("mpi/p2p"), {"bytes": "1KiB"}, Shape(2, "2x1", ("n1", "n2"), "mpiexec", "1Gbit/s,delay=1ms", ("threads",)),
+    Subject("mpi/p2p"), {"bytes": "1KiB"},
+    Shape(2, "2x1", ("n1", "n2"), "mpiexec", "1Gbit/s,delay=1ms", ("threads",)),
     {"UCX_TLS": "tcp"}, Presentation("a curve", False, "curve", "PTRANS"), 3,
 )  # fmt: skip
 OTHER = Ask(Subject("", ("sleep", "1")), repeats=2)

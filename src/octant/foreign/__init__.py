@@ -17,6 +17,9 @@ part. `NAME.toml` beside the reader has patterns, each for a whole line:
     what = "parameters of the head"
     patterns = ['[A-Z]+ *: .*']
     result = true                                 # optional: they hold results, and a missing one is always reported
+    [[other]]                                     # optional: lines of a similar program; a refusal names it
+    program = "HPCG"
+    patterns = ['HPCG-Benchmark.*']
 
 A line that is neither used nor irrelevant is unrecognised. If it matches `syntax`, the tables in whose scope it is are
 not imported; other unrecognised lines are counted and quoted in the summary of the import (`Output.account`). Without
@@ -30,7 +33,16 @@ from types import ModuleType
 
 from octant import registry
 from octant.failure import Exit, Refusal, suggestion
-from octant.foreign._account import NOT_RECOGNISED, REMOVE, KnownLines, Lines, known_lines, nearest, quote, settle
+from octant.foreign._account import (
+    NOT_RECOGNISED,
+    REMOVE_LINE,
+    KnownLines,
+    Lines,
+    known_lines,
+    nearest,
+    quote,
+    settle,
+)
 from octant.foreign._clean import clean
 from octant.foreign._names import named
 from octant.foreign._output import Account, Output, Row, Table, Value
@@ -123,10 +135,11 @@ def _chosen(tool: str, streams: Sequence[Lines], ranks: Sequence[str]) -> int:
         return 0
     found = [place for place, stream in enumerate(streams) if _read_stream(tool, Lines(stream.every)).tables]
     if len(found) > 1:
+        kind = "rank" if ranks[0].isdecimal() else "host"
         which = ", ".join(ranks[place] for place in found[:4]) + (", …" if len(found) > 4 else "")
         raise Refusal(
-            f"cannot import the output (ranks {which} each printed figures of {tool}: copies that ran at the same time "
-            "are not one result); give the output of a single copy",
+            f"cannot import the output ({kind}s {which} each printed figures of {tool}: copies that ran at the same "
+            f"time are not one result); give the lines of a single copy, for example those of {kind} {ranks[found[0]]}",
             Exit.WRONG_WORD,
         )
     return found[0] if found else 0
@@ -142,16 +155,21 @@ def summary(output: Output) -> tuple[str, ...]:
 def _nothing_read(tool: str, path: Path, text: str, found: Output) -> Refusal:
     """Return the refusal of a file without figures: the reason, the nearest line, and the tools that can be read."""
     why = found.remarks[0] if found.remarks else ""
+    lines, known = next(iter(clean(lines_of(text)[0]).streams.values())), _known(tool)
+    if other := known.other(lines) if known else "":
+        advice = f"known tools: {', '.join(tools())}"
+        return Refusal(f"cannot import {path} ({other}, which is not read); {advice}", Exit.WRONG_WORD)
     if not why:
-        lines = next(iter(clean(lines_of(text)[0]).streams.values()))
-        known = _known(tool)
         line = nearest(Lines(lines), known.expected if known else ())
         why = f"the line that comes closest is {quote(line)}" if line else "it has no lines"
+    if REMOVE_LINE in why:  # the remark states the next step
+        more = sum(REMOVE_LINE in remark for remark in found.remarks[1:])
+        others = f"; {counted(more, 'more line')} like this" if more else ""
+        return Refusal(f"cannot import {path} (no figures of {tool} remain): {why}{others}", Exit.WRONG_WORD)
     likely = next((one for one in tools() if one != tool and _has_figures(one, text)), "")
     advice = f"try octant import {likely}" if likely else f"give a whole output of {tool}"
     if found.account.interpreted and NOT_RECOGNISED in why and not likely:  # an output whose tables are all refused
         advice = "if that line does not change figures, correct or remove it in a copy of the file and import the copy"
-        why = why.replace(REMOVE, "")
     return Refusal(
         f"cannot import {path} (no figures of {tool} in it: {why}); {advice}; known tools: {', '.join(tools())}",
         Exit.WRONG_WORD,

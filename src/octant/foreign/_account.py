@@ -23,10 +23,11 @@ QUOTED = 5
 """Unrecognised lines that the summary of an import quotes."""
 MOST_REMARKS = 8
 LONGEST_QUOTE = 90
+REMOVE_LINE = "remove this line from a copy of the file and import the copy"
+"""The advice on an unrecognised line that may change figures."""
 LONGEST_MATCHED = 1000
 """Characters of a line that are compared with patterns. A longer line is never irrelevant."""
 NOT_RECOGNISED = "is not recognised"
-REMOVE = ". If it does not change them, remove this line from a copy of the file and import the copy"
 _BLANK = re.compile(r"[\W_]*")
 """Lines without a letter or digit: blank lines and rules."""
 
@@ -81,7 +82,18 @@ class KnownLines:
     syntax: re.Pattern[str]
     results: re.Pattern[str]  # the part of the syntax that holds results
     expected: tuple[str, ...] = ()  # lines of a whole output; the line of a file that is nearest to one is quoted
+    others: tuple[tuple[str, str], ...] = ()  # (pattern, program) of lines that similar programs print
     reasons: tuple[tuple[str, str], ...] = field(default=(), compare=False)  # (pattern, reason)
+
+    def other(self, lines: Iterable[Line]) -> str:
+        """Return the first line that a similar program printed, with its name; "" if there is none."""
+        found = (
+            f"{quote(line)} is of {program}"
+            for line in lines
+            for pattern, program in self.others
+            if re.fullmatch(pattern, line.text[:LONGEST_MATCHED])
+        )
+        return next(found, "")
 
     def reason(self, text: str) -> str:
         """Return why a line is irrelevant; "" if it is not known to be."""
@@ -106,6 +118,7 @@ def known_lines(path: Path) -> KnownLines | None:
         _any_of(pattern for pattern, _ in syntax),
         _any_of(pattern for pattern, result in syntax if result),
         tuple(data["expected"]),
+        tuple((pattern, entry["program"]) for entry in data.get("other", ()) for pattern in entry["patterns"]),
         tuple(reasons),
     )
 
@@ -180,7 +193,10 @@ def _is_like(pattern: re.Pattern[str], text: str) -> bool:
 def _refused(line: Line, affected: Sequence[Table]) -> str:
     names = ", ".join(f"{table.benchmark} (line {table.line})" for table in affected[:3])
     more = f" and {len(affected) - 3} more" if len(affected) > 3 else ""
-    return f"{quote(line)} {NOT_RECOGNISED} and may change figures, which are not imported: {names}{more}{REMOVE}"
+    return (
+        f"{quote(line)} {NOT_RECOGNISED} and may change figures, which are not imported: {names}{more}. If it does "
+        f"not change them, {REMOVE_LINE}"
+    )
 
 
 def quote(line: Line) -> str:

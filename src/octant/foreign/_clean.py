@@ -19,11 +19,15 @@ _CONTROL = re.compile(
 )
 _DAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d"
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
-_END = r"(?:<std\w{2,5}>: ?|(?:\]:?|:|\||,| -| \|)?(?: |$))"
+_SEPARATED = r"\]? ?(?:\||(?<= )-)(?: |$)"
+_END = r"(?:<std\w{2,5}>: ?|(?:\]:?|:|,)?(?: |$))"
+_TIMES = (
+    rf"\s*\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}(?: ?Z| ?[+-]\d\d:?\d\d)?", rf"\s*\[?{_DAY} {_CLOCK}(?: \d{{4}})?",
+    rf"\s*\[?{_CLOCK}",
+)  # fmt: skip
 _FORMS = (
-    ("time", re.compile(rf"\s*\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}(?: ?Z| ?[+-]\d\d:?\d\d)?{_END}")),
-    ("time", re.compile(rf"\s*\[?{_DAY} {_CLOCK}(?: \d{{4}})?{_END}")),
-    ("time", re.compile(rf"\s*\[?{_CLOCK}{_END}")),
+    # A dash or bar after a time is a separator only if the file as a whole has it: lines of a tool may begin with one.
+    *(("time", re.compile(time + end)) for end in (_SEPARATED, _END) for time in _TIMES),
     ("quote", re.compile(r"\s*>(?: |$)")),
     ("time", re.compile(r"\s*\[\s*\d{1,9}\.\d{3,9}\](?: |$)")),
     ("tag", re.compile(r"\s*\[[\w.@:-]{1,80},(?P<rank>\d{1,8})\]<std(?:out|err|diag)>: ?")),
@@ -32,6 +36,8 @@ _FORMS = (
     ("rank", re.compile(r"\s*(?P<rank>\d{1,8})>(?: |$)")),
     ("rank", re.compile(r"\s*[A-Za-z][\w.-]{0,60} (?P<rank>\d{1,8}):(?: |$)")),
     ("rank", re.compile(r"\s*(?P<rank>[A-Za-z][A-Za-z.-]{0,40}\d[\w.-]{0,60}):(?: |$)")),  # pdsh and others: the host
+    ("rank", re.compile(r"\s*(?P<rank>[A-Za-z][\w.-]{0,60}) +\|(?: |$)")),  # of groups of containers
+    ("journal", re.compile(r"\s*[A-Za-z][\w.-]{0,60} [A-Za-z(][\w./()-]{0,40}\[\d{1,8}\]:(?: |$)")),
 )
 """Kinds of prefixes. A tag is certain wherever it is; the others are recognised if most lines of the file have them."""
 _FEWEST = 3

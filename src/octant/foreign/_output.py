@@ -36,6 +36,7 @@ class Value:
     line: int  # of the file, from 1
     bound: float | None = None  # of a check: what the tool says it has to be within
     group: int = 0
+    printed: str = field(default="", compare=False)  # by the tool, with its own name: "HPL_time=-1"
 
 
 @dataclass(frozen=True)

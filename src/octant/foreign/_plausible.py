@@ -20,6 +20,11 @@ def was_measured(value: Value) -> bool:
     return low <= value.value <= high
 
 
+def _as_printed(value: Value) -> str:
+    """Return the name and the number of the tool, or ours if the reader did not keep them."""
+    return value.printed or f"{value.name} {value.value:.6g} {value.unit}"
+
+
 def measured(tables: tuple[Table, ...]) -> tuple[tuple[Table, ...], tuple[str, ...]]:
     """Return the tables without values that were not measured, and a remark that lists those.
 
@@ -40,9 +45,7 @@ def measured(tables: tuple[Table, ...]) -> tuple[tuple[Table, ...], tuple[str, .
             kept.append(replace(table, rows=tuple(rows)))
     if not missing:
         return tuple(kept), ()
-    listed = ", ".join(
-        f"{value.name} {value.value:.6g} {value.unit} (line {value.line})" for value in missing[:_LISTED]
-    )
+    listed = ", ".join(f"{_as_printed(value)} (line {value.line})" for value in missing[:_LISTED])
     more = f" and {len(missing) - _LISTED} more" if len(missing) > _LISTED else ""
     what = counted(len(missing), "value")
     return tuple(kept), (f"{what} of zero or out of any plausible range, not measured: {listed}{more}",)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from octant.foreign import Line, Lines, Output, Row, Table, Value
+from octant.foreign._account import quote
 from octant.foreign._text import Rounded, date_of, number_of, ranks_of, word_of
 
 _TITLE = re.compile(r"(?:This is the (?:DARPA/DOE )?)?(HPC Challenge Benchmark version ([0-9][\w.]*).*)")
@@ -149,6 +150,7 @@ class _Run:
     started: str = ""
     pairs: _Pairs = field(default_factory=dict)
     success: tuple[int, bool] | None = None  # line, and whether every test was right
+    opened: bool = False  # a section has begun
     whole: bool = False  # its summary has an end
     sections: dict[str, tuple[int, str]] = field(
         default_factory=dict
@@ -167,6 +169,7 @@ class _Reader:
         self.lines = lines
         self.runs: list[_Run] = [_Run(0)]
         self.section = ""
+        self.outside: Line | None = None  # the first line of results that is not in a summary
         self.listing = False  # whether the line before is a list of the input of HPL, which may go on
 
     def read(self) -> None:
@@ -182,6 +185,8 @@ class _Reader:
         if run.version or run.whole or run.seen:
             run.end = run.end or line.number - 1
             self.runs.append(_Run(line.number))
+        elif not run.opened:
+            run.begin = line.number  # what is above it was printed by other programs
         self.section = ""
         return self.runs[-1]
 
@@ -205,6 +210,9 @@ class _Reader:
         if found[1] == "Begin" and found[2] == "Summary" and (self.runs[-1].whole or self.runs[-1].seen):
             self.begin(line)
         run = self.runs[-1]
+        if not run.opened and not run.version and not run.seen:
+            run.begin = line.number
+        run.opened = True
         if found[1] == "End" and found[2] == "Summary" and self.section == "summary":
             run.whole, run.end = True, line.number
         self.section = found[2].lower().replace("_", "") if found[1] == "Begin" else ""
@@ -212,8 +220,10 @@ class _Reader:
 
     def pair(self, line: Line) -> bool:
         """Read a line of the summary."""
-        found = _PAIR.fullmatch(line.text) if self.section == "summary" else None
-        if not found:
+        found = _PAIR.fullmatch(line.text) if "=" in line.text else None
+        if found and found[1] in _KEYS and self.section != "summary":
+            self.outside = self.outside or line
+        if not found or self.section != "summary":
             return False
         run, key, number = self.runs[-1], found[1], number_of(found[2])
         if key in run.seen:
@@ -286,7 +296,10 @@ def read(lines: Lines) -> Output:
     cut = [run for run in runs if not run.whole]
     first = next((run for run in runs if run.version), reader.runs[0])
     started = next((run.started for run in runs if run.whole and run.started), "")
-    return Output("HPCC", first.version, first.version_line, tuple(tables), started, "", _remarks(runs, cut))
+    remarks = _remarks(runs, cut)
+    if reader.outside and not runs:
+        remarks = (f'{quote(reader.outside)} is in no summary: there is no "Begin of Summary section." above it',)
+    return Output("HPCC", first.version, first.version_line, tuple(tables), started, "", remarks)
 
 
 def _remarks(runs: list[_Run], cut: list[_Run]) -> tuple[str, ...]:
@@ -309,7 +322,9 @@ def _scaled(value: float, power: int) -> float:
 def _table(test: _Test, run: _Run) -> Table | None:
     pairs = run.pairs
     values = [
-        Value(ours, _scaled(pairs[key][1].value, power), unit, pairs[key][0])
+        Value(
+            ours, _scaled(pairs[key][1].value, power), unit, pairs[key][0], printed=f"{key}={pairs[key][1].value:.6g}"
+        )
         for key, ours, unit, power in test.figures
         if key in pairs
     ]

@@ -1,7 +1,7 @@
 """High-Performance Linpack of netlib and of vendors, also inside HPC Challenge: rows below `T/V N NB …`, then checks.
 
 Columns are found by their names; vendors add some (`Gflops (   per GPU)`). HPL-MxP, which solves in mixed precision, is
-a benchmark of its own.
+a benchmark of its own: rows with more columns, or NVIDIA's `HPL MxP Result`, where checks come before `GFLOPS = …`.
 """
 
 import math
@@ -11,23 +11,42 @@ from dataclasses import dataclass, field
 from octant.foreign import Line, Lines, Output, Row, Table, Value
 from octant.foreign._text import date_of, number_of, ranks_of, word_of
 
-_TITLE = re.compile(r"(HPLinpack|HPL-NVIDIA|HPL-AI(?:-NVIDIA)?|HPL-MxP(?:-NVIDIA)?)\s+v?([0-9][\w.]*)\s+--\s.*")
+_TITLE = re.compile(
+    r"(HPLinpack|HPL-NVIDIA|HPL-AI(?:-NVIDIA)?|HPL-MxP(?:-NVIDIA)?)\s+v?([0-9][\w.]*)\s+--\s.*"
+    r"|(AMD Zen HPL)\s+([0-9]\w*)"
+)
 _BOUND = re.compile(r"- Computational tests pass if scaled residuals are less than\s+(\S+)")
 _PRECISION = re.compile(r"- The relative machine precision \(eps\) is taken to be\s+(\S+)")
 _START = re.compile(r"HPL_pdgesv\(\) start time\s+(\w{3} \w{3}\s+\d+ [\d:]+ \d{4})")
 _NORMS = re.compile(r"\|\|[^=]{0,230}\|\|[^=]{0,80}")
 _CHECK = re.compile(r"\s*+([^\s.]*+\.?[^\s.]*+)\s*+\.{3,}+\s*+(PASSED|FAILED)\s*")
+_EMULATED = re.compile(r"(?:\[\w+\]:? *)?HPL_EMULATE_DOUBLE_PRECISION *[=:] *([0-9]+)\b.*")
+_SECTION = re.compile(r"(?:Begin|End) of \w{2,30} section\.?")
 _UNCHECKED = re.compile(r"([1-9][0-9]*) tests completed without checking.*")
 _FINISHED = re.compile(r"Finished +[0-9]+ tests? with the following results:")
-_VARIANT = re.compile(r"[WC][A-Z0-9]{2,15}")
+_VARIANT = re.compile(r"[WC][A-Za-z]{0,8}[0-9][A-Za-z0-9]{0,12}")
+_MXP_CELLS = re.compile(
+    r"N = (?P<N>[0-9]+), NB = (?P<NB>[0-9]+), NPROW = (?P<P>[0-9]+), NPCOL = (?P<Q>[0-9]+), "
+    r"SLOPPY-TYPE = (?P<type>\w{1,20})"
+)
+_MXP_RATE = re.compile(r"(LU )?GFLOPS = (\S+), per GPU = +(\S+)(?: -+ .*)?")
+_MXP_THRESHOLD = re.compile(r"Threshold [ .]*= +(\S+)")
+_MXP_RESULT = re.compile(r"\*+ HPL MxP Result +\*+")
 _USUAL_BOUND = 16.0
 _DOUBLE_EPS = 1.110223e-16
 _COLUMNS = ("T/V", "N", "NB", "P", "Q", "Time", "Gflops")
+_KNOBS = {"T/V": "variant", "SWP": "swap", "SLOPPY-TYPE": "precision"}
+"""Columns whose words are knobs."""
+_LOW_PRECISION = {"1": "FP8", "2": "FP16"}
+"""What NVIDIA's HPL-MxP means by the numbers of its option --sloppy-type."""
+_PRINTED = {"P": "NPROW", "Q": "NPCOL", "Gflops_IRS": "GFLOPS"}
+"""Names in NVIDIA's results in mixed precision of what other outputs have as columns."""
 _FIGURES = {
     "hpl": (("Gflops", "rate", "flop/s", 1e9), ("Time", "time", "s", 1.0), ("per-GPU", "rate per GPU", "flop/s", 1e9)),
     "hpl_mxp": (
         ("Gflops_IRS", "rate", "flop/s", 1e9), ("Gflops", "rate_factor", "flop/s", 1e9), ("Time", "t_factor", "s", 1.0),
         ("FGMRES", "t_refine", "s", 1.0), ("per-GPU", "rate per GPU", "flop/s", 1e9),
+        ("LU per-GPU", "rate_factor per GPU", "flop/s", 1e9),
     ),
 }  # fmt: skip
 """Column, our name, unit and factor, by benchmark. The rate of HPL-MxP counts factorisation and refinement."""
@@ -40,8 +59,11 @@ class _Found:
     line: int
     cells: dict[str, str]
     mixed: bool  # of HPL-MxP
+    lines: dict[str, int] = field(default_factory=dict)  # of cells that are not on the first line
+    titled: bool = False  # between NVIDIA's titles of its results
     started: str = ""
     end: int = 0  # the last line that can change its figures
+    bound: float | None = None  # of its residual, if it is not that of the run
     checks: list[Value] = field(default_factory=list)
 
 
@@ -57,7 +79,9 @@ class _Run:
     mixed: bool = False
     bound: float = _USUAL_BOUND
     precision: str = ""  # the relative machine precision, if it is not that of double
+    emulated: bool = False  # NVIDIA: double precision in other number formats
     unchecked: bool = False
+    other: bool = False  # HPC Challenge printed the title, and then a section
     found: list[_Found] = field(default_factory=list)
 
 
@@ -74,7 +98,9 @@ class _Reader:
 
     def read(self) -> None:
         for line in self.lines:
-            if self.title(line) or self.header(line) or self.row(line) or self.check(line) or self.head(line):
+            self.runs[-1].other |= not self.runs[-1].head_end and bool(_SECTION.fullmatch(line.text))
+            readers = (self.title, self.header, self.row, self.mixed, self.check, self.head)
+            if any(reader(line) for reader in readers):
                 self.lines.use(line)
             self.last = line.number
         self.close(self.last)
@@ -89,8 +115,8 @@ class _Reader:
         found = _TITLE.fullmatch(line.text)
         if not found:
             return False
-        run = self.runs[-1]
-        again = run.version if found[1] == "HPLinpack" else run.build  # a vendor's title comes before or after it
+        run, name, version = self.runs[-1], found[1] or found[3], found[2] or found[4]
+        again = run.version if name == "HPLinpack" else run.build  # a vendor's title comes before or after it
         if run.found or again:
             self.close(line.number - 1)
             run = _Run(line.number)
@@ -98,11 +124,11 @@ class _Reader:
         elif not run.version and not run.build:
             run.begin = line.number  # what is above it was printed by other programs
         self.columns = ()
-        run.mixed |= found[1] not in ("HPLinpack", "HPL-NVIDIA")
-        if found[1] == "HPLinpack":
-            run.version, run.version_line = word_of(found[2]), line.text
+        run.mixed |= name.startswith(("HPL-AI", "HPL-MxP"))
+        if name == "HPLinpack":
+            run.version, run.version_line = word_of(version), line.text
         else:
-            run.build = word_of(f"{found[1]} {found[2]}")
+            run.build = word_of(f"{name} {version}")
         return True
 
     def header(self, line: Line) -> bool:
@@ -115,11 +141,11 @@ class _Reader:
         if not self.columns:
             self.lines.refuse(line, "these columns are not known, and the rows below them are not imported")
             return False
-        known = {*_COLUMNS, *(figure[0] for figures in _FIGURES.values() for figure in figures)}
+        known = {*_COLUMNS, *_KNOBS, *(figure[0] for figures in _FIGURES.values() for figure in figures)}
         unknown = [word for word in words if word not in known]
         if unknown and line.text not in self.reported:
             self.reported.add(line.text)
-            self.lines.refuse(line, f"unknown columns ({word_of(' '.join(unknown))}) are not imported")
+            self.lines.refuse(line, f"unknown columns ({' '.join(unknown)[:60]}) are not imported")
         return True
 
     def row(self, line: Line) -> bool:
@@ -138,12 +164,39 @@ class _Reader:
         run.found.append(self.current)
         return True
 
+    def mixed(self, line: Line) -> bool:
+        """Read a line of NVIDIA's results in mixed precision, which begin and end with the same title."""
+        run = self.runs[-1]
+        if _MXP_RESULT.fullmatch(line.text):
+            ends = self.current is not None and self.current.titled
+            self.close(line.number - 1 + ends)
+            if not ends:
+                run.head_end = run.head_end or line.number - 1
+                self.current = _Found(line.number, {}, mixed=True, titled=True)
+                run.found.append(self.current)
+            return True
+        one = self.current
+        if one is None or not one.titled:
+            return False
+        if found := _MXP_CELLS.fullmatch(line.text):
+            one.cells |= {key: found[key] for key in ("N", "NB", "P", "Q")}
+            one.cells["SLOPPY-TYPE"] = _LOW_PRECISION.get(found["type"], found["type"])
+        elif (found := _MXP_RATE.fullmatch(line.text)) and number_of(found[2]) and number_of(found[3]):
+            rate, part = ("Gflops", "LU per-GPU") if found[1] else ("Gflops_IRS", "per-GPU")
+            one.cells |= {rate: found[2], part: found[3]}
+            one.lines |= {rate: line.number, part: line.number}
+        elif (found := _MXP_THRESHOLD.fullmatch(line.text)) and (number := number_of(found[1])):
+            one.bound = number.value
+        else:
+            return False
+        return True
+
     def check(self, line: Line) -> bool:
         name, _, verdict = line.text.partition("=")
         one = self.current
         if not one or not _NORMS.fullmatch(name) or not (check := _CHECK.fullmatch(verdict)):
             return False
-        number, bound = number_of(check[1]), self.runs[-1].bound
+        number, bound = number_of(check[1]), one.bound if one.bound is not None else self.runs[-1].bound
         value = number.value if number else math.nan
         name = f"residual_{len(one.checks) + 1}" if one.checks else "residual"
         one.checks.append(Value(name, value, "1", line.number, bound))
@@ -161,6 +214,8 @@ class _Reader:
             number = number_of(found[1])
             plain = number and math.isclose(number.value, _DOUBLE_EPS, rel_tol=1e-3)
             run.precision = "" if plain else word_of(found[1])
+        elif found := _EMULATED.fullmatch(line.text):
+            run.emulated = int(found[1]) > 0
         elif (found := _START.fullmatch(line.text)) and run.found:
             run.found[-1].started = date_of(found[1])
         elif _UNCHECKED.fullmatch(line.text):
@@ -178,8 +233,13 @@ def read(lines: Lines) -> Output:
     reader.read()
     tables, remarks = [], []
     for run in reader.runs:
+        if (run.version or run.build) and not (run.head_end or run.other):
+            remarks.append(f"the run that begins at line {run.begin} has no results")
         for one in run.found:
-            if not one.checks and not run.unchecked:
+            if lacking := {"N", "NB", "P", "Q", "Gflops_IRS" if one.titled else "Gflops"} - one.cells.keys():
+                missing = ", ".join(sorted(_PRINTED.get(name, name) for name in lacking))
+                remarks.append(f"the results that begin at line {one.line} lack {missing}, and are not imported")
+            elif not one.checks and not run.unchecked:
                 remarks.append(f"line {one.line} has no verdict below it, and is not imported")
             elif table := _table(run, one):
                 tables.append(table)
@@ -198,9 +258,19 @@ def _table(run: _Run, one: _Found) -> Table | None:
         return None
     benchmark = "hpl_mxp" if one.mixed else "hpl"
     figures = [figure for figure in _FIGURES[benchmark] if figure[0] in cells]
-    values = [Value(ours, numbers[name].value * times, unit, one.line) for name, ours, unit, times in figures]
+    values = [
+        Value(
+            ours,
+            numbers[name].value * times,
+            unit,
+            one.lines.get(name, one.line),
+            printed=f"{_PRINTED.get(name, name)}={cells[name]}",
+        )
+        for name, ours, unit, times in figures
+    ]
     knobs = {"n": word_of(cells["N"]), "block": word_of(cells["NB"]), "grid": f"{rows}x{columns}"}
-    knobs["variant"] = word_of(cells["T/V"])
+    knobs |= {ours: word_of(cells[name]) for name, ours in _KNOBS.items() if name in cells}
+    knobs |= {"double": "emulated"} if run.emulated else {}
     knobs |= {name: told for name, told in (("build", run.build), ("eps", run.precision)) if told}
     scope = ((run.begin, run.head_end), (one.line, one.end))
     row = Row(one.line, {}, (*values, *one.checks))

@@ -21,7 +21,9 @@ _GROUPS = re.compile(r"Using\s+([0-9]+)\s+work groups")
 _THREAD = re.compile(r"Group: [0-9]+ Thread [0-9]+ Global Thread [0-9]+ running on \w+ ([0-9]{1,7}) - Vector length .*")
 _STREAM = re.compile(r"Allocate: Process running on .{1,60}\(Domain (\w{1,20})\) - .* Offset ([0-9]{1,18}) .*")
 _FIRST_TOUCH = re.compile(r"Initialization: (First|Each) thread in domain .*")
-_VERSION = re.compile(r"(?:LIKWID MICRO BENCHMARK|likwid-bench)\s+(?:--\s+)?(?:Version\s+)?v?([0-9][\w.]*)")
+_VERSION = re.compile(
+    r"(?:LIKWID MICRO BENCHMARK|likwid-bench)\s+(?:--\s+)?(?:Version\s+)?v?([0-9][\w.]*)(?:\s+\(.{0,80}\))?"
+)
 _WANTED = {
     "MByte/s": ("bandwidth", "B/s", 1e6),
     "MFlops/s": ("rate", "flop/s", 1e6),
@@ -37,6 +39,7 @@ class _Block:
 
     begin: int
     test: str = ""
+    opened: bool = False  # whether a line of it was read
     groups: int = 1
     threads: int | None = None
     cpus: set[int] = field(default_factory=set)
@@ -91,6 +94,8 @@ def read(lines: Lines) -> Output:
             block = _Block(line.number, found[1])
             lines.use(line)
         elif _take(block, line, lines):
+            if not block.opened:
+                block.begin, block.opened = line.number, True  # what is above it was printed by other programs
             lines.use(line)
     if block.pairs:
         remarks.append(f"the block of {block.test or 'an unknown test'} has no end, and is not imported")
@@ -144,7 +149,8 @@ def _table(block: _Block, end: int) -> Table | None:
     values = []
     for key, (name, unit, scale) in _WANTED.items():
         if key in pairs and (key != "MByte/s" or megabyte) and (key != "MFlops/s" or flops):
-            values.append(Value(name, pairs[key][1].value * scale, unit, pairs[key][0]))
+            printed = f"{key}: {pairs[key][1].value:.6g}"
+            values.append(Value(name, pairs[key][1].value * scale, unit, pairs[key][0], printed=printed))
     size = str(round(pairs["Size (Byte)"][1].value))
     first = min(number for number, _ in pairs.values())
     sizes = {"bytes": size} if count_of(size) is not None else {}

@@ -16,7 +16,8 @@ _TITLE = re.compile(
 _SERIAL = re.compile(r"\bSER\b|\bSerial\b")
 _USUAL = frozenset(["NPB", "SER", "Serial", "OMP", "OpenMP", "MPI", "MZ", "Parallel", "C", "version", "with"])
 """Words of titles that tell no program models apart but those that the numbers of ranks and threads show."""
-_START = re.compile(r"([A-Z]{2}(?:-MZ)?) Benchmark Completed\.?")
+_START = re.compile(r"([A-Z]{2}(?:-MZ)?)(?: NPB-\w{1,20})? Benchmark Completed\.?")
+_IO = re.compile(r"BTIO -- (\S.{0,40}?)\s+write interval: +[0-9]+")
 _PAIR = re.compile(r"([A-Za-z][A-Za-z/_ ]{2,30}?)\s*=\s*(\S.*)")
 _RANKS = ("Total processes", "Number of processes")
 _ACTIVE = "Active processes"  # of all; the others wait
@@ -33,6 +34,7 @@ class _Run:
 
     begin: int
     end: int = 0
+    io: str = ""  # how BT writes its solution; "": it does not
     program: str = ""  # what its title states of the version and the programming model; "": it has no title
     name: str = ""  # the benchmark whose block of results is there
     pairs: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -75,6 +77,9 @@ def _take(runs: list[_Run], line: Line) -> bool:
             runs.append(_Run(line.number))
         runs[-1].program, runs[-1].begin = title[1], line.number  # what is above it was printed by other programs
         return True
+    if writes := _IO.fullmatch(line.text):
+        run.io = word_of(writes[1])
+        return True
     if begun := _START.fullmatch(line.text):
         if run.name:
             runs.append(_Run(run.end + 1))
@@ -107,8 +112,16 @@ def _table(run: _Run) -> Table | None:
     rate = number_of(pairs["Mop/s total"][1]) if "Mop/s total" in pairs else None
     if seconds is None:
         return None
-    values = [Value("rate", rate.value * 1e6, "op/s", pairs["Mop/s total"][0])] if rate else []
-    values.append(Value("time", seconds.value, "s", line))
+
+    def printed(key: str) -> str:
+        return f"{key}={pairs[key][1]}"
+
+    values = (
+        [Value("rate", rate.value * 1e6, "op/s", pairs["Mop/s total"][0], printed=printed("Mop/s total"))]
+        if rate
+        else []
+    )
+    values.append(Value("time", seconds.value, "s", line, printed=printed("Time in seconds")))
     at, verdict = pairs["Verification"]
     performed = "NOT" not in verdict.upper().split()
     if performed:
@@ -116,6 +129,7 @@ def _table(run: _Run) -> Table | None:
     knobs = {ours: word_of("".join(pairs[key][1].split())) for key, ours in _KNOBS.items() if key in pairs}
     if model := [word for word in re.findall(r"[A-Za-z]+", run.program) if word not in _USUAL]:
         knobs["program"] = word_of("_".join(model).lower())
+    knobs |= {"io": run.io} if run.io else {}
     ranks, threads = _shape(run)
     row = Row(line, {}, tuple(values))
     return Table(

@@ -19,14 +19,27 @@ _RANKS = re.compile(r"Data is distributed across\s+([0-9]+) MPI ranks")
 _THREADS = re.compile(
     r"Number of Threads\s+(?P<how>requested(?: for each MPI rank)?|counted(?: for rank 0)?)?\s*=\s*(?P<count>[0-9]+)"
 )
-_ROW = re.compile(r"([A-Za-z]\w{2,11})\s*:?\s+([-+0-9.,eE]+(?:\s+\S+){1,7})")
+_NUMBER = r"(?:[-+0-9.,eE]+|[-+]?(?:inf|nan)\w*|\*+)"
+_ROW = re.compile(rf"([A-Za-z]\w{{2,11}})\s*:?\s+({_NUMBER}(?:\s+\S+){{1,7}})")
 _RIGHT, _WRONG = re.compile(r"Solution Validates.*"), re.compile(r"Failed Validation on array.*", re.IGNORECASE)
+_OPENING = re.compile(r"Double precision appears to have\s+[0-9]+ digits of accuracy")
 _LINES_ABOVE_TITLE = 6
+"""The version in Fortran prints up to so many lines before its title."""
 _ARRAYS = {"Copy": 2, "Scale": 2, "Add": 3, "Triad": 3}
 _COLUMNS = {
     "Best Rate MB/s": "bandwidth", "Rate (MB/s)": "bandwidth", "Avg time": "t_avg", "RMS time": "t_avg",
     "Min time": "t_min", "Max time": "t_max",
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Timings:
+    """A row of the table."""
+
+    line: int
+    kernel: str
+    numbers: dict[str, Rounded]  # by our names
+    printed: dict[str, str]  # likewise: the title of the column and the word
 
 
 @dataclass
@@ -41,7 +54,8 @@ class _Run:
     ranks: int | None = 1
     threads: int | None = None
     columns: tuple[str, ...] = ()
-    rows: list[tuple[int, str, dict[str, Rounded]]] = field(default_factory=list)  # line, kernel, numbers by our names
+    titles: tuple[str, ...] = ()  # of the columns, as they are in the file
+    rows: list["_Timings"] = field(default_factory=list)
     verdict: tuple[int, bool] | None = None  # the line, and whether the results are wrong
 
 
@@ -51,15 +65,22 @@ class _Reader:
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
         self.runs = [_Run(0)]
+        self.opening = 0  # the first of the lines that the version in Fortran prints above its title
 
     def read(self) -> None:
         for line in self.lines:
             verdict = self.runs[-1].verdict
+            opens = _OPENING.fullmatch(line.text) or _ELEMENT.fullmatch(line.text)
+            if opens and not self.near_opening(line):
+                self.opening = line.number
             begins = self.header_of(line) or any(one.match(line.text) for one in (_RIGHT, _VERSION, _ELEMENT))
             if verdict and begins:
                 self.runs.append(_Run(verdict[0] + 1))
             if self.head(line) or self.header(line) or self.row(line) or self.checked(line):
                 self.lines.use(line)
+
+    def near_opening(self, line: Line) -> bool:
+        return bool(self.opening) and line.number - self.opening <= _LINES_ABOVE_TITLE
 
     def head(self, line: Line) -> bool:
         run, text = self.runs[-1], line.text
@@ -67,8 +88,8 @@ class _Reader:
             if run.version:  # the run before has no verdict
                 run = _Run(line.number)
                 self.runs.append(run)
-            # What is further above was printed by other programs; the version in Fortran prints a few lines first.
-            run.begin = max(run.begin, line.number - _LINES_ABOVE_TITLE)
+            above = self.opening if self.near_opening(line) else line.number
+            run.begin = max(run.begin, above)  # what is further above was printed by other programs
             run.version, run.version_line = word_of(found[1]), text
             run.ranks = None if run.version.startswith("1.") else 1  # versions of MPI
         elif found := _ELEMENT.fullmatch(text):
@@ -95,6 +116,7 @@ class _Reader:
             return False
         run = self.runs[-1]
         run.columns, run.rows = tuple(_COLUMNS.get(cell, "") for cell in cells), []
+        run.titles = tuple(cells)
         unknown = [cell for cell, ours in zip(cells, run.columns, strict=True) if not ours]
         if unknown:
             self.lines.refuse(line, f"unknown columns ({', '.join(unknown)[:60]}) are not imported")
@@ -114,7 +136,11 @@ class _Reader:
             self.lines.refuse(line, "its values are not those of the columns, and it is not imported")
             return False
         named = {ours: number for ours, number in zip(run.columns, numbers, strict=True) if ours and number}
-        run.rows.append((line.number, found[1], named))
+        printed = {
+            ours: f"{found[1]}: {title}={word}"
+            for ours, title, word in zip(run.columns, run.titles, words, strict=True)
+        }
+        run.rows.append(_Timings(line.number, found[1], named, printed))
         return True
 
     def checked(self, line: Line) -> bool:
@@ -138,8 +164,15 @@ def read(lines: Lines) -> Output:
     for run in reader.runs:
         if run.verdict:
             tables += _tables(run, run.verdict)
+            if lacking := [kernel for kernel in _ARRAYS if kernel not in {row.kernel for row in run.rows}]:
+                last = run.rows[-1].line
+                remarks.append(f"the table that ends at line {last} has no row of {', '.join(lacking)}")
         elif run.rows:
-            remarks.append(f"no line below line {run.rows[-1][0]} says whether the results are right; not imported")
+            untitled = "" if run.version else ", and no title of STREAM is above it"
+            last = run.rows[-1].line
+            remarks.append(f"no line below line {last} says whether the results are right{untitled}; not imported")
+        elif run.version:
+            remarks.append(f"the run that begins at line {run.begin} has no results")
     first = next((run for run in reader.runs if run.version), reader.runs[0])
     return Output("STREAM", first.version, first.version_line, tuple(tables), remarks=tuple(remarks[:3]))
 
@@ -148,26 +181,27 @@ def _tables(run: _Run, verdict: tuple[int, bool]) -> list[Table]:
     """A table for each loop."""
     array_bytes = run.elements * run.element if run.elements and run.element else None
     stated = [
-        Stated(_ARRAYS[name] * array_bytes, numbers["t_min"], numbers["bandwidth"])
-        for _, name, numbers in run.rows
-        if array_bytes and {"t_min", "bandwidth"} <= numbers.keys()
+        Stated(_ARRAYS[row.kernel] * array_bytes, row.numbers["t_min"], row.numbers["bandwidth"])
+        for row in run.rows
+        if array_bytes and all(row.numbers[name].value > 0 for name in ("t_min", "bandwidth") if name in row.numbers)
+        if {"t_min", "bandwidth"} <= row.numbers.keys()
     ]
     megabyte: float | None = 1e6
     if stated:
-        solution = solve(stated, (1.0,), f"the rates at line {run.rows[0][0]}")
+        solution = solve(stated, (1.0,), f"the rates at line {run.rows[0].line}")
         megabyte = common_megabyte([solution], "the file")
     tables = []
-    for line, name, numbers in run.rows:
+    for read in run.rows:
         values = [
-            Value(ours, number.value * (megabyte or 0), "B/s", line)
+            Value(ours, number.value * (megabyte or 0), "B/s", read.line, printed=read.printed[ours])
             if ours == "bandwidth"
-            else Value(ours, number.value, "s", line)
-            for ours, number in numbers.items()
+            else Value(ours, number.value, "s", read.line, printed=read.printed[ours])
+            for ours, number in read.numbers.items()
             if ours != "bandwidth" or megabyte
         ]
         values.append(Value("validation", float(verdict[1]), "1", verdict[0], 0.0))
-        size = {"bytes": str(_ARRAYS[name] * array_bytes)} if array_bytes else {}
-        row = Row(line, size, tuple(values))
-        knobs = {"kernel": name.lower()}
-        tables.append(Table("stream", line, (row,), knobs, run.ranks, run.threads, scope=((run.begin, verdict[0]),)))
+        size = {"bytes": str(_ARRAYS[read.kernel] * array_bytes)} if array_bytes else {}
+        row = Row(read.line, size, tuple(values))
+        scope, knobs = ((run.begin, verdict[0]),), {"kernel": read.kernel.lower()}
+        tables.append(Table("stream", read.line, (row,), knobs, run.ranks, run.threads, scope=scope))
     return tables

@@ -60,16 +60,18 @@ def named_results(figure: Figure) -> list[NamedValue]:
 
 
 def told_results(figure: Figure, point: Point) -> tuple[Result, ...]:
-    """The results of a launch of a figure that are shown: of a program with a wrong answer only its checks.
+    """The results of a launch that are shown: of a program or an import with a wrong answer only its checks.
 
-    All others are times, memory and values of the user, which may be rates; the failed check states the checked value.
+    All others are times, memory, and values of the user or the tool, which may be rates; the failed check states the
+    checked value.
     """
     return point.checks if has_no_speed(figure) else point.results
 
 
 def has_no_speed(figure: Figure) -> bool:
-    """Whether it is of a user's program that gave a wrong answer in some launch of the cell."""
-    return bool(figure.wrong) and is_program(figure.workload.name)
+    """Return whether a user's program, or an imported benchmark, gave a wrong answer in some launch of the cell."""
+    imported = any("imported" in point.notes for point in figure.points)
+    return bool(figure.wrong) and (imported or is_program(figure.workload.name))
 
 
 def checks(figure: Figure) -> list[NamedValue]:

@@ -23,6 +23,8 @@ SWEPT = "bytes"
 MEMORY, NOT_STATED = "memory", "not-stated"
 """The knob that says where buffers are, and its value if a reader knows only that they may differ."""
 _Conditions = tuple[str, frozenset[tuple[str, str]], int | None]
+NAME_WIDTH = 32
+"""Characters of the name of a figure with its ranks or threads, as in `octant.analysis.names`."""
 
 
 @dataclass
@@ -56,8 +58,9 @@ def create(
     _check_each_once(outputs)
     questions: dict[str, _Question] = {}
     apart = _kept_apart(outputs, ranks)
+    differing = _differing_knobs(table for _, table in apart)
     for number, table in apart:
-        _add(questions, tool, number, table)
+        _add(questions, tool, number, table, differing[table.benchmark])
     repeated = _repeated(questions)
     run = store.create(
         f"import {tool} {' '.join(str(path) for path, _ in outputs)}",
@@ -174,8 +177,38 @@ def _unstated(table: Table) -> tuple[str, ...]:
     return (*(("ranks",) if table.ranks is None else ()), *(("threads",) if table.threads is None else ()))
 
 
-def _add(questions: dict[str, _Question], tool: str, number: int, table: Table) -> None:
-    """Sorts the rows of a table by ask and cell."""
+def _differing_knobs(tables: Iterable[Table]) -> dict[str, list[str]]:
+    """Return by benchmark the knobs of which its tables have several values, in their order in the file."""
+    seen: dict[str, list[Table]] = {}
+    for table in tables:
+        seen.setdefault(table.benchmark, []).append(table)
+    differing = {}
+    for benchmark, ones in seen.items():
+        names = dict.fromkeys(name for one in ones for name in one.knobs if name != SWEPT)
+        differing[benchmark] = [name for name in names if len({one.knobs.get(name) for one in ones}) > 1]
+    return differing
+
+
+def _short_name(table: Table, differing: Sequence[str]) -> str:
+    """Return the benchmark with what tells its tables apart, or "" if a tile has no room for that.
+
+    `LU, class A`; `hpl 184320` where the names of the knobs are too long.
+    """
+    room = NAME_WIDTH - len(
+        ", threads not stated" if table.threads is None and table.ranks in (None, 1) else ", 128 threads"
+    )
+    whole = ", ".join([table.benchmark, *(f"{name} {table.knobs[name]}" for name in differing)])
+    bare = f"{table.benchmark} {' '.join(table.knobs[name] for name in differing)}"
+    return next((text for text in (whole, bare) if len(text) <= room), "") if differing else ""
+
+
+def _add(questions: dict[str, _Question], tool: str, number: int, table: Table, differing: Sequence[str]) -> None:
+    """Sorts the rows of a table by ask and cell.
+
+    Args:
+        differing: knobs that tell the tables of its benchmark apart: they are in the short name.
+    """
+    short = _short_name(table, [name for name in differing if name in table.knobs])
     ours = named(tool, table.benchmark, table.knobs)
     further = [f"{name} {value}" for name, value in table.knobs.items() if name != SWEPT]
     if table.ranks != 1 and table.threads and table.threads > 1:
@@ -186,7 +219,8 @@ def _add(questions: dict[str, _Question], tool: str, number: int, table: Table) 
         size = knobs.pop(SWEPT, "")
         ask = Ask(
             Subject(ours.workload), knobs, Shape(table.ranks or 1, unstated=_unstated(table)),
-            show=Presentation(", ".join([table.benchmark, *further]), test=table.benchmark),
+            show=Presentation(", ".join([table.benchmark, *further]), test=table.benchmark,
+                short=short),
         )  # fmt: skip
         key = f"{ask.key} {bool(size)}"
         question = questions.setdefault(key, _Question(ask))
