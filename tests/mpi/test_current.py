@@ -48,7 +48,8 @@ def test_every_name_is_found_in_every_spelling() -> None:
     """As it is, in lower case, and as a variable of the environment."""
     for held, one in NAMES:
         for name in one.names():
-            for spelling in (name, name.lower(), held.environment + name if not name.startswith("-") else name):
+            lower = name if len(name) == 2 else name.lower()  # -n and -N are two options
+            for spelling in (name, lower, held.environment + name if not name.startswith("-") else name):
                 assert any(f.setting is one for f in find(spelling)), (held.title, spelling)
 
 
@@ -303,17 +304,41 @@ def test_a_long_list_of_counterparts_is_cut() -> None:
         (["--cpu-bind=cores"], "srun --cpu-bind=cores -n 2 ./prog"),
         (["--map-by", "ppr:2:package:PE=4"], "mpirun --map-by ppr:2:package:PE=4 -n 2 ./prog"),
         (["--bind-to", "core"], "mpirun --bind-to core -n 2 ./prog"),
-        (["-bind-to", "core"], "mpirun --bind-to core -n 2 ./prog"),
+        (["-bind-to", "core"], "mpiexec -bind-to core -n 2 ./prog"),
         (["--exact"], "srun --exact -n 2 ./prog"),
+        (["-c", "8"], "srun -c 8 -n 2 ./prog"),
+        (["-N", "2"], "srun -N 2 -n 2 ./prog"),
+        (["-n", "4"], "srun -n 4 ./prog"),
+        (["-m", "block:cyclic"], "srun -m block:cyclic -n 2 ./prog"),
+        (["-ppn", "4"], "mpiexec -ppn 4 -n 2 ./prog"),
     ],
 )
-def test_an_option_is_answered_once_with_a_line_that_gives_it(words: list[str], line: str) -> None:
+def test_an_option_is_answered_with_a_line_that_gives_it(words: list[str], line: str) -> None:
+    """Once by each launcher that has it, that with exactly this name first."""
     (word,) = writer.phrases(words)
     text = writer.entry_text(word, None)
-    assert text.startswith("--")
-    assert f"how to set it  {line}\n" in text
-    assert text.count("how to set it") == 1
+    name = word.partition("=")[0]
+    assert text.startswith(f"{name}  (")
+    first = text.index("how to set it")
+    assert text[first:].startswith(f"how to set it  {line}\n")
+    assert text.count("how to set it") == len(find(name)) == len({one.key for one in find(name)})
     assert "is not one of its values" not in text
+
+
+def test_a_letter_alone_is_no_option() -> None:
+    assert find("c") == find("n") == ()
+    assert [one.setting.name for one in find("-n") + find("-N")] == ["SLURM_NTASKS", "SLURM_NNODES"]
+
+
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [
+        ("MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE", "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE  (MPICH): listed, but ch4 builds never"),
+        ("DCMF_EAGER", "DCMF_EAGER  (Blue Gene/P; 1200 bytes)"),
+    ],
+)
+def test_a_name_of_a_purpose_is_the_head_of_its_page(name: str, head: str) -> None:
+    assert writer.entry_text(name, None).startswith(head)
 
 
 def test_a_value_that_the_library_takes_is_not_called_unknown() -> None:

@@ -159,11 +159,16 @@ def problems(held: Mapping[str, SettingLibrary]) -> list[str]:
 
 
 def _about_names(library: SettingLibrary, number: int) -> Iterator[str]:
-    ours = {name.lower() for name in library.setting[number].names()}
-    before = {name.lower() for other in library.setting[:number] for name in other.names()}
+    ours = {_plain(name) for name in library.setting[number].names()}
+    before = {_plain(name) for other in library.setting[:number] for name in other.names()}
     yield from (f"the name {name} is used twice" for name in sorted(ours & before))
     if library.environment and library.setting[number].name.startswith(library.environment):
         yield f"the name has the prefix {library.environment}, which the library adds"
+
+
+def _plain(name: str) -> str:
+    """A name without case, which counts only in options of a letter: `-n` and `-N` are two."""
+    return name if len(name) == len("-n") else name.lower()
 
 
 def _about_facts(one: CurrentSetting) -> Iterator[str]:

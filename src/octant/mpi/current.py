@@ -92,9 +92,19 @@ def find(text: str) -> tuple[Found, ...]:
         for found in _index().get(_key(new + wanted.removeprefix(_key(old))), ())
         if found.key == key
     )
-    option = text.strip().startswith("-")
-    ordered = sorted(found, key=lambda one: (one.name.startswith("-") != option, not _is_owner(one)))
-    return tuple({(one.key, one.setting.name): one for one in reversed(ordered)}.values())[::-1]
+    written = text.strip()
+    option = written.startswith("-")
+    if len(written) == len("-n") and option:  # -n and -N are two options; a letter alone is no name
+        found = tuple(one for one in found if one.name == written)
+    elif len(wanted) == 1:
+        found = ()
+    ordered = sorted(
+        found, key=lambda one: (one.name.startswith("-") != option, one.name != written, not _is_owner(one))
+    )
+    once: dict[tuple[str, str], Found] = {}
+    for one in ordered:
+        once.setdefault((one.key, one.setting.name), one)
+    return tuple(once.values())
 
 
 def _is_owner(found: Found) -> bool:

@@ -31,6 +31,7 @@ _KINDS = {
 }  # fmt: skip
 _SOURCES = {"listing": "listed by {}, {}", "run": "launched: {}, {}", "manual": "documentation: {}, {}"}
 _MOST_LISTED = 24
+_NUMBER_OF_RANKS = ("-n", "--ntasks")  # options that the line has already
 _MOST_COUNTERPARTS = 3  # of one library
 
 
@@ -152,6 +153,10 @@ def _line(found: Found, value: str) -> str:
     if not found.name.startswith("-"):
         return found.library.line.format(name=found.name, value=value)
     line = found.library.option_line
+    if not found.name.startswith("--"):
+        line = line.replace("={value}", " {value}")
+    if found.name in _NUMBER_OF_RANKS:
+        line = line.replace(" -n 2", "")
     if found.setting.kind == "yes-no":
         line = line.replace("={value}", "").replace(" {value}", "")
     return line.format(name=found.name, value=value)

@@ -77,7 +77,8 @@ def entry_text(word: str, inventory: Inventory | None, installed: Inventory | No
     documented = not own and bool(said) and (not held or is_named(said[0], name))
     library = neutral.Library(inventory.library, inventory.version) if inventory else None
     parts = [neutral_text(own, library, text_width())] if own else []
-    parts += [_knob_text(knob, inventory) for knob in held if inventory is not None or not (own or documented)]
+    shown = [knob for knob in held if inventory is not None or not (own or documented)]
+    parts += [_place_text(knob, name) + _knob_text(knob, inventory) for knob in shown]
     if documented:
         if not is_named(said[0], name) and is_today(name):
             head = f"{name}: the tables have no entry of this name. It is named as serving the purpose of what follows."
@@ -152,6 +153,16 @@ def _unknown(name: str, inventory: Inventory | None) -> str:
     return f"no setting {name!r} in Octant's tables; " + (
         table_text(name) or "`octant settings` and `octant catalogue settings` list them"
     )
+
+
+def _place_text(knob: MpiKnob, name: str) -> str:
+    """The library of a name and what is known of it there, as a head of the purpose to which it belongs."""
+    plain = name.removeprefix("OMPI_MCA_")
+    facts = [f"({o.system}{'; ' + o.default if o.default else ''})" for o in knob.originals if o.name == plain]
+    for e in (e for e in knob.equivalents if e.name == plain):
+        versions = " ".join(filter(None, [e.since and f"from {e.since}", e.until and f"before {e.until}"]))
+        facts.append(f"({TITLES[e.library]}{' ' + versions if versions else ''}){': ' + e.note if e.note else ''}")
+    return textwrap.fill(f"{name}  {'; '.join(facts)}", text_width(), subsequent_indent="  ") + "\n" if facts else ""
 
 
 def _knob_text(knob: MpiKnob, inventory: Inventory | None) -> str:
