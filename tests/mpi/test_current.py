@@ -375,6 +375,13 @@ def test_a_misspelt_name_is_no_beginning_of_an_old_one(asked: str, near: str) ->
         assert writer.entry_text(asked, None)
 
 
+def test_only_an_option_is_suggested_for_an_option() -> None:
+    with pytest.raises(ValueError, match="no setting '-bysocket' in Octant's tables"):
+        writer.entry_text("-bysocket", None)
+    with pytest.raises(ValueError, match="no setting '--cpu-bnd'; did you mean --cpu-bind"):
+        writer.entry_text("--cpu-bnd", None)
+
+
 def test_an_unknown_name_is_called_unknown() -> None:
     with pytest.raises(ValueError, match=r"no setting 'I_MPI_DEVICE'; .* longer name I_MPI_FALLBACK_DEVICE"):
         writer.entry_text("I_MPI_DEVICE=rdssm", None)

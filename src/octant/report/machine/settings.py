@@ -138,7 +138,8 @@ def _near(name: str, inventory: Inventory | None) -> list[str]:
         *(n for knob in knobs() for n in knob.names()),
         *(own.name for own in neutral.settings()),
     ]
-    return suggest(name, [*known, *(inventory.values if inventory else ())])
+    near = suggest(name, [*known, *(inventory.values if inventory else ())])
+    return [word for word in near if word.startswith("-")] if name.startswith("-") else near
 
 
 def _unknown(name: str, inventory: Inventory | None) -> str:
