@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from octant.catalogue.current_settings import libraries
 from octant.catalogue.lookup import edits
-from octant.mpi.current import find, find_words, installed_text, join_words, purpose, suggest, value_remarks
+from octant.mpi.current import Found, find, find_words, installed_text, join_words, purpose, suggest, value_remarks
 from octant.mpi.inventory import Inventory, parse_mpivars
 from octant.report.machine import settings as writer
 from octant.report.machine.current import INFERRED, current_json, current_text, words_text
@@ -47,7 +48,8 @@ def test_every_name_is_found_in_every_spelling() -> None:
     """As it is, in lower case, and as a variable of the environment."""
     for held, one in NAMES:
         for name in one.names():
-            for spelling in (name, name.lower(), held.environment + name if not name.startswith("-") else name):
+            lower = name if len(name) == 2 else name.lower()  # -n and -N are two options
+            for spelling in (name, lower, held.environment + name if not name.startswith("-") else name):
                 assert any(f.setting is one for f in find(spelling)), (held.title, spelling)
 
 
@@ -245,3 +247,185 @@ def test_inferred_meanings_and_unknown_removals_are_said() -> None:
     (found,) = current_json("I_MPI_SHM_FBOX", "", None)
     assert (found["inferred"], found["absent"], found["until"]) == (True, "2021.1", "")
     assert "(Inferred from the name.)" in words_text("shm fbox", 100)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("MKL_VERBOSE", "MPIR_CVAR_DEBUG_SUMMARY"),
+        ("KMP_BLOCKTIME", "OMPI_MCA_mpi_yield_when_idle"),
+        ("UCX_TLS", "OMPI_MCA_btl_sm_segment_size"),
+        ("UCX_TLS", "MPIR_CVAR_NUM_CLIQUES"),
+        ("FI_PROVIDER", "MPIR_CVAR_NOLOCAL"),
+        ("mpi_leave_pinned", "MPIR_CVAR_CH4_OFI_RNDV_PROTOCOL"),
+        ("FI_OFI_RXM_USE_SRX", "I_MPI_DYNAMIC_CONNECTION"),
+        ("coll_tuned_allreduce_algorithm", "I_MPI_TUNING_BIN"),
+        ("I_MPI_ADJUST_ALLREDUCE", "MPIR_CVAR_DEVICE_COLLECTIVES"),
+    ],
+)
+def test_settings_of_another_purpose_are_no_counterparts(name: str, other: str) -> None:
+    """Helpers of a neutral setting, members of a wide knob, and libraries that have nothing to do with messages."""
+    (found,) = find(name)
+    assert other not in {each for names in purpose(found).names.values() for each in names}
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("UCX_TLS", "FI_PROVIDER"),
+        ("UCX_RNDV_THRESH", "OMPI_MCA_btl_sm_eager_limit"),
+        ("I_MPI_ADJUST_ALLREDUCE", "OMPI_MCA_coll_tuned_allreduce_algorithm"),
+        ("I_MPI_ADJUST_BCAST", "MPIR_CVAR_BCAST_INTRA_ALGORITHM"),
+        ("NCCL_IB_HCA", "UCX_NET_DEVICES"),
+        ("MKL_VERBOSE", "OPENBLAS_VERBOSE"),
+        ("KMP_BLOCKTIME", "OMP_WAIT_POLICY"),
+    ],
+)
+def test_settings_of_one_purpose_are_counterparts(name: str, other: str) -> None:
+    (found,) = find(name)
+    assert other in {each for names in purpose(found).names.values() for each in names}
+
+
+def test_every_counterpart_has_a_page_of_its_own_and_is_not_removed() -> None:
+    for held, one in NAMES:
+        for other in (
+            name for names in purpose(Found(_KEYS[held.title], held, one, one.name)).names.values() for name in names
+        ):
+            assert find(other), (one.name, other)
+            assert not find(other)[0].setting.gone(), (one.name, other)
+
+
+_KEYS = {held.title: key for key, held in libraries().items()}
+
+
+def test_neutral_settings_are_named_only_where_they_set_something() -> None:
+    for name in ("OMP_WAIT_POLICY", "MKL_VERBOSE", "glibc.malloc.hugetlb", "NCCL_IB_HCA"):
+        assert purpose(find(name)[0]).neutral == (), name
+    assert purpose(find("UCX_NET_DEVICES")[0]).neutral == ("adapters",)
+
+
+def test_a_long_list_of_counterparts_is_cut() -> None:
+    text = current_text("I_MPI_DEBUG", None, 100)
+    (row,) = re.findall(r"Open MPI: ((?:.|\n {17})*)", text)
+    assert row.count("OMPI_MCA_") == 3
+    assert re.search(r"and \d more \(--json\)", row)
+    (found,) = current_json("I_MPI_DEBUG", "", None)
+    assert len(found["counterparts"]["Open MPI"]) > 3
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--cpu-bind=cores"], "srun --cpu-bind=cores -n 2 ./prog"),
+        (["--map-by", "ppr:2:package:PE=4"], "mpirun --map-by ppr:2:package:PE=4 -n 2 ./prog"),
+        (["--bind-to", "core"], "mpirun --bind-to core -n 2 ./prog"),
+        (["-bind-to", "core"], "mpiexec -bind-to core -n 2 ./prog"),
+        (["--exact"], "srun --exact -n 2 ./prog"),
+        (["-c", "8"], "srun -c 8 -n 2 ./prog"),
+        (["-N", "2"], "srun -N 2 -n 2 ./prog"),
+        (["-n", "4"], "srun -n 4 ./prog"),
+        (["-m", "block:cyclic"], "srun -m block:cyclic -n 2 ./prog"),
+        (["-ppn", "4"], "mpiexec -ppn 4 -n 2 ./prog"),
+    ],
+)
+def test_an_option_is_answered_with_a_line_that_gives_it(words: list[str], line: str) -> None:
+    """Once by each launcher that has it, that with exactly this name first."""
+    (word,) = writer.phrases(words)
+    text = writer.entry_text(word, None)
+    name = word.partition("=")[0]
+    assert text.startswith(f"{name}  (")
+    first = text.index("how to set it")
+    assert text[first:].startswith(f"how to set it  {line}\n")
+    assert text.count("how to set it") == len(find(name)) == len({one.key for one in find(name)})
+    assert "is not one of its values" not in text
+
+
+def test_a_letter_alone_is_no_option() -> None:
+    assert find("c") == find("n") == ()
+    assert [one.setting.name for one in find("-n") + find("-N")] == ["SLURM_NTASKS", "SLURM_NNODES"]
+
+
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [
+        ("MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE", "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE  (MPICH): listed, but ch4 builds never"),
+        ("DCMF_EAGER", "DCMF_EAGER  (Blue Gene/P; 1200 bytes)"),
+    ],
+)
+def test_a_name_of_a_purpose_is_the_head_of_its_page(name: str, head: str) -> None:
+    assert writer.entry_text(name, None).startswith(head)
+
+
+def test_a_value_that_the_library_takes_is_not_called_unknown() -> None:
+    taken = [
+        "mpi_leave_pinned=1", "coll_tuned_allreduce_algorithm=4", "UCX_IB_PCI_RELAXED_ORDERING=on",
+        "UCX_MEMTYPE_CACHE=no", "MKL_CBWR=AVX2,STRICT", "PRTE_MCA_mapby=ppr:2:package:PE=4",
+        "SLURM_MPI_TYPE=pmix_v4", "NCCL_NET_GDR_LEVEL=5", "UCX_LOG_LEVEL=poll",
+    ]  # fmt: skip
+    for name, _, value in (word.partition("=") for word in taken):
+        assert value_remarks(find(name)[0], value) == [], name
+    assert value_remarks(find("UCX_IB_PATH_MTU")[0], "9000") != []
+
+
+def test_a_removed_name_in_a_list_of_exclusions_is_not_replaced() -> None:
+    (remark,) = value_remarks(find("btl")[0], "^openib")
+    assert remark == "Open MPI does not have openib from 5.0: leave it out of the excluded names"
+
+
+def test_the_library_that_reads_a_variable_is_first() -> None:
+    assert [one.key for one in find("FI_CXI_DEFAULT_CQ_SIZE")] == ["libfabric", "cray-mpich"]
+    text = current_text("FI_CXI_DEFAULT_CQ_SIZE", MPICH, 100)
+    assert "does not read variables of Cray MPICH" not in text
+
+
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [("UCX_NET_DEVICE", "UCX_NET_DEVICES"), ("SLURM_CPU_BIN", "SLURM_CPU_BIND"), ("UCX_RNDV", "")],
+)
+def test_a_misspelt_name_is_no_beginning_of_an_old_one(asked: str, near: str) -> None:
+    if near:
+        with pytest.raises(ValueError, match=f"no setting '{asked}'; did you mean {near}"):
+            writer.entry_text(asked, None)
+    else:
+        assert writer.entry_text(asked, None)
+
+
+def test_only_an_option_is_suggested_for_an_option() -> None:
+    with pytest.raises(ValueError, match="no setting '-bysocket' in Octant's tables"):
+        writer.entry_text("-bysocket", None)
+    with pytest.raises(ValueError, match="no setting '--cpu-bnd'; did you mean --cpu-bind"):
+        writer.entry_text("--cpu-bnd", None)
+
+
+def test_an_unknown_name_is_called_unknown() -> None:
+    with pytest.raises(ValueError, match=r"no setting 'I_MPI_DEVICE'; .* longer name I_MPI_FALLBACK_DEVICE"):
+        writer.entry_text("I_MPI_DEVICE=rdssm", None)
+    with pytest.raises(
+        ValueError, match=r"no setting 'UCX_IB_ADDR_TYPE' in Octant's tables; variables of UCX begin so"
+    ):
+        writer.entry_text("UCX_IB_ADDR_TYPE", None)
+
+
+def test_a_name_that_only_old_settings_mention_is_the_head_of_their_page() -> None:
+    assert writer.entry_text("HUGETLB_MORECORE=yes", None).startswith("HUGETLB_MORECORE: the tables have no entry")
+
+
+@pytest.mark.parametrize(
+    ("phrase", "first"),
+    [
+        ("huge pages", "glibc.malloc.hugetlb"),
+        ("pinning", "KMP_AFFINITY"),
+        ("process pinning", "I_MPI_PIN"),
+        ("binding", "I_MPI_PIN"),
+        ("rendezvous", "UCX_RNDV_THRESH"),
+        ("number of threads", "BLIS_NUM_THREADS"),
+        ("service level", "UCX_IB_SL"),
+        ("stack size", "OMP_STACKSIZE"),
+    ],
+)
+def test_a_phrase_is_answered_with_current_settings_before_old_ones(phrase: str, first: str) -> None:
+    (word,) = writer.phrases(phrase.split())
+    text = writer.entry_text(word, None)
+    assert text.index(f"  {first} ") < (text + "In the documents").index("In the documents")
+    labels = [line for line in text.splitlines() if re.match(r"  \S{15,}", line)]
+    assert all(re.match(r"  \S+  ?\S", line) for line in labels), labels

@@ -19,6 +19,7 @@ from octant.network import fabric as fabrics
 from octant.network.export import write
 from octant.network.failures import failure_sweep
 from octant.network.files import parse
+from octant.network.inventory import inventory
 from octant.network.platform import platform
 from octant.network.traffic import pairs
 
@@ -515,3 +516,61 @@ def test_the_export_for_simgrid_has_hosts_and_is_well_formed(tmp_path: Path) -> 
     assert np.array_equal(back.build().ends()[0], network_of(text).build().ends()[0])
     assert len(platform(back, back.topology.active()).hosts) == 2
     assert replace(back, name="made").name == "made"
+
+
+@pytest.mark.parametrize("description", ["ufm01 mlx5_0", "sm-ufm-02 HCA-1", "UFM2", "ib_ufm mlx5_1"])
+def test_hosts_named_after_the_fabric_manager_run_no_jobs(description: str) -> None:
+    found = fabrics.read(star("node1 HCA-1", "ufmg01 HCA-1", description).text())
+    assert [(one.kind, one.count) for one in found.apart] == [("subnet manager", 1)]
+    assert found.nodes == 2
+
+
+@pytest.mark.parametrize("device", ["ibP2p1s0", "ibP6p3s0f1", "roceP1p1s0", "mlx5_bond_0", "ibs1f0"])
+def test_adapters_named_after_their_place_are_those_of_one_host(device: str) -> None:
+    """Servers with several PCI domains have names with capital letters."""
+    found = fabrics.read(star("node1 ibp3s0", f"node1 {device}", "node2 ibp3s0", f"node2 {device}").text())
+    assert (found.nodes, found.rails) == (2, {2: 2})
+
+
+LINKINFO = """CA: node001 mlx5_0:
+      0xb83fd20300000911      9    1[  ] ==( 4X      106.25 Gbps Active/  LinkUp)==>       5   1[  ] "leaf0" ( )
+Switch: 0xb83fd20300000920 MF0;leaf0:MQM9700/U1:
+           5    2[  ] ==(                Down/ Polling)==>             [  ] "" ( )
+"""
+FAILED = """ibwarn: [123] get_abi_version: can't read ABI version from /sys/class/infiniband_mad/abi_version
+ibnetdiscover: iberror: failed: discover failed
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (LINKINFO, "it is output of iblinkinfo"),
+        (FAILED, "the discovery failed: 'ibnetdiscover: iberror: failed: discover failed'"),
+        ("", "it is empty"),
+        ("hello world again\n", "it is neither a network file"),
+    ],
+)
+def test_what_is_no_dump_is_named(text: str, why: str, tmp_path: Path) -> None:
+    file = tmp_path / "fabric.ibnet"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(Refusal, match=rf"\({re.escape(why)}.*\); run `ibnetdiscover > FILE`"):
+        inventory(str(file))
+
+
+def test_a_dump_in_place_of_a_network_file_is_refused_with_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "fabric.ibnet"
+    file.write_text(TEXT, encoding="utf-8")
+    with pytest.raises(Refusal, match=r"it is output of ibnetdiscover\); `octant model show .*fabric\.ibnet` prints"):
+        load(str(file))
+
+
+def test_a_heading_alone_is_refused_without_empty_parentheses() -> None:
+    with pytest.raises(Refusal, match="no cable of a compute node; run"):
+        network_of("# Topology file: generated on Thu Nov 26 12:00:00 2026\n")
+
+
+def test_a_speed_that_is_not_known_is_a_remark() -> None:
+    found = fabrics.read(star("node1 HCA-1", "node2 HCA-1").text().replace("4xHDR", "4x???"))
+    assert any("the speed of 2 cables is not known (4x???)" in remark for remark in found.remarks)
+    assert not any("is not known" in remark for remark in fabrics.read(TEXT).remarks)

@@ -13,6 +13,7 @@ from octant.untrusted import InputTable, MistakesError, convert
 SettingKind = Literal["bytes", "count", "time", "number", "yes-no", "word", "list", "text"]
 SourceKind = Literal["listing", "run", "manual"]
 Seen = Literal["", "effect", "read-back", "launch"]
+Family = Literal["mpi", "launcher", "gpu", "threads", "blas", "libc"]
 
 
 class SettingSource(InputTable, frozen=True):
@@ -77,6 +78,8 @@ class SettingLibrary(InputTable, frozen=True, kw_only=True):
     environment: str = ""  # what an environment variable has before the setting's name: `OMPI_MCA_`
     renames: Mapping[str, str] = {}  # prefixes under which the library also reads a name: `MPICH_` for `MPIR_CVAR_`
     line: str  # how it is set, with {name} and {value}
+    option_line: str = ""  # how an option of a launcher is given
+    family: Family = "mpi"
     sources: Mapping[str, SettingSource]
     setting: tuple[CurrentSetting, ...]
 
@@ -137,9 +140,13 @@ def removal_text(title: str, setting: CurrentSetting) -> str:
 def removed_values(setting: CurrentSetting, value: str, title: str) -> list[str]:
     """The words of a value that a library no longer takes, with what takes their place."""
     gone = {one.value.lower(): one for one in setting.removed_values}
+    excludes = value.startswith("^")  # a list of what may not be used
     texts = []
     for word in words_of(value):
         if one := gone.get(word.lower()):
+            if excludes:
+                texts.append(f"{title} does not have {word} from {one.until}: leave it out of the excluded names")
+                continue
             instead = f"use {one.instead}" if one.instead else one.note or "nothing takes its place"
             note = f" ({one.note})" if one.instead and one.note else ""
             texts.append(f"the value {word} was removed in {title} {one.until}; {instead}{note}")
@@ -169,11 +176,16 @@ def problems(held: Mapping[str, SettingLibrary]) -> list[str]:
 
 
 def _about_names(library: SettingLibrary, number: int) -> Iterator[str]:
-    ours = {name.lower() for name in library.setting[number].names()}
-    before = {name.lower() for other in library.setting[:number] for name in other.names()}
+    ours = {_plain(name) for name in library.setting[number].names()}
+    before = {_plain(name) for other in library.setting[:number] for name in other.names()}
     yield from (f"the name {name} is used twice" for name in sorted(ours & before))
     if library.environment and library.setting[number].name.startswith(library.environment):
         yield f"the name has the prefix {library.environment}, which the library adds"
+
+
+def _plain(name: str) -> str:
+    """A name without case, which counts only in options of a letter: `-n` and `-N` are two."""
+    return name if len(name) == len("-n") else name.lower()
 
 
 def _about_facts(one: CurrentSetting) -> Iterator[str]:
@@ -204,6 +216,8 @@ def _about_meaning(one: CurrentSetting, library: SettingLibrary) -> Iterator[str
 
 def _about_links(one: CurrentSetting, library: SettingLibrary, known: set[str]) -> Iterator[str]:
     yield from (f"no source {name!r} in this file" for name in one.source if name not in library.sources)
+    if one.options and not library.option_line:
+        yield "an option needs the line that gives it (option_line of the library)"
     for name in (*one.replaced_by, *one.counterparts):
         if name not in known:
             yield f"{name} is in none of the files"

@@ -42,6 +42,18 @@ def search(text: str) -> tuple[Setting, ...]:
     return ()
 
 
+def is_whole_word(text: str) -> bool:
+    """Whether a text is a whole word of settings, as against the beginning of one or of the name of a system."""
+    wanted = plain(text)
+    return any(wanted in held.names or held.names.issuperset(wanted.split()) for _, held in _index())
+
+
+def is_today(text: str) -> bool:
+    """Whether a text is the name of something that serves the purpose of settings of the documents today."""
+    wanted = plain(text)
+    return any(wanted in map(plain, c.name.split(", ")) for setting in settings() for c in setting.counterparts)
+
+
 def is_named(setting: Setting, text: str) -> bool:
     """Whether this is the name of the setting."""
     return plain(setting.name) == plain(text)

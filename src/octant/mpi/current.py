@@ -48,7 +48,7 @@ class Purpose:
 
 
 def join_words(words: Sequence[str]) -> list[str]:
-    """Words of a command line as NAME or NAME=VALUE: `--mca btl openib` and `-genv I_MPI_PIN 1` are a name and a value.
+    """Words of a command line as NAME or NAME=VALUE: `--mca btl openib` and `--bind-to core` are a name and a value.
 
     Words that are parts of nothing else stay as they are.
     """
@@ -61,6 +61,8 @@ def join_words(words: Sequence[str]) -> list[str]:
             name = parts.pop(0)
             value = parts.pop(0) if parts and "=" not in name and not parts[0].startswith("-") else None
             found.append(name if value is None else f"{name}={value}")
+        elif opener == "option" and parts and not parts[0].startswith("-"):
+            found.append(f"{word}={parts.pop(0)}")
         elif opener != "name" or not parts:
             found.append(word)
     return found
@@ -70,13 +72,19 @@ def _opener(word: str) -> str:
     plain_word = word.lstrip("-")
     if plain_word in _PAIRS and (word.startswith("-") or plain_word == "setenv"):
         return "pair"
+    if word.startswith("-") and "=" not in word and any(found.name.startswith("-") for found in find(word)):
+        return "option"
     return "name" if plain_word in _BEFORE and (word.startswith("-") or len(plain_word) > 1) else ""
 
 
 def find(text: str) -> tuple[Found, ...]:
-    """The settings of that name in every library; case, prefixes of the environment and leading `-` do not count."""
+    """The settings of that name in every library, each once, those of the library whose prefix it has first.
+
+    Case, prefixes of the environment and leading `-` do not count; a name with `-` means options of launchers if there
+    are such.
+    """
     wanted = _key(text)
-    return _index().get(wanted, ()) or tuple(
+    found = _index().get(wanted, ()) or tuple(
         replace(found, name=found.name.replace(new, old, 1))
         for key, library in libraries().items()
         for old, new in library.renames.items()
@@ -84,6 +92,24 @@ def find(text: str) -> tuple[Found, ...]:
         for found in _index().get(_key(new + wanted.removeprefix(_key(old))), ())
         if found.key == key
     )
+    written = text.strip()
+    option = written.startswith("-")
+    if len(written) == len("-n") and option:  # -n and -N are two options; a letter alone is no name
+        found = tuple(one for one in found if one.name == written)
+    elif len(wanted) == 1:
+        found = ()
+    ordered = sorted(
+        found, key=lambda one: (one.name.startswith("-") != option, one.name != written, not _is_owner(one))
+    )
+    once: dict[tuple[str, str], Found] = {}
+    for one in ordered:
+        once.setdefault((one.key, one.setting.name), one)
+    return tuple(once.values())
+
+
+def _is_owner(found: Found) -> bool:
+    """Whether variables that begin so belong to the library, and it does not only list another's."""
+    return found.variable.startswith(found.library.prefixes)
 
 
 def installed(words: Iterable[str]) -> Inventory | None:
@@ -99,16 +125,46 @@ def installed(words: Iterable[str]) -> Inventory | None:
         return None
 
 
+_ALIKE = (
+    {"pin", "pins", "pinning", "pinned", "bind", "binds", "binding", "bindings", "bound", "affinity"},
+    {"huge", "large", "hugepages", "hugepage", "hugetlb"},
+    {"page", "pages", "hugepages", "hugepage", "hugetlb"},
+    {"rendezvous", "rndv", "rdzv"},
+    {"threshold", "thresh", "limit"},
+    {"stack", "stacksize"},
+    {"size", "stacksize"},
+    {"process", "processes", "rank", "ranks", "task", "tasks"},
+    {"thread", "threads"},
+    {"buffer", "buffers"},
+)
+"""Words of one meaning in names and meanings; a compound has its parts."""
+
+
 def find_words(text: str) -> tuple[Found, ...]:
-    """The settings whose names have all the words of a phrase, or whose meanings have them."""
-    wanted = {word for word in re.split(r"[\s_-]+", text.lower()) if len(word) > 1}
-    if not wanted:
-        return ()
-    return tuple(f for f in _every() if wanted <= _words(f.setting.name)) or tuple(
-        f for f in _every() if wanted <= _words(f.setting.meaning)
-    )
+    """The settings that have all the words of a phrase in their names, or else in their meanings.
+
+    Removed ones are last, and a name without many further words is before others.
+    """
+    ranked = []
+    for found in _every():
+        texts = (found.setting.name, found.setting.meaning)
+        if (rank := next((n for n, held in enumerate(texts) if has_words(held, text)), None)) is not None:
+            ranked.append((bool(found.setting.gone()), rank, len(_words(found.setting.name)), found))
+    return tuple(found for *_, found in sorted(ranked, key=lambda one: one[:3]))
 
 
+def has_words(held: str, phrase: str) -> bool:
+    """Whether a text has all words of a phrase that are longer than a letter, or words of their meaning."""
+    return all(way & _words(held) for way in _ways(phrase)) and bool(_ways(phrase))
+
+
+@functools.cache
+def _ways(phrase: str) -> tuple[frozenset[str], ...]:
+    wanted = [word for word in re.split(r"[\s_-]+", phrase.lower()) if len(word) > 1]
+    return tuple(frozenset(next((alike for alike in _ALIKE if word in alike), {word})) for word in wanted)
+
+
+@functools.cache
 def _words(text: str) -> set[str]:
     return set(re.split(r"[^a-z0-9]+", text.lower()))
 
@@ -136,54 +192,95 @@ def _index() -> Mapping[str, tuple[Found, ...]]:
 
 
 def purpose(found: Found) -> Purpose:
-    """The neutral settings that it belongs to, and the names of the same purpose in other libraries."""
-    setting, variables = found.setting, {found.library.environment + name for name in found.setting.names()}
-    own = [
-        one
+    """The neutral settings that it belongs to, and the settings of other libraries that serve the same purpose.
+
+    Those are first the counterparts that a table states, then what neutral settings set in the other libraries, unless
+    only as a helper, then the settings whose entries state the same neutral setting. Only libraries of one family, or
+    of those that have to do with messages, are connected by neutral settings. Each name has an entry of its own.
+    """
+    own = _neutral_of(found)
+    names = [other.variable for other in _linked(found)]
+    if _is_about_messages(found):
+        set_names = [name for one in own for row in one.maps for name in row.main_names()]
+        names += [_filled(name, found) for name in sorted(set_names, key=lambda name: "{" not in name)]
+    names += _of_knobs(found, own)
+    ours = {one.name for one in own}
+    names += [o.variable for o in _every() if o.setting.neutral in ours and _are_related(found, o)]
+    grouped: dict[str, list[str]] = {}
+    seen = {id(found.setting)}
+    for name in names:
+        for other in find(name)[:1]:
+            if id(other.setting) not in seen and other.key != found.key and not other.setting.gone():
+                seen.add(id(other.setting))
+                stated = (option for option in other.setting.options if option in found.setting.counterparts)
+                grouped.setdefault(other.library.title, []).append(next(stated, other.variable))
+    shown = tuple(one.name for one in own) if found.library.family in ("mpi", "launcher") else ()
+    return Purpose(shown, {title: tuple(held) for title, held in grouped.items()})
+
+
+def _neutral_of(found: Found) -> list[neutral.Neutral]:
+    """The neutral settings that are the purpose of a setting."""
+    variables = {found.library.environment + name for name in found.setting.names()}
+    set_by = {name for variable in variables for name in _neutral_by_variable(variable)}
+    return [one for one in neutral.settings() if one.name == found.setting.neutral or one.name in set_by]
+
+
+@functools.cache
+def _neutral_by_variable(variable: str) -> frozenset[str]:
+    return frozenset(name for name, pattern in _patterns() if pattern.fullmatch(variable))
+
+
+@functools.cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The names of neutral settings, each with a variable of its; {WHAT} in one stands for a collective."""
+    return tuple(
+        (one.name, re.compile(re.sub(r"\\{what\\}", "([a-z]+)", re.escape(name), flags=re.IGNORECASE), re.IGNORECASE))
         for one in neutral.settings()
-        if one.name == setting.neutral or any(variables.intersection(row.names()) for row in one.maps)
-    ]
-    names: dict[str, dict[str, None]] = {}
-    for row in (row for one in own for row in one.maps):
-        names.setdefault(neutral.TITLES[row.library], {}).update(dict.fromkeys(row.names()))
+        for row in one.maps
+        for name in row.main_names()
+    )
+
+
+def _filled(name: str, found: Found) -> str:
+    """A name of a neutral setting with the collective of this setting in place of {WHAT}; empty if it has none."""
+    if "{" not in name:
+        return name
+    matches = (pattern.fullmatch(found.variable) for _, pattern in _patterns() if pattern.groups)
+    what = next((match[1] for match in matches if match), "")
+    return re.sub(r"\{what\}", what, name, flags=re.IGNORECASE) if what else ""
+
+
+def _is_about_messages(found: Found) -> bool:
+    return found.library.family in ("mpi", "launcher", "gpu")
+
+
+def _are_related(one: Found, other: Found) -> bool:
+    """Whether a neutral setting means the same in both libraries."""
+    return one.library.family == other.library.family or (_is_about_messages(one) and _is_about_messages(other))
+
+
+def _of_knobs(found: Found, own: Sequence[neutral.Neutral]) -> list[str]:
+    """Names of the same knob, unless they belong to other neutral settings: knobs are wider than a purpose."""
+    wanted = {one.name for one in own}
+    names = []
     for knob in knobs():
-        if any(e.library == found.key and e.name in setting.names() for e in knob.equivalents):
+        if any(e.library == found.key and e.name in found.setting.names() for e in knob.equivalents):
             for e in knob.equivalents:
-                if not e.inert and not e.until:
-                    prefix = "OMPI_MCA_" if e.library == "openmpi" else ""
-                    names.setdefault(neutral.TITLES[e.library], {})[prefix + e.name] = None
-    for other in _linked(found, {one.name for one in own}):
-        stated = next((name for name in other.setting.options if name in found.setting.counterparts), other.variable)
-        names.setdefault(other.library.title, {})[stated] = None
-    grouped: dict[str, dict[str, None]] = {}
-    for title, held in names.items():
-        for name in held:
-            grouped.setdefault(_owner(name, title), {})[name] = None
-    grouped.pop(found.library.title, None)
-    kept = {title: tuple(n for n in held if n not in variables) for title, held in grouped.items()}
-    return Purpose(tuple(one.name for one in own), {title: held for title, held in kept.items() if held})
+                for other in find(("OMPI_MCA_" if e.library == "openmpi" else "") + e.name)[:1]:
+                    theirs = {one.name for one in _neutral_of(other)}
+                    if not e.inert and not e.until and (theirs & wanted or not theirs | wanted):
+                        names.append(other.variable)
+    return names
 
 
-def _owner(name: str, title: str) -> str:
-    """The library that reads a variable: UCX that of a transport which MPICH's row sets; else `title`."""
-    for key in ("ucx", "libfabric"):
-        if (library := libraries().get(key)) and name.startswith(library.prefixes):
-            return library.title
-    return title
-
-
-def _linked(found: Found, own: set[str]) -> list[Found]:
-    """Settings that name this one as a counterpart, that it names, or that state the same neutral setting."""
+def _linked(found: Found) -> list[Found]:
+    """Settings that name this one as a counterpart, or that it names."""
     ours = set(found.setting.names())
     return [
         other
         for other in _every()
-        if not other.setting.gone()
-        and (
-            not set(found.setting.counterparts).isdisjoint(other.setting.names())
-            or ours.intersection(other.setting.counterparts)
-            or other.setting.neutral in own
-        )
+        if not set(found.setting.counterparts).isdisjoint(other.setting.names())
+        or ours.intersection(other.setting.counterparts)
     ]
 
 
@@ -195,6 +292,10 @@ def older_names(found: Found) -> list[str]:
     return list(dict.fromkeys([*said, *once]))
 
 
+_SWITCH_PAIRS = ({"y", "n"}, {"true", "false"})
+_SWITCH_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "1", "0"}
+
+
 def value_remarks(found: Found, value: str) -> list[str]:
     """What is wrong with a value: words that are no longer taken, with what takes their place, and unknown words."""
     setting = found.setting
@@ -202,7 +303,11 @@ def value_remarks(found: Found, value: str) -> list[str]:
     remarks = removed_values(setting, value, found.library.title)
     gone = {one.value.lower() for one in setting.removed_values}
     if setting.kind == "word" and known:
+        if any(pair <= known for pair in _SWITCH_PAIRS):
+            known |= _SWITCH_WORDS
+        numbered = any(word.isdigit() for word in known)  # other enumerations also take the numbers of their words
         unknown = [word for word in words_of(value) if word.lower() not in known | gone]
+        unknown = [word for word in unknown if numbered or not word.lstrip("-").isdigit()]
         remarks += [f"{word} is not one of its values ({', '.join(setting.values)})" for word in unknown]
     return remarks
 
@@ -240,6 +345,8 @@ def installed_text(found: Found, known: Inventory | None) -> str:
     if known is None or found.key not in neutral.TITLES:
         return ""
     using = f"{neutral.TITLES[known.library]} {known.version}"
+    if not _is_owner(found) and (owner := find(found.variable)[0]).key != found.key:
+        return installed_text(owner, known)
     name = renamed(known.library, found.name)
     name = known.aliases.get(name, name)
     if found.key == known.library or name in known.values:
@@ -264,8 +371,8 @@ def suggest(text: str, further: Iterable[str] = ()) -> list[str]:
     environments = [held.environment for held in libraries().values() if held.environment]
     prefix = next((prefix for prefix in environments if text.upper().startswith(prefix)), "")
     held = [found for held in _index().values() for found in held]
-    names = {found.name: found.variable if prefix else found.name for found in held}
+    names = {name: name for name in further}
+    names |= {found.name: found.variable if prefix else found.name for found in held}
     if not prefix:
         names |= {found.variable: found.variable for found in held}
-    names |= {name: name for name in further}
     return [names[name] for name in similar(text[len(prefix) :], names)]

@@ -66,6 +66,7 @@ class Row(InputTable, frozen=True, omit_defaults=True):
     most: int | None = None
     set: Mapping[str, str] = {}
     words: Mapping[str, dict[str, str]] = {}
+    helpers: tuple[str, ...] = ()
     cannot: str = ""
     cannot_words: Mapping[str, str] = {}
     note: str = ""
@@ -91,6 +92,10 @@ class Row(InputTable, frozen=True, omit_defaults=True):
     def names(self) -> tuple[str, ...]:
         """Every variable that it may set."""
         return (*self.set, *(name for own in self.words.values() for name in own))
+
+    def main_names(self) -> tuple[str, ...]:
+        """Return the variables whose purpose the setting is: each that it may set, once, without helpers."""
+        return tuple(name for name in dict.fromkeys(self.names()) if name not in self.helpers)
 
 
 class Neutral(InputTable, frozen=True, kw_only=True, omit_defaults=True):

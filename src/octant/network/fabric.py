@@ -215,6 +215,9 @@ def _cables(devices: dict[str, Device], named: dict[str, str]) -> tuple[list[Cab
     remarks, every = [], counted(len(cables), "cable")
     if silent := sum(not cable.speed for cable in cables):
         remarks.append(f"the dump states no width and speed for {silent} of {every}")
+    if unknown := [cable.speed for cable in cables if cable.speed and not rate_text(cable.speed)]:
+        words, count = ", ".join(dict.fromkeys(unknown[:_SHOWN])), counted(len(unknown), "cable")
+        remarks.append(f"the speed of {count} is not known ({words}): no limit until the network file has bytes_per_s")
     if single:
         remarks.append(f"only one end lists {single} of {every}")
     if unequal:

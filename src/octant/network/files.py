@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from octant import _network
 from octant.failure import Exit, Refusal, suggestion
+from octant.network import ibnet
 from octant.network.message_times import MeasuredTimes, MessageTimes, Stretch
 from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, PositiveSeconds, Seconds, Sizes
 from octant.network.shape import MOST_NODES
@@ -321,7 +322,14 @@ def load(name: str) -> NetworkFile:
     """
     path = Path(name)
     if path.suffix == ".toml" or "/" in name:
-        return parse(read_text(path, "network file"), name, path.parent)
+        text = read_text(path, "network file")
+        if path.suffix != ".toml" and ibnet.is_dump(text):
+            raise Refusal(
+                f"cannot load {name} (it is output of ibnetdiscover); `octant model show {name}` prints a network file "
+                f"that reads it",
+                Exit.WRONG_WORD,
+            )
+        return parse(text, name, path.parent)
     if name not in names():
         raise Refusal(
             f"cannot find the network {name!r} (no .toml file, nor in the catalogue); {suggestion(name, names())}",

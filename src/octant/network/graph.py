@@ -111,7 +111,8 @@ def _read(text: str, hosts: str, order: tuple[str, ...], classes: tuple[str, ...
     names = list(dict.fromkeys([*order, *(name for row in rows for name in row[:2])]))
     nodes = sum(name.startswith(prefix) for name in names)
     if found and not rows:
-        raise ValueError(f"the dump has no cable of a compute node ({'; '.join(found.remarks)}); {ibnet.COMMAND}")
+        remarks = f" ({'; '.join(found.remarks)})" if found.remarks else ""
+        raise ValueError(f"the dump has no cable of a compute node{remarks}; {ibnet.COMMAND}")
     if not nodes:
         raise ValueError(f"no vertex begins with {prefix!r}; set 'hosts' to how the names of nodes begin")
     if not rows:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from itertools import islice
 from typing import Any, NamedTuple
 
 from octant.network.quoting import quoted
@@ -16,6 +17,7 @@ MOST_DEVICES = 150_000
 """Three full InfiniBand subnets, each of at most 49,151 unicast addresses."""
 MOST_UNRECOGNISED = 1000
 """DumpLines that are not part of the format; a file with more of them is no dump."""
+_LOOKED_AT = 50  # lines of which one shows that another tool wrote the text: it may begin with headings
 MOST_CHARACTERS = 1000
 """Of a line; a description has at most 64 bytes."""
 COMMAND = "run `ibnetdiscover > FILE` without options and give that file"
@@ -97,8 +99,20 @@ def is_dump(text: str) -> bool:
 
 def other_tool(text: str) -> str:
     """Return the tool that wrote a text which is no edge list and no dump; empty if it is none of the known ones."""
-    first = next((line for _, line in _lines(text) if not line.startswith("#")), "")
-    return _tool(first)
+    lines = (line for _, line in _lines(text) if not line.startswith("#"))
+    return next((tool for line in islice(lines, _LOOKED_AT) if (tool := _tool(line))), "")
+
+
+def why_not_dump(text: str) -> str:
+    """Return why a text is not the output of `ibnetdiscover`: empty, of another tool, or messages of a failure."""
+    if tool := other_tool(text):
+        return f"it is output of {tool}"
+    lines = [line for _, line in islice(_lines(text), _LOOKED_AT)]
+    if not lines:
+        return "it is empty"
+    if all(any(pattern.fullmatch(line) for pattern, _ in _patterns("warning")) for line in lines):
+        return f"the discovery failed: {quoted(lines[-1])}"
+    return "it is neither a network file (.toml) nor output of ibnetdiscover"
 
 
 def _tool(line: str) -> str:

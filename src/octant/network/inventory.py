@@ -52,9 +52,7 @@ def inventory(name: str) -> NetworkInventory:
         return of_network(load(name))
     text = read_text(path, "dump of a fabric")
     if not ibnet.is_dump(text):
-        tool = ibnet.other_tool(text)
-        why = f"it is output of {tool}" if tool else "it is neither a network file (.toml) nor output of ibnetdiscover"
-        raise Refusal(f"cannot show {name} ({why}); {ibnet.COMMAND}", Exit.WRONG_WORD)
+        raise Refusal(f"cannot show {name} ({ibnet.why_not_dump(text)}); {ibnet.COMMAND}", Exit.WRONG_WORD)
     try:
         written = network_file(fabric.read(text), path)
     except ValueError as error:

@@ -83,6 +83,8 @@ def row(label: str, text: str, width: int) -> str:
     """A word on the left and a text beside it."""
     rest = " " * indent(width)
     first = f"  {label:<{_LABEL}}" if label else rest
+    if len(label) >= _LABEL:
+        first += "  "
     return textwrap.fill(
         text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
     )

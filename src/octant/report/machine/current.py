@@ -1,5 +1,6 @@
 """Settings of current libraries for the terminal and as data: the setting itself first, then what it has to do with."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,11 +8,13 @@ from msgspec import to_builtins
 from rich.table import Table
 
 from octant.catalogue.current_settings import CurrentSetting, libraries, removal_text
+from octant.mpi import neutral
 from octant.mpi.current import (
     Found,
     best_proof,
     find,
     find_words,
+    has_words,
     installed_text,
     older_names,
     purpose,
@@ -20,6 +23,7 @@ from octant.mpi.current import (
 from octant.mpi.inventory import Inventory
 from octant.report.machine.counterparts import command, legend, row
 from octant.report.terminal import render
+from octant.units import counted
 
 _KINDS = {
     "bytes": "bytes", "count": "a whole number", "time": "a time", "number": "a number", "yes-no": "yes or no",
@@ -28,6 +32,8 @@ _KINDS = {
 _SOURCES = {"listing": "listed by {}, {}", "run": "launched: {}, {}", "manual": "documentation: {}, {}"}
 _MOST_LISTED = 24
 INFERRED = "Meaning and form of the values are inferred from the name; no document that describes it was read."
+_NUMBER_OF_RANKS = ("-n", "--ntasks")  # options that the line has already
+_MOST_COUNTERPARTS = 3  # of one library
 
 
 def current_text(word: str, inventory: Inventory | None, width: int) -> str:
@@ -47,11 +53,32 @@ def words_text(phrase: str, width: int) -> str:
     found = find_words(phrase)
     if not found:
         return ""
-    lines = [f"{len(found)} settings of current libraries have {phrase!r} in their names or meanings."]
-    lines += [
-        row(one.library.title, f"{one.variable}: {_short_text(one.setting)}", width) for one in found[:_MOST_LISTED]
+    one = len(found) == 1
+    lines = [
+        f"{counted(len(found), 'setting')} of current libraries {'has' if one else 'have'} {phrase!r}, or words of the "
+        f"same meaning, in {'its name or meaning' if one else 'their names or meanings'}:"
     ]
-    return "\n".join(lines)
+    lines = [textwrap.fill(lines[0], width)]
+    for own in (one.name for one in neutral.settings() if has_words(one.name, phrase)):
+        lines.append(row("with Octant", f"--mpi {own}=…; `octant settings {own}` explains it.", width))
+    for held in found[:_MOST_LISTED]:
+        title = held.library.title + (" (removed)" if held.setting.gone() else "")
+        lines.append(row(held.variable, f"{_short_text(held.setting)} ({title})", width))
+    more = len(found) - _MOST_LISTED
+    return "\n".join([*lines, *([f"  … and {more} more; give further words."] if more > 0 else [])])
+
+
+def table_text(name: str) -> str:
+    """The library whose variables begin like a name that is not known, and what its table was made from."""
+    for held in libraries().values():
+        if any(name.upper().startswith(prefix.upper()) and len(name) > len(prefix) for prefix in held.prefixes):
+            listed = [source for source in held.sources.values() if source.kind == "listing"]
+            source = (listed or list(held.sources.values()))[0]
+            return (
+                f"variables of {held.title} begin so; the tables have {len(held.setting)} of them "
+                f"({source.title}, {source.version})"
+            )
+    return ""
 
 
 def _short_text(setting: CurrentSetting) -> str:
@@ -107,8 +134,7 @@ def _entry_text(found: Found, value: str, inventory: Inventory | None, width: in
     others = [name for name in (*setting.aliases, *setting.options) if name != found.name]
     rows += [row("also", ", ".join(others), width)] if others else []
     if not setting.gone():
-        line = found.library.line.format(name=found.name, value="VALUE" if remarks else value or _example(setting))
-        rows.append(command(line, width, "how to set it"))
+        rows.append(command(_line(found, "VALUE" if remarks else value or _example(setting)), width, "how to set it"))
     rows += [row("note", setting.note, width)] if setting.note else []
     rows += _evidence_rows(found, width)
     if installed := installed_text(found, inventory):
@@ -127,6 +153,20 @@ def _values_text(setting: CurrentSetting) -> str:
     if setting.kind in ("word", "text") and (words or setting.range):
         return "; ".join(filter(None, [setting.range, words]))
     return ", ".join(filter(None, [kind, setting.range])) + (f"; {words}" if words else "")
+
+
+def _line(found: Found, value: str) -> str:
+    """The line that sets it; an option that only switches something on has no value."""
+    if not found.name.startswith("-"):
+        return found.library.line.format(name=found.name, value=value)
+    line = found.library.option_line
+    if not found.name.startswith("--"):
+        line = line.replace("={value}", " {value}")
+    if found.name in _NUMBER_OF_RANKS:
+        line = line.replace(" -n 2", "")
+    if found.setting.kind == "yes-no":
+        line = line.replace("={value}", "").replace(" {value}", "")
+    return line.format(name=found.name, value=value)
 
 
 def _example(setting: CurrentSetting) -> str:
@@ -152,5 +192,7 @@ def _purpose_rows(found: Found, width: int) -> list[str]:
     ]
     names: Mapping[str, Sequence[str]] = held.names
     for n, (title, ours) in enumerate(names.items()):
-        rows.append(row("" if n else "counterparts", f"{title}: {', '.join(ours)}", width))
+        more = f" and {len(ours) - _MOST_COUNTERPARTS} more (--json)" if len(ours) > _MOST_COUNTERPARTS else ""
+        listed = ", ".join(ours[:_MOST_COUNTERPARTS])
+        rows.append(row("" if n else "counterparts", f"{title}: {listed}{more}", width))
     return rows

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from msgspec import to_builtins
 from rich.table import Table
 
+from octant.catalogue import Setting
 from octant.catalogue import settings as published
-from octant.catalogue.lookup import documented_words, is_named, search
+from octant.catalogue.lookup import documented_words, is_named, is_today, is_whole_word, search
 from octant.mpi import neutral
 from octant.mpi.current import find as find_current
-from octant.mpi.current import find_words, join_words, suggest
+from octant.mpi.current import find_words, has_words, join_words, suggest
 from octant.mpi.inventory import Inventory
 from octant.mpi.knobs import TITLES, MpiKnob, Problem, find, knobs, presence
 from octant.report.machine.counterparts import found_text
-from octant.report.machine.current import current_json, current_text, libraries_text, words_text
+from octant.report.machine.current import current_json, current_text, libraries_text, table_text, words_text
 from octant.report.machine.neutral import names_text, neutral_text
 from octant.report.terminal import render, text_width
 
@@ -65,20 +66,33 @@ def entry_text(word: str, inventory: Inventory | None, installed: Inventory | No
         return current
     name = word.partition("=")[0]
     own = neutral.find(name)
-    said = search(name)
     held = _knobs_of(name)
+    said = search(name)
+    if said and not own and not held and not is_whole_word(name) and suggest(name):
+        said = ()  # a misspelt name of today is no beginning of an old one
     if not own and not said and not held:
         return _of_library_alone(name, inventory or installed)
+    if not own and not held and not is_named(said[0], name) and (listed := words_text(name, text_width())):
+        return f"{listed}\n\n{_in_documents(said)}"
     documented = not own and bool(said) and (not held or is_named(said[0], name))
     library = neutral.Library(inventory.library, inventory.version) if inventory else None
     parts = [neutral_text(own, library, text_width())] if own else []
-    parts += [_knob_text(knob, inventory) for knob in held if inventory is not None or not (own or documented)]
+    shown = [knob for knob in held if inventory is not None or not (own or documented)]
+    parts += [_place_text(knob, name) + _knob_text(knob, inventory) for knob in shown]
     if documented:
+        if not is_named(said[0], name) and is_today(name):
+            head = f"{name}: the tables have no entry of this name. It is named as serving the purpose of what follows."
+            parts.append(textwrap.fill(head, text_width(), subsequent_indent="  "))
         parts.append(found_text(word, said, text_width()))
     elif said and not own:
-        names = "; ".join(dict.fromkeys(setting.name for setting in said))
-        parts.append(textwrap.fill(f"In the documents: {names}. `octant settings NAME` shows one.", text_width()))
+        parts.append(_in_documents(said))
     return "\n\n".join(parts)
+
+
+def _in_documents(said: Sequence[Setting]) -> str:
+    """The names of settings of the documents."""
+    names = "; ".join(dict.fromkeys(setting.name for setting in said))
+    return textwrap.fill(f"In the documents: {names}. `octant settings NAME` shows one.", text_width())
 
 
 def _of_library_alone(name: str, inventory: Inventory | None) -> str:
@@ -88,16 +102,23 @@ def _of_library_alone(name: str, inventory: Inventory | None) -> str:
         value = inventory.values[inventory.aliases.get(plain, plain)]
         using = f"{TITLES[inventory.library]} {inventory.version}"
         return f"{plain}\n  {using} has it{f', now {value}' if value else ''}; Octant's table says nothing of it."
-    if not _near(name, inventory) and (listed := words_text(name, text_width())):
+    if not _is_written_as_name(name) and not _near(name, inventory) and (listed := words_text(name, text_width())):
         return listed
     raise ValueError(_unknown(name, inventory))
 
 
+def _is_written_as_name(text: str) -> bool:
+    """Whether a text is written like a variable, a parameter or an option, and not like a phrase."""
+    return " " not in text.strip() and ("_" in text or text.startswith("-"))
+
+
 def phrases(words: Sequence[str]) -> list[str]:
     """The names asked for: several words together where they mean something together (`huge pages`), else each."""
-    together = " ".join(words)
-    by_words = find_words(together) and not any(find_current(word) or neutral.find(word) for word in words)
-    return [together] if len(words) > 1 and (_is_known(together) or by_words) else join_words(words)
+    together, joined = " ".join(words), join_words(words)
+    if len(words) < 2 or len(joined) < len(words):
+        return joined
+    by_words = find_words(together) and not any(_is_written_as_name(word) or neutral.find(word) for word in words)
+    return [together] if _is_known(together) or by_words else joined
 
 
 def _is_known(name: str) -> bool:
@@ -117,15 +138,32 @@ def _near(name: str, inventory: Inventory | None) -> list[str]:
         *(n for knob in knobs() for n in knob.names()),
         *(own.name for own in neutral.settings()),
     ]
-    return suggest(name, [*known, *(inventory.values if inventory else ())])
+    near = suggest(name, [*known, *(inventory.values if inventory else ())])
+    return [word for word in near if word.startswith("-")] if name.startswith("-") else near
 
 
 def _unknown(name: str, inventory: Inventory | None) -> str:
     near = _near(name, inventory)
-    hint = (
-        f"did you mean {' or '.join(near)}?" if near else "`octant settings` and `octant catalogue settings` list them"
+    longer = [one for one in find_words(name) if has_words(one.setting.name, name)] if _is_written_as_name(name) else []
+    names = {one.variable for one in longer}
+    if near and (not longer or names.intersection(near)):
+        return f"no setting {name!r}; did you mean {' or '.join(near)}?"
+    if longer:
+        listed = ", ".join(f"{one.variable} ({one.library.title})" for one in longer[:3])
+        return f"no setting {name!r}; its words are in the longer name {listed}"
+    return f"no setting {name!r} in Octant's tables; " + (
+        table_text(name) or "`octant settings` and `octant catalogue settings` list them"
     )
-    return f"no setting {name!r}; {hint}"
+
+
+def _place_text(knob: MpiKnob, name: str) -> str:
+    """The library of a name and what is known of it there, as a head of the purpose to which it belongs."""
+    plain = name.removeprefix("OMPI_MCA_")
+    facts = [f"({o.system}{'; ' + o.default if o.default else ''})" for o in knob.originals if o.name == plain]
+    for e in (e for e in knob.equivalents if e.name == plain):
+        versions = " ".join(filter(None, [e.since and f"from {e.since}", e.until and f"before {e.until}"]))
+        facts.append(f"({TITLES[e.library]}{' ' + versions if versions else ''}){': ' + e.note if e.note else ''}")
+    return textwrap.fill(f"{name}  {'; '.join(facts)}", text_width(), subsequent_indent="  ") + "\n" if facts else ""
 
 
 def _knob_text(knob: MpiKnob, inventory: Inventory | None) -> str:

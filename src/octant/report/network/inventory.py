@@ -50,6 +50,6 @@ def _fabric_lines(found: Fabric) -> list[str]:
     read = found.lines
     lines.append(
         f"lines of the dump: {read.interpreted:,} interpreted, {sum(read.irrelevant.values()):,} irrelevant, "
-        f"{len(read.warnings):,} warnings, {len(read.unrecognised):,} unrecognised"
+        f"{counted(len(read.warnings), 'warning')}, {len(read.unrecognised):,} unrecognised"
     )
     return lines
