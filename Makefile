@@ -47,7 +47,8 @@ test-root:  ## run the tests that need root, with what `make test` has built (ro
 	OCTANT_KERNELS=$(CURDIR)/build/dev/bin PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -q --root -p no:cacheprovider
 
 # One build with fault injection and warnings as errors serves all tests; the second has the kernels that tests start with Open MPI.
-WITH_TOOLS := @PATH="$(CURDIR)/$(BIN):$$PATH"
+# Ninja would look for the job server of `make --jobs`, which only a recursive make can use.
+WITH_TOOLS := @MAKEFLAGS= PATH="$(CURDIR)/$(BIN):$$PATH"
 OPENMPI_KERNELS := hpcc-gfft hpcc-hpl hpcc-ptrans hpcc-randomaccess mpi-clock mpi-collective mpi-exchange mpi-guidelines mpi-mpiio mpi-onesided \
 	mpi-p2p mpi-ring mpi-startup mpi-threads node-stream mpi-probe bind pages link
 dev: $(STAMP)  ## build kernels with fault injection and warnings as errors, in build/dev

@@ -93,7 +93,10 @@ def test_pairs_without_a_window_state_the_ranks() -> None:
         ("# MPI Latency Test\n# Size [B]  Latency [us]\n0 1.37\n", 'line 3 ("0 1.37") has no title such as "# OSU MPI'),
         (f"<pre># OSU MPI Latency Test v5.8\n{LATENCY}1 1.00\n", 'line 3 ("1 1.00") has no title such as "# OSU MPI'),
         (osu("MPI Latency", ""), "no figures read below the title of MPI Latency Test (line 1)); give a whole output"),
-        (osu("MPI Latency", "1 1.00\n", f"# Pool: 4\n{LATENCY}"), "MPI Latency Test (line 1). If it does not change them, remove"),
+        (
+            osu("MPI Latency", "1 1.00\n", f"# Pool: 4\n{LATENCY}"),
+            "MPI Latency Test (line 1). If it does not change them, remove",
+        ),
     ],
 )
 def test_the_refusal_of_a_file_says_what_is_missing_and_what_to_do(tmp_path: Path, text: str, told: str) -> None:
