@@ -18,7 +18,9 @@ def now_ticks() -> int:
 
 
 def environment_of(folder: Path) -> list[bytes]:
-    """The variables with which a process was started, each as `NAME=value`; empty if none of its threads has memory.
+    """The variables with which a process was started, each as `NAME=value`; empty if they cannot be read.
+
+    They cannot be read of another user's process, and if none of the threads has memory.
 
     A thread that has ended has none, and the first thread of a process may end before the others.
 
@@ -26,7 +28,7 @@ def environment_of(folder: Path) -> list[bytes]:
         folder: of the process, for example /proc/1.
 
     Raises:
-        OSError: the process has ended, or is another user's.
+        OSError: the process has ended.
     """
     content = _environ(folder)
     for task in [] if content else _tasks(folder):
@@ -38,7 +40,8 @@ def environment_of(folder: Path) -> list[bytes]:
 def _environ(folder: Path) -> bytes:
     try:
         return (folder / "environ").read_bytes()
-    except ProcessLookupError:  # it has no memory; other versions of Linux return nothing instead
+    except (ProcessLookupError, PermissionError):
+        # It has no memory: the file then belongs to root, and versions of Linux differ in what they return to root.
         return b""
 
 
