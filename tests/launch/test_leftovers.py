@@ -295,7 +295,7 @@ os.kill(rank, signal.SIGKILL)
 try:
     while open(f"/proc/{rank}/environ", "rb").read():
         pass
-except ProcessLookupError:  # the newer answer of Linux
+except (ProcessLookupError, PermissionError):  # newer answers of Linux, to root and to other users
     pass
 os._exit(1)
 """
