@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,20 @@ def test_processes_that_need_the_same_program_build_it_once(tree: Path, counted:
     assert len({out for out, _ in ended}) == 1
     assert len(compiled(tree)) == build_tree.PARTS + 1
     assert any("another Octant process is building" in errors for _, errors in ended)
+
+
+def test_a_waiting_process_does_not_disturb_the_builder(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The builder empties its folder while others test whether they can write in it."""
+    settings = {"mpi": "", "key": "1"}
+    monkeypatch.setattr(on_demand, "tree", lambda: on_demand.SourceTree(tree, "state", settings))
+    folder = on_demand._writable_folder()
+    with on_demand._locked(folder) as lock, ThreadPoolExecutor(2) as pool:
+        (folder / "current").mkdir()
+        builder = on_demand._Builder(folder, lock)
+        others = [pool.submit(lambda: [on_demand._writable_folder() for _ in range(1000)]) for _ in range(2)]
+        while not all(other.done() for other in others):
+            builder._forget()
+        assert {found for other in others for found in other.result()} == {folder}
 
 
 def test_a_build_that_is_killed_at_any_moment_is_completed_by_the_next(tree: Path) -> None:

@@ -16,7 +16,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -157,6 +156,7 @@ def _build(targets: Sequence[str]) -> None:
     folder = _writable_folder()
     try:
         with _locked(folder) as lock:
+            (folder / "current").mkdir(exist_ok=True)
             missing = [one for one in targets if not _is_current(folder, one)]  # another process may have built them
             if missing:
                 _Builder(folder, lock).build(missing)
@@ -172,7 +172,9 @@ def _refused_by_system(folder: Path, error: OSError) -> Refusal:
 
 
 def _writable_folder() -> Path:
-    """The first folder that this process can create and write.
+    """Return the first folder that this process can create and write.
+
+    Another process may be building in the folder, so nothing but the file of its lock is created here.
 
     Raises:
         Refusal: there is none.
@@ -180,9 +182,8 @@ def _writable_folder() -> Path:
     errors = []
     for folder in tree().folders():
         try:
-            (folder / "current").mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "lock").open("a").close()
         except OSError as error:
             errors.append(f"{folder}: {error.strerror}")
         else:
