@@ -62,16 +62,15 @@ class Pair:
     looks: Looks = "once"
 
 
-@dataclass(frozen=True)
-class ProvenSetting:
+class ProvenSetting(Struct, frozen=True):
     """A setting of the MPI library: what was asked and set, and what a probe saw of it before the run began."""
 
     asked: str  # "eager-limit=65536"; "": what the environment sets
     variables: Mapping[str, str]
-    read_back: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # spellings of each value that MPI_T shows
+    read_back: Mapping[str, tuple[str, ...]] = {}  # spellings of each value that MPI_T shows
     proof: str = ""  # "effect", "read-back", "launch": the best that was seen here; "": no probe ran
     effect: str = ""  # what was seen, or why no probe ran
-    caveat: str = ""  # what was seen is not what was asked
+    caveat: str = msgspec.field(default="", name="doubt")  # what was observed is not what was requested
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ class _RunRequest(Struct):
     started: str
     machine: StoredMachine
     environment: dict[str, str]
-    requests: list[Request]
+    requests: list[Request] = msgspec.field(name="asks")
     order: list[tuple[Natural, Natural]]
     seed: Seed = 0
     study: StudyRequest | None = None
@@ -153,7 +152,7 @@ class _Start(Struct, tag_field="kind", tag="start"):
     timeout_s: Seconds
     expected_s: Seconds
     build: str = ""
-    request: Request | None = None
+    request: Request | None = msgspec.field(default=None, name="ask")
 
 
 @dataclass(frozen=True)
@@ -309,7 +308,7 @@ def read_decided(line: bytes, requests: Mapping[str, Request], keys: Mapping[str
     """What a line of plan.jsonl says.
 
     Args:
-        asks: what is known to have been asked, by key.
+        requests: the known requests, by key.
         keys: of launches whose key was another: today's.
 
     Raises:
