@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from msgspec import structs
-
 from octant import build, launchers
 from octant.failure import Exit, Refusal
 from octant.launch.execute import execute
@@ -113,7 +111,7 @@ def _of_one_node(one: ProvenSetting, library: Library) -> ProvenSetting:
     """The setting, with the remark that it has no effect within a node where all that it sets is for others."""
     if one.effect or not one.variables or not all(acts_between_nodes_only(name, library) for name in one.variables):
         return one
-    return structs.replace(one, effect=BETWEEN_NODES)
+    return replace(one, effect=BETWEEN_NODES)
 
 
 def set_outside(environment: Mapping[str, str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from octant.launch import Planned
 from octant.machine import Machine, codec
@@ -62,15 +62,16 @@ class Pair:
     looks: Looks = "once"
 
 
-class ProvenSetting(Struct, frozen=True):
+@dataclass(frozen=True)
+class ProvenSetting:
     """A setting of the MPI library: what was asked and set, and what a probe saw of it before the run began."""
 
     asked: str  # "eager-limit=65536"; "": what the environment sets
     variables: Mapping[str, str]
-    read_back: Mapping[str, tuple[str, ...]] = {}  # spellings of each value that MPI_T shows
+    read_back: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # spellings of each value that MPI_T shows
     proof: str = ""  # "effect", "read-back", "launch": the best that was seen here; "": no probe ran
     effect: str = ""  # what was seen, or why no probe ran
-    caveat: str = msgspec.field(default="", name="doubt")  # what was observed is not what was requested
+    caveat: str = ""  # what was observed is not what was requested
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,15 @@ class RunRequest:
         return tuple(Launch(self.requests[number], repeat) for number, repeat in self.order)
 
 
+class _ProvenSetting(Struct):
+    asked: str
+    variables: dict[str, str]
+    read_back: dict[str, tuple[str, ...]] = {}
+    proof: str = ""
+    effect: str = ""
+    doubt: str = ""
+
+
 class _RunRequest(Struct):
     format: Literal[2]
     who: str
@@ -127,7 +137,7 @@ class _RunRequest(Struct):
     order: list[tuple[Natural, Natural]]
     seed: Seed = 0
     study: StudyRequest | None = None
-    settings: list[ProvenSetting] = []
+    settings: list[_ProvenSetting] = []
     pair: Pair | None = None
     screen: DeclaredScreen = DeclaredScreen()
     imported: list[ImportedFile] = []
@@ -186,7 +196,7 @@ def run_request_text(asked: RunRequest) -> str:
         "asks": list(map(_members, asked.requests)),
         "order": [],
         **({"study": _members(asked.study)} if asked.study else {}),
-        **({"settings": [_members(setting) for setting in asked.settings]} if asked.settings else {}),
+        **({"settings": list(map(_setting_members, asked.settings))} if asked.settings else {}),
         **({"pair": _members(asked.pair)} if asked.pair else {}),
         **({"screen": _members(asked.screen)} if asked.screen.tiles else {}),
         **({"imported": [_members(one) for one in asked.imported]} if asked.imported else {}),
@@ -216,7 +226,7 @@ def read_run_request(text: bytes) -> RunRequest:
         asked.who, asked.title, asked.started, asked.machine.machine(), recorded(asked.environment), requests,
         tuple(asked.order), asked.seed, _study(asked.study, renamed) if asked.study else None,
         {f"{old}-{n}": f"{request.key}-{n}" for old, request in renamed.items() for n in range(request.repeats)},
-        settings=tuple(asked.settings), pair=asked.pair, screen=asked.screen, imported=tuple(asked.imported),
+        settings=tuple(ProvenSetting(*structs.astuple(one)) for one in asked.settings), pair=asked.pair, screen=asked.screen, imported=tuple(asked.imported),
         benchmark=asked.benchmark or "",
     )  # fmt: skip
     return of_earlier_version(found) if asked.benchmark is None else found
@@ -338,6 +348,11 @@ def _members(value: object) -> dict[str, Any]:
     """The fields of a dataclass or struct whose values JSON knows."""
     members: dict[str, Any] = msgspec.to_builtins(value)
     return members
+
+
+def _setting_members(setting: ProvenSetting) -> dict[str, Any]:
+    members = _members(setting)
+    return {**{name: value for name, value in members.items() if name != "caveat"}, "doubt": setting.caveat}
 
 
 def _study(study: StudyRequest, renamed: Mapping[str, Request]) -> StudyRequest:
