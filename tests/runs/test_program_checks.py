@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import point
-from octant.ask import Subject
+from octant.request import Subject
 from octant.failure import Refusal
 from octant.launch.execute import ProcessOutcome
 from octant.launch.program import ProgramEnd

@@ -12,7 +12,7 @@ from octant.failure import Exit, Refusal, worst
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from octant.ask import Ask
+    from octant.request import Request
     from octant.machine import Machine
     from octant.mpi.settings import MpiWords
     from octant.runs.durations import Durations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from octant.tile import DeclaredScreen
 
 
-def safe(asks: Sequence[Ask]) -> Sequence[Ask]:
+def safe(requests: Sequence[Request]) -> Sequence[Request]:
     """Return the requests without those that trigger known bugs of the MPI library, and print what is skipped.
 
     Raises:
         Refusal: no request remains.
     """
-    from octant.mpi.faults import safe_asks
+    from octant.mpi.faults import safe_requests
     from octant.mpi.inventory import linked
     from octant.mpi.settings import library_of
 
-    kept, reasons = safe_asks(asks, library_of(linked(), {}))
+    kept, reasons = safe_requests(requests, library_of(linked(), {}))
     for text in reasons:
         typer.echo(f"octant: {text}", err=True)
     if not kept:
@@ -44,7 +44,7 @@ def create(
     where: Store,
     title: str,
     machine: Machine,
-    asks: Sequence[Ask],
+    requests: Sequence[Request],
     who: str,
     settings: Sequence[ProvenSetting] = (),
     screen: DeclaredScreen | None = None,
@@ -55,11 +55,11 @@ def create(
     from octant.runs.rounds import drawn_order, new_seed
 
     seed = new_seed()
-    order = drawn_order([ask.repeats for ask in asks], seed)
+    order = drawn_order([request.repeats for request in requests], seed)
     if who == "evaluate":
-        asks, order = with_probes(asks, order)
+        requests, order = with_probes(requests, order)
     return where.create(
-        title, machine, asks, order, who, seed=seed, settings=settings, screen=screen, benchmark=benchmark
+        title, machine, requests, order, who, seed=seed, settings=settings, screen=screen, benchmark=benchmark
     )
 
 
@@ -76,7 +76,7 @@ def settings_of(words: Sequence[str]) -> MpiWords:
     return settings
 
 
-def prove(settings: MpiWords, ask: Ask, to: Store) -> tuple[ProvenSetting, ...]:
+def prove(settings: MpiWords, request: Request, to: Store) -> tuple[ProvenSetting, ...]:
     """Verify the MPI settings, also those of the environment if ranks communicate, and print the results."""
     import os
 
@@ -84,13 +84,13 @@ def prove(settings: MpiWords, ask: Ask, to: Store) -> tuple[ProvenSetting, ...]:
     from octant.mpi.inventory import linked
     from octant.mpi.settings import library_of
 
-    outside = proof.set_outside(os.environ) if ask.shape.ranks > 1 else {}
+    outside = proof.set_outside(os.environ) if request.shape.ranks > 1 else {}
     if not settings.variables and not settings.settings and not outside:
         return ()
     library = library_of(linked(), {**os.environ, **settings.variables})
     root = to.root.absolute()  # every host can read the folder of the records
     shared = next(folder for folder in (root, *root.parents) if folder.is_dir())
-    proven = proof.prove(settings, library, proof.starter(ask.shape.launcher, shared), outside)
+    proven = proof.prove(settings, library, proof.starter(request.shape.launcher, shared), outside)
     for one in proven:
         typer.echo(f"octant: {proof.text(one, library)}", err=True)
     return proven
@@ -150,7 +150,7 @@ def warn_of_output(run: StoredRun) -> None:
 
 def warn_of_commands(run: StoredRun) -> None:
     """Print the `--after` commands that failed; they do not change the exit code."""
-    from octant.analysis.doubts import failed_commands
+    from octant.analysis.caveats import failed_commands
 
     for text in failed_commands(run.points):
         typer.echo(f"octant: {text}", err=True)

@@ -15,7 +15,7 @@ from octant.units import counted, duration_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from octant.ask import Launch
+    from octant.request import Launch
     from octant.runs.carry_out import LaunchStart, Observe
     from octant.runs.durations import Durations
 
@@ -156,9 +156,9 @@ class RemainingTime:
 
     def _expect(self, starts: Sequence[Launch]) -> None:
         self.ahead = {}
-        self.programs |= {start.ask.key for start in starts if start.ask.subject.command}
+        self.programs |= {start.request.key for start in starts if start.request.subject.command}
         for start in starts:
-            self.ahead[start.ask.key] = self.ahead.get(start.ask.key, 0.0) + self.known.seconds(start)
+            self.ahead[start.request.key] = self.ahead.get(start.request.key, 0.0) + self.known.seconds(start)
 
     def is_new(self, step: LaunchStart) -> bool:
         """Record the launch that is starting; return whether it differs from the last one."""
@@ -168,7 +168,7 @@ class RemainingTime:
         if self.current:
             took_s, expected_s = self.taken.get(self.current, (0.0, 0.0))
             self.taken[self.current] = took_s + now - self.since_s, expected_s + self.current_s
-        self.number, self.current, self.since_s = step.number, step.planned.launch.ask.key, now
+        self.number, self.current, self.since_s = step.number, step.planned.launch.request.key, now
         self.current_s = self.known.seconds(step.planned.launch)
         self.ahead[self.current] = max(0.0, self.ahead.get(self.current, 0.0) - self.current_s)
         return True
@@ -198,7 +198,7 @@ class RemainingTime:
         present_s = self.current_s * self._slowness(self.current) - elapsed_s if self.current else 0.0
         if share:
             present_s = elapsed_s * (1 - share) / share
-        ahead_s = sum(seconds * self._slowness(ask) for ask, seconds in self.ahead.items())
+        ahead_s = sum(seconds * self._slowness(request) for request, seconds in self.ahead.items())
         return max(0.0, present_s) + ahead_s + self.after_s
 
     def announcement(self) -> str:
@@ -216,10 +216,10 @@ class RemainingTime:
         over_s = self.now() - self.begun_s
         return over_s / (over_s + left_s) if over_s + left_s > 0 else 0.0
 
-    def _slowness(self, ask: str) -> float:
+    def _slowness(self, request: str) -> float:
         """Return actual over estimated time of the launches of a request; of all requests if it had none yet."""
-        if ask in self.taken:
-            took_s, expected_s = self.taken[ask]
+        if request in self.taken:
+            took_s, expected_s = self.taken[request]
         else:
             took_s, expected_s = (
                 _PRIOR_S + sum(column) for column in zip((0.0, 0.0), *self.taken.values(), strict=True)
@@ -228,15 +228,15 @@ class RemainingTime:
 
 
 def _title(step: LaunchStart) -> str:
-    ask = step.planned.launch.ask
-    if ask.subject.command:
-        return clean(ask.show.title or ask.subject.name)
-    return clean(": ".join(dict.fromkeys([ask.subject.name, ask.show.title or ask.subject.name])))
+    request = step.planned.launch.request
+    if request.subject.command:
+        return clean(request.show.title or request.subject.name)
+    return clean(": ".join(dict.fromkeys([request.subject.name, request.show.title or request.subject.name])))
 
 
 def _reached_text(step: LaunchStart, phase: str, elapsed_s: float) -> str:
     """Return the phase that the kernel of a launch reports; for a program, the elapsed time."""
-    if step.planned.launch.ask.subject.command:
+    if step.planned.launch.request.subject.command:
         return f", {elapsed_s:.0f} s in this launch"
     return f", {phase}" if phase else ""
 

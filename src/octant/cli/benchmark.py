@@ -151,27 +151,27 @@ def _created(
     from octant.benchmarks import requests as tests_and_sizes
     from octant.cli._measure import create, prove, safe, settings_of
     from octant.machine.discover import discover
-    from octant.runs import requests
+    from octant.runs import command_line
     from octant.runs.plan import check_startable
     from octant.store import open_store
 
     machine, settings = discover(), settings_of(chosen.mpi)
-    requests.check_options(chosen.ranks, "", chosen.repeats)
+    command_line.check_options(chosen.ranks, "", chosen.repeats)
     part = benchmark.part("requests") or tests_and_sizes
     found: BenchmarkRequests = part.requested(benchmark, chosen, machine, settings.variables)
     for text in found.remarks:
         typer.echo(f"octant: {text}", err=True)
-    if not found.asks:
+    if not found.requests:
         raise Refusal(
             f"cannot measure any test of {benchmark.title} (see the reasons above); try octant doctor",
             Exit.NOT_SUPPORTED,
         )
-    for ask in found.asks:
-        check_startable(ask, machine)
-    asks = safe(found.asks) if only_safe else found.asks
+    for request in found.requests:
+        check_startable(request, machine)
+    requests = safe(found.requests) if only_safe else found.requests
     to = open_store(store)
-    proven = prove(settings, found.asks[-1], to)
-    return create(to, found.title, machine, asks, "run", proven, benchmark=benchmark.command), to, found.below
+    proven = prove(settings, found.requests[-1], to)
+    return create(to, found.title, machine, requests, "run", proven, benchmark=benchmark.command), to, found.below
 
 
 def _show(

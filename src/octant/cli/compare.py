@@ -113,7 +113,7 @@ def compare(
     """
     from octant.cli import _pair, _rounds
     from octant.cli._stored import find_run
-    from octant.runs.requests import Where
+    from octant.runs.command_line import Where
     from octant.store import open_store
 
     where = open_store(store)
@@ -224,7 +224,7 @@ def _not_comparable(found: Comparisons, code: Exit) -> Refusal:
     """Return the refusal to judge two runs without a common figure that is measurable in both."""
     common = [one for one in found.figures if not one.is_alone]
     if not common:
-        subjects = (", ".join(dict.fromkeys(ask.subject.name for ask in run.asks)) for run in found.runs)
+        subjects = (", ".join(dict.fromkeys(request.subject.name for request in run.requests)) for run in found.runs)
         why = "no common figures: A measured {}, B measured {}".format(*subjects)
         return Refusal(f"cannot judge ({why}); compare two runs of the same command", code)
     why = next((reason for one in common for reason in one.why), "no value")

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from octant import units
 from octant.analysis.figures import Figure
 from octant.analysis.summary import summarise
-from octant.ask import EFFORT
+from octant.request import EFFORT
 from octant.failure import Exit, Refusal
 from octant.record import NOT_STATED
 from octant.store import StoredRun

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from octant.ask import Subject
+from octant.request import Subject
 from octant.failure import Exit, Refusal
 from octant.launch.execute import ProcessOutcome, waited_text
 from octant.launch.program import VARIABLE as LAUNCH

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from octant.ask import Subject
+from octant.request import Subject
 from octant.failure import Exit, Refusal
 from octant.runs.programs import grammar
 

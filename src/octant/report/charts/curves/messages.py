@@ -10,7 +10,7 @@ import numpy as np
 
 from octant import units
 from octant.analysis.segments import TRUSTED, hot_and_cold, segments, with_causes
-from octant.ask import EFFORT
+from octant.request import EFFORT
 from octant.report import claims
 from octant.report.charts.curves.curve import (
     along_axis,
