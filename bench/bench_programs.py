@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from octant.request import Request, Launch, Presentation, Subject
 from octant.machine.discover import discover
+from octant.request import Launch, Presentation, Request, Subject
 from octant.runs.carry_out import carry_out
 from octant.runs.plan import planner_of
 from octant.store import Store, StoredRun

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from octant.request import Request, Launch, Presentation, Shape, Subject
 from octant.machine.discover import discover
 from octant.record.written import seal
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store.run_request import RunRequest, run_request_text
 
 SAMPLES, THREADS = 500, 2

@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "suppo
 
 from fake_kernel import GOOD, answer, request
 from fake_run import launch_line, machine, point_line
-from octant.request import Shape
 from octant.launch.execute import ProcessOutcome
+from octant.request import Shape
 from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.plan import planner_of
 from octant.store import Store

@@ -48,7 +48,10 @@ def write_runs(store: Store, count: int) -> None:
     asked = RunRequest("run", "stream", "2026-11-22T07:16:07+00:00", machine(), {}, (question,), ((0, 0),))
     launch = asked.decided_launches()[0]
     points = [answer("node/stream", launch.key, cell) for cell in launch.cells()]
-    text, lines = run_request_text(asked), "".join(f"{line}\n" for line in (launch_line(points[0]), *map(point_line, points)))
+    text, lines = (
+        run_request_text(asked),
+        "".join(f"{line}\n" for line in (launch_line(points[0]), *map(point_line, points))),
+    )
     for number in range(count):
         folder = store.root / "runs" / f"20261122-071607-{number:05d}"
         folder.mkdir(parents=True)

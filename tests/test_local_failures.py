@@ -16,7 +16,6 @@ from octant import benchmarks, launchers, suites, workloads
 from octant.advice import Advice, Facts, diagnose
 from octant.advice.findings import review
 from octant.analysis.summary import Summary, summarise
-from octant.request import Request, Launch, Shape, Subject
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.foreign import read_file
@@ -25,6 +24,7 @@ from octant.machine import discover
 from octant.record.written import seal
 from octant.registry import Broken, Entries
 from octant.report.machine import advice as advice_writer
+from octant.request import Launch, Request, Shape, Subject
 from octant.runs.command_line import find_workload
 from octant.simulate.stored_figures import matching_figures
 from octant.software.surroundings import Surroundings

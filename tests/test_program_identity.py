@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from fake_run import fake_run
-from octant.request import Request, Launch, Shape, Subject
 from octant.identity import identity_of
 from octant.program import ProgramCheck, ProgramValue
+from octant.request import Launch, Request, Shape, Subject
 
 PLAIN = Subject(command=("./app", "a"), program="app")
 STARTED = {

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octant import units
-from octant.request import Request, Launch, Presentation, Shape, Subject, canonical, comparable_cell, each_once
+from octant.request import Launch, Presentation, Request, Shape, Subject, canonical, comparable_cell, each_once
 
 NAMES = st.sampled_from(["bytes", "kernel", "pages", "width"])
 VALUES = st.lists(st.integers(1, 99), min_size=1, max_size=4, unique=True).map(lambda xs: ",".join(map(str, xs)))
@@ -39,7 +39,9 @@ def test_what_is_left_and_what_is_done_make_the_whole(knobs: dict[str, str], dat
 
 
 def test_a_cell_that_is_spelled_otherwise_is_done() -> None:
-    (left,) = Launch(request(bytes="1MiB,2MiB", memory="preferred:0")).without([{"bytes": "1024KiB", "memory": "prefer:0"}])
+    (left,) = Launch(request(bytes="1MiB,2MiB", memory="preferred:0")).without(
+        [{"bytes": "1024KiB", "memory": "prefer:0"}]
+    )
     assert left.started_knobs == {"bytes": "2MiB", "memory": "preferred:0"}
 
 

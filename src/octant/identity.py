@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from octant import workloads
-from octant.request import comparable, comparable_cell
 from octant.program import is_program
 from octant.record import NOT_STATED
+from octant.request import comparable, comparable_cell
 
 if TYPE_CHECKING:
-    from octant.request import Request
     from octant.launch import Planned
     from octant.record import Point
+    from octant.request import Request
 
 Named: TypeAlias = tuple[tuple[str, str], ...]
 """Names with values, in the order of the names."""

@@ -6,10 +6,10 @@ from fake_run import stored
 from octant.advice.findings import RuleResult
 from octant.advice.findings.groups_untold import judge
 from octant.analysis.summary import Summary, summarise
-from octant.request import Request, Launch, Subject
 from octant.machine import Topology
 from octant.machine.hwloc import read_synthetic
 from octant.record import Point
+from octant.request import Launch, Request, Subject
 from pair_times import TWO_SOCKETS, launch
 
 

@@ -14,11 +14,11 @@ from octant.advice import findings as advised
 from octant.advice.findings import RunFinding
 from octant.advice.findings._program_lines import program_line
 from octant.analysis.summary import Summary
-from octant.request import Request
 from octant.machine import Machine
+from octant.request import Request
 from octant.runs.programs.options import ProgramOptions
 from octant.units import NARROW
-from program_run import RankSeen, Seen, request_of, launches, program_summary
+from program_run import RankSeen, Seen, launches, program_summary, request_of
 
 OF_PROGRAMS = {
     "shared cores", "oversubscription", "unbound threads", "base pages", "idle cores", "outlived", "system time",

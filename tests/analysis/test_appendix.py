@@ -13,9 +13,9 @@ from octant.analysis.appendix import ComparisonRow, Entry, KnownMachine, compare
 from octant.analysis.appendix.measured import with_measured
 from octant.analysis.appendix.published import of_published
 from octant.analysis.appendix.stated import of_machine
-from octant.request import Request, Subject
 from octant.machine import Machine
 from octant.record import Buffer, Given
+from octant.request import Request, Subject
 from octant.store import Store
 from octant.study.file import names as study_names
 

@@ -10,10 +10,10 @@ from fake_run import WORKLOADS, fake_run, point
 from octant.analysis.compare import Comparisons, compare
 from octant.analysis.conditions import Difference, differences
 from octant.analysis.summary import summarise
-from octant.request import Request, Launch, Subject
 from octant.launch import Planned
 from octant.mpi.proof import READ_BACK
 from octant.record import Point, Result, Scheduling
+from octant.request import Launch, Request, Subject
 from octant.store import Pair, StoredRun
 
 BASE = fake_run()
@@ -69,7 +69,11 @@ USUAL, NICE = Scheduling("other", nice=0, group="/job_1"), Scheduling("other", n
 @pytest.mark.parametrize(
     ("before", "after", "row"),
     [
-        (BASE, asked(lambda request: dataclasses.replace(request, mpi=COPY)), ("MPI settings", "none", "UCX_RNDV_SCHEME=am")),
+        (
+            BASE,
+            asked(lambda request: dataclasses.replace(request, mpi=COPY)),
+            ("MPI settings", "none", "UCX_RNDV_SCHEME=am"),
+        ),
         (
             BASE,
             asked(lambda request: shaped(request, place="2x1,order=scatter")),

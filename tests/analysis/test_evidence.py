@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
-from fake_kernel import Kernel, request, planned
+from fake_kernel import Kernel, planned, request
 from fake_run import WORKLOADS, durations, lane, machine, point
 from fake_summary import fake_summary
 from launch_shapes import simulated_launches

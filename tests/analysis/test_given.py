@@ -10,11 +10,11 @@ from fake_run import WORKLOADS, fake_run, machine, point, stored
 from octant.analysis import given as readback
 from octant.analysis.caveats import caveats_about
 from octant.analysis.summary import summarise
-from octant.request import Request, Launch, Shape, Subject
 from octant.launch import Planned
 from octant.placement import planner
 from octant.placement.request import parse_request
 from octant.record import Buffer, Given, Point, Process, known_count
+from octant.request import Launch, Request, Shape, Subject
 from octant.stats import Grade
 from octant.store import ProvenSetting, StoredRun
 

@@ -9,8 +9,8 @@ import pytest
 from fake_run import WORKLOADS, lane, point
 from octant.analysis.figures import figure
 from octant.analysis.lost import (
-    cpu_time_of_chunk,
     caveats_about_lost,
+    cpu_time_of_chunk,
     lost_time_of,
     oversubscription,
     slowed_by_loss,

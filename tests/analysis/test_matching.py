@@ -13,9 +13,9 @@ from octant.analysis.compare import compare
 from octant.analysis.figures import MeasuredCell, figures_of
 from octant.analysis.matching import matched, share_figures
 from octant.analysis.summary import Summary, summarise
-from octant.request import Request, Subject
 from octant.identity import Identity, identity_of
 from octant.record import Point, Result
+from octant.request import Request, Subject
 from octant.store import Pair, Store, StoredRun
 from octant.store.imported import create
 
@@ -167,7 +167,8 @@ def test_of_an_imported_result_the_knobs_count_that_both_tell(store: Store) -> N
 def side(name: str, partner: str, *requests: Request) -> StoredRun:
     """A run of programs with one launch of each request, which was measured in turn with another run."""
     made = [
-        point(workload=one.subject.name, launch=f"{one.key}-0", knobs=dict(one.knobs), results=RESULTS) for one in requests
+        point(workload=one.subject.name, launch=f"{one.key}-0", knobs=dict(one.knobs), results=RESULTS)
+        for one in requests
     ]
     pair = Pair(partner, "", 4) if partner else None
     return replace(RUN, id=name, requests=requests, order=(), points=tuple(made), failures=(), plans={}, pair=pair)

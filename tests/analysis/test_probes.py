@@ -7,10 +7,10 @@ import pytest
 
 from fake_run import lane, machine, point, stored
 from octant.analysis.summary import summarise
-from octant.request import Request, Presentation, Subject
 from octant.machine import Machine
 from octant.metric import Metric, rate, result
 from octant.record import Point, Result
+from octant.request import Presentation, Request, Subject
 from octant.store import StoredRun
 from octant.workload import Probe, Workload
 from octant.workloads.node.core import WORKLOAD as CORE
@@ -29,7 +29,9 @@ KNOWN = {one.name: one for one in (LOOK, THING)}
 
 def run_with(windows: Sequence[float], on: Machine | None = None, passed: bool = True) -> StoredRun:
     """A thing measured between looks that saw these windows."""
-    look = Request(Subject("fake/look"), {"pattern": "window,misses"}, show=Presentation("the look"), repeats=len(windows))
+    look = Request(
+        Subject("fake/look"), {"pattern": "window,misses"}, show=Presentation("the look"), repeats=len(windows)
+    )
     thing = Request(Subject("fake/thing"))
     points: list[Point] = [
         point(
@@ -52,7 +54,7 @@ def kinds(run: StoredRun) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("windows", "doubted"),
+    ("windows", "disputed"),
     [((448, 448), False), ((448, 430), False), ((448, 224), True), ((215, 456), True), ((224,), False), ((), False)],
 )
 def test_half_a_window_at_one_end_is_a_doubt_about_what_lies_between(windows: Sequence[float], disputed: bool) -> None:

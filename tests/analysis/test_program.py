@@ -24,7 +24,7 @@ from octant.record import Point
 from octant.report.charts.pictures import pictures
 from octant.report.export import tidy
 from octant.stats import Grade
-from program_run import RankSeen, Seen, request_of, launches, program_summary, stored_program
+from program_run import RankSeen, Seen, launches, program_summary, request_of, stored_program
 
 VALUES = (ProgramValue("rate", "flop/s", "higher", pattern="(.*)"), ProgramValue("error", better="lower", path="e"))
 

@@ -8,12 +8,12 @@ import pytest
 from fake_run import KIB, MIB, durations, lane, machine, point, stored
 from octant.analysis.roofline import intensity, roofs
 from octant.analysis.summary import Summary, summarise
-from octant.request import Request, Launch, Presentation, Shape, Subject
 from octant.limit import Best, Known, Threads, level_of
 from octant.machine import LAST_CACHE, Disagreement
 from octant.record import Point, Taken
 from octant.report.charts.curves.roofline import roofline
 from octant.report.charts.picture import ChartSeries, Panel, Picture
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store import StoredRun
 from reports import ladders_of
 
@@ -195,7 +195,9 @@ def with_ladder(run: StoredRun) -> StoredRun:
         for repeat, triad in enumerate(triads):
             knobs = {"kernel": "triad", "bytes": size}
             launches.append(
-                Launch(Request(Subject("node/stream"), knobs, Shape(1), show=Presentation("", False), repeats=3), repeat)
+                Launch(
+                    Request(Subject("node/stream"), knobs, Shape(1), show=Presentation("", False), repeats=3), repeat
+                )
             )
             lanes = tuple(lane(durations(200_000 // faster)) for _ in range(1))
             moved = {"bytes_read": 1_600_000, "bytes_written": 800_000, "bytes_allocated": 800_000, "flops": 200_000}

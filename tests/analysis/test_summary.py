@@ -11,12 +11,12 @@ import pytest
 from fake_run import WORKLOADS, durations, fake_run, lane, point, stored
 from octant.analysis.figures import Figure
 from octant.analysis.summary import Summary, summarise
-from octant.request import Request, Launch, Presentation, Shape, Subject
 from octant.metric import Metric, result
 from octant.record import Failure, Point, Result, Samples
 from octant.report.export import tidy
 from octant.report.page import run_page
 from octant.report.tables import text
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.runs.rounds import drawn_order
 from octant.stats import Grade
 from octant.workload import Workload
@@ -136,7 +136,11 @@ def test_launches_that_failed_or_gave_no_value_are_tried_and_left_out_with_a_dou
         Failure("node/stream", launches[2].key, request.knobs, 1, "stopped, and resumed later", 3),
     ]
     both = {
-        one.title: (one.value.number if one.value else 0, one.tried, {caveat.kind: caveat.text for caveat in one.caveats})
+        one.title: (
+            one.value.number if one.value else 0,
+            one.tried,
+            {caveat.kind: caveat.text for caveat in one.caveats},
+        )
         for one in summarise(stored(launches, points, failures), WORKLOADS).figures
     }
     smaller, larger = both["stream, bytes 1 MiB"], both["stream, bytes 2 MiB"]

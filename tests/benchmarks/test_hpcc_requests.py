@@ -120,7 +120,9 @@ def test_what_can_be_measured_is_asked_and_the_rest_has_a_reason(ranks: int) -> 
     names = {test.name for test in read_tests("hpcc")}
     assert set(asked) | set(found.left_out) == names or (ranks == 1 and set(asked) | set(found.left_out) < names)
     assert not set(asked) & set(found.left_out)
-    assert len({request.key for request in found.requests}) == len(found.requests), "no two requests are the same question"
+    assert len({request.key for request in found.requests}) == len(found.requests), (
+        "no two requests are the same question"
+    )
     assert {request.repeats for request in found.requests} == {benchmarks()["hpcc"].launches}
     assert not any("{" in value for request in found.requests for value in request.knobs.values())
     for test in read_tests("hpcc"):
@@ -137,7 +139,9 @@ def test_ranks_on_several_hosts_do_not_ask_for_memory_that_all_share() -> None:
     def transports(**where: Any) -> dict[str, str]:
         requests = hpcc.asked(TESTS, HpccSizes(2, 512), quick=True, repeats=None, **where).requests
         return {
-            request.show.title: request.knobs.get("transport", "") for request in requests if request.subject.workload.startswith("hpcc/")
+            request.show.title: request.knobs.get("transport", "")
+            for request in requests
+            if request.subject.workload.startswith("hpcc/")
         }
 
     there = transports(hosts=("a", "b"))

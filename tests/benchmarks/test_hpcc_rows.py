@@ -14,7 +14,6 @@ from edge_runs import unmeasurable
 from fake_run import lane, point, stored, there_and_back
 from octant import foreign, workloads
 from octant.analysis.summary import Summary, summarise
-from octant.request import Request, Launch, Presentation, Shape, Subject
 from octant.benchmarks import benchmarks
 from octant.benchmarks.hpcc.summary import NORMS
 from octant.benchmarks.rows import BenchmarkRow, over_peak, rows_of
@@ -23,6 +22,7 @@ from octant.failure import Refusal
 from octant.record import Failure, Point, Result
 from octant.report import claims
 from octant.report.tables import benchmark as benchmark_table
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store import Store
 from octant.store.imported import create
 

@@ -11,10 +11,10 @@ from golden_tables import printed
 from octant import foreign
 from octant.analysis.compare import compare
 from octant.analysis.summary import Summary, summarise
-from octant.request import Request, Presentation, Shape, Subject
 from octant.benchmarks import benchmarks
 from octant.benchmarks.rows import imported_cells, rows_of
 from octant.benchmarks.table import plain_name, read_tests
+from octant.request import Presentation, Request, Shape, Subject
 from octant.store import Store
 from octant.store.imported import create
 from paths import DATA

@@ -3,10 +3,10 @@
 import pytest
 
 from octant import workloads
-from octant.request import Request
 from octant.benchmarks.messages import requests as mpi_patterns
 from octant.benchmarks.messages.patterns import find, pattern_of, patterns
 from octant.failure import Exit, Refusal
+from octant.request import Request
 
 
 @pytest.fixture

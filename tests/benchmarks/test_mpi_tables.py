@@ -12,7 +12,6 @@ from fake_run import lane, point, stored
 from octant import workloads
 from octant.analysis.figures import MeasuredCell, figures_of
 from octant.analysis.summary import Summary, summarise
-from octant.request import Request, Launch, Presentation, Shape, Subject
 from octant.benchmarks import BenchmarkArguments
 from octant.benchmarks.messages import patterns as mpi_patterns
 from octant.benchmarks.messages import tables as mpi_tables
@@ -20,6 +19,7 @@ from octant.benchmarks.messages.patterns import MessagePattern
 from octant.failure import Refusal
 from octant.metric import Derived, Metric, Reduce, Seconds, derived, groups, per, ranks, seconds, steps
 from octant.record import Failure, Result
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.units import si_text
 from octant.workload import Workload
 from octant.workloads.mpi.collective import imb_overlap_of
@@ -146,7 +146,9 @@ def summary(
     `rounded`: notes of the kernel, by the length that was asked; `long_steps`: one step in ten takes 1 ms.
     """
     asked = {"pattern": pattern, **knobs}
-    request = Request(Subject(workload), asked, Shape(2), show=Presentation(title or pattern, test=title), repeats=repeats)
+    request = Request(
+        Subject(workload), asked, Shape(2), show=Presentation(title or pattern, test=title), repeats=repeats
+    )
     launches = [Launch(request, repeat) for repeat in range(repeats)]
     lanes = (lane([20_000, 40_000] * 50, rank=0), lane([30_000, 90_000] * 50, rank=1))
     if long_steps:

@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 
 from fake_run import lane, point, stored, there_and_back, write_run
 from octant import benchmarks, registry
-from octant.request import Request, Launch, Shape, Subject
 from octant.benchmarks import requests
 from octant.benchmarks.table import read_tests
 from octant.cli import application
 from octant.failure import Exit
+from octant.request import Launch, Request, Shape, Subject
 from paths import DATA, ROOT
 from registries import added
 

@@ -14,12 +14,12 @@ from typer.testing import CliRunner, Result
 from fake_kernel import Kernel, request
 from fake_run import WORKLOADS, durations, lane, machine, point
 from octant import workloads
-from octant.request import Request
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.launch.execute import ProcessOutcome
 from octant.machine import discover
 from octant.record import Point
+from octant.request import Request
 from octant.runs import interleaved
 from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.plan import planner_of

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fake_kernel import request, planned
+from fake_kernel import planned, request
 from fake_run import machine
-from octant.request import Request, Launch, Shape, Subject
 from octant.cli import application
 from octant.failure import Exit
+from octant.request import Launch, Request, Shape, Subject
 from octant.store import Store, StoredRun
 from octant.store.run_request import start_line
 

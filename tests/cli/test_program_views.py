@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from octant.cli import application
 from octant.program import ProgramValue
-from program_run import BEGUN, RankSeen, Seen, request_of, launches, stored_program
+from program_run import BEGUN, RankSeen, Seen, launches, request_of, stored_program
 
 VALUES = (ProgramValue("rate", "Mop/s", "higher", pattern="(.*)"),)
 

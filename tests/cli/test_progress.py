@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from fake_kernel import Kernel, request, planned
+from fake_kernel import Kernel, planned, request
 from fake_run import machine
 from octant import workloads
-from octant.request import Request, Presentation, Subject
 from octant.cli._progress import RemainingTime, progress_of
+from octant.request import Presentation, Request, Subject
 from octant.runs import rounds
 from octant.runs.carry_out import LaunchStart, carry_out, in_turn
 from octant.runs.durations import Durations

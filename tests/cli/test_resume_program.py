@@ -10,9 +10,9 @@ import pytest
 
 from fake_kernel import planned
 from fake_run import machine
-from octant.request import Request, Launch, Subject
 from octant.failure import Exit
 from octant.program import ProgramCheck, ProgramValue
+from octant.request import Launch, Request, Subject
 from octant.store import Store, StoredRun
 from octant.store.run_request import start_line
 from paths import Octant

@@ -14,7 +14,6 @@ from octant.analysis.compare import compare
 from octant.analysis.figures import figure, known_limits
 from octant.analysis.names import short_name
 from octant.analysis.summary import summarise
-from octant.request import Request, Launch, Shape, Subject
 from octant.benchmarks.messages import requests as mpi_patterns
 from octant.failure import Exit, Refusal
 from octant.launch import link as links
@@ -27,6 +26,7 @@ from octant.record.written import link_line
 from octant.report.claims import link_text
 from octant.report.tables.table import table
 from octant.report.tables.text import lines
+from octant.request import Launch, Request, Shape, Subject
 from octant.runs import plan
 from octant.runs.command_line import Where
 from octant.simulate.timestep import measured_step

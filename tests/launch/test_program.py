@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from octant.request import Request, Launch, Subject
 from octant.launch import Planned
 from octant.launch.capture import HEAD_BYTES
 from octant.launch.execute import ProcessOutcome
 from octant.launch.program import ProgramEnd, matching, run_program
+from octant.request import Launch, Request, Subject
 from octant.runs.plan import resolve_program
 
 MIB = 1 << 20

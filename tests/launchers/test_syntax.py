@@ -143,7 +143,9 @@ def test_blue_gene_letters_and_maps() -> None:
     assert "BG_MAPPING=TXYZ" in lines[1]
     q = syntax_of("bluegene", "32x1,order=ABCDET,torus=2x2x2x1x1", node).lines
     assert "--mapping ABCDET" in q[0]
-    request = PlacementRequest(4, 1, order="XYZT", torus=(2, 2, 1), map=((0, 0, 0, 0), (1, 1, 0, 0), (0, 1, 0, 0), (1, 0, 0, 0)))
+    request = PlacementRequest(
+        4, 1, order="XYZT", torus=(2, 2, 1), map=((0, 0, 0, 0), (1, 1, 0, 0), (0, 1, 0, 0), (1, 0, 0, 0))
+    )
     answer = to_syntax("bluegene", plan(node, request), request, node)
     assert answer.files == (("octant.map", "0 0 0 0\n1 1 0 0\n0 1 0 0\n1 0 0 0\n"),)
     assert not any("cover the whole partition" in said for said in answer.cannot)

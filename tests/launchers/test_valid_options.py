@@ -18,7 +18,7 @@ from octant.placement import Placement, RankPlace, mask_text, planner, set_text
 from octant.placement.draw import as_svg, as_text
 from octant.placement.nonempty import NonEmptySet
 from octant.placement.planner import DoesNotFit, plan
-from octant.placement.request import Memory, Policy, PlacementRequest, Unit
+from octant.placement.request import Memory, PlacementRequest, Policy, Unit
 from octant.placement.sanity import check, may_share
 
 EMPTY = re.compile(r"(?:(?<! )=|[:,\[+;/])(?=[\s\],;+/]|$)|0x0\b|\{\}|\[\]")

@@ -14,7 +14,7 @@ from networks import network
 from octant import _network
 from octant.failure import Refusal
 from octant.network import NetworkFile, load, make, solve
-from octant.network.collectives import FREE, MessageCosts, Program, request, exchange, fastest, operations, programs
+from octant.network.collectives import FREE, MessageCosts, Program, exchange, fastest, operations, programs, request
 from octant.network.files import parse
 from octant.network.message_times import MeasuredTimes, MessageTimes, Stretch
 from octant.network.traffic import Flows, place

@@ -81,7 +81,9 @@ def test_a_request_fits_or_is_refused_with_the_largest_that_fits(topology: Topol
 
 @given(MACHINE, REQUEST)
 @settings(max_examples=300)
-def test_a_request_that_fits_is_placed_alike_with_oversubscription(topology: Topology, request: PlacementRequest) -> None:
+def test_a_request_that_fits_is_placed_alike_with_oversubscription(
+    topology: Topology, request: PlacementRequest
+) -> None:
     placement, _ = answer(topology, request)
     if placement is not None:
         assert plan(topology, replace(request, oversubscribe=True)) == placement

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from octant.request import Request, Subject
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
+from octant.request import Request, Subject
 from octant.runs.programs.allowed import check_allowed, command_lines, permissions, quoted
 
 PLANTED = "#!/bin/sh\ntouch {mark}\necho 'HYDRA build details:'\n"
@@ -41,7 +41,9 @@ def test_a_program_that_a_knob_names_needs_permission_for_each() -> None:
 
 
 def test_variables_that_only_choose_threads_need_no_permission() -> None:
-    one = request("./app", environment={"OMP_NUM_THREADS": "{n}", "LD_PRELOAD": "./x.so", "OMP_TOOL_LIBRARIES": "./y.so"})
+    one = request(
+        "./app", environment={"OMP_NUM_THREADS": "{n}", "LD_PRELOAD": "./x.so", "OMP_TOOL_LIBRARIES": "./y.so"}
+    )
     assert words(one) == ["./app", "LD_PRELOAD=./x.so", "OMP_TOOL_LIBRARIES=./y.so"]
 
 
@@ -91,7 +93,11 @@ def test_an_interpreter_needs_permission_for_what_it_executes() -> None:
     assert words(request("python3", "fft.py", "{n}")) == ["python3", "fft.py"]
     assert words(request("python3", "-m", "mine", "{n}")) == ["python3 -m mine 1", "python3 -m mine 2"]
     assert words(request("bash", input="in.sh")) == ["bash", "in.sh"]
-    assert words(request("true", before=(("sh", "-c", "./evil {n}"),))) == ["true", "sh -c './evil 1'", "sh -c './evil 2'"]
+    assert words(request("true", before=(("sh", "-c", "./evil {n}"),))) == [
+        "true",
+        "sh -c './evil 1'",
+        "sh -c './evil 2'",
+    ]
 
 
 def test_another_word_in_front_of_a_launcher_needs_permission() -> None:

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from fake_kernel import Kernel, request, planned
+from fake_kernel import Kernel, planned, request
 from fake_run import machine
 from octant import workloads
-from octant.request import Request, Launch, Shape, Subject
 from octant.failure import Exit
 from octant.launch.execute import ProcessOutcome
 from octant.mpi import faults
 from octant.mpi.neutral import Library
 from octant.record import Failure
+from octant.request import Launch, Request, Shape, Subject
 from octant.runs import plan
 from octant.runs.carry_out import carry_out, in_turn
 from octant.store import Store, StoredRun

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fake_kernel import GOOD, Kernel, request, planned
+from fake_kernel import GOOD, Kernel, planned, request
 from fake_run import machine
-from octant.request import Request, Launch, Presentation, Shape, Subject
 from octant.failure import Exit, Refusal, worst
 from octant.launch import Planned
 from octant.launch.bind import refusal_path
 from octant.launch.execute import ProcessOutcome
 from octant.placement import RankPlace
 from octant.record import Failure, Point
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.runs.carry_out import Batch, Decide, LaunchStart, carry_out, in_turn
 from octant.runs.ends import ends_of
 from octant.runs.starts import starts_of
@@ -342,7 +342,9 @@ def test_a_command_line_is_started_for_each_cell_and_recorded_by_us(store: Store
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     store = Store(tmp_path_factory.mktemp("finished"))
-    return go_on(store, store.create("q", machine(), (request(2, bytes="1KiB,2KiB", kernel="copy,add"), request(bytes="4KiB"))))
+    return go_on(
+        store, store.create("q", machine(), (request(2, bytes="1KiB,2KiB", kernel="copy,add"), request(bytes="4KiB")))
+    )
 
 
 @settings(max_examples=60)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from fake_run import machine
-from octant.request import Request
 from octant.build import program_name
 from octant.failure import Exit, Refusal
+from octant.request import Request
 from octant.runs import command_line
 from octant.runs.modes import Mode, ranks_and_knobs
 

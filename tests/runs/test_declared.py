@@ -8,9 +8,9 @@ import pytest
 from fake_kernel import request
 from fake_run import machine
 from octant import workloads
-from octant.request import Request, Shape
 from octant.failure import Exit, Refusal
 from octant.machine import Machine
+from octant.request import Request, Shape
 from octant.runs import declared
 from octant.runs.declared import check_memory, nothing_fits
 from octant.step import Declared, Step
@@ -57,7 +57,9 @@ def test_all_groups_hold_what_the_step_of_each_declares(question: Request, held:
     assert found.bytes_held == held * GIB
 
 
-@pytest.mark.parametrize("question", [request(workload="node/absent"), request(n="many"), request(groups="0+x", ranks=2, n="x")])
+@pytest.mark.parametrize(
+    "question", [request(workload="node/absent"), request(n="many"), request(groups="0+x", ranks=2, n="x")]
+)
 def test_of_what_is_not_declared_nothing_is_known(question: Request) -> None:
     (cell,) = question.cells()
     assert declared.declared(question, cell) is None

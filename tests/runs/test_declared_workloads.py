@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fake_run import machine
-from octant.request import Request, Launch, Shape, Subject
 from octant.failure import Refusal
+from octant.request import Launch, Request, Shape, Subject
 from octant.runs.declared import check_memory, declared
 from octant.runs.plan import STARTUP_S, UNKNOWN_S, timeout_seconds
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fake_run import MIB, launch_line, machine, point, point_line, stored, write_run
-from octant.request import Request, Shape, Subject
 from octant.record import Point, Work
+from octant.request import Request, Shape, Subject
 from octant.runs.declared import USUAL, Declared
 from octant.runs.durations import BYTE_S, POINT_S, START_RANKS_S, START_S, Durations, PointCost, learned
 from octant.runs.starts import starts_of

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from fake_kernel import Kernel, request, planned
+from fake_kernel import Kernel, planned, request
 from fake_run import machine
-from octant.request import Request, Subject
 from octant.failure import Exit, Refusal
 from octant.launch.execute import ProcessOutcome
 from octant.record import Failure
+from octant.request import Request, Subject
 from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.interleaved import Interleaved, RoundEnd, begin, measure
 from octant.runs.plan import planner_of

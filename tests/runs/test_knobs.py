@@ -9,7 +9,7 @@ from fake_kernel import request
 from octant.build import program_name
 from octant.build.describe import Described, DescribedKnob
 from octant.failure import Exit, Refusal
-from octant.runs.knobs import check_requests, check_knobs
+from octant.runs.knobs import check_knobs, check_requests
 
 KNOBS = [{"name": name, "kind": "integer", "default": "1", "help": ""} for name in ("n", "threads")]
 

@@ -9,9 +9,9 @@ import pytest
 from fake_kernel import Kernel, answer, request
 from fake_run import machine, point
 from octant import workloads
-from octant.request import Request, Launch, Shape, Subject
 from octant.launch.execute import ProcessOutcome
 from octant.record import Point
+from octant.request import Launch, Request, Shape, Subject
 from octant.runs import declared, plan
 from octant.runs.carry_out import MOST_HUNG, carry_out, in_turn
 from octant.runs.durations import Durations
@@ -60,7 +60,9 @@ def test_a_declared_step_has_far_more_than_any_machine_takes(declares: Callable[
     assert 2 * hpl_s < limit_s(request(n="20000")) < 100 * hpl_s
     assert limit_s(request(n="20000", warmup="4")) > 2 * limit_s(request(n="20000"))
     assert limit_s(request(n="20000"), hardware_threads=1) == limit_s(request(n="20000"))
-    assert limit_s(request(n="20000", threads="8"), hardware_threads=8) < limit_s(request(n="20000", threads="8")) * 1.01
+    assert (
+        limit_s(request(n="20000", threads="8"), hardware_threads=8) < limit_s(request(n="20000", threads="8")) * 1.01
+    )
     assert limit_s(request(n="20000", threads="8"), hardware_threads=1) > limit_s(request(n="20000")) / 1.01
     assert limit_s(request(n="20000,20000")) > 1.9 * limit_s(request(n="20000"))
     once = limit_s(request(n="20000"))
@@ -92,7 +94,9 @@ def test_a_known_cell_has_ten_times_what_its_slowest_point_took(declares: Callab
     for other in ({"n": "999"}, {"kernel": "copy"}, {"threads": "2"}):
         assert limit_s(request(), took(300.0, **other)) == unknown
     assert limit_s(request(ranks=2), took(300.0)) == limit_s(request(ranks=2))
-    assert limit_s(request(), point(workload="node/stream", knobs=DEFAULTS)) == unknown, "it does not say how long it took"
+    assert limit_s(request(), point(workload="node/stream", knobs=DEFAULTS)) == unknown, (
+        "it does not say how long it took"
+    )
 
 
 @dataclass

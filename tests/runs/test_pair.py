@@ -15,8 +15,8 @@ from fake_programs import Programs
 from fake_run import machine
 from octant.analysis.compare import Comparisons, compare
 from octant.analysis.summary import summarise
-from octant.request import Subject
 from octant.program import ProgramCheck, ProgramValue
+from octant.request import Subject
 from octant.runs import interleaved
 from octant.runs.interleaved import Interleaved, RoundEnd, begin_programs, measure
 from octant.runs.plan import planner_of

@@ -9,11 +9,11 @@ import pytest
 from fake_kernel import request
 from fake_run import machine
 from octant import workloads
-from octant.request import Request, Launch, Shape, Subject
 from octant.failure import Exit, Refusal
 from octant.launch import Planned
 from octant.launchers import openmpi
 from octant.machine import Machine
+from octant.request import Launch, Request, Shape, Subject
 from octant.runs import declared, plan
 from octant.runs.rounds import seed_within
 from octant.runs.starts import starts_of
@@ -92,7 +92,9 @@ def test_a_placed_launch_says_its_masks(kernels: Path) -> None:
 
 
 def test_a_users_command_line_is_started_as_a_kernel_is() -> None:
-    question = Request(Subject(command=("./solve", "-n", "{n}", "{ranks}", "{other}")), {"n": "8"}, Shape(1, "1x1,cpus=3"))
+    question = Request(
+        Subject(command=("./solve", "-n", "{n}", "{ranks}", "{other}")), {"n": "8"}, Shape(1, "1x1,cpus=3")
+    )
     made = resolved(question)
     assert made.words[-5:] == ("./solve", "-n", "8", "1", "{other}")
     assert made.words[-6] == "--"

@@ -6,7 +6,7 @@ import pytest
 
 from fake_run import stored
 from octant import workloads
-from octant.request import Request, Launch, Shape, Subject
+from octant.request import Launch, Request, Shape, Subject
 from octant.runs import rounds
 from octant.runs.probes import probes_for, with_probes
 
@@ -30,7 +30,7 @@ def test_a_run_in_a_node_begins_and_ends_with_a_look() -> None:
 
 
 @pytest.mark.parametrize(
-    "asks",
+    "requests",
     [
         (MESSAGES,),
         (replace(NODE, subject=Subject(command=("a.out",))),),

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import machine, point
-from octant.request import Request, Launch, Subject
 from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
 from octant.record import Point, Result
+from octant.request import Launch, Request, Subject
 from octant.runs.carry_out import Batch
 from octant.runs.programs.decide import baseline_starts, decide, launches_within, repeats_text
 from octant.runs.programs.limits import LEAST_S, NO_LIMIT_S, TIMES, TimeLimits
@@ -186,7 +186,7 @@ def _question(check: ProgramCheck) -> dict[str, Any]:
     request = program(check)
     order = tuple((0, repeat) for repeat in range(request.repeats))
     return {
-        "who": "run", "title": "q", "started": "", "machine": machine(), "environment": {}, "asks": (request,),
+        "who": "run", "title": "q", "started": "", "machine": machine(), "environment": {}, "requests": (request,),
         "order": order, "id": "x", "folder": Path(),
     }  # fmt: skip
 
@@ -232,7 +232,9 @@ def test_the_number_of_launches_is_announced(decided: Repeats, cells: int, text:
 @given(st.integers(0, 2**31), st.integers(1, 6), st.integers(0, 9))
 def test_the_cells_of_a_launch_are_a_randomised_block(seed: int, count: int, repeat: int) -> None:
     request = program(n=",".join(map(str, range(count))), m="a,b")
-    orders = [[start.started_knobs for start in starts_of([Launch(request, number)], seed)] for number in (repeat, repeat)]
+    orders = [
+        [start.started_knobs for start in starts_of([Launch(request, number)], seed)] for number in (repeat, repeat)
+    ]
     assert orders[0] == orders[1], "resuming has the same order"
     assert sorted(map(repr, orders[0])) == sorted(map(repr, request.cells()))
     pair = [starts_of([Launch(request, repeat // 2 * 2 + number)], seed) for number in (0, 1)]

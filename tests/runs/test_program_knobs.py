@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from fake_run import point
-from octant.request import Request, Launch, Subject
 from octant.failure import Exit
 from octant.record import Failure, Point
+from octant.request import Launch, Request, Subject
 from octant.runs.programs.limits import NO_LIMIT_S, TimeLimits
 from octant.runs.programs.reference import is_launch_of, is_of_cell
 from octant.runs.starts import starts_of

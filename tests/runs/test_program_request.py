@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from fake_run import machine
 from octant import launchers
-from octant.request import Request, Launch
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
+from octant.request import Launch, Request
 from octant.runs import plan
+from octant.runs.command_line import HERE, Where
 from octant.runs.programs import launching, program_request, there
 from octant.runs.programs.options import ProgramOptions
-from octant.runs.command_line import HERE, Where
 
 APP = ("./app", "{n}")
 
@@ -370,7 +370,7 @@ def test_a_script_that_hides_a_launcher_runs_unchanged_and_is_not_placed(words: 
     Path("job.sh").chmod(0o755)
     request = asked(words=words)
     assert request.subject.command == words
-    assert f"octant: {where}: it runs unchanged" in f"octant: {request.remarks(request)[-1]}"
+    assert f"octant: {where}: it runs unchanged" in f"octant: {program_request.remarks(request)[-1]}"
     refused(f"cannot use --place .{where}.*leave --place out", Exit.WRONG_WORD, words=words, where=Where(place="2x1"))
     if words[0] != "mpiexec":
         refused(f"cannot use --ranks .{where}.*leave --ranks out", Exit.WRONG_WORD, words=words, ranks=2)

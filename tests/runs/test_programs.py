@@ -12,12 +12,12 @@ from fake_kernel import planned
 from fake_run import stored
 from kernel_run import read_records
 from octant.analysis.given import mismatches_of
-from octant.request import Request, Shape, Subject
 from octant.launch.execute import ProcessOutcome
 from octant.launch.guard import Energy, GuardReport, Outlived, SeenThread
 from octant.launch.program import ProgramEnd
 from octant.placement import numbers_text
 from octant.record import Given, Point, Taken
+from octant.request import Request, Shape, Subject
 from octant.runs.programs.records import record_lines
 
 SMALL = "octant-pages: text of process 7: 0 of 4096 KiB on large pages (Invalid argument)\n"

@@ -9,14 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_kernel import Kernel, request, planned
+from fake_kernel import Kernel, planned, request
 from fake_run import machine
 from octant.runs import rounds
 from octant.runs.carry_out import LaunchStart, carry_out, in_turn
 from octant.store import Store, StoredRun
 
 REPEATS = st.lists(st.integers(1, 12), min_size=1, max_size=12)
-REQUESTS = (request(6, bytes="1KiB,2KiB"), request(3, bytes="4KiB"), request(6, bytes="8KiB"), request(3, bytes="16KiB"))
+REQUESTS = (
+    request(6, bytes="1KiB,2KiB"),
+    request(3, bytes="4KiB"),
+    request(6, bytes="8KiB"),
+    request(3, bytes="16KiB"),
+)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,9 @@ def test_a_run_of_an_earlier_version_gets_both_from_its_titles(
 def test_runs_that_version_0_2_stored_name_their_benchmark_and_tests(tmp_path: Path) -> None:
     with tarfile.open(DATA / "store-of-0.2.tar.xz") as archive:
         archive.extractall(tmp_path)  # noqa: S202 - our own archive
-    found = {run.benchmark or run.who: [request.show.test for request in run.requests] for run in Store(tmp_path).runs()}
+    found = {
+        run.benchmark or run.who: [request.show.test for request in run.requests] for run in Store(tmp_path).runs()
+    }
     assert found["mpi"] == ["PingPong", "Allreduce"]
     assert found["import imb"] == ["PingPong", "Birandom"]
     assert found["hpcc"][:3] == ["Peak of one rank", "Peak of all ranks", "HPL"]

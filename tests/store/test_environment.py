@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fake_kernel import Kernel, request, planned
+from fake_kernel import Kernel, planned, request
 from fake_run import fake_run, machine, write_run
 from octant.analysis.summary import summarise
 from octant.mpi.knobs import knobs, of_mpi

@@ -8,8 +8,8 @@ import pytest
 
 from fake_kernel import Kernel, planned
 from octant.analysis.given import mismatches_of
-from octant.request import Subject
 from octant.failure import Refusal
+from octant.request import Subject
 from octant.runs.carry_out import carry_out, in_turn
 from octant.store import Store
 from paths import DATA

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from fake_kernel import Kernel, request, planned
+from fake_kernel import Kernel, planned, request
 from fake_run import machine
 from octant import store as stores
 from octant.cli import application

@@ -8,12 +8,12 @@ import pytest
 
 from fake_run import fake_run, lane, machine, point, write_run
 from octant.analysis.summary import summarise
-from octant.request import Request, Launch, Shape, Subject
 from octant.launch import Planned
 from octant.record import Failure
 from octant.record.lines import read_line
 from octant.record.renamed import RENAMED
 from octant.record.written import failure_line
+from octant.request import Launch, Request, Shape, Subject
 from octant.store import Store, StudyRequest
 from octant.store.run_request import RunRequest, start_line
 from octant.workloads import workload, workloads

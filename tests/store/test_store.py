@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from fake_kernel import answer, request, planned
+from fake_kernel import answer, planned, request
 from fake_run import launch_line, machine, point_line
-from octant.request import Launch
 from octant.failure import Refusal
 from octant.record import Failure
 from octant.record.written import failure_line
-from octant.store import Store, StoredRun, StudyRequest, run_request, files, open_store
-from octant.store.run_request import start_line
+from octant.request import Launch
+from octant.store import Store, StoredRun, StudyRequest, files, open_store, run_request
 from octant.store.index import Listed, rows
 from octant.store.lines import _skip_line
+from octant.store.run_request import start_line
 
 REQUESTS = (request(bytes="1MiB,2MiB"), request(2, bytes="4MiB", kernel="copy"))
 
@@ -49,7 +49,11 @@ def test_a_run_is_read_back_as_it_was_asked(store: Store) -> None:
     run = store.create("a question", machine(packages=2), REQUESTS, [(1, 1), (0, 0), (1, 0)], "study page-size", study)
     assert run == store.read(run.id)
     assert run.requests == REQUESTS
-    assert [(launch.request, launch.repeat) for launch in run.launches] == [(REQUESTS[1], 1), (REQUESTS[0], 0), (REQUESTS[1], 0)]
+    assert [(launch.request, launch.repeat) for launch in run.launches] == [
+        (REQUESTS[1], 1),
+        (REQUESTS[0], 0),
+        (REQUESTS[1], 0),
+    ]
     assert (run.title, run.who, run.seed, run.study) == ("a question", "study page-size", 7, study)
     assert run.machine == machine(packages=2)
     assert run.remaining() == run.launches
@@ -59,7 +63,11 @@ def test_a_run_is_read_back_as_it_was_asked(store: Store) -> None:
 
 def test_without_an_order_asks_are_launched_one_after_the_other(store: Store) -> None:
     run = store.create("q", machine(), REQUESTS)
-    assert [launch.key for launch in run.launches] == [f"{REQUESTS[0].key}-0", f"{REQUESTS[1].key}-0", f"{REQUESTS[1].key}-1"]
+    assert [launch.key for launch in run.launches] == [
+        f"{REQUESTS[0].key}-0",
+        f"{REQUESTS[1].key}-0",
+        f"{REQUESTS[1].key}-1",
+    ]
 
 
 def test_points_are_read_without_samples_and_samples_when_asked_for(store: Store) -> None:

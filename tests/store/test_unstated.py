@@ -82,7 +82,9 @@ def test_no_view_prints_a_number_that_is_not_stated(
     (point,) = Store(store.root).read(summary.run.id).points
     assert (point.ranks, point.threads) == (ranks, threads)
     (request,) = json.loads((store.root / "runs" / summary.run.id / "asked.json").read_text())["asks"]
-    assert request["shape"]["unstated"] == [name for name, one in (("ranks", ranks), ("threads", threads)) if one is None]
+    assert request["shape"]["unstated"] == [
+        name for name, one in (("ranks", ranks), ("threads", threads)) if one is None
+    ]
 
 
 def test_ranks_that_are_given_are_those_of_tables_without_them(store: Store) -> None:

@@ -11,17 +11,25 @@ import pytest
 
 from fake_kernel import request
 from fake_run import fake_run, machine, write_run
-from octant.request import Request, Launch, Presentation, Shape, Subject
 from octant.failure import Exit, Refusal
 from octant.launch import Planned
 from octant.machine import codec
 from octant.placement import RankPlace
 from octant.record import RecordError
 from octant.record.written import seal, unseal
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store import Pair, Store, StudyRequest, files, format1, new_ids, open_store
-from octant.store.run_request import RunRequest, ImportedFile, ProvenSetting, run_request_text, read_run_request, read_decided, start_line
 from octant.store.index import Listed
 from octant.store.progress import path_of, progress_of, remove_leftovers
+from octant.store.run_request import (
+    ImportedFile,
+    ProvenSetting,
+    RunRequest,
+    read_decided,
+    read_run_request,
+    run_request_text,
+    start_line,
+)
 from octant.tile import DeclaredScreen
 from screen_run import SCREEN
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fake_run import MIB, durations, lane, machine, point, stored, write_run
-from octant.request import Request, Launch, Presentation, Shape, Subject
 from octant.cli._own_run import own_run
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.stats import Interval
 from octant.store import StoredRun
 from octant.study import file, outcome

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from fake_run import fake_run, lane, point, stored, write_run
-from octant.request import Request, Launch, Presentation, Shape, Subject
 from octant.benchmarks.table import read_tests
 from octant.cli._own_run import own_run
 from octant.report.study.pictures import pictures
 from octant.report.study.text import report_text
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.stats import Interval
 from octant.study import outcome
 from octant.study.local_reference import NO_RUN, OwnRun

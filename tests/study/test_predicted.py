@@ -10,13 +10,13 @@ import pytest
 import fake_study
 from fake_run import fake_run, lane, machine, point, there_and_back
 from octant import facts, workloads
-from octant.request import Launch
 from octant.benchmarks.table import read_tests
 from octant.failure import Refusal
 from octant.record import Given, Point
 from octant.report.network.larger import measured_answers
 from octant.report.study.rows import beside_model, range_of_model
 from octant.report.study.text import report_text
+from octant.request import Launch
 from octant.simulate.calibrated import node_rates, on_nodes, predicted, ways_of
 from octant.stats import Interval
 from octant.step import Scaling

@@ -162,7 +162,9 @@ def test_a_program_that_is_not_there_cannot_be_asked() -> None:
 @pytest.mark.usefixtures("here", "mpiexec_on_path")
 def test_a_launcher_of_the_command_line_says_how_many_ranks() -> None:
     launched = parsed('["./app",', '["mpiexec", "-n", "2", "./app",')
-    assert {(request.shape.ranks, request.subject.name) for request in design(launched, machine(), 1).requests} == {(2, "program/app")}
+    assert {(request.shape.ranks, request.subject.name) for request in design(launched, machine(), 1).requests} == {
+        (2, "program/app")
+    }
     text = STUDY.replace('["./app",', '["mpiexec", "-n", "{ranks}", "./app",')
     counted = file.parse(text.replace('metric = "memory"', 'metric = "memory"\nranks = "cores"'), "mine")
     assert {request.shape.ranks for request in design(counted, machine(cores=4), 1).requests} == {1, 4}

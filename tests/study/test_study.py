@@ -10,9 +10,9 @@ import pytest
 
 import fake_study
 from fake_run import KIB, MIB, machine
-from octant.request import Launch
 from octant.failure import Refusal
 from octant.record import Buffer, Given
+from octant.request import Launch
 from octant.store import Store
 from octant.study import file, outcome
 from octant.study.parts import Cell

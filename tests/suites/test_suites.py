@@ -21,7 +21,7 @@ def write(folder: Path, text: str) -> str:
 
 
 @pytest.mark.parametrize("name", suites.names())
-def test_tiles_name_metrics_that_the_workloads_of_their_asks_have(name: str) -> None:
+def test_tiles_name_metrics_that_the_workloads_of_their_requests_have(name: str) -> None:
     suite = suites.load(name)
     assert suites.problems(suite) == []
     tile = suite.tiles[0]
@@ -33,7 +33,7 @@ def test_tiles_name_metrics_that_the_workloads_of_their_asks_have(name: str) -> 
 
 
 @pytest.mark.parametrize("name", suites.names())
-def test_every_suite_asks_known_workloads_on_every_kind_of_machine(name: str) -> None:
+def test_every_suite_requests_known_workloads_on_every_kind_of_machine(name: str) -> None:
     suite = suites.load(name)
     for here in (machine(), machine(cores=1), machine(packages=2, nodes=2, cores=16, smt=2)):
         found = suites.requests(suite, here)
@@ -47,11 +47,23 @@ def test_every_suite_asks_known_workloads_on_every_kind_of_machine(name: str) ->
             assert request.repeats >= (6 if request.show.table else 3), "each launch is a sample"
 
 
+def test_the_key_of_earlier_versions_is_read_with_a_note(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "title = 'x'\n[[requests]]\nworkload = 'node/stream'\ntitle = 'one'\n"
+    today = suites.load(write(tmp_path, text))
+    assert capsys.readouterr().err == ""
+    assert suites.load(write(tmp_path, text.replace("requests", "asks"))) == today
+    assert "[[asks]] is now [[requests]]" in capsys.readouterr().err
+
+
 def test_sizes_follow_the_machine() -> None:
     found = suites.requests(suites.load("quick"), machine())  # 32 MiB of last-level cache, 16 GiB of memory
     stream = [request for request in found if request.subject.workload == "node/stream"]
     assert {request.knobs["bytes"] for request in stream if request.show.table} == {str(128 * MIB)}
-    star = [request for request in suites.requests(suites.load("full"), machine()) if request.subject.workload == "node/stream"]
+    star = [
+        request
+        for request in suites.requests(suites.load("full"), machine())
+        if request.subject.workload == "node/stream"
+    ]
     assert {request.knobs["bytes"] for request in star if request.shape.ranks == 2} == {str(64 * MIB)}
     curve = next(request for request in stream if not request.show.table)
     sizes = [int(size) for size in curve.knobs["bytes"].split(",")]
@@ -59,7 +71,9 @@ def test_sizes_follow_the_machine() -> None:
     assert all(b / a == 2 for a, b in pairwise(sizes[sizes.index(8 * MIB) :]))
     assert all(b / a <= 1.5 for a, b in pairwise(sizes[: sizes.index(8 * MIB)])), "two an octave around the caches"
     small = replace(machine(), memory_bytes=GIB // 2)
-    ladder = next(a for a in suites.requests(suites.load("quick"), small) if a.show.title == "latency against footprint")
+    ladder = next(
+        a for a in suites.requests(suites.load("quick"), small) if a.show.title == "latency against footprint"
+    )
     assert ladder.knobs["bytes"].endswith(f",{32 * MIB},{64 * MIB}"), "an eighth of the memory at most"
     assert next(a for a in suites.requests(suites.load("quick"), small) if a.subject.workload == "node/stream").knobs[
         "bytes"
@@ -70,13 +84,15 @@ def test_a_mode_is_ranks_and_threads() -> None:
     found = suites.requests(suites.load("quick"), machine(cores=4), only=("node/peakflops",))
     shapes = [(request.shape.ranks, request.knobs.get("threads", "1")) for request in found if request.show.table]
     assert shapes == [(1, "1"), (4, "1"), (1, "4")]
-    assert {request.shape.ranks for request in suites.requests(suites.load("quick"), machine(cores=1))} == {1}, "no messages"
+    assert {request.shape.ranks for request in suites.requests(suites.load("quick"), machine(cores=1))} == {1}, (
+        "no messages"
+    )
 
 
 def test_a_file_of_ones_own_is_a_suite(tmp_path: Path) -> None:
     text = """
 title = "mine"
-[[asks]]
+[[requests]]
 workload = "stream"
 ranks = "cores/2"
 knobs = { bytes = "4*llc/ranks", kernel = "load,triad" }
@@ -93,11 +109,11 @@ repeats = 3
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("title = 'x'", "asks: this key is missing"),
-        ("title = 'x'\nasks = []", "asks: expected array of length >= 1, got 0"),
-        ("title = 'x'\n[[asks]]\nworkload = 'stream'\ncolour = 'red'", "colour: there is no such key"),
-        ("title = 'x'\n[[asks]]\nworkload = 'stream'\nneeds = ['gold']", "needs.0"),
-        ("title = 'x'\n[[asks]]\nworkload = 'stream'\nrepeats = 0", "repeats"),
+        ("title = 'x'", "requests: this key is missing"),
+        ("title = 'x'\nrequests = []", "requests: expected array of length >= 1, got 0"),
+        ("title = 'x'\n[[requests]]\nworkload = 'stream'\ncolour = 'red'", "colour: there is no such key"),
+        ("title = 'x'\n[[requests]]\nworkload = 'stream'\nneeds = ['gold']", "needs.0"),
+        ("title = 'x'\n[[requests]]\nworkload = 'stream'\nrepeats = 0", "repeats"),
         ("title", "correct it there"),
         ("a = " + "[" * 5000, "nested deeper"),
     ],
@@ -109,7 +125,7 @@ def test_a_bad_file_is_refused_with_key_and_reason(tmp_path: Path, text: str, wh
 
 def test_what_cannot_be_asked_is_refused_by_name(tmp_path: Path) -> None:
     def refused(line: str) -> str:
-        suite = suites.load(write(tmp_path, f"title = 'x'\n[[asks]]\ntitle = 'this one'\n{line}"))
+        suite = suites.load(write(tmp_path, f"title = 'x'\n[[requests]]\ntitle = 'this one'\n{line}"))
         with pytest.raises(SuiteError) as error:
             suites.requests(suite, machine(), name="mine")
         return str(error.value)
@@ -133,7 +149,7 @@ def test_the_suite_of_the_documentation_can_be_asked(tmp_path: Path) -> None:
 
 TILES = """
 title = "mine"
-[[asks]]
+[[requests]]
 workload = "stream"
 title = "triad"
 [answer]
@@ -192,7 +208,10 @@ def test_every_figure_that_a_tile_names_is_asked(name: str) -> None:
             fitting = [request for request in asked if request.show.title == figure.title]
             assert fitting, figure.title
             for knob, value in figure.knobs.items():
-                assert any(value in request.knobs.get(knob, value).split(",") for request in fitting), (figure.title, knob)
+                assert any(value in request.knobs.get(knob, value).split(",") for request in fitting), (
+                    figure.title,
+                    knob,
+                )
 
 
 def test_what_was_not_asked_is_not_said_to_be_lacking() -> None:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fake_run import durations, lane, launch_line, point, point_line
-from octant.request import Request, Launch, Shape, Subject, cells_of
 from octant.launch import Planned
 from octant.launch.execute import ProcessOutcome
 from octant.record import Point
+from octant.request import Launch, Request, Shape, Subject, cells_of
 
 GOOD = ProcessOutcome(0, False, 0.1, "")
 

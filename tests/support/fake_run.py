@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from octant.request import Request, Launch, Presentation, Shape, Subject
 from octant.limit import Known, Limit, Provides
 from octant.machine import (
     Cache,
@@ -38,6 +37,7 @@ from octant.record import (
     known_count,
 )
 from octant.record.written import failure_line, kept_member, seal
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store import Store, StoredRun
 from octant.store.run_request import RunRequest, run_request_text
 from octant.workload import Bars, Curve, Histogram, Ladder, Messages, Workload

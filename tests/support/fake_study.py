@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from fake_run import STARTED, durations, lane, launch_line, point, point_line
-from octant.request import Launch
 from octant.build import program_name
 from octant.launch.execute import ProcessOutcome as Ended
 from octant.machine import Machine
 from octant.record import Process, Result
+from octant.request import Launch
 from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.plan import planner_of
 from octant.store import Store, StoredRun

@@ -9,12 +9,12 @@ import numpy as np
 from fake_run import machine, point, stored
 from octant.analysis.figures import Figure, LaunchFigure
 from octant.analysis.summary import Summary
-from octant.request import Request, Launch, Presentation, Shape, Subject
 from octant.identity import identity_of
 from octant.limit import Known, Limit
 from octant.machine import Machine
 from octant.record import Point, Result, Samples, Scheduling, Taken, Work
 from octant.record.sketch import Sketch
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.stats import Caveat, Grade, Interval
 from octant.store import StoredRun
 from octant.workloads import workload

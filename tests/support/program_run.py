@@ -8,10 +8,10 @@ from typing import Any
 
 from fake_run import machine
 from octant.analysis.summary import Summary, summarise
-from octant.request import Request, Launch, Presentation, Shape, Subject
 from octant.machine import Machine
 from octant.record import FORMAT
 from octant.record.written import seal
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.runs.programs.launching import program_name
 from octant.store import Store, StoredRun
 from octant.store.run_request import run_request_text
@@ -144,7 +144,9 @@ def stored_program(
     repeats = len(cells[0])
     request = replace(request, repeats=repeats)
     order = [(0, repeat) for repeat in range(repeats)]
-    title = title or " ".join([*(f"{name}={value}" for name, value in request.knobs.items()), "--", *request.subject.command])
+    title = title or " ".join(
+        [*(f"{name}={value}" for name, value in request.knobs.items()), "--", *request.subject.command]
+    )
     run = store.create(title, on or machine(), [request], order, "run")
     asked = run_request_text(replace(run, started=begun.isoformat(timespec="seconds")))
     (run.folder / "asked.json").write_text(asked)

@@ -7,11 +7,11 @@ import numpy as np
 
 from fake_run import lane, machine, point, stored
 from octant.analysis.summary import Summary, summarise
-from octant.request import Request, Launch, Presentation, Subject
 from octant.limit import Known, Limit
 from octant.machine import Machine
 from octant.metric import Metric, per, rate
 from octant.record import Point, Result
+from octant.request import Launch, Presentation, Request, Subject
 from octant.store import StoredRun
 from octant.tile import Also, DeclaredAnswer, DeclaredScreen, DeclaredTile, NamedFigure, TileComparison
 from octant.workload import Workload

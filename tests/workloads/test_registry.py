@@ -52,4 +52,9 @@ def test_every_bare_name_of_a_workload_means_one_and_is_completed() -> None:
 
 def test_what_else_has_the_name_is_known() -> None:
     assert command_line.namesakes("fft") == ["hpcc/fft"]
-    assert command_line.namesakes("hpcc/fft") == command_line.namesakes("stream") == command_line.namesakes("no such") == []
+    assert (
+        command_line.namesakes("hpcc/fft")
+        == command_line.namesakes("stream")
+        == command_line.namesakes("no such")
+        == []
+    )

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from octant.analysis.evidence import History
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.request import Request
     from octant.identity import Size
     from octant.record import Failure, Point
+    from octant.request import Request
     from octant.store import Pair, StoredRun
 
 Word = Literal[verdicts.Word, "not comparable"]

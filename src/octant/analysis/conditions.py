@@ -7,20 +7,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.request import effort_knobs
 from octant.identity import identity_of
 from octant.machine.modes import numa_mode
 from octant.mpi.proof import READ_BACK
 from octant.record import NOT_STATED
+from octant.request import effort_knobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
-    from octant.request import Request, Subject
     from octant.identity import Size
     from octant.launch import Planned
     from octant.record import Point
+    from octant.request import Request, Subject
     from octant.store import StoredRun
 
 MOMENTARY = frozenset({"frequency_now_hz", "steal_fraction", "swap_used_bytes"})

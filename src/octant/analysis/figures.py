@@ -14,16 +14,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import stats
-from octant.analysis.caveats import caveats_about, caveats_about_samples, caveats_about_seats, caveats_about_togetherness
+from octant.analysis.caveats import (
+    caveats_about,
+    caveats_about_samples,
+    caveats_about_seats,
+    caveats_about_togetherness,
+)
 from octant.analysis.lane_speeds import lane_speeds
-from octant.analysis.lost import cpu_time_of_chunk, caveats_about_lost, slowed_by_loss
+from octant.analysis.lost import caveats_about_lost, cpu_time_of_chunk, slowed_by_loss
 from octant.analysis.reduce import LaunchMeasurement, NoSamplesError, measure, steady_values
-from octant.request import Presentation, comparable_value, effort_knobs
 from octant.identity import Identity, identity_of, works_alone
 from octant.limit import Best, Known, Limit
 from octant.program import is_program
 from octant.record import NOT_STATED, RecordError, unstated_counts
 from octant.record.sketch import Sketch, sketch_of_array
+from octant.request import Presentation, comparable_value, effort_knobs
 from octant.stats import Caveat, Grade, Period, caveat
 from octant.units import si_text
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from octant import units
 from octant.analysis.level_names import named_plateaus
 from octant.analysis.plateaus import LEAST_POINTS
-from octant.request import EFFORT
 from octant.facts import usable_cores
 from octant.limit import MEMORY, cache_capacities
 from octant.machine import LAST_CACHE
+from octant.request import EFFORT
 from octant.workload import Ladder
 
 if TYPE_CHECKING:

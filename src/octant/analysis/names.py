@@ -7,9 +7,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.request import comparable
 from octant.program import is_program
 from octant.record import NOT_STATED, unstated_counts
+from octant.request import comparable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

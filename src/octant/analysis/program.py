@@ -15,8 +15,8 @@ from octant.workload import Bars, Curve, RankBars, Workload
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from octant.request import Request, Subject
     from octant.record import Point, Samples
+    from octant.request import Request, Subject
     from octant.workload import Picture
 
 WALL, USER, SYSTEM, MEMORY = "wall time", "user time", "system time", "memory"

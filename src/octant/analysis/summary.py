@@ -16,19 +16,19 @@ from octant.analysis.measured_machine import with_measured
 from octant.analysis.probes import caveats_by_probes
 from octant.analysis.program import program_workload
 from octant.analysis.series import series_metrics
-from octant.request import comparable_cell
 from octant.limit import Known
 from octant.program import is_program
+from octant.request import comparable_cell
 from octant.workload import Stacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
-    from octant.request import Request
     from octant.machine import Machine
     from octant.metric import Metric
     from octant.record import Point
+    from octant.request import Request
     from octant.store import StoredRun
     from octant.workload import Workload
 

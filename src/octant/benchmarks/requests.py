@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant import build, workloads
-from octant.request import Request, Presentation, Shape, Subject
 from octant.benchmarks import BenchmarkRequests
 from octant.benchmarks.table import BenchmarkError, check_sizes, read_tests, size_name
 from octant.build.describe import describe
 from octant.facts import usable_cores
 from octant.failure import Refusal, suggestion
 from octant.launch import leftovers
+from octant.request import Presentation, Request, Shape, Subject
+from octant.runs.command_line import host_names
 from octant.runs.knobs import check_knobs
 from octant.runs.modes import ranks_and_knobs
-from octant.runs.command_line import host_names
 from octant.runs.rounds import usual_launches
 from octant.units import bytes_text, counted
 from octant.untrusted import Mistake

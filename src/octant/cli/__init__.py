@@ -30,7 +30,9 @@ def application() -> typer.Typer:
     )
 
     @app.callback(invoke_without_command=True)
-    def octant(version: bool = typer.Option(False, "--version", help="Print the version and the commit, and exit.")) -> None:
+    def octant(
+        version: bool = typer.Option(False, "--version", help="Print the version and the commit, and exit."),
+    ) -> None:
         if version:
             from octant.build.version import of_package
 

@@ -12,9 +12,9 @@ from octant.failure import Exit, Refusal, worst
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from octant.request import Request
     from octant.machine import Machine
     from octant.mpi.settings import MpiWords
+    from octant.request import Request
     from octant.runs.durations import Durations
     from octant.runs.ends import End
     from octant.store import ProvenSetting, Store, StoredRun

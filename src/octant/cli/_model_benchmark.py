@@ -21,7 +21,9 @@ def predict(
     context: typer.Context,
     network: Annotated[
         str,
-        typer.Argument(help="Network: a name of `octant model list` or a .toml file [default: nodes like that of --run]."),
+        typer.Argument(
+            help="Network: a name of `octant model list` or a .toml file [default: nodes like that of --run]."
+        ),
     ] = "",
     nodes: Annotated[
         str, typer.Option("--nodes", "-n", help="Numbers of nodes: 1944 or 8,64,1944.", rich_help_panel=NETWORK)

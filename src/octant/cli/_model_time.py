@@ -15,9 +15,7 @@ operation_option, step_option, costs_option, noise_option = map(
 
 PlaceOption = Annotated[str, ranks_option(help="Order of ranks over nodes: block, round-robin, TXYZ, …")]
 OverheadOption = Annotated[str, costs_option(help="Software overhead per message at each end (o of LogGP).")]
-LatencyOption = Annotated[
-    str, costs_option(help="Message latency, if the network file does not state it.")
-]
+LatencyOption = Annotated[str, costs_option(help="Message latency, if the network file does not state it.")]
 
 
 def collective(
@@ -28,7 +26,9 @@ def collective(
     bytes: Annotated[
         str, operation_option(help="Buffer size; for gathers, scatters and alltoall the block size per rank.")
     ] = "8",
-    sizes: Annotated[str, operation_option(help="Several buffer sizes instead: 8:1GiB (powers of two) or 8,64KiB.")] = "",
+    sizes: Annotated[
+        str, operation_option(help="Several buffer sizes instead: 8:1GiB (powers of two) or 8,64KiB.")
+    ] = "",
     ranks: Annotated[
         int | None, ranks_option(min=1, max=MOST_RANKS, help="Number of ranks [default: all nodes in use].")
     ] = None,
@@ -41,7 +41,9 @@ def collective(
     noise: Annotated[
         str, noise_option(help="OS noise per core as DURATION/PERIOD, e.g. 50us/10ms; several with commas.")
     ] = "",
-    noise_of: Annotated[str, noise_option(help="Use the OS noise that this run measured instead (an id or last).")] = "",
+    noise_of: Annotated[
+        str, noise_option(help="Use the OS noise that this run measured instead (an id or last).")
+    ] = "",
     size: SizeOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -99,15 +101,23 @@ def app_on_model(
     network: NetworkArgument,
     ranks: Annotated[str, ranks_option(help="Numbers of ranks: 8,64 or 1:64.")] = "64",
     compute: Annotated[str, step_option(help="Compute time per rank and time step, e.g. 1ms.")] = "",
-    run: Annotated[str, step_option(help="Take the compute time from this run, which measured --kernel (an id or last).")] = "",
+    run: Annotated[
+        str, step_option(help="Take the compute time from this run, which measured --kernel (an id or last).")
+    ] = "",
     kernel: Annotated[str, step_option(help="With --run: the workload, with knobs that select a point.")] = "",
     chunks: Annotated[
         float,
         step_option(
-            min=0, max=1e12, callback=finite, help="With --run: number of chunks or steps of the kernel per rank and time step."
+            min=0,
+            max=1e12,
+            callback=finite,
+            help="With --run: number of chunks or steps of the kernel per rank and time step.",
         ),
     ] = 1.0,
-    halo: Annotated[list[str] | None, step_option(help="Halo exchange with each neighbour: 3d:64KiB[:COUNT] or 2d:64KiB[:COUNT] (repeatable).")] = None,
+    halo: Annotated[
+        list[str] | None,
+        step_option(help="Halo exchange with each neighbour: 3d:64KiB[:COUNT] or 2d:64KiB[:COUNT] (repeatable)."),
+    ] = None,
     reduce: Annotated[list[str] | None, step_option(help="Allreduce: BYTES[:COUNT[:ALGORITHM]] (repeatable).")] = None,
     algorithm: Annotated[str, step_option(help="Algorithm of reductions without one; all: the fastest.")] = "all",
     per_node: PerNodeOption = 1,

@@ -61,9 +61,7 @@ TimeoutOption = Annotated[
 ]
 AllowOption = Annotated[
     list[str] | None,
-    starting_option(
-        "--allow", help="Allow a host, file or program that is named in the stored run (repeatable)."
-    ),
+    starting_option("--allow", help="Allow a host, file or program that is named in the stored run (repeatable)."),
 ]
 AllowProgramOption = Annotated[
     list[str] | None,
@@ -87,7 +85,8 @@ RepeatsOption = Annotated[
     ),
 ]
 RanksOnCoresOption = Annotated[
-    int | None, measured_option("-n", "--ranks", min=1, max=MOST_RANKS, help="Number of MPI ranks [default: one per core].")
+    int | None,
+    measured_option("-n", "--ranks", min=1, max=MOST_RANKS, help="Number of MPI ranks [default: one per core]."),
 ]
 HostsOption = Annotated[str, starting_option(help="Hosts to reach by ssh: a,b, or @FILE with one host per line.")]
 LinkOption = Annotated[

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from octant.cli._rounds import Judge, RoundOptions
     from octant.record import Point
     from octant.runs.carry_out import LaunchStart
-    from octant.runs.interleaved import Interleaved, RoundEnd
     from octant.runs.command_line import Where
+    from octant.runs.interleaved import Interleaved, RoundEnd
     from octant.store import Pair, Store, StoredRun
 
 _REDRAW_S = 0.1
@@ -163,10 +163,10 @@ def measure_programs(to: Store, programs: Programs, asked: RoundOptions, judge: 
     """
     from octant.analysis.evidence import too_few_rounds
     from octant.runs import interleaved
+    from octant.runs.command_line import HERE
     from octant.runs.plan import check_startable
     from octant.runs.programs import pair
     from octant.runs.programs.there import check_there
-    from octant.runs.command_line import HERE
     from octant.stats.gate import RISING_FURTHER, least_rounds
 
     commands = pair.two_commands(programs.typed.command or ())

@@ -51,12 +51,16 @@ _OPTIONS: dict[str, tuple[Any, object]] = {
     "env": (
         Annotated[
             list[str] | None,
-            program_option("--env", metavar="NAME=VALUE", help="Set an environment variable for the program (repeatable)."),
+            program_option(
+                "--env", metavar="NAME=VALUE", help="Set an environment variable for the program (repeatable)."
+            ),
         ],
         None,
     ),
     "input": (
-        Annotated[str, program_option("--input", metavar="FILE", help="Standard input of the program [default: empty].")],
+        Annotated[
+            str, program_option("--input", metavar="FILE", help="Standard input of the program [default: empty].")
+        ],
         "",
     ),
     "fresh_dir": (
@@ -73,14 +77,18 @@ _OPTIONS: dict[str, tuple[Any, object]] = {
     "before": (
         Annotated[
             list[str] | None,
-            program_option("--before", metavar="COMMAND", help="Run this command before each launch, untimed (repeatable)."),
+            program_option(
+                "--before", metavar="COMMAND", help="Run this command before each launch, untimed (repeatable)."
+            ),
         ],
         None,
     ),
     "after": (
         Annotated[
             list[str] | None,
-            program_option("--after", metavar="COMMAND", help="Run this command after each launch, untimed (repeatable)."),
+            program_option(
+                "--after", metavar="COMMAND", help="Run this command after each launch, untimed (repeatable)."
+            ),
         ],
         None,
     ),
@@ -99,7 +107,7 @@ class ProgramWords:
 
     @property
     def options(self) -> ProgramOptions:
-        """The options as `runs.programs.request.program` takes them."""
+        """The options as `runs.programs.program_request.program` takes them."""
         from octant.runs.programs.options import ProgramOptions
 
         given: dict[str, Any] = {

@@ -14,9 +14,9 @@ from octant.failure import Exit, Refusal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from octant.request import Request
     from octant.cli._program import ProgramWords
     from octant.launchers import Job
+    from octant.request import Request
     from octant.runs.command_line import Where
     from octant.store import StoredRun
 
@@ -145,9 +145,7 @@ def _refuse_program_without_dashes(word: str, options: RunOptions) -> None:
 
     if shutil.which(word) and not workloads.called(word, workloads.workloads()):
         line = f"octant run -- {shell_text([word, *options.knobs])}"
-        raise Refusal(
-            f"cannot measure {word!r} (unknown workload). To measure a program: {line}", Exit.WRONG_WORD
-        )
+        raise Refusal(f"cannot measure {word!r} (unknown workload). To measure a program: {line}", Exit.WRONG_WORD)
 
 
 def report_remarks(request: Request) -> None:

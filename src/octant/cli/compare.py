@@ -122,7 +122,9 @@ def compare(
     if program.command is not None:
         given = [word for name, word in (("a", a), ("b", b)) if name in program.typed]
         programs = _pair.Programs(program, (*given, *(more or ())), ranks, Where(place, launcher, hosts))
-        _show(_pair.measure_programs(where, programs, asked, partial(judge, gate=gate)), every, json, output, True, gate)
+        _show(
+            _pair.measure_programs(where, programs, asked, partial(judge, gate=gate)), every, json, output, True, gate
+        )
         return
     program.refuse_alone("octant compare")
     _refuse_options_of_programs(

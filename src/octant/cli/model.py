@@ -25,23 +25,41 @@ traffic_option, solver_option, failure_option, fitted_option, run_option = map(
     options_under, ("Traffic", "Solver", "Failure", "Fit", "Measured run")
 )
 
-TrafficOption = Annotated[str, traffic_option("--traffic", "-t", help="Traffic pattern: uniform, randomaccess, shift, …")]
-SizesOption = Annotated[
-    str, network_option("--sizes", "--supernodes", "--nodes", help="Sizes: 1,2,24 or 1:64 [default: up to the size in the file].")
+TrafficOption = Annotated[
+    str, traffic_option("--traffic", "-t", help="Traffic pattern: uniform, randomaccess, shift, …")
 ]
-SizeListOption = Annotated[str, network_option("--sizes", "--supernodes", "--nodes", help="Sizes: 1,2,24, 1:64 or 1:64:8 [default: the size in the file].")]
-SolverOption = Annotated[str, solver_option(help="Solver: auto, class, enumeration, max-min, fluid, queue, soft or packets.")]
+SizesOption = Annotated[
+    str,
+    network_option(
+        "--sizes", "--supernodes", "--nodes", help="Sizes: 1,2,24 or 1:64 [default: up to the size in the file]."
+    ),
+]
+SizeListOption = Annotated[
+    str,
+    network_option(
+        "--sizes", "--supernodes", "--nodes", help="Sizes: 1,2,24, 1:64 or 1:64:8 [default: the size in the file]."
+    ),
+]
+SolverOption = Annotated[
+    str, solver_option(help="Solver: auto, class, enumeration, max-min, fluid, queue, soft or packets.")
+]
 ParameterOption = Annotated[
-    int, traffic_option("--parameter", "-p", min=0, max=2**31 - 1, help="Parameter of the pattern: distance of a shift, seed, or target.")
+    int,
+    traffic_option(
+        "--parameter",
+        "-p",
+        min=0,
+        max=2**31 - 1,
+        help="Parameter of the pattern: distance of a shift, seed, or target.",
+    ),
 ]
 WindowOption = Annotated[
-    int | None, solver_option(min=1, max=MOST_NODES, help="Packets in flight per node, for the solvers queue and packets.")
+    int | None,
+    solver_option(min=1, max=MOST_NODES, help="Packets in flight per node, for the solvers queue and packets."),
 ]
 BytesOption = Annotated[
     str | None,
-    traffic_option(
-        "--bytes", help="Payload of every flow; only the solver packets depends on it [default: 1MiB]."
-    ),
+    traffic_option("--bytes", help="Payload of every flow; only the solver packets depends on it [default: 1MiB]."),
 ]
 JobOption = Annotated[
     str,
@@ -49,7 +67,9 @@ JobOption = Annotated[
         "--job", help="Part of the machine that sends: its first N supernodes, groups or nodes, or a list: 2; 0,8; 4:7."
     ),
 ]
-PolicyOption = Annotated[str | None, failure_option("--policy", help="Failover policy: stall, twin, spread or recompute.")]
+PolicyOption = Annotated[
+    str | None, failure_option("--policy", help="Failover policy: stall, twin, spread or recompute.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -131,7 +151,9 @@ def solve(
     solver: SolverOption = "auto",
     window: WindowOption = None,
     parameter: ParameterOption = 1,
-    pairs: Annotated[Path | None, traffic_option(help="Read the traffic from a file with lines 'from to bytes'.")] = None,
+    pairs: Annotated[
+        Path | None, traffic_option(help="Read the traffic from a file with lines 'from to bytes'.")
+    ] = None,
     place: Annotated[str, ranks_option(help="Order of ranks: block, round-robin, TXYZ, …, or a map file.")] = "block",
     per_node: PerNodeOption = 1,
     bytes: BytesOption = None,
@@ -183,7 +205,9 @@ def diff(
     traffic: TrafficOption = "uniform",
     sizes: SizeListOption = "",
     job: JobOption = "",
-    routing: Annotated[str | None, typer.Option(help="Routing of the second network, instead of the one in its file.")] = None,
+    routing: Annotated[
+        str | None, typer.Option(help="Routing of the second network, instead of the one in its file.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Compare two networks, or two routings of one network, by size."""
@@ -243,7 +267,8 @@ def fail(
     size: SizeOption = None,
     policy: PolicyOption = None,
     lanes: Annotated[
-        int | None, failure_option(min=1, max=1000, help="Number of failed lanes per cable, after spares [default: all].")
+        int | None,
+        failure_option(min=1, max=1000, help="Number of failed lanes per cable, after spares [default: all]."),
     ] = None,
     random: Annotated[
         int | None, failure_option(min=1, max=MOST_NODES, help="Let this number of random links fail together instead.")
@@ -304,13 +329,18 @@ def calibrate(
     ] = "",
     traffic: TrafficOption = "uniform",
     points: Annotated[
-        Path | None, fitted_option(help="File with lines 'size rate [tolerance] [eq|at_least|at_most]' [default: published values].")
+        Path | None,
+        fitted_option(
+            help="File with lines 'size rate [tolerance] [eq|at_least|at_most]' [default: published values]."
+        ),
     ] = None,
     tolerance: Annotated[
         float, fitted_option(min=1e-9, max=0.999, callback=finite, help="Relative tolerance of points without one.")
     ] = 0.05,
     run: Annotated[str, run_option(help="Fit to measured values of this run instead (an id or last).")] = "",
-    kernel: Annotated[str, run_option(help="With --run: use only this workload, with knobs that select its points.")] = "",
+    kernel: Annotated[
+        str, run_option(help="With --run: use only this workload, with knobs that select its points.")
+    ] = "",
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -332,7 +362,9 @@ def calibrate(
 
 def export(
     network: NetworkArgument,
-    to: Annotated[str, typer.Option("--to", help="Format: edges, graph (a network file) or simgrid (platform XML).")] = "edges",
+    to: Annotated[
+        str, typer.Option("--to", help="Format: edges, graph (a network file) or simgrid (platform XML).")
+    ] = "edges",
     size: SizeOption = None,
 ) -> None:
     """Print a network in the format of another tool."""
@@ -396,7 +428,9 @@ def report_page(
     sizes: SizesOption = "",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write to this HTML file [default: models/NETWORK-TRAFFIC.html in the store]."),
+        typer.Option(
+            "--output", "-o", help="Write to this HTML file [default: models/NETWORK-TRAFFIC.html in the store]."
+        ),
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,

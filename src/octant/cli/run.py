@@ -69,9 +69,7 @@ DirectiveOption = Annotated[
 ]
 OnModelOption = Annotated[
     str,
-    measured_option(
-        "--on-model", help="Simulate the workload with SimGrid on this network (see `octant model list`)."
-    ),
+    measured_option("--on-model", help="Simulate the workload with SimGrid on this network (see `octant model list`)."),
 ]
 
 
@@ -130,7 +128,12 @@ def run(
 
 
 def evaluate(
-    quick: Annotated[bool, typer.Option("--quick/--full", help="Run the quick suite (about two minutes) or the full suite (about an hour).")] = True,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick/--full", help="Run the quick suite (about two minutes) or the full suite (about an hour)."
+        ),
+    ] = True,
     suite: Annotated[str, typer.Option(help="Run this suite instead: a name of --list, or a file.")] = "",
     listed: Annotated[bool, typer.Option("--list", help="List the suites of Octant and exit.")] = False,
     only: Annotated[

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from octant.request import Launch
 from octant.placement import RankPlace
+from octant.request import Launch
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,9 @@ def heap_line(request: PlacementRequest) -> tuple[str, ...]:
     return (f"export GLIBC_TUNABLES=glibc.malloc.hugetlb={2 if request.pages == '2m' else 1}",)
 
 
-def no_memory(request: PlacementRequest, who: str, instead: str = "numactl inside the launcher, or octant-bind") -> list[str]:
+def no_memory(
+    request: PlacementRequest, who: str, instead: str = "numactl inside the launcher, or octant-bind"
+) -> list[str]:
     """The statement that a launcher sets no memory policy, if one was asked for."""
     if request.memory.policy in ("default", "local"):
         return []

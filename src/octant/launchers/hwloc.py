@@ -9,7 +9,7 @@ from octant.machine.cpusets import parse_mask
 from octant.placement import Placement, mask_text, numbers_text
 from octant.placement.expressions import LOCATION, objects
 from octant.placement.expressions import hwloc as expand
-from octant.placement.request import Memory, Policy, PlacementRequest
+from octant.placement.request import Memory, PlacementRequest, Policy
 
 TITLE = "hwloc-bind"
 MARK = r"\bhwloc-bind\b"

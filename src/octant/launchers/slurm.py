@@ -41,7 +41,7 @@ from octant.launchers._slurm_masks import masks as step_masks
 from octant.launchers._slurm_options import BATCH_OPTIONS, GPU_OPTIONS
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, mask_text
-from octant.placement.request import Memory, Policy, PlacementRequest
+from octant.placement.request import Memory, PlacementRequest, Policy
 
 TITLE = "Slurm (srun)"
 NAMES = {"start": "srun", "job": "sbatch"}

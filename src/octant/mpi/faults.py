@@ -12,7 +12,6 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from octant.request import Request, Launch, cells_of
 from octant.build.describe import default_knobs
 from octant.failure import Exit, Refusal
 from octant.launch.execute import ProcessOutcome, waited_text
@@ -20,6 +19,7 @@ from octant.mpi.inventory import library_and_version, linked
 from octant.mpi.neutral import TITLES, Library, LibraryName, within
 from octant.mpi.settings import library_of
 from octant.record import Point
+from octant.request import Launch, Request, cells_of
 from octant.units import counted, parse_bytes
 from octant.untrusted import InputTable, convert
 

@@ -53,7 +53,9 @@ def plan(topology: Topology, request: PlacementRequest, page_sizes: Sequence[Pag
         raise DoesNotFit(refusal.reason, fits) from None
 
 
-def plan_or_suggest(topology: Topology, request: PlacementRequest, page_sizes: Sequence[PageSize] | None = None) -> Placement:
+def plan_or_suggest(
+    topology: Topology, request: PlacementRequest, page_sizes: Sequence[PageSize] | None = None
+) -> Placement:
     """As `plan`, but what a refusal suggests is not tried: for those who ask whether a request is possible."""
     _check_memory(topology, request)
     _check_cores(topology, request)
@@ -429,7 +431,9 @@ def _check_caches(topology: Topology, request: PlacementRequest) -> None:
         raise DoesNotFit(f"cannot use {asked} ({why})", plain)
 
 
-def _fitting(topology: Topology, request: PlacementRequest, page_sizes: Sequence[PageSize] | None = None) -> PlacementRequest | None:
+def _fitting(
+    topology: Topology, request: PlacementRequest, page_sizes: Sequence[PageSize] | None = None
+) -> PlacementRequest | None:
     """The request itself where it fits, else the largest like it that does."""
     tried: list[PlacementRequest] = []
     while request not in tried:
@@ -455,7 +459,9 @@ def _check_pages(request: PlacementRequest, page_sizes: Sequence[PageSize]) -> N
         )
 
 
-def _memory(topology: Topology, request: PlacementRequest, rank: int, cpus: CpuSet, home: Mapping[int, int]) -> tuple[int, ...]:
+def _memory(
+    topology: Topology, request: PlacementRequest, rank: int, cpus: CpuSet, home: Mapping[int, int]
+) -> tuple[int, ...]:
     """The memory nodes of a rank: those that are stated, all of them to interleave over, or those of its threads.
 
     Raises:

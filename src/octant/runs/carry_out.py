@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from octant import build, store, workloads
-from octant.request import Launch, cells_of
 from octant.failure import Exit, Refusal, remedy_for_writing
 from octant.launch import Planned, bind, leftovers, link, program
 from octant.launch.execute import ProcessOutcome, execute
 from octant.mpi import faults
 from octant.record import Failure, Point, RecordError
 from octant.record.written import failure_line, link_line
+from octant.request import Launch, cells_of
 from octant.runs.programs import records
 from octant.runs.programs.answers import Judging
 from octant.runs.programs.reference import baseline_of, find_reference, is_launch_of
 from octant.runs.starts import starts_of
 from octant.store import Store, StoredRun, files, finished_cells, kept, progress, separate_repeated
-from octant.store.run_request import start_line
 from octant.store.lines import Records
+from octant.store.run_request import start_line
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,9 @@ class _Session:
             outcome = self._run_program(planned, tick, begun)
         else:
             outcome = self.start(planned.words, planned.environment, planned.timeout_s, tick)
-        self.hung[launch.request.key] += outcome.timed_out and not workloads.alone_knobs(launch.request.subject.workload)
+        self.hung[launch.request.key] += outcome.timed_out and not workloads.alone_knobs(
+            launch.request.subject.workload
+        )
         if launch.request.shape.link:
             self._append_crossing(launch)
         points, failures = self._read_new()
@@ -288,7 +290,9 @@ class _Session:
         """With what the answer of a launch of a program is judged."""
         of = self.baseline
         request = launch.request if of is self else of.run.requests[self.run.requests.index(launch.request)]
-        baseline = baseline_of(request, [request] if self.run.pair else of.run.requests)  # of two programs: A's launch of the cell
+        baseline = baseline_of(
+            request, [request] if self.run.pair else of.run.requests
+        )  # of two programs: A's launch of the cell
         points = {key: points for key, (points, _) in of.known.items()}
         is_baseline = of is self and is_launch_of(launch, baseline)
         return Judging(self.run.folder, scratch, find_reference(baseline, points, of.run.folder), is_baseline)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import cast, get_args
 
 from octant import launchers, workloads
-from octant.request import Request, Presentation, Shape, Subject, canonical, each_once
 from octant.build import program_name
 from octant.build.describe import Described, describe
 from octant.facts import usable_cores
@@ -20,6 +19,7 @@ from octant.machine.discover import discover
 from octant.placement import Placement, planner
 from octant.placement.expressions import parse_place
 from octant.placement.request import PAGE_BYTES, PlacementRequest
+from octant.request import Presentation, Request, Shape, Subject, canonical, each_once
 from octant.runs.knobs import check_knobs
 from octant.runs.modes import Mode, ranks_and_knobs
 from octant.runs.rounds import usual_launches

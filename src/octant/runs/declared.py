@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from octant import launchers, units, workloads
-from octant.request import Request
 from octant.build.describe import default_knobs, pace
 from octant.failure import Exit, Refusal
 from octant.machine import Machine
+from octant.request import Request
 from octant.step import NOT_KNOWN, Step, StepError, checked
 
 SLOWEST = {"flops": 2e8, "bytes": 1e7, "filled": 1e7, "": 1e6}

@@ -10,11 +10,11 @@ from itertools import islice
 from statistics import median
 
 from octant import units
-from octant.request import EFFORT, Request, Launch, comparable
 from octant.failure import Refusal
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.record import Point, known_count
+from octant.request import EFFORT, Launch, Request, comparable
 from octant.runs.declared import declared
 from octant.store import Store, StoredRun
 
@@ -72,7 +72,9 @@ class Durations:
         threads = launch.started_knobs.get("threads", "1")
         working = shape.ranks, int(threads) if threads.isdigit() else 1
         known = self.costs.get(workload, ())
-        return start_s * self.start_scale + sum(_cell_s(launch.request, cell, working, known) for cell in launch.cells())
+        return start_s * self.start_scale + sum(
+            _cell_s(launch.request, cell, working, known) for cell in launch.cells()
+        )
 
     def slowest_s(self, workload: str, cell: Mapping[str, str], working: tuple[int, int]) -> float | None:
         """What the slowest point of a cell took beside its budget; `None`: none is known.

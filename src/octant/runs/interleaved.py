@@ -12,12 +12,12 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from octant import build
-from octant.request import Request, Launch
 from octant.failure import Refusal
 from octant.launch.execute import ProcessOutcome, execute
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.machine.system import VOLATILE
+from octant.request import Launch, Request
 from octant.runs.carry_out import Batch, DecideSides, Observe, Report, SessionRun, carry_out_sides
 from octant.runs.knobs import check_requests
 from octant.runs.plan import Planner, check_startable, check_stored
@@ -57,7 +57,9 @@ class Interleaved:
     @property
     def baselines(self) -> tuple[Request, ...]:
         """The requests of A whose answers are compared with those of all later launches, of A and of B."""
-        return tuple(request for request in self.before.requests if any(check.needs_baseline for check in request.subject.checks))
+        return tuple(
+            request for request in self.before.requests if any(check.needs_baseline for check in request.subject.checks)
+        )
 
     @property
     def rounds(self) -> int:
@@ -163,7 +165,9 @@ def _create(where: Store, sides: tuple[_NewSide, _NewSide], machine: Machine, ro
     ids, seed = new_ids(), new_seed()
     made = []
     for number, side in enumerate(sides):
-        first = BASELINE_LAUNCHES * any(check.needs_baseline for request in side.requests for check in request.subject.checks)
+        first = BASELINE_LAUNCHES * any(
+            check.needs_baseline for request in side.requests for check in request.subject.checks
+        )
         requests = [replace(request, repeats=rounds + first) for request in side.requests]
         pair = (ids[number], Pair(ids[1 - number], side.of, rounds, looks))
         made.append(

@@ -5,9 +5,9 @@ import math
 from collections.abc import Iterable, Mapping
 
 from octant import build, units
-from octant.request import Request
 from octant.build.describe import Described, DescribedKnob, describe
 from octant.failure import Exit, Refusal, suggestion
+from octant.request import Request
 
 MOST_VALUES = 1000
 """Values of one knob."""
@@ -51,7 +51,9 @@ def check_requests(requests: Iterable[Request]) -> None:
     """
     requests = list(requests)
     with contextlib.suppress(Refusal):  # a kernel that cannot be built is none that is installed
-        build.prepare([*{request.subject.workload: 0 for request in requests if request.subject.workload}, "bind", "pages"])
+        build.prepare(
+            [*{request.subject.workload: 0 for request in requests if request.subject.workload}, "bind", "pages"]
+        )
     kernels: dict[str, Described | None] = {}
     seen = set()
     for request in requests:

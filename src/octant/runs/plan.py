@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from octant import build, launchers, units, workloads
-from octant.request import Request, Launch, Shape
 from octant.build.describe import default_knobs
 from octant.failure import Exit, Refusal
 from octant.launch import Planned, ProgramStart, bind, guard
@@ -20,6 +19,7 @@ from octant.mpi import settings
 from octant.mpi.proof import READ_BACK
 from octant.placement import RankPlace, planner
 from octant.placement.request import PlacementRequest, parse_request
+from octant.request import Launch, Request, Shape
 from octant.runs import rounds
 from octant.runs.declared import check_memory, declared
 from octant.runs.durations import BUDGET_S, Durations
@@ -317,7 +317,9 @@ def check_startable(request: Request, machine: Machine) -> None:
     """
     settings.check_environment(os.environ)
     check_memory(request, machine)
-    known = [fill.known_values(Launch(request, knobs=cell)) for cell in request.cells()] if request.subject.command else []
+    known = (
+        [fill.known_values(Launch(request, knobs=cell)) for cell in request.cells()] if request.subject.command else []
+    )
     check_commands(request.subject, known[0] if known else {})
     check_references(request.subject, known)
     placed_once = functools.cache(functools.partial(placed, machine=machine))
@@ -351,7 +353,9 @@ def check_stored(launches: Sequence[Launch], allowed: Collection[str] = (), give
             why = "what a store says is never started"
             raise Refusal(f"cannot go on with the command line {what!r} ({why}); give it again", Exit.NOT_SUPPORTED)
     settings.check_stored(dict.fromkeys(name for launch in launches for name in launch.request.mpi))
-    named = dict.fromkeys(word for launch in launches for word in _hosts_and_files(launch.request) if word not in allowed)
+    named = dict.fromkeys(
+        word for launch in launches for word in _hosts_and_files(launch.request) if word not in allowed
+    )
     if named:
         words = " ".join(f"--allow {shlex.quote(word)}" for word in named)
         why = "what a store names is neither reached nor loaded"
@@ -362,7 +366,9 @@ def check_stored(launches: Sequence[Launch], allowed: Collection[str] = (), give
 
 def _hosts_and_files(request: Request) -> list[str]:
     """The hosts that a request names, and every value that may name a file."""
-    knobs = () if request.subject.command else request.knobs.values()  # those of a program are given again, or it is refused
+    knobs = (
+        () if request.subject.command else request.knobs.values()
+    )  # those of a program are given again, or it is refused
     words = [word for value in (*knobs, *request.mpi.values()) for word in value.split(",")]
     maps = [word[4:] for word in request.shape.place.replace(" ", "").split(",") if word.startswith("map=")]
     return [*request.shape.hosts, *filter(_FILE.search, words), *maps]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant import workloads
-from octant.request import Request, Presentation, Subject
+from octant.request import Presentation, Request, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,11 @@ def probes_for(requests: Sequence[Request]) -> tuple[Request, ...]:
 
     A request over an emulated link or on other hosts says nothing of a core here, and has none.
     """
-    local = [request for request in requests if request.subject.workload and not request.shape.link and not request.shape.hosts]
+    local = [
+        request
+        for request in requests
+        if request.subject.workload and not request.shape.link and not request.shape.hosts
+    ]
     families = {workloads.workload(request.subject.workload).family for request in local}
     found = (
         Request(Subject(one.name), one.probe.knobs, show=Presentation(one.probe.title, table=False), repeats=LOOKS)

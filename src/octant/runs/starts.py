@@ -18,7 +18,9 @@ def starts_of(launches: Iterable[Launch], seed: int | None = None) -> list[Launc
     found: list[Launch] = []
     for launch in launches:
         starts = launch.starts(_one_by_one(launch.request.subject.workload))
-        found += _in_drawn_order(starts, launch, seed) if seed is not None and launch.request.subject.command else starts
+        found += (
+            _in_drawn_order(starts, launch, seed) if seed is not None and launch.request.subject.command else starts
+        )
     return found
 
 

@@ -33,7 +33,9 @@ def neighbour_correlation(values: ArrayLike) -> float:
     return float(y[1:] @ y[:-1]) / power if len(y) >= LEAST_FOR_NEIGHBOURS and power > 0 else 0.0
 
 
-def caveats_over_launches(launches: Sequence[Interval], estimate: Estimate, of_whole: bool = False) -> tuple[Caveat, ...]:
+def caveats_over_launches(
+    launches: Sequence[Interval], estimate: Estimate, of_whole: bool = False
+) -> tuple[Caveat, ...]:
     """What their number, their spread and their order say against the figure of launches.
 
     Args:
@@ -44,7 +46,9 @@ def caveats_over_launches(launches: Sequence[Interval], estimate: Estimate, of_w
     """
     found: list[Caveat] = []
     if len(launches) < FEW_LAUNCHES:
-        found.append(caveat("few launches", f"only {len(launches)} launch" + "es" * (len(launches) > 1), -len(launches)))
+        found.append(
+            caveat("few launches", f"only {len(launches)} launch" + "es" * (len(launches) > 1), -len(launches))
+        )
     half = (estimate.high - estimate.low) / 2 if of_whole and estimate.is_interval else estimate.relative_half_width
     if half is not None:
         unit = "points" if of_whole else "%"

@@ -22,7 +22,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from octant.request import Request, Launch, canonical, cell_count, cells_of
 from octant.failure import Exit, Refusal, remedy_for_writing, suggestion
 from octant.identity import Identity, identity_of
 from octant.launch import Planned
@@ -30,11 +29,12 @@ from octant.machine import Machine, codec
 from octant.program import is_program
 from octant.record import Crossing, Failure, Point, RecordError
 from octant.record.written import failure_line
-from octant.store import run_request, environment, files, format1, index
-from octant.store.run_request import RunRequest, ImportedFile, Pair, ProvenSetting, Repeats, StudyRequest
+from octant.request import Launch, Request, canonical, cell_count, cells_of
+from octant.store import environment, files, format1, index, run_request
 from octant.store.index import Listed
 from octant.store.lines import Records, Tail
 from octant.store.locks import lock, sweep
+from octant.store.run_request import ImportedFile, Pair, ProvenSetting, Repeats, RunRequest, StudyRequest
 from octant.tile import DeclaredScreen
 from octant.untrusted import is_file
 
@@ -78,7 +78,9 @@ class StoredRun(RunRequest):
         decided = {launch.key: launch for launch in self.decided_launches()}
         later = (planned.launch for key, planned in self.plans.items() if key not in decided)
         every = (*decided.values(), *(replace(launch, knobs=None) for launch in later))
-        return tuple(one for one in every if not one.request.subject.command or one.repeat < self.repeats_of(one.request))
+        return tuple(
+            one for one in every if not one.request.subject.command or one.repeat < self.repeats_of(one.request)
+        )
 
     def repeats_of(self, request: Request) -> int:
         """How many launches a request of a program has: as many as it asks for, or fewer if that was decided."""
@@ -246,7 +248,7 @@ class Store:
         Raises:
             Refusal: the store cannot be written.
         """
-        append_durably(run.plan, [asked.repeats_line(decided)])
+        append_durably(run.plan, [run_request.repeats_line(decided)])
 
     def read(self, name: str) -> StoredRun:
         """One run by its id. Samples stay in its file until they are asked for.
@@ -424,7 +426,9 @@ def _read(folder: Path) -> StoredRun:
     path = folder / "asked.json"
     size = path.stat().st_size
     if size > run_request.MOST_BYTES:
-        raise Refusal(f"cannot read {path} ({size} bytes, more than {run_request.MOST_BYTES >> 20} MiB); move its run away")
+        raise Refusal(
+            f"cannot read {path} ({size} bytes, more than {run_request.MOST_BYTES >> 20} MiB); move its run away"
+        )
     try:
         text = path.read_bytes()
         question = format1.read_run_request(text) if format1.is_ours(text) else run_request.read_run_request(text)
@@ -458,12 +462,12 @@ def _read_plans(path: Path, question: RunRequest) -> tuple[dict[str, Planned], R
     plans, repeats, cells = dict[str, Planned](), None, 0
     for _, text in tail.lines():
         try:
-            line = asked.read_decided(text, requests, question.keys)
+            line = run_request.read_decided(text, requests, question.keys)
             if isinstance(line, Repeats):
                 repeats = repeats or line
                 continue
             cells += line.launch.request.key not in requests and cell_count(line.launch.request.knobs)
-            asked.check_cells(cells)
+            run_request.check_cells(cells)
             plans[line.launch.key] = line
         except (RecordError, ValueError) as error:
             tail.reject(str(error))

@@ -9,13 +9,13 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from octant.request import Request, Count, Host, Presentation, Shape, Subject, cell_count
 from octant.machine.codec import StoredMachine
 from octant.record import Natural
 from octant.record.format1 import NAMES
 from octant.record.renamed import todays_name
-from octant.store.run_request import RunRequest, Seed, StudyRequest, check_cells, check_start, of_earlier_version
+from octant.request import Count, Host, Presentation, Request, Shape, Subject, cell_count
 from octant.store.environment import recorded
+from octant.store.run_request import RunRequest, Seed, StudyRequest, check_cells, check_start, of_earlier_version
 
 _OLD_MODE = Literal["one", "star", "threads", "all"]
 

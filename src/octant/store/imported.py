@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from octant.request import Request, Launch, Presentation, Shape, Subject, comparable
 from octant.failure import Exit, Refusal
 from octant.foreign import Output, Row, Table, Value, named
 from octant.machine import Cpu, CpuSet, Machine, Processor, Topology
 from octant.record import Failure, Point, Process, Result, Samples
 from octant.record.written import failure_line, launch_line, point_line
+from octant.request import Launch, Presentation, Request, Shape, Subject, comparable
 from octant.store import Store, StoredRun, append_durably
 from octant.store.run_request import ImportedFile
 

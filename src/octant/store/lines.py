@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from octant.request import cell_count
 from octant.record import Crossing, Failure, Point, RecordError
 from octant.record.lines import Reader
+from octant.request import cell_count
 from octant.store.run_request import MOST_CELLS
 
 MOST_BYTES = 64 << 20

@@ -8,9 +8,8 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
-from octant.request import Request, Count, Launch, Shape, cell_count
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.machine.codec import StoredMachine
@@ -18,6 +17,7 @@ from octant.placement import RankPlace
 from octant.record import Natural, RecordError
 from octant.record.renamed import todays_name
 from octant.record.written import seal, unseal
+from octant.request import Count, Launch, Request, Shape, cell_count
 from octant.store.environment import recorded
 from octant.tile import DeclaredScreen
 
@@ -41,7 +41,9 @@ class StudyRequest:
     text: str
     library: str = ""  # the MPI library that its settings were written for
     lacking: Mapping[str, str] = field(default_factory=dict)  # settings without effect there, and why
-    cells: Mapping[str, str] = field(default_factory=dict)  # the key of the request that answers a cell, by the cell's text
+    cells: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the key of the request that answers a cell, by the cell's text
     absent: Mapping[str, str] = field(default_factory=dict)  # why a cell was not asked, by its text
     axes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # measure -> axis value in the text -> asked
 
@@ -69,7 +71,7 @@ class ProvenSetting:
     read_back: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # spellings of each value that MPI_T shows
     proof: str = ""  # "effect", "read-back", "launch": the best that was seen here; "": no probe ran
     effect: str = ""  # what was seen, or why no probe ran
-    caveat: str = ""  # what was seen is not what was asked
+    caveat: str = ""  # what was observed is not what was requested
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,15 @@ class RunRequest:
         return tuple(Launch(self.requests[number], repeat) for number, repeat in self.order)
 
 
+class _ProvenSetting(Struct):
+    asked: str
+    variables: dict[str, str]
+    read_back: dict[str, tuple[str, ...]] = {}
+    proof: str = ""
+    effect: str = ""
+    doubt: str = ""
+
+
 class _RunRequest(Struct):
     format: Literal[2]
     who: str
@@ -122,11 +133,11 @@ class _RunRequest(Struct):
     started: str
     machine: StoredMachine
     environment: dict[str, str]
-    requests: list[Request]
+    requests: list[Request] = msgspec.field(name="asks")
     order: list[tuple[Natural, Natural]]
     seed: Seed = 0
     study: StudyRequest | None = None
-    settings: list[ProvenSetting] = []
+    settings: list[_ProvenSetting] = []
     pair: Pair | None = None
     screen: DeclaredScreen = DeclaredScreen()
     imported: list[ImportedFile] = []
@@ -151,7 +162,7 @@ class _Start(Struct, tag_field="kind", tag="start"):
     timeout_s: Seconds
     expected_s: Seconds
     build: str = ""
-    request: Request | None = None
+    request: Request | None = msgspec.field(default=None, name="ask")
 
 
 @dataclass(frozen=True)
@@ -185,7 +196,7 @@ def run_request_text(asked: RunRequest) -> str:
         "asks": list(map(_members, asked.requests)),
         "order": [],
         **({"study": _members(asked.study)} if asked.study else {}),
-        **({"settings": [_members(setting) for setting in asked.settings]} if asked.settings else {}),
+        **({"settings": list(map(_setting_members, asked.settings))} if asked.settings else {}),
         **({"pair": _members(asked.pair)} if asked.pair else {}),
         **({"screen": _members(asked.screen)} if asked.screen.tiles else {}),
         **({"imported": [_members(one) for one in asked.imported]} if asked.imported else {}),
@@ -208,12 +219,14 @@ def read_run_request(text: bytes) -> RunRequest:
             raise ValueError(f"its order names launch {repeat} of request {number}, which is not there")
     sizes = [cell_count(request.knobs) for request in requests]
     check_cells(sum(sizes) + sum(sizes[number] for number, _ in asked.order))
-    renamed = {raw.key: request for request, raw in zip(requests, asked.requests, strict=True) if raw.key != request.key}
+    renamed = {
+        raw.key: request for request, raw in zip(requests, asked.requests, strict=True) if raw.key != request.key
+    }
     found = RunRequest(
         asked.who, asked.title, asked.started, asked.machine.machine(), recorded(asked.environment), requests,
         tuple(asked.order), asked.seed, _study(asked.study, renamed) if asked.study else None,
         {f"{old}-{n}": f"{request.key}-{n}" for old, request in renamed.items() for n in range(request.repeats)},
-        settings=tuple(asked.settings), pair=asked.pair, screen=asked.screen, imported=tuple(asked.imported),
+        settings=tuple(ProvenSetting(*structs.astuple(one)) for one in asked.settings), pair=asked.pair, screen=asked.screen, imported=tuple(asked.imported),
         benchmark=asked.benchmark or "",
     )  # fmt: skip
     return of_earlier_version(found) if asked.benchmark is None else found
@@ -234,8 +247,13 @@ def of_earlier_version(asked: RunRequest) -> RunRequest:
     benchmark = found[1] if found and not asked.imported else ""
     if benchmark not in ("hpcc", "mpi") and not asked.imported:
         return replace(asked, benchmark=benchmark)
-    titles = (request.show.title.partition(", ")[0] if asked.imported else request.show.title for request in asked.requests)
-    requests = (replace(request, show=replace(request.show, test=test)) for request, test in zip(asked.requests, titles, strict=True))
+    titles = (
+        request.show.title.partition(", ")[0] if asked.imported else request.show.title for request in asked.requests
+    )
+    requests = (
+        replace(request, show=replace(request.show, test=test))
+        for request, test in zip(asked.requests, titles, strict=True)
+    )
     return replace(asked, benchmark=benchmark, requests=tuple(requests))
 
 
@@ -300,7 +318,7 @@ def read_decided(line: bytes, requests: Mapping[str, Request], keys: Mapping[str
     """What a line of plan.jsonl says.
 
     Args:
-        asks: what is known to have been asked, by key.
+        requests: the known requests, by key.
         keys: of launches whose key was another: today's.
 
     Raises:
@@ -330,6 +348,11 @@ def _members(value: object) -> dict[str, Any]:
     """The fields of a dataclass or struct whose values JSON knows."""
     members: dict[str, Any] = msgspec.to_builtins(value)
     return members
+
+
+def _setting_members(setting: ProvenSetting) -> dict[str, Any]:
+    members = _members(setting)
+    return {**{name: value for name, value in members.items() if name != "caveat"}, "doubt": setting.caveat}
 
 
 def _study(study: StudyRequest, renamed: Mapping[str, Request]) -> StudyRequest:

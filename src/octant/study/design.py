@@ -4,12 +4,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from octant import facts
-from octant.request import Request, Presentation, Shape, Subject
 from octant.failure import Refusal
 from octant.machine import Machine
 from octant.placement import planner
 from octant.placement.expressions import LOCATION, parse_place
 from octant.placement.request import parse_request
+from octant.request import Presentation, Request, Shape, Subject
 from octant.runs.programs import fill, in_file
 from octant.runs.rounds import drawn_order
 from octant.study.cells import combinations
@@ -76,7 +76,8 @@ def design(
             cell = Cell(name, levels)
             crowd, why = _crowd(measure, chosen, known, str(cell))
             try:
-                asked[cell] = _located(_request(study, measure, chosen, {**known, **crowd}, library, str(cell)), machine)
+                request = _request(study, measure, chosen, {**known, **crowd}, library, str(cell))
+                asked[cell] = _located(request, machine)
                 if measure.command:
                     states_ranks = measure.ranks != "1" or any(level.ranks is not None for level in chosen)
                     asked[cell] = in_file.named(asked[cell], states_ranks, allowed)

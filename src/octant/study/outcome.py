@@ -141,7 +141,12 @@ def begin(
     failures = [
         # Not under the request's key: here it may be the key of another combination, which can be asked.
         Failure(
-            request.subject.name, f"absent: {request.show.title}", request.knobs, request.shape.ranks, reason, int(Exit.NOT_SUPPORTED)
+            request.subject.name,
+            f"absent: {request.show.title}",
+            request.knobs,
+            request.shape.ranks,
+            reason,
+            int(Exit.NOT_SUPPORTED),
         )
         for request, reason in zip(plan.refused, plan.absent.values(), strict=True)
     ]

@@ -76,4 +76,6 @@ def _cells_asked(study: Study, run: StoredRun, stored: StudyRequest) -> Requeste
     every = {str(cell): cell for cell in cells(study)}
     requests = {every[text]: request for text, request in stored.cells.items() if text in every}
     absent = {every[text]: why for text, why in stored.absent.items() if text in every}
-    return RequestedCells(requests, absent, {name: axis for name, axis in stored.axes.items() if name in study.measures})
+    return RequestedCells(
+        requests, absent, {name: axis for name, axis in stored.axes.items() if name in study.measures}
+    )

@@ -5,6 +5,7 @@ What a request's values say in facts of the machine (`4*cached/ranks`) is worked
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
@@ -16,9 +17,9 @@ from msgspec.structs import replace
 
 from octant import facts, registry, tile, untrusted, workloads
 from octant.analysis.program import declared_workload
-from octant.request import Request, Presentation, Shape, Subject, each_once
 from octant.facts import Need
 from octant.failure import Exit, Refusal, suggestion
+from octant.request import Presentation, Request, Shape, Subject, each_once
 from octant.runs.modes import ranks_and_knobs
 from octant.runs.programs import fill, in_file
 from octant.runs.programs import table as program_table
@@ -94,6 +95,9 @@ def load(name: str) -> Suite:
         Refusal: neither, or a file that is too large, no TOML, or has a key missing, unknown or of the wrong kind.
     """
     table = untrusted.parse_toml(_text(name), f"suite {name}")
+    if "asks" in table and "requests" not in table:  # the key of versions up to 0.2
+        table["requests"] = table.pop("asks")
+        print(f"octant: suite {name}: [[asks]] is now [[requests]]", file=sys.stderr)
     try:
         return untrusted.convert(table, Suite)
     except untrusted.MistakesError as error:
@@ -238,7 +242,9 @@ def _program_request(one: SuiteRequest, known: Mapping[str, int], repeats: int) 
     knobs = {name: facts.values(text, here) for name, text in one.knobs.items()}
     if "threads" in fill.named(one.subject):
         knobs.setdefault("threads", "1")
-    return Request(one.subject, knobs, Shape(ranks), show=Presentation(one.title, one.table, one.short), repeats=repeats)
+    return Request(
+        one.subject, knobs, Shape(ranks), show=Presentation(one.title, one.table, one.short), repeats=repeats
+    )
 
 
 def _request(one: SuiteRequest, workload: str, known: Mapping[str, int], alone: bool, repeats: int) -> Request:

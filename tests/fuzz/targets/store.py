@@ -12,8 +12,8 @@ from octant.record.written import failure_line
 from octant.report.export import tidy
 from octant.report.tables import listing, text
 from octant.store import Store
-from octant.store.run_request import run_request_text
 from octant.store.progress import progress_of
+from octant.store.run_request import run_request_text
 from paths import DATA
 from reports import report_of
 

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 from fake_run import machine
 from fuzz_targets import one_in, sealed
 from octant import workloads
-from octant.request import Request, Launch, Presentation, Shape, Subject
 from octant.benchmarks.table import read_tests
 from octant.cli import application
 from octant.failure import Refusal
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store import Store
 from paths import DATA, MACHINES
 

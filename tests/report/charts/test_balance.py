@@ -7,11 +7,11 @@ from fake_run import lane, machine, point, stored
 from octant.analysis import balance as places
 from octant.analysis.balance import Balances
 from octant.analysis.summary import Summary, summarise
-from octant.request import Request, Launch, Presentation, Shape, Subject
 from octant.metric import Metric, rate
 from octant.report.charts import draw
 from octant.report.charts.bars.balance import balance
 from octant.report.charts.picture import Picture
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.workload import Workload
 
 WORKLOAD = Workload("Adds", (Metric("rate", "flop/s", "higher", rate("flops")),), {}, "fake/adds")

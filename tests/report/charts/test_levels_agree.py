@@ -13,13 +13,13 @@ from fake_run import durations, lane, machine, point, stored, write_run
 from octant.analysis.appendix.measured import with_measured
 from octant.analysis.appendix.stated import of_machine
 from octant.analysis.summary import Summary, summarise
-from octant.request import Request, Launch, Presentation, Subject
 from octant.machine import Machine
 from octant.record import Point
 from octant.report.charts.curves.ladder import ladder
 from octant.report.charts.curves.roofline import roofline
 from octant.report.charts.picture import Panel, Picture
 from octant.report.screen.tiles import tiles
+from octant.request import Launch, Presentation, Request, Subject
 from octant.store import Store, StoredRun
 from octant.tile import Also, DeclaredScreen, DeclaredTile, NamedFigure
 from reports import ladders_of

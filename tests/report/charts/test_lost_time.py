@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from fake_run import lane, machine, point, stored
 from octant.analysis.summary import Summary, summarise
-from octant.request import Request, Launch, Presentation, Shape, Subject
 from octant.record import Given, Point, Taken
 from octant.report import claims
 from octant.report.charts import draw
 from octant.report.charts.bars.interruptions import lost_time
 from octant.report.charts.picture import Picture
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.workload import LostTime
 from octant.workloads.node.noise import WORKLOAD
 from reports import cells_of

@@ -6,13 +6,13 @@ import pytest
 
 from fake_run import durations, lane, point, stored
 from octant.analysis.summary import Summary, summarise
-from octant.request import Request, Launch, Shape, Subject
 from octant.machine import Topology
 from octant.metric import Metric, per, ranks, rate, steps
 from octant.record import Work
 from octant.report.charts import draw, terminal
 from octant.report.charts.matrix import matrix
 from octant.report.charts.picture import Picture
+from octant.request import Launch, Request, Shape, Subject
 from octant.workload import Matrix, Workload
 from pair_times import TWO_SOCKETS, flat, launch
 from reports import cells_of

@@ -4,10 +4,10 @@ import pytest
 
 from fake_run import lane, point, stored
 from octant.analysis.summary import Summary, summarise
-from octant.request import Request, Launch, Shape, Subject
 from octant.metric import Metric, groups, ranks, seconds, steps
 from octant.report.charts import draw, terminal
 from octant.report.charts.curves.spread import spread
+from octant.request import Launch, Request, Shape, Subject
 from octant.workload import Spread, Workload
 from reports import cells_of
 

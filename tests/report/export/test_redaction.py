@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from fake_kernel import planned
 from fake_run import machine
 from octant.analysis.summary import summarise
-from octant.request import Request, Presentation, Subject
 from octant.launch.execute import ProcessOutcome
 from octant.launch.program import ProgramEnd
 from octant.program import ProgramCheck, ProgramValue, shell_text
@@ -28,6 +27,7 @@ from octant.record import Failure
 from octant.report.export import redaction, sharing, tidy
 from octant.report.page import run_page
 from octant.report.screen.first_screen import RunReport, first_screen
+from octant.request import Presentation, Request, Subject
 from octant.runs.programs.records import record_lines
 from octant.store import Store, StoredRun
 from octant.store.run_request import start_line

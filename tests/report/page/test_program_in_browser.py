@@ -12,7 +12,7 @@ from octant.report.charts.pictures import pictures
 from octant.report.page import html, run_page
 from octant.report.screen.first_screen import RunReport, first_screen
 from pages import opened
-from program_run import RankSeen, Seen, request_of, launches, program_summary
+from program_run import RankSeen, Seen, launches, program_summary, request_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -20,7 +20,7 @@ from octant.report.screen.first_screen import RunReport, first_screen
 from octant.report.screen.tiles import answer_text, tiles
 from octant.report.tables import text
 from octant.units import NARROW
-from program_run import BEGUN, RankSeen, Seen, request_of, launches, program_summary
+from program_run import BEGUN, RankSeen, Seen, launches, program_summary, request_of
 
 TWO = RankSeen(user=1.9, system=0.05, cpus=(0, 1), masks=((0, 1), (0, 1)), nodes={"0": 3 * GIB}, huge=GIB)
 ONE = Seen(ranks=[TWO], memory=int(3.2 * GIB))
@@ -42,7 +42,7 @@ def shown(summary: Summary) -> dict[str, Tile]:
 
 
 def of_one(root: Path, seen: Seen = ONE, **changes: Any) -> Summary:
-    return program_summary(root, changes.pop("ask", request_of()), [launches(seen)], **changes)
+    return program_summary(root, changes.pop("request", request_of()), [launches(seen)], **changes)
 
 
 def test_one_cell_has_time_memory_processors_lost_time_and_placement(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from octant.analysis.summary import Summary, summarise
 from octant.record import Taken
 from octant.report import claims
 from octant.report.screen.answer import Tile
-from octant.report.screen.reliability import reliability, page_grade
+from octant.report.screen.reliability import page_grade, reliability
 from octant.report.screen.tiles import tiles
 from octant.stats.grades import GradeName
 from octant.store import Store

@@ -12,14 +12,14 @@ import command_lines
 import fake_study
 from fake_run import machine
 from found_run import taken
-from octant.request import Launch, Subject
 from octant.machine import Machine
 from octant.placement.expressions import parse_place
 from octant.report.screen.answer import Reliability
 from octant.report.study import text as report
 from octant.report.study.advice import lines_for, steps, waiting
-from octant.report.study.answer import adopted_settings, answer, reliability, counts
+from octant.report.study.answer import adopted_settings, answer, counts, reliability
 from octant.report.study.page import render
+from octant.request import Launch, Subject
 from octant.store import Store
 from octant.study import file, outcome
 from octant.study.outcome import Outcome
@@ -190,7 +190,9 @@ def test_lines_of_a_study_of_programs_allow_them(study: Study) -> None:
     assert found.run is not None
     subject = Subject(command=("./my app", "{pages}"), program="app", environment={"LD_PRELOAD": "./x.so"})
     requests = tuple(replace(request, subject=subject) for request in found.run.requests)
-    step = next(step for step in steps(replace(found, run=replace(found.run, requests=requests))) if step.rule == "launches")
+    step = next(
+        step for step in steps(replace(found, run=replace(found.run, requests=requests))) if step.rule == "launches"
+    )
     line = "octant study run mine.toml --allow './my app' --allow LD_PRELOAD=./x.so --repeats 60"
     assert step.lines == (line,)
     command_lines.read(line)
@@ -247,7 +249,10 @@ def test_placements_and_settings_of_mpi_have_their_lines(where: Store) -> None:
     assert found.run is not None
     settings = {"OMPI_MCA_btl_sm_eager_limit": "69632"}
     place = adopted_settings(found)[0].place
-    requests = (replace(request, mpi=settings) if request.show.title == str(place[0]) else request for request in found.run.requests)
+    requests = (
+        replace(request, mpi=settings) if request.show.title == str(place[0]) else request
+        for request in found.run.requests
+    )
     with_mpi = replace(found, run=replace(found.run, requests=tuple(requests)))
     lines = lines_for(with_mpi, place)
     assert lines[0] == "export OMPI_MCA_btl_sm_eager_limit=69632"

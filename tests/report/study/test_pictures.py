@@ -12,12 +12,12 @@ import fake_study
 from fake_run import machine
 from found_run import taken
 from octant import catalogue
-from octant.request import Launch
 from octant.report.charts.picture import Picture
 from octant.report.study import page as study_page
 from octant.report.study import text as report
 from octant.report.study.further import further_tables
 from octant.report.study.pictures import pictures
+from octant.request import Launch
 from octant.store import Store
 from octant.study import file, outcome
 from octant.study.outcome import Outcome
@@ -52,7 +52,9 @@ def half_of_published(where: Store) -> Outcome:
     """A node on which every combination is half as fast as the POWER7 node; what is not published, 50 GB/s."""
     rows = {str(row.cell): row.value / 2 for row in published_values(file.load("stream-affinity-pages"))}
     node = machine(packages=4, cores=8, smt=4)
-    run = fake_study.run(where, "stream-affinity-pages", node, lambda launch, _: rows.get(launch.request.show.title, 50e9))
+    run = fake_study.run(
+        where, "stream-affinity-pages", node, lambda launch, _: rows.get(launch.request.show.title, 50e9)
+    )
     return fake_study.outcome_of(run)
 
 

@@ -12,9 +12,9 @@ import pytest
 
 import fake_study
 from fake_run import machine
-from octant.request import Launch
 from octant.report.study import page as study_page
 from octant.report.study import text as report
+from octant.request import Launch
 from octant.store import Store
 from octant.study import outcome
 from paths import Octant
@@ -84,7 +84,9 @@ def test_tests_that_end_otherwise_share_the_statement_too(where: Store, tmp_path
     mine = tmp_path / "mine.toml"
     finding = STUDY[STUDY.index("[[findings]]") :]
     mine.write_text(STUDY + finding.replace("above = 1.0", "above = 2.0"))
-    run = fake_study.run(where, str(mine), machine(), lambda launch, _: 15e9 if "pages" in launch.request.knobs else 10e9)
+    run = fake_study.run(
+        where, str(mine), machine(), lambda launch, _: 15e9 if "pages" in launch.request.knobs else 10e9
+    )
     text = report.report_text(fake_study.outcome_of(run))
     assert (text.count("p6-locality-best"), text.count(" does not hold:"), text.count(" holds:")) == (1, 1, 1)
 
@@ -92,7 +94,9 @@ def test_tests_that_end_otherwise_share_the_statement_too(where: Store, tmp_path
 def test_a_level_that_alone_was_measured_has_its_column(where: Store, tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(STUDY)
-    run = fake_study.run(where, str(mine), machine(), lambda launch, _: 10e9 if "pages" in launch.request.knobs else None)
+    run = fake_study.run(
+        where, str(mine), machine(), lambda launch, _: 10e9 if "pages" in launch.request.knobs else None
+    )
     lines = report.report_text(fake_study.outcome_of(run)).splitlines()
     assert any(line.split()[:2] == ["b", "10.0"] for line in lines)
 

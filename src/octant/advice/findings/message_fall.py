@@ -12,8 +12,8 @@ from octant.advice.findings._evidence import gain_of, is_beyond, is_usable, pair
 from octant.advice.findings._lines import of_figure, sizes_text
 from octant.advice.findings._thresholds import FALL, LEAST_PAIRS
 from octant.analysis.levels import disputed_levels
-from octant.request import EFFORT, comparable
 from octant.metric import Rate, Seconds
+from octant.request import EFFORT, comparable
 from octant.units import bytes_text, percent_text, si_text
 
 if TYPE_CHECKING:

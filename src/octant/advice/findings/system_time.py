@@ -33,7 +33,8 @@ def judge(summary: Summary) -> RuleResult:
         requests = heap_may_ask(summary.run.machine)
         body = "Memory that is given back and taken again has to be filled with zeros each time. The line keeps freed "
         body += (
-            "blocks of malloc of up to 32 MiB with the program" + " and asks for huge pages, which are larger" * requests
+            "blocks of malloc of up to 32 MiB with the program"
+            + " and asks for huge pages, which are larger" * requests
         )
         body += "."
         settings = (*TUNABLES, f"{HEAP}=1") if requests else TUNABLES

@@ -13,7 +13,6 @@ from octant.analysis.level_names import NamedPlateau
 from octant.analysis.levels import level_curve, stated_sizes
 from octant.analysis.plateaus import LEAST_POINTS, reach
 from octant.analysis.summary import clock_hz
-from octant.request import canonical
 from octant.facts import usable_cores
 from octant.failure import Refusal
 from octant.identity import identity_of
@@ -21,6 +20,7 @@ from octant.limit import CLEAR, MEMORY
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.record import Point
+from octant.request import canonical
 from octant.store import Store, StoredRun
 
 MOST_RUNS = 50

@@ -6,15 +6,15 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from octant import build
-from octant.request import Request, Presentation, Shape, Subject
 from octant.benchmarks import BenchmarkRequests
 from octant.benchmarks.messages.patterns import MessagePattern, find, patterns
 from octant.facts import usable_cores
 from octant.failure import Exit, Refusal
 from octant.launch.link import read_link
 from octant.mpi.inventory import PROBE
-from octant.runs.knobs import check_shape
+from octant.request import Presentation, Request, Shape, Subject
 from octant.runs.command_line import Where, host_names, read_knobs
+from octant.runs.knobs import check_shape
 from octant.runs.rounds import usual_launches
 from octant.units import parse_byte_sizes, parse_bytes
 

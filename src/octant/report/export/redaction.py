@@ -69,7 +69,11 @@ _IN_TEXT = (
 
 def hider(run: StoredRun) -> Callable[[str], str]:
     """Return what removes arguments of the programs of a run from a text; it changes nothing if there is no program."""
-    requests = {id(request): request for request in (*run.requests, *(launch.request for launch in run.launches)) if request.subject.command}
+    requests = {
+        id(request): request
+        for request in (*run.requests, *(launch.request for launch in run.launches))
+        if request.subject.command
+    }
     if not requests:
         return str
     found: dict[str, str] = {}

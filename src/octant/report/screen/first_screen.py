@@ -60,7 +60,9 @@ def first_screen(summary: Summary) -> FirstScreen:
     found = Review() if summary.run.imported else review(summary)  # nothing can be done here about another's run
     rules = [f"the rule {one.name} cannot be used here ({one.reason})" for one in found.broken]
     absent = (*absent_workloads(summary), *rules)
-    return FirstScreen(answer_text(summary, shown), reliability(summary, shown), shown, found.findings, found.passed, absent)
+    return FirstScreen(
+        answer_text(summary, shown), reliability(summary, shown), shown, found.findings, found.passed, absent
+    )
 
 
 def absent_workloads(*summaries: Summary) -> list[str]:

@@ -185,7 +185,9 @@ def _launches(summary: Summary) -> ReliabilityRow:
     alike = [f for f in _rows(summary) if any(one.kind == "launches resemble their neighbours" for one in f.caveats)]
     seen = f"{units.counted(rounds, 'round')} over {period}"
     if rounds == 1:
-        return ReliabilityRow("Launches", f"one, {Period(begin, end).text}", "nothing is known of the spread over launches")
+        return ReliabilityRow(
+            "Launches", f"one, {Period(begin, end).text}", "nothing is known of the spread over launches"
+        )
     if alike:
         so = f"launches resemble their neighbours, so the interval is too narrow: {_named(alike)}"
         return ReliabilityRow("Launches", seen, so)
@@ -221,7 +223,9 @@ def _as_asked(summary: Summary) -> ReliabilityRow:
     if not other:
         return ReliabilityRow(what, "read back as asked", "every figure is of what it names")
     more = f" (and {len(other) - 1} more)" if len(other) > 1 else ""
-    return ReliabilityRow(what, f"not as asked: {other[0].mismatches[0]}{more}", f"no share, no verdict: {_named(other)}")
+    return ReliabilityRow(
+        what, f"not as asked: {other[0].mismatches[0]}{more}", f"no share, no verdict: {_named(other)}"
+    )
 
 
 def _answers(summary: Summary) -> ReliabilityRow:

@@ -34,8 +34,8 @@ from octant.study.factors import factor_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from octant.request import Request
     from octant.report.study.answer import Adopted
+    from octant.request import Request
     from octant.runs.programs.allowed import Permission
     from octant.study.outcome import Outcome
     from octant.study.parts import Cell
@@ -173,7 +173,9 @@ def _waiting(outcome: Outcome) -> Iterator[RunFinding]:
 
 def waiting(outcome: Outcome) -> dict[str, tuple[str, list[FindingVerdict]]]:
     """The findings that cannot be tested here, by their reason, with the machine that they need (`""`: not known)."""
-    found: dict[tuple[str, str], tuple[str, list[FindingVerdict]]] = {}  # caveats fold by their kind: texts have figures
+    found: dict[
+        tuple[str, str], tuple[str, list[FindingVerdict]]
+    ] = {}  # caveats fold by their kind: texts have figures
     for asked, verdict in zip(outcome.study.findings, outcome.verdicts, strict=True):
         if verdict.status == "cannot be tested here":
             needs = [need for need in asked.needs if outcome.run and facts.missing(need, outcome.run.machine)]
@@ -251,7 +253,11 @@ def _request_of(outcome: Outcome, cell: Cell) -> Request | None:
     if outcome.run is None:
         return None
     owner = outcome.values.same.get(cell, cell)
-    of_key = (request for request in outcome.run.requests if request.subject.command and request.key == outcome.asked.requests.get(owner))
+    of_key = (
+        request
+        for request in outcome.run.requests
+        if request.subject.command and request.key == outcome.asked.requests.get(owner)
+    )
     return next((request for request in outcome.run.requests if request.show.title == str(owner)), next(of_key, None))
 
 

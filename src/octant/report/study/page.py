@@ -8,7 +8,7 @@ from octant.report.page import html
 from octant.report.page.run_page import period_text
 from octant.report.study import text as study
 from octant.report.study.advice import steps, waiting
-from octant.report.study.answer import answer, reliability, counts
+from octant.report.study.answer import answer, counts, reliability
 from octant.report.study.further import further_tables, larger_tables
 from octant.report.study.pictures import pictures
 from octant.store import files

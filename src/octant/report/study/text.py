@@ -11,12 +11,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from octant import facts, stats
-from octant.request import Request
 from octant.launch.link import why_no_link
 from octant.machine import Machine
 from octant.report.charts.terminal import bar
 from octant.report.study.advice import steps
-from octant.report.study.answer import answer, reliability, counts
+from octant.report.study.answer import answer, counts, reliability
 from octant.report.study.further import FurtherTable, further_tables, larger_tables
 from octant.report.study.rows import (
     MODEL_ENDS,
@@ -28,6 +27,7 @@ from octant.report.study.rows import (
     stated_value,
 )
 from octant.report.terminal import console, render, screen_columns
+from octant.request import Request
 from octant.runs.declared import nothing_fits
 from octant.runs.programs.allowed import command_lines, permissions, quoted
 from octant.runs.programs.typed import resume_line

@@ -35,7 +35,9 @@ def check_stated(run: StoredRun, stated: Sequence[Request], file: str) -> None:
     known = [(one.subject, one.knobs, one.shape, one.mpi) for one in stated]
     for request in _every_request(run):
         if request.subject.command and (request.subject, request.knobs, request.shape, request.mpi) not in known:
-            what = shell_text([*(f"{name}={value}" for name, value in request.knobs.items()), "--", *request.subject.command])
+            what = shell_text(
+                [*(f"{name}={value}" for name, value in request.knobs.items()), "--", *request.subject.command]
+            )
             why = f"{file} does not ask for {what!r} here"
             hint = "give the file with which the run began, in the same folder, or begin again"
             raise Refusal(f"cannot resume {run.id} ({why}); {hint}", Exit.WRONG_WORD)
@@ -90,7 +92,11 @@ def _every_request(run: StoredRun) -> list[Request]:
 
     None is left out for its key, which is short enough for somebody to find two requests with the same one.
     """
-    requests = (*run.requests, *(launch.request for launch in run.launches), *(one.launch.request for one in run.plans.values()))
+    requests = (
+        *run.requests,
+        *(launch.request for launch in run.launches),
+        *(one.launch.request for one in run.plans.values()),
+    )
     return list({id(request): request for request in requests}.values())
 
 

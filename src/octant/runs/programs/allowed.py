@@ -22,8 +22,8 @@ from octant.runs.programs.launching import is_interpreter
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from octant.request import Request, Subject
     from octant.launchers import LaunchCommand
+    from octant.request import Request, Subject
 
 HARMLESS = frozenset(
     {

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from octant.request import Subject
 from octant.launch import Planned
 from octant.launch.program import ProgramEnd, run_command
 from octant.program import ProgramCheck, ProgramValue
 from octant.record import MISSING, KeptFile, Result
+from octant.request import Subject
 from octant.runs.programs import checks, values
 from octant.runs.programs.checks import Answer
 from octant.runs.programs.fill import filled, filled_words, known_values

@@ -9,10 +9,10 @@ import math
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import replace
 
-from octant.request import Request, Launch
 from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
 from octant.record import MISSING, UNCHECKED, Point
+from octant.request import Launch, Request
 from octant.runs.carry_out import Batch, Decide
 from octant.runs.programs.reference import baseline_of, is_of_cell
 from octant.store import Repeats, StoredRun, finished_cells

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from octant.request import Request, Launch, Subject
+from octant.request import Launch, Request, Subject
 
 PLACE = re.compile(r"\{(\w+)\}")
 

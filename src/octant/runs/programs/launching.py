@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octant import launchers
-from octant.request import cells_of
 from octant.failure import Exit, Refusal
 from octant.launchers import JobSize
-from octant.runs.programs import fill
+from octant.request import cells_of
 from octant.runs.command_line import check_full_nodes, host_names
+from octant.runs.programs import fill
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.request import Request, Subject
     from octant.launchers import LaunchCommand
     from octant.placement.request import PlacementRequest
+    from octant.request import Request, Subject
     from octant.runs.command_line import Where
 
 MOST_OF_NAME = 80

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from octant.request import Launch, comparable_cell
 from octant.record import Point
+from octant.request import Launch, comparable_cell
 
 TIMES, LEAST_S = 3.0, 5.0
 """Later launches of a cell get that many times its slowest so far, and at least so many seconds more than it."""

@@ -6,11 +6,11 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from octant.request import Request, cells_of
 from octant.failure import Exit, Refusal
+from octant.request import Request, cells_of
+from octant.runs.command_line import HERE, Where
 from octant.runs.interleaved import Interleaved
 from octant.runs.programs.program_request import program
-from octant.runs.command_line import HERE, Where
 from octant.stats.gate import RISING, least_rounds, planned_looks
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def couples_of(
         options: of both programs.
 
     Raises:
-        Refusal: as `programs.request.program`, of either side.
+        Refusal: as `programs.program_request.program`, of either side.
     """
     (before, machine), (after, _) = (program(words, knobs, ranks, None, where, options=options) for words in commands)
     swept = [name for name, values in before.knobs.items() if "," in values]

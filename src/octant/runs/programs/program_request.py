@@ -10,16 +10,24 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octant.request import Request, Presentation, Shape, cell_count, cells_of
 from octant.failure import Exit, Refusal, near
 from octant.launchers import Job
 from octant.machine.discover import discover
 from octant.placement.expressions import parse_place
 from octant.placement.request import PlacementRequest
 from octant.program import shell_text
+from octant.request import Presentation, Request, Shape, cell_count, cells_of
+from octant.runs.command_line import (
+    HERE,
+    Where,
+    check_directives,
+    check_full_nodes,
+    check_options,
+    host_names,
+    requested,
+)
 from octant.runs.programs import fill, launching
 from octant.runs.programs.options import ProgramOptions, option_words
-from octant.runs.command_line import HERE, Where, check_directives, check_full_nodes, check_options, host_names, requested
 from octant.runs.rounds import LAUNCHES
 from octant.store import open_store
 from octant.store.environment import is_secret_name
@@ -27,8 +35,8 @@ from octant.store.environment import is_secret_name
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from octant.request import Subject
     from octant.machine import Machine
+    from octant.request import Subject
 
 MOST_CELLS = 10_000
 """Combinations of the values of a program's knobs."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from octant.request import Request, Launch, comparable_cell
 from octant.record import Point
+from octant.request import Launch, Request, comparable_cell
 from octant.runs.programs import values
 from octant.store import kept
 

@@ -14,8 +14,8 @@ from octant.runs.programs.options import option_words
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.request import Request, Subject
     from octant.program import ProgramCheck, ProgramValue
+    from octant.request import Request, Subject
     from octant.runs.interleaved import Couples
     from octant.store import StoredRun
 

@@ -134,7 +134,9 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
         if len(known) < len(edges):
             goes_on = not known and all(_is_even(row) for row in rows)
             name = ", ".join((measure, *study.full(levels)))
-            return _Missing(self._missing(name, len(known), launches, (at[0], at[-1]), caveats), number(at[-1]), goes_on)
+            return _Missing(
+                self._missing(name, len(known), launches, (at[0], at[-1]), caveats), number(at[-1]), goes_on
+            )
         middle = float(np.median([low for low, _ in known]))
         here = stats.Interval(min(low for low, _ in known), middle, max(high for _, high in known))
         return Effect(

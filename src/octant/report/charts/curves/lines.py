@@ -12,9 +12,9 @@ import numpy as np
 from octant import units
 from octant.analysis.names import knob_of, place_text
 from octant.analysis.segments import half_length
-from octant.request import effort_knobs
 from octant.report.charts.layout.series import MOST_MARKS
 from octant.report.charts.picture import ChartSeries, Role
+from octant.request import effort_knobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
