@@ -21,7 +21,7 @@ def application() -> typer.Typer:
     """Return the application with all commands registered."""
     app = typer.Typer(
         name="octant",
-        help="Measure a computer, compare it with its hardware limits, and find better settings.",
+        help="Measure a computer, compare it with its limits, and find better settings.",
         no_args_is_help=True,
         add_completion=True,
         pretty_exceptions_enable=False,

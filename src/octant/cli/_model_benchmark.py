@@ -37,7 +37,10 @@ def predict(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Predict the benchmark's tests on larger systems: a described machine, or nodes like this one."""
+    """Predict the benchmark's tests on larger systems.
+
+    The system is a described network, or consists of nodes like the one of a measured run.
+    """
     from octant.benchmarks.table import read_tests
     from octant.cli._stored import find_run
     from octant.failure import Exit, Refusal

@@ -48,7 +48,7 @@ def collective(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare the algorithms of one collective operation: steps, bytes, time and limit."""
+    """Compare the algorithms of one collective operation."""
     from octant.cli._stored import find_run
     from octant.network.collectives import request
     from octant.network.inputs import read_byte_sizes, read_costs
@@ -83,7 +83,7 @@ def ring(
     size: SizeOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Predict latency and bandwidth of the ordered and random rings of HPC Challenge."""
+    """Predict the ordered and random rings of HPC Challenge."""
     from octant.network.inputs import read_costs
     from octant.network.rings import rings as ring_times
     from octant.network.traffic import place as placed
@@ -129,7 +129,7 @@ def app_on_model(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Predict the time step of an application from its computation and its messages."""
+    """Predict the time step of an application."""
     from functools import partial
 
     from octant.cli._stored import find_run

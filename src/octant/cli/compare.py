@@ -107,7 +107,7 @@ def compare(
     timeout: TimeoutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare two runs, or two programs, and report significant differences.
+    """Compare two runs or programs and report significant differences.
 
     To compare two programs: octant compare [KNOB=VALUE]... -- COMMAND_A -- COMMAND_B
     """

@@ -74,9 +74,7 @@ PolicyOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    model = typer.Typer(
-        no_args_is_help=True, help="Predict communication on a machine or at a size that is not available."
-    )
+    model = typer.Typer(no_args_is_help=True, help="Predict communication on other networks and at other sizes.")
     model.callback()(watched)
     for heading, commands in _COMMANDS.items():
         for name, command in commands.items():
@@ -85,7 +83,7 @@ def register(app: typer.Typer) -> None:
 
 
 def watched(context: typer.Context) -> None:
-    """Predict communication on a machine or at a size that is not available."""
+    """Predict communication on other networks and at other sizes."""
     from octant.cli._progress import model_progress
 
     context.with_resource(model_progress())
@@ -130,7 +128,10 @@ def scale(
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show the rate of a traffic pattern for several machine sizes, next to published values."""
+    """Show the rate of a traffic pattern for several sizes.
+
+    Published values are shown with it.
+    """
     from octant.network.inputs import read_flow_bytes, read_sizes
     from octant.network.scale import scale as curve_of
     from octant.network.solve import SolverSettings, solver_named
@@ -161,7 +162,7 @@ def solve(
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show the rate and time of a pattern on a network, and the limit of each link class."""
+    """Show the rate of a pattern and the limit of each link class."""
     from octant.network.inputs import pairs_of_file, pattern_asked
     from octant.network.solve import SolverSettings, solver_named
     from octant.network.solve import solve as solved
@@ -186,7 +187,7 @@ def explain(
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show which links limit a pattern, their load, the next limit, and the gain from faster links."""
+    """Show what limits a pattern, the next limit, and possible gains."""
     from octant.network.whatif import explain as explained
     from octant.network.whatif import pattern_at, sensitivity, with_routing
     from octant.report.network import answers as report
@@ -210,7 +211,7 @@ def diff(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare two networks, or two routings of one network, by size."""
+    """Compare two networks or two routings by size."""
     from octant.network.inputs import read_sizes
     from octant.network.whatif import diff as difference
     from octant.network.whatif import with_routing
@@ -231,7 +232,7 @@ def reach(
     parameter: ParameterOption = 1,
     json: JsonOption = False,
 ) -> None:
-    """Find the smallest change of link capacities that reaches a target rate."""
+    """Find the smallest capacity change that reaches a target rate."""
     from octant.network.whatif import pattern_at, smallest_change, with_routing
     from octant.report.network import answers as report
 
@@ -250,7 +251,10 @@ def bracket(
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Bound adaptive routing by two oblivious routings and the ideal split of flows between them."""
+    """Bound adaptive routing by two oblivious routings.
+
+    The upper bound is the ideal split of every flow between them.
+    """
     from octant.network.whatif import bracket as bracketed
     from octant.network.whatif import pattern_at, with_routing
     from octant.report.network import answers as report
@@ -278,7 +282,7 @@ def fail(
     parameter: ParameterOption = 1,
     json: JsonOption = False,
 ) -> None:
-    """Show the effect of failed cables: each cable of a class alone (N-1), or random sets."""
+    """Show the effect of failed cables, one by one or in random sets."""
     from octant.network.failures import failure_sweep, random_failures
     from octant.network.whatif import pattern_at, with_routing
     from octant.report.network import answers as report
@@ -307,7 +311,10 @@ def recover(
     parameter: ParameterOption = 1,
     json: JsonOption = False,
 ) -> None:
-    """Simulate a link failure during an exchange: detection, failover and lost packets."""
+    """Simulate a link failure during an exchange.
+
+    Shows the time to detection and failover, and what is lost.
+    """
     from octant.network import make
     from octant.network.failures import recover as recovered
     from octant.network.failures import some_cables
@@ -344,7 +351,7 @@ def calibrate(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Fit link capacities to measured or published values, with their uncertainty."""
+    """Fit link capacities to measured or published values."""
     from octant.cli._stored import find_run
     from octant.network.inputs import calibrate_to_points
     from octant.network.whatif import with_routing
@@ -384,7 +391,10 @@ def check(
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare the model with SimGrid: all flows at once, one rank per node."""
+    """Compare the answer of the model with SimGrid.
+
+    In SimGrid, one rank per node sends all its flows at once.
+    """
     from octant.network.whatif import sized, with_routing
     from octant.report.network import answers as report
     from octant.report.network import text as network_text
@@ -405,7 +415,7 @@ def loads(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Draw rate and link loads against machine size, in the terminal or as SVG."""
+    """Draw rate and link loads by size, in the terminal or as SVG."""
     from octant.network.inputs import read_sizes
     from octant.network.overview import overview
     from octant.network.whatif import with_routing
@@ -435,7 +445,7 @@ def report_page(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write an HTML page with rates, link loads, topology and single failures."""
+    """Write an HTML page with rates, link loads and failures."""
     from octant.cli._progress import status_line
     from octant.network.inputs import read_sizes
     from octant.network.overview import overview

@@ -52,7 +52,7 @@ def report(
     store: StoreOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON; write no HTML file.")] = False,
 ) -> None:
-    """Show a run as a table, and write an HTML report with charts.
+    """Show a run as a table and write an HTML report with charts.
 
     The last line of the output is the path of the HTML file; with --share, it is the only line.
     """

@@ -146,7 +146,10 @@ def evaluate(
     timeout: TimeoutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure this machine, compare it with its hardware limits, and write a report."""
+    """Measure this machine and compare it with its hardware limits.
+
+    The results are printed and written to an HTML report.
+    """
     from octant import suites
     from octant.cli._stored import warn
     from octant.machine.discover import discover
