@@ -49,8 +49,8 @@ REPORT_S, POINT_REPORT_S = 1.0, 0.0085
 ModeOption = Annotated[
     str,
     measured_option(
-        help="one: one rank; star: independent ranks on all cores; threads: one rank with threads on all cores; "
-        "all: communicating ranks."
+        help="Mode: one (one rank), star (independent ranks on all cores), threads (one rank with threads on all "
+        "cores), or all (communicating ranks)."
     ),
 ]
 WorkloadArgument = Annotated[

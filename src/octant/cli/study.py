@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_(json: JsonOption = False) -> None:
-    """List the studies, and count the published findings that can be tested on this machine."""
+    """List the studies and how many of their findings are testable here."""
     from octant.machine.discover import discover
     from octant.report.study import text as study
 
@@ -95,7 +95,7 @@ def report(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show measured and published results of a study, and the verdict on each finding."""
+    """Show the results of a study and its verdicts."""
     from octant.cli import _study
     from octant.cli._own_run import own_run
     from octant.cli._stored import report_damage
