@@ -319,7 +319,7 @@ def test_a_wrong_word_is_refused_with_what_would_be_right(
         (("run", "stream", "--launcher", "sbatch", "--script", "job.sh", "--minutes", "0"), "--minutes"),
         (("run", "stream", "--launcher", "sbatch"), "try --script FILE"),
         (("evaluate", "--only", "stream", "--only", "node/randomaccess"), "try octant run node/randomaccess"),
-        (("evaluate", "--suite", "mine"), "neither a file nor one of ours"),
+        (("evaluate", "--suite", "mine"), "no suite or file has this name"),
     ],
 )
 def test_a_wrong_value_exits_2_and_leaves_no_run(
