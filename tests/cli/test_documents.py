@@ -154,8 +154,8 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)  # of mpiexec
     for name in (
         "cli._stored.measure",
-        "cli._rounds.measured",
-        "cli._pair.measured",
+        "cli._rounds.measure_rounds",
+        "cli._pair.measure_programs",
         "launch.watch.watch",
         "simulate.simgrid.second_opinion",
         "simulate.on_model.run",

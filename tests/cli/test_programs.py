@@ -71,7 +71,7 @@ def test_a_program_that_has_gone_when_it_starts_is_a_failed_launch(octant: Octan
 
 @pytest.mark.parametrize("words", [(), ("--gate",)])
 @pytest.mark.parametrize("side", ["A", "B"])
-@pytest.mark.parametrize(("script", "why"), [("exit 7", "failed: "), ("echo none", "gave no value: rate: ")])
+@pytest.mark.parametrize(("script", "why"), [("exit 7", "failed: "), ("echo none", "has no value: rate: ")])
 def test_a_comparison_with_a_program_that_fails_or_prints_no_value_ends_with_1(
     octant: Octant, tmp_path: Path, words: tuple[str, ...], side: str, script: str, why: str
 ) -> None:

@@ -175,4 +175,4 @@ def test_a_run_of_workloads_takes_no_program(octant: Octant, tmp_path: Path) -> 
     Store(tmp_path / "store").create("q", machine(), [Request(Subject("node/stream"), repeats=1)])
     assert "it is a run of workloads" in octant("resume", "last", "--", "true").stderr
     assert "--env" in octant("resume", "last", "--env", "A=b").stderr
-    assert "knobs of a run are stored with it" in octant("resume", "last", "bytes=1").stderr
+    assert "the knobs are stored with the run" in octant("resume", "last", "bytes=1").stderr
