@@ -91,7 +91,7 @@ def test_an_output_of_hpl_alone_is_the_row_of_hpl(tmp_path: Path) -> None:
     run = imported(tmp_path, "hpl", DATA / "foreign" / "hpl-2.3.txt")
     text = printed(["hpcc", "--run", run, "--store", str(tmp_path)])
     assert "  HPL_Tflops " in text
-    assert "PTRANS: not in what was imported" in text
+    assert "PTRANS: not in the imported output" in text
 
 
 Row = dict[str, float]

@@ -79,7 +79,7 @@ def test_a_run_prints_tables_keeps_the_run_and_prints_it_again(octant: Octant) -
 @pytest.mark.mpi
 def test_lengths_that_are_no_elements_are_named_below_the_table(octant: Octant) -> None:
     done = octant("mpi", "Allreduce", "--sizes", "0,2,4,6,8", "seconds=0.01", "--repeats", "1", "-n", "2")
-    assert "# Allreduce: without 2, 6 B, since its elements have 4 B" in done.stdout
+    assert "# Allreduce: the lengths 2, 6 B are skipped, because elements have 4 B." in done.stdout
     assert "without" not in octant("mpi", "--run", "last").stdout
 
 

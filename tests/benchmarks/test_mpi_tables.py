@@ -331,7 +331,7 @@ def test_rows_stand_under_the_length_that_was_used_and_none_under_one_that_becam
     text = table_text(found)
     assert [row[0] for row in rows(text)] == ["#bytes", "0", "4"]
     assert float(rows(text)[2][-1]) == pytest.approx(4 * 4 / 6, abs=0.01), "the rate is of the length that was used"
-    assert "Exchange: lengths are whole elements for each rank: 2 B to 0 B, 6 B to 4 B." in text
+    assert "Exchange: lengths are rounded to whole elements per rank: 2 B to 0 B, 6 B to 4 B." in text
 
 
 def test_both_modes_of_imb_are_told_apart_in_its_words() -> None:

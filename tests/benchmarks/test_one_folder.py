@@ -137,9 +137,14 @@ TRIAD = '{ key = "Triad_GBs", knobs = { kernel = "triad" }, unit = 1e9, each = t
         ("1e9 }]", "1e9 }", None, "cannot read the benchmark demo (Unclosed array"),
         ("1e9 }]", '"ns" }]', 15, "test.1.figure.0.unit: expected number, got 'ns', correct it"),
         ('n = "64"', 'n = "{cache}"', 14, "test.1.knobs.n: sizes.py declares no size 'cache', try one of ranks"),
-        ('key = "Matrix_Gflops"', 'key = "Triad_GBs"', 15, "'Star triad' has a figure with the key 'Triad_GBs', too"),
+        (
+            'key = "Matrix_Gflops"',
+            'key = "Triad_GBs"',
+            15,
+            "the key 'Triad_GBs' already exists in the test 'Star triad'",
+        ),
         (f"[{TRIAD}]", f"[{TRIAD}, {TRIAD}]", 8, "test.0.figure.1.key: this test, with the same knobs,"),
-        ("Single DGEMM", "Star triad", 11, "test.1.name: another test is called 'Star triad', too"),
+        ("Single DGEMM", "Star triad", 11, "test.1.name: another test has the same name 'Star triad'"),
         ("[[test]]", "[[tests]]", 1, "tests: there is no such key, did you mean test?"),
     ],
 )

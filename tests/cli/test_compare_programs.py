@@ -193,7 +193,7 @@ def test_a_stop_keeps_both_runs_and_says_how_to_go_on(bench: Bench) -> None:
     without = [word for word in words if word not in ("--env", "A=b c")]
     assert "measured with other options" in str(bench.refused(*without[2:], both=()))
     refusal = bench.refused("--rounds", "6", *bench.store.ids(), both=())
-    assert "what a store says is never started" in str(refusal)
+    assert "commands of a store are never started" in str(refusal)
     done = CliRunner().invoke(application(), ["compare", *words])
     assert done.exit_code == 0, done.output
     assert (len(bench.store.ids()), len(bench.programs.started)) == (2, 12)
