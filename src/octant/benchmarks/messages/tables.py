@@ -369,7 +369,7 @@ def _notes_of_marks(summary: Summary, shown: Sequence[MessageTable]) -> list[str
     rows, run = [row for table in shown for row in table.rows if not row.wrong], summary.run.id
     invalid, limited = any(row.invalid for row in rows), any(row.caveats and not row.invalid for row in rows)
     return [
-        *[f"{UNMEASURABLE}: launches differ too much; see octant report {run}."] * invalid,
+        *[f"{UNMEASURABLE}: see octant report {run} for the reasons."] * invalid,
         *[f"* limited reliability; see octant report {run} for reasons and intervals."] * limited,
     ]
 
