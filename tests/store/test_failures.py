@@ -72,7 +72,7 @@ def test_a_failure_of_more_cells_than_a_run_may_ask_for_is_a_damaged_line(run: S
     many = {f"k{number}": ",".join(map(str, range(1000))) for number in range(10)}
     found = read(run, *answered(run, ["1MiB"]), failed(run, 0, code, **many))
     assert (len(found.points), found.failures) == (1, ())
-    assert "of more than" in " ".join(found.damaged)
+    assert "contain more than" in " ".join(found.damaged)
 
 
 def test_a_list_of_runs_counts_what_failed_and_was_not_repeated(run: StoredRun) -> None:

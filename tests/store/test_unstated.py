@@ -181,7 +181,7 @@ def test_tables_without_their_number_of_ranks_are_no_launches_of_each_other(stor
     assert cells_of(given) == [("", 2)]
     assert given.run.imported[0].remarks == (
         f"2 tables of {BARRIER} (lines 1, 9) are launches of the same cells; if they ran under different conditions, "
-        "such as other placements, import each with a command of its own",
+        "such as other placements, import each of them separately",
     )
     files = create(
         store, "osu", [(Path(f"{n}.txt"), Output("osu", "1", f"{n}", (one,))) for n, one in enumerate(tables)]

@@ -54,11 +54,11 @@ def find(name: str) -> Path:
         return program
     if named:
         raise Refusal(
-            f"cannot find the program {file} (OCTANT_KERNELS names {named}); build it there, or unset the variable"
+            f"cannot find the program {file} (OCTANT_KERNELS is {named}); build it there, or unset the variable"
         )
     raise Refusal(
-        f"cannot find the program {file} (it is not in {program.parent}, and this installation has no sources to "
-        "build it from); reinstall octant-hpc, or run `make setup` in a checkout"
+        f"cannot find the program {file} (it is not in {program.parent}, and this installation has no sources); "
+        "reinstall octant-hpc, or run `make setup` in a checkout"
     )
 
 

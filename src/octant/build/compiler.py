@@ -62,15 +62,15 @@ def find() -> Compiler:
     except (OSError, subprocess.SubprocessError) as refused:
         error = str(refused)
     if error:
-        raise Refusal(
-            f"cannot build Octant's programs with {found} ({error}); install g++ 12 or clang 16, or set CXX to one"
-        )
+        raise Refusal(f"cannot build Octant's programs with {found} ({error}); install g++ 12 or clang 16, or set CXX")
     return _state_of(found)
 
 
 def _first_error(output: str) -> str:
     errors = [line.partition("error: ")[2] for line in output.splitlines() if "error: " in line]
-    return re.sub(r'^#error "?|"$', "", errors[0] if errors else output.strip()[-200:] or "it does not work")
+    return re.sub(
+        r'^#error "?|"$', "", errors[0] if errors else output.strip()[-200:] or "it cannot compile a test program"
+    )
 
 
 def _state_of(path: str) -> Compiler:
@@ -137,7 +137,7 @@ def settings() -> Mapping[str, str]:
         if not found["OCTANT_MPI_CXX"]:
             raise Refusal(
                 "cannot find an MPI compiler wrapper (no mpicxx on PATH, and no MPI library in this environment); load "
-                "your MPI module, or let OCTANT_MPI_CXX name the wrapper"
+                "your MPI module, or set OCTANT_MPI_CXX to the wrapper"
             )
     return found
 

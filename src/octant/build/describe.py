@@ -53,7 +53,7 @@ def describe(workload: str, knobs: Mapping[str, str] | None = None, ranks: int =
     try:
         return _answer(program, program.stat().st_mtime_ns, tuple(words))
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
-        raise Refusal(f"cannot ask {program} for its knobs ({error}); try `make setup`") from error
+        raise Refusal(f"cannot read the knobs of {program} ({error}); try `make setup`") from error
 
 
 @functools.cache

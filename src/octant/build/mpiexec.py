@@ -19,8 +19,10 @@ def find() -> Path:
     named = os.environ.get("OCTANT_MPIEXEC")
     found = shutil.which(named) if named else beside_python("mpiexec") or shutil.which("mpiexec")
     if not found:
-        where = f"{named} is no program" if named else "no mpiexec beside Python or on PATH"
-        raise Refusal(f"cannot start several ranks ({where}); try `pip install mpich`, or set OCTANT_MPIEXEC to yours")
+        where = f"OCTANT_MPIEXEC={named} is not a program" if named else "no mpiexec next to Python or on PATH"
+        raise Refusal(
+            f"cannot start several ranks ({where}); try `pip install mpich`, or set OCTANT_MPIEXEC to your mpiexec"
+        )
     return Path(found)
 
 
@@ -36,5 +38,5 @@ def version(mpiexec: Path) -> str:
             [str(mpiexec), "--version"], capture_output=True, text=True, timeout=20, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Refusal(f"cannot ask {mpiexec} what it is ({error}); set OCTANT_MPIEXEC to a working one") from error
+        raise Refusal(f"cannot identify {mpiexec} ({error}); set OCTANT_MPIEXEC to a working one") from error
     return shown.stdout + shown.stderr

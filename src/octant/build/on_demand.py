@@ -152,7 +152,7 @@ def _build(targets: Sequence[str]) -> None:
         Refusal: nothing can be built here, for a reason that has nothing to do with the targets.
     """
     if not build.may_build():
-        raise Refusal(f"cannot build {targets[0]} while a measurement is running; build it first with `make setup`")
+        raise Refusal(f"cannot build {targets[0]} (a measurement is running); build it first with `make setup`")
     folder = _writable_folder()
     try:
         with _locked(folder) as lock:
@@ -166,8 +166,8 @@ def _build(targets: Sequence[str]) -> None:
 
 def _refused_by_system(folder: Path, error: OSError) -> Refusal:
     return Refusal(
-        f"cannot build Octant's programs in {folder} ({error.strerror or error}); free some space there, or let "
-        "XDG_CACHE_HOME name another folder"
+        f"cannot build Octant's programs in {folder} ({error.strerror or error}); free some space there, or set "
+        "XDG_CACHE_HOME to another folder"
     )
 
 
@@ -189,8 +189,8 @@ def _writable_folder() -> Path:
         else:
             return folder
     raise Refusal(
-        f"cannot write a build folder ({'; '.join(errors)}); free some space, or let XDG_CACHE_HOME name a folder that "
-        "you can write"
+        f"cannot write a build folder ({'; '.join(errors)}); free some space, or set XDG_CACHE_HOME to a "
+        "writable folder"
     )
 
 
@@ -283,7 +283,7 @@ class _Builder:
                 f"cannot build {what} (the disk of {self.folder} is full); free some space and repeat the command"
             )
         return Refusal(
-            f"cannot build {what} ({_first_error(output, what)}); the whole output is in {self.log}", Exit.CANNOT_RUN
+            f"cannot build {what} ({_first_error(output, what)}); see {self.log} for the whole output", Exit.CANNOT_RUN
         )
 
 

@@ -71,7 +71,7 @@ def harness() -> tuple[list[Path], list[str]]:
     sources = sorted(folder.glob("*.cpp"))
     if not sources:
         raise Refusal(
-            "cannot recompile a kernel (this is no source tree of Octant); try from a clone, after `make setup`"
+            "cannot recompile a kernel (this is not a source tree of Octant); try in a clone, after `make setup`"
         )
     own = (folder, native, native / "simgrid")  # in the last is what stands for headers that the build writes
     return sources, [f"-I{one}" for one in own]

@@ -50,4 +50,4 @@ def _binding() -> str | None:
     (no, free), (code, bound) = answer(command, others), answer(command, {**others, **asked})
     if no or code:
         return None
-    return "" if int(bound) < int(free) else "GNU's OpenMP runtime leaves its first thread where it was"
+    return "" if int(bound) < int(free) else "the OpenMP runtime of GNU does not bind its first thread"

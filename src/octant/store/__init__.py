@@ -216,7 +216,7 @@ class Store:
         except OSError as error:
             raise Refusal(
                 f"cannot write to the store {self.root} ({error.strerror}); "
-                f"{remedy_for_writing(error)}, or try --store with a folder of yours"
+                f"{remedy_for_writing(error)}, or try --store DIR"
             ) from error
         return StoredRun(**vars(question), id=folder.name, folder=folder)
 
@@ -230,7 +230,7 @@ class Store:
         try:
             files.make_folder(folder)
         except OSError as error:
-            hint = "try -o FILE, or --store with a folder of yours"
+            hint = "try -o FILE, or --store DIR"
             raise Refusal(f"cannot write to the store {self.root} ({error.strerror}); {hint}") from error
         return folder / name
 
@@ -276,7 +276,7 @@ class Store:
             return []
         except OSError as error:
             why = f"cannot read the store {self.root} ({error.strerror})"
-            raise Refusal(f"{why}; try --store with a folder of yours") from error
+            raise Refusal(f"{why}; try --store DIR") from error
 
     def runs(self) -> list[StoredRun]:
         """All runs, oldest first.
@@ -348,7 +348,7 @@ class Store:
             return self.read(ids[-1])
         fitting = [name] if name in ids else [run for run in ids if run.startswith(name)]
         if len(fitting) != 1:
-            what = f"{len(fitting)} runs start so" if fitting else "no such run"
+            what = f"{len(fitting)} runs begin with it" if fitting else "no such run"
             hint = suggestion(name, [*(fitting or ids)[-5:], *words])
             raise Refusal(f"cannot find the run {name!r} ({what}); {hint}", Exit.WRONG_WORD)
         return self.read(fitting[0])

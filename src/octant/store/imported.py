@@ -84,8 +84,8 @@ def _check_each_once(outputs: Sequence[tuple[Path, Output]]) -> None:
     for place, (path, output) in enumerate(outputs):
         for earlier, other in outputs[:place]:
             if output == other:
-                same = "it is given twice" if path == earlier else f"{earlier} says the same, number for number"
-                raise Refusal(f"cannot count {path} as a launch ({same}); try it once", Exit.WRONG_WORD)
+                same = "the file is given twice" if path == earlier else f"{earlier} has the same numbers"
+                raise Refusal(f"cannot import {path} as a further launch ({same}); give it once", Exit.WRONG_WORD)
 
 
 def unknown_machine(name: str, architecture: str = "") -> Machine:
@@ -135,8 +135,8 @@ def _unstated_ranks(tables: Sequence[Table]) -> list[str]:
     remarks = [f"the number of ranks of {names} is not stated; give --ranks N if you know it"]
     if apart := dict.fromkeys(table.benchmark for table in unstated if "table" in table.knobs):
         remarks.append(
-            f"several tables of {', '.join(apart)} may have different numbers of ranks: they are kept apart (table=1, "
-            "2, …)"
+            f"several tables of {', '.join(apart)} may have different numbers of ranks: they are separate figures "
+            "(table=1, 2, …)"
         )
     return remarks
 
@@ -156,7 +156,7 @@ def _repeated(questions: Mapping[str, _Question]) -> dict[int, list[str]]:
         first = ", ".join(map(str, list(where)[:3])) + (", …" if len(where) > 3 else "")
         remarks.setdefault(number, []).append(
             f"{len(where)} tables of {benchmark} (lines {first}) are launches of the same cells; if they ran under "
-            "different conditions, such as other placements, import each with a command of its own"
+            "different conditions, such as other placements, import each of them separately"
         )
     return remarks
 
@@ -264,7 +264,7 @@ def _point(
         notes={
             "imported": source,
             "lines": _lines_text(row.values),
-            **({} if table.verified else {"unverified": "the tool does not say that the result is right"}),
+            **({} if table.verified else {"unverified": "the benchmark does not verify its results"}),
         },
     )
 

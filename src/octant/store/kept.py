@@ -59,11 +59,11 @@ def read_kept(run: Path, file: KeptFile) -> bytes:
     except OSError as error:
         raise RecordError(f"{name} cannot be read ({error.strerror})") from error
     if content is None:
-        raise RecordError(f"{name} cannot be read (it is no plain file)")
+        raise RecordError(f"{name} cannot be read (not a regular file)")
     if len(content) != file.bytes:
         raise RecordError(f"{name} is damaged: it does not have {file.bytes} bytes")
     if f"{zlib.crc32(content):08x}" != file.crc:
-        raise RecordError(f"{name} is damaged: its checksum is another")
+        raise RecordError(f"{name} is damaged: its checksum differs")
     return content
 
 
@@ -191,7 +191,7 @@ class _Writer:
     def _refused(self, name: str, content: bytes | None, size: int) -> str:
         """Why a file is not stored; empty: it is."""
         if content is None:
-            return "no plain file"
+            return "not a regular file"
         if not re.fullmatch(KEPT_NAME, name) or len(name) > 64:
             return "its name is not at most 64 letters, digits and . _ - after a letter or digit"
         if size > MOST_FILE_BYTES or len(content) > MOST_FILE_BYTES:

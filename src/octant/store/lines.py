@@ -62,13 +62,13 @@ class Tail:
             file.seek(self._offset)
             while (text := file.readline(MOST_BYTES)) and len(self.damaged) <= MOST_DAMAGED:
                 if not text.endswith(b"\n") and (len(text) < MOST_BYTES or not _skip_line(file.readline)):
-                    self.torn = f"{self.path.name}, line {self.number + 1}: torn: it has no end"
+                    self.torn = f"{self.path.name}, line {self.number + 1}: torn: the line has no end"
                     return
                 line = LineLocation(self.path, self._offset, len(text))
                 self._offset = file.tell()
                 self.number += 1
                 if len(self.damaged) == MOST_DAMAGED:
-                    self.reject(f"more than {MOST_DAMAGED} lines are damaged; the rest is not read")
+                    self.reject(f"more than {MOST_DAMAGED} lines are damaged; further lines are not read")
                 elif not text.endswith(b"\n"):
                     self.reject(f"longer than {MOST_BYTES >> 20} MiB")
                 elif text == b"\n":
@@ -157,4 +157,4 @@ class Records:
         if isinstance(record, Failure):
             self._failed_cells += cell_count(record.knobs)
             if self._failed_cells > MOST_CELLS:
-                raise RecordError(f"the failures so far are of more than {MOST_CELLS} cells")
+                raise RecordError(f"the failures contain more than {MOST_CELLS} cells")

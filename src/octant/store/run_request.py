@@ -216,7 +216,7 @@ def read_run_request(text: bytes) -> RunRequest:
     requests = tuple(map(_as_today, asked.requests))
     for number, repeat in asked.order:
         if number >= len(requests) or repeat >= requests[number].repeats:
-            raise ValueError(f"its order names launch {repeat} of request {number}, which is not there")
+            raise ValueError(f"its order names launch {repeat} of request {number}, which does not exist")
     sizes = [cell_count(request.knobs) for request in requests]
     check_cells(sum(sizes) + sum(sizes[number] for number, _ in asked.order))
     renamed = {
@@ -265,7 +265,7 @@ def check_start(text: str) -> None:
     """
     started = datetime.fromisoformat(text)
     if started.tzinfo is None or not 1970 < started.year < 3000:
-        raise ValueError(f"its start is {text!r}, no date with an offset from UTC")
+        raise ValueError(f"its start {text!r} is not a date with an offset from UTC")
 
 
 def check_cells(count: int) -> None:
@@ -275,7 +275,7 @@ def check_cells(count: int) -> None:
         ValueError: more than anybody measures.
     """
     if count > MOST_CELLS:
-        raise ValueError(f"it asks for more than {MOST_CELLS} cells")
+        raise ValueError(f"it requests more than {MOST_CELLS} cells")
 
 
 def start_line(planned: Planned, was_asked: bool) -> str:
@@ -334,7 +334,7 @@ def read_decided(line: bytes, requests: Mapping[str, Request], keys: Mapping[str
     key = keys.get(start.launch, start.launch)
     request = _as_today(start.request) if start.request else requests.get(key.rpartition("-")[0])
     if request is None or Launch(request, start.repeat).key != key:
-        raise RecordError(f"nobody asked for the launch {start.launch}")
+        raise RecordError(f"the launch {start.launch} was not requested")
     places = tuple(
         RankPlace.of_threads(rank, place.threads, tuple(place.memory)) for rank, place in enumerate(start.places)
     )
