@@ -141,7 +141,7 @@ def summary(
     repeats: int = 2,
     **knobs: str,
 ) -> Summary:
-    """Launches on two ranks: steps of 2 and 4 µs in turn on one, of 3 and 9 µs on the other, ten in a sample.
+    """Return launches on two ranks: steps of 2 and 4 µs on one, of 3 and 9 µs on the other, ten in a sample.
 
     `rounded`: notes of the kernel, by the length that was asked; `long_steps`: one step in ten takes 1 ms.
     """
@@ -170,7 +170,7 @@ def table_text(summary: Summary, style: str = "imb", names: Sequence[str] = ()) 
 
 
 def rows(text: str) -> list[list[str]]:
-    """The words of every line that is no comment."""
+    """Return the words of every line that is not a comment."""
     return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
 
 
@@ -278,7 +278,7 @@ def test_columns_of_real_workloads_give_their_overlap(workload: str) -> None:
 
 
 def recorded_heads() -> dict[str, list[str]]:
-    """The heads of the tables that IMB printed, by benchmark; none of its P2P part, another program."""
+    """Return the heads of the tables that IMB printed, by benchmark; none of its P2P part."""
     found: dict[str, list[str]] = {}
     for path in sorted((ROOT / "tests/data/foreign").glob("imb-*.txt")):
         name = ""

@@ -37,7 +37,7 @@ Call = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def octant(kernels: Path, tmp_path: Path) -> Call:
-    """Runs `octant WORDS…` in an installation that has the folder `demo`, too."""
+    """Run `octant WORDS…` in an installation that also has the folder `demo`."""
     shutil.copytree(DEMO, tmp_path / "folders" / "demo", ignore=shutil.ignore_patterns("__pycache__"))
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OCTANT_", "OMP_"))}
     environment = {**inherited, "OCTANT_KERNELS": str(kernels), "OCTANT_STORE": str(tmp_path / "store")}

@@ -18,7 +18,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def says(kernel: Path, least_ranks: int, status: int = 0) -> None:
-    """Replaces the kernel by a script that counts how often it is started."""
+    """Replace the kernel by a script that counts how often it is started."""
     text = json.dumps({"knobs": [], "least_ranks": least_ranks})
     kernel.write_text(f"#!/bin/sh\necho >>{kernel}.starts\necho '{text}'\nexit {status}\n")
     kernel.chmod(0o755)

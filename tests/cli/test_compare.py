@@ -38,7 +38,7 @@ class Bench:
     stop_at: int = -1  # Ctrl-C at this start
 
     def measured(self, *requests: Request, title: str = "run") -> StoredRun:
-        """A stored run of these requests, each launched once."""
+        """Return a stored run of these requests, each launched once."""
         run = self.store.create(title, machine(), requests)
         return carry_out(self.store, run, in_turn(run.launches), planner_of(run), start=Kernel())
 
@@ -50,7 +50,7 @@ class Bench:
         return self.kernel(*arguments)  # type: ignore[arg-type]
 
     def answer(self, workload: str, launch: str, cell: Mapping[str, str]) -> Point:
-        """A cell whose launches spread as the bench says, and are slower where the cell of a later run says so."""
+        """Return a cell whose launches spread as the bench defines, and are slower in a later run if defined."""
         number = len(self.kernel.starts)
         is_after = self.kernel.starts[-1][self.kernel.starts[-1].index("--output") + 1] != self.first
         factor = self.slower.get(cell["kernel"], 1.0) if is_after else 1.0

@@ -13,7 +13,7 @@ LIBRARY = blas.openblas_path()
 
 
 def stand_in(folder: Path, monkeypatch: pytest.MonkeyPatch, known: str, default: str = "Nehalem") -> Path:
-    """A Python whose OpenBLAS has the kernels `known`; a product takes 4 ms, with SkylakeX 1 ms."""
+    """Return a Python whose OpenBLAS has the kernels `known`; a product takes 4 ms, with SkylakeX 1 ms."""
     program = folder / "python"
     program.write_text(
         f"""#!/bin/sh

@@ -25,7 +25,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def left(run: Path, **contents: bytes) -> tuple[KeptFile, ...]:
-    """Stores files of these names and contents as those of a program."""
+    """Store files of these names and contents as those of a program."""
     with offered_folder(run / "records.jsonl") as folder:
         for name, content in contents.items():
             (folder / name).write_bytes(content)

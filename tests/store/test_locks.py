@@ -229,7 +229,7 @@ def test_a_lock_file_that_was_removed_meanwhile_is_no_lock(store: Store, monkeyp
 
 
 def leave(run: StoredRun) -> Path:
-    """What a process that is killed while it measures leaves beside the records."""
+    """Create the files that a killed measuring process leaves with the records."""
     left = run.folder / "records.jsonl.progress"
     left.touch()
     return left

@@ -38,7 +38,7 @@ def write(run: StoredRun, *lines: str) -> None:
 
 
 def lines(run: StoredRun) -> list[str]:
-    """What the kernels of the run's first launch write."""
+    """Return the output of the kernels of the run's first launch."""
     launch = run.launches[0]
     points = [answer("node/stream", launch.key, cell) for cell in launch.cells()]
     return [launch_line(points[0]), *map(point_line, points)]
@@ -372,7 +372,7 @@ def test_an_index_of_another_version_is_made_anew_and_one_of_this_version_is_kep
     run = store.create("q", machine(), REQUESTS)
 
     def listed_title(version: int | None) -> str:
-        """What a list shows after another title was put into the index, which says that it is of that version."""
+        """Return the list after another title was put into an index of that version."""
         store.list_runs()
         with contextlib.closing(sqlite3.connect(store.root / "index.sqlite", isolation_level=None)) as index:
             (row,) = index.execute("SELECT row FROM runs").fetchone()

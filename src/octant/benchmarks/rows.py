@@ -93,7 +93,7 @@ def published_values(rows: Sequence[BenchmarkRow]) -> dict[str, float | None]:
 
 
 def figures_of_test(summary: Summary, benchmark: Benchmark, test: BenchmarkTest) -> tuple[Figure, ...]:
-    """The headline figures of a test: of its request or, with one rank, of that of another test which asks the same.
+    """Return the headline figures of a test; with one rank, also those of another test with the same request.
 
     Of an imported run those that `imported_cells` finds for its keys. None of a workload that is not installed: figures
     made from records alone are of other metrics than its declaration has.

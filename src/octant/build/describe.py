@@ -36,7 +36,7 @@ class Described:
 
 
 def describe(workload: str, knobs: Mapping[str, str] | None = None, ranks: int = 0) -> Described:
-    """The kernel's description: its knobs with kinds, defaults and help, and how it was built.
+    """Return the kernel's description: its knobs with kinds, defaults and help, and how it was built.
 
     Args:
         knobs: to be checked by the kernel itself, as it will read them.
@@ -86,7 +86,7 @@ def pace(workload: str, knobs: Mapping[str, str]) -> str:
 
 
 def default_knobs(workload: str) -> dict[str, str]:
-    """The defaults of the kernel's knobs; none where it is not installed or does not answer."""
+    """Return the defaults of the kernel's knobs; none if it is not installed or does not answer."""
     try:
         return {knob.name: knob.default for knob in describe(workload).knobs}
     except Refusal:

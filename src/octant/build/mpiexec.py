@@ -1,4 +1,4 @@
-"""The launcher of the MPI in this environment, and what it says about itself."""
+"""Launcher of the MPI library in this environment, and its identification."""
 
 import functools
 import os
@@ -11,7 +11,7 @@ from octant.failure import Refusal
 
 
 def find() -> Path:
-    """The launcher of the MPI in this environment: OCTANT_MPIEXEC, else beside Python, else on PATH.
+    """Return the launcher of this environment's MPI: OCTANT_MPIEXEC, or mpiexec next to Python, or on PATH.
 
     Raises:
         Refusal: none found.

@@ -28,7 +28,7 @@ def compiler() -> Path:
 
 
 def program(name: str, sources: Sequence[Path], options: Sequence[str] = ()) -> Path:
-    """The program of these sources, compiled without OpenMP: simulated ranks share one thread.
+    """Return the program of these sources, compiled without OpenMP: simulated ranks share one thread.
 
     Raises:
         Refusal: no compiler, or the sources do not compile; the message has the first error.
@@ -61,7 +61,7 @@ def cache() -> Path:
 
 
 def harness() -> tuple[list[Path], list[str]]:
-    """Sources and compiler options that add the measuring harness to a kernel.
+    """Return sources and compiler options that add the measuring harness to a kernel.
 
     Raises:
         Refusal: no source tree here.

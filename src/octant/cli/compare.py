@@ -81,7 +81,7 @@ UntilSureOption = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command of this file."""
+    """Add the command of this file."""
     app.command("compare", cls=ProgramCommand, rich_help_panel=SEE)(compare)
 
 

@@ -43,7 +43,7 @@ def _reason(*command: str) -> str:
 
 
 def _binding() -> str | None:
-    """What GNU's OpenMP runtime makes of the variables; `None` where it is not installed."""
+    """Return how the OpenMP runtime of GNU applies the variables; `None` if it is not installed."""
     others = {name: None for name in os.environ if name.startswith(("OMP_", "GOMP_"))}
     asked = dict(pair.split("=") for pair in BINDING.split())
     command = [sys.executable, "-c", _FIRST_THREAD]

@@ -84,7 +84,7 @@ def _mpi() -> Iterator[tuple[str, str]]:
 
 
 def system_blas() -> str | None:
-    """The system's `libblas.so.3`: `reference (PATH)` for Netlib's, `tuned (PATH)`, `None` without any."""
+    """Describe the system's `libblas.so.3`: `reference (PATH)` for Netlib's, `tuned (PATH)`; `None`: absent."""
     for folder in FOLDERS:
         link = Path(folder) / "libblas.so.3"
         try:

@@ -91,15 +91,15 @@ class StoredRun(RunRequest):
         return {request.key: request for request in (*self.requests, *(launch.request for launch in self.launches))}
 
     def request_of(self, launch: str) -> Request | None:
-        """What the launch of that key asks; `None` where nobody asked for it."""
+        """Return the request of the launch with this key; `None` if there is none."""
         return self._requests.get(launch.rpartition("-")[0])
 
     def identity_of(self, point: Point) -> Identity:
-        """What the results of one of its points are of."""
+        """Return the identity of the results of a point."""
         return identity_of(point, self.request_of(point.launch), self.plans.get(point.launch))
 
     def remaining(self) -> tuple[Launch, ...]:
-        """The launches, or cells of them, without a result; what was wrong or is not supported is not asked again.
+        """Return the launches, or cells of them, without a result; wrong or unsupported ones are not repeated.
 
         Of an imported run there are none: it cannot be gone on with here.
         """
@@ -130,7 +130,7 @@ class StoredRun(RunRequest):
 
 
 def finished_cells(points: Iterable[Point], failures: Iterable[Failure]) -> dict[str, list[Mapping[str, str]]]:
-    """The knobs of what need not be asked again, by launch: results, and what fails however often it is asked."""
+    """Return the knobs of cells that are not repeated, by launch: results, and permanent failures."""
     done: dict[str, list[Mapping[str, str]]] = {}
     for point in points:
         done.setdefault(point.launch, []).append(point.knobs)
@@ -188,7 +188,7 @@ class Store:
         imported: Sequence[ImportedFile] = (),
         benchmark: str = "",
     ) -> StoredRun:
-        """A new run with nothing measured yet.
+        """Create a run without measurements.
 
         Args:
             order: (ask, repeat) of each launch; `None`: ask by ask; empty: launches are decided one by one.
@@ -205,8 +205,8 @@ class Store:
         if order is None:
             order = [(number, repeat) for number, request in enumerate(requests) for repeat in range(request.repeats)]
         question = RunRequest(
-            who, title, now.isoformat(timespec="seconds"), machine, recorded_environment(), tuple(requests), tuple(order),
-            study.seed if study else seed, study, settings=tuple(settings), pair=pair[1] if pair else None,
+            who, title, now.isoformat(timespec="seconds"), machine, recorded_environment(), tuple(requests),
+            tuple(order), study.seed if study else seed, study, settings=tuple(settings), pair=pair[1] if pair else None,
             screen=screen or DeclaredScreen(), imported=tuple(imported), benchmark=benchmark,
         )  # fmt: skip
         try:
@@ -235,7 +235,7 @@ class Store:
         return folder / name
 
     def append(self, run: StoredRun, *failures: Failure) -> None:
-        """Adds failures that the kernel could not record itself.
+        """Add failures that the kernel could not record.
 
         Raises:
             Refusal: the store cannot be written.
@@ -243,7 +243,7 @@ class Store:
         append_durably(run.records, [failure_line(failure) for failure in failures])
 
     def decide_repeats(self, run: StoredRun, decided: Repeats) -> None:
-        """Records how many launches the cells of the run's programs have.
+        """Record the number of launches per cell of the run's programs.
 
         Raises:
             Refusal: the store cannot be written.
@@ -291,7 +291,7 @@ class Store:
         return index.rows(self.root, self.ids(), self._row_of)
 
     def runs_like(self, run: StoredRun, imported: bool = False) -> Iterator[StoredRun]:
-        """The other runs that are of the same machine and can be read, the newest first, one at a time.
+        """Yield the other readable runs of the same machine, newest first.
 
         Args:
             imported: imported runs too; for an imported run, all.
@@ -315,7 +315,7 @@ class Store:
         )  # fmt: skip
 
     def newest(self) -> tuple[StoredRun, tuple[str, ...]]:
-        """The last run that can be read, and why those after it cannot.
+        """Return the last readable run, and why later ones cannot be read.
 
         Raises:
             Refusal: there is none.
@@ -360,17 +360,17 @@ def _empty_store(name: str, root: Path) -> Refusal:
 
 
 def open_store(path: Path | None = None) -> Store:
-    """The store at `path`, else at OCTANT_STORE, else `octant-store` in the current folder."""
+    """Return the store at `path`, or at OCTANT_STORE, or `octant-store` in the current folder."""
     return Store(path or Path(os.environ.get("OCTANT_STORE") or "octant-store"))
 
 
 def recorded_environment() -> dict[str, str]:
-    """The variables of this process that a run records."""
+    """Return the variables of this process that a run records."""
     return environment.recorded(os.environ)
 
 
 def new_ids() -> tuple[str, str]:
-    """The ids of two runs that are measured in turn, in the order in which they sort."""
+    """Return the ids of two paired runs, in sorting order."""
     now = datetime.datetime.now().astimezone()
     return _new_id(now), _new_id(now + datetime.timedelta(milliseconds=1))
 
@@ -404,7 +404,7 @@ def _new_folder(runs: Path, now: datetime.datetime, name: str) -> Path:
 
 
 def append_durably(path: Path, lines: Iterable[str]) -> None:
-    """Adds lines and waits until they are on disk; a torn last line is ended before.
+    """Append lines and wait until they are on disk; a torn last line is ended first.
 
     Raises:
         Refusal: the file cannot be written.
@@ -454,9 +454,7 @@ def _read(folder: Path) -> StoredRun:
 
 
 def _read_plans(path: Path, question: RunRequest) -> tuple[dict[str, Planned], Repeats | None, list[str], str]:
-    """What was started, by the launch's key; the number of launches, as it was decided first; and what is wrong with
-    lines, and with the last where it is torn.
-    """
+    """Return the started launches by key, the first decision on their number, damaged lines, and a torn last line."""
     tail = Tail(path)
     requests = {request.key: request for request in question.requests}
     plans, repeats, cells = dict[str, Planned](), None, 0

@@ -46,7 +46,7 @@ class _Question:
 def create(
     store: Store, tool: str, outputs: Sequence[tuple[Path, Output]], machine: str = "", ranks: int | None = None
 ) -> StoredRun:
-    """A new run with what these files say.
+    """Create a run from imported files.
 
     Args:
         machine: what the machine is called that they are of; "": by the first file.
@@ -80,7 +80,7 @@ def create(
 
 
 def _check_each_once(outputs: Sequence[tuple[Path, Output]]) -> None:
-    """The same output twice would count as two launches that agree."""
+    """Refuse the same output twice, which would count as two launches that agree."""
     for place, (path, output) in enumerate(outputs):
         for earlier, other in outputs[:place]:
             if output == other:
@@ -89,7 +89,7 @@ def _check_each_once(outputs: Sequence[tuple[Path, Output]]) -> None:
 
 
 def unknown_machine(name: str, architecture: str = "") -> Machine:
-    """A machine of which only its name is known; runs of one name are of one machine."""
+    """Return a machine of which only the name is known; runs with the same name are of the same machine."""
     topology = Topology((Cpu(0, 0, 0, None),), (), (), CpuSet([0]))
     processor = Processor("not told", name, "unknown", frozenset(), None)
     return Machine(name, topology, processor, 0, (), {"architecture": architecture} if architecture else {})
@@ -228,7 +228,7 @@ def _add(questions: dict[str, _Question], tool: str, number: int, table: Table, 
 
 
 def _lines(question: _Question, outputs: Sequence[tuple[Path, Output]]) -> Iterable[str]:
-    """The records of a request: when each launch started, where the tool says it, then its points and failures."""
+    """Yield the records of a request: starting times, if the tool states them, then points and failures."""
     request, begun = question.asked, set[int]()
     for size, occurrences in question.cells.items():
         for repeat, (number, row, table) in enumerate(occurrences):

@@ -69,7 +69,7 @@ def read_kept(run: Path, file: KeptFile) -> bytes:
 
 @contextlib.contextmanager
 def offered_folder(records: Path) -> Iterator[Path]:
-    """An empty folder beside the records, into which a program puts files; removed at the end.
+    """Yield an empty folder next to the records, into which a program writes files; it is removed at the end.
 
     `progress.remove_leftovers` removes the folder of a process that was killed, by its name.
 
@@ -154,7 +154,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _further(count: int) -> tuple[KeptFile, ...]:
-    """What stands for the files beyond those that a launch may leave."""
+    """Return an entry for the files that exceed the limit of a launch."""
     more = count - MOST_FILES
     why = f"{more} files beyond {MOST_FILES} of a launch"
     return (KeptFile("further-files", _KIND, 0, left_out=why),) if more > 0 else ()

@@ -77,11 +77,11 @@ class Tail:
                     yield line, text
 
     def reject(self, why: str) -> None:
-        """Notes that the line that was read last is damaged."""
+        """Record that the last line read is damaged."""
         self.damaged.append(f"{self.path.name}, line {self.number}: {why}")
 
     def _skip_empty(self, file: io.BufferedReader) -> None:
-        """Counts empty lines by the block: there may be a hundred million."""
+        """Count empty lines by the block, because there may be a hundred million."""
         while ahead := file.peek():
             found = _EMPTY.match(ahead)
             count = found.end() if found else 0
@@ -93,7 +93,7 @@ class Tail:
 
 
 def _skip_line(more: Callable[[int], bytes]) -> bool:
-    """Reads on to the end of a line; whether there is one."""
+    """Read to the end of a line; return whether it has one."""
     while text := more(MOST_BYTES):
         if text.endswith(b"\n"):
             return True

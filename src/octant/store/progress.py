@@ -46,7 +46,7 @@ def progress_of(records: Path, launch: str) -> Reached | None:
 
 
 def remove_leftovers(records: Path) -> None:
-    """Removes what a launch that was killed leaves beside its records: progress, reports of octant-link, octant-bind
+    """Remove what a killed launch left with its records: progress, reports of octant-link, octant-bind
     and guards, folders for files and copies.
 
     Folders say which files their kernel had elsewhere; of those only ours go, and only if the folder is ours too.
@@ -60,7 +60,7 @@ def remove_leftovers(records: Path) -> None:
 
 
 def _remove_elsewhere(scratch: Path) -> None:
-    """Removes files that a kernel had in a folder of the user's choice: those with the name that a marker has.
+    """Remove files of a kernel in a folder of the user's choice: those with the name that a marker contains.
 
     The marker may be of a run that somebody else stored, and name any folder.
     """

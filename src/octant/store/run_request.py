@@ -113,7 +113,7 @@ class RunRequest:
         return f"of {', '.join(dict.fromkeys(tools))}, read from {', '.join(files)}" if files else ""
 
     def decided_launches(self) -> tuple[Launch, ...]:
-        """The launches that were decided beforehand, in their order."""
+        """Return the planned launches in order."""
         return tuple(Launch(self.requests[number], repeat) for number, repeat in self.order)
 
 
@@ -183,7 +183,7 @@ _DECIDED: msgspec.json.Decoder[_Start | _Repeats] = msgspec.json.Decoder(_Start 
 
 
 def run_request_text(asked: RunRequest) -> str:
-    """The text of asked.json."""
+    """Return the text of asked.json."""
     members = {
         "format": FORMAT,
         "who": asked.who,
@@ -206,7 +206,7 @@ def run_request_text(asked: RunRequest) -> str:
 
 
 def read_run_request(text: bytes) -> RunRequest:
-    """What a text of format 2 says.
+    """Read a text of format 2.
 
     Raises:
         ValueError: a member is missing, of the wrong kind or out of range; the message says which.
@@ -226,22 +226,22 @@ def read_run_request(text: bytes) -> RunRequest:
         asked.who, asked.title, asked.started, asked.machine.machine(), recorded(asked.environment), requests,
         tuple(asked.order), asked.seed, _study(asked.study, renamed) if asked.study else None,
         {f"{old}-{n}": f"{request.key}-{n}" for old, request in renamed.items() for n in range(request.repeats)},
-        settings=tuple(ProvenSetting(*structs.astuple(one)) for one in asked.settings), pair=asked.pair, screen=asked.screen, imported=tuple(asked.imported),
-        benchmark=asked.benchmark or "",
+        settings=tuple(ProvenSetting(*structs.astuple(one)) for one in asked.settings), pair=asked.pair,
+        screen=asked.screen, imported=tuple(asked.imported), benchmark=asked.benchmark or "",
     )  # fmt: skip
     return of_earlier_version(found) if asked.benchmark is None else found
 
 
 _COMMAND = re.compile(r"(?:[AB] again: )*(evaluate|hpcc|mpi)(?: |$)")
-"""The titles of runs that these commands asked for in versions up to 0.2, also where they were measured again."""
+"""Titles of runs of these commands in versions up to 0.2, including repeated measurements."""
 
 
 def of_earlier_version(asked: RunRequest) -> RunRequest:
     """Return the record of a version that stored neither the benchmark of a run nor the tests of its requests.
 
-    Those versions gave a run the command as its title, and a request the name of its test. Of an imported run the title of
-    a request was the name of the benchmark in the file, then the knobs that the file stated. This is the only place that
-    derives anything from titles.
+    Those versions gave a run the command as its title, and a request the name of its test. In an imported run, the
+    title of a request was the name of the benchmark in the file, then the knobs that the file stated. This is the only
+    place that derives anything from titles.
     """
     found = _COMMAND.match(asked.title)
     benchmark = found[1] if found and not asked.imported else ""
@@ -258,7 +258,7 @@ def of_earlier_version(asked: RunRequest) -> RunRequest:
 
 
 def check_start(text: str) -> None:
-    """Looks at when a run started.
+    """Check the start of a run.
 
     Raises:
         ValueError: no ISO 8601 with an offset, or not of our time.
@@ -269,7 +269,7 @@ def check_start(text: str) -> None:
 
 
 def check_cells(count: int) -> None:
-    """Looks at how many cells a run asks for: a few lists of values multiply.
+    """Check the number of requested cells: a few lists of values multiply.
 
     Raises:
         ValueError: more than anybody measures.
@@ -279,7 +279,7 @@ def check_cells(count: int) -> None:
 
 
 def start_line(planned: Planned, was_asked: bool) -> str:
-    """The line of plan.jsonl that is written before a launch starts.
+    """Return the line of plan.jsonl that is written before a launch starts.
 
     Args:
         was_asked: asked.json holds the launch's ask; else the line does.
@@ -310,12 +310,12 @@ def start_line(planned: Planned, was_asked: bool) -> str:
 
 
 def repeats_line(decided: Repeats) -> str:
-    """The line of plan.jsonl that is written when the number of launches of programs is decided."""
+    """Return the line of plan.jsonl that is written when the number of launches of programs is decided."""
     return seal({"format": FORMAT, "kind": "repeats", "repeats": decided.repeats, "round_s": decided.round_s})
 
 
 def read_decided(line: bytes, requests: Mapping[str, Request], keys: Mapping[str, str]) -> Planned | Repeats:
-    """What a line of plan.jsonl says.
+    """Read a line of plan.jsonl.
 
     Args:
         requests: the known requests, by key.
@@ -345,7 +345,7 @@ def read_decided(line: bytes, requests: Mapping[str, Request], keys: Mapping[str
 
 
 def _members(value: object) -> dict[str, Any]:
-    """The fields of a dataclass or struct whose values JSON knows."""
+    """Return the fields of a dataclass or struct whose values JSON can represent."""
     members: dict[str, Any] = msgspec.to_builtins(value)
     return members
 
@@ -361,7 +361,7 @@ def _study(study: StudyRequest, renamed: Mapping[str, Request]) -> StudyRequest:
 
 
 def _as_today(request: Request) -> Request:
-    """The request as it would be asked today."""
+    """Return the equivalent request of today."""
     if bool(request.subject.workload) == bool(request.subject.command):
         raise ValueError("a request names either a workload or a command line")
     return replace(request, subject=replace(request.subject, workload=todays_name(request.subject.workload)))
