@@ -136,14 +136,15 @@ def _refuse_program_without_dashes(word: str, options: RunOptions) -> None:
     """Refuse the name of a program where a workload is expected.
 
     Raises:
-        Refusal: no workload has this name, but a program has.
+        Refusal: no workload has this name, but it is a program or the path of one.
     """
     import shutil
 
     from octant import workloads
     from octant.program import shell_text
 
-    if shutil.which(word) and not workloads.called(word, workloads.workloads()):
+    is_path = word.startswith((".", "/", "~"))
+    if (is_path or shutil.which(word)) and not workloads.called(word, workloads.workloads()):
         line = f"octant run -- {shell_text([word, *options.knobs])}"
         raise Refusal(f"cannot measure {word!r} (unknown workload). To measure a program: {line}", Exit.WRONG_WORD)
 

@@ -16,7 +16,7 @@ ShareOption = Annotated[
     bool, files_option("--share", help="Remove user names, host names, paths and secrets [file: shared.html].")
 ]
 AllSamplesOption = Annotated[
-    bool, files_option("--all-samples", help="Keep all samples in the HTML file [default: 1 MB of samples].")
+    bool, files_option("--all-samples", help="Keep all samples in the HTML file [default: a selection].")
 ]
 ModelOption = Annotated[
     str,

@@ -206,7 +206,8 @@ class Store:
             order = [(number, repeat) for number, request in enumerate(requests) for repeat in range(request.repeats)]
         question = RunRequest(
             who, title, now.isoformat(timespec="seconds"), machine, recorded_environment(), tuple(requests),
-            tuple(order), study.seed if study else seed, study, settings=tuple(settings), pair=pair[1] if pair else None,
+            tuple(order), study.seed if study else seed, study, settings=tuple(settings),
+            pair=pair[1] if pair else None,
             screen=screen or DeclaredScreen(), imported=tuple(imported), benchmark=benchmark,
         )  # fmt: skip
         try:
