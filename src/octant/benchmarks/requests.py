@@ -43,14 +43,14 @@ class Sizes:
 
 @dataclass(frozen=True)
 class RequestedTests:
-    """Tests as asks."""
+    """Requests of tests."""
 
     requests: tuple[Request, ...]
     left_out: Mapping[str, str]  # reason why a test is not measured, by test
     unshared: tuple[str, ...] = ()  # tests for which the shared memory is too small
 
 
-def requested(
+def make_requests(
     benchmark: Benchmark, chosen: BenchmarkArguments, machine: Machine, _mpi: Mapping[str, str]
 ) -> BenchmarkRequests:
     """Return a request for each test that can be measured; the remarks name the others.
@@ -66,7 +66,7 @@ def requested(
         sizes, remarks = own.choose(chosen.text("size"), quick, count, *_memory(machine, max(1, len(hosts))))
     tests = read_tests(benchmark.name)
     check_sizes(benchmark.name, tests, [one for one in dir(sizes) if not one.startswith("_")])
-    found = asked(
+    found = request_tests(
         tests, sizes, quick, chosen.repeats or benchmark.launches, chosen.launcher, hosts,
         shareable_bytes=free,
     )  # fmt: skip
@@ -134,7 +134,7 @@ def filled(text: str, sizes: Sizes) -> str:
     return str(getattr(sizes, name)) if (name := size_name(text)) else text
 
 
-def asked(
+def request_tests(
     tests: Sequence[BenchmarkTest],
     sizes: Sizes,
     quick: bool,
@@ -144,7 +144,7 @@ def asked(
     link: str = "",
     shareable_bytes: float = math.inf,
 ) -> RequestedTests:
-    """Return a request for each test that can be measured; of tests that ask the same one.
+    """Return a request for each test that can be measured; equal requests are made once.
 
     Args:
         quick: add the knobs of a quick run.

@@ -116,7 +116,7 @@ def module_in(folder: Path, name: str) -> Path | None:
 
 
 def digest(program: Path) -> str:
-    """Sixteen digits that equal programs share, so that a record says which build of a kernel it is of.
+    """Return sixteen digits that identify a build of a program in records.
 
     Raises:
         Refusal: the program cannot be read.

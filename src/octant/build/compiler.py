@@ -105,8 +105,8 @@ def tool(name: str) -> Path:
     Raises:
         Refusal: it is not installed.
     """
-    beside = Path(sys.executable).parent / name
-    found = str(beside) if os.access(beside, os.X_OK) else shutil.which(name)
+    local = Path(sys.executable).parent / name
+    found = str(local) if os.access(local, os.X_OK) else shutil.which(name)
     if found is None:
         raise Refusal(
             f"cannot build Octant's programs ({name} is not installed); try `make setup` or `pip install {name}`"

@@ -58,7 +58,7 @@ def describe(workload: str, knobs: Mapping[str, str] | None = None, ranks: int =
 
 @functools.cache
 def _answer(program: Path, _changed_ns: int, words: tuple[str, ...]) -> Described:
-    """Return what the program says of itself; commands ask for the same several times."""
+    """Return the program's description of itself, cached because commands need it several times."""
     answer = subprocess.run(  # noqa: S603 - our own program
         [str(program), "--describe", *words], capture_output=True, text=True, timeout=20, check=False
     )
@@ -69,10 +69,11 @@ def _answer(program: Path, _changed_ns: int, words: tuple[str, ...]) -> Describe
     return Described(tuple(map(_knob, raw["knobs"])), int(raw["least_ranks"]), raw)
 
 
-def _knob(said: Mapping[str, Any]) -> DescribedKnob:
+def _knob(described: Mapping[str, Any]) -> DescribedKnob:
     return DescribedKnob(
-        said["name"], said["kind"], said["default"], said["help"], tuple(said.get("choices", ())),
-        said.get("least", 0), said.get("most", math.inf),
+        described["name"], described["kind"], described["default"], described["help"],
+        tuple(described.get("choices", ())),
+        described.get("least", 0), described.get("most", math.inf),
     )  # fmt: skip
 
 

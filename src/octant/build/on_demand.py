@@ -260,7 +260,7 @@ class _Builder:
         return self._run(command, f"building {what}", 1.0 + self._missing(targets) * SECONDS_PER_FILE / cores)
 
     def _missing(self, targets: Sequence[str]) -> int:
-        """How many object files there are to compile, as far as names tell."""
+        """Return the number of object files to compile, estimated from names."""
         command = [str(self.ninja), "-C", str(self.folder), "-t", "commands", *targets]
         listed = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - of this environment
         return sum(not (self.folder / name).exists() for name in re.findall(r" -o (\S+\.o) ", listed.stdout))

@@ -73,7 +73,7 @@ def harness() -> tuple[list[Path], list[str]]:
         raise Refusal(
             "cannot recompile a kernel (this is not a source tree of Octant); try in a clone, after `make setup`"
         )
-    own = (folder, native, native / "simgrid")  # in the last is what stands for headers that the build writes
+    own = (folder, native, native / "simgrid")  # the last replaces headers that the build writes
     return sources, [f"-I{one}" for one in own]
 
 

@@ -91,7 +91,7 @@ class ProgressLine:
         self.tell(f"{self.title}{count}, {self.now() - self.begun_s:.0f} s, about {self.left_s():.0f} s left")
 
     def end(self, status: int) -> None:
-        """Says what it took."""
+        """Show the elapsed time."""
         word = "failed after" if status else "done in"
         if self.shown:
             self.tell(f"{self.title}: {word} {self.now() - self.begun_s:.0f} s", last=True)
@@ -110,7 +110,7 @@ def run(command: list[str], line: ProgressLine, keep: Callable[[bytes], object],
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options
     ) as child:
         pipe = child.stdout
-        assert pipe is not None  # noqa: S101 - asked for above
+        assert pipe is not None  # noqa: S101 - requested above
         with selectors.DefaultSelector() as ready:
             ready.register(pipe, selectors.EVENT_READ)
             rest = b""

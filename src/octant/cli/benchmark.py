@@ -158,7 +158,7 @@ def _created(
     machine, settings = discover(), settings_of(chosen.mpi)
     command_line.check_options(chosen.ranks, "", chosen.repeats)
     part = benchmark.part("requests") or tests_and_sizes
-    found: BenchmarkRequests = part.requested(benchmark, chosen, machine, settings.variables)
+    found: BenchmarkRequests = part.make_requests(benchmark, chosen, machine, settings.variables)
     for text in found.remarks:
         typer.echo(f"octant: {text}", err=True)
     if not found.requests:

@@ -78,7 +78,7 @@ def openblas_path() -> Path | None:
 
 
 def libraries() -> dict[str, Path]:
-    """Name to file of every BLAS library that is found: in wheels, beside Python, and where the system keeps its own.
+    """Return the file of every BLAS library by name: in wheels, next to Python, and in system folders.
 
     `openblas` is the wheel's where that is installed. A file has one name, the first.
     """
@@ -91,7 +91,7 @@ def libraries() -> dict[str, Path]:
 
 
 def _candidates() -> Iterator[tuple[str, Path]]:
-    """Name and file, the file that a name stands for first; some may be links to each other."""
+    """Yield names and files, preferred files first; some may be links to each other."""
     folders = (Path(sys.prefix) / "lib", Path("/usr/local/lib"), *map(Path, FOLDERS))
     if wheel := openblas_path():
         yield "openblas", wheel

@@ -1,4 +1,4 @@
-"""What a program prints, asked in a process of its own with a time limit."""
+"""Run a command with a time limit and return its output."""
 
 import os
 import shutil

@@ -12,7 +12,7 @@ AMD_REGISTER = 0xC0000108
 _INTEL_FAMILY = "6"
 _AMD_LEAF, _AMD_ANNOUNCED = 0x80000021, 1 << 13
 _LEAVES = 0x80000000
-"""The leaf of CPUID that says in EAX which is the last of its kind."""
+"""Leaf of CPUID whose EAX is the number of the last extended leaf."""
 
 
 def prefetch_switch(
@@ -43,7 +43,7 @@ def prefetch_switch(
 
 
 def _not_announced(root: Path, cpu: int) -> str:
-    """Why AMD's register is not there, as kernels ask for it; empty if CPUID announces it."""
+    """Return why AMD's register is not available; "" if CPUID reports it."""
     shown = f"/dev/cpu/{cpu}/cpuid"
     try:
         with (root / f"dev/cpu/{cpu}/cpuid").open("rb", buffering=0) as file:

@@ -23,7 +23,7 @@ print(len(os.sched_getaffinity(0)))
 def tried(cores: int) -> dict[str, str]:
     """Commands with what they came to here: the empty text where they had their effect, else the reason.
 
-    What cannot be tried here is left out.
+    Variables that cannot be tried here are skipped.
 
     Args:
         cores: that this process may use.

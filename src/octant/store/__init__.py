@@ -83,7 +83,7 @@ class StoredRun(RunRequest):
         )
 
     def repeats_of(self, request: Request) -> int:
-        """How many launches a request of a program has: as many as it asks for, or fewer if that was decided."""
+        """Return the number of launches of a program's request: the requested number, or fewer if that was decided."""
         return min(request.repeats, self.repeats.repeats) if self.repeats else request.repeats
 
     @cached_property
@@ -191,12 +191,12 @@ class Store:
         """Create a run without measurements.
 
         Args:
-            order: (ask, repeat) of each launch; `None`: ask by ask; empty: launches are decided one by one.
+            order: (request, repeat) of each launch; `None`: request by request; empty: launches are decided one by one.
             seed: of this order and of those inside launches; a study has its own.
-            pair: for one of two runs that are measured in turn: its id (`new_ids`), and what it is one side of.
+            pair: for one of two paired runs: its id (`new_ids`), and the pair.
             screen: what the first screen of its report shows; `None`: the report chooses.
             imported: the files of other tools that it is read from (`store.imported`).
-            benchmark: the command that asks for a set of tests; "": none does.
+            benchmark: the command that requests a set of tests; "": none.
 
         Raises:
             Refusal: the store cannot be written.
@@ -252,7 +252,7 @@ class Store:
         append_durably(run.plan, [run_request.repeats_line(decided)])
 
     def read(self, name: str) -> StoredRun:
-        """One run by its id. Samples stay in its file until they are asked for.
+        """Read a run by its id. Samples are read only on demand.
 
         Raises:
             Refusal: no such run, or its description cannot be read.
@@ -288,7 +288,7 @@ class Store:
         return [self.read(name) for name in self.ids()]
 
     def list_runs(self) -> list[Listed]:
-        """Every run as a list shows it, oldest first; one that cannot be read says why, and hides no other."""
+        """Return every run as listed, oldest first; an unreadable run has a reason and hides no other."""
         return index.rows(self.root, self.ids(), self._row_of)
 
     def runs_like(self, run: StoredRun, imported: bool = False) -> Iterator[StoredRun]:

@@ -40,7 +40,7 @@ def open_for_append(path: Path) -> int:
 
 
 def append_line(descriptor: int, line: str) -> None:
-    """One more line; a last line that was torn is ended before, so that this one stands by itself.
+    """Append a line; a torn last line is ended first.
 
     Raises:
         OSError: it cannot be written whole.

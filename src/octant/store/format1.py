@@ -75,7 +75,7 @@ def read_run_request(text: bytes) -> RunRequest:
     """Read a text of format 1.
 
     Raises:
-        ValueError: a member is missing, of the wrong kind or out of range; the message says which.
+        ValueError: a member is missing, of the wrong type or out of range; the message names it.
     """
     asked = _ASKED.decode(text)
     check_start(asked.started)

@@ -127,7 +127,7 @@ def _stored_rows(index: sqlite3.Connection) -> Mapping[str, tuple[str, bytes]]:
 
 
 def _keep(index: sqlite3.Connection, fresh: Iterable[tuple[str, str, bytes]], gone: Iterable[str]) -> None:
-    with contextlib.suppress(sqlite3.Error, UnicodeDecodeError):  # somebody else is writing it, or the disk is full
+    with contextlib.suppress(sqlite3.Error, UnicodeDecodeError):  # another process is writing it, or the disk is full
         index.execute("BEGIN IMMEDIATE")
         index.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", fresh)
         index.executemany("DELETE FROM runs WHERE id = ?", [(name,) for name in gone])

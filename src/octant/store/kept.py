@@ -85,12 +85,12 @@ def offered_folder(records: Path) -> Iterator[Path]:
 
 
 def store_files(run: Path, launch: str, source: Path) -> tuple[KeptFile, ...]:
-    """Store the files in the folder `source` in the run's folder, durably; one that cannot be stored says why.
+    """Store the files in the folder `source` in the run's folder, durably; a file that cannot be stored has a reason.
 
     Args:
         run: folder of the run.
         launch: key of the launch that left the files.
-        source: what a program put there; folders, links and devices in it are left out.
+        source: files of a program; folders, links and devices are skipped.
     """
     return store_outputs(run, launch, {}, (), source)
 
@@ -98,13 +98,13 @@ def store_files(run: Path, launch: str, source: Path) -> tuple[KeptFile, ...]:
 def store_outputs(
     run: Path, launch: str, outputs: Mapping[str, Path], found: Iterable[MatchedFile] = (), offered: Path | None = None
 ) -> tuple[KeptFile, ...]:
-    """Store what a program printed and the files that the user asked for, as `store_files` does.
+    """Store the output of a program and the requested files, as `store_files` does.
 
     A stream to which nothing was written is not stored. The name of a file in a folder is its path, with `_` for `/`.
 
     Args:
         outputs: files with what it printed, by the names under which they are stored.
-        found: files that the user asked for.
+        found: requested files.
         offered: the folder into which the program may have put further files; `None`: they are not stored.
 
     Raises:
@@ -181,7 +181,7 @@ class _Writer:
                 content = _read_plain(opened, min(MOST_FILE_BYTES, MOST_LAUNCH_BYTES - self._bytes))
             if why := self._refused(name, content, size):
                 return KeptFile(shown, _KIND, size, left_out=why)
-            assert content is not None  # noqa: S101 - `_refused` has said so
+            assert content is not None  # noqa: S101 - see `_refused`
             stored = self._write(f"0.0.{name}", content)
         except OSError as error:
             return KeptFile(shown, _KIND, size, left_out=error.strerror or "cannot be read or written")

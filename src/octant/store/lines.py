@@ -152,7 +152,7 @@ class Records:
         """Count the cells of a failure, whose lists of values multiply.
 
         Raises:
-            RecordError: all failures together have more cells than a run may ask for.
+            RecordError: all failures together have more cells than a run may request.
         """
         if isinstance(record, Failure):
             self._failed_cells += cell_count(record.knobs)

@@ -45,7 +45,9 @@ class StudyRequest:
         default_factory=dict
     )  # the key of the request that answers a cell, by the cell's text
     absent: Mapping[str, str] = field(default_factory=dict)  # why a cell was not asked, by its text
-    axes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # measure -> axis value in the text -> asked
+    axes: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict
+    )  # measure -> axis value in the text -> requested value
 
 
 Looks = Literal["once", "rising", "any time"]
@@ -54,7 +56,7 @@ Looks = Literal["once", "rising", "any time"]
 
 @dataclass(frozen=True)
 class Pair:
-    """What makes a run one side of two that were measured in turn: its n-th ask and the partner's are a couple."""
+    """Link between two runs with paired rounds: the n-th requests of both are a couple."""
 
     partner: str  # id of the other run
     of: str  # id of the run that is measured again
@@ -64,7 +66,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class ProvenSetting:
-    """A setting of the MPI library: what was asked and set, and what a probe saw of it before the run began."""
+    """A setting of the MPI library: requested and set values, and the result of a probe before the run."""
 
     asked: str  # "eager-limit=65536"; "": what the environment sets
     variables: Mapping[str, str]
@@ -79,7 +81,7 @@ class ImportedFile:
     """An output of another tool that an imported run was read from."""
 
     tool: str  # "IMB 2021.11"
-    version: str  # the line of the file that says it, as it is
+    version: str  # the unmodified line of the file that states it
     file: str  # as it was named
     remarks: tuple[str, ...] = ()  # what of it was not read, and why
     lines: tuple[int, ...] = ()  # interpreted, irrelevant, unrecognised; empty: not accounted for
@@ -96,7 +98,7 @@ class RunRequest:
     machine: Machine
     environment: Mapping[str, str]
     requests: tuple[Request, ...]
-    order: tuple[tuple[int, int], ...]  # (ask, repeat); empty where launches are decided one by one
+    order: tuple[tuple[int, int], ...]  # (request, repeat); empty if launches are decided one by one
     seed: int = 0
     study: StudyRequest | None = None
     keys: Mapping[str, str] = field(default_factory=dict)  # of launches whose key was another: today's
@@ -104,7 +106,7 @@ class RunRequest:
     pair: Pair | None = None
     screen: DeclaredScreen = field(default_factory=DeclaredScreen)
     imported: tuple[ImportedFile, ...] = ()  # not measured here, but read from these files
-    benchmark: str = ""  # the command that asked for a set of tests: "evaluate", "hpcc", "mpi"
+    benchmark: str = ""  # the command with a set of tests: "evaluate", "hpcc", "mpi"
 
     @property
     def source(self) -> str:
@@ -167,10 +169,10 @@ class _Start(Struct, tag_field="kind", tag="start"):
 
 @dataclass(frozen=True)
 class Repeats:
-    """How many launches the cells of programs have: decided by their first launches, or asked for."""
+    """Number of launches per cell of programs: decided by their first launches, or requested."""
 
     repeats: Count
-    round_s: Seconds = 0.0  # that one launch of each cell took; 0: the number was asked for
+    round_s: Seconds = 0.0  # seconds of one launch of each cell; 0: the number was requested
 
 
 class _Repeats(Struct, tag_field="kind", tag="repeats"):
@@ -209,7 +211,7 @@ def read_run_request(text: bytes) -> RunRequest:
     """Read a text of format 2.
 
     Raises:
-        ValueError: a member is missing, of the wrong kind or out of range; the message says which.
+        ValueError: a member is missing, of the wrong type or out of range; the message names it.
     """
     asked = _ASKED.decode(text)
     check_start(asked.started)

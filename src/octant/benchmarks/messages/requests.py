@@ -33,7 +33,7 @@ MODES = "1,16"
 _TYPE_BYTES = {"byte": 1, "uint8": 1, "int": 4, "int32": 4, "float": 4, "int64": 8, "double": 8}
 
 
-def requested(
+def make_requests(
     _benchmark: Benchmark, chosen: BenchmarkArguments, machine: Machine, mpi: Mapping[str, str]
 ) -> BenchmarkRequests:
     """Return a request for each pattern.
