@@ -141,7 +141,7 @@ def summary(
     repeats: int = 2,
     **knobs: str,
 ) -> Summary:
-    """Launches on two ranks: steps of 2 and 4 µs in turn on one, of 3 and 9 µs on the other, ten in a sample.
+    """Return launches on two ranks: steps of 2 and 4 µs on one, of 3 and 9 µs on the other, ten in a sample.
 
     `rounded`: notes of the kernel, by the length that was asked; `long_steps`: one step in ten takes 1 ms.
     """
@@ -170,7 +170,7 @@ def table_text(summary: Summary, style: str = "imb", names: Sequence[str] = ()) 
 
 
 def rows(text: str) -> list[list[str]]:
-    """The words of every line that is no comment."""
+    """Return the words of every line that is not a comment."""
     return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
 
 
@@ -278,7 +278,7 @@ def test_columns_of_real_workloads_give_their_overlap(workload: str) -> None:
 
 
 def recorded_heads() -> dict[str, list[str]]:
-    """The heads of the tables that IMB printed, by benchmark; none of its P2P part, another program."""
+    """Return the heads of the tables that IMB printed, by benchmark; none of its P2P part."""
     found: dict[str, list[str]] = {}
     for path in sorted((ROOT / "tests/data/foreign").glob("imb-*.txt")):
         name = ""
@@ -331,7 +331,7 @@ def test_rows_stand_under_the_length_that_was_used_and_none_under_one_that_becam
     text = table_text(found)
     assert [row[0] for row in rows(text)] == ["#bytes", "0", "4"]
     assert float(rows(text)[2][-1]) == pytest.approx(4 * 4 / 6, abs=0.01), "the rate is of the length that was used"
-    assert "Exchange: lengths are whole elements for each rank: 2 B to 0 B, 6 B to 4 B." in text
+    assert "Exchange: lengths are rounded to whole elements per rank: 2 B to 0 B, 6 B to 4 B." in text
 
 
 def test_both_modes_of_imb_are_told_apart_in_its_words() -> None:

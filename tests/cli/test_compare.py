@@ -38,7 +38,7 @@ class Bench:
     stop_at: int = -1  # Ctrl-C at this start
 
     def measured(self, *requests: Request, title: str = "run") -> StoredRun:
-        """A stored run of these requests, each launched once."""
+        """Return a stored run of these requests, each launched once."""
         run = self.store.create(title, machine(), requests)
         return carry_out(self.store, run, in_turn(run.launches), planner_of(run), start=Kernel())
 
@@ -50,7 +50,7 @@ class Bench:
         return self.kernel(*arguments)  # type: ignore[arg-type]
 
     def answer(self, workload: str, launch: str, cell: Mapping[str, str]) -> Point:
-        """A cell whose launches spread as the bench says, and are slower where the cell of a later run says so."""
+        """Return a cell whose launches spread as the bench defines, and are slower in a later run if defined."""
         number = len(self.kernel.starts)
         is_after = self.kernel.starts[-1][self.kernel.starts[-1].index("--output") + 1] != self.first
         factor = self.slower.get(cell["kernel"], 1.0) if is_after else 1.0
@@ -141,7 +141,7 @@ def test_a_gate_that_decides_nothing_exits_with_6(bench: Bench, words: tuple[str
     bench.spread = {"copy": 0.5}
     done = bench.compare("--gate", *words)
     assert done.exit_code == 6, done.output
-    assert "octant: the gate is not decided: nothing is proven of 1 of 2 figures" in done.stderr
+    assert "octant: the gate is undecided: no verdict on 1 of 2 figures" in done.stderr
     assert "Not decided (1)" in done.stdout
     assert bench.compare("--rounds", "8", *bench.store.ids()[-2:]).exit_code == 0, "without a gate it is an answer"
 
@@ -159,7 +159,7 @@ def test_a_gate_on_a_figure_that_cannot_be_compared_is_not_decided(bench: Bench)
     bench.kernel.answer = answer
     done = bench.compare("--gate", "--rounds", "8")
     assert done.exit_code == Exit.WRONG_ANSWER, done.output  # it comes before what is not decided
-    assert "the gate is not decided" in done.output
+    assert "the gate is undecided" in done.output
     assert "wrong answer in A" in done.stdout
 
 
@@ -210,7 +210,7 @@ def test_a_stop_says_how_to_go_on_and_that_goes_on(bench: Bench) -> None:
     assert done.exit_code == Exit.INTERRUPTED
     ids = bench.store.ids()[-2:]
     again = f"octant compare --rounds 6 {ids[0]} {ids[1]}"
-    assert f"Stopped; 4 of 6 rounds are complete, and all is kept. Go on with: {again}" in done.stderr
+    assert f"Stopped; 4 of 6 rounds are complete and stored. To continue: {again}" in done.stderr
     alone = CliRunner().invoke(application(), ["resume", "last", "--store", str(bench.store.root)])
     assert isinstance(alone.exception, Refusal)
     assert f"try {again}" in str(alone.exception)
@@ -235,7 +235,7 @@ def test_previous_is_the_last_comparable_run(bench: Bench) -> None:
     Bench(alone).measured(TRIAD)
     refused = CliRunner().invoke(application(), ["compare", "--store", str(alone.root)]).exception
     assert isinstance(refused, Refusal)
-    assert "of the same machine has a figure in common with it); try one that `octant runs` lists" in str(refused)
+    assert "no imported run, has a figure in common with" in str(refused)
 
 
 def test_what_only_one_run_has_takes_one_line(bench: Bench) -> None:
@@ -299,7 +299,7 @@ def test_a_stop_in_the_first_round_is_gone_on_with(bench: Bench, words: tuple[st
     done = bench.compare(*words)
     assert done.exit_code == Exit.INTERRUPTED
     ids = bench.store.ids()
-    again = done.stderr.rpartition("Go on with: octant compare ")[2].split()
+    again = done.stderr.rpartition("To continue: octant compare ")[2].split()
     went_on = bench.compare(*again)
     assert went_on.exit_code == 0, went_on.exception
     assert bench.store.ids() == ids, "no other runs were begun"

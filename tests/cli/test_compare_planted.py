@@ -19,7 +19,7 @@ CHECK = ("--check", "residual within 1e-6")
 
 
 def printing(milliseconds: int, residual: str = "1e-9", then: str = "") -> tuple[str, ...]:
-    """A program that prints this time with noise of a few 0.001 %, and a residual, and then runs another command."""
+    """Return a program that prints this time with noise of a few 0.001 %, a residual, and runs another command."""
     noisy = f"echo time = $(({milliseconds} * 10000 + $$ % 10))e-7"
     return ("sh", "-c", "; ".join(filter(None, (noisy, f"echo residual: {residual}", then))))
 

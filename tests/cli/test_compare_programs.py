@@ -103,7 +103,7 @@ def test_the_verdict_comes_first_and_both_runs_are_stored(bench: Bench) -> None:
 
 def test_how_many_rounds_and_how_long_is_said_before_the_second(bench: Bench) -> None:
     said = bench.compare().stderr
-    assert re.search(r"a round takes .* ms: at most 96 rounds, about .*; --rounds N changes that", said), said
+    assert re.search(r"a round takes .* ms: at most 96 rounds, about .*; change the number with --rounds N", said), said
     bench.programs.noise = 0.5
     assert re.search(r"a round takes .* ms: 5 rounds, about .* m?s\n", bench.compare("--rounds", "5").stderr)
     assert len(bench.runs[0].points) == 5, "of a number of their own, rounds are judged once"
@@ -129,7 +129,7 @@ def test_until_sure_looks_after_every_round_without_a_gate_too(bench: Bench) -> 
     assert bench.compare("--until-sure").exit_code == 0
     assert len(bench.programs.started) == 10, "five rounds are the least that decide"
     shown = " ".join(CliRunner().invoke(application(), ["compare", "--help"], env={"COLUMNS": "200"}).stdout.split())
-    assert "Look after every round, at most --rounds [40]; of two runs with --gate only." in shown
+    assert "test after every round (anytime-valid), at most --rounds [40]" in shown
 
 
 def test_a_gate_ends_with_5_as_soon_as_b_is_slower(bench: Bench) -> None:
@@ -185,7 +185,7 @@ def test_a_stop_keeps_both_runs_and_says_how_to_go_on(bench: Bench) -> None:
     bench.programs = Programs(noise=0.3, stop_at=9)
     done = bench.compare("--rounds", "6", "--env", "A=b c")
     assert done.exit_code == Exit.INTERRUPTED
-    line = done.stderr.splitlines()[-1].removeprefix("Stopped; all is kept. Go on with: ")
+    line = done.stderr.splitlines()[-1].removeprefix("Stopped; all rounds are stored. To continue: ")
     octant, compare, *words = shlex.split(line)
     assert (octant, compare, words[-6:]) == ("octant", "compare", [*bench.store.ids(), "--", "./old", "--", "./new"])
     other = ["true" if word == "./new" else word for word in words]
@@ -193,7 +193,7 @@ def test_a_stop_keeps_both_runs_and_says_how_to_go_on(bench: Bench) -> None:
     without = [word for word in words if word not in ("--env", "A=b c")]
     assert "measured with other options" in str(bench.refused(*without[2:], both=()))
     refusal = bench.refused("--rounds", "6", *bench.store.ids(), both=())
-    assert "what a store says is never started" in str(refusal)
+    assert "commands of a store are never started" in str(refusal)
     done = CliRunner().invoke(application(), ["compare", *words])
     assert done.exit_code == 0, done.output
     assert (len(bench.store.ids()), len(bench.programs.started)) == (2, 12)
@@ -231,7 +231,7 @@ def test_other_than_two_programs_are_refused_with_an_example(bench: Bench, both:
 @pytest.mark.parametrize(
     ("words", "both", "why"),
     [
-        (("last",), BOTH, "'last' is neither knob=value nor one of two runs"),
+        (("last",), BOTH, "'last' is neither KNOB=VALUE nor one of two runs"),
         (("n=1",), ("--", "./old", "--", "./new"), "cannot set n"),
         (("--ranks", "2"), (), "cannot use --ranks"),
         (("--value", "rate=(.*)"), (), "cannot use --value"),
@@ -256,7 +256,7 @@ def test_programs_of_stored_runs_are_refused_with_the_line_to_type(
     refusal = bench.refused(*words, first, last, both=())
     assert refusal.code == Exit.NOT_SUPPORTED
     line = f"octant compare {options} --env A=b -- ./old -- ./new"
-    assert str(refusal) == f"cannot measure these programs again (what a store says is never started); try {line}"
+    assert str(refusal) == f"cannot measure these programs again (commands of a store are never started); try {line}"
 
 
 def test_runs_that_were_not_measured_in_turn_cannot_be_gone_on_with(bench: Bench) -> None:

@@ -33,7 +33,7 @@ exec "$@"
 
 @pytest.fixture
 def trap(tmp_path: Path, needs: Callable[[str], str]) -> tuple[Path, Path]:
-    """A library, and the file that appears as soon as anything loads it."""
+    """Return a library, and the file that appears as soon as it is loaded."""
     source, library, marker = tmp_path / "trap.c", tmp_path / "trap.so", tmp_path / "sprung"
     source.write_text(TRAP.replace("MARKER", json.dumps(str(marker))))
     subprocess.run([needs("cc"), "-shared", "-fPIC", "-o", library, source], check=True)

@@ -74,7 +74,7 @@ def test_recording_and_reading_back(tmp_path: Path) -> None:
     root, copy = trees.tree("laptop-6p8e", tmp_path), tmp_path / "räcord of mine"
     recorded = RUN.invoke(application(), ["machine", "--from", str(root), "--record", str(copy)])
     assert recorded.exit_code == 0
-    assert "files of this machine are in" in recorded.stdout
+    assert "files that describe this machine are in" in recorded.stdout
     assert discover(copy).topology == discover(root).topology
     again = RUN.invoke(application(), ["machine", "--from", str(root), "--record", str(copy)])
     assert isinstance(again.exception, Refusal)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from octant.failure import Exit
 from octant.store import Store, StoredRun
 from octant.store.kept import read_kept
 from paths import Octant
@@ -71,7 +72,7 @@ def test_a_program_that_has_gone_when_it_starts_is_a_failed_launch(octant: Octan
 
 @pytest.mark.parametrize("words", [(), ("--gate",)])
 @pytest.mark.parametrize("side", ["A", "B"])
-@pytest.mark.parametrize(("script", "why"), [("exit 7", "failed: "), ("echo none", "gave no value: rate: ")])
+@pytest.mark.parametrize(("script", "why"), [("exit 7", "failed: "), ("echo none", "has no value: rate: ")])
 def test_a_comparison_with_a_program_that_fails_or_prints_no_value_ends_with_1(
     octant: Octant, tmp_path: Path, words: tuple[str, ...], side: str, script: str, why: str
 ) -> None:
@@ -83,3 +84,14 @@ def test_a_comparison_with_a_program_that_fails_or_prints_no_value_ends_with_1(
     store = Store(tmp_path / "store")
     runs = [store.read(name) for name in store.ids()]
     assert [len(run.points) + len(run.failures) for run in runs] == [1, 1], "no more rounds"
+
+
+@pytest.mark.parametrize("word", ["./a.out", "/opt/app", "~/app", "sh"])
+def test_a_program_instead_of_a_workload_is_refused_with_the_command_for_programs(
+    word: str, octant: Octant, tmp_path: Path
+) -> None:
+    done = octant("run", word, "n=1", cwd=tmp_path)
+    assert done.returncode == Exit.WRONG_WORD
+    assert done.stderr.startswith(
+        f"octant: cannot measure {word!r} (unknown workload). To measure a program: octant run -- "
+    )

@@ -48,7 +48,7 @@ def test_of_a_program_nothing_is_promised_before_it_has_run_once(tmp_path: Path)
     run = Store(tmp_path).create("q", machine(), [Request(Subject(command=("./app",)), repeats=3)])
     now = [0.0]
     clock = RemainingTime(run.remaining(), {}, now=lambda: now[0])
-    assert clock.promise() == "3 launches"
+    assert clock.announcement() == "3 launches"
     told = []
     for number, launch in enumerate(run.launches):
         clock.is_new(LaunchStart(planned(launch, run.records), number, run.records))

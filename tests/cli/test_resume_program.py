@@ -20,7 +20,7 @@ from paths import Octant
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A directory of the user, in which the command works; its store is beside it."""
+    """Return a directory of the user in which the command works, next to its store."""
     path = tmp_path / "work"
     path.mkdir()
     return path
@@ -31,7 +31,7 @@ def subject(folder: Path, **parts: Any) -> Subject:
 
 
 def stored(folder: Path, asked: Subject, knobs: str = "1", where: str = "asked.json", repeats: int = 1) -> StoredRun:
-    """A run that nothing was measured of yet; in plan.jsonl a planted launch is one that was decided later."""
+    """Return a run without measurements; a planted launch in plan.jsonl was decided later."""
     request, store = Request(asked, {"n": knobs}, repeats=repeats), Store(folder.parent / "store")
     if where == "asked.json":
         return store.create("q", machine(), [request])
@@ -175,4 +175,4 @@ def test_a_run_of_workloads_takes_no_program(octant: Octant, tmp_path: Path) -> 
     Store(tmp_path / "store").create("q", machine(), [Request(Subject("node/stream"), repeats=1)])
     assert "it is a run of workloads" in octant("resume", "last", "--", "true").stderr
     assert "--env" in octant("resume", "last", "--env", "A=b").stderr
-    assert "knobs of a run are stored with it" in octant("resume", "last", "bytes=1").stderr
+    assert "the knobs are stored with the run" in octant("resume", "last", "bytes=1").stderr

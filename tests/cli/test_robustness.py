@@ -26,7 +26,7 @@ def only_run(environment: Mapping[str, str]) -> StoredRun:
 
 
 def alive(name: str) -> list[int]:
-    """Processes whose command line holds `name`."""
+    """Return the processes whose command line contains `name`."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -161,7 +161,7 @@ def _names(pids: list[int]) -> list[str]:
 
 @pytest.fixture
 def small() -> Iterator[Mounted]:
-    """A folder on a file system of 1 MiB."""
+    """Yield a folder on a file system of 1 MiB."""
     try:
         with tmpfs("size=1m") as mounted:
             yield mounted
@@ -241,7 +241,7 @@ def test_a_read_only_store_can_still_be_read(octant: Octant, small: Mounted) -> 
 def test_no_mpi_is_said_with_the_way_out(octant: Octant) -> None:
     done = octant("run", *QUICK, "--ranks", "2", env={"OCTANT_MPIEXEC": "/nowhere/mpiexec"})
     assert done.returncode == 1
-    assert "/nowhere/mpiexec is no program" in done.stderr
+    assert "/nowhere/mpiexec is not a program" in done.stderr
     assert "pip install mpich" in done.stderr
 
 
@@ -319,7 +319,7 @@ def test_a_wrong_word_is_refused_with_what_would_be_right(
         (("run", "stream", "--launcher", "sbatch", "--script", "job.sh", "--minutes", "0"), "--minutes"),
         (("run", "stream", "--launcher", "sbatch"), "try --script FILE"),
         (("evaluate", "--only", "stream", "--only", "node/randomaccess"), "try octant run node/randomaccess"),
-        (("evaluate", "--suite", "mine"), "neither a file nor one of ours"),
+        (("evaluate", "--suite", "mine"), "no suite or file has this name"),
     ],
 )
 def test_a_wrong_value_exits_2_and_leaves_no_run(

@@ -154,5 +154,5 @@ def test_a_machine_of_which_less_is_known_says_so() -> None:
     assert "upper bound" in answers["randomaccess"].note
     assert answers["random-ring"].error == pytest.approx(0.0, abs=0.05)  # of a rank, not of a node
     assert all(math.isfinite(one.per_s.middle) for one in found.answers)
-    with pytest.raises(Refusal, match="cannot ask for 1 nodes"):
+    with pytest.raises(Refusal, match="cannot use --nodes 1 "):
         on_system(load("power775"), 1)

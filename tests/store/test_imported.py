@@ -142,7 +142,7 @@ def test_what_a_file_says_of_itself_is_kept(store: Store) -> None:
 def test_what_a_tool_did_not_verify_is_marked(store: Store) -> None:
     for name, marked in (("npb-3.4.2-unverified.txt", True), ("npb-3.4.2-mpi.txt", False)):
         said = {one.notes.get("unverified") for one in imported(store, name).points}
-        assert said == {"the tool does not say that the result is right" if marked else None}
+        assert said == {"the benchmark does not verify its results" if marked else None}
 
 
 def test_copies_that_worked_alone_are_no_steps_of_all(store: Store) -> None:
@@ -239,12 +239,12 @@ def test_the_command_stores_shows_and_exits_as_results_are(tmp_path: Path) -> No
 
 def test_the_same_output_twice_is_no_second_launch(store: Store, tmp_path: Path) -> None:
     name = "imb-2021.11-mpi1.txt"
-    with pytest.raises(Refusal, match="it is given twice") as refused:
+    with pytest.raises(Refusal, match="the file is given twice") as refused:
         imported(store, name, name)
     assert refused.value.code == Exit.WRONG_WORD
     copy = tmp_path / "copy.txt"
     copy.write_bytes((FOLDER / name).read_bytes())
-    with pytest.raises(Refusal, match="says the same, number for number"):
+    with pytest.raises(Refusal, match="has the same numbers"):
         create(store, "imb", [(FOLDER / name, read(name)), (copy, foreign.read_file("imb", copy))])
 
 

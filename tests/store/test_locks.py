@@ -119,7 +119,7 @@ def test_an_id_that_begins_another_is_found(store: Store) -> None:
     short.folder.rename(short.folder.with_name(long.id[:21]))
     assert store.find(long.id[:21]).title == "short"
     assert store.find(long.id).title == "long"
-    with pytest.raises(Refusal, match="2 runs start so") as refusal:
+    with pytest.raises(Refusal, match="2 runs begin with it") as refusal:
         store.find(long.id[:20])
     assert long.id in str(refusal.value), "the suggestion names the runs that fit"
 
@@ -173,7 +173,7 @@ def test_the_lock_works_where_only_descriptors_opened_for_writing_can_be_locked(
     run, said = create(store), list[str]()
     with (
         locks.lock(run.folder, said.append),
-        pytest.raises(Refusal, match="another octant is measuring it"),
+        pytest.raises(Refusal, match="another octant process is measuring it"),
         locks.lock(run.folder, said.append),
     ):
         pass
@@ -229,7 +229,7 @@ def test_a_lock_file_that_was_removed_meanwhile_is_no_lock(store: Store, monkeyp
 
 
 def leave(run: StoredRun) -> Path:
-    """What a process that is killed while it measures leaves beside the records."""
+    """Create the files that a killed measuring process leaves with the records."""
     left = run.folder / "records.jsonl.progress"
     left.touch()
     return left

@@ -56,7 +56,7 @@ def run_of(
 
 
 def everything(summary: Summary) -> dict[str, str]:
-    """What views print of a run."""
+    """Return the texts of all views of a run."""
     shown, report = io.StringIO(), report_of(summary)
     text.show(report, shown, notes=True)
     csv = "\n".join(",".join(map(str, dataclasses.astuple(line))) for line in tidy.figure_lines(summary))
@@ -164,7 +164,7 @@ def test_a_measured_point_states_its_ranks_and_threads() -> None:
 
 
 def cells_of(summary: Summary) -> list[tuple[str, int]]:
-    """The knob that tells tables apart, and the number of launches."""
+    """Return the knob that distinguishes tables, and the number of launches."""
     return [
         (figure.knobs.get("table", figure.knobs.get("memory", "")), len(figure.points)) for figure in summary.figures
     ]
@@ -181,7 +181,7 @@ def test_tables_without_their_number_of_ranks_are_no_launches_of_each_other(stor
     assert cells_of(given) == [("", 2)]
     assert given.run.imported[0].remarks == (
         f"2 tables of {BARRIER} (lines 1, 9) are launches of the same cells; if they ran under different conditions, "
-        "such as other placements, import each with a command of its own",
+        "such as other placements, import each of them separately",
     )
     files = create(
         store, "osu", [(Path(f"{n}.txt"), Output("osu", "1", f"{n}", (one,))) for n, one in enumerate(tables)]

@@ -230,18 +230,18 @@ def test_a_suite_measures_a_program(here: Path) -> None:
     assert told.endswith("try octant evaluate --suite suite.toml --allow ./app")
     assert not (here / "started").exists()
     out = run("evaluate", "--suite", "suite.toml", "--allow", "./app")
-    assert "absent is left out: no program no-such-program on PATH" in out
+    assert "absent is skipped: no program no-such-program on PATH" in out
     assert "20.0 Mop/s" in out
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('short = "Way"', 'short = "Way"\nworkload = "stream"', "a request names either a workload or a command"),
-        ('short = "Way"', 'short = "Way"\nmode = "all"', "a program has no mode"),
+        ('short = "Way"', 'short = "Way"\nworkload = "stream"', "a request needs either `workload` or `command`"),
+        ('short = "Way"', 'short = "Way"\nmode = "all"', "programs have no mode"),
         ('way = "1,2"', 'wayy = "1,2"', "no {wayy} stands in the command line); did you mean way?"),
-        ("'rate (", "'rate ((", "asks.0: values.0: cannot read --value"),
-        ('metric = "rate"', 'metric = "rat"', "no metric 'rat' in program/app, did you mean rate?"),
+        ("'rate (", "'rate ((", "requests.0: values.0: cannot read --value"),
+        ('metric = "rate"', 'metric = "rat"', "program/app has no metric 'rat', did you mean rate?"),
     ],
 )
 @pytest.mark.usefixtures("here")

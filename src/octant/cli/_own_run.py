@@ -1,4 +1,4 @@
-"""This machine among published ones: its last run of a benchmark over its own peak, or its latency of memory."""
+"""Stored runs that place this machine among published ones: benchmark results over its peak, or memory latency."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from octant.store import StoredRun
 
-_MOST_READ = 50  # newest runs that are looked through
+_MOST_READ = 50  # newest runs that are searched
 
 
 def own_run(store: Path | None, model: str) -> OwnRun:
-    """The newest run that has what a model's values are of; none where there is none.
+    """Return the newest run with the values that a model compares, or `NO_RUN`.
 
     Args:
-        store: where runs are.
+        store: folder of the store.
         model: "normalised" (a run of a benchmark that measured a peak) or "published" (the latency of memory).
     """
     found = _runs_over_peak(store) if model == "normalised" else _latency_runs(store)
@@ -67,7 +67,7 @@ def _latency_runs(store: Path | None) -> Iterator[OwnRun]:
 
 
 def _latency_of(run: StoredRun, year: int) -> OwnRun | None:
-    """The latency of memory, if it is not in doubt, and the clock at it."""
+    """Return memory latency and clock frequency of a run, if the latency is reliable."""
     from octant.analysis.appendix.measured import memory_load
     from octant.analysis.summary import clock_hz, summarise
     from octant.stats import Interval
@@ -78,11 +78,11 @@ def _latency_of(run: StoredRun, year: int) -> OwnRun | None:
     value, hertz = load.value, clock_hz(load)
     if value is None or hertz is None:
         return None
-    told = {"memory_latency_ns": value.middle, "memory_latency_cycles": value.middle * hertz, "clock": hertz}
-    figures = {name: Interval(one, one, one) for name, one in told.items()}
+    values = {"memory_latency_ns": value.middle, "memory_latency_cycles": value.middle * hertz, "clock": hertz}
+    figures = {name: Interval(one, one, one) for name, one in values.items()}
     return OwnRun(run.id, run.machine.name, year, figures)
 
 
 def _is_latency(workload: Workload) -> bool:
-    """A time for each footprint: what shows the levels of the memory."""
+    """Return whether a workload measures a time for each memory footprint."""
     return workload.metrics[0].unit == "s" and any(isinstance(one, Ladder) for one in workload.pictures)

@@ -1,4 +1,4 @@
-"""`octant compare -- A -- B`: two programs measured in paired rounds, until there is a verdict."""
+"""`octant compare -- A -- B`: measure two programs in paired rounds until there is a verdict."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 _REDRAW_S = 0.1
 _EVERY_LOOK = 16
-"""Rounds up to which each of them may be looked at; later looks become rarer, since they read all rounds."""
+"""Up to this number, each round may be judged; later rounds are judged less often, because judging reads all rounds."""
 
 
 @dataclass(frozen=True)
 class Programs:
-    """What the command line says of two programs."""
+    """Two programs and their options, from the command line."""
 
-    typed: ProgramWords  # both command lines, and the options of both programs
-    given: tuple[str, ...] = ()  # the arguments: knobs, and the two runs whose rounds go on
+    typed: ProgramWords  # both command lines and the options of both programs
+    given: tuple[str, ...] = ()  # arguments: knobs, and the two runs to continue
     ranks: int | None = None
     where: Where | None = None
 
@@ -50,23 +50,23 @@ class Programs:
         """The arguments that name runs: none or two.
 
         Raises:
-            Refusal: another number.
+            Refusal: another number of runs.
         """
         named = [word for word in self.given if "=" not in word]
         if len(named) not in (0, 2):
-            why = f"{named[0]!r} is neither knob=value nor one of two runs whose rounds go on"
+            why = f"{named[0]!r} is neither KNOB=VALUE nor one of two runs to continue"
             raise Refusal(f"cannot compare two programs ({why}); try n=1,2 with {{n}} in both", Exit.WRONG_WORD)
         return named
 
     def again(self, sides: Interleaved) -> str:
-        """The command that goes on with the rounds of two runs: a store starts no program, so all is given again."""
+        """Return the command that continues the rounds of two runs; it repeats both command lines."""
         own = [word for word in self.typed.own if word not in self.runs]
         behind = self.typed.command or ()
         return shlex.join(["octant", "compare", *own, sides.before.id, sides.after.id, "--", *behind])
 
 
 def line_of(run: StoredRun) -> str:
-    """The command that goes on with the rounds of one of two programs and of the other, which lies in the same store.
+    """Return the command that continues the rounds of a pair of programs in one store.
 
     Raises:
         Refusal: the run of the other program cannot be read.
@@ -84,22 +84,22 @@ def line_of(run: StoredRun) -> str:
 
 @dataclass
 class _Rounds:
-    """What is decided and shown while rounds are measured."""
+    """State of a measurement in rounds, its decisions and its progress line."""
 
     asked: RoundOptions
     pair: Pair  # rounds that were planned, and when they may be judged
     is_decided: Callable[[RoundEnd], bool]
     figures: int
     names: Mapping[str, str]  # A or B, by the path of the records
-    most: int  # rounds, at most those that were planned
-    begun_s: float = 0.0  # of the first launch; 0: none has begun
+    most: int  # largest number of rounds, at most the planned ones
+    begun_s: float = 0.0  # start of the first launch; 0: none has begun
     failed: bool = False  # in the first round
     drawn_s: float = 0.0
     number: int = 0  # rounds so far
     round_s: float = 0.0  # 0: not known yet
 
     def is_enough(self, end: RoundEnd) -> bool:
-        """Whether a round was the last: for a verdict, for a wrong answer, or for the time that rounds may take."""
+        """Return whether this round is the last one: there is a verdict or a wrong result, or the time is over."""
         batches = [batch for _, batch in end.batches]
         self.number = end.number
         self.failed = end.number == 1 and any(
@@ -115,7 +115,7 @@ class _Rounds:
         return end.number % max(1, end.number // _EVERY_LOOK) == 0 and self.is_decided(end)
 
     def _announce(self) -> None:
-        """How many rounds there will be and how long they take, before the second of them."""
+        """Print the number of rounds and the estimated time, before the second round."""
         from octant.cli._rounds import may_look
         from octant.runs.programs.pair import sensible_rounds
 
@@ -126,12 +126,12 @@ class _Rounds:
         most = "at most " * early + counted(self.most, "round")
         text = f"a round takes {brief_text(self.round_s)}: {most}, about {brief_text(self.most * self.round_s)}"
         more = f"--rounds {all_of_them} takes {brief_text(all_of_them * self.round_s)}"
-        hint = "--rounds N changes that" if self.most == all_of_them else more
+        hint = "change the number with --rounds N" if self.most == all_of_them else more
         self.clear()
         typer.echo(f"octant: {text}" + f"; {hint}" * (self.asked.rounds is None), err=True)
 
     def observe(self, step: LaunchStart, elapsed_s: float) -> None:
-        """One line on a terminal: which program runs, since when, and what is left."""
+        """Show the running program, its elapsed time and the time left, on a terminal."""
         self.begun_s = self.begun_s or time.monotonic()
         if not sys.stderr.isatty() or time.monotonic() - self.drawn_s < _REDRAW_S:
             return
@@ -145,20 +145,20 @@ class _Rounds:
         sys.stderr.flush()
 
     def clear(self) -> None:
-        """Removes the line."""
+        """Remove the progress line."""
         if self.drawn_s and sys.stderr.isatty():
             sys.stderr.write("\r\033[K")
 
 
-def measured(to: Store, programs: Programs, asked: RoundOptions, judge: Judge) -> Comparisons:
-    """The verdict on two programs, which are measured now; Ctrl-C keeps both runs, and prints how to go on.
+def measure_programs(to: Store, programs: Programs, asked: RoundOptions, judge: Judge) -> Comparisons:
+    """Measure two programs and return the verdict; Ctrl-C keeps both runs and prints the command that continues.
 
     Args:
-        judge: compares two runs, for a gate where one is asked for.
+        judge: compares two runs, as a gate if requested.
 
     Raises:
-        Refusal: not two programs, one that cannot be started, too few rounds for a gate over so many figures, or a
-            program failed in the first round.
+        Refusal: not two programs, a program cannot be started, too few rounds for a gate over this number of figures,
+            or a program failed in the first round.
         typer.Exit: it was stopped.
     """
     from octant.analysis.evidence import too_few_rounds
@@ -210,7 +210,7 @@ def _measure(
                 )
         except KeyboardInterrupt:
             going.clear()
-            typer.echo(f"\nStopped; all is kept. Go on with: {programs.again(sides)}", err=True)
+            typer.echo(f"\nStopped; all rounds are stored. To continue: {programs.again(sides)}", err=True)
             raise typer.Exit(int(Exit.INTERRUPTED)) from None
         going.clear()
     for run in (sides.before, sides.after):
@@ -225,17 +225,19 @@ def _measure(
 
 
 def _missing(points: Iterable[Point]) -> list[str]:
-    """Which values a program did not give, and why."""
+    """Return the notes on values that were not found in the output."""
     return [point.notes[MISSING] for point in points if MISSING in point.notes]
 
 
 def _failed(found: Comparisons) -> Refusal:
-    """Why there is nothing to compare: a program failed or gave no value in the first round, as it would in others."""
+    """Return the refusal after a program failed, or printed no value, in the first round."""
     texts = []
     for name, run in zip("AB", found.runs, strict=True):
         texts += [f"{name} failed: {reason}" for reason in dict.fromkeys(one.reason for one in run.failures)]
-        texts += [f"{name} gave no value: {text}" for text in dict.fromkeys(_missing(run.points))]
+        texts += [f"{name} has no value: {text}" for text in dict.fromkeys(_missing(run.points))]
     codes = [failure.exit for run in found.runs for failure in run.failures] or [Exit.CANNOT_RUN]
     kept = " and ".join(run.id for run in found.runs)
-    why = "; ".join(texts) or "no record of the first round came"
-    return Refusal(f"cannot compare the programs ({why}); correct that and try again (kept: {kept})", worst(codes))
+    why = "; ".join(texts) or "the first round left no record"
+    return Refusal(
+        f"cannot compare the programs ({why}); correct the cause and try again (stored as {kept})", worst(codes)
+    )

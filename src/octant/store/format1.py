@@ -43,7 +43,7 @@ class _Launch(Struct):
         return f"{self.workload}-{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:10]}-{self.repeat}"
 
     def request(self, repeats: int) -> Request:
-        """What it asks today."""
+        """Return the equivalent request of today."""
         name = todays_name(NAMES.get(self.workload, self.workload))
         shape = Shape(self.ranks, self.place, tuple(self.hosts), self.launcher)
         return Request(Subject(name), self.knobs, shape, self.mpi, Presentation(self.title, self.table), repeats)
@@ -72,10 +72,10 @@ _ASKED = msgspec.json.Decoder(_RunRequest)
 
 
 def read_run_request(text: bytes) -> RunRequest:
-    """What a text of format 1 says.
+    """Read a text of format 1.
 
     Raises:
-        ValueError: a member is missing, of the wrong kind or out of range; the message says which.
+        ValueError: a member is missing, of the wrong type or out of range; the message names it.
     """
     asked = _ASKED.decode(text)
     check_start(asked.started)

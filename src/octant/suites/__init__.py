@@ -1,4 +1,4 @@
-"""Suites: files of requests, which `octant evaluate` measures. A file that lies here is a suite by its name.
+"""Suites: files of requests, which `octant evaluate` measures. Each file of this folder is a suite.
 
 What a request's values say in facts of the machine (`4*cached/ranks`) is worked out when the suite is asked.
 """
@@ -38,30 +38,30 @@ Repeats = Annotated[int, Meta(ge=1, le=1000)]
 
 
 class SuiteError(Refusal):
-    """A suite that cannot be used; the text names the file, the key and the reason."""
+    """An unusable suite; the text names the file, the key and the reason."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, Exit.WRONG_WORD)
 
 
 class SuiteRequest(ProgramTable, frozen=True):
-    """One ask of a suite's file: of a workload, or of a program, in whose command line `{knob}` is a knob's value."""
+    """A request of a suite's file: a workload, or a program with `{knob}` in its command line."""
 
     workload: str = ""  # family/name
     title: str = ""
-    short: str = ""  # what is measured, in a word or two, for the rows of tables
+    short: str = ""  # name of the quantity in one to three words, for rows of tables
     mode: Literal["one", "star", "threads", "all"] = "one"
-    ranks: str = ""  # a count or an expression; "": what the mode says
+    ranks: str = ""  # a count or an expression; "": as the mode defines
     knobs: Mapping[str, str] = {}
-    needs: tuple[Need, ...] = ()  # left out where the machine lacks one of these
+    needs: tuple[Need, ...] = ()  # requirements; skipped if the machine does not meet one
     table: bool = True  # a row of the terminal's table; else a curve of the report
-    repeats: Repeats | None = None  # launches; `None`: the suite's
+    repeats: Repeats | None = None  # launches; `None`: as in the suite
 
     def __post_init__(self) -> None:
         if bool(self.workload) == bool(self.command):
-            raise ValueError("a request names either a workload or a command; give one of the two")
+            raise ValueError("a request needs either `workload` or `command`; give one of them")
         if self.command and self.mode != "one":
-            raise ValueError("mode: a program has no mode; remove it, and see `ranks`")
+            raise ValueError("mode: programs have no mode; remove it, or set `ranks`")
         for key, why in program_table.problems(self):
             raise ValueError(f"{key}: {why}")
         for why in (knob_problem(self, knob) for knob in self.knobs if self.command):
@@ -70,11 +70,11 @@ class SuiteRequest(ProgramTable, frozen=True):
 
 
 class Suite(untrusted.InputTable, frozen=True, kw_only=True):
-    """A suite's file."""
+    """The file of a suite."""
 
     title: str
-    repeats: Repeats = LAUNCHES  # launches of what is in the table
-    curve_repeats: Repeats = CURVE_LAUNCHES  # and of curves
+    repeats: Repeats = LAUNCHES  # launches of requests in the table
+    curve_repeats: Repeats = CURVE_LAUNCHES  # launches of curves
     answer: SuiteAnswer = SuiteAnswer()
     tiles: Annotated[tuple[SuiteTile, ...], Meta(max_length=tile.MOST)] = ()
     requests: Annotated[tuple[SuiteRequest, ...], Meta(min_length=1, max_length=MAX_REQUESTS)]
@@ -84,15 +84,16 @@ class Suite(untrusted.InputTable, frozen=True, kw_only=True):
 
 
 def names() -> list[str]:
-    """The suites that come with Octant."""
+    """Return the names of the suites of Octant."""
     return sorted(path.stem for path in _folder().glob("*.toml"))
 
 
 def load(name: str) -> Suite:
-    """A suite by its name, or from a file.
+    """Read a suite by its name or from a file.
 
     Raises:
-        Refusal: neither, or a file that is too large, no TOML, or has a key missing, unknown or of the wrong kind.
+        Refusal: there is no such suite or file; the file is too large, not TOML, or a key is missing, unknown or of
+            the wrong type.
     """
     table = untrusted.parse_toml(_text(name), f"suite {name}")
     if "asks" in table and "requests" not in table:  # the key of versions up to 0.2
@@ -105,7 +106,7 @@ def load(name: str) -> Suite:
 
 
 def entries() -> Entries[Suite]:
-    """The suites that come with Octant, and those whose file cannot be read."""
+    """Return the suites of Octant, and the unreadable ones."""
     return registry.collect((name, registry.attempt(name, _file(name), partial(load, name))) for name in names())
 
 
@@ -123,7 +124,7 @@ def _text(name: str) -> str:
     path = Path(name)
     if not untrusted.exists(path):
         raise SuiteError(
-            f"cannot find the suite {name!r} (neither a file nor one of ours); {suggestion(name, names())}"
+            f"cannot find the suite {name!r} (no suite or file has this name); {suggestion(name, names())}"
         )
     return untrusted.read_text(path, "suite", MOST_BYTES)
 
@@ -136,25 +137,25 @@ def requests(
     allowed: Collection[str] = (),
     report: Callable[[str], None] = lambda _text: None,
 ) -> tuple[Request, ...]:
-    """What the suite asks of a machine, in the order of its file.
+    """Return the requests of a suite for a machine, in the order of its file.
 
-    What the machine lacks is left out; on one core so are `star` and `threads`, which would repeat `one`. So is what
-    `absent` names, and a program that is not there.
+    Skipped are requests whose requirements the machine does not meet, workloads of `absent` and programs that do not
+    exist; on one core also the modes `star` and `threads`, which would repeat `one`.
 
     Args:
         only: workloads to keep; none: all.
-        name: of the suite.
+        name: name of the suite.
         allowed: programs of the file that the user allows (`runs.programs.allowed`).
-        report: is given the reason why a request of a program is left out.
+        report: receives the reason why a request of a program is skipped.
 
     Raises:
-        SuiteError: an unknown workload or metric, or a value that cannot be worked out.
+        SuiteError: an unknown workload or metric, or a value that cannot be computed.
     """
     known = facts.numbers(machine)
     kept = {workloads.workload(one).name for one in only}
     left_out = absent(suite, name)
     if wrong := problems(suite):
-        raise SuiteError(f"cannot ask what {name} says ({wrong[0]}); correct it")
+        raise SuiteError(f"cannot use the suite {name} ({wrong[0]}); correct the file")
     found: list[Request] = []
     for number, one in enumerate(suite.requests, 1):
         if one.workload in left_out:
@@ -173,30 +174,30 @@ def requests(
             else:
                 found.append(in_file.named(_program_request(one, known, repeats), bool(one.ranks), allowed))
         except Refusal as refusal:
-            report(f"{one.title or f'request {number}'} is left out: {refusal}")
+            report(f"{one.title or f'request {number}'} is skipped: {refusal}")
         except (LookupError, ValueError) as error:
             reason = error.args[0] if error.args else error
             raise SuiteError(
-                f"cannot ask what {name} says ({one.title or f'request {number}'}: {reason}); correct it"
+                f"cannot use the suite {name} ({one.title or f'request {number}'}: {reason}); correct the file"
             ) from error
     return tuple(found)
 
 
 def absent(suite: Suite, name: str) -> dict[str, str]:
-    """The workloads of a suite that comes with Octant which this installation cannot use, and why.
+    """Return the workloads of one of Octant's suites that this installation cannot use, with the reason.
 
-    Of a suite of the user's there are none: it may have misspelt a name, which is refused.
+    For a suite of the user, return none: an unknown name is refused there.
     """
     asked = dict.fromkeys(one.workload for one in suite.requests if one.workload) if name in names() else ()
     return {one: why for one in asked if (why := workloads.why_absent(one))}
 
 
 def problems(suite: Suite) -> list[str]:
-    """Return the metrics that tiles name and that no workload of their requests has, in words.
+    """Return a text for each metric that a tile names and no workload of its requests has.
 
-    Of workloads that this installation cannot use nothing is known.
+    Workloads that this installation cannot use are not checked.
     """
-    asked: dict[str, dict[str, tuple[Metric, ...]]] = {}  # the metrics of a request by its title and what it is of
+    asked: dict[str, dict[str, tuple[Metric, ...]]] = {}  # metrics by title of the request and by workload
     known = workloads.workloads()
     for request in suite.requests:
         workload = declared_workload(request.subject) if request.command else known.get(_full_name(request.workload))
@@ -208,16 +209,16 @@ def problems(suite: Suite) -> list[str]:
             names = asked.get(figure.title, {})
             metrics = [metric.name for metrics in names.values() for metric in metrics]
             if metrics and figure.metric not in metrics:
-                said = suggestion(figure.metric, metrics)
-                found.append(f"the tile {one.name}: no metric {figure.metric!r} in {' or '.join(names)}, {said}")
+                hint = suggestion(figure.metric, metrics)
+                found.append(f"the tile {one.name}: {' or '.join(names)} has no metric {figure.metric!r}, {hint}")
     return found
 
 
 def first_screen(suite: Suite, machine: Machine, only: Sequence[str] = ()) -> tile.DeclaredScreen:
-    """What the first screen of a report on a run of the suite shows.
+    """Return the first screen of a run of the suite.
 
     Args:
-        only: workloads that are asked; none: all. Of others it does not say that the machine lacks something.
+        only: requested workloads; none: all. Tiles of other workloads do not report unmet requirements.
     """
     kept = {workloads.workload(one).name for one in only}
     asked = {one.title for one in suite.requests if not kept or _full_name(one.workload) in kept}
@@ -237,7 +238,7 @@ def _full_name(workload: str) -> str:
 def _program_request(one: SuiteRequest, known: Mapping[str, int], repeats: int) -> Request:
     ranks = facts.count(one.ranks, known) if one.ranks else 1
     if ranks < 1:
-        raise ValueError(f"{one.ranks!r} comes to no rank here")
+        raise ValueError(f"{one.ranks!r} gives no rank on this machine")
     here = {**known, "ranks": ranks}
     knobs = {name: facts.values(text, here) for name, text in one.knobs.items()}
     if "threads" in fill.named(one.subject):
@@ -252,7 +253,7 @@ def _request(one: SuiteRequest, workload: str, known: Mapping[str, int], alone: 
     if one.ranks:
         ranks = facts.count(one.ranks, known)
         if ranks < 1:
-            raise ValueError(f"{one.ranks!r} comes to no rank here")
+            raise ValueError(f"{one.ranks!r} gives no rank on this machine")
     here = {**known, "ranks": ranks, "threads": int(set_by_mode.get("threads", "1"))}
     knobs = {name: each_once(facts.values(text, here)) for name, text in one.knobs.items()}
     show = Presentation(one.title, one.table, one.short)
