@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import itertools
 import json
 import pkgutil
 import re
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     Clean = Callable[[str], str]
 
+_TITLE = re.compile("><title>[^<]*</title></(?:circle|path|rect)>")
 _SHARE = re.compile(r"(?:[\d.]+\s?%|×\s?[\d.]+)")
 
 
@@ -81,7 +83,7 @@ def templates(clean: Clean = str) -> Environment:
     environment.filters["percent"] = units.percent_text
     environment.filters["narrow"] = units.unbroken
     environment.globals.update(
-        signs=SIGNS, counted=units.counted, leading_share=leading_share, svg=draw.svg, widths=draw.widths,
+        signs=SIGNS, counted=units.counted, spanned=spanned, leading_share=leading_share, svg=_picture_svg, widths=draw.widths,
         strip_svg=inline.strip_svg, bar_svg=inline.bar_svg,
     )  # fmt: skip
     return environment
@@ -91,6 +93,20 @@ def leading_share(text: str) -> tuple[str, str]:
     """The share that a text begins with, and the rest: `90 %`, ` of 144 Gflop/s`."""
     found = _SHARE.match(text)
     return (text[: found.end()], text[found.end() :]) if found else ("", text)
+
+
+def spanned(rows: Sequence[Sequence[str]], least: int = 12) -> list[list[tuple[str, int]]]:
+    """Merge equal texts of `least` or more characters in consecutive rows; return each cell with the rows it spans."""
+    made: list[list[tuple[str, int]]] = [[] for _ in rows]
+    for column in zip(*rows, strict=True):
+        begin = 0
+        for text, equal in itertools.groupby(column):
+            span = len(list(equal))
+            step = span if len(text) >= least else 1
+            for number in range(begin, begin + span, step):
+                made[number].append((text, step))
+            begin += span
+    return made
 
 
 def _asset(name: str) -> str:
@@ -131,10 +147,15 @@ def json_markup(data: dict[str, Any]) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))  # noqa: S704
 
 
-def exports(pictures: Sequence[Picture], run: str) -> dict[str, dict[str, str]]:
-    """Each picture as SVG files for two columns and for one, deflated, by the picture's id."""
+def exports(pictures: Sequence[Picture], run: str) -> str:
+    """Return each picture as SVG files for two columns and for one, packed, by the picture's id."""
     widths = {"wide": 780, "narrow": draw.PHONE}
-    return {
-        picture.id: {name: deflated(draw.export(picture, width, run)) for name, width in widths.items()}
-        for picture in pictures
-    }
+    return packed(
+        {one.id: {name: draw.export(one, width, run) for name, width in widths.items()} for one in pictures}
+    )
+
+
+def _picture_svg(picture: Picture, width: int) -> Markup:
+    """Draw a picture for a page; on a phone, where nothing points at marks, they have no titles."""
+    drawn = draw.svg(picture, width)
+    return Markup(_TITLE.sub("/>", drawn)) if width == draw.PHONE else drawn  # noqa: S704 - texts are escaped

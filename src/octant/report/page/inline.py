@@ -17,7 +17,7 @@ _PARTS = {"other processes": 2, "oversubscription": 2, "quota": 3, "host": 3, "u
 """Causes of lost time by a word in their names, and the colours of bars' parts in `style.css`."""
 
 
-def strip_svg(strip: Strip, width: int = 110) -> Markup:
+def strip_svg(strip: Strip, width: int = 110, has_ends: bool = True) -> Markup:
     """The launches over their interval, `width` px: filled dots count, open ones do not; the tick is the median.
 
     It reaches from the least to the greatest of what it draws, which the texts at its ends say.
@@ -36,11 +36,11 @@ def strip_svg(strip: Strip, width: int = 110) -> Markup:
         *(f'<circle class="dot" cx="{at(value)}" cy="8" r="2.5"/>' for value in strip.counted),
         f'<path class="middle" d="M{at(strip.middle)} 1v14"/>',
     ]
-    if any(strip.ends):
+    if has_ends and any(strip.ends):
         first, last = map(escape, strip.ends)
         places = ((0, "start", first), (width, "end", last)) if first != last else ((width / 2, "middle", first),)
         parts += [f'<text x="{x:g}" y="26" text-anchor="{anchor}">{text}</text>' for x, anchor, text in places]
-    return _hidden("strip", f'width="{width}" height="29"', "".join(parts))
+    return _hidden("strip", f'width="{width}" height="{29 if has_ends else 16}"', "".join(parts))
 
 
 def bar_svg(bar: ShareBar) -> Markup:

@@ -61,11 +61,12 @@ def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> 
     further = [figure for figure in listed if not any(figure is one for one in shown)]
     numbers = {id(figure): place for place, figure in enumerate(listed)}
     drawn = [cleaned(picture, clean) for picture in report.pictures]
-    held = packing.pack(listed, all_samples)
-    said = _row_functions(summary)
+    held = packing.pack(listed, all_samples, clean)
+    tables = [table.table(shown, numbers), table.table(further, numbers)]
+    functions = _row_functions(summary)
     return html.render(
         "report.html.jinja",
-        _data(report, drawn, held, clean, _further_rows(further, numbers, said, clean)),
+        _data(report, drawn, held, clean) | _packed_rows(tables, functions, clean),
         clean=clean,
         run=run,
         machine=machine,
@@ -75,7 +76,7 @@ def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> 
         first=report.first,
         place=lambda number: numbers.get(id(summary.figures[number])),
         listed=listed,
-        shown=table.table(shown, numbers),
+        shown=tables[0],
         further=len(further),
         benchmark=benchmark_table.section(summary),
         notes=_notes(report.first),
@@ -86,9 +87,8 @@ def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> 
         settings=_machine_settings(summary),
         provenance=_provenance(summary),
         kept=results.kept_file_texts([*run.points, *run.failures]) if clean is str else (),
-        samples=held.text,
-        has_samples=held.there > 0,
-        **said,
+        samples=held,
+        **functions,
     )  # fmt: skip
 
 
@@ -154,12 +154,17 @@ def _row_functions(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _further_rows(figures: Sequence[Figure], numbers: Mapping[int, int], said: Mapping[str, Any], clean: Clean) -> str:
-    """The rows of figures outside the table, as HTML that the page unpacks when somebody opens it."""
-    if not figures:
-        return ""
-    template = html.templates(clean).get_template("further.html.jinja")
-    return html.deflated(template.render(shown=table.table(figures, numbers), **said))
+def _packed_rows(tables: Sequence[table.FigureTable], functions: Mapping[str, Any], clean: Clean) -> dict[str, str]:
+    """Return HTML that the page unpacks on opening: the details of each row, and the rows outside the first table."""
+    pages = html.templates(clean)
+    rows = [row for one in tables for _, _, group in one.groups for row in group]
+    details = pages.get_template("rows.html.jinja").make_module(dict(functions)).details  # type: ignore[attr-defined]
+    has_further = any(group for _, _, group in tables[1].groups)
+    further = pages.get_template("further.html.jinja").render(shown=tables[1], **functions) if has_further else ""
+    return {
+        "details": html.packed({row.number: details(row) for row in rows}),
+        "further": html.deflated(further) if further else "",
+    }
 
 
 def _machine_settings(summary: Summary) -> list[tuple[str, str]]:
@@ -200,13 +205,11 @@ def _data(
     drawn: Sequence[Picture],
     held: packing.PackedSamples,
     clean: Clean,
-    further: str,
 ) -> dict[str, Any]:
     run = report.summary.run.id
     return {
         "run": run,
         "document": html.packed(cleaned(tidy.document(report, files=clean is str), clean)),
         "exports": html.exports(drawn, run),
-        "figures": [cleaned(one, clean) for one in held.figures],
-        "further": further,
+        "figures": held.figures,
     }

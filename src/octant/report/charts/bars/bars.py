@@ -72,6 +72,7 @@ def bars(cells: MeasuredCells, shown: Bars) -> Picture | None:
         ),
         (shown.x, *value_columns(metric), "of limit"),
         tuple((label, *value_cells(figure), share_text(figure)) for label, figure in zip(labels, kept, strict=True)),
+        width=564,
     )
 
 

@@ -110,8 +110,8 @@ def _shown(panel: Panel, place: PanelPlace) -> Panel:
 
 
 def _height(place: PanelPlace, panels: int) -> float:
-    single = 232.0 if place.narrow else 264.0
-    return single if panels == 1 else 150.0 if place.narrow else 168.0
+    single = 232.0
+    return single if panels == 1 else 150.0 if place.narrow else 160.0
 
 
 def _entries(panel: Panel, looks: Sequence[Look], end: Ends) -> Iterable[LegendEntry]:

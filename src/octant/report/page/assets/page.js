@@ -40,8 +40,8 @@
   for (const button of document.querySelectorAll("[data-svg]")) {
     button.hidden = false;
     button.addEventListener("click", async () => {
-      const section = button.closest(".picture"), exported = data.exports[section.id];
-      saved(`${section.id}-${button.dataset.svg}.svg`, "image/svg+xml", await inflated(exported[button.dataset.svg]));
+      const section = button.closest(".picture"), exported = (await unpacked(data.exports))[section.id];
+      saved(`${section.id}-${button.dataset.svg}.svg`, "image/svg+xml", exported[button.dataset.svg]);
     });
   }
 
@@ -99,10 +99,11 @@
     if (note && count < figure.count) note.textContent = ` Drawn: ${count} of ${figure.count} samples, the least and the greatest among them.`;
   };
   const opened = async (row) => {
-    const place = row.closest("tbody").querySelector(".samples:empty");
-    if (!row.open || !place) return;
-    const figure = data.figures[place.dataset.samples];
-    drawSamples(place, figure, await unpacked(figure.samples));
+    const body = row.closest("tbody"), details = body.querySelector("[data-details]:empty");
+    if (!row.open || !details) return;
+    details.insertAdjacentHTML("beforeend", (await unpacked(data.details))[details.dataset.details]);
+    const place = body.querySelector(".samples:empty"), figure = await unpacked(data.figures[details.dataset.details]);
+    if (place) drawSamples(place, figure, figure.samples);
   };
   const watch = (within) => {
     for (const row of within.querySelectorAll("details.row")) row.addEventListener("toggle", () => opened(row));
@@ -136,7 +137,7 @@
     download.addEventListener("click", async () => {
       const content = typeof data.document === "string" ? await unpacked(data.document) : data.document;
       const samples = [];
-      for (const figure of data.figures ?? []) samples.push({ ...figure, samples: await unpacked(figure.samples) });
+      for (const figure of data.figures ?? []) samples.push(await unpacked(figure));
       saved(`octant-${data.run}.json`, "application/json", JSON.stringify(samples.length ? { ...content, samples } : content));
     });
   }
