@@ -150,9 +150,7 @@ def json_markup(data: dict[str, Any]) -> Markup:
 def exports(pictures: Sequence[Picture], run: str) -> str:
     """Return each picture as SVG files for two columns and for one, packed, by the picture's id."""
     widths = {"wide": 780, "narrow": draw.PHONE}
-    return packed(
-        {one.id: {name: draw.export(one, width, run) for name, width in widths.items()} for one in pictures}
-    )
+    return packed({one.id: {name: draw.export(one, width, run) for name, width in widths.items()} for one in pictures})
 
 
 def _picture_svg(picture: Picture, width: int) -> Markup:
