@@ -1,7 +1,10 @@
 """Pages in a browser, for the tests that look at them."""
 
+import base64
+import json
 import re
 import shutil
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +15,18 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 NASTY = "<script>alert('x')</script><img src=http://example.org/x onerror=alert(1)>"
 FONTS = ("DejaVu Sans", "Liberation Sans")
 """The widest of the common fonts, and a narrow one."""
+
+
+def inflated(text: str) -> str:
+    """Return a text that a page unpacks."""
+    return zlib.decompress(base64.b64decode(text)).decode()
+
+
+def row_details(made: str) -> dict[str, str]:
+    """Return what the rows of a page unpack when they are opened, by the number of the figure."""
+    data = json.loads(re.search(r'id="data">(.*?)</script>', made, re.DOTALL)[1])  # type: ignore[index]
+    found: dict[str, str] = json.loads(inflated(data["details"]))
+    return found
 
 
 def opened(

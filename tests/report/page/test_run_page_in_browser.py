@@ -50,6 +50,8 @@ def test_the_first_screen_holds_the_answer_and_nothing_scrolls_sideways(shown: "
     assert shown.locator(".tile").count() == 6
     assert shown.locator(".first-things > .findings > li").count() == 3
     assert bottom(shown, ".findings") <= 880
+    shown.set_viewport_size({"width": 1280, "height": 900})
+    assert bottom(shown, ".first-things") <= 900
     for width in WIDTHS:
         shown.set_viewport_size({"width": width, "height": 844})
         assert shown.evaluate("document.documentElement.scrollWidth") <= width, width

@@ -96,16 +96,19 @@ def leading_share(text: str) -> tuple[str, str]:
 
 
 def spanned(rows: Sequence[Sequence[str]], least: int = 12) -> list[list[tuple[str, int]]]:
-    """Merge equal texts of `least` or more characters in consecutive rows; return each cell with the rows it spans."""
+    """Merge equal texts of `least` or more characters in the first columns; return each cell with the rows it spans."""
     made: list[list[tuple[str, int]]] = [[] for _ in rows]
+    leads = True
     for column in zip(*rows, strict=True):
-        begin = 0
+        begin, merged = 0, False
         for text, equal in itertools.groupby(column):
             span = len(list(equal))
-            step = span if len(text) >= least else 1
+            step = span if leads and len(text) >= least else 1
+            merged |= step > 1
             for number in range(begin, begin + span, step):
                 made[number].append((text, step))
             begin += span
+        leads &= merged
     return made
 
 
