@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure, LaunchFigure
     from octant.report.page.html import Clean
 
-MOST_BYTES = 120_000
+MOST_BYTES = 110_000
 """Budget of deflated samples on a page, so that the page of a quick evaluation has less than 0.5 MB."""
 _FIRST_GUESS = 2.1  # bytes of a page that one sample takes
 
