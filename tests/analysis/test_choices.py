@@ -10,8 +10,7 @@ from octant.analysis.choices import RankedFigures, choices
 from octant.analysis.figures import Figure, figure
 from octant.metric import Metric, rate, seconds
 from octant.report.charts.bars.choice import choice, choice_texts
-from octant.report.charts.cells import MeasuredCells
-from octant.report.charts.curves.rungs import Ladders
+from octant.report.charts.curves.ladders import Ladders, MeasuredCells
 from octant.workload import Choice, Workload
 
 WORKLOAD = Workload("ways to send", (Metric("time", "s", "lower", seconds()),), smoke={}, name="fake/thing")

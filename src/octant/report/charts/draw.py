@@ -88,7 +88,7 @@ def lay_out(picture: Picture, width: int) -> Drawing:
         place = PanelPlace((each + _GUTTER) * (number % columns), each, top if columns > 1 else bottom)
         end = _draw(sheet, place, [panels[i] for i in group]) + 2
         bottom = max(bottom, end) + (_BETWEEN if columns == 1 and number < len(groups) - 1 else 0)
-    return Drawing(width, bottom, sheet.content(), sheet.texts())
+    return Drawing(width, bottom, sheet.content(), tuple(sheet.field.texts))
 
 
 def style() -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from octant.analysis.clusters import Clusters, Partition
     from octant.machine import Topology
     from octant.metric import Metric
-    from octant.report.charts.cells import MeasuredCells
+    from octant.report.charts.curves.ladders import MeasuredCells
     from octant.report.charts.picture import Role
     from octant.workload import Matrix
 

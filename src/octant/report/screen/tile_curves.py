@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.analysis.named_figures import matching
 from octant.report import claims
-from octant.report.charts.curves.lines import FigureCurve
-from octant.report.charts.curves.rungs import Ladders, rungs
+from octant.report.charts.curves.figure_curves import FigureCurve
+from octant.report.charts.curves.ladders import Ladders, rungs
 
 if TYPE_CHECKING:
     from octant.analysis.figures import Figure

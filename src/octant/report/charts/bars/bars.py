@@ -10,7 +10,7 @@ from octant.analysis.names import knob_of, picture_title, place_text
 from octant.analysis.series import STEP
 from octant.report import claims
 from octant.report.charts.curves.curve import share_text, value_cells, value_columns
-from octant.report.charts.curves.lines import other_knobs
+from octant.report.charts.curves.figure_curves import other_knobs
 from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Note, Panel, Picture, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from octant.analysis.figures import Figure
-    from octant.report.charts.cells import MeasuredCells
-    from octant.report.charts.curves.lines import MetricOf
+    from octant.report.charts.curves.figure_curves import MetricOf
+    from octant.report.charts.curves.ladders import MeasuredCells
     from octant.report.charts.picture import Role
     from octant.workload import Bars, Stacked
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from octant.analysis.choices import RankedFigures
     from octant.analysis.figures import Figure
-    from octant.report.charts.cells import MeasuredCells
+    from octant.report.charts.curves.ladders import MeasuredCells
     from octant.workload import Choice
 
 _ROOM = 1.9  # the axis against the longest bar, for the words at its end

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from octant.analysis.figures import Figure
-    from octant.report.charts.cells import MeasuredCells
+    from octant.report.charts.curves.ladders import MeasuredCells
     from octant.workload import Histogram
 
 LEVELS = (0.5, 0.9, 0.99, 0.999)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from octant.analysis.figures import Figure
-    from octant.report.charts.cells import MeasuredCells
+    from octant.report.charts.curves.ladders import MeasuredCells
     from octant.report.charts.picture import Role
     from octant.workload import LostTime
 
