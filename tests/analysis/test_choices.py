@@ -9,7 +9,7 @@ from fake_run import lane, machine, point
 from octant.analysis.choices import RankedFigures, choices
 from octant.analysis.figures import Figure, figure
 from octant.metric import Metric, rate, seconds
-from octant.report.charts.bars.choice import choice, choice_texts
+from octant.report.charts.bars.bars import choice, choice_texts
 from octant.report.charts.curves.ladders import Ladders, MeasuredCells
 from octant.workload import Choice, Workload
 

@@ -58,7 +58,7 @@ def report(
     """
     from octant.analysis.summary import summarise
     from octant.cli._stored import find_run
-    from octant.report.charts.files import write_svgs
+    from octant.report.charts.draw import write_svgs
     from octant.report.charts.pictures import pictures as pictures_of
     from octant.report.export import sharing, tidy
     from octant.report.page import run_page

@@ -16,7 +16,8 @@ import numpy as np
 from octant import units
 from octant.analysis.clusters import UNITS, clusters, groups_text, in_order, values_of_pairs
 from octant.analysis.names import knob_text
-from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, thin, thinned_text
+from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, thin
+from octant.report.charts.texts import picture_texts
 from octant.report.charts.ticks import even_ticks
 from octant.request import EFFORT
 
@@ -100,106 +101,93 @@ class _Pairs:
 
 
 def matrix(cells: MeasuredCells, shown: Matrix) -> Picture | None:
-    """The pairs of ranks of cells whose groups are pairs, or of hardware threads; `None` for fewer than three pairs."""
+    """Draw the pairs of ranks of cells whose groups are pairs, or of hardware threads; `None` for fewer than three."""
     workload = cells.workload
     metric = workload.metric(shown.y)
     every = [one for one in _by_knobs(cells, shown.y) if len(one.values) >= LEAST_PAIRS]
     drawn = [one for one in thin(every, MOST_PANELS) if len(one.order) <= MOST_RANKS]
     if not drawn:
         return None
-    who = f"{drawn[0].who}s"
+    of_ranks, who = drawn[0].topology is None, f"{drawn[0].who}s"
     title = shown.title or f"{metric.name.capitalize()} of {workload.name} by pairs of {who}"
-    darker = "greater" if metric.better == "higher" else "smaller"
-    marked = (
-        f"Pairs are marked that are more than {FAR} robust standard deviations and {LEAST_FAR:.0%} from the median."
-        if drawn[0].topology is None
-        else "Those that share most lie beside each other, with lines between caches, nodes and packages as the system "
-        "tells them."
-    )
+    texts = picture_texts(
+        "matrix", workload=workload, metric=metric, of_ranks=of_ranks, far=FAR, least=LEAST_FAR, drawn=drawn,
+        title=title, span=_span, units=UNITS, groups_text=groups_text, named=MOST_NAMED, kept=len(drawn),
+        total=len(every),
+    )  # fmt: skip
     return Picture(
-        "matrix",
-        title,
-        f"{workload.summary}. Each square is a pair, the darker the {darker}: the median over launches. {marked}"
-        + thinned_text(len(drawn), len(every), "matrices"),
-        tuple(_panel(one, metric) for one in drawn),
-        ("what", who, metric.name, "against the median", "far" if drawn[0].topology is None else "share"),
-        tuple(row for one in every for row in _rows(one, metric)),
-        label=f"{title}: {_span(drawn[0], metric)}.",
-        facts=tuple(fact for one in drawn for fact in _facts(one, metric)),
-        beside=len(drawn) > 1,
-        width=564 if len(drawn) == 1 else 780,
-    )
+        "matrix", title, panels=tuple(_panel(one, metric) for one in drawn),
+        header=("what", who, metric.name, "against the median", "far" if of_ranks else "share"),
+        rows=tuple(row for one in every for row in _rows(one, metric)), beside=len(drawn) > 1,
+        width=564 if len(drawn) == 1 else 780, **texts,
+    )  # fmt: skip
 
 
 def _by_knobs(cells: MeasuredCells, name: str) -> list[_Pairs]:
-    """Cells that differ in their groups only are one matrix; a pair that several have is the mean of them."""
-    found: dict[tuple[tuple[str, str], ...], dict[_Pair, list[float]]] = {}
+    """Return a matrix per choice of knobs other than the groups; a pair of several cells is their mean."""
+    by_knobs: dict[tuple[tuple[str, str], ...], dict[_Pair, list[float]]] = {}
     topology: Topology | None = None
     for headline in cells.figures:
-        figure = cells.figure(headline, name)
-        point = headline.point
+        figure, point = cells.figure(headline, name), headline.point
         if figure is None or figure.invalid:
             continue
+        knobs = [(n, v) for n, v in point.knobs.items() if n not in EFFORT]
         if by_threads := values_of_pairs(figure):
             topology = cells.ladders.machine.topology
-            of_threads = tuple((n, v) for n, v in point.knobs.items() if n not in EFFORT)
-            found.setdefault(of_threads, {}).update({pair: [value] for pair, value in by_threads.items()})
-            continue
-        if not point.groups or any(len(group) != 2 for group in point.groups):
-            continue
-        launches = [one.by_group for one in figure.counted if len(one.by_group) == len(point.groups)]
-        key = tuple((n, v) for n, v in point.knobs.items() if n != "groups" and n not in EFFORT)
-        for place, group in enumerate(point.groups):
-            if launches:
-                value = float(np.median([one[place] for one in launches]))
-                found.setdefault(key, {}).setdefault((min(group), max(group)), []).append(value)
-    varying = {name for key in found for name, value in key if any((name, value) not in other for other in found)}
+            by_knobs.setdefault(tuple(knobs), {}).update({pair: [value] for pair, value in by_threads.items()})
+        elif point.groups and all(len(group) == 2 for group in point.groups):
+            launches = [one.by_group for one in figure.counted if len(one.by_group) == len(point.groups)]
+            pairs = by_knobs.setdefault(tuple(one for one in knobs if one[0] != "groups"), {})
+            for group, values in zip(point.groups, zip(*launches, strict=True), strict=False):
+                pairs.setdefault((min(group), max(group)), []).append(float(np.median(values)))
+    varying = {name for key in by_knobs for name, value in key if any((name, value) not in other for other in by_knobs)}
     return [
         _Pairs(
             ", ".join(knob_text(name, value) for name, value in key if name in varying),
             {pair: float(np.mean(values)) for pair, values in sorted(pairs.items())},
             topology,
         )
-        for key, pairs in found.items()
+        for key, pairs in by_knobs.items()
+        if pairs
     ]
 
 
 def _panel(one: _Pairs, metric: Metric) -> Panel:
-    number = len(one.order)
-    place = {number: i for i, number in enumerate(one.order)}
-    cells = [(a, b, value) for pair, value in one.values.items() for a, b in (pair, pair[::-1])]
-    low, high = min(one.values.values()), max(one.values.values())
-    shades = [_shade(value, low, high, ratios=one.topology is not None) for _, _, value in cells]
-    if metric.better == "lower":
-        shades = [1 - shade for shade in shades]
-    ends = (-0.5, number - 0.5)
-    ticks = even_ticks(number - 1, lambda v: f"{v:g}")
+    order, lower, values = one.order, metric.better == "lower", one.values.values()
+    place = {number: i for i, number in enumerate(order)}
+    low, high = min(values), max(values)
+    xs, ys, labels, shades = [], [], [], []
+    for pair, value in one.values.items():
+        shade = _shade(value, low, high, ratios=one.topology is not None)
+        for a, b in (pair, pair[::-1]):
+            xs.append(float(place[a]))
+            ys.append(float(place[b]))
+            labels.append(f"{one.who}s {a} and {b}: {units.si_text(value, metric.unit)}")
+            shades.append(1 - shade if lower else shade)
+    ends = (-0.5, len(order) - 0.5)
+    ticks = even_ticks(len(order) - 1, lambda v: f"{v:g}")
     if one.topology is not None:
-        ticks = tuple((float(i), str(cpu)) for i, cpu in enumerate(one.order))
-    axis = [Axis(one.who, False, ticks, ends=ends) for _ in range(2)]
-    far = one.far
-    ends_of = (low, high) if metric.better == "lower" else (high, low)
-    dark, pale = (units.si_text(value, metric.unit) for value in ends_of)
+        ticks = tuple((float(i), str(cpu)) for i, cpu in enumerate(order))
+    axis = Axis(one.who, False, ticks, ends=ends)
+    dark, pale = (units.si_text(value, metric.unit) for value in ((low, high) if lower else (high, low)))
     series = [
         ChartSeries(
-            f"dark {dark} … pale {pale}", "cells",
-            tuple(float(place[a]) for a, _, _ in cells), tuple(float(place[b]) for _, b, _ in cells),
-            labels=tuple(f"{one.who}s {a} and {b}: {units.si_text(v, metric.unit)}" for a, b, v in cells),
-            shades=tuple(shades), role="series-1", names="legend",
+            f"dark {dark} … pale {pale}", "cells", tuple(xs), tuple(ys), labels=tuple(labels), shades=tuple(shades),
+            role="series-1", names="legend",
         )
     ]  # fmt: skip
     for border, role in one.borders:
         for x, y in (((border, border), ends), (ends, (border, border))):
             series.append(ChartSeries("", "line", x, y, role=role, names="none"))
-    if far:
+    if far := one.far:
+        at = [tuple(map(float, side)) for side in zip(*far, strict=True)]
+        names = tuple(_pair_text(pair) if n < MOST_NAMED else "" for n, pair in enumerate(far))
         series.append(
             ChartSeries(
-                "far from the others", "points", tuple(float(a) for a, _ in far), tuple(float(b) for _, b in far),
-                labels=tuple(_named(pair) if n < MOST_NAMED else "" for n, pair in enumerate(far)),
-                role="ink", marker="diamond", names="points",
+                "far from the others", "points", *at, labels=names, role="ink", marker="diamond", names="points"
             )
-        )  # fmt: skip
-    return Panel(axis[0], axis[1], tuple(series), title=one.name, height=1.5)
+        )
+    return Panel(axis, axis, tuple(series), title=one.name, height=1.5)
 
 
 def _rows(one: _Pairs, metric: Metric) -> list[tuple[str, ...]]:
@@ -207,31 +195,13 @@ def _rows(one: _Pairs, metric: Metric) -> list[tuple[str, ...]]:
     return [
         (
             one.name or metric.name,
-            _named(pair),
+            _pair_text(pair),
             units.si_text(value, metric.unit, 4),
             f"×{units.fixed_text(value / middle, 3)}" if middle else "",
             ("far" if pair in far else "") if one.topology is None else _shared(one.clusters, pair),
         )
         for pair, value in one.values.items()
     ]
-
-
-def _facts(one: _Pairs, metric: Metric) -> list[tuple[str, str]]:
-    facts = [(one.name or "all pairs", _span(one, metric))]
-    found = one.clusters
-    for cut in found.found if found else ():
-        told = found.names(cut.groups) if found else ""
-        ends = f"{units.si_text(cut.within, metric.unit)} within, {units.si_text(cut.between, metric.unit)} between"
-        facts.append((told or "groups that are not told", f"{groups_text(cut.groups)}: {ends}"))
-    if found and found.unseen:
-        facts.append(("told, but not seen", ", ".join(UNITS[unit] for unit in found.unseen)))
-    if one.far:
-        more = len(one.far) - MOST_NAMED
-        names = "; ".join(
-            f"{_named(pair)} {units.si_text(one.values[pair], metric.unit)}" for pair in one.far[:MOST_NAMED]
-        )
-        facts.append(("far from the others", f"{names}{f' and {more} more' if more > 0 else ''}"))
-    return facts
 
 
 def _span(one: _Pairs, metric: Metric) -> str:
@@ -241,7 +211,7 @@ def _span(one: _Pairs, metric: Metric) -> str:
     return f"{low} … {high}, median {middle}, {units.counted(len(one.values), 'pair')}"
 
 
-def _named(pair: _Pair) -> str:
+def _pair_text(pair: _Pair) -> str:
     return f"{pair[0]} and {pair[1]}"
 
 

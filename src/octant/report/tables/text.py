@@ -15,7 +15,7 @@ from octant.analysis.names import distinct_names
 from octant.analysis.program import OF_THE_SYSTEM
 from octant.program import is_program
 from octant.report import claims, results
-from octant.report.charts.bars.choice import choice_texts
+from octant.report.charts.bars.bars import choice_texts
 from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import clean, clean_lines, in_ascii
 from octant.report.screen.text import screen_lines, wrapped

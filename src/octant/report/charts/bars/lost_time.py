@@ -1,4 +1,4 @@
-"""Lost time: how much of all time went to interruptions of each length, and to which cause."""
+"""Lost time: the share of all time that interruptions of each length took, and its causes."""
 
 from __future__ import annotations
 
@@ -22,100 +22,92 @@ if TYPE_CHECKING:
     from octant.workload import LostTime
 
 SILENT = 0.001
-"""A share of lost time under which a sentence says all."""
-MANY = 4  # lanes beyond which each is a point of a strip
+"""Below this share of lost time, a sentence replaces the histogram."""
+MANY = 4  # with more lanes, each is a point of a strip
 _NAMED = 5  # of these the ones that lost most
 _BORDERS = (10e-6, 1e-3)  # s, between short, middle and long interruptions
 _PARTS = ("under 10 µs", "10 µs to 1 ms", "over 1 ms")
 _DECADES = tuple((10.0**n, si_ticks("s")(10.0**n)) for n in range(-7, 1))
 _ROLES: Mapping[str, Role] = {
-    "other processes": "series-2",
-    "oversubscription": "series-2",
-    "unexplained": "series-1",
-    "work": "faint",
-}
+    "other processes": "series-2", "oversubscription": "series-2", "unexplained": "series-1", "work": "faint",
+}  # fmt: skip
 """Of causes; the others are grey."""
 
 
 def lost_time(cells: MeasuredCells, shown: LostTime) -> Picture | None:
-    """Of the figure of the table with the most lanes its interruptions by length; of all of them where time went.
+    """Draw interruptions by length of the figure of the table with the most lanes, and causes of all its figures.
 
     `None` without a measured figure.
     """
-    workload, figures = cells.workload, cells.figures
-    every = [one for one in figures if one.show.table and one.value and any(launch.lanes for launch in one.counted)]
+    every = [one for one in cells.figures if one.show.table and one.value and any(of.lanes for of in one.counted)]
     if not every:
         return None
     widest = max(every, key=lambda one: len(one.counted[0].lanes))
     kept = thin(every, MOST_BARS)
-    panels = (*_by_length(widest), _stacks(kept))
-    value, headline = widest.value, claims.figure_texts(widest).number
-    lost = f"{headline}{claims.NARROW}%"
-    silent = value is not None and value.middle < SILENT
-    sentence = f"Under 0.1{claims.NARROW}% of the time was lost." if silent else f"{lost} of the time was lost."
-    how = "" if silent else " Height is time, not the number of interruptions."
+    lost = f"Under 0.1{claims.NARROW}%" if _is_silent(widest) else f"{_headline(widest)}{claims.NARROW}%"
+    sentence = f"{lost} of the time was lost."
+    how = "" if _is_silent(widest) else " Height is time, not the number of interruptions."
+    found = causes(widest)
+    parts = [(name, text) for name, _, text in _cause_texts(widest, found)] if found else []
+    facts = [*parts]
+    if not _is_silent(widest):  # over all lanes, of which the picture may show one
+        of = "of all: " * (len({(lane.rank, lane.thread) for lane in _lanes(widest)}) > MANY)
+        facts = [*((of + part, text) for part, text in zip(_PARTS, _part_texts(widest), strict=True)), *parts]
+    words = f" Of all time: {', '.join(f'{text} {name}' for name, text in parts)}." if parts else ""
     return Picture(
         "lost-time", shown.title or "Time lost",
-        f"{workload.summary}. {sentence}{how}" + thinned_text(len(kept), len(every), "figures"),
-        panels,
-        ("figure", "what", "share of all time"),
-        tuple(row for one in kept for row in _rows(one)),
-        f"{sentence} {_causes_text(widest)}".strip(),
-        (() if silent else _part_facts(widest)) + _cause_facts(widest),
-        width=564,
+        f"{cells.workload.summary}. {sentence}{how}" + thinned_text(len(kept), len(every), "figures"),
+        (*_length_panels(widest), _cause_panel(kept)), ("figure", "what", "share of all time"),
+        tuple(row for one in kept for row in _rows(one)), sentence + words, tuple(facts), width=564,
     )  # fmt: skip
+
+
+def _is_silent(figure: Figure) -> bool:
+    return figure.value is None or figure.value.middle < SILENT
 
 
 def _lanes(figure: Figure) -> list[LaneTime]:
     return [lane for launch in figure.counted for lane in launch.lanes]
 
 
-def _by_length(figure: Figure) -> tuple[Panel, ...]:
-    """Of several ranks or threads together; of many, of the one that lost most, and the share of each."""
-    lanes = _lanes(figure)
+def _length_panels(figure: Figure) -> tuple[Panel, ...]:
+    """Draw several ranks or threads together; of many, the one that lost most, and the share of each."""
     places: dict[tuple[int, int], list[LaneTime]] = {}
-    for lane in lanes:
+    for lane in _lanes(figure):
         places.setdefault((lane.rank, lane.thread), []).append(lane)
-    if figure.value is None or figure.value.middle < SILENT:
+    if _is_silent(figure):
         return ()
     if len(places) <= MANY:
-        return (_histogram(lanes, "Share of all time that was lost, %", _part_texts(figure)),)
+        return (_histogram(_lanes(figure), "Share of all time that was lost, %", _part_texts(figure)),)
     noun = "rank" if len({rank for rank, _ in places}) > 1 else "thread"
     shares = sorted((sum(share_by_length(mine)), place) for place, mine in places.items())
+    names = [f"{noun} {place[noun == 'thread']}" for _, place in shares]
     most, worst = shares[-1]
-    name = f"{noun} {worst[noun == 'thread']}"
-    title = f"Share of the time of {name} that was lost, %"
     parts = claims.part_texts(_sums(places[worst]), claims.number_texts(most, "1", share=True).number)
-    labels = [f"{noun} {place[noun == 'thread']}" for _, place in shares]
     strip = ChartSeries(
         f"{noun}s", "points", tuple(map(float, range(1, len(shares) + 1))), tuple(100 * share for share, _ in shares),
-        labels=tuple("" if len(shares) - i > _NAMED else label for i, label in enumerate(labels)), names="points",
+        labels=tuple("" if len(shares) - i > _NAMED else name for i, name in enumerate(names)), names="points",
         role="series-1", marker="circle",
     )  # fmt: skip
-    ends = tuple((float(n), str(n)) for n in (1, len(shares)))
-    return (
-        _histogram(places[worst], title, parts),
-        Panel(
-            Axis(f"{noun}s in the order of their loss", False, ends),
-            Axis(f"Share of the time of each {noun} that was lost, %", False, _percents(100 * most), "%"),
-            (strip,), height=0.7,
-        ),
-    )  # fmt: skip
+    ticks = tuple((float(n), str(n)) for n in (1, len(shares)))
+    axes = (
+        Axis(f"{noun}s in the order of their loss", False, ticks),
+        Axis(f"Share of the time of each {noun} that was lost, %", False, _percents(100 * most), "%"),
+    )
+    title = f"Share of the time of {names[-1]} that was lost, %"
+    return _histogram(places[worst], title, parts), Panel(*axes, (strip,), height=0.7)
 
 
 def _histogram(lanes: Sequence[LaneTime], title: str, parts: Sequence[str]) -> Panel:
     heights = [100 * share for share in share_by_length(lanes)]
     middles = tuple((low * high) ** 0.5 for low, high in pairwise(EDGES_S))
-    borders = (EDGES_S[0], *_BORDERS, EDGES_S[-1])
+    spans = zip(pairwise((EDGES_S[0], *_BORDERS, EDGES_S[-1])), parts, _PARTS, strict=True)
     return Panel(
         Axis("length of one interruption", True, _DECADES, "s", ends=(EDGES_S[0], EDGES_S[-1])),
         Axis(title, False, _percents(max(heights)), "%"),
         (ChartSeries("lost", "bars", middles, tuple(heights), role="series-1", names="none"),),
         tuple(Mark(border, "") for border in _BORDERS),
-        regions=tuple(
-            Region(low, high, (text, part))
-            for (low, high), text, part in zip(pairwise(borders), parts, _PARTS, strict=True)
-        ),
+        regions=tuple(Region(*span, (text, part)) for span, text, part in spans),
     )
 
 
@@ -125,15 +117,11 @@ def _percents(most: float) -> tuple[tuple[float, str], ...]:
 
 
 def _sums(lanes: Sequence[LaneTime]) -> list[float]:
-    """Shares that short, middle and long interruptions took."""
-    shares = list(zip(EDGES_S, share_by_length(lanes), strict=False))
-    short, long = _BORDERS
-    eps = 1 + 1e-9
-    return [
-        sum(share for edge, share in shares if edge * eps < short),
-        sum(share for edge, share in shares if short <= edge * eps < long),
-        sum(share for edge, share in shares if edge * eps >= long),
-    ]
+    """Return the shares of short, middle and long interruptions."""
+    sums = [0.0, 0.0, 0.0]
+    for edge, share in zip(EDGES_S, share_by_length(lanes), strict=False):
+        sums[sum(edge * (1 + 1e-9) >= border for border in _BORDERS)] += share
+    return sums
 
 
 def _part_texts(figure: Figure) -> list[str]:
@@ -141,66 +129,46 @@ def _part_texts(figure: Figure) -> list[str]:
 
 
 def _headline(figure: Figure) -> str:
-    """The share that was lost, in percent as the table has it; on a silent machine to two decimals."""
+    """Return the share that was lost, in percent as the table has it; on a silent machine to two decimals."""
     value = figure.value
-    silent = value is not None and value.middle < SILENT
-    return f"{100 * value.middle:.2f}" if value and silent else claims.figure_texts(figure).number
+    return f"{100 * value.middle:.2f}" if value and _is_silent(figure) else claims.figure_texts(figure).number
 
 
-def _cause_texts(figure: Figure, found: Causes) -> list[tuple[str, float, str]]:
-    """Each cause that took time, with its share and in words that add up to the headline, then the work, to 100 %."""
-    headline = _headline(figure)
-    texts = claims.part_texts([share for _, share in found.parts], headline)
-    causes_ = [(name, share, text) for (name, share), text in zip(found.parts, texts, strict=True)]
+def _cause_texts(figure: Figure, known: Causes) -> list[tuple[str, float, str]]:
+    """Return each cause that took time, with its share and a text, then the work; the texts add up to 100 %."""
+    texts = claims.part_texts([share for _, share in known.parts], _headline(figure))
     numbers = [text.partition(claims.NARROW)[0] for text in texts]
     places = len(numbers[0].partition(".")[2])
     work = f"{100 - sum(map(float, numbers)):.{places}f}{claims.NARROW}%"
-    taken = [cause for cause, number in zip(causes_, numbers, strict=True) if float(number)]
-    return [*taken, ("work", 1 - found.lost, work)]
+    taken = zip(known.parts, texts, numbers, strict=True)
+    return [*((*part, text) for part, text, number in taken if float(number)), ("work", 1 - known.lost, work)]
 
 
-def _stacks(figures: Sequence[Figure]) -> Panel:
-    """A bar for each figure; the texts of a single one stand at its parts."""
-    found = [(one, _cause_texts(one, of)) for one in figures for of in [causes(one)] if of]
-    parts = [{name: (share, text) for name, share, text in texts} for _, texts in found]
+def _cause_panel(figures: Sequence[Figure]) -> Panel:
+    """Draw a bar per figure; the texts of a single one are in the legend."""
+    known = [(one, _cause_texts(one, of)) for one in figures for of in [causes(one)] if of]
+    parts = [{name: (share, text) for name, share, text in texts} for _, texts in known]
     order = [name for name, _ in Causes(0.0, 0.0, 0.0, 0.0, 0.0, oversubscribed=1.0).parts]
-    series = []
-    for name in [*(name for name in order if any(name in of for of in parts)), "work"]:
-        shares = tuple(100 * of[name][0] if name in of else 0.0 for of in parts)
-        text = f"{parts[0][name][1]} {name}" if len(found) == 1 else name
-        labels = tuple(of[name][1] if name in of else "" for of in parts) if len(found) > 1 else ()
-        places = tuple(map(float, range(len(found))))
-        role = _ROLES.get(name, "grey")
-        series.append(ChartSeries(text, "stack", shares, places, labels=labels, role=role, names="legend"))
-    rows = tuple((float(i), short_name(one) if len(found) > 1 else "") for i, (one, _) in enumerate(found))
-    return Panel(
-        Axis("", False, (), "%", ends=(0.0, 100.0)), Axis("", False, rows, down=True), tuple(series),
-        title="Where the time went",
-    )  # fmt: skip
+    alone, series = len(known) == 1, []
+    for name in [*(name for name in order if any(name in mine for mine in parts)), "work"]:
+        shares, texts = zip(*(mine.get(name, (0.0, "")) for mine in parts), strict=True) if parts else ((), ())
+        series.append(
+            ChartSeries(
+                f"{texts[0]} {name}" if alone else name, "stack", tuple(100 * share for share in shares),
+                tuple(map(float, range(len(known)))), labels=() if alone else texts, role=_ROLES.get(name, "grey"),
+                names="legend",
+            )
+        )  # fmt: skip
+    rows = tuple((float(i), "" if alone else short_name(one)) for i, (one, _) in enumerate(known))
+    across = Axis("", False, (), "%", ends=(0.0, 100.0))
+    return Panel(across, Axis("", False, rows, down=True), tuple(series), title="Causes of lost time")
 
 
 def _rows(figure: Figure) -> list[tuple[str, ...]]:
-    name, found = short_name(figure), causes(figure)
-    stretches = zip(pairwise(EDGES_S), share_by_length(_lanes(figure)), strict=True)
-    rows: list[tuple[str, ...]] = [
-        (name, f"{units.si_text(low, 's')} to {units.si_text(high, 's')}", f"{100 * share:.3g}{claims.NARROW}%")
-        for (low, high), share in stretches
-        if share
-    ]
-    return rows + [(name, cause, text) for cause, _, text in (_cause_texts(figure, found) if found else [])]
-
-
-def _part_facts(figure: Figure) -> tuple[tuple[str, str], ...]:
-    """The sums over all lanes, which are not those of the picture where it shows one of many."""
-    of = "of all: " * (len({(lane.rank, lane.thread) for lane in _lanes(figure)}) > MANY)
-    return tuple((of + part, text) for part, text in zip(_PARTS, _part_texts(figure), strict=True))
-
-
-def _cause_facts(figure: Figure) -> tuple[tuple[str, str], ...]:
-    found = causes(figure)
-    return tuple((name, text) for name, _, text in _cause_texts(figure, found)) if found else ()
-
-
-def _causes_text(figure: Figure) -> str:
-    words = [f"{text} {name}" for name, text in _cause_facts(figure)]
-    return f"Of all time: {', '.join(words)}." if words else ""
+    name, known = short_name(figure), causes(figure)
+    rows: list[tuple[str, ...]] = []
+    for (low, high), share in zip(pairwise(EDGES_S), share_by_length(_lanes(figure)), strict=True):
+        if share:
+            span = f"{units.si_text(low, 's')} to {units.si_text(high, 's')}"
+            rows.append((name, span, f"{100 * share:.3g}{claims.NARROW}%"))
+    return rows + [(name, cause, text) for cause, _, text in (_cause_texts(figure, known) if known else [])]
