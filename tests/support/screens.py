@@ -31,7 +31,7 @@ TILES = (
               142e-9, 164e-9, 190e-9, ("153", "212")),
         ShareBar("comparison", (("base pages", 0.7),)),
         f"70{NARROW}% of the 234{NARROW}ns with base pages; no limit known",
-        (f"L1 2.32{NARROW}ns", f"L2 7.29{NARROW}ns", "no plateau of an L3 seen"), 9,
+        (f"L1 2.32{NARROW}ns", f"L2 7.29{NARROW}ns", "no plateau of an L3 detected"), 9,
     ),
     Tile(
         "Messages", "8 B in a node, one way", "", "1.51", "µs",

@@ -73,7 +73,7 @@ def test_side_text_lists_plateaus_edges_and_page_sizes() -> None:
     found = facts(ladder())
     assert found["L2"] == "70.0 GB/s, ends between 2 MiB and 4 MiB; 5.20 ns, ends between 2 MiB and 4 MiB"
     assert found["huge pages"] == "× 1.30 as fast as base pages at 256 MiB"
-    assert found["reach of the TLB"] == "base pages stay behind by more than × 1.10 from 4 MiB on"
+    assert found["reach of the TLB"] == "base pages are slower by more than × 1.10 from 4 MiB on"
 
 
 def test_the_table_says_what_the_curves_do() -> None:
@@ -105,7 +105,7 @@ def test_a_level_that_shows_no_plateau_is_told(monkeypatch: pytest.MonkeyPatch) 
     summary = summarise(run)
     picture = picture_of(summary, "ladder")
     assert levels(picture.panels[0]) == ["L1 1.67 ns", "L2 5.20 ns", "memory 110 ns"]
-    assert facts(picture)["L3"] == "32 MiB stated; no plateau of an L3 seen"
+    assert facts(picture)["L3"] == "32 MiB stated; no plateau of an L3 detected"
 
 
 def test_a_level_that_one_ladder_alone_shows_is_told_of_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,7 +291,7 @@ def test_lines_of_several_places_are_told_apart_by_them() -> None:
 
 def test_over_a_thousand_points_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(curve, "MOST_MARKS", 3)
-    assert "the least, median and greatest in each column" in halo_curve([1, 2, 4, 8]).caption
+    assert "each pixel column has minimum, median and maximum" in halo_curve([1, 2, 4, 8]).caption
 
 
 def test_groups_of_ranks_are_a_band_of_quartiles() -> None:

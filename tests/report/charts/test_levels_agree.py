@@ -130,7 +130,7 @@ def pictures(summary: Summary) -> tuple[Picture, Picture]:
     return found[0], found[1]
 
 
-SAID = re.compile(r"(?:; |^)(no plateau of an L3 seen|L3 seen in \w+ only|L3 not distinguishable from .+)$")
+SAID = re.compile(r"(?:; |^)(no plateau of an L3 detected|L3 detected in \w+ only|L3 not distinguishable from .+)$")
 
 
 @pytest.mark.parametrize("seed", range(24))

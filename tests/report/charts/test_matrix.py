@@ -145,5 +145,5 @@ def test_hardware_threads_have_lines_between_what_is_told_and_their_groups_are_n
 def test_groups_that_are_not_told_are_said_to_be_so() -> None:
     picture = of_threads(flat())
     assert picture is not None
-    assert {name for name, _ in picture.facts} == {"all pairs", "groups that are not told"}
+    assert {name for name, _ in picture.facts} == {"all pairs", "groups that are not reported"}
     assert not any(one.kind == "line" for one in picture.panels[0].series)

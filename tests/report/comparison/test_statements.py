@@ -285,7 +285,7 @@ def test_five_hundred_rows_are_folded_to_the_first_and_all_stand_in_the_table() 
     picture = ratios(rows, 0.03, ("r", "f", "v"))
     assert len(picture.panels[0].y.ticks) == MOST_BARS
     assert len(picture.rows) == 500
-    assert f"{MOST_BARS} of 500 rows are drawn" in picture.caption
+    assert f"Of 500 rows, {MOST_BARS} are drawn" in picture.caption
 
 
 def test_control_characters_of_names_reach_no_terminal() -> None:

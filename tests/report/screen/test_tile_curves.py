@@ -56,7 +56,7 @@ def test_a_level_that_is_not_seen_is_said_and_renames_no_other() -> None:
     assert text == "1 core: L1 2.00\u202fns, L2 7.00\u202fns; L3 not distinguishable from memory"
     slope = {size: 7.0 * (180 / 7) ** (i / 4) for i, size in enumerate(SIZES[9:13], 1)}
     (text,) = shown(ladder({size: slope.get(size, of(size, levels)) for size in SIZES}))
-    assert text == "1 core: L1 2.00\u202fns, L2 7.00\u202fns; no plateau of an L3 seen"
+    assert text == "1 core: L1 2.00\u202fns, L2 7.00\u202fns; no plateau of an L3 detected"
 
 
 def test_a_level_of_disputed_size_that_is_seen_is_not_called_unseen() -> None:

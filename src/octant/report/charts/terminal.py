@@ -90,7 +90,7 @@ def _rows(panel: Panel, width: int) -> list[str]:
                 lines.append(f"{head:<{wide}} {LETTERS[number % 26]} {_track(one, place, panel, across, columns)}")
                 head = ""
         lines += [f"{head:<{wide}} {words}"[:width]] * bool(words or head)
-    axis = f"{'':{wide}}   {_between(*(_short(value, panel.x) for value in (across.low, across.high)), columns)}"
+    axis = f"{'':{wide}}   {_between(_short(across.low, panel.x), _short(across.high, panel.x), columns)}"
     return [*lines, axis[:width], *_names(LETTERS, panel, width)]
 
 

@@ -83,8 +83,8 @@ def templates(clean: Clean = str) -> Environment:
     environment.filters["percent"] = units.percent_text
     environment.filters["narrow"] = units.unbroken
     environment.globals.update(
-        signs=SIGNS, counted=units.counted, spanned=spanned, leading_share=leading_share, svg=_picture_svg, widths=draw.widths,
-        strip_svg=inline.strip_svg, bar_svg=inline.bar_svg,
+        signs=SIGNS, counted=units.counted, spanned=spanned, leading_share=leading_share, svg=_picture_svg,
+        widths=draw.widths, strip_svg=inline.strip_svg, bar_svg=inline.bar_svg,
     )  # fmt: skip
     return environment
 

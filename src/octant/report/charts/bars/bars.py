@@ -164,7 +164,7 @@ def choice(cells: MeasuredCells, shown: Choice) -> Picture | None:
 
 
 def choice_texts(figures: Iterable[Figure], knob: str) -> list[str]:
-    """Return lines: `8 B, single: isend-mprobe best (712 ns); as good: sendrecv; worst ordered, ×2.6 [2.4, 2.8] of that`."""
+    """Return a line per case: `8 B, single: isend-mprobe best (712 ns); as good: sendrecv; worst ordered, ×2.6`."""
     texts = []
     for one in choices(figures, knob):
         case, also = case_text(one), names(one.as_good, knob)

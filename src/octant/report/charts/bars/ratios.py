@@ -83,9 +83,7 @@ def ratios(
         regions=(Region(low, 1.0, (worse,)), Region(1.0, high, (better,))),
         columns=tuple(_column(name, n, n == len(columns) - 1, drawn) for n, name in enumerate(columns)),
     )
-    caption = (
-        "Right of 1 is better. The line is the interval; differences beyond the ticks are detected in 80 % of cases."
-    )
+    caption = "Right of 1 is better. Lines are intervals; differences beyond the ticks are detected in 80 % of cases."
     if len(rows) > len(drawn):
         caption += (
             f" Of {len(rows)} rows, {len(drawn)} are drawn: the first {_FIRST}, the last {_LAST}, and some between."

@@ -1,4 +1,4 @@
-"""Curves of a run: a metric along a knob or another metric, with its limits; and helpers that pictures of curves share."""
+"""Curves of a run: a metric along a knob or another metric, with its limits; and what pictures of curves share."""
 
 from __future__ import annotations
 
@@ -9,17 +9,8 @@ from octant import units
 from octant.analysis.levels import disputed_levels, stated_sizes
 from octant.analysis.names import picture_title
 from octant.report import claims
-from octant.report.charts.curves.figure_curves import (
-    MOST_SERIES,
-    ROLES,
-    Along,
-    FigureCurve,
-    along,
-    dressed,
-    lead_somewhere,
-    lines_of,
-    zero_place,
-)
+from octant.report.charts.curves import figure_curves as curves
+from octant.report.charts.curves.figure_curves import MOST_SERIES, Along, FigureCurve
 from octant.report.charts.layout.series import MOST_MARKS
 from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, ChartSeries, Mark, Panel, Picture, thin
 from octant.report.charts.texts import picture_texts
@@ -39,11 +30,11 @@ if TYPE_CHECKING:
 def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     """Draw a metric along x; return `None` if no line has two places."""
     workload, figures = cells.workload, cells.figures
-    metric, x = workload.metric(shown.y), along(workload, figures, shown.x, shown.along)
-    every = lines_of(cells.figure, x, figures, shown.y, shown.each)
+    metric, x = workload.metric(shown.y), curves.along(workload, figures, shown.x, shown.along)
+    every = curves.lines_of(cells.figure, x, figures, shown.y, shown.each)
     lines = thin(every, MOST_LINES)
     xs = sorted({at for line in lines for at in line.xs})
-    if not lead_somewhere(every) or (x.metric and shown.each and len(xs) == 1):  # nothing lies along it
+    if not curves.lead_somewhere(every) or (x.metric and shown.each and len(xs) == 1):  # nothing lies along it
         return None
     marks = cache_marks(cells.ladders.machine, xs[0], xs[-1]) if shown.marks == "caches" else ()
     models = models_of(cells.modelled, lines)
@@ -53,7 +44,7 @@ def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     panels = []
     for first in range(0, len(lines), MOST_SERIES):
         group = lines[first : first + MOST_SERIES]
-        dressed_lines = dressed(group, xs, len(lines) > 1, across.log)
+        dressed_lines = curves.dressed(group, xs, len(lines) > 1, across.log)
         series = (*dressed_lines, *limits_of(group), *dressed_models(models[first:]))
         panels.append(Panel(across, upright, series, marks))
     words = [] if x.metric else [
@@ -90,7 +81,7 @@ def along_axis(x: Along, xs: Sequence[float]) -> Axis:
     """Return the axis along curves with its ticks; `xs` ascend. A size of 0 is left of a gap."""
     if x.sized:
         ticks = size_ticks([at for at in xs if at > 0] or [1.0])
-        return Axis(x.title, True, ((zero_place(xs), "0"), *ticks) if xs[0] == 0 else ticks, "B")
+        return Axis(x.title, True, ((curves.zero_place(xs), "0"), *ticks) if xs[0] == 0 else ticks, "B")
     if x.metric:
         return value_axis(x.title, xs, x.metric.unit)
     if xs[0] > 0:
@@ -156,7 +147,7 @@ def models_of(modelled: Modelled | None, lines: Sequence[FigureCurve]) -> list[C
 
 def dressed_models(models: Sequence[ChartSeries | None]) -> list[ChartSeries]:
     """Return the model's lines of a panel in the colours of the measured ones; the first is named."""
-    known = [replace(one, role=role) for one, role in zip(models, ROLES, strict=False) if one]
+    known = [replace(one, role=role) for one, role in zip(models, curves.ROLES, strict=False) if one]
     return [replace(one, names="legend") if one is known[0] else one for one in known]
 
 

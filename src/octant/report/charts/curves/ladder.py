@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING
 from octant.analysis.levels import stated_sizes
 from octant.analysis.plateaus import APART, reach
 from octant.report import claims
-from octant.report.charts.curves.curve import (
-    along_axis,
-    cache_marks,
-    how_to_read,
-    listed,
-    size_text,
-    span_text,
-    table_rows,
-    value_axis,
-)
+from octant.report.charts.curves import curve as shared
 from octant.report.charts.curves.figure_curves import FigureCurve, dressed
 from octant.report.charts.picture import Band, LevelLine, Mark, Note, Panel, Picture
 from octant.report.charts.texts import picture_texts
@@ -50,7 +41,7 @@ def ladder(ladders: Ladders) -> Picture | None:
         return None
     lines = [line for one in shown for line in one.lines]
     xs = sorted({at for line in lines for at in line.xs})
-    marks = cache_marks(machine, xs[0], xs[-1])
+    marks = shared.cache_marks(machine, xs[0], xs[-1])
     plateaus = sorted(((one, level) for one in shown for level in one.curve.plateaus), key=lambda pair: pair[1].last)
     by_name: dict[str, list[tuple[MeasuredLadder, NamedPlateau]]] = {}
     for one, level in plateaus:
@@ -59,10 +50,10 @@ def ladder(ladders: Ladders) -> Picture | None:
     for level in stated_sizes(machine):
         texts = dict.fromkeys(ladders.missing_text(one.curve, one.metric, level) for one in shown)
         is_unnamed = any(one.curve.verdict(level) == "unnamed" for one in shown)
-        caches.append((level, size_text(machine, level), is_unnamed, list(filter(None, texts))))
+        caches.append((level, shared.size_text(machine, level), is_unnamed, list(filter(None, texts))))
     pages = list(filter(None, map(_page_ratios, shown)))
     texts = picture_texts(
-        "ladder", panels=shown, span=span_text, level=_level_text, least=xs[0], most=xs[-1], reading=how_to_read(lines),
+        "ladder", panels=shown, span=shared.span_text, level=_level_text, least=xs[0], most=xs[-1], reading=shared.how_to_read(lines),
         threads=sorted({len(figure.point.hardware_threads) for line in lines for figure in line.figures}),
         shared=any(len(level.levels) > 1 for _, level in plateaus), marks=marks, by_name=by_name, pages=pages,
         apart=APART, caches=caches, kept=len(lines), total=len(lines) + sum(one.left_out for one in shown),
@@ -82,8 +73,8 @@ def _panel(one: MeasuredLadder, xs: Sequence[float], marks: tuple[Mark, ...]) ->
         x, ratio = pages.ratios[-1]
         notes.append(Note(x, dict(pages.base.points)[x], claims.ratio(ratio)))
     return Panel(
-        along_axis(one.x, xs),
-        value_axis(one.metric.name, [y for line in one.lines for y in line.ys], one.metric.unit, log=True),
+        shared.along_axis(one.x, xs),
+        shared.value_axis(one.metric.name, [y for line in one.lines for y in line.ys], one.metric.unit, log=True),
         dressed(one.lines, xs, len(one.lines) > 1, at_zero=True),
         marks,
         one.title,
@@ -113,7 +104,7 @@ def _page_ratios(one: MeasuredLadder) -> _PageRatios | None:
 
 
 def _rows(one: MeasuredLadder, line: FigureCurve) -> Iterable[tuple[str, ...]]:
-    kept = listed(line)
-    for x, (name, *cells) in zip(kept.xs, table_rows(kept, one.x), strict=True):
+    kept = shared.listed(line)
+    for x, (name, *cells) in zip(kept.xs, shared.table_rows(kept, one.x), strict=True):
         plateau = one.curve.at(x) if line is one.lines[0] else None
         yield f"{one.title}, {one.metric.name}", name, *cells, plateau.name if plateau else ""

@@ -11,15 +11,8 @@ import numpy as np
 from octant.analysis.segments import TRUSTED, hot_and_cold, segments, with_causes
 from octant.report import claims
 from octant.report.charts.curves import curve as shared
-from octant.report.charts.curves.figure_curves import (
-    MOST_SERIES,
-    Along,
-    FigureCurve,
-    along,
-    dressed,
-    lead_somewhere,
-    lines_of,
-)
+from octant.report.charts.curves import figure_curves as curves
+from octant.report.charts.curves.figure_curves import Along, FigureCurve, dressed
 from octant.report.charts.picture import ChartSeries, Mark, Note, Panel, Picture, Region, thin
 from octant.report.charts.texts import picture_texts
 from octant.report.charts.ticks import even_ticks, with_unit
@@ -42,12 +35,12 @@ _BUFFERS = "buffers"  # the knob that separates hot curves from cold ones
 def messages(cells: MeasuredCells, shown: Messages) -> Picture | None:
     """Draw time above bandwidth over one axis; `None` if no line has two lengths. The longest line has segments."""
     workload, figures = cells.workload, cells.figures
-    metric, x = workload.metric(), along(workload, figures, shown.x, shown.along)
-    every = lines_of(cells.figure, x, figures, each=shown.each)
-    if not lead_somewhere(every):
+    metric, x = workload.metric(), curves.along(workload, figures, shown.x, shown.along)
+    every = curves.lines_of(cells.figure, x, figures, each=shown.each)
+    if not curves.lead_somewhere(every):
         return None
-    times = sorted(thin(every, MOST_SERIES), key=lambda line: -len(line.xs))
-    named = {line.name: line for line in lines_of(cells.figure, x, figures, shown.rate, shown.each)}
+    times = sorted(thin(every, curves.MOST_SERIES), key=lambda line: -len(line.xs))
+    named = {line.name: line for line in curves.lines_of(cells.figure, x, figures, shown.rate, shown.each)}
     rates = [named[line.name] for line in times if line.name in named]
     xs = sorted({at for line in times for at in line.xs})
     parts = _segments(cells.ladders.shown_sizes(), times)

@@ -177,8 +177,8 @@ def _rows(ladders: Ladders, panel: _Roofline) -> list[tuple[str, ...]]:
         plateau = "" if value is None else f"plateau of the ladder: {claims.quantity(value, 'B/s')}"
         rate = f"{units.si_text(slope.bytes_per_s, 'B/s')} of traffic"
         rows.append((cores, f"roof: {slope.level}", "", rate, "", plateau))
-    for flat in panel.roofs.flats:
-        rows.append((cores, f"roof: {flat.name}", "", units.si_text(flat.flops_per_s, "flop/s"), "", ""))
+    flats = [(flat.name, units.si_text(flat.flops_per_s, "flop/s")) for flat in panel.roofs.flats]
+    rows += [(cores, f"roof: {name}", "", rate, "", "") for name, rate in flats]
     for one in panel.kernels:
         name, rate = short_name(one.figure, with_place=False), units.si_text(one.rate, "flop/s")
         share = "not measurable" if one.figure.invalid else _share_text(one)

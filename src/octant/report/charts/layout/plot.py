@@ -6,20 +6,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from octant.report.charts.layout import frame
 from octant.report.charts.layout import scale as scales
 from octant.report.charts.layout.fonts import cut, text_width, wrap
-from octant.report.charts.layout.frame import (
-    PITCH,
-    LegendEntry,
-    PanelPlace,
-    draw_bands,
-    draw_head,
-    draw_marks,
-    half_of_last,
-    legend,
-    regions,
-    x_axis,
-)
+from octant.report.charts.layout.frame import LegendEntry, PanelPlace
 from octant.report.charts.layout.labels import ABOVE, BELOW, Box, Spot, Text
 from octant.report.charts.layout.scale import has_place
 from octant.report.charts.layout.series import draw_series
@@ -60,7 +50,7 @@ def draw_plots(sheet: Sheet, place: PanelPlace, panels: Sequence[Panel], looks: 
     names = [series_names(panel, mine, place, h) for panel, mine, h in zip(panels, looks, heights, strict=True)]
     ticks = (text_width(text, place.small) for panel in panels for _, text in panel.y.ticks)
     left = place.left + max(ticks, default=0.0) + 8
-    right = place.right - max(half_of_last(axis, place), *(one.width for one in names))
+    right = place.right - max(frame.half_of_last(axis, place), *(one.width for one in names))
     values = [value for panel in panels for value in scales.x_values(panel)]
     bars = any(one.kind in ("bars", "line") for panel in panels for one in panel.series)
     across = scales.scale(axis, values, left, right, 0 if bars else 8)
@@ -72,18 +62,18 @@ def draw_plots(sheet: Sheet, place: PanelPlace, panels: Sequence[Panel], looks: 
         at = replace(place, top=bottom + 14 * bool(number))
         bottom = _draw(sheet, at, replace(panel, marks=marks), mine, one, across, heights[number])
         is_last = number == len(panels) - 1
-        bottom = x_axis(sheet, place, axis if is_last else replace(axis, ticks=(), title=""), across, bottom)
+        bottom = frame.x_axis(sheet, place, axis if is_last else replace(axis, ticks=(), title=""), across, bottom)
         entries += [entry for entry in _entries(panel, mine, one) if entry not in entries]
-    return legend(sheet, place, entries, left, bottom + 6)
+    return frame.legend(sheet, place, entries, left, bottom + 6)
 
 
 def _draw(
     sheet: Sheet, place: PanelPlace, panel: Panel, looks: Sequence[Look], names: SeriesNames, x: Scale, height: float
 ) -> float:
     """Draw one panel above its x axis; return the height of the axis, px."""
-    top = draw_head(sheet, place, panel, panel.y.title, x) + 6
+    top = frame.draw_head(sheet, place, panel, panel.y.title, x) + 6
     feet = [region for region in panel.regions if region.place == "bottom"]
-    foot = place.size * PITCH * max(len(region.lines) for region in feet) + 6 if feet else 0.0
+    foot = place.size * frame.PITCH * max(len(region.lines) for region in feet) + 6 if feet else 0.0
     low = any(one.kind == "bars" for one in panel.series) or (not panel.y.log and not panel.y.ends)
     y = scales.scale(panel.y, scales.y_values(panel), top + height - foot, top, 0 if low else 6)
     plot, base = Plot(sheet, place, panel, looks, x, y), top + height
@@ -95,7 +85,7 @@ def _draw(
     for line in levels:
         sheet.field.add_line(line)
     _draw_guides(plot, base)
-    regions(sheet, place, feet, x, base - foot - 2)
+    frame.regions(sheet, place, feet, x, base - foot - 2)
     write_names(sheet, place, names, x, y)
     for level in panel.levels:
         _label_level(plot, level)
@@ -126,11 +116,11 @@ def _entries(panel: Panel, looks: Sequence[Look], names: SeriesNames) -> Iterabl
 def _draw_ground(plot: Plot, base: float) -> None:
     """Draw bands, the grid at labelled ticks, and lines across."""
     sheet, x, y, small = plot.sheet, plot.x, plot.y, plot.place.small
-    draw_bands(sheet, plot.panel, x, [(y.end, base)])
+    frame.draw_bands(sheet, plot.panel, x, [(y.end, base)])
     ticks = scales.ticks_up(plot.panel.y, y, small + 3)
     sheet.path("grid", "".join(open_line([(x.begin, at), (x.end, at)]) for at, _ in ticks if abs(at - base) > 0.5))
     sheet.text(*(Text(x.begin - 8, at + 0.36 * small, text, small, "soft", "end") for at, text in ticks))
-    draw_marks(sheet, plot.panel, x, [(y.end - 4, base)])
+    frame.draw_marks(sheet, plot.panel, x, [(y.end - 4, base)])
 
 
 def _label_level(plot: Plot, level: LevelLine) -> None:

@@ -9,18 +9,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from octant.report.charts.layout import frame
 from octant.report.charts.layout import scale as scales
 from octant.report.charts.layout.fonts import cut, text_width, wrap
-from octant.report.charts.layout.frame import (
-    LegendEntry,
-    PanelPlace,
-    draw_bands,
-    draw_head,
-    draw_marks,
-    half_of_last,
-    legend,
-    x_axis,
-)
+from octant.report.charts.layout.frame import LegendEntry, PanelPlace
 from octant.report.charts.layout.labels import Box, Text
 from octant.report.charts.layout.scale import value_text
 from octant.report.charts.layout.series import arrow, mark_kind, point_title
@@ -93,24 +85,24 @@ def draw_rows(sheet: Sheet, place: PanelPlace, panel: Panel, looks: Sequence[Loo
     layout = _layout(sheet, place, panel, looks)
     from_zero = any(one.kind in ("across", "stack") for one in panel.series)
     across = scales.scale(panel.x, scales.x_values(panel), layout.left, layout.right, 0 if from_zero else 8)
-    top = draw_head(sheet, place, panel, "" if panel.title else panel.x.title, across)
+    top = frame.draw_head(sheet, place, panel, "" if panel.title else panel.x.title, across)
     top = _column_titles(layout, top)
     rows = _rows(layout, top + 2)
     bottom = rows[-1].span[1] if rows else top + 20
     spans = [row.span for row in rows]
-    draw_bands(sheet, panel, across, spans)
+    frame.draw_bands(sheet, panel, across, spans)
     _draw_grid(layout, across, rows, from_zero, (top + 2, bottom))
-    draw_marks(sheet, panel, across, spans)
+    frame.draw_marks(sheet, panel, across, spans)
     title = panel.x.title if panel.title else ""
     if panel.x.ticks or title:
         axis = Axis(title, panel.x.log, panel.x.ticks, panel.x.unit, ends=panel.x.ends, short=panel.x.short)
-        bottom = x_axis(sheet, place, axis, across, bottom)
+        bottom = frame.x_axis(sheet, place, axis, across, bottom)
     for row in rows:
         _write_row(layout, row)
     for number in range(len(layout.lanes)):
         _draw_lane(layout, across, rows, number)
     _write_notes(layout, across, rows)
-    return legend(sheet, place, _entries(panel, looks), place.left if place.narrow else layout.left, bottom + 6)
+    return frame.legend(sheet, place, _entries(panel, looks), place.left if place.narrow else layout.left, bottom + 6)
 
 
 def _lanes(panel: Panel, looks: Sequence[Look]) -> Lanes:
@@ -127,7 +119,7 @@ def _lanes(panel: Panel, looks: Sequence[Look]) -> Lanes:
 
 
 def _layout(sheet: Sheet, place: PanelPlace, panel: Panel, looks: Sequence[Look]) -> _Layout:
-    size, lanes, half = place.size, _lanes(panel, looks), half_of_last(panel.x, place)
+    size, lanes, half = place.size, _lanes(panel, looks), frame.half_of_last(panel.x, place)
     widest = max((text_width(" ".join(text.split()), size) for _, text in panel.y.ticks), default=0.0)
     widths = []
     for column in panel.columns:

@@ -48,7 +48,7 @@ class Scale:
 
 
 def scale(axis: Axis, values: Iterable[float], begin: float, end: float, pad: float = 0.0) -> Scale:
-    """Return the scale of an axis for these values and its ticks; without given ends, `pad` px at both ends are free."""
+    """Return the scale of an axis for these values and its ticks; without set ends, `pad` px at both ends are free."""
     if axis.ends:
         return Scale(*axis.ends, axis.log, begin, end)
     known = [v for v in (*values, *(at for at, _ in axis.ticks)) if has_place(v, axis)]
