@@ -70,7 +70,7 @@ def test_a_benchmark_that_is_one_folder_has_a_command_a_page_an_export_and_an_es
         {key: row["value"] for key, row in rows.items()}
     )
     page = Path(octant("report", "last").stdout.splitlines()[-1]).read_text(encoding="utf-8")
-    assert "Under the names of Demo" in page
+    assert "Results under the names of Demo" in page
     assert re.search(r"Triad_GBs +[0-9.]+ .*right +baseline", page)
     assert "cannot use --ranks beside --run" in octant("demo", "--run", "last", "-n", "2", code=Exit.WRONG_WORD).stderr
     assert "many nodes" in " ".join(octant("model", "demo", "--help").stdout.split())

@@ -27,10 +27,7 @@ def axes(draw: st.DrawFn, log: bool) -> Axis:
     """A numeric axis with ticks of its own."""
     ticks = draw(st.lists(st.tuples(values(log), NAMES), max_size=12))
     ends = draw(st.none() | st.just((1.0, 1024.0)))
-    short = tuple(text[:3] for _, text in ticks) if draw(st.booleans()) else ()
-    return Axis(
-        draw(NAMES), log, tuple(ticks), draw(st.sampled_from(["", "s", "B", "B/s", "1"])), ends=ends, short=short
-    )
+    return Axis(draw(NAMES), log, tuple(ticks), draw(st.sampled_from(["", "s", "B", "B/s", "1"])), ends=ends)
 
 
 @st.composite

@@ -168,14 +168,14 @@ def test_texts_are_escaped_and_cleaned_and_markup_is_neither() -> None:
 
 def test_no_finding_is_a_sentence_with_the_number_of_checks() -> None:
     said = parts("findings((), ('a', 'b'))")
-    assert "Nothing found to mend; 2 checks passed." in said
+    assert "No action is required; 2 checks passed." in said
     assert '<ol class="findings">' not in said
     limited = parts("findings((), ('a', 'b'), sound=false)")
     assert "<p>2 checks passed.</p>" in limited
 
 
 @pytest.mark.parametrize(
-    ("grade", "said"), [("note", "Nothing found to mend; 1 check passed."), ("limited", "1 check passed.")]
+    ("grade", "said"), [("note", "No action is required; 1 check passed."), ("limited", "1 check passed.")]
 )
 def test_the_terminal_says_so_only_of_what_can_be_believed(grade: GradeName, said: str) -> None:
     first = FirstScreen("Two cores computed.", Reliability(grade, "", ()), (), passed=("a",))

@@ -1,7 +1,7 @@
 """A metric of every pair of ranks or of hardware threads as a matrix of squares.
 
-Of ranks, pairs that are far from the others are named; hardware threads lie beside those with which they share most,
-with lines between the groups that are told, and the groups that the values show are named.
+Pairs of ranks that are far from the others are named. Hardware threads are next to those with which they share most,
+with lines between the reported groups; the groups that the values show are named.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ MOST_PANELS = 4
 MOST_RANKS = 256
 MOST_GROUPS = 32
 BORDERS = ("package", "numa", "l3", "core")
-"""Units between whose groups there are lines, where they are few enough."""
+"""Units whose groups are separated by lines, if they are few enough."""
 MOST_NAMED = 5
-"""Pairs whose names stand in the picture; the table has all."""
+"""Pairs that are named in the picture; the table has all."""
 FAR = 3.5
 """Modified z-score from which a pair is far from the others (Iglewicz and Hoaglin, 1993)."""
 LEAST_FAR = 0.1
-"""Part of the median by which it differs at least."""
+"""Least relative difference of such a pair from the median."""
 
 _Pair = tuple[int, int]
 
@@ -74,7 +74,7 @@ class _Pairs:
 
     @property
     def borders(self) -> list[tuple[float, Role]]:
-        """Between which places groups meet that are told, if they are not too many to be seen; between cores grey."""
+        """The places between reported groups, if these are not too many to be seen; between cores grey."""
         told = self.clusters.told if self.clusters else {}
         few = [unit for unit in BORDERS if unit in told and len(told[unit]) <= MOST_GROUPS]
         group = {cpu: [_place(told[unit], cpu) for unit in few] for cpu in self.order}
@@ -216,7 +216,7 @@ def _pair_text(pair: _Pair) -> str:
 
 
 def _shared(found: Clusters | None, pair: _Pair) -> str:
-    """The smallest unit that a pair of hardware threads shares, as the system tells it."""
+    """Return the smallest unit that a pair of hardware threads shares, as reported by the system."""
     for unit, groups in found.told.items() if found else ():
         if any(set(pair) <= group for group in groups):
             return UNITS[unit].removesuffix("s")
@@ -228,7 +228,7 @@ def _place(groups: Partition, cpu: int) -> int:
 
 
 def _shade(value: float, low: float, high: float, ratios: bool) -> float:
-    """From 0 for the lowest to 1 for the highest; `ratios`: by these, as between levels of a machine."""
+    """Return 0 for the lowest to 1 for the highest; `ratios`: on a logarithmic scale, as for levels of a machine."""
     if high <= low:
         return 0.5
     return float(np.log(value / low) / np.log(high / low)) if ratios and low > 0 else (value - low) / (high - low)

@@ -1,4 +1,4 @@
-"""The page of a run: the answer first, then pictures, the table, how far it can be believed, machine and settings."""
+"""The page of a run: the first screen, then pictures, the table, reliability, machine and settings."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from octant.report.export import tidy
 from octant.report.export.sharing import cleaned, cleaned_markup
 from octant.report.machine import drawing
 from octant.report.machine import text as machine_text
-from octant.report.page import html
-from octant.report.page import samples as packing
+from octant.report.page import html, samples
 from octant.report.tables import benchmark as benchmark_table
 from octant.report.tables import table
 from octant.stats.grades import GRADE_NAMES
@@ -27,79 +26,68 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.machine import Machine
-    from octant.report.charts.picture import Picture
     from octant.report.page.html import Clean
-    from octant.report.screen.first_screen import FirstScreen, RunReport
+    from octant.report.screen.first_screen import RunReport
     from octant.store import StoredRun
 
 MOST_FIGURES = 1000
-"""Figures with a row and details of their own on a page."""
+"""Most figures that have a row on a page."""
 
 
 def write(report: RunReport, path: Path, clean: Clean = str, all_samples: bool = False) -> Path:
-    """Writes the report of a run and gives its path.
+    """Write the report of a run and return its path.
 
     Args:
-        clean: what every text of the run goes through (`sharing.cleaner`).
-        all_samples: the page holds all samples, however many there are.
+        clean: applied to every text of the run (`sharing.cleaner`).
+        all_samples: include all samples, regardless of their number.
 
     Raises:
         Refusal: the file cannot be written.
         RecordError: the samples of a point can no longer be read.
     """
-    stored = path.parent == report.summary.run.folder  # a store is its owner's alone
-    mode = files.FILE_MODE if stored else output.FILE_MODE
-    return html.save(render(report, clean, all_samples), path, mode)
+    stored = path.parent == report.summary.run.folder  # only the owner can read a store
+    return html.save(render(report, clean, all_samples), path, files.FILE_MODE if stored else output.FILE_MODE)
 
 
 def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> str:
-    """The report as a text."""
-    summary = report.summary
+    """Return the page of a run."""
+    summary, first = report.summary, report.first
     run, machine = summary.run, summary.run.machine
     listed = listed_figures(summary)
     shown = [figure for figure in listed if figure.show.table or figure.wrong] or listed
     further = [figure for figure in listed if not any(figure is one for one in shown)]
     numbers = {id(figure): place for place, figure in enumerate(listed)}
-    drawn = [cleaned(picture, clean) for picture in report.pictures]
-    held = packing.pack(listed, all_samples, clean)
-    tables = [table.table(shown, numbers), table.table(further, numbers)]
-    functions = _row_functions(summary)
+    tables, functions = [table.table(shown, numbers), table.table(further, numbers)], _row_functions(summary)
+    pictures = [cleaned(picture, clean) for picture in report.pictures]
+    held = samples.pack(listed, all_samples, clean)
+    data = {
+        "run": run.id,
+        "document": html.packed(cleaned(tidy.document(report, files=clean is str), clean)),
+        "exports": html.exports(pictures, run.id),
+        "figures": held.figures,
+        **_packed_rows(tables, functions, clean),
+    }
     return html.render(
-        "report.html.jinja",
-        _data(report, drawn, held, clean) | _packed_rows(tables, functions, clean),
-        clean=clean,
-        run=run,
-        machine=machine,
-        about=f"imported {run.source}" if run.imported else about_text(machine),
-        period=period_text(summary.run),
-        summary=summary,
-        first=report.first,
-        place=lambda number: numbers.get(id(summary.figures[number])),
-        listed=listed,
-        shown=tables[0],
-        further=len(further),
-        benchmark=benchmark_table.section(summary),
-        notes=_notes(report.first),
+        "report.html.jinja", data, clean=clean, run=run, machine=machine, summary=summary, first=first,
+        about=f"imported {run.source}" if run.imported else about_text(machine), period=period_text(run),
+        place=lambda number: numbers.get(id(summary.figures[number])), listed=listed, shown=tables[0],
+        further=len(further), benchmark=benchmark_table.section(summary), pictures=pictures,
+        notes=[f"{tile.name}: {reason}" for tile in first.tiles if tile.grade == "note" for reason in tile.reasons],
         failures={(f.workload, *sorted(f.knobs.items()), f.reason): f for f in run.failures}.values(),  # each once
-        pictures=drawn,
         drawing=Markup(cleaned_markup(drawing.svg(machine), clean)),  # noqa: S704 - drawing.py escapes its texts
-        words=drawing.description(machine),
-        settings=_machine_settings(summary),
-        provenance=_provenance(summary),
-        kept=results.kept_file_texts([*run.points, *run.failures]) if clean is str else (),
-        samples=held,
-        **functions,
+        words=drawing.description(machine), settings=_machine_settings(summary), provenance=_provenance(summary),
+        kept=results.kept_file_texts([*run.points, *run.failures]) if clean is str else (), samples=held, **functions,
     )  # fmt: skip
 
 
 def listed_figures(summary: Summary) -> list[Figure]:
-    """The figures of the page in the order of the run: wrong ones and those of the table before points of curves."""
+    """Return the figures of the page in the order of the run; points of curves are omitted first."""
     first = sorted(enumerate(summary.figures), key=lambda one: (not one[1].wrong, not one[1].show.table))
     return [figure for _, figure in sorted(first[:MOST_FIGURES], key=lambda one: one[0])]
 
 
 def about_text(machine: Machine) -> str:
-    """What the machine is: `Intel Xeon, Sapphire Rapids or later · 2 cores · 23.5 GiB · KVM guest`."""
+    """Describe the machine: `Intel Xeon, Sapphire Rapids or later · 2 cores · 23.5 GiB · KVM guest`."""
     name = machine.processor.model if machine.processor.model != "unknown" else machine.processor.architecture or ""
     for mark in ("(R)", "(TM)", "(r)", "(tm)"):
         name = name.replace(mark, "")
@@ -118,7 +106,7 @@ def about_text(machine: Machine) -> str:
 
 
 def period_text(*runs: StoredRun) -> str:
-    """When runs were measured, from the first launch to the last: `22 November 2026, 08:45 – 09:02 UTC`."""
+    """Return the period of runs from the first launch to the last: `22 November 2026, 08:45 – 09:02 UTC`."""
     begun = [begun for run in runs for point in run.points if (begun := point.process.begun)]
     if not begun:
         return runs[0].started.replace("T", " ")
@@ -129,29 +117,16 @@ def period_text(*runs: StoredRun) -> str:
     return f"{day}, {first:%H:%M}" + f" – {last:%H:%M}" * (f"{first:%H:%M}" != f"{last:%H:%M}") + f" {last:%Z}"
 
 
-def _notes(first: FirstScreen) -> list[str]:
-    """The notes behind grades of tiles, which show if asked."""
-    return [f"{tile.name}: {reason}" for tile in first.tiles if tile.grade == "note" for reason in tile.reasons]
-
-
 def _row_functions(summary: Summary) -> dict[str, Any]:
-    """What rows and their details call."""
+    """Return the functions that rows and their details call."""
     return {
-        "values": claims.figure_texts,
+        "values": claims.figure_texts, "grades": GRADE_NAMES, "share": share_text, "quantity": units.si_text,
         "following": lambda figure: claims.value_texts(figure.next_launch, figure.metric.unit),
-        "grades": GRADE_NAMES,
-        "share": share_text,
-        "further_figures": lambda figure: results.further_figures(summary, figure),
-        "results": results.named_results,
-        "checks": results.checks,
-        "failed": results.failed_texts,
-        "quantity": units.si_text,
-        "groups_of": results.group_values,
-        "quantiles": table.quantile_texts,
-        "launch_header": table.LAUNCH_HEADER,
-        "launches": table.launch_rows,
-        "asked": table.setting_texts,
-    }
+        "further_figures": lambda figure: results.further_figures(summary, figure), "results": results.named_results,
+        "checks": results.checks, "failed": results.failed_texts, "groups_of": results.group_values,
+        "quantiles": table.quantile_texts, "launch_header": table.LAUNCH_HEADER, "launches": table.launch_rows,
+        "requested": table.setting_texts,
+    }  # fmt: skip
 
 
 def _packed_rows(tables: Sequence[table.FigureTable], functions: Mapping[str, Any], clean: Clean) -> dict[str, str]:
@@ -182,7 +157,7 @@ def _machine_settings(summary: Summary) -> list[tuple[str, str]]:
 
 
 def _provenance(summary: Summary) -> list[tuple[str, str]]:
-    """What measured: Octant, MPI, compiler, clock, and the environment."""
+    """Return versions of Octant, MPI and compiler, the clock, and the environment."""
     processes = [point.process for point in summary.run.points]
     found = [("Octant", __version__)]
     if summary.run.imported:
@@ -198,18 +173,3 @@ def _provenance(summary: Summary) -> list[tuple[str, str]]:
             ("Clock", f"one reading costs {clock.cost_ns:.0f} ns at most, and resolves {resolution:.0f} ns"),
         ]
     return [*found, *summary.run.environment.items()]
-
-
-def _data(
-    report: RunReport,
-    drawn: Sequence[Picture],
-    held: packing.PackedSamples,
-    clean: Clean,
-) -> dict[str, Any]:
-    run = report.summary.run.id
-    return {
-        "run": run,
-        "document": html.packed(cleaned(tidy.document(report, files=clean is str), clean)),
-        "exports": html.exports(drawn, run),
-        "figures": held.figures,
-    }

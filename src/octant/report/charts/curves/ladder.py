@@ -53,7 +53,8 @@ def ladder(ladders: Ladders) -> Picture | None:
         caches.append((level, shared.size_text(machine, level), is_unnamed, list(filter(None, texts))))
     pages = list(filter(None, map(_page_ratios, shown)))
     texts = picture_texts(
-        "ladder", panels=shown, span=shared.span_text, level=_level_text, least=xs[0], most=xs[-1], reading=shared.how_to_read(lines),
+        "ladder", panels=shown, span=shared.span_text, level=_level_text, least=xs[0], most=xs[-1],
+        reading=shared.how_to_read(lines),
         threads=sorted({len(figure.point.hardware_threads) for line in lines for figure in line.figures}),
         shared=any(len(level.levels) > 1 for _, level in plateaus), marks=marks, by_name=by_name, pages=pages,
         apart=APART, caches=caches, kept=len(lines), total=len(lines) + sum(one.left_out for one in shown),

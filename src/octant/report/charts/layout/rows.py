@@ -6,7 +6,7 @@ Where there is little room, the name of a row and its texts are above its marks.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from octant.report.charts.layout import frame
@@ -17,7 +17,6 @@ from octant.report.charts.layout.labels import Box, Text
 from octant.report.charts.layout.scale import value_text
 from octant.report.charts.layout.series import arrow, mark_kind, point_title
 from octant.report.charts.layout.svg import Sheet, dots, open_line
-from octant.report.charts.picture import Axis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,8 +94,7 @@ def draw_rows(sheet: Sheet, place: PanelPlace, panel: Panel, looks: Sequence[Loo
     frame.draw_marks(sheet, panel, across, spans)
     title = panel.x.title if panel.title else ""
     if panel.x.ticks or title:
-        axis = Axis(title, panel.x.log, panel.x.ticks, panel.x.unit, ends=panel.x.ends, short=panel.x.short)
-        bottom = frame.x_axis(sheet, place, axis, across, bottom)
+        bottom = frame.x_axis(sheet, place, replace(panel.x, title=title), across, bottom)
     for row in rows:
         _write_row(layout, row)
     for number in range(len(layout.lanes)):

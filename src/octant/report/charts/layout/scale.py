@@ -126,25 +126,14 @@ def _clip(one: Spot, other: Spot, x: Scale, y: Scale) -> tuple[Spot, Spot] | Non
 
 
 def ticks_along(axis: Axis, place: Scale, size: float, low: float, high: float) -> list[tuple[float, str]]:
-    """Return the ticks of a horizontal axis for which there is room: all, or with short texts, or fewer.
-
-    Args:
-        low, high: px between which texts may be.
-    """
+    """Return the ticks of a horizontal axis for which there is room between `low` and `high` px."""
 
     def is_free(ticks: Sequence[tuple[float, str]]) -> bool:
         edges = [(x - text_width(text, size) / 2, x + text_width(text, size) / 2) for x, text in ticks]
         apart = all(right + 6 <= left for (_, right), (left, _) in itertools.pairwise(edges))
         return apart and all(left >= low and right <= high for left, right in edges)
 
-    shown = sorted((place.at(v), text, v) for v, text in axis.ticks if place.holds(v))
-    short = dict(zip((text for _, text in axis.ticks), axis.short, strict=False))
-    for texts in ({}, short):
-        every = [(x, texts.get(text, text), v) for x, text, v in shown]
-        kept = _fewer(every, is_free)
-        if len(kept) == len(every) or (texts and len(kept) > 1) or not short:
-            return kept
-    return kept
+    return _fewer(sorted((place.at(v), text, v) for v, text in axis.ticks if place.holds(v)), is_free)
 
 
 def ticks_up(axis: Axis, place: Scale, pitch: float) -> list[tuple[float, str]]:
