@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from octant import output
 from octant.report.comparison import statements, text
 from octant.report.page import html
-from octant.report.screen.first_screen import period_text
-from octant.report.screen.first_screen import absent_workloads
+from octant.report.screen.first_screen import absent_workloads, period_text
 from octant.store import files
 
 if TYPE_CHECKING:
@@ -42,12 +41,12 @@ def render(found: Comparisons) -> str:
         machines=list(dict.fromkeys([before.machine.name, after.machine.name])),
         answer=statements.answer(found),
         counts=statements.counts(found),
-        belief=statements.belief(found),
+        reliability=statements.reliability(found),
         pictures=pictures,
         steps=statements.steps(found),
         apart=apart,
         absent=absent_workloads(found.before, found.after),
-        doubts=[(statements.name(one), "; ".join(one.why)) for one in statements.ordered(found) if one.why],
+        caveats=[(statements.name(one), "; ".join(one.why)) for one in statements.ordered(found) if one.why],
         most=MOST_ROWS,
     )
 

@@ -15,8 +15,8 @@ from octant.report.machine import drawing
 from octant.report.machine import text as machine_text
 from octant.report.page import html
 from octant.report.page import samples as packing
-from octant.report.tables import benchmark as benchmark_table
 from octant.report.screen.first_screen import about_text, period_text
+from octant.report.tables import benchmark as benchmark_table
 from octant.report.tables import table
 from octant.stats.grades import GRADE_NAMES
 from octant.store import files

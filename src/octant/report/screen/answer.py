@@ -1,6 +1,6 @@
 """The data model of the first screen: tiles and reliability, which terminal, page and programs write.
 
-`tiles` and `belief` make them from a summary, and `advice.findings` the findings.
+`tiles` and `reliability` make them from a summary, and `advice.findings` the findings.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Tile:
     ends: str = ""  # of the 95 % interval, in the unit: "123 … 136"; "one launch" or "no interval" without one
     basis: str = ""  # what the reader must know of the launches: "5 of 6 launches"; "" if all were used
     interval: str = ""  # in full, for details: "123 … 136: 95 % interval, median of 5 of 6 launches"
-    grade: GradeName = "sound"
+    grade: GradeName = "reliable"
     reasons: tuple[str, ...] = ()  # caveats, the worst first
     strip: Strip | None = None
     bar: ShareBar | None = None
@@ -36,7 +36,7 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class BeliefRow:
+class ReliabilityRow:
     """One row of the table of reliability."""
 
     what: str
@@ -45,17 +45,17 @@ class BeliefRow:
 
 
 WORDS: dict[GradeName, str] = {
-    "sound": "good", "note": "good", "doubtful": "limited", "not measurable": "insufficient", "wrong": "wrong results",
+    "reliable": "good", "note": "good", "limited": "limited", "not measurable": "insufficient", "wrong": "wrong results",
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Belief:
+class Reliability:
     """The reliability of a report: the worst grade of its tiles, at most two sentences, and the table behind them."""
 
     grade: GradeName
     text: str
-    rows: tuple[BeliefRow, ...]
+    rows: tuple[ReliabilityRow, ...]
 
     @property
     def word(self) -> str:

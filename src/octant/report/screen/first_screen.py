@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.advice.findings import Review, first_of, review
 from octant.report import claims
-from octant.report.screen.belief import belief
+from octant.report.screen.reliability import reliability
 from octant.report.screen.tiles import answer_text, tiles
 from octant.runs.programs.typed import resume_line
 from octant.workloads import NOT_INSTALLED, why_absent
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
     from octant.machine import Machine
     from octant.report.charts.picture import Picture
-    from octant.report.screen.answer import Belief, Tile
+    from octant.report.screen.answer import Reliability, Tile
     from octant.store import StoredRun
 
 FROM_RECORDS = "its figures come from the records alone, without metrics, limits and pictures"
@@ -32,7 +32,7 @@ class FirstScreen:
     """The texts of the first screen, in the order in which they are shown."""
 
     answer: str  # the headline, one sentence
-    belief: Belief
+    reliability: Reliability
     tiles: tuple[Tile, ...]
     findings: tuple[RunFinding, ...] = ()  # what to do first; the first `shown` need no opening
     passed: tuple[str, ...] = ()  # checks of rules that passed
@@ -46,9 +46,9 @@ class FirstScreen:
         return first_of(self.findings)
 
     @property
-    def is_sound(self) -> bool:
+    def is_reliable(self) -> bool:
         """Whether the run is reliable, so that no finding means that no action is required."""
-        return self.belief.grade in ("sound", "note")
+        return self.reliability.grade in ("reliable", "note")
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def first_screen(summary: Summary) -> FirstScreen:
     left = units.counted(len(run.remaining()), "launch")
     return FirstScreen(
         answer_text(summary, shown),
-        belief(summary, shown),
+        reliability(summary, shown),
         shown,
         found.findings,
         found.passed,

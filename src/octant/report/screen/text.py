@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from octant.advice.findings import RunFinding
-    from octant.report.screen.answer import Belief, Tile
+    from octant.report.screen.answer import Reliability, Tile
     from octant.report.screen.first_screen import FirstScreen
     from octant.stats.grades import GradeName
 
 STYLES: dict[GradeName, str] = {
-    "sound": "", "note": "dim", "doubtful": "yellow", "not measurable": "red", "wrong": "bold red",
+    "reliable": "", "note": "dim", "limited": "yellow", "not measurable": "red", "wrong": "bold red",
 }  # fmt: skip
 LEAST_DETAILS = 32
 """Columns of the details of tiles; in a narrower terminal they are below the value."""
@@ -46,17 +46,17 @@ def screen_lines(first: FirstScreen, run: str, width: int, notes: bool = False) 
     machine, *about = first.identity or ("",)
     found = [*wrapped(machine, width, "bold", 2), *(line for one in about for line in wrapped(one, width, "dim", 2))]
     found += [*wrapped(first.incomplete, width, "yellow", 2), Text()]
-    found += [*wrapped(first.answer, width, "bold"), *_reliability_lines(first.belief, width), Text()]
+    found += [*wrapped(first.answer, width, "bold"), *_reliability_lines(first.reliability, width), Text()]
     found += _tile_lines(first.tiles, width)
     found += _caveat_lines(first, width) if notes else _marks(first.tiles, run, width)
     return [*found, *_to_do(first, width)]
 
 
-def _reliability_lines(belief: Belief, width: int) -> list[Text]:
+def _reliability_lines(reliability: Reliability, width: int) -> list[Text]:
     """Return `Reliability: limited.` with its sentences."""
-    label = f"Reliability: {belief.word}."
-    lines = wrapped(f"{label} {belief.text}", width)
-    lines[0].stylize(STYLES[belief.grade] or "green", 0, len(label))
+    label = f"Reliability: {reliability.word}."
+    lines = wrapped(f"{label} {reliability.text}", width)
+    lines[0].stylize(STYLES[reliability.grade] or "green", 0, len(label))
     return lines
 
 
@@ -70,7 +70,7 @@ def _tile_lines(tiles: Sequence[Tile], width: int) -> list[Text]:
     ):  # fmt: skip
         table.add_column(heading, justify=justify, style=style, no_wrap=True)  # type: ignore[arg-type]
     for tile in measured:
-        sign = Text("" if tile.grade == "sound" else SIGNS[tile.grade], style=STYLES[tile.grade])
+        sign = Text("" if tile.grade == "reliable" else SIGNS[tile.grade], style=STYLES[tile.grade])
         cells = [f"{clean(tile.name)[:LONGEST_NAME]:<{name}}", *map(clean, (tile.number, tile.unit, tile.ends))]
         table.add_row(*map(Text, cells), sign)
     lines = table_lines(table, 500)
@@ -79,7 +79,9 @@ def _tile_lines(tiles: Sequence[Tile], width: int) -> list[Text]:
     found = [next(heads).append("  details", "dim")] if measured else []
     for tile in tiles:
         if tile.missing:
-            found += _beside(Text(f"{clean(tile.name):<{name}}", style="bold"), f"{tile.what}: {tile.missing}", name + 2, width)
+            found += _beside(
+                Text(f"{clean(tile.name):<{name}}", style="bold"), f"{tile.what}: {tile.missing}", name + 2, width
+            )
         elif width - left >= LEAST_DETAILS:
             found += _beside(next(heads), _details(tile, width - left), left, width)
         else:
@@ -109,7 +111,7 @@ def _indented(text: str, left: int, width: int) -> list[Text]:
 
 def _marks(tiles: Sequence[Tile], run: str, width: int) -> list[Text]:
     """Return what the marks of these tiles mean, and the command that prints the caveats."""
-    marks = {SIGNS[tile.grade]: tile.grade for tile in tiles if not tile.missing and tile.grade != "sound"}
+    marks = {SIGNS[tile.grade]: tile.grade for tile in tiles if not tile.missing and tile.grade != "reliable"}
     return [Text(), *wrapped(_TEXTS.line("caveats", list(marks.items()), run), width, "dim")] if marks else []
 
 
@@ -118,12 +120,12 @@ def _caveat_lines(first: FirstScreen, width: int) -> list[Text]:
     found = [line for tile in first.tiles if tile.reasons for line in
              wrapped(f"{SIGNS[tile.grade]} {tile.name}: {'; '.join(tile.reasons)}", width, STYLES[tile.grade], 2)]  # fmt: skip
     found = [Text(), Text("Caveats", style="bold"), *found] if found else []
-    if not first.belief.rows:
+    if not first.reliability.rows:
         return found
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("Reliability", "Observation", "Consequence"):
         table.add_column(heading, overflow="fold")
-    for row in first.belief.rows:
+    for row in first.reliability.rows:
         table.add_row(*map(Text, map(clean, (row.what, row.seen, row.so))))
     return [*found, Text(), *table_lines(table, width)]
 
@@ -136,7 +138,7 @@ def _to_do(first: FirstScreen, width: int) -> list[Text]:
         found += [Text(f"     {clean(line)}", style="cyan") for line in one.lines]
     found = [Text(), Text("What to do first", style="bold"), *found] if found else []
     rest = len(first.findings) - first.shown
-    summary = _TEXTS.line("checked", bool(found), rest, len(first.passed), first.is_sound)
+    summary = _TEXTS.line("checked", bool(found), rest, len(first.passed), first.is_reliable)
     below = wrapped(summary, width, "dim" if found else "")
     return found + below if found or not below else [Text(), *below]
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from octant import facts
 from octant.analysis.causes import causes_of_run, halved
-from octant.analysis.doubts import failed_commands
+from octant.analysis.caveats import failed_commands
 from octant.analysis.lost import lost_time_of
 from octant.analysis.names import short_name
 from octant.analysis.sessions import sessions
 from octant.program import is_program
-from octant.report.screen.answer import Belief, BeliefRow
+from octant.report.screen.answer import Reliability, ReliabilityRow
 from octant.report.sentences import Sentences
 from octant.runs.programs.typed import resume_line
 from octant.stats import Period
-from octant.stats.doubts import BOUNDS
+from octant.stats.caveats import BOUNDS
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.launches import LEAST_FOR_NEIGHBOURS
 
@@ -32,7 +32,7 @@ _NAMED = 3  # figures that a row names
 _TEXTS = Sentences("octant.report.screen", "reliability")
 
 
-def belief(summary: Summary, tiles: Sequence[Tile]) -> Belief:
+def reliability(summary: Summary, tiles: Sequence[Tile]) -> Reliability:
     """Return the reliability of a run; its grade is the worst of its tiles (`page_grade`)."""
     run, grade = summary.run, page_grade(tiles)
     common = [*_checks(summary), *_failures(summary)]
@@ -40,7 +40,7 @@ def belief(summary: Summary, tiles: Sequence[Tile]) -> Belief:
         wrong = sum(bool(figure.wrong) for figure in summary.figures)
         versions = dict.fromkeys(one.version or "no version" for one in run.imported)
         rows = _rows("imported", source=run.source, versions=versions) + common
-        return Belief(grade, _TEXTS.line("imported_summary", wrong, run.source), tuple(rows))
+        return Reliability(grade, _TEXTS.line("imported_summary", wrong, run.source), tuple(rows))
     known = sessions(summary, [summary.figures[tile.figure] for tile in tiles if tile.figure is not None])
     lost, assumption = _lost(summary), facts.assumption(run.machine)
     rows = [
@@ -52,7 +52,7 @@ def belief(summary: Summary, tiles: Sequence[Tile]) -> Belief:
         *_precision(summary),
         *_rows("sources", run.machine.disagreements, assumption),
     ]
-    return Belief(grade, _sentences(summary, tiles, lost), tuple(rows))
+    return Reliability(grade, _sentences(summary, tiles, lost), tuple(rows))
 
 
 def page_grade(tiles: Sequence[Tile]) -> GradeName:
@@ -62,19 +62,19 @@ def page_grade(tiles: Sequence[Tile]) -> GradeName:
     return max(measurable or grades or ["not measurable"], key=GRADE_NAMES.index)
 
 
-def _rows(macro: str, /, *values: object, **named: object) -> list[BeliefRow]:
+def _rows(macro: str, /, *values: object, **named: object) -> list[ReliabilityRow]:
     """Return the rows that a macro writes as three lines each."""
     lines = _TEXTS.lines(macro, *values, **named)
-    return [BeliefRow(*lines[i : i + 3]) for i in range(0, len(lines), 3)]
+    return [ReliabilityRow(*lines[i : i + 3]) for i in range(0, len(lines), 3)]
 
 
 def _sentences(summary: Summary, tiles: Sequence[Tile], lost: dict[str, object] | None) -> str:
     failed = failed_commands(summary.run.points)
-    doubtful = [tile for tile in tiles if tile.grade == "doubtful"]
+    limited = [tile for tile in tiles if tile.grade == "limited"]
     limited = None
-    if doubtful and page_grade(tiles) == "doubtful" and not _is_explained(doubtful[0], lost, failed):
-        reason = doubtful[0].reasons[0].partition(":")[0]
-        limited = {"name": doubtful[0].name, "reason": reason, "more": len(doubtful) - 1}
+    if limited and page_grade(tiles) == "limited" and not _is_explained(limited[0], lost, failed):
+        reason = limited[0].reasons[0].partition(":")[0]
+        limited = {"name": limited[0].name, "reason": reason, "more": len(limited) - 1}
     values = [figure.value for figure in _table_figures(summary) if figure.value]
     numbers = sorted(value.number for value in values)
     lines = _TEXTS.lines(
@@ -115,35 +115,39 @@ def _lost(summary: Summary) -> dict[str, object] | None:
     return {"mean": found.lost, "most": most, "cause": found.main}
 
 
-def _launches(summary: Summary) -> list[BeliefRow]:
+def _launches(summary: Summary) -> list[ReliabilityRow]:
     values = [figure.value for figure in summary.figures if figure.value]
     begin = min((value.period.begin for value in values), default=None)
     end = max((value.period.end for value in values), default=None)
     minutes = (end - begin).total_seconds() / 60 if begin and end else 0.0
     kind = "launches resemble their neighbours"
-    correlated = [one for one in _table_figures(summary) if any(doubt.kind == kind for doubt in one.doubts)]
+    correlated = [one for one in _table_figures(summary) if any(caveat.kind == kind for caveat in one.caveats)]
     return _rows(
         "launches",
         rounds=max((figure.tried for figure in summary.figures if not figure.equal), default=1) if values else 0,
-        duration=f"{minutes:.0f} minutes" if minutes >= 1.5 else "about a minute" if minutes >= 0.5 else "less than a minute",
+        duration=f"{minutes:.0f} minutes"
+        if minutes >= 1.5
+        else "about a minute"
+        if minutes >= 0.5
+        else "less than a minute",
         period=Period(begin, end).text if begin and end else "",
         correlated=_names(correlated),
         is_tested=max((value.number for value in values), default=0) >= LEAST_FOR_NEIGHBOURS,
     )
 
 
-def _placement(summary: Summary) -> list[BeliefRow]:
+def _placement(summary: Summary) -> list[ReliabilityRow]:
     other = [figure for figure in summary.figures if figure.mismatches]
     return _rows(
         "placement",
         is_read_back=any(point.given for point in summary.run.points),
-        is_requested=not all(ask.subject.command and not ask.shape.place for ask in summary.run.asks),
+        is_requested=not all(request.subject.command and not request.shape.place for request in summary.run.requests),
         mismatches=[figure.mismatches[0] for figure in other],
         names=_names(other),
     )
 
 
-def _checks(summary: Summary) -> list[BeliefRow]:
+def _checks(summary: Summary) -> list[ReliabilityRow]:
     passed = [check.passed for point in summary.run.points for check in point.checks]
     return _rows(
         "checks",
@@ -154,16 +158,16 @@ def _checks(summary: Summary) -> list[BeliefRow]:
     )
 
 
-def _precision(summary: Summary) -> list[BeliefRow]:
+def _precision(summary: Summary) -> list[ReliabilityRow]:
     """Return whether launches reached the requested precision; programs have none."""
     rows = [figure for figure in _table_figures(summary) if not is_program(figure.workload.name)]
     if not rows and summary.figures:
         return []
-    short = [f for f in rows if any(one.kind == "precision not reached" for one in f.doubts)]
+    short = [f for f in rows if any(one.kind == "precision not reached" for one in f.caveats)]
     return _rows("precision", len(short), len(rows), _names(short))
 
 
-def _failures(summary: Summary) -> list[BeliefRow]:
+def _failures(summary: Summary) -> list[ReliabilityRow]:
     failed, left = summary.run.failures, len(summary.run.remaining())
     reason = failed[0].reason if failed else ""
     resume = resume_line(summary.run) if left else ""
