@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 Sort: TypeAlias = tuple[str, str, int]
 """What values have in common that claim the same: kind, claim, and number of launches."""
 
+MOST_WORDS = 8
+"""Words of a caveat in a row of a table."""
 NARROW = units.NARROW
 """A narrow space at which no line ends, before units and %."""
 
@@ -209,6 +212,17 @@ def grade_of_verdicts(verdicts: Collection[Verdict]) -> GradeName:
 def reasons(figure: Figure) -> tuple[str, ...]:
     """What stands behind the grade of a figure, the worst first."""
     return tuple(one.text for one in figure.caveats)
+
+
+def short_caveat(reasons: Sequence[str]) -> str:
+    """Return the first clause of the worst caveat in at most eight words; empty without caveats.
+
+    Args:
+        reasons: caveats as sentences, the worst first.
+    """
+    clause = re.split(r"[:;(]", reasons[0], maxsplit=1)[0].strip(" ,") if reasons else ""
+    words = re.split(" ", clause)
+    return clause if len(words) <= MOST_WORDS else f"{' '.join(words[: MOST_WORDS - 1])} …"
 
 
 def sort_of(value: Estimate) -> Sort:

@@ -45,7 +45,8 @@ class ReliabilityRow:
 
 
 WORDS: dict[GradeName, str] = {
-    "reliable": "good", "note": "good", "limited": "limited", "not measurable": "insufficient", "wrong": "wrong results",
+    "reliable": "good", "note": "good", "limited": "limited", "not measurable": "insufficient",
+    "wrong": "wrong results",
 }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from octant.report.claims import NARROW
 from octant.report.plain import clean
 from octant.report.sentences import Sentences
 from octant.report.terminal import table_lines
@@ -32,6 +33,8 @@ MOST_DETAILS = 3
 """Lines of details of a tile."""
 MOST_BODY = 2
 """Lines of the text of a finding."""
+SHORT = 24
+"""Characters of a phrase that is not divided at the end of a line."""
 LONGEST_NAME = 32
 _TEXTS = Sentences("octant.report.screen", "screen")
 
@@ -64,34 +67,36 @@ def _tile_lines(tiles: Sequence[Tile], width: int) -> list[Text]:
     """Return a row per tile, with its details beside it, or below it if the terminal is narrow."""
     measured = [tile for tile in tiles if not tile.missing]
     name = max((min(len(tile.name), LONGEST_NAME) for tile in tiles), default=0)
+    number = max((len(tile.number) for tile in measured), default=0)
     table = Table(box=None, show_header=bool(measured), header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
-    for heading, justify, style in (
-        ("", "left", "bold"), ("", "right", "bold"), ("", "left", ""), ("95 % interval", "left", "dim"), ("", "left", ""),
-    ):  # fmt: skip
-        table.add_column(heading, justify=justify, style=style, no_wrap=True)  # type: ignore[arg-type]
+    for heading, style in (("", "bold"), ("", "bold"), ("95 % interval", "dim"), ("", "")):
+        table.add_column(heading, style=style, no_wrap=True)
     for tile in measured:
-        sign = Text("" if tile.grade == "reliable" else SIGNS[tile.grade], style=STYLES[tile.grade])
-        cells = [f"{clean(tile.name)[:LONGEST_NAME]:<{name}}", *map(clean, (tile.number, tile.unit, tile.ends))]
-        table.add_row(*map(Text, cells), sign)
-    lines = table_lines(table, 500)
-    left = max((line.cell_len for line in lines), default=0) + 2
-    heads = iter(lines)
-    found = [next(heads).append("  details", "dim")] if measured else []
+        value = f"{tile.number:>{number}} {tile.unit}" if tile.unit else tile.number
+        cells = [f"{clean(tile.name)[:LONGEST_NAME]:<{name}}", clean(value), clean(tile.ends)]
+        table.add_row(*map(Text, cells), Text(_sign(tile), style=STYLES[tile.grade]))
+    heads = table_lines(table, 500)
+    left = max((line.cell_len for line in heads), default=0) + 2
+    is_wide = width - left >= LEAST_DETAILS
+    found = [heads.pop(0).append("  details" * is_wide, "dim")] if measured else []
     for tile in tiles:
         if tile.missing:
-            found += _beside(
-                Text(f"{clean(tile.name):<{name}}", style="bold"), f"{tile.what}: {tile.missing}", name + 2, width
-            )
-        elif width - left >= LEAST_DETAILS:
-            found += _beside(next(heads), _details(tile, width - left), left, width)
+            head = Text(f"{clean(tile.name):<{name}}", style="bold")
+            found += _beside(head, f"{tile.what}: {tile.missing}", name + 2, width)
+        elif is_wide:
+            found += _beside(heads.pop(0), _details(tile, width - left), left, width)
         else:
-            found += [next(heads), *_indented(_details(tile, width - name - 2), name + 2, width)]
+            found += [heads.pop(0), *_indented(_details(tile, width - name - 2), name + 2, width)]
     return found
+
+
+def _sign(tile: Tile) -> str:
+    return "" if tile.missing or tile.grade == "reliable" else SIGNS[tile.grade]
 
 
 def _details(tile: Tile, width: int) -> str:
     """Return the phrases of a tile that fit on its lines; the others are on the page."""
-    phrases = [clean(one) for one in tile.details]
+    phrases = [clean(one).replace(" ", NARROW) if len(one) <= SHORT else clean(one) for one in tile.details]
     while len(phrases) > 1 and len(textwrap.wrap("; ".join(phrases), width)) > MOST_DETAILS:
         phrases.pop()
     return "; ".join(phrases)
@@ -111,23 +116,23 @@ def _indented(text: str, left: int, width: int) -> list[Text]:
 
 def _marks(tiles: Sequence[Tile], run: str, width: int) -> list[Text]:
     """Return what the marks of these tiles mean, and the command that prints the caveats."""
-    marks = {SIGNS[tile.grade]: tile.grade for tile in tiles if not tile.missing and tile.grade != "reliable"}
+    marks = {sign: tile.grade for tile in tiles if (sign := _sign(tile))}
     return [Text(), *wrapped(_TEXTS.line("caveats", list(marks.items()), run), width, "dim")] if marks else []
 
 
 def _caveat_lines(first: FirstScreen, width: int) -> list[Text]:
     """Return all caveats of the tiles, and the table of reliability."""
-    found = [line for tile in first.tiles if tile.reasons for line in
-             wrapped(f"{SIGNS[tile.grade]} {tile.name}: {'; '.join(tile.reasons)}", width, STYLES[tile.grade], 2)]  # fmt: skip
+    found: list[Text] = []
+    for tile in first.tiles:
+        text = f"{_sign(tile)} {tile.name}: {'; '.join(tile.reasons)}"
+        found += wrapped(text, width, STYLES[tile.grade], 2) if tile.reasons else []
     found = [Text(), Text("Caveats", style="bold"), *found] if found else []
-    if not first.reliability.rows:
-        return found
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("Reliability", "Observation", "Consequence"):
         table.add_column(heading, overflow="fold")
     for row in first.reliability.rows:
         table.add_row(*map(Text, map(clean, (row.what, row.seen, row.so))))
-    return [*found, Text(), *table_lines(table, width)]
+    return [*found, *table_lines(table, width)]
 
 
 def _to_do(first: FirstScreen, width: int) -> list[Text]:
