@@ -98,18 +98,14 @@ def _others(balances: list[PlaceBalance], worst: PlaceBalance) -> tuple[str, ...
 
 
 def levels_text(summary: Summary, named: NamedFigure) -> str:
-    """Return the plateaus whose edge was measured: `L1 2.32, L2 7.29 ns; no plateau of an L3 seen`; or ""."""
+    """Return the plateaus whose edge was measured: `L1 2.32 ns, L2 7.29 ns; no plateau of an L3 seen`; or ""."""
     ladders = Ladders(rungs(summary), summary.run.machine)
     found = ladders.of_figures(named.title, matching(summary, named))
     if found is None or len(found[0].points) < 2:
         return ""
     curve, metric = found
-    texts = [(one.name, claims.number_texts(one.value, metric.unit)) for one in curve.plateaus if one.beyond]
-    texts = texts[:_MOST_LEVELS]
-    levels = [  # a unit is written once if it stays the same
-        f"{name} {text.number if i + 1 < len(texts) and texts[i + 1][1].unit == text.unit else claims.numbered(text)}"
-        for i, (name, text) in enumerate(texts)
-    ]
+    seen = [one for one in curve.plateaus if one.beyond]
+    levels = [f"{one.name} {claims.quantity(one.value, metric.unit)}" for one in seen[:_MOST_LEVELS]]
     last = ladders.missing_text(curve, metric, max(curve.sizes, default=0))
     return "; ".join(filter(None, [", ".join(levels), last]))
 
