@@ -91,15 +91,15 @@ def test_a_gate_needs_eight_rounds_for_several_figures_and_four_for_one() -> Non
 def test_rounds_that_may_stop_early_are_judged_by_what_allows_for_it() -> None:
     x = np.array([0.05, 0.02, 0.06, 0.04, 0.05, 0.01, 0.03, 0.04])
     before, after = np.full((1, 8), 100.0), 100 * np.exp(-x - 0.02)
-    for rounds, once, rising in ((4, "slower", "cannot tell"), (8, "slower", "slower")):
+    for rounds, once, rising in ((4, "slower", "undecided"), (8, "slower", "slower")):
         sides = before[:, :rounds], after[None, :rounds]
         assert judged(*sides).figures[0].word == once
         for gate in (True, False):
             assert judged(*sides, gate=gate, looks="rising").figures[0].word == rising
-    assert judged(before[:, :4], after[None, :4], looks="any time").figures[0].word == "cannot tell"
+    assert judged(before[:, :4], after[None, :4], looks="any time").figures[0].word == "undecided"
     few = judged(before[:, :3], after[None, :3], looks="any time").figures[0].verdict
     assert few is not None
-    assert few.text == "no verdict: 3 of 4 rounds"
+    assert few.text == "insufficient data: 3 of 4 rounds"
 
 
 def test_rounds_are_matched_by_their_number() -> None:
@@ -176,7 +176,7 @@ def test_four_further_occasions_turn_a_difference_into_a_verdict(tmp_path: Path)
     assert found.speed is not None
     days = "between 2026-11-16 09:00 and 2026-11-21 09:00"
     assert found.speed.text == f"95 % interval for the geometric mean ratio in other sessions, from 4 sessions {days}"
-    assert of_store(store, before, same).word == "same"
+    assert of_store(store, before, same).word == "equivalent"
 
 
 def test_runs_within_an_hour_are_one_occasion_and_others_are_of_the_same_cell_build_and_settings(

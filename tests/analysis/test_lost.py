@@ -99,7 +99,7 @@ STEPS = [1000] * 90 + [91_000] * 10  # ten times the median on average
 
 def unexplained(of: Point, times: Sketch | None = None, metric: Metric | None = None) -> list[str]:
     doubts = doubts_about_lost(of, metric or Metric("t", "s", "lower", seconds()), 1e-6, times or sketch_of(STEPS))
-    return [one.text for one in doubts if one.kind == "unexplained loss"]
+    return [one.text for one in doubts if one.kind == "unexplained lost time"]
 
 
 def older(wait: float, used: float | None) -> Point:
@@ -113,10 +113,10 @@ def older(wait: float, used: float | None) -> Point:
 def test_more_lost_time_than_is_explained_is_said() -> None:
     (text,) = unexplained(older(0.18, 0.45))
     assert text == (
-        "more time was lost than the 18 % that is explained: a sample takes 10.0 times the median on average, and the "
+        "samples take 10.0 times the median on average, but only 18 % lost time is explained; the "
         "ranks used 45 % of the CPU time"
     )
-    assert unexplained(older(0.18, None)) == [text.partition(", and")[0]]
+    assert unexplained(older(0.18, None)) == [text.partition("; ")[0]]
 
 
 def test_steps_of_different_lengths_are_no_lost_time() -> None:
@@ -138,7 +138,7 @@ def test_oversubscription_is_of_the_host_with_most_threads_for_its_hardware_thre
     two = crowd(((0,), (1,)), ("a", "a", "b"))
     found = oversubscription(two)
     assert found is not None
-    assert found.text == "4 threads on 2 hardware threads: oversubscribed"
+    assert found.text == "4 threads share 2 hardware threads"
     assert oversubscription(replace(two, groups=((0,), (2,)))) is None, "rank 1 is idle"
     assert oversubscription(replace(two, share_cores=False)) is None
 
@@ -270,7 +270,7 @@ def test_a_launch_that_lost_most_of_its_time_is_not_in_the_figure_and_alone_it_h
     both = replace(figure(workload, (stopped, clean)), limit=Limit(1e-3, "clock"))
     assert both.of_limit == pytest.approx(1)
     assert [one.point for one in both.counted] == [clean]
-    assert "launches left out" in {one.kind for one in both.doubts}
+    assert "launches excluded" in {one.kind for one in both.doubts}
 
 
 def test_threads_that_were_to_share_cores_cannot_make_their_point_invalid() -> None:
@@ -292,8 +292,8 @@ def test_a_share_of_lost_time_that_the_clocks_contradict_is_doubtful() -> None:
     share = Metric("lost", "1", "lower", seconds(), of_lost_time=True)
     tenth = point(taken=(taken(0, S, 9 * S // 10, 0),))
     (found,) = doubts_about_lost(tenth, share, 0.16, Sketch())
-    assert found.kind == "sources disagree"
-    assert found.text == "16 % of the time was lost, 10 % by the threads' own clocks"
+    assert found.kind == "inconsistent lost-time sources"
+    assert found.text == "the samples show 16 % lost time, the CPU clocks of the threads 10 %"
     assert [doubts_about_lost(tenth, share, value, Sketch()) for value in (0.06, 0.1, 0.149)] == [(), (), ()]
     assert doubts_about_lost(tenth, share, 0.04, Sketch()) != ()
 

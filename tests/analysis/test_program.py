@@ -192,11 +192,11 @@ def test_what_a_program_may_have_lost_on_the_run_queue_is_no_reason_to_leave_it_
 @pytest.mark.parametrize(
     ("note", "kind", "grade"),
     [
-        ("cut output", "output cut", Grade.NOTE),
-        ("binds itself", "launcher binds", Grade.NOTE),
-        ("outlived", "processes outlived", Grade.DOUBTFUL),
-        ("ranks missing", "ranks missing", Grade.DOUBTFUL),
-        ("failed after", "command after failed", Grade.DOUBTFUL),
+        ("cut output", "truncated output", Grade.NOTE),
+        ("binds itself", "binding by the launcher", Grade.NOTE),
+        ("outlived", "processes outlived the program", Grade.DOUBTFUL),
+        ("ranks missing", "ranks without a report", Grade.DOUBTFUL),
+        ("failed after", "failed command after the launch", Grade.DOUBTFUL),
         ("problems", "launch problems", Grade.DOUBTFUL),
     ],
 )
@@ -211,7 +211,7 @@ def test_the_placement_of_a_program_is_as_asked_where_its_threads_stay_within_it
     within = one_point(tmp_path / "a", Seen(ranks=[RankSeen(cpus=(0,), masks=((0, 1),))]))
     assert mismatches([place], within, 1) == (), "one of two threads worked, where it may"
     outside = one_point(tmp_path / "b", Seen(ranks=[RankSeen(cpus=(0, 2), masks=((0, 1), (1, 2, 3)))]))
-    assert mismatches([place], outside, 1) == ("rank 0: asked for hardware threads 0-1, a thread may use 1-3",)
+    assert mismatches([place], outside, 1) == ("rank 0: CPUs 0-1 requested, a thread may run on 1-3",)
 
 
 def test_memory_and_threads_are_those_of_the_launch_that_was_seen_best(tmp_path: Path) -> None:

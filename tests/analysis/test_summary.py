@@ -64,15 +64,15 @@ def test_equal_points_of_a_run_are_launches_of_each() -> None:
     assert traffic is not None
     assert traffic.value is not None
     assert traffic.value.number == 6
-    assert not any(doubt.kind == "equal points differ" for doubt in row.doubts)
+    assert not any(doubt.kind == "inconsistent repeated measurements" for doubt in row.doubts)
 
 
 def test_equal_points_that_disagree_are_named_with_both_values() -> None:
     found = summary(1_000_000, 1_200_000)
     for title in ("row", "curve, bytes 1"):
-        (doubt,) = [one for one in at(found, title).doubts if one.kind == "equal points differ"]
+        (doubt,) = [one for one in at(found, title).doubts if one.kind == "inconsistent repeated measurements"]
         assert doubt.grade == Grade.DOUBTFUL
-        assert doubt.text == "equal points of this run differ by 20 % (831.7 kB/s and 998.0 kB/s)"
+        assert doubt.text == "repeated measurements of this run differ by 20 % (831.7 kB/s and 998.0 kB/s)"
 
 
 @pytest.mark.parametrize("change", [{"shape": Shape(place="1x1,cpus=1")}, {"mpi": {"MPIR_CVAR_X": "1"}}])
@@ -142,8 +142,8 @@ def test_launches_that_failed_or_gave_no_value_are_tried_and_left_out_with_a_dou
     smaller, larger = both["stream, bytes 1 MiB"], both["stream, bytes 2 MiB"]
     assert (smaller[:2], larger[:2]) == ((2, 4), (3, 5))
     without = "1 of 4 launches gave no value (there is no series 'step')"
-    assert smaller[2]["launches left out"] == f"1 of 4 launches failed (no memory); {without}"
-    assert larger[2]["launches left out"] == "2 of 5 launches failed (no memory)"
+    assert smaller[2]["launches excluded"] == f"1 of 4 launches failed (no memory); {without}"
+    assert larger[2]["launches excluded"] == "2 of 5 launches failed (no memory)"
     shown = io.StringIO()
     text.show(report_of(summarise(stored(launches, points, failures), WORKLOADS)), shown)
     assert "no value:" not in shown.getvalue(), "there is one"

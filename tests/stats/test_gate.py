@@ -20,7 +20,7 @@ from octant.stats.gate import (
 )
 from octant.stats.intervals import Period
 from octant.stats.multiple import holm
-from octant.stats.paired import is_same, paired_p, paired_verdicts
+from octant.stats.paired import is_equivalent, paired_p, paired_verdicts
 
 NOW = datetime(2026, 11, 22, 7, 35, tzinfo=UTC)
 PERIOD = Period(NOW, NOW)
@@ -55,7 +55,7 @@ def test_intervals_of_rounds_that_end_at_a_look_hold(planned: Mapping[int, float
         ends.append(verdict)
     held = [one.speed.low <= math.exp(difference) <= one.speed.high for one in ends if one.speed]
     assert np.mean(held) > 0.95 - 2.9 * math.sqrt(0.95 * 0.05 / len(x))
-    wrong = {"slower", "same"} if difference else {"slower", "faster"}
+    wrong = {"slower", "equivalent"} if difference else {"slower", "faster"}
     assert np.mean([one.word in wrong for one in ends]) < 0.05
 
 
@@ -94,7 +94,7 @@ def test_a_gate_refuses_too_few_rounds() -> None:
         gate_verdicts([NOISE[:6]] * 2, PERIOD)
     with pytest.raises(ValueError, match=r"cannot gate 1 figure on 3 paired rounds \(4 are needed\)"):
         until_sure_verdicts([NOISE[:3]], PERIOD)
-    assert [verdict.word for verdict in gate_verdicts([NOISE[:4]], PERIOD)] == ["same"]
+    assert [verdict.word for verdict in gate_verdicts([NOISE[:4]], PERIOD)] == ["equivalent"]
     assert gate_verdicts([], PERIOD) == until_sure_verdicts([], PERIOD) == []
 
 
@@ -102,7 +102,7 @@ def test_a_gate_corrects_where_a_single_figure_would_pass() -> None:
     clear, slight = 10 * NOISE + 0.035, 20 * NOISE + 0.035  # p = 0.0003 and 0.01
     clean = [NOISE] * 29
     assert [paired_verdicts([x], PERIOD)[0].word for x in (clear, slight)] == ["faster", "faster"]
-    assert [gate_verdicts([x, *clean], PERIOD)[0].word for x in (clear, slight)] == ["faster", "cannot tell"]
+    assert [gate_verdicts([x, *clean], PERIOD)[0].word for x in (clear, slight)] == ["faster", "undecided"]
 
 
 def test_a_gate_is_decided_by_a_slower_figure_or_by_a_word_on_all() -> None:
@@ -117,35 +117,35 @@ def test_looking_often_does_not_make_figures_the_same() -> None:
     end = math.log(1.03)
     x = np.random.default_rng(56).normal(end, end / 3, (1500, 12))
     same, naive = (
-        np.mean([any(is_same(row[:n], 0.03, level) for n, level in looks.items()) for row in x])
+        np.mean([any(is_equivalent(row[:n], 0.03, level) for n, level in looks.items()) for row in x])
         for looks in (RISING, dict.fromkeys(RISING, 0.05))
     )
     assert same <= 0.065  # 5 % and 2.7 standard errors
     assert naive > 0.09
-    assert gate_verdicts([22 * NOISE], PERIOD, threshold=RISING[8])[0].word == "cannot tell"
-    assert gate_verdicts([22 * NOISE], PERIOD)[0].word == "same"
+    assert gate_verdicts([22 * NOISE], PERIOD, threshold=RISING[8])[0].word == "undecided"
+    assert gate_verdicts([22 * NOISE], PERIOD)[0].word == "equivalent"
 
 
 def test_until_sure_has_a_word_for_a_difference_and_for_equality() -> None:
     slight = 10 * NOISE + 0.035
     assert 20 < e_value(slight) < 600
     assert until_sure_verdicts([slight], PERIOD)[0].word == "faster"
-    assert until_sure_verdicts([slight, *[NOISE] * 29], PERIOD)[0].word == "cannot tell"
+    assert until_sure_verdicts([slight, *[NOISE] * 29], PERIOD)[0].word == "undecided"
     words = [verdict.word for verdict in until_sure_verdicts([NOISE - 0.1, NOISE, 40 * NOISE, NOISE + 0.1], PERIOD)]
-    assert words == ["slower", "same", "cannot tell", "faster"]
+    assert words == ["slower", "equivalent", "undecided", "faster"]
 
 
 def test_until_sure_rarely_says_same_at_the_margin() -> None:
     end = math.log(1.03)
     x = np.random.default_rng(55).normal(end, 0.02, (100, 30))
     words = [{until_sure_verdicts([row[:rounds]], PERIOD)[0].word for rounds in range(4, 31, 3)} for row in x]
-    assert np.mean(["same" in row for row in words]) <= 0.05
+    assert np.mean(["equivalent" in row for row in words]) <= 0.05
 
 
 def test_until_sure_decides_from_the_fifth_round_on() -> None:
     """The greatest e-value of n rounds is (1 + n) to the power of (n - 1) / 2: 11 for four, 36 for five."""
     words = [until_sure_verdicts([1e-3 * NOISE[:rounds] - 0.1], PERIOD)[0].word for rounds in (4, 5)]
-    assert words == ["cannot tell", "slower"]
+    assert words == ["undecided", "slower"]
 
 
 def test_verdicts_of_a_gate_name_its_period_and_the_rounds_that_all_its_figures_need() -> None:
@@ -162,4 +162,4 @@ def test_verdicts_of_a_gate_name_its_period_and_the_rounds_that_all_its_figures_
 @pytest.mark.parametrize("rounds", [0, 1, 3])
 def test_until_sure_has_no_verdict_on_a_figure_that_answered_in_few_rounds(rounds: int) -> None:
     full = np.linspace(0.3, 0.4, 8)
-    assert [one.word for one in until_sure_verdicts([full, full[:rounds]], PERIOD)] == ["faster", "no verdict"]
+    assert [one.word for one in until_sure_verdicts([full, full[:rounds]], PERIOD)] == ["faster", "insufficient data"]

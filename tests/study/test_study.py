@@ -180,7 +180,7 @@ def test_launches_that_failed_are_a_doubt_about_the_others(where: Store, tmp_pat
     found = fake_study.outcome_of(fake_study.run(where, curve_study(tmp_path), machine(), half_fails, repeats=8))
     why = "node/stream: cannot go on (no reason); try again (exit status 1)"
     value = found.values.by_cell[Cell("m", ("b",))]["4MiB"]
-    (doubt,) = (one for one in value.doubts if one.kind == "launches left out")
+    (doubt,) = (one for one in value.doubts if one.kind == "launches excluded")
     assert (len(value.launches), doubt.text) == (4, f"4 of 8 launches failed ({why})")
     assert "4 of 8 launches failed" in found.verdicts[0].why
 
@@ -256,7 +256,7 @@ def test_what_was_not_given_as_asked_is_doubted(where: Store) -> None:
     points = tuple(dataclasses.replace(p, knobs={**p.knobs, "pages": "thp"}, given=small) for p in run.points)
     found = fake_study.outcome_of(dataclasses.replace(run, points=points)).values.by_cell
     assert found
-    assert all("NOT AS ASKED" in str(value.doubts) for curve in found.values() for value in curve.values())
+    assert all("the request was not met" in str(value.doubts) for curve in found.values() for value in curve.values())
 
 
 def test_reading_a_run_plans_nothing_again(where: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,19 +103,19 @@ class Halved:
 
     @property
     def text(self) -> str:
-        """`390 of 461 measurements lost over half of their time; they count for nothing`."""
+        """`390 of 461 measurements lost over half of their time; they are excluded`."""
         if self.lost and self.lost == self.shown == self.every:
-            return f"none of {self.every} measurements lost less than half of its time, so all are shown"
+            return f"all {self.every} measurements lost over half of their time, so all are shown"
         return f"{self.lost} of {self.every} measurements lost over half of their time; {self.so}"
 
     @property
     def so(self) -> str:
-        """What follows for those that lost so much."""
+        """Treatment of these measurements."""
         if not self.shown:
-            return "they count for nothing"
+            return "they are excluded"
         if self.shown == self.lost:
-            return "they are shown, as their figures have no others"
-        return f"{self.shown} of them are shown, as their figures have no others, and the rest count for nothing"
+            return "they are shown, since their figures have no other launches"
+        return f"{self.shown} of them are shown, since their figures have no other launches; the others are excluded"
 
 
 def halved(summary: Summary) -> Halved:

@@ -27,7 +27,7 @@ def per_rank(figure: Figure) -> Figure:
     ranks = known_count(figure.point.working_ranks)
     value = derived(lambda of_all: of_all / ranks, figure.metric.value)
     metric = replace(figure.metric, name=name_per_rank(figure.metric.name), value=value, per_rank=True)
-    workload, beyond = figure.workload, tuple(one for one in figure.doubts if one.kind == "beyond its limit")
+    workload, beyond = figure.workload, tuple(one for one in figure.doubts if one.kind == "measured above the limit")
     if figure.metric is workload.metrics[0]:
         workload = replace(workload, metrics=(metric, *workload.metrics[1:]))
     return replace(

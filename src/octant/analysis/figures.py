@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from octant.workload import Workload
 
 
-BEYOND = 1.05  # a share of the limit that no noise of a good measurement explains
+BEYOND = 1.05  # share of the limit that noise does not explain
+BEYOND_TEXT = "the value exceeds its limit, whose measurement was probably disturbed; measure both again"
 KEPT = 1000  # samples of a launch that a figure keeps for pictures
 _LOST = ("lost time", "stolen time")
 
@@ -199,9 +200,7 @@ class Figure:
     def doubts(self) -> tuple[Doubt, ...]:
         """What casts doubt on the figure: of each kind the worst, the worst kinds first."""
         beyond = (self.of_limit or 0) > BEYOND
-        disturbed = (
-            doubt("beyond its limit", "beyond its limit: what set the limit was disturbed", self.of_limit or 0.0),
-        ) * beyond
+        disturbed = (doubt("measured above the limit", BEYOND_TEXT, self.of_limit or 0.0),) * beyond
         return stats.worst_of_each_kind((*self._doubts, *disturbed))
 
     @cached_property
@@ -251,10 +250,10 @@ class Figure:
         reasons = (
             (failed, f"failed ({why})" if why else "failed"),
             (without, f"gave no value ({missing})"),
-            (lost, "lost more than half of their time, and do not count"),
+            (lost, "excluded (more than half of the CPU time lost)"),
         )
         texts = [f"{number} of {self.tried} launches {why}" for number, why in reasons if number]
-        return (doubt("launches left out", "; ".join(texts), failed + without + lost),) if texts else ()
+        return (doubt("launches excluded", "; ".join(texts), failed + without + lost),) if texts else ()
 
     @property
     def invalid(self) -> bool:
@@ -356,7 +355,7 @@ def _launch_figure(
     if len(samples):
         correlation = stats.correlation_time(samples)
         interval = stats.median_interval(samples, correlation) if measured.is_median else interval
-        doubts += doubts_about_samples(samples, correlation)
+        doubts += doubts_about_samples(samples, correlation, metric)
     kept = stats.thinned(samples, KEPT)
     return LaunchFigure(
         metric, point, interval, kept, len(samples), times, doubts, measured.by_group, mismatches,

@@ -140,8 +140,8 @@ class Oversubscription(NamedTuple):
 
     @property
     def text(self) -> str:
-        """`4 threads on 2 hardware threads: oversubscribed`."""
-        return f"{self.threads} threads on {counted(self.cpus, 'hardware thread')}: oversubscribed"
+        """`4 threads share 2 hardware threads`."""
+        return f"{self.threads} threads share {counted(self.cpus, 'hardware thread')}"
 
 
 def oversubscription(point: Point) -> Oversubscription | None:
@@ -246,8 +246,8 @@ def _disagreement(share: float, lost: LostShares) -> tuple[Doubt, ...]:
     """
     if abs(share - lost.share) <= DISAGREEING:
         return ()
-    shares = f"{100 * share:.0f} % of the time was lost, {100 * lost.share:.0f} % by the threads' own clocks"
-    return (doubt("sources disagree", shares, abs(share - lost.share)),)
+    shares = f"the samples show {100 * share:.0f} % lost time, the CPU clocks of the threads {100 * lost.share:.0f} %"
+    return (doubt("inconsistent lost-time sources", shares, abs(share - lost.share)),)
 
 
 def _unexplained(point: Point, metric: Metric, lost: LostShares, times: Sketch) -> tuple[Doubt, ...]:
@@ -269,12 +269,12 @@ def _unexplained(point: Point, metric: Metric, lost: LostShares, times: Sketch) 
     if missing <= DISAGREEING:
         return ()
     text = (
-        f"more time was lost than the {100 * lost.share:.0f} % that is explained: a sample takes {1 / sustained:.1f} "
-        "times the median on average"
+        f"samples take {1 / sustained:.1f} times the median on average, but only {100 * lost.share:.0f} % lost time "
+        "is explained"
     )
     if idle is not None:
-        text += f", and the ranks used {100 * (1 - idle):.0f} % of the CPU time"
-    return (doubt("unexplained loss", text, missing),)
+        text += f"; the ranks used {100 * (1 - idle):.0f} % of the CPU time"
+    return (doubt("unexplained lost time", text, missing),)
 
 
 def _idle_share(point: Point) -> float | None:

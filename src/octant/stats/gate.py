@@ -72,7 +72,7 @@ def until_sure_verdicts(figures: Sequence[Array], period: Period, margin: float 
         verdict_of(
             x,
             differs=len(x) >= LEAST_ROUNDS and bool(e_value(x) >= 1 / level),
-            same=len(x) >= LEAST_ROUNDS
+            equivalent=len(x) >= LEAST_ROUNDS
             and bool(abs(x.mean()) < end and min(e_value(x - end), e_value(x + end)) >= 1 / LEVEL),
             period=period,
             margin=margin,

@@ -116,16 +116,16 @@ def _verdict(runs: TwoRuns, differs: bool, period: Period, margin: float, level:
         Estimate(math.exp(low), math.exp(middle), math.exp(high), "student", claim, number, period),
         p=runs.p(),
         margin=margin,
-        hidden=math.expm1(max(abs(low), abs(high))),
-        findable=math.expm1(smallest_effect(rounds, level) * math.sqrt(rounds) * error),
+        max_undetected_effect=math.expm1(max(abs(low), abs(high))),
+        min_detectable_effect=math.expm1(smallest_effect(rounds, level) * math.sqrt(rounds) * error),
         number=runs.launches,
         unit="launches on each side",
     )
 
 
-def _word(runs: TwoRuns, differs: bool, same: bool) -> Word:
+def _word(runs: TwoRuns, differs: bool, equivalent: bool) -> Word:
     if not runs.has_history:
-        return "differs" if differs else "no difference seen"
+        return "differs" if differs else "no difference detected"
     if differs:
         return "faster" if runs.difference > 0 else "slower"
-    return "same" if same else "cannot tell"
+    return "equivalent" if equivalent else "undecided"

@@ -147,12 +147,12 @@ def paired_verdicts(
     differing = {place for place, adjusted_p in zip(tested, adjusted(p), strict=True) if adjusted_p <= threshold}
     level = LEVEL / max(1, len(tested))
     return [
-        verdict_of(x, place in differing, is_same(x, margin, threshold), period, margin, level)
+        verdict_of(x, place in differing, is_equivalent(x, margin, threshold), period, margin, level)
         for place, x in enumerate(figures)
     ]
 
 
-def is_same(x: Array, margin: float, threshold: float = LEVEL) -> bool:
+def is_equivalent(x: Array, margin: float, threshold: float = LEVEL) -> bool:
     """Whether each of two one-sided tests at `threshold` puts at least 4 rounds within its end of the margin."""
     if len(x) < LEAST_ROUNDS:
         return False
@@ -160,13 +160,15 @@ def is_same(x: Array, margin: float, threshold: float = LEVEL) -> bool:
     return bool(-math.log1p(margin) < low and high < math.log1p(margin))
 
 
-def verdict_of(x: Array, differs: bool, same: bool, period: Period, margin: float, level: float = LEVEL) -> Verdict:
+def verdict_of(
+    x: Array, differs: bool, equivalent: bool, period: Period, margin: float, level: float = LEVEL
+) -> Verdict:
     """The verdict on one figure whose tests are decided.
 
     Args:
         x: logarithms of B's speed over A's, by round.
         differs: whether a difference is proven; the verdict needs one beyond the margin too.
-        same: whether it is proven to be within the margin.
+        equivalent: whether the difference is proven to be within the margin.
         level: of the test, for the number of rounds that it needs.
     """
     rounds = len(x)
@@ -174,19 +176,19 @@ def verdict_of(x: Array, differs: bool, same: bool, period: Period, margin: floa
         return no_verdict(rounds, "paired rounds", LEAST_ROUNDS, margin)
     speed = ratio_in_rounds(x, period)
     low, middle, high = map(math.log, (speed.low, speed.middle, speed.high))
-    word: Word = "same" if same else "cannot tell"
+    word: Word = "equivalent" if equivalent else "undecided"
     if differs and abs(middle) >= math.log1p(margin):
         word = "faster" if middle > 0 else "slower"
     spread = float(x.std(ddof=1))
-    unclear = word == "cannot tell" and spread > 0 and margin > 0
+    unclear = word == "undecided" and spread > 0 and margin > 0
     needed = rounds_needed(math.log1p(margin) / spread, level) if unclear else 0
     return Verdict(
         word,
         speed,
         p=float(paired_p(x)),
         margin=margin,
-        hidden=math.expm1(max(abs(low), abs(high))),
-        findable=math.expm1(smallest_effect(rounds, level) * spread),
+        max_undetected_effect=math.expm1(max(abs(low), abs(high))),
+        min_detectable_effect=math.expm1(smallest_effect(rounds, level) * spread),
         number=rounds,
         needed=needed if needed > rounds else None,
     )

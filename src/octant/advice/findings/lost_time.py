@@ -88,7 +88,7 @@ def _contained(summary: Summary) -> list[str]:
             continue
         factors = [one.slowed for one in figure.counted if one.slowed is not None]
         value = f"the value of {subject((figure,))} contains lost time:"
-        if any(one.kind == "long samples" for one in figure.doubts):
+        if any(one.kind == "long preempted samples" for one in figure.doubts):
             found.append(f"{value} its samples last longer than a time slice")
         elif factors and median(factors) > SLOWED:
             found.append(f"{value} it is {median(factors):.1f} times worse than by the CPU time that was used")

@@ -182,7 +182,7 @@ def _launches(summary: Summary) -> BeliefRow:
     rounds = max((figure.tried for figure in summary.figures if not figure.equal), default=1)
     minutes = (end - begin).total_seconds() / 60
     period = f"{minutes:.0f} minutes" if minutes >= 1.5 else "about a minute" if minutes >= 0.5 else "under a minute"
-    alike = [f for f in _rows(summary) if any(one.kind == "launches resemble their neighbours" for one in f.doubts)]
+    alike = [f for f in _rows(summary) if any(one.kind == "autocorrelated launches" for one in f.doubts)]
     seen = f"{units.counted(rounds, 'round')} over {period}"
     if rounds == 1:
         return BeliefRow("Launches", f"one, {Period(begin, end).text}", "nothing is known of the spread over launches")

@@ -109,7 +109,7 @@ def _grade(worst: PlaceBalance) -> int:
 
 
 def _doubts(worst: PlaceBalance) -> list[Doubt]:
-    return [one for one in worst.figure.doubts if one.kind not in ("wide interval", "beyond its limit")]
+    return [one for one in worst.figure.doubts if one.kind not in ("wide interval", "measured above the limit")]
 
 
 def _reasons(worst: PlaceBalance) -> tuple[str, ...]:

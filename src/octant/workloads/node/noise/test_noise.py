@@ -137,7 +137,7 @@ def test_two_shares_of_lost_time_that_differ_are_doubtful() -> None:
     metric, times = WORKLOAD.metric("lost"), sketch_of([10_000])
     assert doubts_about_lost(point(lanes=samples, taken=agreeing), metric, value, times) == ()
     (found,) = doubts_about_lost(point(lanes=samples, taken=slower), metric, value, times)
-    assert (found.kind, found.grade) == ("sources disagree", Grade.DOUBTFUL)
+    assert (found.kind, found.grade) == ("inconsistent lost-time sources", Grade.DOUBTFUL)
     assert found.text == "9 % of the time was lost, 0 % by the threads' own clocks"
 
 
