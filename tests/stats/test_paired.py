@@ -12,7 +12,15 @@ from octant.stats.gate import e_value
 from octant.stats.intervals import Period
 from octant.stats.multiple import benjamini_hochberg, holm
 from octant.stats.occasions import TwoRuns
-from octant.stats.paired import centre, is_equivalent, paired_bounds, paired_levels, paired_p, paired_verdicts, student_p
+from octant.stats.paired import (
+    centre,
+    is_equivalent,
+    paired_bounds,
+    paired_levels,
+    paired_p,
+    paired_verdicts,
+    student_p,
+)
 from octant.stats.student import two_sided_p
 from octant.stats.verdicts import Verdict, log_speeds, percent
 
@@ -218,7 +226,12 @@ def test_same_needs_four_rounds_within_the_margin_and_off_its_ends() -> None:
     end = math.log1p(0.03)
     assert not is_equivalent(np.zeros(3), 0.03)
     assert is_equivalent(np.zeros(4), 0.03)
-    assert [is_equivalent(np.full(4, at), 0.03) for at in (-end, -0.99 * end, 0.99 * end, end)] == [False, True, True, False]
+    assert [is_equivalent(np.full(4, at), 0.03) for at in (-end, -0.99 * end, 0.99 * end, end)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_no_number_of_rounds_finds_a_margin_of_nothing() -> None:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from fake_run import machine
-from octant.stats import Interval, doubt
+from octant.stats import Interval, caveat
 from octant.study import file
 from octant.study.parts import Cell
 from octant.study.question import Study
@@ -25,7 +25,7 @@ def measured(*middles: float, spread: float = 0.001, first: int = 0) -> StudyVal
     return StudyValue(tuple(launches))
 
 
-DOUBTS = (doubt("drift", "9 % slower"), doubt("preempted samples", "9 % of the samples were preempted"))
+CAVEATS = (caveat("drift", "9 % slower"), caveat("preempted samples", "9 % of the samples were preempted"))
 
 
 def study(test: str, extra: str = "", more: str = "") -> Study:

@@ -18,8 +18,8 @@ from octant.store import StoredRun
 def mismatches_of(run: StoredRun, point: Point) -> tuple[str, ...]:
     """Return the differences of a measurement from its request."""
     planned = run.plans.get(point.launch)
-    placed = mismatches(planned.places, point, planned.launch.ask.shape.ranks) if planned and planned.places else ()
-    asked = planned.launch.ask.mpi if planned else {}
+    placed = mismatches(planned.places, point, planned.launch.request.shape.ranks) if planned and planned.places else ()
+    asked = planned.launch.request.mpi if planned else {}
     page_notes = (point.notes[SMALL_PAGES],) if SMALL_PAGES in point.notes else ()
     nodes = node_mismatches(point)
     return (*page_mismatches(point), *nodes, *placed, *page_notes, *setting_mismatches(run, asked, point))
@@ -68,7 +68,7 @@ def setting_mismatches(run: StoredRun, asked: Mapping[str, str], point: Point) -
         asked: requested variables of the launch.
     """
     read = point.process.settings
-    found = [setting.doubt for setting in run.settings if setting.doubt]
+    found = [setting.caveat for setting in run.settings if setting.caveat]
     for name, value in asked.items():
         if name in read and not agrees(value, read[name]):
             found.append(f"{name}={value} requested, the library reports {read[name][-1] if read[name] else 'nothing'}")

@@ -2,8 +2,8 @@
 
 from typing import Literal, TypeAlias
 
-GradeName: TypeAlias = Literal["sound", "note", "doubtful", "not measurable", "wrong"]
+GradeName: TypeAlias = Literal["reliable", "note", "limited", "not measurable", "wrong"]
 """Grade of a figure, tile or row."""
-SIGNS: dict[GradeName, str] = {"sound": "✓", "note": "i", "doubtful": "!", "not measurable": "×", "wrong": "✗"}
+SIGNS: dict[GradeName, str] = {"reliable": "✓", "note": "i", "limited": "!", "not measurable": "×", "wrong": "✗"}
 GRADE_NAMES: tuple[GradeName, ...] = tuple(SIGNS)
 """Grades from best to worst. The first has no `Grade`; the next three are those of `Grade`, in its order."""

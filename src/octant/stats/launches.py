@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from octant.stats.doubts import BOUNDS, Doubt, doubt, graded
+from octant.stats.caveats import BOUNDS, Caveat, caveat, graded
 from octant.stats.intervals import scaled_values
 from octant.stats.samples import FEW_LAUNCHES
 from octant.units import fixed_text
@@ -33,7 +33,9 @@ def neighbour_correlation(values: ArrayLike) -> float:
     return float(y[1:] @ y[:-1]) / power if len(y) >= LEAST_FOR_NEIGHBOURS and power > 0 else 0.0
 
 
-def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate, of_whole: bool = False) -> tuple[Doubt, ...]:
+def caveats_over_launches(
+    launches: Sequence[Interval], estimate: Estimate, of_whole: bool = False
+) -> tuple[Caveat, ...]:
     """Return the caveats due to the number, the spread and the order of launches.
 
     Args:
@@ -41,9 +43,9 @@ def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate, of_wh
         estimate: of these launches, by `median_over_launches`.
         of_whole: the values are shares of a whole, so the half-width is stated in percentage points: 2 to 8 % is ± 3.
     """
-    found: list[Doubt] = []
+    found: list[Caveat] = []
     if len(launches) < FEW_LAUNCHES:
-        found.append(doubt("few launches", _few_launches_text(len(launches)), -len(launches)))
+        found.append(caveat("few launches", _few_launches_text(len(launches)), -len(launches)))
     half = (estimate.high - estimate.low) / 2 if of_whole and estimate.is_interval else estimate.relative_half_width
     if half is not None:
         unit = "points" if of_whole else "%"
@@ -54,7 +56,7 @@ def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate, of_wh
     alike = neighbour_correlation([launch.middle for launch in launches])
     if alike > RESEMBLING:
         text = f"successive launches are correlated (lag-1 autocorrelation {alike:.1f}), so the interval is too narrow"
-        found.append(doubt("autocorrelated launches", text, alike))
+        found.append(caveat("autocorrelated launches", text, alike))
     return tuple(found)
 
 
@@ -63,9 +65,9 @@ def _few_launches_text(number: int) -> str:
     return f"there {count}; {FEW_LAUNCHES} or more give an interval from order statistics"
 
 
-def doubts_about_equal_points(
+def caveats_about_equal_points(
     points: Sequence[Sequence[Interval]], value_text: Callable[[float], str] = "{:.4g}".format
-) -> tuple[Doubt, ...]:
+) -> tuple[Caveat, ...]:
     """Return a caveat if repeated measurements of one configuration, whose launches are pooled, disagree.
 
     Two measurements disagree if their medians differ by more than 3 %, and by more than three times the standard
@@ -90,4 +92,4 @@ def doubts_about_equal_points(
     text = (
         f"repeated measurements of this run differ by {fixed_text(100 * math.expm1(min(apart, 700.0)), 0)} % ({values})"
     )
-    return (doubt("inconsistent repeated measurements", text, apart),)
+    return (caveat("inconsistent repeated measurements", text, apart),)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from octant.stats.doubts import Doubt, graded
+from octant.stats.caveats import Caveat, graded
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -90,7 +90,7 @@ def _cause(share: float, throttled: float, own: float, wait: float, steal: float
     return next((name for taken, name in known if taken > 0 and taken >= half), "stops or other causes")
 
 
-def doubts_about_lost_time(lost: LostShares) -> tuple[Doubt, ...]:
+def caveats_about_lost_time(lost: LostShares) -> tuple[Caveat, ...]:
     """Return the caveats about lost and stolen time, graded by `BOUNDS`."""
     text = f"{100 * lost.share:.0f} % of the time was lost to {lost.cause}"
     found = graded("lost time", lost.share, text + ": not measurable" * (lost.share > 0.5))

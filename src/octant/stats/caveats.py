@@ -11,7 +11,7 @@ class Grade(IntEnum):
     """Severity of a caveat; greater is worse."""
 
     NOTE = 1  # information; views show it with --notes
-    DOUBTFUL = 2  # the error may exceed the interval
+    LIMITED = 2  # the error may exceed the interval
     INVALID = 3  # the figure has no share of a limit and no verdict
 
 
@@ -19,23 +19,23 @@ GRADES: Mapping[str, Grade] = {
     "wrong result": Grade.INVALID,
     "request not met": Grade.INVALID,
     "fault-injection build": Grade.INVALID,
-    "oversubscription": Grade.DOUBTFUL,
-    "possible SMT interference": Grade.DOUBTFUL,
-    "threads rarely concurrent": Grade.DOUBTFUL,
-    "phase too short": Grade.DOUBTFUL,
-    "long preempted samples": Grade.DOUBTFUL,
-    "drift": Grade.DOUBTFUL,
-    "inconsistent repeated measurements": Grade.DOUBTFUL,
-    "measured above the limit": Grade.DOUBTFUL,
-    "launches excluded": Grade.DOUBTFUL,
-    "inconsistent lost-time sources": Grade.DOUBTFUL,
-    "unexplained lost time": Grade.DOUBTFUL,
-    "result not verified": Grade.DOUBTFUL,
-    "rank or thread count not stated": Grade.DOUBTFUL,
-    "processes outlived the program": Grade.DOUBTFUL,
-    "ranks without a report": Grade.DOUBTFUL,
-    "failed command after the launch": Grade.DOUBTFUL,
-    "launch problems": Grade.DOUBTFUL,
+    "oversubscription": Grade.LIMITED,
+    "possible SMT interference": Grade.LIMITED,
+    "threads rarely concurrent": Grade.LIMITED,
+    "phase too short": Grade.LIMITED,
+    "long preempted samples": Grade.LIMITED,
+    "drift": Grade.LIMITED,
+    "inconsistent repeated measurements": Grade.LIMITED,
+    "measured above the limit": Grade.LIMITED,
+    "launches excluded": Grade.LIMITED,
+    "inconsistent lost-time sources": Grade.LIMITED,
+    "unexplained lost time": Grade.LIMITED,
+    "result not verified": Grade.LIMITED,
+    "rank or thread count not stated": Grade.LIMITED,
+    "processes outlived the program": Grade.LIMITED,
+    "ranks without a report": Grade.LIMITED,
+    "failed command after the launch": Grade.LIMITED,
+    "launch problems": Grade.LIMITED,
     "imported result": Grade.NOTE,
     "emulated link": Grade.NOTE,
     "access to memory instead of storage": Grade.NOTE,
@@ -60,14 +60,14 @@ BOUNDS: Mapping[str, tuple[float, float, float]] = {
     "stolen time": (0.01, 0.05, 0.5),
     "wide interval": (0.03, 0.1, 0.3),
 }
-"""Kinds graded by size. Above the first bound the grade is a note, above the second doubtful, above the third invalid.
+"""Kinds graded by size. Above the first bound the grade is a note, above the second limited, above the third invalid.
 
 The size of lost and stolen time is the share of the wall time; that of an interval is half its width over the value.
 """
 
 
 @dataclass(frozen=True)
-class Doubt:
+class Caveat:
     """Caveat of a figure. Caveats of one kind differ only in their numbers; `size` ranks them."""
 
     kind: str
@@ -76,7 +76,7 @@ class Doubt:
     size: float = 0.0  # greater is worse among caveats of one kind; 0: equally bad
 
 
-def doubt(kind: str, text: str, size: float = 0.0) -> Doubt:
+def caveat(kind: str, text: str, size: float = 0.0) -> Caveat:
     """Return a caveat with the grade of its kind.
 
     Args:
@@ -85,34 +85,34 @@ def doubt(kind: str, text: str, size: float = 0.0) -> Doubt:
     Raises:
         KeyError: `GRADES` has no such kind.
     """
-    return Doubt(kind, GRADES[kind], text, size)
+    return Caveat(kind, GRADES[kind], text, size)
 
 
-def graded(kind: str, size: float, text: str) -> tuple[Doubt, ...]:
+def graded(kind: str, size: float, text: str) -> tuple[Caveat, ...]:
     """Return the caveat for this size; none up to the first bound of its kind.
 
     Raises:
         KeyError: `BOUNDS` has no such kind.
     """
     passed = sum(size > bound for bound in BOUNDS[kind])
-    return (Doubt(kind, Grade(passed), text, size),) if passed else ()
+    return (Caveat(kind, Grade(passed), text, size),) if passed else ()
 
 
-def worst_of_each_kind(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:
+def worst_of_each_kind(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
     """Return the worst caveat of each kind by grade and size, the worst kinds first; the first of equal ones is kept."""
-    worst: dict[str, Doubt] = {}
-    for one in doubts:
+    worst: dict[str, Caveat] = {}
+    for one in caveats:
         known = worst.get(one.kind)
         if known is None or (one.grade, one.size) > (known.grade, known.size):
             worst[one.kind] = one
     return tuple(sorted(worst.values(), key=lambda one: -one.grade))
 
 
-def warnings(doubts: Iterable[Doubt]) -> list[str]:
+def warnings(caveats: Iterable[Caveat]) -> list[str]:
     """Return the texts of the caveats that every view shows."""
-    return [one.text for one in doubts if one.grade > Grade.NOTE]
+    return [one.text for one in caveats if one.grade > Grade.NOTE]
 
 
-def notes(doubts: Iterable[Doubt]) -> list[str]:
+def notes(caveats: Iterable[Caveat]) -> list[str]:
     """Return the texts of the caveats that views show with --notes."""
-    return [one.text for one in doubts if one.grade == Grade.NOTE]
+    return [one.text for one in caveats if one.grade == Grade.NOTE]

@@ -12,7 +12,7 @@ from octant.analysis.lost import lost_time_of, oversubscription
 from octant.placement import numbers_text
 from octant.program import is_program
 from octant.record import known_count, unstated_counts
-from octant.stats import Doubt, doubt, graded
+from octant.stats import Caveat, caveat, graded
 from octant.units import counted
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _NOTED = {
 TIME_SLICE_NS = 3e6  # of Linux; longer samples contain time of other processes
 
 
-def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = ()) -> tuple[Doubt, ...]:
+def caveats_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = ()) -> tuple[Caveat, ...]:
     """Return the caveats of all figures of a measurement.
 
     Args:
@@ -45,17 +45,19 @@ def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = (
     found = [*_unfit(point, mismatches), *_other_work(point), *_effort(point)]
     if point.process.link:
         found.append(
-            doubt(
+            caveat(
                 "emulated link",
                 f"the hosts were joined by an emulated link ({point.process.link}), not by a real network",
             )
         )
     if point.share_cores:
         crowd = oversubscription(point)
-        found.append(doubt("oversubscription", crowd.text if crowd else "there are more threads than hardware threads"))
+        found.append(
+            caveat("oversubscription", crowd.text if crowd else "there are more threads than hardware threads")
+        )
     if short := _short_phases(point, samples):
         found.append(
-            doubt(
+            caveat(
                 "phase too short",
                 f"phases take less than ten times their timing overhead: {', '.join(short)}",
                 len(short),
@@ -63,21 +65,21 @@ def doubts_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = (
         )
     if source := point.notes.get("imported"):
         found.append(
-            doubt("imported result", f"the result was imported: {source}, line {point.notes.get('lines', '?')}")
+            caveat("imported result", f"the result was imported: {source}, line {point.notes.get('lines', '?')}")
         )
     if missing := unstated_counts(point):
-        found.append(doubt("rank or thread count not stated", f"{missing} in the imported file"))
+        found.append(caveat("rank or thread count not stated", f"{missing} in the imported file"))
     if why := point.notes.get("unverified"):
-        found.append(doubt("result not verified", why))
+        found.append(caveat("result not verified", why))
     if others := point.notes.get("others"):
         text = f"only {others} other thread{'s' * (others != '1')} loaded the memory, too few to saturate it"
-        found.append(doubt("insufficient memory load", f"{text} unless the latency rises by 25 % with the load"))
+        found.append(caveat("insufficient memory load", f"{text} unless the latency rises by 25 % with the load"))
     if copied := point.notes.get("memory_copy"):
-        found.append(doubt("access to memory instead of storage", copied))
+        found.append(caveat("access to memory instead of storage", copied))
     if rounded := point.notes.get("rounded"):
-        found.append(doubt("rounded sizes", f"sizes were rounded: {rounded}"))
+        found.append(caveat("rounded sizes", f"sizes were rounded: {rounded}"))
     if is_program(point.workload):
-        found += _program_doubts(point)
+        found += _program_caveats(point)
     return (*found, *_interrupted(point, samples))
 
 
@@ -87,17 +89,17 @@ def failed_commands(points: Sequence[Point]) -> tuple[str, ...]:
     return tuple(f"{text}, in {number} of {counted(len(points), 'launch')}" for text, number in found.items())
 
 
-def _program_doubts(point: Point) -> list[Doubt]:
+def _program_caveats(point: Point) -> list[Caveat]:
     """Return the caveats from notes of the guard of a user's program."""
     noted = ((point.notes.get(note), kind, text) for note, (kind, text) in _NOTED.items())
-    found = [doubt(kind, text.format(note)) for note, kind, text in noted if note]
+    found = [caveat(kind, text.format(note)) for note, kind, text in noted if note]
     # Problems repeat the surviving processes and the missing ranks.
     if {"processes outlived the program", "ranks without a report"} & {one.kind for one in found}:
         found = [one for one in found if one.kind != "launch problems"]
     return found
 
 
-def _interrupted(point: Point, samples: Samples) -> list[Doubt]:
+def _interrupted(point: Point, samples: Samples) -> list[Caveat]:
     """Return the caveat of preempted samples; of short samples only if the record has no lost time."""
     steps = [series for series in samples.series if (series.head.name, series.head.role) == ("step", point.first_role)]
     number = sum(len(series.values) for series in steps)
@@ -109,32 +111,32 @@ def _interrupted(point: Point, samples: Samples) -> list[Doubt]:
     length_ns = float(np.median(np.concatenate([series.values for series in steps])))
     if length_ns > TIME_SLICE_NS:
         longer = f"they take {length_ns * 1e-6:.0f} ms, longer than a time slice, and contain time of other processes"
-        return [doubt("long preempted samples", f"{text}; {longer}", share)]
-    return [] if lost_time_of(point) else [doubt("preempted samples", text, share)]
+        return [caveat("long preempted samples", f"{text}; {longer}", share)]
+    return [] if lost_time_of(point) else [caveat("preempted samples", text, share)]
 
 
-def _unfit(point: Point, mismatches: tuple[str, ...]) -> list[Doubt]:
+def _unfit(point: Point, mismatches: tuple[str, ...]) -> list[Caveat]:
     """Return the caveats that make all figures invalid."""
     found = []
     if not point.passed:
-        found.append(doubt("wrong result", "the result is wrong: verification failed"))
+        found.append(caveat("wrong result", "the result is wrong: verification failed"))
     if mismatches:
         more = f" (and {len(mismatches) - 1} more)" if len(mismatches) > 1 else ""
-        found.append(doubt("request not met", f"the request was not met: {mismatches[0]}{more}", len(mismatches)))
+        found.append(caveat("request not met", f"the request was not met: {mismatches[0]}{more}", len(mismatches)))
     if point.process.build.get("faults_compiled"):
         found.append(
-            doubt("fault-injection build", "the kernel is a fault-injection build; measure with a release build")
+            caveat("fault-injection build", "the kernel is a fault-injection build; measure with a release build")
         )
     return found
 
 
-def _other_work(point: Point) -> list[Doubt]:
-    """Return the caveats about other processes on the node; `doubts_about_lost` covers the time that threads lost."""
+def _other_work(point: Point) -> list[Caveat]:
+    """Return the caveats about other processes on the node; `caveats_about_lost` covers the time that threads lost."""
     during = point.noise.get("during", {})
     elapsed = during.get("time_s", 0.0)
     if elapsed <= 0:
         return []
-    found: list[Doubt] = []
+    found: list[Caveat] = []
     if lost_time_of(point) is None:
         # Summed over all CPUs of the node: an upper bound, which does not invalidate the measurement.
         threads = known_count(point.ranks) * known_count(point.threads)
@@ -142,21 +144,21 @@ def _other_work(point: Point) -> list[Doubt]:
         found += graded("stolen time", share, f"the hypervisor took up to {100 * share:.0f} % of the CPU time")
     own = during.get("node_own_cpu_s", during.get("own_cpu_s", 0.0) * known_count(point.ranks))
     if during.get("node_busy_s", 0.0) - own > max(0.25 * elapsed, 0.05):
-        found.append(doubt("load from other processes", "other processes used CPU time during the measurement"))
+        found.append(caveat("load from other processes", "other processes used CPU time during the measurement"))
     return found
 
 
-def _effort(point: Point) -> list[Doubt]:
+def _effort(point: Point) -> list[Caveat]:
     """Return the caveats of a measurement that ended before it was complete."""
     found = []
     precision = point.knobs.get("precision", "")
     if point.stopped_by == "time" and precision.strip("0.") and not is_program(point.workload):
         text = f"the time limit ended a launch before it reached the precision {precision}; increase seconds="
-        found.append(doubt("precision not reached", text))
+        found.append(caveat("precision not reached", text))
     bursts = max((len(head.clock_hz) for head in point.heads), default=0)  # 0: not recorded
     if 0 < bursts < LEAST_BURSTS:
         found.append(
-            doubt("few bursts", f"a launch has only {counted(bursts, 'burst')} of samples; increase seconds=", -bursts)
+            caveat("few bursts", f"a launch has only {counted(bursts, 'burst')} of samples; increase seconds=", -bursts)
         )
     return found
 
@@ -186,7 +188,7 @@ def _cut_short(lane: Series) -> int:
     return int((hit & ~harmless).sum())
 
 
-def doubts_about_seats(points: Sequence[Point]) -> tuple[Doubt, ...]:
+def caveats_about_seats(points: Sequence[Point]) -> tuple[Caveat, ...]:
     """Return the caveat that the only launch ran on one random choice of hardware threads."""
     if len(points) != 1 or points[0].knobs.get("pin") != "each" or is_program(points[0].workload):
         return ()
@@ -194,22 +196,24 @@ def doubts_about_seats(points: Sequence[Point]) -> tuple[Doubt, ...]:
     if len({host for host, _ in used}) != 1:
         return ()
     numbers = numbers_text([number for _, number in used])
-    return (doubt("single choice of CPUs", f"the only launch ran on CPU{'s' * (len(used) > 1)} {numbers}; repeat it"),)
+    return (caveat("single choice of CPUs", f"the only launch ran on CPU{'s' * (len(used) > 1)} {numbers}; repeat it"),)
 
 
-def doubts_about_togetherness(share: float) -> tuple[Doubt, ...]:
+def caveats_about_togetherness(share: float) -> tuple[Caveat, ...]:
     """Return the caveat that lanes or groups were busy at the same time for less than half of the time."""
     if share == 0:
         return (
-            doubt("threads rarely concurrent", "the threads were never all busy and undisturbed at the same time", 1.0),
+            caveat(
+                "threads rarely concurrent", "the threads were never all busy and undisturbed at the same time", 1.0
+            ),
         )
     text = f"all threads were busy at the same time for only {100 * share:.0f} % of the time"
-    return (doubt("threads rarely concurrent", text, 1 - share),) if share < 0.5 else ()
+    return (caveat("threads rarely concurrent", text, 1 - share),) if share < 0.5 else ()
 
 
-def doubts_about_samples(
+def caveats_about_samples(
     samples: NDArray[np.float64], correlation: float = 1.0, metric: Metric | None = None
-) -> tuple[Doubt, ...]:
+) -> tuple[Caveat, ...]:
     """Return the caveats about the number, the steadiness and the outliers of the samples of one launch.
 
     Args:
@@ -219,19 +223,19 @@ def doubts_about_samples(
     found = []
     if len(samples) < 6:
         text = f"a launch has only {counted(len(samples), 'sample')}; its interval is their range"
-        found.append(doubt("few samples", text, -len(samples)))
+        found.append(caveat("few samples", text, -len(samples)))
     elif len(samples) < 6 * correlation:
         independent = len(samples) / correlation
         text = (
             f"{len(samples)} autocorrelated samples of a launch count as {independent:.0f}; its interval is their range"
         )
-        found.append(doubt("few samples", text, -independent))
+        found.append(caveat("few samples", text, -independent))
     change = stats.drift(samples)
     if abs(change) > 0.03:
-        found.append(doubt("drift", f"{_change_text(change, metric)} in the second half of a launch", abs(change)))
+        found.append(caveat("drift", f"{_change_text(change, metric)} in the second half of a launch", abs(change)))
     far = float(stats.outliers(samples).mean())
     if far > 0.05:
-        found.append(doubt("outliers", f"{100 * far:.0f} % of the samples are outliers", far))
+        found.append(caveat("outliers", f"{100 * far:.0f} % of the samples are outliers", far))
     return tuple(found)
 
 
