@@ -13,7 +13,7 @@ class _NetworkEngine:
     def find_spec(
         name: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """As `importlib.abc.MetaPathFinder`.
+        """Return the spec of `octant._network`, as `importlib.abc.MetaPathFinder` does.
 
         Raises:
             Refusal: it cannot be built.

@@ -77,7 +77,7 @@ def remedy_for_writing(error: OSError) -> str:
 
 
 def near(word: str, known: Iterable[str]) -> list[str]:
-    """The words of a closed list that this one may have been meant for, the nearest first; at most three.
+    """Return the words of a closed list that resemble this one, the nearest first; at most three.
 
     Where none resembles it, those that contain it: `page` of `page-size`.
     """
@@ -87,7 +87,7 @@ def near(word: str, known: Iterable[str]) -> list[str]:
 
 
 def suggestion(word: str, known: Iterable[str], listed_by: str = "") -> str:
-    """What to do about a word that a closed list lacks: `did you mean triad?`, or what the list holds.
+    """Return advice for a word that is not in a closed list: `did you mean triad?`, or the list.
 
     Args:
         word: the word that was given.

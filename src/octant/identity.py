@@ -79,7 +79,7 @@ class Identity:
         return *self.same_program, self.environment
 
     def without(self, defaults: Mapping[str, str]) -> Identity:
-        """The same without the knobs that have these values, for a partner that does not know these knobs."""
+        """Return the identity without the knobs that have these values, for a partner that lacks these knobs."""
         plain = {name: comparable(value) for name, value in defaults.items()}
         kept = (tuple(pair for pair in named if plain.get(pair[0]) != pair[1]) for named in (self.knobs, self.means))
         knobs, means = kept
@@ -87,7 +87,7 @@ class Identity:
 
 
 def identity_of(point: Point, request: Request | None = None, planned: Planned | None = None) -> Identity:
-    """The identity of a point's results.
+    """Return the identity of the results of a measurement.
 
     Args:
         ask: what asked for it; without one, neither a placement nor settings are known.
@@ -117,21 +117,21 @@ def identity_of(point: Point, request: Request | None = None, planned: Planned |
 
 
 def _means(subject: str, knobs: Iterable[str]) -> set[str]:
-    """The knobs that do not change what is measured; a user's program gives its own meaning to every name."""
+    """Return the knobs that do not change what is measured; none of a user's program."""
     if is_program(subject):
         return set()
     return {name for name in knobs if name in MEANS or name in workloads.apart_knobs(subject)}
 
 
 def _shape_knobs(subject: str, knobs: Mapping[str, str]) -> frozenset[str]:
-    """The knobs that are parts of a shape: of a program its threads alone, where they are a number."""
+    """Return the knobs that are part of the shape; of a program only `threads`, if it is a number."""
     if not is_program(subject):
         return SHAPE
     return frozenset({"threads"}) if knobs.get("threads", "").isdecimal() else frozenset()
 
 
 def works_alone(point: Point) -> bool:
-    """Whether each of several ranks, or of a number that is not stated, works alone, on data of its own."""
+    """Return whether each of several ranks (or of an unknown number) works alone on its own data."""
     if is_program(point.workload):
         return False
     each = point.pace == "chunks" or (len(point.groups) > 1 and all(len(group) == 1 for group in point.groups))

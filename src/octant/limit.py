@@ -46,7 +46,7 @@ class Known:
     clock_hz: float | None = None  # of the cores at the work in question: median of each launch, then of these medians
 
     def best(self, name: str, threads: Threads) -> Best | None:
-        """The best of these hardware threads and of others that lie alike in their packages, domains and cores.
+        """Return the best value of these hardware threads and of others with the same layout.
 
         Each launch draws its hardware threads, so of those that lie alike none has a limit of its own.
 
@@ -59,7 +59,7 @@ class Known:
         return max(alike, key=lambda best: best.value, default=None)
 
     def greatest(self, name: str) -> Best | None:
-        """The limit of the hardware threads that reach most.
+        """Return the limit of the hardware threads that reach most.
 
         Raises:
             KeyError: the workload does not say that it is bounded by this.
@@ -67,7 +67,7 @@ class Known:
         return max(self.by_name[name].values(), key=lambda best: best.value, default=None)
 
     def only(self, names: tuple[str, ...], clock_hz: float | None = None) -> "Known":
-        """The same with these limits alone: what a workload did not declare is not handed to it.
+        """Return only these limits; a workload gets no limit that it does not declare.
 
         Args:
             clock_hz: at the work of the figure in question.
@@ -87,7 +87,7 @@ _SINGLE_TO_DOUBLE = 2  # elements of a vector
 
 
 def fma_peak(known: Known, element: str, threads: Threads) -> Limit | None:
-    """The least time of one flop by multiply-adds of this precision; in single half of double's where only that ran.
+    """Return the least time of one flop by multiply-adds; single precision falls back to half of double's.
 
     Raises:
         KeyError: an unknown element, or the workload does not say that it is bounded by `FMA`.
@@ -103,7 +103,7 @@ def fma_peak(known: Known, element: str, threads: Threads) -> Limit | None:
 
 
 def fma_limit(known: Known, point: Point, element: str = "double", what: str = "") -> Limit | None:
-    """The least time of the flops that a point counts, by multiply-adds of this precision.
+    """Return the least time of the flops of a measurement, by multiply-adds of this precision.
 
     Args:
         what: words before the source.
@@ -120,7 +120,7 @@ def fma_limit(known: Known, point: Point, element: str = "double", what: str = "
 
 
 def memory_limit(known: Known, machine: Machine, point: Point, footprint: int, moved: int, note: str) -> Limit | None:
-    """The least time of moving these bytes by the best traffic of the run; `None` where they may lie in caches.
+    """Return the least time to move these bytes at the best traffic of the run; `None` if caches may hold them.
 
     Args:
         footprint: bytes that all threads together go through.
@@ -150,12 +150,12 @@ ASSUMED_LINE_BYTES = 64
 
 
 def longest(limits: Iterable[Limit | None]) -> Limit | None:
-    """Of limits that hold together, that of the longest time; `None`: there is none."""
+    """Return the limit with the longest time; `None` if there is none."""
     return max(filter(None, limits), key=lambda limit: limit.seconds, default=None)
 
 
 def traffic_in(level: Level) -> str:
-    """The limit by what moves in a level, lines that are read before they are written counted beyond the first."""
+    """Return the name of the limit by traffic in a level; it includes write-allocate lines beyond the first level."""
     return f"{level} traffic"
 
 
@@ -183,7 +183,7 @@ def cache_capacities(machine: Machine, threads: Threads) -> dict[int, int]:
 
 
 def level_of(machine: Machine, threads: Threads, footprint: int) -> Level | None:
-    """The nearest level that holds data which these hardware threads go through again and again, by stated sizes.
+    """Return the nearest level that holds data which these hardware threads traverse repeatedly.
 
     Each thread has an equal part. Memory is what lies well beyond every cache. There is no answer up to `CLEAR` times a
     cache that is too small, between the last cache and memory, and in a last cache whose size sources dispute or no
@@ -207,7 +207,7 @@ def level_of(machine: Machine, threads: Threads, footprint: int) -> Level | None
 
 
 def pattern(topology: Topology, threads: Threads) -> object:
-    """How hardware threads lie: for every host how many are in each package, domain and core. Names do not matter."""
+    """Return the layout of hardware threads: per host, their numbers per package, domain and core, without names."""
     cpus = {cpu.os: cpu for cpu in topology.cpus}
     hosts: dict[object, Any] = {}
     for host, number in threads:

@@ -27,17 +27,17 @@ class Reduce:
 
 
 def steps(how: How) -> Reduce:
-    """Over the samples of a rank or, after `ranks`, of a group."""
+    """Return a reduction over the samples of a rank or, after `ranks`, of a group."""
     return Reduce("steps", how)
 
 
 def ranks(how: How) -> Reduce:
-    """Over the ranks of a group: step by step, or of what `steps` left of each."""
+    """Return a reduction over the ranks of a group, step by step or after `steps`."""
     return Reduce("ranks", how)
 
 
 def groups(how: How) -> Reduce:
-    """Over the groups of a point, by place, or of what `steps` left of each."""
+    """Return a reduction over the groups of a measurement, by position or after `steps`."""
     return Reduce("groups", how)
 
 
@@ -161,7 +161,7 @@ Value: TypeAlias = Seconds | Rate | Share | Reading | NamedResult | Custom | Int
 def seconds(
     of: str = "step", role: str | None = None, over: tuple[Reduce, ...] | None = None, undisturbed: bool = False
 ) -> Seconds:
-    """The time of a step, chunk or phase.
+    """Return the time of a step, chunk or phase.
 
     Args:
         undisturbed: of those steps alone during which no rank of the group was switched out.
@@ -170,37 +170,37 @@ def seconds(
 
 
 def per(*counts: str, of: str = "step", role: str | None = None, over: tuple[Reduce, ...] | None = None) -> Seconds:
-    """The time of one of what a step counts: a load, a message."""
+    """Return the time per counted item of a step: a load, a message."""
     return Seconds(of, counts, role, over)
 
 
 def rate(*counts: str, of: str = "step", role: str | None = None, over: tuple[Reduce, ...] | None = None) -> Rate:
-    """These counts together, a second."""
+    """Return the sum of these counts per second."""
     return Rate(counts, of, role, over)
 
 
 def share(of: str, to: str = "step", role: str | None = None) -> Share:
-    """The share that a phase or reading has of the step, or of another phase."""
+    """Return the share of a phase or reading in the step or in another phase."""
     return Share(of, to, role)
 
 
 def reading(of: str, role: str | None = None, over: tuple[Reduce, ...] = SLOWEST) -> Reading:
-    """A reading of the kernel's own, by its name without `reading/`."""
+    """Return a reading of the kernel by its name without `reading/`."""
     return Reading(of, role, over)
 
 
 def result(name: str) -> NamedResult:
-    """The named result."""
+    """Return the named result."""
     return NamedResult(name)
 
 
 def custom(function: Callable[[Point, Samples], float]) -> Custom:
-    """`function` of the point and its samples."""
+    """Return the value of `function` of the measurement and its samples."""
     return Custom(function)
 
 
 def interrupted(function: Callable[[Point, Samples], Sequence[Interruptions]]) -> Interrupted:
-    """The share of the time that interruptions took, which `function` lists for each lane."""
+    """Return the share of the time in interruptions, which `function` lists for each lane."""
     return Interrupted(function)
 
 
@@ -209,7 +209,7 @@ def of_pairs(
     how: How = "median",
     readings: tuple[str, ...] = (),
 ) -> OfPairs:
-    """What `function` gives for each pair of hardware threads; `how`: the one number that stands for all pairs.
+    """Return the value of `function` for each pair of hardware threads, reduced by `how`.
 
     Args:
         readings: names of those that only say which pair it was, and are no figures.
@@ -218,12 +218,12 @@ def of_pairs(
 
 
 def derived(function: Callable[..., float], *values: Value) -> Derived:
-    """`function` of these values of a launch, in their order."""
+    """Return the value of `function` of other values of the launch, in their order."""
     return Derived(function, values)
 
 
 def needed_names(value: Value) -> Iterator[Needed]:
-    """The names that a value takes from records, in the order of its definition; those in functions are not known."""
+    """Yield the names that a value takes from records, in the order of its definition, except names in functions."""
     if isinstance(value, Derived | FirstOf):
         for part in value.values:
             yield from needed_names(part)
@@ -244,12 +244,12 @@ def needed_names(value: Value) -> Iterator[Needed]:
 
 
 def overlap_of(pure_s: float, compute_s: float, whole_s: float) -> float:
-    """The share of the shorter of both that went on beside the other: 1 if they take the longer's time together."""
+    """Return the overlap: the overlapped time over the shorter of both; 1 if together they take the longer time."""
     return (pure_s + compute_s - whole_s) / min(pure_s, compute_s)
 
 
 def first_of(*values: Value) -> FirstOf:
-    """The first of these values that a point has."""
+    """Return the first of these values that a measurement has."""
     return FirstOf(values)
 
 
@@ -272,7 +272,7 @@ class Metric:
         return self.of_lost_time or isinstance(self.value, Share | Interrupted)
 
     def at(self, step_s: float, counts: Mapping[str, int], lanes: int) -> float | None:
-        """The metric if the step (or a chunk of every lane) took `step_s`; `None` where that says nothing.
+        """Return the metric if the step (or a chunk of every lane) took `step_s`; `None` if it does not depend on it.
 
         Args:
             counts: of all groups or lanes together.

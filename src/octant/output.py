@@ -26,7 +26,7 @@ _KINDS = {
 
 @contextlib.contextmanager
 def replacing(path: Path, mode: int = FILE_MODE) -> Iterator[BinaryIO]:
-    """A file that takes the place of `path` when the block ends, and is removed when it fails or is interrupted.
+    """Open a file that replaces `path` when the block ends, and is removed on failure or interruption.
 
     Until then it lies beside `path` under a name that nobody can guess and no other process uses.
 
@@ -50,7 +50,7 @@ def replacing(path: Path, mode: int = FILE_MODE) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def opened(path: Path, otherwise: str, mode: int = FILE_MODE) -> Iterator[BinaryIO]:
-    """The same for a file that the user named; `otherwise` is what the refusal advises: `try -o with another file`.
+    """Open a file that the user named; `otherwise` is the advice of a refusal: `try -o with another file`.
 
     Raises:
         Refusal: it cannot be written, or there is something else than a plain file: a link, a device, a folder.
@@ -70,7 +70,7 @@ def opened(path: Path, otherwise: str, mode: int = FILE_MODE) -> Iterator[Binary
 
 
 def save(path: Path, text: str, otherwise: str, mode: int = FILE_MODE) -> None:
-    """Writes a text where the user wants it; `otherwise` and `mode` as above.
+    """Write a text to a file that the user named; `otherwise` and `mode` as above.
 
     Raises:
         Refusal: as `opened`.
@@ -81,7 +81,7 @@ def save(path: Path, text: str, otherwise: str, mode: int = FILE_MODE) -> None:
 
 @contextlib.contextmanager
 def _sigterm_raises() -> Iterator[None]:
-    """A batch system that ends the job is answered as Ctrl-C is, so that nothing is left behind."""
+    """Handle SIGTERM of a batch system like Ctrl-C, so that no partial file is left behind."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return

@@ -41,7 +41,7 @@ def _quoted(word: str) -> str:
 
 
 def is_program(subject: str) -> bool:
-    """Whether the name of a subject, `family/name`, is that of a user's program."""
+    """Return whether a subject `family/name` is a user's program."""
     return subject.startswith(f"{FAMILY}/")
 
 

@@ -138,11 +138,11 @@ class Request:
         return f"{name}-{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:10]}"
 
     def launches(self) -> "tuple[Launch, ...]":
-        """Every launch of it, in turn."""
+        """Return every launch, in order."""
         return tuple(Launch(self, repeat) for repeat in range(self.repeats))
 
     def cells(self) -> list[dict[str, str]]:
-        """The knob values of each cell, in the order in which a kernel takes them."""
+        """Return the knob values of each cell, in the order in which a kernel takes them."""
         return cells_of(self.knobs)
 
 
@@ -170,11 +170,11 @@ class Launch:
         return [f"{name}={value}" for name, value in self.started_knobs.items()]
 
     def cells(self) -> list[dict[str, str]]:
-        """The knob values of each cell that this start covers."""
+        """Return the knob values of each cell of this launch."""
         return cells_of(self.started_knobs)
 
     def without(self, done: Iterable[Mapping[str, str]]) -> "tuple[Launch, ...]":
-        """The launches that cover exactly the cells of this one that are not done."""
+        """Return the launches that cover exactly the missing cells of this one."""
         knobs, cells = self.started_knobs, self.cells()
         spelled = self.request.subject.spelled
         finished = {tuple(spelled(one.get(name, "")) for name in knobs) for one in done}
@@ -191,7 +191,7 @@ class Launch:
         )
 
     def starts(self, alone: Collection[str] = ()) -> "tuple[Launch, ...]":
-        """What has to be started: a kernel takes all its cells at once, a command line one at a time.
+        """Return the processes to start: a kernel takes all its cells at once, a command line one at a time.
 
         Args:
             alone: knobs of the kernel's whose values are started one by one (`Workload.alone` and `apart`).
@@ -202,19 +202,19 @@ class Launch:
 
 
 def cells_of(knobs: Mapping[str, str]) -> list[dict[str, str]]:
-    """Every combination of the values of these knobs, the last knob fastest."""
+    """Return every combination of the values of these knobs, the last knob fastest."""
     lists = [value.split(",") for value in knobs.values()]
     return [dict(zip(knobs, values, strict=True)) for values in itertools.product(*lists)]
 
 
 def cell_count(knobs: Mapping[str, str]) -> int:
-    """How many combinations `cells_of` gives."""
+    """Return the number of combinations of `cells_of`."""
     return math.prod(value.count(",") + 1 for value in knobs.values())
 
 
 @functools.lru_cache(maxsize=4096)
 def canonical(values: str) -> str:
-    """One spelling of a knob's value, or of each in a list: `preferred:0` for `prefer:0`, `2MiB` for `2048KiB` or `2m`.
+    """Return values in one spelling: `preferred:0` for `prefer:0`, `2MiB` for `2048KiB` or `2m`.
 
     A number without a unit stays as it is: it may be a count. Memory nodes that are joined by commas are one value:
     `bind:0,1` becomes `bind:0+1`.
@@ -224,7 +224,7 @@ def canonical(values: str) -> str:
 
 
 def each_once(values: str) -> str:
-    """A list without the values that mean the same as an earlier one: a launch measures a cell once."""
+    """Return a list without values that mean the same as an earlier one: a launch measures a cell once."""
     first: dict[str, str] = {}
     for value in values.split(","):
         first.setdefault(comparable(value), value)
@@ -248,7 +248,7 @@ def _bytes(value: str) -> int | None:
 
 
 def comparable_cell(knobs: Mapping[str, str], subject: str = "") -> tuple[tuple[str, str], ...]:
-    """The values of knobs that tell the cells of a request apart, in the spelling that all of the same meaning share.
+    """Return the knob values that distinguish the cells of a request, in comparable spelling.
 
     Args:
         subject: whose knobs these are, `family/name`; "": any kernel's.
@@ -259,7 +259,7 @@ def comparable_cell(knobs: Mapping[str, str], subject: str = "") -> tuple[tuple[
 
 
 def comparable_value(value: str, subject: str = "") -> str:
-    """A knob's value in the spelling that all of the same meaning share; of a user's program it is what was written.
+    """Return a knob's value in comparable spelling; of a user's program as it was written.
 
     Args:
         subject: whose knob it is, `family/name`; "": any kernel's.
@@ -269,7 +269,7 @@ def comparable_value(value: str, subject: str = "") -> str:
 
 @functools.lru_cache(maxsize=4096)
 def comparable(value: str) -> str:
-    """A knob's value in the spelling that all of the same meaning share: sizes are in bytes."""
+    """Return a knob's value in a spelling shared by all values of the same meaning: sizes are in bytes."""
     spelled = canonical(value)
     size = _bytes(spelled)
     return spelled if size is None else str(size)

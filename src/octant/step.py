@@ -32,7 +32,7 @@ class Part:
     exact: bool = True  # the kernel counts as much whatever its data are; else this is a mean, or the most
 
     def starts(self, ranks: int) -> float:
-        """Starts of messages that follow one another on each rank."""
+        """Return the number of message starts that follow one another on each rank."""
         return self.messages / ranks if self.turns is None else self.turns
 
 
@@ -89,7 +89,7 @@ class _Knobs(dict[str, str]):
 
 
 def checked(step: Declared) -> Declared:
-    """The same step, whose mistakes are told apart from knobs for which nothing is declared.
+    """Return the step with its mistakes distinguished from knobs for which nothing is declared.
 
     The step that is returned raises `StepError` if it asks for a knob that is missing, if it returns no `Step`, or if
     it raises another error than `NOT_KNOWN`, which passes.
@@ -145,7 +145,7 @@ class Scaling:
     note: str = ""  # what is assumed, in words
 
     def size_of(self, knobs: Mapping[str, str]) -> float:
-        """The size of a problem.
+        """Return the size of a problem.
 
         Raises:
             KeyError, ValueError: the knobs do not say it.
@@ -153,7 +153,7 @@ class Scaling:
         return self.read(knobs[self.size])
 
     def grown(self, knobs: Mapping[str, str], times: float) -> dict[str, str]:
-        """The knobs of a problem that takes so many times the memory.
+        """Return the knobs of a problem that takes so many times the memory.
 
         Raises:
             KeyError, ValueError: the knobs do not say its size.
@@ -162,13 +162,13 @@ class Scaling:
 
 
 def squarest(ranks: int) -> tuple[int, int]:
-    """The squarest grid of P × Q ranks with P ≤ Q."""
+    """Return the squarest grid of P × Q ranks with P ≤ Q."""
     rows = next(rows for rows in range(math.isqrt(ranks), 0, -1) if ranks % rows == 0)
     return rows, ranks // rows
 
 
 def grid_of(text: str, ranks: int) -> tuple[int, int]:
-    """Rows and columns of a grid of ranks: `PxQ`, or `auto`: the squarest.
+    """Return rows and columns of a grid of ranks: `PxQ`, or `auto` for the squarest.
 
     Raises:
         ValueError: it is no grid of so many ranks.

@@ -36,7 +36,7 @@ _T = TypeVar("_T")
 
 
 def read_text(path: Path, what: str, limit: int = FILE_LIMIT) -> str:
-    """The text of a file of the user's; `what` names its kind in the refusal: `network file`.
+    """Return the text of a user's file; `what` names its kind in the refusal: `network file`.
 
     Raises:
         Refusal: it is not there, no plain file (a device, a pipe, a folder), longer than `limit` bytes, or not UTF-8.
@@ -61,17 +61,17 @@ def read_text(path: Path, what: str, limit: int = FILE_LIMIT) -> str:
 
 
 def exists(path: Path) -> bool:
-    """Whether something of that name is there; pathlib raises where nothing can have it, since it is too long."""
+    """Return whether a file of that name exists; pathlib raises if the name is too long to exist."""
     return os.path.exists(path)  # noqa: PTH110
 
 
 def is_file(path: Path) -> bool:
-    """Whether a plain file, or a link to one, of that name is there; see `exists`."""
+    """Return whether a regular file, or a link to one, of that name exists; see `exists`."""
     return os.path.isfile(path)  # noqa: PTH113
 
 
 def parse_toml(text: str, what: str) -> dict[str, Any]:
-    """A TOML document; `what` names it in the refusal: `network file x.toml`.
+    """Return a TOML document; `what` names it in the refusal: `network file x.toml`.
 
     Raises:
         Refusal: it is no TOML, nested deeper than `DEEPEST`, has more than `MOST_KEYS` or `MOST_VALUES`, or an integer
@@ -94,7 +94,7 @@ def _too_deep(what: str) -> Refusal:
 
 
 def _check_keys(text: str, what: str) -> None:
-    """Refuses what `tomllib` takes gigabytes for: its memory for a key grows with the square of the key's parts."""
+    """Refuse keys for which `tomllib` takes gigabytes: its memory grows with the square of a key's parts."""
     keys, values = text.count("=") + text.count("["), max(text.count(","), text.count("."))
     run = long = 0
     for part in text.split(".") if values <= MOST_VALUES else ():
@@ -196,7 +196,7 @@ def _read(kind: type[_ReadWith], value: object) -> object:
 
 
 def _mistakes(value: object, kind: Any, path: tuple[str, ...]) -> list[Mistake]:
-    """The mistakes inside a value, or if there are none, what is wrong with the value itself."""
+    """Return the mistakes inside a value or, if there are none, the mistake of the value itself."""
     options = _options(kind)
     tables = [one for one in options if isinstance(one, type) and issubclass(one, msgspec.Struct)]
     if tables and isinstance(value, Mapping):
@@ -217,7 +217,7 @@ def _mistakes(value: object, kind: Any, path: tuple[str, ...]) -> list[Mistake]:
 
 
 def _options(kind: Any) -> list[Any]:
-    """The types of a union, without constraints."""
+    """Return the types of a union, without constraints."""
     if get_origin(kind) is Annotated:
         return _options(get_args(kind)[0])
     if get_origin(kind) in (Union, UnionType):
@@ -226,7 +226,7 @@ def _options(kind: Any) -> list[Any]:
 
 
 def _in_table(value: Mapping[str, object], tables: Sequence[Any], path: tuple[str, ...]) -> list[Mistake]:
-    """The mistakes in a table of one type, or of the one among several that its tag names."""
+    """Return the mistakes in a table of one type, or of the type that its tag names."""
     by_tag = {one.__struct_config__.tag: one for one in tables}
     table, tag_field = tables[0], tables[0].__struct_config__.tag_field
     if len(tables) > 1 and tag_field not in value:
@@ -249,7 +249,7 @@ def _in_table(value: Mapping[str, object], tables: Sequence[Any], path: tuple[st
 
 
 def _items(value: object, options: Sequence[Any]) -> Iterator[tuple[str, object, Any]]:
-    """The keys and items of a value with their declared types, where it is a mapping or an array as declared."""
+    """Yield the keys and items of a mapping or array with their declared types."""
     for one in options:
         origin, kinds = get_origin(one), get_args(one)
         if origin in (dict, Mapping) and isinstance(value, Mapping):
@@ -266,7 +266,7 @@ def _no_such_word(given: object, words: Sequence[str], path: tuple[str, ...]) ->
 
 
 def _mistake(error: msgspec.ValidationError, value: Any, path: tuple[str, ...]) -> Mistake:
-    """What msgspec found, in TOML's terms and with the value, or what a check of ours says."""
+    """Return the error of msgspec in the terms of TOML with the value, or the error of our own check."""
     if error.__cause__ is not None:
         reason, _, hint = str(error.__cause__)[:300].partition("; ")
         return Mistake(path, reason, hint or "correct it")
@@ -291,7 +291,7 @@ def _shown(value: object) -> str:
 
 
 def line_of(text: str, path: Sequence[str]) -> int | None:
-    """The first line of the deepest part of the path that the text shows; the n-th of `[[tables]]` is `tables`, `n`.
+    """Return the first line of the deepest part of the path in the text; the n-th of `[[tables]]` is `tables`, `n`.
 
     `None` where not even the first part of the path is there.
     """
@@ -324,7 +324,7 @@ def _keys(text: str) -> list[str]:
 
 
 def _within(keys: Sequence[str], counts: dict[tuple[str, ...], int]) -> list[str]:
-    """A header's path, with the number of the present table behind each list of tables on the way."""
+    """Return the path of a header, with the number of the current table of each list of tables on the way."""
     found: list[str] = []
     for last, key in zip([*[False] * (len(keys) - 1), True], keys, strict=True):
         found.append(key)

@@ -194,7 +194,7 @@ _Answer = TypeVar("_Answer")
 
 
 def total(function: Callable[_Given, _Answer], otherwise: _Answer) -> Callable[_Given, _Answer]:
-    """The function, giving `otherwise` for points that do not hold what it needs.
+    """Return the function with the result `otherwise` for points that lack what it needs.
 
     A stored point may be of another version, or of a file that was changed: knobs, notes and counts may be missing, and
     their values may have no meaning.
@@ -262,7 +262,7 @@ class Workload:
     has to be the same in a comparison with an output of another tool, given the machine of our own result."""
 
     def answering_every_point(self) -> "Workload":
-        """The same with functions that are defined for every point that a store may hold."""
+        """Return the workload with functions that are defined for every stored point."""
         return replace(
             self,
             least_seconds=total(self.least_seconds, None),
@@ -279,7 +279,7 @@ class Workload:
         return self.name.partition("/")[0]
 
     def metric(self, name: str = "") -> Metric:
-        """The metric of that name, or the headline.
+        """Return the metric of that name, or the headline.
 
         Raises:
             KeyError: no such metric; the message lists the known ones.
@@ -295,7 +295,7 @@ class Workload:
         return next((one.value for one in point.results if one.name == text), None)
 
     def counts_of(self, metric: str = "") -> tuple[str, ...]:
-        """The counts that a metric, or the headline, is a rate of; none where it is no rate of counts."""
+        """Return the counts that a metric, or the headline, is a rate of; none if it is no rate of counts."""
         return tuple(one.name for one in needed_names(self.metric(metric).value) if one.kind == "count")
 
     def problems(
@@ -368,12 +368,12 @@ def _series_of(workload: Workload) -> Iterator[tuple[Metric, Needed]]:
 
 
 def _rows(described: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """What the kernels of a program declare, each for itself."""
+    """Return the declarations of the kernels of a program."""
     return list(described.get("rows", {}).values()) or [described]
 
 
 def _series_names(row: Mapping[str, Any]) -> list[str]:
-    """The series that a kernel declares beside its step."""
+    """Return the series that a kernel declares in addition to its step."""
     return [
         *(f"phase/{name}" for name in row.get("phases", ())),
         *(f"reading/{reading['name']}" for reading in row.get("readings", ())),
@@ -381,7 +381,7 @@ def _series_names(row: Mapping[str, Any]) -> list[str]:
 
 
 def _unknown_series(workload: Workload, described: Mapping[str, Any]) -> Iterator[str]:
-    """Phases, readings and roles that no kernel of the program declares, and roles whose times are not kept."""
+    """Yield phases, readings and roles that no kernel declares, and roles whose times are not kept."""
     rows = _rows(described)
     series = ["step", *dict.fromkeys(name for row in rows for name in _series_names(row))]
     timed: dict[str, bool] = {}
@@ -401,7 +401,7 @@ def _unknown_series(workload: Workload, described: Mapping[str, Any]) -> Iterato
 
 
 def _unknown_knobs(workload: Workload, described: Mapping[str, Any]) -> Iterator[str]:
-    """Knobs that the program does not have, and values that they do not take."""
+    """Yield knobs that the program does not have, and values that they do not accept."""
     choices = {knob["name"]: knob.get("choices", ()) for knob in described.get("knobs", ())}
     metrics = [metric.name for metric in workload.metrics]
     for picture in workload.pictures:
@@ -425,7 +425,7 @@ def _unknown_knobs(workload: Workload, described: Mapping[str, Any]) -> Iterator
 
 
 def _wrong_step(workload: Workload, described: Mapping[str, Any]) -> Iterator[str]:
-    """Mistakes of the step, on the smoke run and every kernel of the program; counts in metrics that it does not have.
+    """Yield mistakes of the step in the smoke run of every kernel, and counts of metrics that it lacks.
 
     Values for which no step is declared are no mistake, unless there is no other value.
     """
@@ -455,7 +455,7 @@ def _wrong_step(workload: Workload, described: Mapping[str, Any]) -> Iterator[st
 
 
 def _unrecorded(workload: Workload, points: Sequence[Point]) -> Iterator[str]:
-    """Series, counts and results that no point has; of roles that took part in none nothing is known."""
+    """Yield series, counts and results that no point has, except of roles that took part in no point."""
     roles = {None, *(head.role for point in points for head in point.heads)}
     for metric in workload.metrics:
         for need in needed_names(metric.value):
@@ -478,7 +478,7 @@ def _is_recorded(need: Needed, point: Point) -> bool:
 
 
 def _unused_series(points: Sequence[Point], described: Mapping[str, Any]) -> Iterator[str]:
-    """Series that kernels with points declare and that no point has: a role that is not timed keeps none."""
+    """Yield series that kernels declare and no point has; a role that is not timed has none."""
     rows, chooser = described.get("rows", {}), described.get("chooser", "")
     measured = [rows.get(row, described) for row in dict.fromkeys(point.knobs.get(chooser, "") for point in points)]
     recorded = {head.name for point in points for head in point.heads}

@@ -125,9 +125,9 @@ def test_doubts_about_launches_have_their_numbers() -> None:
         return [one.text for one in caveats_over_launches(exact(*values), median_over_launches(exact(*values), PERIOD))]
 
     assert texts(100) == ["there is only 1 launch; 6 or more give an interval from order statistics"]
-    assert texts(100, 101) == ["only 2 launches"]
+    assert texts(100, 101) == ["there are only 2 launches; 6 or more give an interval from order statistics"]
     (wide,) = texts(95, 100, 105, 95, 100, 105)
-    assert wide == "the interval is ± 5 %"
+    assert wide == "the 95 % interval is ± 5 %; more launches narrow it"
     assert texts(50, 100, 200, 50, 100, 200) == ["not measurable: 6 launches differ too much; use more launches"]
     assert texts(*range(100, 108)) == [
         "successive launches are correlated (correlation 0.6): the interval is too narrow"

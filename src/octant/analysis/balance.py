@@ -78,7 +78,7 @@ class Balances:
 
 
 def balance(summary: Summary) -> tuple[PlaceBalance, ...]:
-    """Of each figure of the table whose lanes or ranks work alone at the same time: of each kind of place that it has.
+    """Return the balance of each figure of the table whose lanes or ranks work alone at the same time.
 
     The finest kind first; of kinds whose places are the same one is there: hosts, else cores, else the coarser. Shares
     of lost time are no speed, and places that share cores by request, or are not what was asked, are not compared.
@@ -93,7 +93,7 @@ def balance(summary: Summary) -> tuple[PlaceBalance, ...]:
 
 
 def of_figure(figure: Figure, topology: Topology) -> list[PlaceBalance]:
-    """The balance of each kind of place of one figure; none where its lanes do not work alone."""
+    """Return the balance of each kind of place of a figure; none if its lanes do not work alone."""
     launches = [launch for launch in figure.counted if launch.speeds and not launch.point.share_cores]
     if not launches or figure.value is None:
         return []
@@ -121,7 +121,7 @@ _Seated: TypeAlias = "dict[Lane, tuple[tuple[str, int] | None, float]]"
 
 
 def _with_seats(point: Point, speeds: Mapping[Lane, float]) -> _Seated:
-    """Of each lane its hardware thread, where it is on one alone, and its speed."""
+    """Return the hardware thread, if it is a single one, and the speed of each lane."""
     seated: _Seated = {}
     for (rank, thread), speed in speeds.items():
         given = point.given[rank] if rank < len(point.given) else None
@@ -131,7 +131,7 @@ def _with_seats(point: Point, speeds: Mapping[Lane, float]) -> _Seated:
 
 
 def _kinds(by_launch: Sequence[_Seated], cpus: Mapping[int, Cpu]) -> dict[Kind, Callable[[Lane, _Key | None], _Key]]:
-    """What tells places of each kind apart; a lane whose hardware thread is not known is its thread or rank."""
+    """Return a key function for each kind of place; lanes on unknown hardware threads count by thread or rank."""
     every = [(lane, seat) for lanes in by_launch for lane, (seat, _) in lanes.items()]
     if any(seat is None or seat[1] not in cpus for _, seat in every):
         several = len({rank for (rank, _), _ in every}) > 1

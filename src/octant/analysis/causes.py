@@ -68,14 +68,14 @@ class _Taken(NamedTuple):
 
     @classmethod
     def of(cls, whole: float, lost: float, point: Point) -> _Taken:
-        """With the causes that the record of the point knows, which together explain no more than was lost."""
+        """Return the loss with the recorded causes, which together explain no more than was lost."""
         known = _explained(point)
         too_much = max(1.0, sum(known) * whole / lost) if lost > 0 else 1.0
         return cls(whole, lost, *(share * whole / too_much if lost > 0 else 0.0 for share in known))
 
 
 def causes(figure: Figure) -> Causes | None:
-    """What the time went to that a share of lost time has lost over its launches; `None` without a value.
+    """Return the causes of the time that the launches of a figure lost; `None` without a value.
 
     Of another figure, what was lost beside its launches, by the threads' own clocks; `None` if no record says it.
     """
@@ -119,7 +119,7 @@ class Halved:
 
 
 def halved(summary: Summary) -> Halved:
-    """The measurements of all figures of a run, those of curves too, that lost more than half of their time."""
+    """Return the numbers of measurements, including those of curves, that lost over half of their time."""
     lost = shown = 0
     for figure in summary.figures:
         mine = sum(not launch.counts for launch in figure.launches)
@@ -129,12 +129,12 @@ def halved(summary: Summary) -> Halved:
 
 
 def causes_of_run(summary: Summary) -> Causes | None:
-    """What was lost over all points of a run, by the threads' own clocks; `None` if no record says it."""
+    """Return the causes of the lost time of a run, by CPU clocks of threads; `None` if it is not recorded."""
     return causes_of_points(summary.run.points)
 
 
 def causes_of_points(points: Iterable[Point]) -> Causes | None:
-    """What was lost over these points; `None` if no record says it.
+    """Return the causes of the lost time of these points; `None` if it is not recorded.
 
     By the threads' own clocks, or by what the hypervisor says it took, whichever is greater: whether CPU clocks
     contain stolen time depends on the system, so the two are not added.
@@ -150,7 +150,7 @@ def causes_of_points(points: Iterable[Point]) -> Causes | None:
 
 
 def _explained(point: Point) -> tuple[float, float, float, float]:
-    """Shares of all time: other processes, own threads, a quota, the hypervisor. Run-queue wait contains throttling."""
+    """Return the shares of time: other processes, own threads, quota, hypervisor. Wait includes throttling."""
     lost = lost_time_of(point)
     if lost is None:
         return 0.0, 0.0, 0.0, 0.0
@@ -163,7 +163,7 @@ def _explained(point: Point) -> tuple[float, float, float, float]:
 
 
 def _added(launches: Sequence[_Taken]) -> Causes:
-    """Sums over launches, over the time of all of them."""
+    """Return the sums over launches as shares of the time of all of them."""
     whole, lost, *explained = (sum(column) for column in zip(*launches, strict=True))
     shares = [seconds / whole for seconds in explained]
     others, own, quota, host = shares
@@ -171,11 +171,11 @@ def _added(launches: Sequence[_Taken]) -> Causes:
 
 
 def share_lost(points: Iterable[Point]) -> float | None:
-    """The share of all time of these points that was lost; `None` where no record says it."""
+    """Return the share of all time of these points that was lost; `None` if it is not recorded."""
     found = causes_of_points(points)
     return found.lost if found else None
 
 
 def grade_of_share_lost(share: float | None) -> GradeName:
-    """The grade of a share of lost time, in words; sound where it is not known."""
+    """Return the grade of a share of lost time; reliable if it is not known."""
     return GRADE_NAMES[max((one.grade for one in graded("lost time", share or 0.0, "")), default=0)]

@@ -54,7 +54,7 @@ class RankedFigures:
 
 
 def choices(figures: Iterable[Figure], knob: str) -> list[RankedFigures]:
-    """By everything but the knob, in the order of the figures; what has fewer than two values of it is left out.
+    """Return the ranked figures for each combination of the other knobs; groups with one value are skipped.
 
     Figures without a value, and those that lost over half of their time, are not ranked.
     """
@@ -80,7 +80,7 @@ def _ranked(figures: Sequence[Figure]) -> tuple[Figure, ...]:
 
 
 def _logs(better: Figure, worse: Figure) -> list[float]:
-    """Logarithms of how many times as good one is as the other, in each launch that has both, else of the medians."""
+    """Return the logarithms of the speed ratio in each launch that has both, else of the medians."""
     sides = [{one.point.launch: one.value.middle for one in figure.counted} for figure in (better, worse)]
     sign = 1 if better.metric.better == "higher" else -1
     pairs = [(sides[0][launch], sides[1][launch]) for launch in sides[0] if launch in sides[1]]

@@ -60,12 +60,12 @@ class Clusters:
         return tuple(unit for unit in _SHOWN if unit in self.told and self.told[unit] not in seen)
 
     def names(self, groups: Partition) -> str:
-        """What these groups are told to be: `cores`, `L3 caches and packages`; empty: nothing."""
+        """Return the reported units of these groups: `cores`, `L3 caches and packages`; empty: none."""
         return " and ".join(UNITS[unit] for unit, told in self.told.items() if told == groups)
 
 
 def values_of_pairs(figure: Figure) -> dict[Pair, float]:
-    """The value of each pair of hardware threads, the median over launches; none where the figure has no pairs."""
+    """Return the value of each pair of hardware threads, the median over launches."""
     by_pair: dict[Pair, list[float]] = {}
     for launch in figure.counted:
         for pair, value in launch.by_pair.items():
@@ -74,13 +74,13 @@ def values_of_pairs(figure: Figure) -> dict[Pair, float]:
 
 
 def clusters(values: Mapping[Pair, float], topology: Topology) -> Clusters:
-    """The groups among the hardware threads of these pairs."""
+    """Return the groups among the hardware threads of these pairs."""
     cpus = sorted({cpu for pair in values for cpu in pair})
     return Clusters(_found(values, cpus), told_groups(topology, cpus), len(cpus), len(values))
 
 
 def told_groups(topology: Topology, cpus: Collection[int]) -> dict[str, Partition]:
-    """By unit, how the system groups these hardware threads; units that make no or one group are left out."""
+    """Return by unit how the system groups these hardware threads, without units that form one group or none."""
     wanted = frozenset(cpus)
     levels = {f"l{cache.level}" for cache in topology.caches or ()}
     found = {}
@@ -92,7 +92,7 @@ def told_groups(topology: Topology, cpus: Collection[int]) -> dict[str, Partitio
 
 
 def in_order(topology: Topology, cpus: Collection[int]) -> list[int]:
-    """These hardware threads with those that share most beside each other; what is not known comes last."""
+    """Return these hardware threads ordered so that those that share most are neighbours; unknown ones last."""
     last = 1 << 20
     units = ("core",) if topology.caches is None else ("l3", "l2", "core")
     places = {
@@ -108,7 +108,7 @@ def in_order(topology: Topology, cpus: Collection[int]) -> list[int]:
 
 
 def groups_text(groups: Partition, most: int = 4) -> str:
-    """`0,4; 1,5; 2,6 and 13 more`."""
+    """Return the groups as text: `0,4; 1,5; 2,6 and 13 more`."""
     more = f" and {len(groups) - most} more" if len(groups) > most else ""
     return "; ".join(numbers_text(group) for group in groups[:most]) + more
 
@@ -118,7 +118,7 @@ def _lowest(topology: Topology, unit: str, cpu: int) -> int:
 
 
 def _found(values: Mapping[Pair, float], cpus: Collection[int]) -> tuple[PairClusters, ...]:
-    """Cuts where the next step of joining nearest groups takes `GAP` times as long as the one before.
+    """Return cuts where the next step of single-linkage clustering takes `GAP` times as long as the previous one.
 
     A single pair that was disturbed does not join what is apart, and what is near stays so by its other pairs.
     """

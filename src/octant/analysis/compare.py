@@ -151,7 +151,7 @@ class Comparisons:
         ]
 
     def of(self, word: Word) -> list[Comparison]:
-        """The figures with one verdict."""
+        """Return the figures with this verdict."""
         return [figure for figure in self.figures if figure.word == word]
 
     @property
@@ -170,7 +170,7 @@ class Comparisons:
         return tuple((name, tuple(in_a), tuple(in_b)) for name, (in_a, in_b) in found.items())
 
     def couples(self) -> tuple[tuple[Request, Request], ...]:
-        """The requests of A and B that have a figure in common, or should have: what to ask to compare them once more."""
+        """Return the requests of A and B that have, or should have, a common figure."""
         found: dict[tuple[str, str], tuple[Request, Request]] = {}
         for one in self.figures:
             before, after = _request_of(self.before, one.before), _request_of(self.after, one.after)
@@ -195,7 +195,7 @@ def compare(
     gate: bool = False,
     history: History = no_history,
 ) -> Comparisons:
-    """Matches the figures of two runs (`analysis.matching`), and judges each.
+    """Match the figures of two runs (`analysis.matching`), and judge each.
 
     Runs that were measured in turn are judged by their paired rounds, others as two occasions.
 
@@ -243,7 +243,7 @@ def _alone(sides: tuple[Summary, Summary], old: Figure | None, new: Figure | Non
 
 
 def _failures_of(before: StoredRun, after: StoredRun, old: Figure) -> list[Failure]:
-    """What failed in B of what a figure of A is of: where they were measured in turn, launches of the same couple."""
+    """Return the failures in B of a figure of A; for interleaved runs, those of the paired launches."""
     numbers = [number for number, request in enumerate(before.requests) if request.key == old.request]
     if in_turn(before, after) and numbers and numbers[0] < len(after.requests):
         partner = after.requests[numbers[0]]
@@ -253,7 +253,7 @@ def _failures_of(before: StoredRun, after: StoredRun, old: Figure) -> list[Failu
 
 
 def _obstacles(old: Figure, new: Figure) -> list[str]:
-    """Why two rows cannot be compared."""
+    """Return the reasons why two rows cannot be compared."""
     a, b = old.points[0], new.points[0]
     found = [f"wrong answer in {name} ({row.wrong[0].name})" for name, row in (("A", old), ("B", new)) if row.wrong]
     found += [text for name, row in (("A", old), ("B", new)) if (text := _no_ratio(name, row))]
@@ -280,7 +280,7 @@ def _obstacles(old: Figure, new: Figure) -> list[str]:
 
 
 def _no_ratio(name: str, row: Figure) -> str:
-    """Why a right answer has no ratio: its metric could not be made, or is zero or no number."""
+    """Return the reason why a correct result has no ratio: it is missing, zero or not a number."""
     if row.wrong:
         return ""
     if row.value is None:
@@ -291,7 +291,7 @@ def _no_ratio(name: str, row: Figure) -> str:
 
 
 def _work(point: Point) -> str:
-    """The declared work in proportion to its largest part: chunks of another length still do the same work."""
+    """Return the declared work relative to its largest part; chunks of another length do the same work."""
     parts = {name: point.count(name) for work in point.work for name in work.counts}
     most = max(parts.values(), default=0)
     return ", ".join(f"{name} {value / most:.4g}" for name, value in parts.items() if value) if most else "none"
@@ -302,7 +302,7 @@ def _yes_or_no(value: object) -> str:
 
 
 def _remarks(old: Figure, new: Figure) -> list[str]:
-    """What to keep in mind: other memory than in the other run, caveats about either side."""
+    """Return remarks on a comparison: different pages or sizes, and caveats of either side."""
     shares = [[b.huge_share for p in row.points for rank in p.given for b in rank.buffers] for row in (old, new)]
     sizes = [dict(row.identity.knobs) for row in (old, new)]
     found = [

@@ -36,7 +36,7 @@ Difference = tuple[str, str, str]
 
 
 def differences(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[Figure, Figure]]) -> tuple[Difference, ...]:
-    """What differs between two runs: machines, software and environment, and how the compared figures were started.
+    """Return the differences between two runs: machines, software, environment, and starts of the figures.
 
     Args:
         pairs: the figures that both runs have.
@@ -48,7 +48,7 @@ def differences(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[Figur
 
 
 def differing_shapes(shapes: Iterable[tuple[str, Sequence[Size], Sequence[Size]]]) -> tuple[Difference, ...]:
-    """What differs between figures that are not compared because of their ranks and threads, by workload.
+    """Return the differences in ranks and threads of figures that are therefore not compared, by workload.
 
     Args:
         shapes: the workload, the sizes in A and those in B.
@@ -94,12 +94,12 @@ def _facts(run: StoredRun) -> Mapping[str, str]:
 
 
 def _seed(run: StoredRun) -> Mapping[str, str]:
-    """Of the order of the launches, of the points in them and of the hardware threads; an imported run has none."""
+    """Return the seed of the order of launches, points and hardware threads; an imported run has none."""
     return {} if run.imported else {"seed": str(run.seed)}
 
 
 def _of_launches(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[Figure, Figure]]) -> list[Difference]:
-    """The conditions of launches, which may differ for some figures only: then how many is said."""
+    """Return the conditions that differ between launches, with the number of figures if not all differ."""
     found: dict[str, list[tuple[str, str]]] = {}
     for old, new in pairs:
         sides = _conditions(before, old), _conditions(after, new)
@@ -119,7 +119,7 @@ def _of_launches(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[Figu
 
 
 def _conditions(run: StoredRun, figure: Figure) -> dict[str, str]:
-    """The conditions of all launches of a figure, by name; of several values all."""
+    """Return the conditions of all launches of a figure by name; several values are joined."""
     found: dict[str, dict[str, None]] = {}
     for point in (point for one in (figure, *figure.equal) for point in one.points):
         request, planned = run.request_of(point.launch), run.plans.get(point.launch)
@@ -129,7 +129,7 @@ def _conditions(run: StoredRun, figure: Figure) -> dict[str, str]:
 
 
 def _of_launch(point: Point, request: Request | None, planned: Planned | None) -> dict[str, str]:
-    """What was asked of a launch besides its cell, how it was started, and what it was given.
+    """Return the conditions of a launch: request, start and resources, except its cell.
 
     What an older or an imported run does not record is left out.
     """
@@ -160,7 +160,7 @@ def _of_launch(point: Point, request: Request | None, planned: Planned | None) -
 
 
 def _files_of_program(subject: Subject, builds: Mapping[str, object]) -> dict[str, str]:
-    """The builds of a user's program and of the libraries that it loads at its start.
+    """Return the builds of a user's program and of the libraries that it loads at its start.
 
     That of the program has the same name for all programs, so that those of two with different names are compared.
     """
@@ -170,7 +170,7 @@ def _files_of_program(subject: Subject, builds: Mapping[str, object]) -> dict[st
 
 
 def _of_program(subject: Subject) -> dict[str, str]:
-    """How a user's program was started; nothing of a workload."""
+    """Return how a user's program was started; nothing for a workload."""
     if not subject.command:
         return {}
     return {
@@ -189,7 +189,7 @@ def _hosts(point: Point) -> str:
 
 
 def _scheduling(point: Point) -> str:
-    """How the ranks were scheduled, without names of groups, which every session or job draws anew."""
+    """Return the scheduling of the ranks, without group names, which differ in every session."""
     every = [rank.scheduling for rank in point.given if rank.scheduling]
     plain = [replace(one, autogroup="", group="", quota_group="").text for one in every]
     return _together(text.replace(" ()", "") for text in plain) if plain else ""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def name_per_rank(metric: str) -> str:
-    """The name of the metric of one rank: `mean rate per rank`."""
+    """Return the name of the metric of one rank: `mean rate per rank`."""
     return f"mean {metric} per rank"
 
 

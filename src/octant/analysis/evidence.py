@@ -51,12 +51,12 @@ History = Callable[[Runs, Both], Sequence[Sequence[Occasion]]]
 
 
 def no_history(_runs: Runs, both: Both) -> Sequence[Sequence[Occasion]]:
-    """Nothing is known of other occasions."""
+    """Return no other occasions."""
     return [()] * len(both)
 
 
 def of_rounds(both: Both, runs: Runs, pair: Pair, margin: float, gate: bool) -> list[Verdict]:
-    """Verdicts from the rounds in which two runs were measured.
+    """Return verdicts from the rounds in which two runs were measured.
 
     Rounds that may be judged before their planned number are judged by what allows for that, in a report too.
 
@@ -81,20 +81,20 @@ def of_rounds(both: Both, runs: Runs, pair: Pair, margin: float, gate: bool) -> 
 
 
 def too_few_rounds(figures: int, rounds: int) -> str:
-    """Why a gate does not decide on so few rounds, and what to do."""
+    """Return the refusal of a gate on so few rounds, with the remedy."""
     least = least_rounds(figures)
     what = f"cannot gate {figures} figure{'s' * (figures != 1)} on {rounds} paired rounds ({least} are needed)"
     return f"{what}; try octant compare --gate --rounds {least}"
 
 
 def log_ratios(old: Figure, new: Figure) -> NDArray[np.float64]:
-    """The logarithms of B's speed over A's, one for each round in which both sides answered, within an hour."""
+    """Return the logarithms of B's speed over A's for each round in which both have values within an hour."""
     before, after = (log_speeds(side, old.metric.better) for side in _values_in_rounds(old, new))
     return np.asarray(after - before, np.float64)
 
 
 def _values_in_rounds(old: Figure, new: Figure) -> tuple[list[float], list[float]]:
-    """The values of A and of B in each round in which both sides answered, within an hour."""
+    """Return the values of A and B in each round in which both have values within an hour."""
     before, after = (
         {int(one.point.launch.rpartition("-")[2]): one for one in row.launches if one.counts} for row in (old, new)
     )
@@ -103,7 +103,7 @@ def _values_in_rounds(old: Figure, new: Figure) -> tuple[list[float], list[float
 
 
 def values_behind(old: Figure, new: Figure, verdict: Verdict) -> tuple[float, float] | None:
-    """The values of A and B whose ratio is that of the verdict, in base units; `None` where the verdict has none.
+    """Return the values of A and B whose ratio is that of the verdict, in base units; `None` without a ratio.
 
     Medians over the launches of each side would have another ratio, which may even contradict it.
     """
@@ -117,13 +117,13 @@ def values_behind(old: Figure, new: Figure, verdict: Verdict) -> tuple[float, fl
 
 
 def _are_one_occasion(one: LaunchFigure, other: LaunchFigure) -> bool:
-    """Not where a stop came between two launches, which were gone on with later."""
+    """Return whether two launches are of one occasion, without an interruption of an hour or more."""
     begun = [launch.point.process.begun for launch in (one, other)]
     return begun[0] is None or begun[1] is None or abs(begun[0] - begun[1]) < APART
 
 
 def of_two_runs(both: Both, runs: Runs, margin: float, history: History) -> list[Verdict]:
-    """Verdicts from two runs that were not measured in turn."""
+    """Return verdicts from two runs that were not interleaved."""
     tested = [rows for rows in both if min(len(row.counted) for row in rows) >= LEAST_LAUNCHES]
     known = dict(zip(map(id, tested), history(runs, tested) if tested else (), strict=True))
     occasions = [known.get(id(rows), ()) for rows in both]
@@ -138,7 +138,7 @@ def _two_runs(old: Figure, new: Figure, occasions: Sequence[Occasion]) -> TwoRun
 
 
 def _period(runs: Runs, both: Both, occasions: Sequence[Sequence[Occasion]] = ()) -> Period:
-    """From the first launch of these figures to the last."""
+    """Return the period from the first launch of these figures to the last."""
     periods = [row.value.period for rows in both for row in rows if row.value]
     times = [one.begun for seen in occasions for one in seen]
     times += [time for period in periods for time in (period.begin, period.end)]
@@ -147,12 +147,12 @@ def _period(runs: Runs, both: Both, occasions: Sequence[Sequence[Occasion]] = ()
 
 
 def invalid_caveats(row: Figure) -> list[Caveat]:
-    """What makes a verdict on a figure impossible. A wide interval does not: the ratio has its own."""
+    """Return the caveats that rule out a verdict; a wide interval does not, since the ratio has its own."""
     return [one for one in row.caveats if one.grade == Grade.INVALID and one.kind != "wide interval"]
 
 
 def occasions_in(stored: Callable[[], Iterable[StoredRun]]) -> History:
-    """The history that stored runs make: those of the same machine, cell, build and settings as A's figure, or as B's.
+    """Return the history in stored runs: same machine, cell, build and settings as A's or B's figure.
 
     Of the two the one with more occasions. A run that began within an hour of A, of B or of another occasion is none.
 
@@ -191,7 +191,7 @@ def _started(run: StoredRun) -> datetime:
 
 
 def _values(run: StoredRun, rows: dict[tuple[object, ...], Figure]) -> Iterable[tuple[tuple[object, ...], float]]:
-    """Those of the sought figures that a run has, by program."""
+    """Yield the values of the wanted figures in a run, by program."""
     points: dict[tuple[object, ...], dict[str, Point]] = {}
     for point in run.points:
         points.setdefault(run.identity_of(point).same_program, {})[point.launch] = point

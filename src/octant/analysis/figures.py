@@ -183,7 +183,7 @@ class Figure:
         return stats.next_launch([launch.value for launch in self.counted], self.value.period)
 
     def at(self, step_s: float) -> float | None:
-        """The metric's value if the step, or a chunk of every lane, took so long; `None` where that says nothing."""
+        """Return the metric's value for this time of the step, or of a chunk of every lane; `None` if unrelated."""
         point = self.point
         counts = {name: point.count(name) for work in point.work for name in work.counts}
         return self.metric.at(step_s, counts, point.parts)
@@ -272,7 +272,7 @@ class Figure:
 
 
 def includes(failure: Failure, figure: Figure) -> bool:
-    """Whether what failed includes a figure's cell: lists of values do, and knobs that the figure does not know may."""
+    """Return whether a failure includes a figure's cell. Lists of values and unknown knobs match."""
     name = failure.workload
     same_ranks = is_program(name) or failure.ranks == figure.point.ranks  # the command line of a cell says how many
     if name != figure.workload.name or not same_ranks:
@@ -289,7 +289,7 @@ def _start(launch: LaunchFigure) -> float:
 
 
 def value_of(launches: Sequence[LaunchFigure]) -> stats.Estimate:
-    """What launches of the same thing say together, in base units: their median, or the share of all their time.
+    """Return the value of launches in base units: their median, or the share of their total time.
 
     Where a record does not say what a launch's share is a share of, all launches count alike.
 
@@ -308,7 +308,7 @@ def value_of(launches: Sequence[LaunchFigure]) -> stats.Estimate:
 
 
 def mode_of(point: Point) -> str:
-    """one, threads (of one rank), star (ranks that work alone, each its own copy) or all (ranks together).
+    """Return the mode: one, threads (of one rank), star (ranks that work alone) or all (ranks together).
 
     Idle ranks do not count. `not stated`: an imported file does not state the number of ranks, or that of the threads
     of its single rank.
@@ -323,7 +323,7 @@ def mode_of(point: Point) -> str:
 def launch_figures(
     point: Point, metrics: Sequence[Metric], mismatches: tuple[str, ...] = ()
 ) -> dict[str, LaunchFigure | NoSamplesError]:
-    """What one launch says in each of these metrics, or why it says nothing; reads the point's samples once."""
+    """Return the figure of one launch in each metric, or the error; the samples are read once."""
     try:
         samples = point.read()
     except RecordError as error:
@@ -374,7 +374,7 @@ def figure(
     metric: str = "",
     mismatches: Mapping[int, tuple[str, ...]] | None = None,
 ) -> Figure:
-    """The figure of one metric (the headline unless named) of a cell, without a limit.
+    """Return the figure of one metric (default: the headline) of a cell, without a limit.
 
     Args:
         points: one per launch of the cell.
@@ -389,7 +389,7 @@ def figure(
 
 
 def figures_of(cell: MeasuredCell) -> dict[str, Figure]:
-    """The figures of one cell, by the metric's name."""
+    """Return the figures of one cell by metric name."""
     workload, points = cell.workload, tuple(cell.points)
     by_metric: dict[str, list[LaunchFigure]] = {metric.name: [] for metric in cell.metrics}
     missing: dict[str, str] = {}
@@ -413,7 +413,7 @@ def figures_of(cell: MeasuredCell) -> dict[str, Figure]:
 
 
 def known_limits(figures: Iterable[tuple[Figure, Sequence[str]]], machine: Machine) -> Known:
-    """The best figure for every limit and set of hardware threads.
+    """Return the best figure for every limit and set of hardware threads.
 
     Args:
         figures: each with the names of the limits that it provides.
@@ -431,7 +431,7 @@ def known_limits(figures: Iterable[tuple[Figure, Sequence[str]]], machine: Machi
 
 
 def _times(point: Point, samples: Samples) -> Sketch:
-    """Batches are powers of two, and those of groups may differ; a sketch is of samples before they were added up."""
+    """Return the sketch of step times. Batches of groups may differ and are powers of two."""
 
     def longer(group: int) -> float:
         return point.batch / point.batch_of(group, point.first_role)

@@ -24,7 +24,7 @@ _LOWER = frozenset({"s"})
 
 
 def imported_workload(points: Sequence[Point], known: Workload | None) -> Workload:
-    """The workload of the imported points of a cell: the installed one as far as its metrics are among their results.
+    """Return the workload of imported points: the installed one, limited to metrics among their results.
 
     The first metric that the points have is the headline. It provides no limit, has none, and says nothing of a
     network: the machine of its figures is not known here. Tools state the mean of one process for processes that work
@@ -56,7 +56,7 @@ def imported_workload(points: Sequence[Point], known: Workload | None) -> Worklo
 
 
 def recorded_workload(points: Sequence[Point]) -> Workload:
-    """The workload of the points of a cell that this installation does not have.
+    """Return the workload of the points of a cell that is not installed here.
 
     The time of a step or chunk is the headline; then what is counted, a second, and the results without a bound. The
     declaration may have had other metrics; its limits and pictures are not in the records.
@@ -77,11 +77,11 @@ def recorded_workload(points: Sequence[Point]) -> Workload:
 
 
 def _singular(count: str) -> str:
-    """The unit of a count: `B` of `bytes_sent`, `flop` of `flops`, `update` of `updates`."""
+    """Return the unit of a count: `B` of `bytes_sent`, `flop` of `flops`, `update` of `updates`."""
     return "B" if count.startswith("bytes") else count.removesuffix("s")
 
 
 def _can_be_drawn(picture: Picture, metrics: set[str]) -> bool:
-    """Whether results alone are enough for it."""
+    """Return whether results alone are sufficient for a picture."""
     needed = {getattr(picture, part, "") for part in ("y", "rate")} - {""}
     return isinstance(picture, Curve | Messages | Bars) and needed <= metrics

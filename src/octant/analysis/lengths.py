@@ -33,7 +33,7 @@ class LaneTime:
 
 
 def lane_time(of: Interruptions) -> LaneTime:
-    """The interruptions of a lane by their length."""
+    """Return the interruptions of a lane by length."""
     lengths = np.asarray(of.ns, np.float64) * 1e-9
     inner = np.clip(lengths, EDGES_S[0], np.nextafter(EDGES_S[-1], 0))
     sums, _ = np.histogram(inner, EDGES_S, weights=lengths * of.counts)
@@ -41,13 +41,13 @@ def lane_time(of: Interruptions) -> LaneTime:
 
 
 def lost_share(lanes: Iterable[LaneTime]) -> float:
-    """The share of the time of all lanes together that was lost: a sum over a sum."""
+    """Return the share of the time of all lanes that was lost: a sum over a sum."""
     every = list(lanes)
     whole = sum(lane.whole_s for lane in every)
     return sum(sum(lane.lost_s) for lane in every) / whole if whole else 0.0
 
 
 def share_by_length(lanes: Sequence[LaneTime]) -> tuple[float, ...]:
-    """The share of the time of all lanes together that interruptions of each stretch of length took."""
+    """Return the share of the time of all lanes in interruptions of each length interval."""
     whole = sum(lane.whole_s for lane in lanes)
     return tuple(sum(of) / whole for of in zip(*(lane.lost_s for lane in lanes), strict=True)) if whole else ()

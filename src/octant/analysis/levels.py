@@ -33,13 +33,13 @@ sources contradict its size; it has none; or too few footprints lie in it."""
 
 
 def stated_sizes(machine: Machine) -> dict[int, int]:
-    """Bytes of one cache of each level that there is."""
+    """Return the bytes of one cache of each level."""
     sizes = ((level, machine.cache_bytes(level)) for level in range(1, 5))
     return {level: size for level, size in sizes if size}
 
 
 def disputed_levels(machine: Machine) -> dict[int, str]:
-    """Levels whose size a source contradicts, and the caveat in words: `the host's`."""
+    """Return the levels whose size a source contradicts, with the reason: `the host's`."""
     found = next((entry for entry in machine.disagreements if entry.subject == LAST_CACHE), None)
     if found is None:
         return {}
@@ -57,11 +57,11 @@ class LevelCurve:
     plateaus: tuple[NamedPlateau, ...]
 
     def at(self, size: float) -> NamedPlateau | None:
-        """The plateau on which a footprint lies."""
+        """Return the plateau that contains a footprint."""
         return next((one for one in self.plateaus if one.first <= size <= one.last), None)
 
     def verdict(self, level: int) -> Verdict:
-        """What the ladder says of a cache."""
+        """Return what the ladder shows of a cache."""
         name, size, below = f"L{level}", self.sizes.get(level, 0), self.sizes.get(level - 1, 0)
         if any(one.levels == (name,) for one in self.plateaus):
             return "distinct"
@@ -73,7 +73,7 @@ class LevelCurve:
         return "unseen" if within >= LEAST_POINTS else "unknown"
 
     def shared_with(self, level: int) -> tuple[str, ...]:
-        """The other levels of the plateaus that a cache shares."""
+        """Return the other levels of the plateaus that a cache shares."""
         name = f"L{level}"
         others = (other for one in self.plateaus if name in one.levels for other in one.levels if other != name)
         return tuple(dict.fromkeys(others))
@@ -92,7 +92,7 @@ def level_curve(at: Sequence[tuple[float, Figure]], machine: Machine) -> LevelCu
 
 
 def _sizes_along(at: Sequence[tuple[float, Figure]], machine: Machine) -> tuple[dict[int, int], frozenset[int]]:
-    """The size of each level along a ladder, and the levels whose size is not the same at every point, or is disputed.
+    """Return the size of each level along a ladder, and the levels whose size varies or is disputed.
 
     Several threads divide their footprint among them, and share caches; cores may differ in their caches.
     """
@@ -116,7 +116,7 @@ def _sizes_along(at: Sequence[tuple[float, Figure]], machine: Machine) -> tuple[
 
 
 def _footprint(figure: Figure, point: Point, machine: Machine) -> int | None:
-    """Bytes of all threads together; `None` where the workload does not say, or the point lacks knobs of it."""
+    """Return the bytes of all threads together; `None` if the workload or the point does not state it."""
     try:
         return figure.workload.footprint(machine, point)
     except (KeyError, ValueError):
@@ -124,7 +124,7 @@ def _footprint(figure: Figure, point: Point, machine: Machine) -> int | None:
 
 
 def cached_by_ladder(figures: Iterable[Figure], machine: Machine) -> int | None:
-    """What the caches of all usable cores hold together at most, where ladders of one core show less than is stated.
+    """Return the capacity of the caches of all usable cores if ladders of one core show less than is stated.
 
     That is the case if the last cache has no plateau of its own in any ladder, and the last plateau of a ladder of
     times begins below its stated size and goes on to the end of a ladder that is well longer. Of several such ladders
@@ -152,7 +152,7 @@ def cached_by_ladder(figures: Iterable[Figure], machine: Machine) -> int | None:
 
 
 def _ladders(figures: Iterable[Figure]) -> list[list[tuple[float, Figure]]]:
-    """(bytes, figure), the bytes ascending, of each ladder that one hardware thread climbed with large pages.
+    """Return (bytes, figure) pairs of each ladder of one hardware thread with large pages, ascending.
 
     With base pages the reach of the TLB would pass for a level.
     """

@@ -31,7 +31,7 @@ SLICE_S = 0.004
 
 
 def lost_time_of(point: Point) -> LostShares | None:
-    """What the system took of a point's bursts; `None` where its record does not say it.
+    """Return the lost time of the bursts of a measurement; `None` if it is not recorded.
 
     Of lanes that work alone the CPU time that they lack counts, and the share is that of all lanes together. Of ranks
     that work together the one that lost most counts: by the CPU time that it lacks where ranks use their CPU while they
@@ -58,7 +58,7 @@ def lost_time_of(point: Point) -> LostShares | None:
 
 
 def _lost_time_of_program(point: Point, ranks: Sequence[Taken]) -> LostShares | None:
-    """Lost time of a user's program, whose whole run is one burst; `None` where the record has none of its causes.
+    """Return the lost time of a user's program, whose whole run is one burst; `None` if it is not recorded.
 
     A program may wait as it likes, so that CPU time that it lacks is no loss by itself. What its quota and the
     hypervisor took is a share of the time of the threads that were seen busy; if none was seen, of one for each rank.
@@ -83,14 +83,14 @@ def _lost_time_of_program(point: Point, ranks: Sequence[Taken]) -> LostShares | 
 
 
 def _threads_at_work(point: Point, ranks: Sequence[Taken]) -> int:
-    """The busy threads of a program, at most one for each hardware thread, at least one for each rank."""
+    """Return the busy threads of a program: at least one per rank, at most one per hardware thread."""
     cpus = {(given.host, cpu) for given in point.given for mask in given.thread_masks for cpu in mask}
     seen = min(sum(len(given.cpus) for given in point.given), len(cpus))  # some may have run one after the other
     return max(len(ranks), seen)
 
 
 def queue_bound(point: Point) -> float | None:
-    """The most that a program can have lost on the run queue, as a share of its busy threads' time, 0 to 1.
+    """Return an upper bound of the run-queue time of a program, as a share of its busy threads' time.
 
     It is the least of four bounds: the share of its time in which any task waited for a CPU; the CPU time that its
     threads lack; `OTHERS` times the CPU time that it used, since a fair scheduler gives as much to each task that wants
@@ -113,7 +113,7 @@ def queue_bound(point: Point) -> float | None:
 
 
 def cpu_pressure(point: Point) -> float | None:
-    """The share of the time of a program in which at least one task waited for a CPU, 0 to 1; of ranks the greatest.
+    """Return the share of time in which at least one task of a program waited for a CPU; the greatest of ranks.
 
     It is the `some` line of the kernel's pressure-stall information, of the program's control group or of the system;
     `None` where the record does not have it.
@@ -124,7 +124,7 @@ def cpu_pressure(point: Point) -> float | None:
 
 
 def cpu_time_counts(point: Point) -> bool:
-    """Whether the CPU time that a lane or rank lacks is lost: it never waits without using its CPU."""
+    """Return whether missing CPU time of a lane or rank is lost time: it never waits without using its CPU."""
     ranks = timed_ranks(point)
     if not ranks or not all(one.cpu_ns for one in ranks):
         return False
@@ -145,7 +145,7 @@ class Oversubscription(NamedTuple):
 
 
 def oversubscription(point: Point) -> Oversubscription | None:
-    """Of the host whose hardware threads have most threads each; `None` where no thread has to share."""
+    """Return the oversubscription of the host with most threads per hardware thread; `None` if there is none."""
     if not point.share_cores:
         return None
     working = {rank for group in point.groups for rank in group} or set(range(known_count(point.ranks)))
@@ -161,17 +161,17 @@ def oversubscription(point: Point) -> Oversubscription | None:
 
 
 def timed_ranks(point: Point) -> list[Taken]:
-    """What the system took of each rank that has wall time in every lane."""
+    """Return the readings of each rank that has wall time in every lane."""
     return [one for one in point.taken if one.wall_ns and min(one.wall_ns) > 0]
 
 
 def _column(nanoseconds: Iterable[int]) -> NDArray[np.float64]:
-    """Seconds, of each lane all bursts together."""
+    """Return seconds, all bursts of a lane together, as one column."""
     return np.asarray(list(nanoseconds), np.float64)[:, None] * 1e-9
 
 
 def _throttled_share(point: Point, ranks: Sequence[Taken], alone: bool, threads: float | None = None) -> float:
-    """Of the time of the threads that share a quota; over several groups the mean of lanes, else the greatest.
+    """Return the throttled share of the time of threads under a quota: mean of lanes, else the greatest group.
 
     Args:
         threads: of each rank; `None`: as many as its shape says.
@@ -191,14 +191,14 @@ def _throttled_share(point: Point, ranks: Sequence[Taken], alone: bool, threads:
 
 
 def _stolen_share(point: Point, taken: Taken) -> float:
-    """Of the time of the CPUs that a rank's threads may use."""
+    """Return the stolen share of the time of the CPUs that a rank's threads may use."""
     masks = point.given[taken.rank].thread_masks if taken.rank < len(point.given) else ()
     cpus = len({cpu for mask in masks for cpu in mask}) or 1
     return (taken.stolen_ns or 0) / (taken.elapsed_ns * cpus) if taken.elapsed_ns else 0.0
 
 
 def sustained_share(metric: Metric, times: Sketch) -> float | None:
-    """What remains of the undisturbed value, the median's, over the whole time of all samples.
+    """Return the sustained value as a share of the undisturbed one: median over mean time of all samples.
 
     It multiplies a rate and divides a time. `None` where the metric is none of the step's median, or without samples.
 
@@ -214,7 +214,7 @@ def sustained_share(metric: Metric, times: Sketch) -> float | None:
 
 
 def caveats_about_lost(point: Point, metric: Metric, value: float, times: Sketch) -> tuple[Caveat, ...]:
-    """What lost time says against one launch's value of a metric; where it is limited, with both values.
+    """Return the caveats about lost time for one launch's value; a limited one states both values.
 
     Args:
         value: of the launch, base units.
@@ -233,14 +233,14 @@ def caveats_about_lost(point: Point, metric: Metric, value: float, times: Sketch
 
 
 def _queue_caveat(point: Point, metric: Metric) -> tuple[Caveat, ...]:
-    """What a program may have lost on the run queue; a bound never makes a figure unusable."""
+    """Return the caveat about run-queue time of a program; an upper bound never makes a figure unusable."""
     bound = 0.0 if metric.of_system else queue_bound(point) or 0.0
     text = f"up to {100 * bound:.0f} % of the time may have been lost to other work on the same CPUs"
     return tuple(replace(one, grade=min(one.grade, Grade.LIMITED)) for one in graded("lost time", bound, text))
 
 
 def _disagreement(share: float, lost: LostShares) -> tuple[Caveat, ...]:
-    """Between a share of lost time that a workload found by itself and that of the threads' own clocks.
+    """Return the caveat that lost time in samples disagrees with the CPU clocks of the threads.
 
     A slower clock and a busy sibling core lengthen samples, and take no CPU time.
     """
@@ -251,7 +251,7 @@ def _disagreement(share: float, lost: LostShares) -> tuple[Caveat, ...]:
 
 
 def _unexplained(point: Point, metric: Metric, lost: LostShares, times: Sketch) -> tuple[Caveat, ...]:
-    """That samples took longer than the lost time explains, where the CPU time of the ranks does not say what was lost.
+    """Return the caveat that samples took longer than the recorded lost time explains.
 
     What one rank loses delays every other, so the losses of all ranks together explain the samples. The ranks must lack
     as much of CPU time as is not explained, as far as the record has it: steps may take different times by themselves.
@@ -278,7 +278,7 @@ def _unexplained(point: Point, metric: Metric, lost: LostShares, times: Sketch) 
 
 
 def _idle_share(point: Point) -> float | None:
-    """The share of the time of its threads in which the ranks of one host did not run, by the CPU time of processes."""
+    """Return the share of time in which the ranks of one host did not run, by the CPU time of processes."""
     during = point.noise.get("during", {})
     elapsed_s, used_s = during.get("time_s", 0.0), during.get("node_own_cpu_s")
     if used_s is None or elapsed_s <= 0:
@@ -289,7 +289,7 @@ def _idle_share(point: Point) -> float | None:
 
 
 def cpu_time_of_chunk(point: Point, samples: Samples) -> float | None:
-    """Seconds of CPU time that a chunk took on average, with what the harness did between samples.
+    """Return the mean CPU time of a chunk in seconds, including the harness between samples.
 
     `None` where the record does not hold the CPU time of lanes that work alone.
     """
@@ -305,7 +305,7 @@ def cpu_time_of_chunk(point: Point, samples: Samples) -> float | None:
 
 
 def slowed_by_loss(point: Point, metric: Metric, value: float, cpu_s: float | None) -> float | None:
-    """How many times worse a launch's value is than if each chunk had taken its CPU time alone; `None`: not known.
+    """Return the slowdown of a value relative to chunks that take only their CPU time; `None`: not known.
 
     Args:
         value: of the launch, base units.

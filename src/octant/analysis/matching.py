@@ -44,7 +44,7 @@ Distance: TypeAlias = Callable[[_Row, _Row], "int | None"]
 def matched(
     before: Summary, after: Summary, curves: bool, defaults: Defaults
 ) -> list[tuple[Figure | None, Figure | None]]:
-    """The figures of two runs side by side, those of `before` first; `None` where the other run has no such figure.
+    """Return the paired figures of two runs, those of `before` first; `None` if the other run has no such figure.
 
     Args:
         curves: points of curves take part too. A point that also lies in the table counts as that row.
@@ -73,7 +73,7 @@ def matched(
 
 
 def share_figures(run: StoredRun, other: StoredRun, defaults: Defaults = lambda _workload: {}) -> bool:
-    """Whether two runs have a figure in common, as `compare` matches them."""
+    """Return whether two runs have a figure in common, as `compare` matches them."""
     points = [[point for point in one.points if _is_shown(one, point)] for one in (run, other)]
     if in_turn(run, other):
         cells = [{_couple(one, point) for point in side} for one, side in zip((run, other), points, strict=True)]
@@ -87,31 +87,31 @@ def share_figures(run: StoredRun, other: StoredRun, defaults: Defaults = lambda 
 
 
 def in_turn(run: StoredRun, other: StoredRun) -> bool:
-    """Whether the two were measured in turn, so that their n-th asks are a couple."""
+    """Return whether two runs were interleaved, so that their n-th requests are paired."""
     return bool(run.pair and other.pair and run.pair.partner == other.id and other.pair.partner == run.id)
 
 
 def _couple(run: StoredRun, point: Point) -> Hashable:
-    """Which cell of which ask a point is of, by the number of the request; `None` where none of the run asked for it."""
+    """Return the request number and knob values of a point; `None` if no request of the run matches."""
     numbers = (number for number, request in enumerate(run.requests) if request.key == point.launch.rpartition("-")[0])
     number = next(numbers, None)
     return None if number is None else (number, tuple(sorted(point.knobs.items())))
 
 
 def _is_shown(run: StoredRun, point: Point) -> bool:
-    """Whether it is a row of the table."""
+    """Return whether a point is a row of the table."""
     request = run.request_of(point.launch)
     return request is None or request.show.table
 
 
 def _shown_figures(summary: Summary, curves: bool) -> list[Figure]:
-    """Rows of the table first."""
+    """Return the figures of tables and curves, rows of the table first."""
     rows = sorted(summary.figures, key=lambda row: not row.show.table)
     return [row for row in rows if row.show.table or curves]
 
 
 def _with_metrics_of(summary: Summary, own: Sequence[Figure], others: Sequence[Figure]) -> list[Figure]:
-    """The figures in the metrics that the other run has of their workload, where it does not have their own.
+    """Return the figures in the metrics that the other run has of their workload.
 
     Another tool may state a quantity of its own, which is one of several metrics here, or of ranks that work alone the
     value of one of them.
@@ -132,7 +132,7 @@ def _with_metrics_of(summary: Summary, own: Sequence[Figure], others: Sequence[F
 
 
 def _without_new_knobs(identities: Sequence[Identity], defaults: Defaults) -> list[Identity]:
-    """The identities without knobs that only some of a workload know, where these have their default."""
+    """Return the identities without knobs that only some of a workload have, if these have their default."""
     known: dict[str, list[frozenset[str]]] = {}
     for one in identities:
         known.setdefault(one.subject, []).append(frozenset(name for name, _ in (*one.knobs, *one.means)))
@@ -146,7 +146,7 @@ def _without_new_knobs(identities: Sequence[Identity], defaults: Defaults) -> li
 
 
 def _ways(run: StoredRun, other: StoredRun) -> list[tuple[Key, Distance]]:
-    """How rows are matched, the strictest first."""
+    """Return the ways to match rows, the strictest first."""
     ways: list[tuple[Key, Distance]] = [
         (lambda row: (row.couple, row.metric), lambda old, _new: None if old.couple is None else 0),
         (lambda row: (row.identity.cell, row.metric), lambda _old, _new: 0),
@@ -167,7 +167,7 @@ def _ways(run: StoredRun, other: StoredRun) -> list[tuple[Key, Distance]]:
 
 
 def _pairs(olds: Sequence[_Row], news: Sequence[_Row], ways: Iterable[tuple[Key, Distance]]) -> list[tuple[_Row, _Row]]:
-    """Rows that are nearest to each other, and to no other row as near."""
+    """Return pairs of rows that are uniquely nearest to each other."""
     pairs: list[tuple[_Row, _Row]] = []
     for key, distance in ways:
         groups: dict[Hashable, tuple[list[_Row], list[_Row]]] = {}
@@ -195,12 +195,12 @@ def _nearest(olds: Sequence[_Row], news: Sequence[_Row], distance: Distance) -> 
 
 
 def _differing(some: Named, others: Named) -> int:
-    """How many names have another value."""
+    """Return the number of names with different values."""
     return len({name for name, _ in set(some) ^ set(others)})
 
 
 def _differing_as_told(one: Identity, other: Identity, machine: Machine) -> int | None:
-    """In how many knobs two results differ; `None` where both tell a knob, and what matters of it differs.
+    """Return in how many knobs two results differ; `None` if a knob that both state differs in substance.
 
     The number of threads of a rank counts as such a knob. That of ranks does not: results of an unknown number of ranks
     belong to none of a known number.

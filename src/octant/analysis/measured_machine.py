@@ -7,7 +7,7 @@ from octant.units import bytes_text, si_text
 
 
 def with_measured(machine: Machine, clock_hz: float, cache_bytes: float | None = None) -> Machine:
-    """`machine` with measured values compared with stated ones; earlier measurements are replaced.
+    """Return `machine` with measured values compared with stated ones; earlier measurements are replaced.
 
     `clock_hz`: from a loop of known cycles (one core busy). `cache_bytes`: what a latency ladder shows that all caches
     hold at most; footprints beyond twice as much are in memory. Differences within 5 % (clock) or a factor of two

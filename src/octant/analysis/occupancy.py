@@ -88,7 +88,7 @@ class Occupancy:
 
 
 def occupancy(point: Point) -> Occupancy | None:
-    """What a launch of a program occupied; `None` where nothing of it was read back."""
+    """Return the resources that a launch of a program occupied; `None` if nothing was read back."""
     ranks = tuple(map(_of_rank, point.given))
     return Occupancy(ranks) if any(rank.cpus for rank in ranks) else None
 

@@ -39,7 +39,7 @@ _RANK_TIMES = (f"reading/{USER}", f"reading/{SYSTEM}")
 
 
 def program_workload(request: Request, points: Sequence[Point]) -> Workload:
-    """The workload of a program, whose headline is the first value that was asked for, else the wall time.
+    """Return the workload of a program; its headline is the first requested value, else the wall time.
 
     It bounds nothing and has no limit.
 
@@ -68,7 +68,7 @@ def program_workload(request: Request, points: Sequence[Point]) -> Workload:
 
 
 def declared_workload(subject: Subject) -> Workload:
-    """The workload of a program of which nothing is measured yet, with every metric that a point may give."""
+    """Return the workload of a program before any measurement, with every metric that a point may have."""
     metrics = [Metric(value.name, value.unit, value.better, result(value.name)) for value in subject.values]
     metrics += [Metric(name, unit, "lower", result(name), note=note) for name, unit, note in _ALWAYS]
     metrics.append(Metric(CORES_USED, "1", "higher", custom(lambda point, _: cores_used(point))))
@@ -78,7 +78,7 @@ def declared_workload(subject: Subject) -> Workload:
 
 
 def _of_processors(points: Iterable[Point]) -> list[Metric]:
-    """How well the processors were used, as far as the points say it."""
+    """Return the metrics of processor use that the points contain."""
     found = []
     known = {one.name for point in points for one in point.results}
     if {WALL, USER, SYSTEM} <= known:
@@ -94,7 +94,7 @@ def _of_processors(points: Iterable[Point]) -> list[Metric]:
 
 
 def named(point: Point, name: str) -> float:
-    """The result of that name.
+    """Return the result of that name.
 
     Raises:
         LookupError: the point does not have it.
@@ -106,7 +106,7 @@ def named(point: Point, name: str) -> float:
 
 
 def cores_used(point: Point) -> float:
-    """CPU time over wall time: how many hardware threads were busy on average.
+    """Return CPU time over wall time: the average number of busy hardware threads.
 
     Raises:
         LookupError: the point lacks one of the times, or took no time.
@@ -118,7 +118,7 @@ def cores_used(point: Point) -> float:
 
 
 def utilisation(point: Point) -> float:
-    """The share of the time of the hardware threads that the program may use in which it was running, 0 to about 1.
+    """Return the CPU time over the time of the hardware threads that the program may use, 0 to about 1.
 
     Raises:
         LookupError: as `cores_used`, or the hardware threads are not known.
@@ -130,12 +130,12 @@ def utilisation(point: Point) -> float:
 
 
 def _is_by_rank(point: Point) -> bool:
-    """Whether CPU times of several ranks are recorded."""
+    """Return whether CPU times of several ranks are recorded."""
     return len({head.rank for head in point.heads if head.name == _RANK_TIMES[0]}) > 1
 
 
 def values_of_ranks(samples: Samples, *names: str) -> Mapping[int, float]:
-    """By rank, the sum of the last values of these series."""
+    """Return by rank the sum of the last values of these series."""
     found: dict[int, float] = {}
     for series in samples.series:
         if series.head.name in names and len(series.values):
@@ -144,7 +144,7 @@ def values_of_ranks(samples: Samples, *names: str) -> Mapping[int, float]:
 
 
 def cpu_time_of_ranks(samples: Samples) -> Mapping[int, float]:
-    """By rank, user and system time in seconds."""
+    """Return by rank the user and system time in seconds."""
     return values_of_ranks(samples, *_RANK_TIMES)
 
 
@@ -157,7 +157,7 @@ def _imbalance(_point: Point, samples: Samples) -> float:
 
 
 def _pictures(request: Request, points: Sequence[Point]) -> tuple[Picture, ...]:
-    """A curve along each knob that was swept over numbers or sizes, bars for one of words, and bars for ranks."""
+    """Return a curve for each knob swept over numbers, bars for one swept over words, and bars for ranks."""
     swept = [(name, values.split(",")) for name, values in request.knobs.items() if "," in values]
     title = request.show.title or request.subject.name.partition("/")[2]
     metric = request.subject.values[0].name if request.subject.values else WALL
@@ -172,7 +172,7 @@ def _pictures(request: Request, points: Sequence[Point]) -> tuple[Picture, ...]:
 
 
 def _are_numbers(values: Sequence[str]) -> bool:
-    """Whether the values have places along an axis: numbers from 0 up, or sizes of which one is in bytes."""
+    """Return whether the values have positions on an axis: numbers from 0 up, or sizes."""
     try:
         return all(0 <= float(value) < math.inf for value in values)
     except ValueError:

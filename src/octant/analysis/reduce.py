@@ -71,7 +71,7 @@ class LaunchMeasurement:
 
 
 def measure(metric: Metric, point: Point, samples: Samples) -> LaunchMeasurement:
-    """The value of a metric in one launch.
+    """Return the value of a metric in one launch.
 
     Raises:
         NoSamplesError: the point has neither the series nor a result of the metric's name.
@@ -207,7 +207,7 @@ def _rate(value: Rate, point: Point, samples: Samples) -> LaunchMeasurement:
 
 
 def _share(value: Share, point: Point, samples: Samples) -> LaunchMeasurement:
-    """A sum over a sum: a mean of ratios would weigh short steps like long ones."""
+    """Return a sum over a sum; a mean of ratios would weigh short steps like long ones."""
     role = point.first_role if value.role is None else value.role
     sums, totals, per_step = [], [], []
     other = next((h for h in point.heads if h.name in (value.of, value.to) and h.unit != "ns"), None)
@@ -233,19 +233,19 @@ def _share(value: Share, point: Point, samples: Samples) -> LaunchMeasurement:
 
 
 def _of_groups(values: Array) -> LaunchMeasurement:
-    """A value that no samples stand behind, or one of each group."""
+    """Return a value without samples, or one of each group."""
     return LaunchMeasurement(
         float(np.median(values)), np.empty(0), tuple(map(float, values)) if len(values) > 1 else ()
     )
 
 
 def _of_results(results: Sequence[Result]) -> LaunchMeasurement:
-    """Of several groups that of each, in their order."""
+    """Return the measurement of results; of several groups, each group's in order."""
     return _of_groups(np.asarray([result.value for result in sorted(results, key=lambda one: one.group)]))
 
 
 def _scales(value: Seconds, point: Point, role: str) -> dict[int, float]:
-    """By group: seconds of one chunk or step, or of one of what it counts, for each ns of a sample."""
+    """Return by group the seconds of one chunk, step or counted item per ns of a sample."""
     found = {}
     by_group: dict[int, list[Work]] = {work.group: [] for work in point.work} or {0: []}
     for work in point.work_of(value.role):
@@ -261,7 +261,7 @@ def _scales(value: Seconds, point: Point, role: str) -> dict[int, float]:
 
 
 def _counts_of_lanes(point: Point, names: Sequence[str], role: str) -> dict[tuple[int, int], float]:
-    """(group, rank) -> what one sample of each of its lanes counts.
+    """Return (group, rank) -> counts of one sample of each of its lanes.
 
     Raises:
         NoSamplesError: counts by rank are not of all ranks.
@@ -290,7 +290,7 @@ def _counts_of_lanes(point: Point, names: Sequence[str], role: str) -> dict[tupl
 
 
 def _off(point: Point, group: int, count: int) -> NDArray[np.bool_]:
-    """Which of the first `count` samples of a group had no phase marks."""
+    """Return which of the first `count` samples of a group had no phase marks."""
     off = np.zeros(count, dtype=bool)
     for begin, end in point.marks_off_by_group.get(group, ()):
         off[begin:end] = True
@@ -298,10 +298,10 @@ def _off(point: Point, group: int, count: int) -> NDArray[np.bool_]:
 
 
 def _steady(name: str, group: int, count: int, point: Point, marked: bool = False) -> NDArray[np.bool_]:
-    """Which of a series' `count` samples are of the steady state; where marks were off at times, of the step those
-    without marks.
+    """Return which of a series' `count` samples are in the steady state.
 
-    `marked`: of the step those samples that were measured with phase marks, since a phase's share is of these.
+    If marks were off at times, these are the samples of the step without marks, or with `marked` those with phase marks,
+    to which the share of a phase refers.
     """
     numbers, wanted, skipped = np.arange(count), np.ones(count, dtype=bool), point.warmup
     if name.startswith("phase/"):
@@ -315,13 +315,13 @@ def _steady(name: str, group: int, count: int, point: Point, marked: bool = Fals
 
 
 def steady_values(series: Series, point: Point, marked: bool = False) -> Array:
-    """The samples of the steady state, as `_steady`, of phases without what an empty one reads."""
+    """Return the steady samples, as `_steady`; the cost of an empty phase is subtracted from phases."""
     head, values = series.head, _times(series, point)
     return values[_steady(head.name, head.group, len(values), point, marked)]
 
 
 def _times(series: Series, point: Point) -> Array:
-    """All samples, of phases without what an empty one reads."""
+    """Return all samples; the cost of an empty phase is subtracted from phases."""
     if series.head.name.startswith("phase/") and series.entries is not None:
         without: Array = np.maximum(series.values - series.entries * point.process.clock.empty_ns, 0)
         return without
@@ -329,7 +329,7 @@ def _times(series: Series, point: Point) -> Array:
 
 
 def _cells(point: Point, samples: Samples, name: str, role: str | None, marked: bool = False) -> Cells:
-    """The steady samples of one series by group and lane; `marked` as for `_steady`."""
+    """Return the steady samples of one series by group and lane; `marked` as for `_steady`."""
     wanted = point.first_role if role is None else role
     cells = _by_lane(
         [
@@ -344,7 +344,7 @@ def _cells(point: Point, samples: Samples, name: str, role: str | None, marked: 
 
 
 def _undisturbed_cells(point: Point, samples: Samples, name: str, role: str) -> Cells:
-    """The steady samples of those steps during which no rank of their group was switched out."""
+    """Return the steady samples of those steps during which no rank of their group was switched out."""
     found = []
     of_steps: dict[int, list[Series]] = {}
     for one in samples.series:
@@ -368,7 +368,7 @@ def _undisturbed_cells(point: Point, samples: Samples, name: str, role: str) -> 
 
 
 def _readings(point: Point, samples: Samples, name: str, role: str | None) -> Cells:
-    """The readings of the steady state: a sample may have several, and a large record keeps every n-th."""
+    """Return the steady readings; a sample may have several, and a large record keeps every n-th."""
     wanted = point.first_role if role is None else role
     steps_of = {(s.head.group, s.head.rank): len(s.values) for s in samples.series if s.head.name == "step"}
     kept = [part for part in samples.reduced if part.name == "step"]
@@ -385,7 +385,7 @@ def _readings(point: Point, samples: Samples, name: str, role: str | None) -> Ce
 
 
 def _by_lane(found: Sequence[tuple[Series, Array]]) -> Cells:
-    """By group, in their order, and the lane's place in it."""
+    """Return the samples by group, in order, and position of the lane in it."""
     cells: Cells = {}
     places: dict[int, int] = {}
     for series, array in sorted(found, key=lambda one: one[0].head.group):
@@ -396,7 +396,7 @@ def _by_lane(found: Sequence[tuple[Series, Array]]) -> Cells:
 
 
 def _at_once(point: Point, samples: Samples, name: str, role: str) -> tuple[Cells, float]:
-    """Of several groups, only the steps during which all groups were at work, and what share of all steps that is."""
+    """Return the steps during which all groups were busy, and their share of all steps."""
     every = _cells(point, samples, name, role)
     if len(point.groups) < 2:
         return every, 1.0
@@ -421,14 +421,14 @@ def _at_once(point: Point, samples: Samples, name: str, role: str) -> tuple[Cell
 
 
 def _in_time_order(lanes: Sequence[Array]) -> Array:
-    """The samples of all lanes, by their place in their lane: lanes of several hosts share no clock."""
+    """Return the samples of all lanes by their position in the lane, since hosts share no clock."""
     places = np.concatenate([(np.arange(len(lane)) + 0.5) / max(1, len(lane)) for lane in lanes])
     ordered: Array = np.concatenate(lanes)[np.argsort(places, kind="stable")]
     return ordered
 
 
 def _over_ranks(arrays: Sequence[Array], how: How) -> Array:
-    """Place by place, as far as all reach."""
+    """Return the reduction over arrays, position by position, up to the shortest."""
     if all(array.ndim == 0 for array in arrays):
         return np.asarray(_HOW[how](np.asarray(arrays)))
     least = min(len(array) for array in arrays)
@@ -438,7 +438,7 @@ def _over_ranks(arrays: Sequence[Array], how: How) -> Array:
 def _reduce(
     cells: Cells, over: Sequence[Reduce], transform: Callable[[int | None, Array], Array] | None = None
 ) -> LaunchMeasurement:
-    """Removes the axes in order. `transform` turns the times of a group into rates once ranks are removed.
+    """Remove the axes in order. `transform` turns times of a group into rates once ranks are removed.
 
     Raises:
         NoSamplesError: there are no cells.
@@ -494,7 +494,7 @@ _OF_TOTAL: Mapping[How, Callable[[RankTotal], float]] = {
 def _kept_cells(
     kept: Sequence[Reduced], point: Point, over: Sequence[Reduce], undisturbed: bool = False
 ) -> tuple[Cells, Sequence[Reduce]]:
-    """What a record keeps where its samples would not fit, ns, and the reductions that are left to do.
+    """Return the cells of a record that keeps no samples, in ns, and the remaining reductions.
 
     The slowest rank's time of each step is cut like samples; sums, extremes and sketches are of all samples.
 
@@ -519,7 +519,7 @@ def _kept_cells(
 
 
 def _slowest(part: Reduced, point: Point) -> Array:
-    """The slowest rank's time of each steady step; of a sketch a sample of all, in no order, with the very slowest."""
+    """Return the slowest rank's time of each steady step; of a sketch, an unordered sample with the maximum."""
     if part.slowest_ns is not None:
         return part.slowest_ns[_steady(part.name, part.group, len(part.slowest_ns), point)]
     if part.slowest is None:
@@ -532,7 +532,7 @@ def _slowest(part: Reduced, point: Point) -> Array:
 
 
 def _slowest_undisturbed(part: Reduced, point: Point, worst: bool) -> Array:
-    """As `_slowest`, of those steps during which no rank was switched out; of a sketch only where `worst` is asked for.
+    """Return `_slowest` of steps during which no rank was switched out; of a sketch only if `worst`.
 
     Raises:
         NoSamplesError: there is none, or it is not kept.

@@ -69,11 +69,11 @@ class Roofs:
     flats: tuple[Flat, ...]  # the highest first; double always
 
     def slope(self, level: Level) -> Slope | None:
-        """The roof of a level."""
+        """Return the roof of a level."""
         return next((one for one in self.slopes if level in one.extent.levels), None)
 
     def flat(self, name: str) -> Flat | None:
-        """The roof of a precision."""
+        """Return the roof of a precision."""
         return next((one for one in self.flats if one.name == name), None)
 
     @property
@@ -107,7 +107,7 @@ class Kernel:
 
 
 def roofs(known: Known, threads: Threads, single: bool = True, extents: Sequence[Extent] = ALONE) -> Roofs | None:
-    """The roofs over hardware threads that lie like these; `None` without the peak or memory.
+    """Return the roofs of hardware threads with this layout; `None` without peak or memory.
 
     Args:
         single: whether single precision without a measurement of its own has twice the roof of double.
@@ -136,7 +136,7 @@ def roofs(known: Known, threads: Threads, single: bool = True, extents: Sequence
 def layouts(
     known: Known, figures: Sequence[Figure], extents: Callable[[Threads], Sequence[Extent]] = lambda _threads: ALONE
 ) -> list[tuple[Roofs, list[Figure]]]:
-    """The figures that count flops and bytes by the layout of their hardware threads, few threads first.
+    """Return the figures that count flops and bytes by layout of hardware threads, few threads first.
 
     Those without roofs are left out.
 
@@ -158,7 +158,7 @@ def layouts(
 
 
 def kernel(over: Roofs, figure: Figure, machine: Machine) -> Kernel | None:
-    """The figure under these roofs; `None` where it does not count both, or is not made of the time of a step."""
+    """Return the figure under these roofs; `None` without both counts or if its metric is not a step time."""
     point, value = figure.point, figure.value
     moved_bytes, unit_value = figure.workload.footprint(machine, point), figure.at(1.0)
     level = None if moved_bytes is None else level_of(machine, point.hardware_threads, moved_bytes)
@@ -178,7 +178,7 @@ def kernel(over: Roofs, figure: Figure, machine: Machine) -> Kernel | None:
 
 
 def _roof(over: Roofs, level: Level | None, element: str, per_byte: float) -> tuple[float | None, str, Hashable]:
-    """flop/s at most, what sets it, and the cell that reached it.
+    """Return the maximum flop/s, its cause, and the cell that reached it.
 
     Right of the ridge of memory arithmetic bounds in every level; left of it a level that is not known sets nothing.
     """
@@ -194,13 +194,13 @@ def _roof(over: Roofs, level: Level | None, element: str, per_byte: float) -> tu
 
 
 def element_of(point: Point) -> str:
-    """The precision of the numbers that a point computes with: its knob `element`, or double."""
+    """Return the precision of a point: its knob `element`, or double."""
     named = point.knobs.get("element", "")
     return named if named in FMA else "double"
 
 
 def intensity(point: Point, level: Level | None = None) -> float | None:
-    """flop/B of a kernel's own count; `None` where it moves nothing or computes nothing.
+    """Return the flop/B of a kernel's own counts; `None` if it moves or computes nothing.
 
     Lines that are read before they are written count, but not in the first cache, which holds them already.
     """

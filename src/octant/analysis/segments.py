@@ -58,7 +58,7 @@ class Segment:
     cause: str = ""  # "L2", "protocol"; "": the curve alone does not tell
 
     def seconds(self, length: float) -> float:
-        """What its line says of a message of so many bytes."""
+        """Return the time of a message of so many bytes."""
         return self.at_first_s + (length - self.first) * self.seconds_per_byte
 
     @property
@@ -82,7 +82,7 @@ _Borders: TypeAlias = "tuple[tuple[float, Kind], ...]"
 
 
 def segments(points: Iterable[tuple[float, float]], noise: float = LEAST_NOISE) -> tuple[Segment, ...]:
-    """The segments of a curve, from short messages to long.
+    """Return the segments of a curve, from short messages to long.
 
     Args:
         points: (bytes, seconds above 0), each length once, in any order.
@@ -101,7 +101,7 @@ def hot_and_cold(
     cold: Iterable[tuple[float, float]],
     noise: tuple[float, float] = (LEAST_NOISE, LEAST_NOISE),
 ) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
-    """The segments of two curves that differ in their buffers alone: hot ones in caches, and cold ones.
+    """Return the segments of two curves that differ only in their buffers: hot in caches, and cold.
 
     Their steps are common, since the library chooses a protocol by the length alone; knees are each curve's own.
 
@@ -126,7 +126,7 @@ def with_causes(
     other: Sequence[Segment] = (),
     noise: float = LEAST_NOISE,
 ) -> tuple[Segment, ...]:
-    """The segments with what their borders come from, as far as that is known.
+    """Return the segments with the causes of their borders, if known.
 
     A step that hot and cold curves share is a protocol's. A border that the other curve does not have is a cache's, and
     so is a knee where two buffers of the length fill one: `L2`, else `a cache`. A step of which no second curve is
@@ -150,12 +150,12 @@ def with_causes(
 
 
 def _fills(before: Segment, now: Segment, size: int) -> bool:
-    """Whether two buffers fit into a cache of that size before a border, and fill more than half of it behind."""
+    """Return whether two buffers fit into a cache of that size before a border and exceed half of it after."""
     return now.first > size / 4 and before.last <= size / 2
 
 
 def _is_same(before: Segment, now: Segment, one: Segment, noise: float) -> bool:
-    """Whether a segment of another curve begins where `now` does, in the same way; a step of no height is none."""
+    """Return whether a segment of another curve begins at the same border with the same kind."""
     if one.kind != now.kind:
         return False
     if now.kind == "step":
@@ -173,7 +173,7 @@ class _Curve:
 
     @classmethod
     def of(cls, points: Iterable[tuple[float, float]], noise: float) -> _Curve | None:
-        """`None` for too few lengths."""
+        """Return the curve of these points; `None` for too few lengths."""
         ordered = sorted(points)
         if len(ordered) < LEAST_LENGTHS:
             return None
@@ -183,7 +183,7 @@ class _Curve:
         return cls(lengths, seconds, max(noise, LEAST_NOISE))
 
     def columns(self, borders: Sequence[_Borders]) -> NDArray[np.float64]:
-        """Of several sets of as many borders of the same kinds: one, bytes in each segment, steps; over the times.
+        """Return the columns of several sets of borders of the same kinds: one, bytes per segment, steps; over times.
 
         Shape (sets, lengths, coefficients).
         """
@@ -199,11 +199,11 @@ class _Curve:
         return columns
 
     def misfit(self, square: float) -> float:
-        """n ln(mean r² + noise²)."""
+        """Return n ln(mean r² + noise²)."""
         return len(self.lengths) * math.log(max(square, 0.0) + self.noise**2)
 
     def best_cases(self, borders: Sequence[_Borders]) -> NDArray[np.float64]:
-        """Mean squares of the relative errors if coefficients might be below 0: no set does better."""
+        """Return mean squares of the relative errors without the bound 0, a lower bound for each set."""
         columns = self.columns(borders)
         norms = np.linalg.norm(columns, axis=1, keepdims=True)
         scaled = columns / np.where(norms > 0, norms, 1.0)  # of a last segment of one length nothing lies inside
@@ -214,13 +214,13 @@ class _Curve:
         return squares
 
     def fitted(self, borders: _Borders) -> tuple[NDArray[np.float64], float]:
-        """The coefficients, all at least 0, and the mean square of the relative errors."""
+        """Return the coefficients, all at least 0, and the mean square of the relative errors."""
         columns = self.columns([borders])[0]
         found = solve(columns, np.ones(len(columns)))
         return found, float(np.square(columns @ found - 1).mean())
 
     def described(self, borders: _Borders) -> tuple[Segment, ...]:
-        """The segments between the borders, without those that change nothing."""
+        """Return the segments between the borders, without those that change nothing."""
         found, _ = self.fitted(borders)
         model = self.seconds * (self.columns([borders])[0] @ found)
         errors = np.abs(model / self.seconds - 1)
@@ -235,12 +235,12 @@ class _Curve:
         )  # fmt: skip
 
     def may_have(self, borders: _Borders, least: int) -> bool:
-        """Whether every segment has lengths enough, and every border lies above a word."""
+        """Return whether every segment has enough lengths, and every border is above a word."""
         apart = all(end - begin >= least for begin, end in pairwise(self._places(borders)))
         return apart and len(borders) <= MOST_BORDERS and all(at > SHORTEST_BORDER for at, _ in borders)
 
     def _places(self, borders: _Borders) -> list[int]:
-        """Where segments begin among the lengths, and the end."""
+        """Return the positions at which segments begin, and the end."""
         return [0, *np.searchsorted(self.lengths, [at for at, _ in borders]).tolist(), len(self.lengths)]
 
 
@@ -249,7 +249,7 @@ _Joint: TypeAlias = "tuple[_Borders, ...]"
 
 
 def _searched(curves: Sequence[_Curve]) -> _Joint:
-    """Borders of least cost: from none on, whichever change of one border lowers it most, until none does."""
+    """Return the borders of least cost, by greedy changes of one border, starting from none."""
     search = _Search(curves)
     best: _Joint = tuple(() for _ in curves)
     cost = search.cost(best)
@@ -270,22 +270,22 @@ class _Search:
         self._densest = max(curves, key=lambda one: len(one.lengths))
 
     def penalty(self, joint: _Joint) -> float:
-        """k ln n: a step's place counts once, its height and slope in every curve."""
+        """Return k ln n: the position of a step counts once, its height and slope in every curve."""
         shared = sum(kind == "step" for _, kind in joint[0])
         number = sum(2 + sum(_COST[kind] for _, kind in borders) for borders in joint) - shared * (len(joint) - 1)
         return number * math.log(self._total)
 
     def cost(self, joint: _Joint) -> float:
-        """The criterion."""
+        """Return the criterion."""
         misfits = (one.misfit(one.fitted(of)[1]) for one, of in zip(self.curves, joint, strict=True))
         return sum(misfits) + self.penalty(joint)
 
     def changes(self, joint: _Joint) -> Iterable[list[_Joint]]:
-        """Sets of borders one change away, those of as many borders of the same kinds together."""
+        """Yield sets of borders one change away, grouped by number and kinds of borders."""
         return self._alike(one for one in self._neighbours(joint) if one != joint)
 
     def further(self, joint: _Joint) -> Iterable[list[_Joint]]:
-        """The same two changes away, of a curve that is not described yet: one more for two, or two more."""
+        """Yield sets two changes away, for a curve that is not described yet: one more for two, or two more."""
         curve = self.curves[0]
         if len(self.curves) > 1 or curve.fitted(joint[0])[1] <= (2 * curve.noise) ** 2:
             return ()
@@ -301,14 +301,14 @@ class _Search:
         return groups.values()
 
     def _may_be(self, joint: _Joint) -> bool:
-        """A curve of few lengths beside another may have segments of one, which the other tells apart."""
+        """Return whether the sets are allowed; a short curve with a partner may have segments of one length."""
         return all(
             curve.may_have(of, LEAST_IN_SEGMENT if curve is self._densest else 1)
             for curve, of in zip(self.curves, joint, strict=True)
         )
 
     def _neighbours(self, joint: _Joint) -> Iterator[_Joint]:
-        """With a border more, with one less, and with one elsewhere or of the other kind."""
+        """Yield sets with one border more, one less, or one moved or of the other kind."""
         yield from self._with_one(joint)
         for number, borders in enumerate(joint):
             for old in borders:
@@ -336,7 +336,7 @@ class _Search:
         )
 
     def best_of(self, groups: Iterable[list[_Joint]], cost: float) -> tuple[_Joint, float] | None:
-        """The set of least cost below `cost`: in the order of what each could reach at best, until none can."""
+        """Return the set of least cost below `cost`, searched in the order of lower bounds."""
         ranked: list[tuple[float, int, _Joint]] = []
         for group in groups:
             penalty = self.penalty(group[0])
@@ -359,7 +359,7 @@ def _inserted(borders: _Borders, one: tuple[float, Kind]) -> _Borders:
 
 
 def half_length(points: Sequence[tuple[float, float]]) -> float | None:
-    """N½: the first length with half of the best bandwidth, interpolated on the logarithms of both.
+    """Return N½: the first length with half of the best bandwidth, interpolated on logarithms.
 
     Args:
         points: (bytes above 0, bytes per second), the bytes ascending.

@@ -11,7 +11,7 @@ _MEAN = (steps("mean"), ranks("mean"), groups("mean"))
 
 
 def series_metrics(points: Iterable[Point]) -> tuple[Metric, ...]:
-    """Phases as means over steps and ranks, so that they add up, the step likewise; readings as medians over steps.
+    """Return phases and the step as means over steps and ranks, so that they add up, and readings as medians.
 
     They carry the names of their series: `phase/pack`, `reading/residual`.
     """
@@ -31,6 +31,6 @@ def series_metrics(points: Iterable[Point]) -> tuple[Metric, ...]:
 
 
 def pair_readings(value: Value) -> tuple[str, ...]:
-    """The readings of a metric that only say which pair a sample is of."""
+    """Return the readings of a metric that only identify the pair of a sample."""
     every = value.values if isinstance(value, FirstOf) else (value,)
     return tuple(name for one in every if isinstance(one, OfPairs) for name in one.readings)

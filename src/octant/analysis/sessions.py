@@ -33,7 +33,7 @@ class Sessions:
 
 
 def sessions(summary: Summary, figures: Sequence[Figure]) -> Sessions:
-    """What the store of a run knows of these figures in other sessions."""
+    """Return the spread of these figures over other sessions in the store of a run."""
     usable = [one for one in figures if one.value and one.value.middle > 0 and not one.invalid]
     if not usable:
         return Sessions()

@@ -66,7 +66,7 @@ class Summary:
         return " to ".join(ends) + ", by the work" * (len(ends) > 1)
 
     def by_workload(self) -> list[tuple[Workload, list[Figure]]]:
-        """The figures grouped by workload; those of a user's program also by their headline, which requests choose."""
+        """Return the figures grouped by workload; those of a user's program also by headline."""
         groups: dict[tuple[str, str], tuple[Workload, list[Figure]]] = {}
         for figure in self.figures:
             headline = figure.metric.name if is_program(figure.workload.name) else ""
@@ -79,7 +79,7 @@ class Summary:
         return *self.figures, *self.others.values()
 
     def figure(self, headline: Figure, metric: str) -> Figure | None:
-        """Another metric of the cell of a headline figure, where it was asked for; the headline by its own name."""
+        """Return another metric of the cell of a headline figure, if it was requested."""
         if metric in ("", headline.metric.name):
             return headline
         return self.others.get(_place(headline, metric))
@@ -92,7 +92,7 @@ def summarise(
     further: Collection[tuple[str, str]] = (),
     headlines: bool = False,
 ) -> Summary:
-    """The headline figure of every cell of a run, one cell's samples in memory at a time.
+    """Return the headline figures of a run; the samples of one cell at a time are in memory.
 
     Args:
         known: the workloads, by default the installed ones.
@@ -140,25 +140,25 @@ def summarise(
 
 
 def _place(figure: Figure, metric: str) -> tuple[Hashable, ...]:
-    """What tells the metrics of cells of a run apart."""
+    """Return the key of a metric of a cell in a run."""
     return figure.identity.cell, figure.title, metric
 
 
 def _measured(machine: Machine, figures: Sequence[Figure]) -> Machine:
-    """The machine with what a core's clock and the ladders say of it; unchanged where no single core was busy."""
+    """Return the machine with measured clock and cache size; unchanged without a figure of one core."""
     headlines = (one for one in figures if one.metric is one.workload.metrics[0])
     clocks = [hz for one in headlines if len(one.point.hardware_threads) == 1 and (hz := clock_hz(one))]
     return with_measured(machine, float(np.median(clocks)), cached_by_ladder(figures, machine)) if clocks else machine
 
 
 def clock_hz(figure: Figure) -> float | None:
-    """The clock at the figure's work: median of each launch that counts, then of these; `None` if unobserved."""
+    """Return the clock at the figure's work: the median of medians of launches; `None` if unobserved."""
     clocks = [clock for launch in figure.counted if (clock := launch.point.clock_hz)]
     return float(np.median(clocks)) if clocks else None
 
 
 def _cells(run: StoredRun) -> list[tuple[Request | None, list[Point]]]:
-    """The points of each cell, one per launch, in the order in which cells were asked."""
+    """Return the points of each cell, one per launch, in the order of the requests."""
     order = {launch.key: i for i, launch in enumerate(run.launches)}
     cells: dict[tuple[object, ...], tuple[Request | None, dict[str, Point]]] = {}
     requests: set[str] = set()
@@ -183,7 +183,7 @@ def _cells(run: StoredRun) -> list[tuple[Request | None, list[Point]]]:
 
 
 def _reasons_of_failure(run: StoredRun, request: Request, figure: Figure) -> list[str]:
-    """Why launches of a request failed at the cell of a figure, and gave no point of it when they were resumed."""
+    """Return the reasons of failed launches of a figure's cell that have no point after a resume."""
     launched = {point.launch for point in figure.points}
     failed = {
         failure.launch: (failure.reason.splitlines() or ["no reason given"])[0]
@@ -194,7 +194,7 @@ def _reasons_of_failure(run: StoredRun, request: Request, figure: Figure) -> lis
 
 
 def _needed_metrics(workload: Workload, points: Sequence[Point], further: Collection[str]) -> list[Metric]:
-    """The headline, what limits and pictures are made of, and what else is wanted."""
+    """Return the headline, the metrics of limits and pictures, and other wanted metrics."""
     names = {provides.metric for provides in workload.provides} | set(further)
     names |= {getattr(picture, part, "") for picture in workload.pictures for part in _METRICS_OF_PICTURES}
     needed = [metric for i, metric in enumerate(workload.metrics) if i == 0 or metric.name in names]
@@ -211,7 +211,7 @@ def _with_label(figure: Figure, request: Request | None) -> Figure:
 
 
 def _with_equal_ones(made: Sequence[tuple[Request | None, Figure]]) -> list[Figure]:
-    """The figures with those of other requests of the run that are the same, whose launches count as theirs.
+    """Return the figures with the same figures of other requests, whose launches count as theirs.
 
     A row of the table may also be a point of a curve. A figure with a wrong answer is nobody's equal.
     """
@@ -239,7 +239,7 @@ def _provided_limits(figures: Sequence[Figure], machine: Machine) -> list[tuple[
 
 
 def with_limit(figure: Figure, limits: Known, machine: Machine) -> Figure:
-    """The figure with the limit that its workload declares; a figure that provides that limit is shown as the limit.
+    """Return the figure with the limit that its workload declares, or marked as provider of that limit.
 
     What this machine could do is no limit of an emulated link.
     """
@@ -257,7 +257,7 @@ def with_limit(figure: Figure, limits: Known, machine: Machine) -> Figure:
 
 
 def _of_workload(answer: Callable[[], Answer], otherwise: Answer) -> Answer:
-    """What a workload says of a point; `otherwise` where the point lacks knobs of it, or has values that are none."""
+    """Return the answer of a workload; `otherwise` if the point lacks knobs or has invalid values."""
     try:
         return answer()
     except (KeyError, ValueError):
@@ -265,7 +265,7 @@ def _of_workload(answer: Callable[[], Answer], otherwise: Answer) -> Answer:
 
 
 def _value_text(knob: str, value: str) -> str:
-    """A knob's value as people read it: `128 MiB`, where that says exactly the same as `134217728`."""
+    """Return a knob's value for people: `128 MiB` instead of `134217728`, if that is exact."""
     if knob != "bytes" or not value.isdigit():
         return value
     text = units.bytes_text(int(value))

@@ -31,7 +31,7 @@ class _Track:
     disturbed: NDArray[np.bool_]  # the lane was switched out, or took far longer than it usually does
 
     def through(self, edges: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-        """Between edges: samples done, ns at work, and whether that was nearly all the time, undisturbed.
+        """Return, between edges, the samples done, the busy ns, and whether the lane was busy and undisturbed.
 
         Work goes on evenly inside a sample and rests in the gaps between samples.
         """
@@ -59,7 +59,7 @@ def _track(lane: Series, warmup: int) -> _Track:
 
 
 def summed_rates(lanes: Sequence[Series], done: Sequence[float], warmup: int) -> tuple[NDArray[np.float64], float]:
-    """What all lanes do per second at work, in windows of time, and the share of windows that could be used.
+    """Return the summed rates of all lanes in windows of time, and the share of usable windows.
 
     Only windows count in which every lane was at work undisturbed: beside a thread that was switched out, the others
     run alone, which is another experiment. Windows are as long as four undisturbed samples, shorter where the machine
@@ -95,7 +95,7 @@ def summed_rates(lanes: Sequence[Series], done: Sequence[float], warmup: int) ->
 
 
 def steps_at_once(series: Sequence[Series]) -> dict[int, NDArray[np.bool_]] | None:
-    """For each of several groups, which steps lie where every other group was inside a burst, for all of its ranks.
+    """Return for each group which steps lie within a burst of every other group, for all of its ranks.
 
     The bursts of a group are those of its first series. The time and memory that this takes grow linearly with the
     number of groups and samples, but for sorting. `None` where gaps were not recorded.
@@ -154,7 +154,7 @@ class _Absences:
     def only_of(
         self, groups: NDArray[np.int64], starts: NDArray[np.float64], ends: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Whether all groups but this one were in a burst from this start to this end; all arrays are of one length."""
+        """Return whether all other groups were in a burst from start to end; all arrays have one length."""
         first = np.searchsorted(self._times, starts, side="right")
         last = np.searchsorted(self._times, ends, side="left")
         several = self._several[last + 1] - self._several[first]
@@ -166,7 +166,7 @@ class _Absences:
 
 
 def _bursts(begins: NDArray[np.float64], lasts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Begin and end of each stretch of steps without a long pause, in time order; shape (bursts, 2)."""
+    """Return begin and end of each series of steps without a long pause, in time order; shape (bursts, 2)."""
     gaps = begins[1:] - (begins + lasts)[:-1]
     usual = float(np.median(np.diff(begins))) if len(begins) > 1 else 0.0
     cuts = np.flatnonzero(gaps > _PAUSE * usual) + 1

@@ -342,7 +342,7 @@ class Point:
         return tuple(check for check in self.checks if not check.passed)
 
     def count(self, *names: str, role: str | None = None) -> int:
-        """What one chunk of every lane, or one step of every group, does of these counts together.
+        """Return the sum of these counts of one chunk of every lane, or one step of every group.
 
         Args:
             role: of this role alone; `None`: of all roles, since a step is done by all of them together, but of lanes
@@ -351,7 +351,7 @@ class Point:
         return sum(work.counts.get(name, 0) for work in self.work_of(role) for name in names)
 
     def work_of(self, role: str | None = None) -> tuple[Work, ...]:
-        """The work that a metric of this role counts; see `count`."""
+        """Return the work that a metric of this role counts; see `count`."""
         if role is None and self.pace != "chunks":
             return self.work
         wanted = self.first_role if role is None else role
@@ -383,7 +383,7 @@ class Point:
         return next((work.batch for work in self.work), 1) * self.coalesced
 
     def batch_of(self, group: int, role: str) -> int:
-        """Chunks or steps in one sample of a role in a group; each group finds a number of its own."""
+        """Return the chunks or steps in one sample of a role in a group; each group has its own number."""
         return self._batches.get((group, role), 1) * self.coalesced
 
     @cached_property

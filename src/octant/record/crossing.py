@@ -28,7 +28,7 @@ class LinkLine(_Report, tag_field="kind", tag="link", kw_only=True):
     link: str
 
     def read(self) -> Crossing:
-        """What the line says."""
+        """Return the record of the line."""
         sent = zip(*((one.bytes, one.packets) for one in self.sent), strict=True)
         sent_bytes, sent_packets = tuple(sent) or ((), ())
         return Crossing(
@@ -37,7 +37,7 @@ class LinkLine(_Report, tag_field="kind", tag="link", kw_only=True):
 
 
 def members(report: bytes) -> dict[str, Any]:
-    """The members of a line, from the report that octant-link wrote.
+    """Return the members of a line, from the report of octant-link.
 
     Raises:
         RecordError: no such report.

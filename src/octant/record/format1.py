@@ -112,7 +112,7 @@ _LINE: msgspec.json.Decoder[_Point | _Failure] = msgspec.json.Decoder(_Point | _
 
 
 def read(line: bytes, again: Callable[[], bytes]) -> Point | Failure:
-    """The record of one line.
+    """Return the record of one line.
 
     Raises:
         RecordError: no JSON (a torn line), another schema, or a field missing, of the wrong kind or out of range.
@@ -160,7 +160,7 @@ def _point(data: _Point, again: Callable[[], bytes]) -> Point:
 
 
 def _work(data: _Point, lanes: int) -> Work:
-    """Format 1 counts one lane's chunk or one step of all ranks."""
+    """Return the work. Format 1 counts one lane's chunk or one step of all ranks."""
     names = _COUNTS.get(data.workload, {})
     times = max(1, lanes)
     counts = {names.get(name, name): count * times for name, count in data.work.items() if count}

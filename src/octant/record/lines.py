@@ -179,7 +179,7 @@ class Reader:
         self.crossings: dict[str, Crossing] = {}  # by launch: what link lines said so far
 
     def read(self, line: bytes, again: Callable[[], bytes] | None = None) -> Point | Failure | None:
-        """The record of a line; `None` for a launch or a link line.
+        """Return the record of a line; `None` for a launch or a link line.
 
         Args:
             again: gives the line's bytes anew when somebody asks for the samples; `None`: the line is kept.
@@ -216,7 +216,7 @@ class Reader:
 
 
 def read_line(line: bytes) -> Point | Failure | None:
-    """One line by itself, as `Reader.read` does.
+    """Return the record of one line, as `Reader.read` does.
 
     Raises:
         RecordError: as there.
@@ -323,7 +323,7 @@ def _head(series: _Series) -> Head:
 
 
 def _samples(line: bytes) -> Samples:
-    """The samples of a point's line.
+    """Return the samples of a point's line.
 
     Raises:
         RecordError: the line changed since it was first read.
@@ -335,7 +335,7 @@ def _samples(line: bytes) -> Samples:
 
 
 def _check_series(series: _Series) -> None:
-    """Looks at the samples of a series without keeping them.
+    """Check the samples of a series without keeping them.
 
     Raises:
         RecordError: they are no numbers, not as many everywhere, or a step that took no time.

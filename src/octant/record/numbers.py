@@ -12,7 +12,7 @@ _LONGEST = 18  # digits of a number that fits into 64 bits
 
 
 def count_of(raw: bytes, least: int = 0) -> int:
-    """How many counts a list of them holds, or 1 of a single one.
+    """Return the number of counts in a list, or 1 for a single one.
 
     Raises:
         RecordError: one of them is no count, below `least` (0 or 1), or would not fit into 64 bits.
@@ -30,7 +30,7 @@ def count_of(raw: bytes, least: int = 0) -> int:
 
 
 def _list_body(raw: bytes) -> bytes:
-    """The counts of a list with commas between, or the one count. The JSON is known to be whole."""
+    """Return the counts of a list separated by commas, or the single count. The JSON is known to be complete."""
     body = (raw[1:-1] if raw.startswith(b"[") else raw).translate(None, b" \t\r\n")
     if body.translate(None, b"0123456789,"):
         raise RecordError("a list of samples holds what is no count")
@@ -38,7 +38,7 @@ def _list_body(raw: bytes) -> bytes:
 
 
 def array_of(text: Raw, count: int | None = None) -> NDArray[np.float64] | None:
-    """A list of counts, or the one number that stands for a list of `count` equal ones; `None` where it is absent.
+    """Return a list of counts, or `count` copies of a single number; `None` if it is absent.
 
     Raises:
         RecordError: as `count_of`, or they are not `count`.
@@ -59,7 +59,7 @@ def array_of(text: Raw, count: int | None = None) -> NDArray[np.float64] | None:
 
 
 def readings_of(raw: bytes) -> NDArray[np.float64]:
-    """A list of readings, which may have any sign and fraction.
+    """Return a list of readings, which may have any sign and fraction.
 
     Raises:
         RecordError: it is none, or one of them is no finite number.

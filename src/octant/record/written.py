@@ -14,7 +14,7 @@ _CRC = re.compile(rb',"crc":"([0-9a-f]{8})"}')
 
 
 def failure_line(failure: Failure) -> str:
-    """The line that a `Reader` reads back, for failures that the launcher sees and the kernel could not write."""
+    """Return the line of a failure that the launcher saw and the kernel could not write."""
     progress = {"share": failure.share, "phase": failure.phase} if failure.share is not None else None
     return seal(
         {
@@ -28,7 +28,7 @@ def failure_line(failure: Failure) -> str:
 
 
 def point_line(point: Point) -> str:
-    """The line that a `Reader` reads back, for points of results alone, which no kernel of ours wrote."""
+    """Return the line of a point with results only, which no kernel wrote."""
     results = [
         {
             "name": one.name, "value": one.value if math.isfinite(one.value) else None, "unit": one.unit,
@@ -47,18 +47,18 @@ def point_line(point: Point) -> str:
 
 
 def kept_member(file: KeptFile) -> dict[str, str | int]:
-    """An item of a point's `files`, as a `Reader` reads it back."""
+    """Return an item of a point's `files`, in the form that a `Reader` reads."""
     end = {"left_out": file.left_out} if file.left_out else {"crc": file.crc, "stored": file.stored}
     return {"name": file.name, "kind": file.kind, "rank": file.rank, "bytes": file.bytes, **end}
 
 
 def launch_line(launch: str, process: Process) -> str:
-    """The line that says when processes started, for points that no kernel of ours wrote."""
+    """Return the line with the start time of processes, for points that no kernel wrote."""
     return seal({"format": FORMAT, "kind": "launch", "launch": launch, "started": process.started})
 
 
 def link_line(launch: str, link: str, report: bytes) -> str:
-    """The line of what crossed an emulated link, from the report that octant-link wrote.
+    """Return the line with the traffic of an emulated link, from the report of octant-link.
 
     Raises:
         RecordError: no such report.
@@ -67,13 +67,13 @@ def link_line(launch: str, link: str, report: bytes) -> str:
 
 
 def seal(members: Mapping[str, Any]) -> str:
-    """A JSON object as one line whose last member is the checksum of what stands before it."""
+    """Return a JSON object as one line whose last member is the checksum of the preceding text."""
     text = json.dumps(members, separators=(",", ":"), allow_nan=False)[:-1]
     return f'{text},"crc":"{zlib.crc32(text.encode()):08x}"}}'
 
 
 def unseal(line: bytes) -> bytes:
-    """The line of `sealed` without what ends it, after its checksum was compared.
+    """Return the line of `seal` without its end, after the checksum was verified.
 
     Raises:
         RecordError: torn, damaged, or of another format.

@@ -33,7 +33,7 @@ class Change:
 
 
 def change_of(points: Sequence[tuple[float, float]], least_ratio: float = LEAST_RATIO) -> Change | None:
-    """The one place where a curve of two levels rises.
+    """Return the position where a curve of two levels rises.
 
     It is where two constants, one on each side, leave the least sum of squares of the logarithms. Levels are medians.
 
@@ -49,7 +49,7 @@ def change_of(points: Sequence[tuple[float, float]], least_ratio: float = LEAST_
     number = len(logs)
 
     def explained(split: int) -> float:
-        """Of the sum of squares, what two levels leave less than none do."""
+        """Return the reduction of the sum of squares by two levels."""
         return sums[split] ** 2 / split + (sums[-1] - sums[split]) ** 2 / (number - split)
 
     splits = range(LEAST_POINTS, number - LEAST_POINTS + 1)

@@ -29,19 +29,19 @@ RISING_FURTHER: Mapping[int, float] = {
 
 
 def planned_looks(rounds: int) -> Mapping[int, float]:
-    """The looks of a gate that may go to so many rounds, with their thresholds on p."""
+    """Return the planned tests of a gate with up to so many rounds: their thresholds on p by round."""
     return RISING if rounds <= max(RISING) else RISING_FURTHER
 
 
 def least_rounds(figures: int) -> int:
-    """The fewest rounds on which a gate over so many figures decides."""
+    """Return the fewest rounds on which a gate over so many figures decides."""
     return LEAST_ROUNDS if figures <= 1 else LEAST_ROUNDS_OF_MANY
 
 
 def gate_verdicts(
     figures: Sequence[Array], period: Period, margin: float = MARGIN, threshold: float = LEVEL
 ) -> list[Verdict]:
-    """The verdicts of a gate, with Holm's correction.
+    """Return the verdicts of a gate, with Holm's correction.
 
     Args:
         figures: of each, the logarithms of B's speed over A's by round.
@@ -55,7 +55,7 @@ def gate_verdicts(
 
 
 def until_sure_verdicts(figures: Sequence[Array], period: Period, margin: float = MARGIN) -> list[Verdict]:
-    """The verdicts of a gate that looks after every round, and may add rounds at any time, by e-values.
+    """Return the verdicts of an anytime-valid gate, which tests after every round, by e-values.
 
     A difference is proven by an e-value of 20 times the number of figures; equality within the margin by e-values of
     20 against both of its ends.
@@ -83,12 +83,12 @@ def until_sure_verdicts(figures: Sequence[Array], period: Period, margin: float 
 
 
 def gate_is_decided(verdicts: Sequence[Verdict]) -> bool:
-    """Whether more rounds would change nothing: a figure is slower, or there is a word on all of them."""
+    """Return whether more rounds cannot change the outcome: a figure is slower, or all are decided."""
     return any(one.word == "slower" for one in verdicts) or all(one.is_decided for one in verdicts)
 
 
 def e_value(x: Array) -> Array:
-    """The e-value against no difference: without one it exceeds 20 at any time in at most 5 % of series.
+    """Return the e-value against no difference; without one it ever exceeds 20 in at most 5 % of series.
 
     The test martingale of Student's t under a normal prior of deviation 1 for the effect (Lai 1976; Wang, Ramdas 2023).
 

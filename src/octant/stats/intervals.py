@@ -123,7 +123,7 @@ class Estimate:
 
 
 def median_over_launches(launches: Sequence[Interval], period: Period) -> Estimate:
-    """The figure of launches: the median of their medians, with the interval that their number allows.
+    """Return the median of the medians of launches, with the interval that their number allows.
 
     Each half of the interval is at least the median of the launches' own half-widths over the root of their number.
 
@@ -161,7 +161,7 @@ def _estimate(
 
 
 def scaled_values(values: ArrayLike) -> tuple[NDArray[np.float64], bool]:
-    """The logarithms, and True, where all values are positive; else the values, and False."""
+    """Return the logarithms and True if all values are positive, else the values and False."""
     array = np.asarray(values, np.float64)
     return (np.log(array), True) if (array > 0).all() else (array, False)
 
@@ -169,7 +169,7 @@ def scaled_values(values: ArrayLike) -> tuple[NDArray[np.float64], bool]:
 def order_statistics_bounds(
     y: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Low end, median and high end of the interpolated order statistics (Hettmansperger and Sheather 1986).
+    """Return low end, median and high end by interpolated order statistics (Hettmansperger and Sheather 1986).
 
     Args:
         y: shape (…, launches), at least 6 of them; the ends have shape (…).
@@ -183,7 +183,7 @@ def order_statistics_bounds(
 
 @cache
 def order_weights(k: int) -> tuple[int, float]:
-    """The rank d, counted from 1, and the weight of rank d + 1, whose interpolation holds the median with 95 %.
+    """Return the rank d, from 1, and the weight of rank d + 1 that interpolate the 95 % interval.
 
     Raises:
         ValueError: fewer than 6 values, whose whole range holds it less often.
@@ -201,7 +201,7 @@ def order_weights(k: int) -> tuple[int, float]:
 def student_bounds(
     y: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Low end, median and high end of Student's interval about the median, for 3 to 5 values.
+    """Return low end, median and high end of Student's interval about the median, for 3 to 5 values.
 
     Args:
         y: shape (…, launches); the ends have shape (…).
@@ -213,7 +213,7 @@ def student_bounds(
 
 
 def next_value(values: Sequence[float], claim: Claim, period: Period) -> Estimate:
-    """Where the next value of the same kind lies (95 %): Student's prediction interval about the mean of logarithms.
+    """Return Student's 95 % prediction interval of the next value about the mean of logarithms.
 
     Args:
         values: medians of launches, at least 3.
@@ -226,6 +226,6 @@ def next_value(values: Sequence[float], claim: Claim, period: Period) -> Estimat
 
 
 def next_launch(launches: Sequence[Interval], period: Period) -> Estimate | None:
-    """Where one more launch would lie now; `None` for fewer than 6 launches."""
+    """Return the prediction interval of one more launch now; `None` for fewer than 6 launches."""
     values = [launch.middle for launch in launches]
     return next_value(values, "next launch", period) if len(values) >= FEW_LAUNCHES else None

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:
-    """Holm's p-values (1979): at most `level` of clean comparisons hold one at or below `level`, however they depend.
+    """Return Holm's p-values (1979), which bound the family-wise error rate under any dependence.
 
     Args:
         p: shape (…, figures), as is the result.
@@ -24,7 +24,7 @@ def holm(p: ArrayLike) -> NDArray[np.float64]:
 
 
 def benjamini_hochberg(p: ArrayLike) -> NDArray[np.float64]:
-    """Benjamini and Hochberg's p-values (1995): of the figures at or below `level`, at most that share is false.
+    """Return Benjamini and Hochberg's p-values (1995), which bound the false discovery rate.
 
     The share is an expectation, for independent figures and for figures that move together.
 

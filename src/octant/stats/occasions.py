@@ -60,7 +60,7 @@ class TwoRuns:
         return float(self.after.mean() - self.before.mean())
 
     def error(self) -> tuple[float, float]:
-        """The standard error of the difference, and its degrees of freedom.
+        """Return the standard error of the difference, and its degrees of freedom.
 
         Of launches alone (Welch 1947), or with the spread between occasions for each side, where that is known.
         """
@@ -72,7 +72,7 @@ class TwoRuns:
         return math.sqrt(sum(parts)), freedom
 
     def p(self) -> float:
-        """The two-sided p-value of no difference; needs two launches on each side."""
+        """Return the two-sided p-value of no difference; requires two launches on each side."""
         error, freedom = self.error()
         if self.difference == 0:
             return 1.0
@@ -86,7 +86,7 @@ def occasion_verdicts(
     adjusted: Callable[[NDArray[np.float64]], NDArray[np.float64]] = benjamini_hochberg,
     threshold: float = LEVEL,
 ) -> list[Verdict]:
-    """The verdict on each figure of two runs that were not interleaved.
+    """Return the verdict on each figure of two runs that were not interleaved.
 
     With fewer than 4 occasions in its history a figure `differs`, or `no difference` is seen; else the words and the
     interval hold for other occasions.

@@ -25,7 +25,7 @@ _error_function = np.vectorize(math.erf, otypes=[np.float64])
 
 
 def slowest_over_fastest(y: NDArray[np.float64], period: Period) -> tuple[Estimate, int, int]:
-    """The ratio of the speeds of the slowest and the fastest place, paired by launch, and which places these are.
+    """Return the speed ratio of the slowest and the fastest place, paired by launch, and their indices.
 
     From three launches on with an interval: the wider of Tukey's for all pairs of places, whose residues are those of
     places after launches (Miller 1981, section 2.1), and Student's of the pair alone, which knows a place that varies
@@ -55,7 +55,7 @@ def slowest_over_fastest(y: NDArray[np.float64], period: Period) -> tuple[Estima
 
 @cache
 def studentized_range(number: int, freedom: float, level: float = LEVEL) -> float:
-    """What the range of `number` normal values, over their estimated deviation, exceeds with probability `level`.
+    """Return the upper `level` quantile of the studentized range of `number` normal values.
 
     By integration over the deviation and over the place of the least value (Tukey 1953): 4.339 for 3 values and 6
     degrees of freedom.
@@ -77,7 +77,7 @@ def studentized_range(number: int, freedom: float, level: float = LEVEL) -> floa
 
 
 def _range_shares(number: int, ranges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probability that the range of so many normal values is at most each of these."""
+    """Return the probability that the range of so many normal values is at most each of these."""
     z = np.linspace(-8, 8, 641)
     density = np.exp(-(z**2) / 2)
     grid = np.linspace(-48, 8, 2241)

@@ -34,7 +34,7 @@ class Rivalry:
 
 
 def rivalries(ratios: Sequence[Sequence[float]]) -> list[Rivalry]:
-    """The verdict for each pair of ways.
+    """Return the verdict for each pair.
 
     Args:
         ratios: of each pair the ratio of each launch, above 0; of fewer than six launches none is decided.
@@ -45,7 +45,7 @@ def rivalries(ratios: Sequence[Sequence[float]]) -> list[Rivalry]:
 
 
 def _p_beyond(x: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    """The one-sided p-value of a ratio that is not beyond the margin; 1 where there are too few launches."""
+    """Return the one-sided p-value of a ratio within the margin; 1 for too few launches."""
     if len(x) < LEAST_LAUNCHES:
         return 1.0
     beyond, spread = float(x.mean()) - math.log1p(MARGIN), float(x.std(ddof=1))

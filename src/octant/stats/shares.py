@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def pooled_bounds(
     shares: NDArray[np.float64], wholes: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Low end, middle and high end of the pooled share: Student's interval on logits.
+    """Return low end, middle and high end of the pooled share: Student's interval on logits.
 
     The middle is a ratio of two sums over launches; its variance is that of a ratio estimate (Cochran 1977, equation
     6.13), and the delta method takes it to the logit, where no end leaves 0 … 1.
@@ -49,7 +49,7 @@ def pooled_bounds(
 
 
 def share_over_launches(shares: Sequence[float], wholes: Sequence[float], period: Period) -> Estimate:
-    """The share of the time of all launches together, with the interval that their number allows.
+    """Return the share of the total time of all launches, with the interval that their number allows.
 
     Two launches give both shares, one gives its own; neither is an interval.
 
@@ -74,8 +74,9 @@ def share_over_launches(shares: Sequence[float], wholes: Sequence[float], period
 
 
 def next_share(shares: Sequence[float], period: Period) -> Estimate | None:
-    """Where the share of one more launch would lie now, on logits; `None` for fewer than 6 launches or a share of 0 or
-    1, which have no logit.
+    """Return the prediction interval of the share of one more launch, on logits.
+
+    `None` for fewer than 6 launches, or if a share is 0 or 1, which has no logit.
     """
     if len(shares) < FEW_LAUNCHES or not all(0 < share < 1 for share in shares):
         return None

@@ -78,7 +78,7 @@ def test_measurements_that_do_not_count_are_counted() -> None:
     calm, busy = Cell("node/peakflops", [1e9] * 4), Cell("node/gemm", [1e9] * 4, table=False, lost=[0.6, 0.0, 0.6, 0.6])
     summary = found_run([calm, busy])
     text = said(summary)["Time lost"][1]
-    assert text == "3 of 8 measurements lost over half of their time; they count for nothing"
+    assert text == "3 of 8 measurements lost over half of their time; they are excluded"
     (finding,) = (one for one in findings(found_run([replace(calm, lost=[0.3] * 4), busy])) if one.rule == "lost time")
     assert text in finding.body
     kept = said(found_run([calm, replace(busy, lost=[0.6] * 4)]))["Time lost"][1]

@@ -78,18 +78,18 @@ class ComparisonRow:
 
 @functools.cache
 def row_specs() -> tuple[RowSpec, ...]:
-    """The rows in their order."""
+    """Return the rows in order."""
     text = (files(__name__) / "rows.toml").read_text(encoding="utf-8")
     return convert(tomllib.loads(text)["rows"], tuple[RowSpec, ...])
 
 
 def number(spec: RowSpec, value: float, source: str, run: str = "", words: str = "") -> Entry:
-    """An entry that is a number, in the unit of its row; `words` follow it."""
+    """Return an entry that is a number in the unit of its row, followed by `words`."""
     return Entry(" ".join(filter(None, [value_text(value, spec.unit), words])), value, source, run)
 
 
 def value_text(value: float, unit: str) -> str:
-    """A number of a row for people: `4.70 GHz`, `256 GiB`, `120`, `336 cycles`."""
+    """Return a number of a row as text: `4.70 GHz`, `256 GiB`, `120`, `336 cycles`."""
     if unit == "B":
         return units.bytes_text(value)
     if unit in ("1", "", "cycles", "bit"):
@@ -99,7 +99,7 @@ def value_text(value: float, unit: str) -> str:
 
 
 def compare_machines(here: KnownMachine, there: KnownMachine) -> tuple[ComparisonRow, ...]:
-    """The rows that say something of either, or that can be measured."""
+    """Return the rows for which either machine has a value, or that can be measured."""
     rows = []
     for spec in row_specs():
         key = (spec.group, spec.name)

@@ -10,7 +10,7 @@ from octant.machine import CacheKind, Machine
 
 
 def of_machine(machine: Machine, name: str = "") -> KnownMachine:
-    """The machine with what its description says; numbers are in the unit of their row."""
+    """Return the machine with the values of its description, in the units of the rows."""
     entries = {}
     for spec in row_specs():
         if not spec.stated:
