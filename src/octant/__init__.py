@@ -7,7 +7,7 @@ from types import ModuleType
 
 
 class _NetworkEngine:
-    """Finds `octant._network` where no other finder does: in the build folder, built when it is first imported."""
+    """Finder of `octant._network` in the build folder, if no other finder has it; it is built on first import."""
 
     @staticmethod
     def find_spec(

@@ -1,4 +1,4 @@
-"""The world's refusals, for people: "cannot X (why); try Y", with the exit code that tells scripts."""
+"""Refusals of the system for people, "cannot X (why); try Y", with exit codes for scripts."""
 
 import difflib
 import errno
@@ -52,7 +52,7 @@ def worst(codes: Iterable[int]) -> Exit:
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is no programming error
-    """Something that cannot be done here; the text says why and what to try. The command prints it and exits."""
+    """Something that is impossible here; the text states the reason and the remedy. The command prints it and exits."""
 
     def __init__(self, text: str, code: int = Exit.CANNOT_RUN) -> None:
         super().__init__(text)

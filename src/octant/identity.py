@@ -1,4 +1,4 @@
-"""What a result is of, and with which other results it may therefore be compared.
+"""Identities of results, which decide with which other results they may be compared.
 
 An `Identity` has four parts, each of which adds to the one before it: the quantity (what is measured), the cell (by
 which means of the kernel), the program (what was started: also where, with which settings, which build), and all
@@ -33,7 +33,7 @@ SHAPE = frozenset({"threads", "groups"})
 
 @dataclass(frozen=True)
 class Size:
-    """How many take part in a measurement."""
+    """Number of ranks and threads of a measurement."""
 
     ranks: int | None = 1  # those that work; `None`: an imported file does not state it
     threads: int | None = 1  # of each rank; `None`: as above
@@ -43,7 +43,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Identity:
-    """What one result is of. Sizes in knobs are in bytes; knobs that say how long to measure are in no part."""
+    """Identity of one result. Sizes in knobs are in bytes; knobs for the duration of measurements are not included."""
 
     subject: str  # a workload, or `program/` and a program's name
     command: tuple[str, ...] = ()  # of a user's program, as it was written
@@ -60,22 +60,22 @@ class Identity:
 
     @property
     def same_quantity(self) -> tuple[Hashable, ...]:
-        """What is measured: the subject, its command line and measured knobs, ranks and threads."""
+        """The measured quantity: the subject, its command line and measured knobs, ranks and threads."""
         return self.subject, self.command, self.knobs, self.size, self.link, self.input
 
     @property
     def cell(self) -> tuple[Hashable, ...]:
-        """What one request tells apart: the quantity, and every other knob."""
+        """The configuration within a request: the quantity, and every other knob."""
         return *self.same_quantity, self.means
 
     @property
     def same_program(self) -> tuple[Hashable, ...]:
-        """What was started: the cell, where, with which settings, of which build, with which library."""
+        """The started program: the cell, placement, settings, build and library."""
         return *self.cell, self.placement, self.settings, self.library, self.build
 
     @property
     def same_conditions(self) -> tuple[Hashable, ...]:
-        """Everything."""
+        """All conditions."""
         return *self.same_program, self.environment
 
     def without(self, defaults: Mapping[str, str]) -> Identity:

@@ -1,4 +1,4 @@
-"""What the hardware could do at best: least times, who provides the figures behind them, and how they are looked up."""
+"""Limits of the hardware: least times, the figures that provide them, and their lookup."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Threads = frozenset[tuple[str, int]]
 
 @dataclass(frozen=True)
 class Limit:
-    """The least time that the hardware could need for a step, or a chunk of every lane, and where that comes from."""
+    """Least time of a step, or a chunk of every lane, on this hardware, with its source."""
 
     seconds: float
     source: str  # "8 flop per cycle at 2.99 GHz (measured), 1 hardware thread"
@@ -22,7 +22,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Provides:
-    """A workload's figures of one metric are a limit for others, under a condition."""
+    """Declaration that figures of one metric are a limit for other figures, under a condition."""
 
     name: str  # "memory traffic"
     metric: str
@@ -31,7 +31,7 @@ class Provides:
 
 @dataclass(frozen=True)
 class Best:
-    """The best figure of this run for a limit."""
+    """Best figure of this run for a limit."""
 
     value: float
     cell: Hashable  # which cell it is of (`Identity.cell`)
@@ -39,7 +39,7 @@ class Best:
 
 @dataclass(frozen=True)
 class Known:
-    """The limits that a run's figures provide, by name and by the hardware threads that were in use."""
+    """Limits that a run's figures provide, by name and by hardware threads in use."""
 
     topology: Topology
     by_name: Mapping[str, Mapping[Threads, Best]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What makes a quantity out of a point: which series or counts, and which reductions, in their order, as data.
+"""Definitions of metrics as data: series or counts, and reductions in their order.
 
 `octant.analysis` evaluates these. The order of the reductions is the definition: the maximum over ranks and then the
 median over steps is Octant's time; the mean over steps and then the maximum over ranks is t_max of the Intel MPI
@@ -20,7 +20,7 @@ How = Literal["mean", "median", "max", "min", "sum", "p99.9"]
 
 @dataclass(frozen=True)
 class Reduce:
-    """One axis of the samples, and the one number that stands for it."""
+    """Reduction of one axis of the samples to one number."""
 
     axis: Literal["steps", "ranks", "groups"]
     how: How
@@ -47,7 +47,7 @@ SLOWEST = (ranks("max"), groups("max"), steps("median"))
 
 @dataclass(frozen=True)
 class Seconds:
-    """A time: of a step or chunk, of a phase, or of one of what a step counts."""
+    """Time of a step or chunk, of a phase, or of one counted item of a step."""
 
     of: str = "step"  # "step" or "phase/NAME"
     per: tuple[str, ...] = ()  # divided by these counts together; none: by one step or chunk
@@ -58,7 +58,7 @@ class Seconds:
 
 @dataclass(frozen=True)
 class Rate:
-    """Counts over the time of a step or phase; rates of groups, and of lanes that work alone, add up."""
+    """Counts over the time of a step or phase. Rates of groups, and of lanes that work alone, are summed."""
 
     counts: tuple[str, ...]
     of: str = "step"
@@ -68,7 +68,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Share:
-    """A time's share of another: a sum over a sum, over all steps and ranks."""
+    """Share of a time in another: a sum over a sum, over all steps and ranks."""
 
     of: str
     to: str = "step"
@@ -77,7 +77,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Reading:
-    """A reading of the kernel's own."""
+    """Reading of the kernel."""
 
     of: str
     role: str | None = None
@@ -86,21 +86,21 @@ class Reading:
 
 @dataclass(frozen=True)
 class NamedResult:
-    """A named result."""
+    """Named result."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Custom:
-    """A pure function of a point and its samples, for what no reduction says."""
+    """Pure function of a measurement and its samples, for definitions that are no reduction."""
 
     function: Callable[[Point, Samples], float]
 
 
 @dataclass(frozen=True)
 class Interruptions:
-    """What interrupted one lane or rank, and for how long."""
+    """Interruptions of one lane or rank by length."""
 
     rank: int
     thread: int
@@ -111,7 +111,7 @@ class Interruptions:
 
 @dataclass(frozen=True)
 class Interrupted:
-    """The share of the time of all lanes that interruptions took, a sum over a sum; the function says which there were.
+    """Share of the time of all lanes in interruptions, a sum over a sum; the function returns the interruptions.
 
     Nothing where the record does not say it.
     """
@@ -121,7 +121,7 @@ class Interrupted:
 
 @dataclass(frozen=True)
 class OfPairs:
-    """A value of each pair of hardware threads, which the function gives by their numbers, the lower first.
+    """Value of each pair of hardware threads, which the function returns by number, the lower first.
 
     Nothing where the record does not say it.
     """
@@ -133,7 +133,7 @@ class OfPairs:
 
 @dataclass(frozen=True)
 class Derived:
-    """A function of other values of the same launch."""
+    """Function of other values of the same launch."""
 
     function: Callable[..., float]
     values: tuple["Value", ...]
@@ -141,14 +141,14 @@ class Derived:
 
 @dataclass(frozen=True)
 class FirstOf:
-    """The first of these values that a point has: points of one workload may have other phases."""
+    """First of these values that a measurement has: measurements of one workload may have other phases."""
 
     values: tuple["Value", ...]
 
 
 @dataclass(frozen=True)
 class Needed:
-    """A name that the definition of a metric takes from the records of a kernel."""
+    """Name that the definition of a metric takes from the records of a kernel."""
 
     kind: Literal["series", "count", "result"]
     name: str  # "step", "phase/pack", "reading/residual"; "bytes_sent"; "resolution"
@@ -255,7 +255,7 @@ def first_of(*values: Value) -> FirstOf:
 
 @dataclass(frozen=True)
 class Metric:
-    """One quantity with a unit. Where a point lacks its series, the result of the metric's own name is read."""
+    """Quantity with a unit. If a measurement lacks its series, the result with the metric's name is used."""
 
     name: str  # "bandwidth"
     unit: str  # base units: "B/s", "flop/s", "s", "1"
@@ -268,7 +268,7 @@ class Metric:
 
     @property
     def is_share(self) -> bool:
-        """Whether it is a share of time, 0 to 1, which launches have together: a sum over a sum."""
+        """Whether it is a share of time, 0 to 1, computed over all launches together: a sum over a sum."""
         return self.of_lost_time or isinstance(self.value, Share | Interrupted)
 
     def at(self, step_s: float, counts: Mapping[str, int], lanes: int) -> float | None:

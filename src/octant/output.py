@@ -1,4 +1,4 @@
-"""Writes files for users: whole or not at all, never through a link, never into a device."""
+"""Output files for users: written completely or not at all, never through a link or into a device."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""What is read from the output of a user's program, and what makes its answer right, as data."""
+"""Values and checks of a user's program, as data."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def is_program(subject: str) -> bool:
 
 @dataclass(frozen=True)
 class ProgramValue:
-    """A number that the program prints or writes, found by a regular expression or by a path in JSON."""
+    """Number that the program prints or writes, found by a regular expression or by a path in JSON."""
 
     name: str
     unit: str = "1"
@@ -59,7 +59,7 @@ class ProgramValue:
 
 @dataclass(frozen=True)
 class ProgramCheck:
-    """What makes the program's answer right: a tolerance of a value, the bytes of a file, or a command of the user."""
+    """Check of the program's result: tolerance of a value, bytes of a file, or a command of the user."""
 
     kind: Literal["value", "file", "command"]
     value: str = ""  # the name of the value
@@ -72,7 +72,7 @@ class ProgramCheck:
 
     @property
     def needs_baseline(self) -> bool:
-        """Whether it compares with what the baseline gave."""
+        """Whether it compares with the baseline."""
         return (self.kind == "value" and self.expected is None) or (self.kind == "file" and not self.reference)
 
     @property

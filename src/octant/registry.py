@@ -1,4 +1,4 @@
-"""Finds what lies in folders, and is the one place that imports modules by their names. Lying there registers it.
+"""Registries of entries in folders; the only place that imports modules by name.
 
 An entry that raises on import, or does not declare what its registry needs, is kept with its error; the others work.
 """
@@ -28,7 +28,7 @@ class UndeclaredError(Exception):
 
 @dataclass(frozen=True)
 class Broken:
-    """An entry that cannot be used, and why."""
+    """Entry that cannot be used, with the reason."""
 
     name: str
     file: str

@@ -1,4 +1,4 @@
-"""What is asked and what is started: asks, their cells, and the launches that answer them, as data.
+"""Requests, their cells, and the launches that measure them, as data.
 
 The bounds of fields are those within which a stored ask is read; whoever makes one keeps them.
 """
@@ -48,7 +48,7 @@ Host = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@-]*\Z")]
 
 @dataclass(frozen=True)
 class Subject:
-    """What is started: a workload's kernel, or a user's program.
+    """Subject of a request: a workload's kernel, or a user's program.
 
     The words of a command line, the values of its variables and the name of its input file may contain `{knob}`, for
     which a launch fills in the value of that knob.
@@ -75,7 +75,7 @@ class Subject:
 
     @property
     def started(self) -> list[object]:
-        """What tells it from other subjects: all that may change what a launch does, as JSON knows it."""
+        """What distinguishes it from other subjects: everything that may change a launch, as JSON data."""
         further = {
             "environment": sorted(self.environment.items()),
             "input": self.input,
@@ -94,7 +94,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Shape:
-    """How many processes and threads, where they are, and who starts them."""
+    """Number of processes and threads, their placement, and the launcher."""
 
     ranks: Count = 1
     place: str = ""  # a placement request for each node; "": every thread on a hardware thread of its own
@@ -106,7 +106,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Presentation:
-    """How the figures of a request are shown."""
+    """Presentation of the figures of a request."""
 
     title: str = ""
     table: bool = True  # a row of the terminal table; curves show in the report only
@@ -116,7 +116,7 @@ class Presentation:
 
 @dataclass(frozen=True)
 class Request:
-    """One question: a subject, its knobs and the shape. A knob's value may be a list (`1KiB,2KiB`): a cell each."""
+    """Request of one measurement: subject, knobs and shape. A knob may have a list of values, a cell each."""
 
     subject: Subject
     knobs: Mapping[str, str] = field(default_factory=dict)
@@ -127,7 +127,7 @@ class Request:
 
     @cached_property
     def key(self) -> str:
-        """The same question, the same key, on every machine and day, however it is spelled and shown."""
+        """The key of the request, the same on every machine and day, independent of spelling and presentation."""
         shape = self.shape
         knobs = sorted((name, self.subject.spelled(values)) for name, values in self.knobs.items())
         asked: list[object] = [*self.subject.started, knobs]
@@ -148,7 +148,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Launch:
-    """One start of processes: a request, or what is left of it, for the n-th time."""
+    """One start of the processes of a request, or of its remaining cells."""
 
     request: Request
     repeat: int = 0
@@ -156,12 +156,12 @@ class Launch:
 
     @property
     def key(self) -> str:
-        """Names the launch in plan and records."""
+        """The name of the launch in plan and records."""
         return f"{self.request.key}-{self.repeat}"
 
     @property
     def started_knobs(self) -> Mapping[str, str]:
-        """The knobs that this start is given."""
+        """The knobs of this launch."""
         return self.request.knobs if self.knobs is None else self.knobs
 
     @property

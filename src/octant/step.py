@@ -1,4 +1,4 @@
-"""What one step of a workload computes, holds in memory and communicates, known before anything starts.
+"""Declaration of one step of a workload: what it computes, holds in memory and communicates.
 
 `step.py` in a workload's folder declares it once, as a function of the knobs, the ranks and the threads. Time limits,
 memory checks, estimated durations, performance limits and the predictions of the network model all use it.
@@ -21,7 +21,7 @@ from octant.registry import Broken, UndeclaredError
 
 @dataclass(frozen=True)
 class Part:
-    """What a phase of a step communicates, all ranks of the group together, as the kernel counts it."""
+    """Communication of a phase of a step, all ranks of the group together, as the kernel counts it."""
 
     phase: str  # of the kernel; "": of none
     messages: int
@@ -82,7 +82,7 @@ class UnknownKnobError(KeyError):
 
 
 class _Knobs(dict[str, str]):
-    """Complete knobs, of which a missing one is an error of the step, and not of a value."""
+    """Complete knobs; a missing one is an error of the step, not of a value."""
 
     def __missing__(self, name: str) -> str:
         raise UnknownKnobError(f"the kernel has no knob {name!r}; {suggestion(name, self)}")
@@ -128,7 +128,7 @@ def checked(step: Declared) -> Declared:
 
 @dataclass(frozen=True)
 class Scaling:
-    """How the problem of a workload grows with the memory, and how ranks work on it that share none.
+    """Growth of a workload's problem with memory, and knobs of ranks that share no memory.
 
     The rate that is predicted is of what the headline counts; where it counts nothing, of the bytes that a rank sends.
     """

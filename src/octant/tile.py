@@ -1,4 +1,4 @@
-"""What the first screen of a report is made of, as a suite declares it and a run stores it: no report names a workload.
+"""Contents of the first screen of a report, declared by a suite and stored with the run.
 
 A figure is named by the title of its request; titles, words and numbers are data, and `{…}` in a text stands for one.
 """
@@ -19,7 +19,7 @@ Text = Annotated[str, Meta(max_length=300)]
 
 @dataclass(frozen=True)
 class NamedFigure:
-    """One figure of a run: of the requests with this title, of the cells with these knobs."""
+    """Reference to a figure of a run: requests with this title, cells with these knobs."""
 
     title: Text
     knobs: Mapping[str, Text] = field(default_factory=dict)
@@ -29,7 +29,7 @@ class NamedFigure:
 
 @dataclass(frozen=True)
 class TileComparison:
-    """What the bar of a tile shows where it is no share of a limit: a figure against another one."""
+    """Comparison in the bar of a tile that shows no share of a limit: a figure against another one."""
 
     text: Text  # "{share} of the {against} with base pages"; also {value}, and knobs: {value.bytes}, {against.bytes}
     value: NamedFigure | None = None  # `None`: the headline
@@ -38,7 +38,7 @@ class TileComparison:
 
 @dataclass(frozen=True)
 class Also:
-    """A further value of a tile."""
+    """Additional value of a tile."""
 
     show: Literal["value", "plateaus", "half length", "library", "time lost"] = "value"
     label: Text = ""
@@ -47,7 +47,7 @@ class Also:
 
 @dataclass(frozen=True)
 class DeclaredTile:
-    """One tile: which figure is its headline, what its bar shows, and what stands below."""
+    """Tile: its headline figure, its bar, and the values below."""
 
     name: Text  # "Peak"
     what: Text  # "2 cores, double precision"
@@ -61,7 +61,7 @@ class DeclaredTile:
 
 @dataclass(frozen=True)
 class DeclaredAnswer:
-    """The sentence above the tiles. A part is left out where a tile that it names has no figure."""
+    """Sentence above the tiles. A part is omitted if a tile that it names has no figure."""
 
     subject: Text = ""  # "Two cores"
     says: Annotated[tuple[Text, ...], Meta(max_length=MOST)] = ()  # "computed at {Peak}"
@@ -70,7 +70,7 @@ class DeclaredAnswer:
 
 @dataclass(frozen=True)
 class DeclaredScreen:
-    """The sentence and the tiles of a run; none: the report chooses."""
+    """Sentence and tiles of a run; none: the report chooses them."""
 
     answer: DeclaredAnswer = DeclaredAnswer()
     tiles: Annotated[tuple[DeclaredTile, ...], Meta(max_length=MOST)] = ()

@@ -1,4 +1,4 @@
-"""Bytes, seconds, rates: the only place that reads and writes them for people.
+"""Quantities as text: the only place that reads and writes bytes, seconds and rates for people.
 
 Quantities are plain floats in base units everywhere else (bytes, seconds, bytes/s, flop/s, hertz), and the name of a
 variable ends in its unit.

@@ -1,4 +1,4 @@
-"""Reads what others wrote: files up to a size, TOML and JSON up to a depth, tables as declared types."""
+"""Readers of foreign input: files with a size limit, TOML and JSON with a depth limit, typed tables."""
 
 import os
 import re
@@ -122,7 +122,7 @@ def _check_depth(value: object, what: str) -> None:
 
 @dataclass(frozen=True)
 class Mistake:
-    """One mistake in a table: the keys that lead to it, the reason, and the correction."""
+    """Mistake in a table: its keys, the reason, and the correction."""
 
     path: tuple[str, ...]
     reason: str
@@ -141,11 +141,11 @@ class MistakesError(ValueError):
 
 
 class InputTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of a file: immutable, and a key that is not declared is a mistake."""
+    """Table of a file: immutable; an undeclared key is a mistake."""
 
 
 class TaggedTable(InputTable, frozen=True, tag_field="kind"):
-    """A table whose key `kind` says which one of several types it has."""
+    """Table whose key `kind` selects one of several types."""
 
     @property
     def kind(self) -> str:

@@ -1,4 +1,4 @@
-"""What a workload folder declares: metrics, limits, pictures, its traffic on a network, and a tiny complete run."""
+"""Declaration of a workload folder: metrics, limits, pictures, network traffic, and a tiny complete run."""
 
 import functools
 import itertools
@@ -18,7 +18,7 @@ from octant.step import NOT_KNOWN, Declared, Scaling, Step, StepError, checked
 
 @dataclass(frozen=True)
 class Curve:
-    """A metric against a knob or another metric, with a line for each mode and each value of the other knobs.
+    """Metric against a knob or another metric, with a line for each mode and each value of the other knobs.
 
     Against a knob, points lie in the order of its values; against a metric, a line joins the points of one request in the
     order in which it lists them.
@@ -35,7 +35,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Ladder:
-    """A metric against a footprint in memory. All of a run are one picture, a panel each, with plateaus and caches."""
+    """Metric against a memory footprint. All ladders of a run form one picture with plateaus and caches."""
 
     x: str = "bytes"  # a knob of sizes
     y: str = ""  # "": the headline
@@ -44,7 +44,7 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Messages:
-    """The headline, a time, and a rate against the length of a message, with the lines that fit, and half of the rate.
+    """Headline (a time) and rate against message length, with fitted lines and N½.
 
     A line for each mode and each value of the other knobs.
     """
@@ -57,21 +57,21 @@ class Messages:
 
 @dataclass(frozen=True)
 class Histogram:
-    """How the time of a step or chunk is distributed over the samples of all lanes."""
+    """Distribution of the time of a step or chunk over the samples of all lanes."""
 
     title: str = ""
 
 
 @dataclass(frozen=True)
 class LostTime:
-    """How much of all time interruptions of each length took, and what caused them; the headline is `interrupted`."""
+    """Share of time in interruptions of each length, with causes; the headline is `interrupted`."""
 
     title: str = ""
 
 
 @dataclass(frozen=True)
 class Bars:
-    """A metric as bars, one for each value of a knob, which may be a word."""
+    """Metric as bars, one for each value of a knob, which may be a word."""
 
     x: str
     y: str = ""  # "": the headline
@@ -80,7 +80,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Spread:
-    """How far ranks differ: three metrics of one unit along a knob, as a line in a band from the least to the greatest.
+    """Spread over ranks: three metrics of one unit along a knob, as a line in a band from minimum to maximum.
 
     A band for each mode and each value of the other knobs.
     """
@@ -96,14 +96,14 @@ class Spread:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which value of a knob is best by everything else that was varied, and what the worst one costs; the headline."""
+    """Best value of a knob for each combination of the others, and the cost of the worst one; of the headline."""
 
     x: str  # a knob, of words
 
 
 @dataclass(frozen=True)
 class Stacked:
-    """Where the time of a step goes: its phases side by side in one bar, a bar for each value of a knob."""
+    """Phases of a step side by side in one bar, a bar for each value of a knob."""
 
     x: str = ""  # "": a bar for each cell
     phases: tuple[str, ...] = ()  # "solve", "solve/halo", …; none: all
@@ -112,14 +112,14 @@ class Stacked:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The samples of a metric in the order in which they were taken: a residual by iteration."""
+    """Samples of a metric in time order: a residual by iteration."""
 
     y: str = ""  # "": the headline
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """A metric of every pair of ranks, as squares: cells whose groups are pairs, all of one request together.
+    """Metric of every pair of ranks as squares: cells whose groups are pairs, all of one request together.
 
     The metric does not reduce groups.
     """
@@ -142,7 +142,7 @@ Picture: TypeAlias = (
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a point sends, in the words of the network model, and what its headline says of the links on the way.
+    """Traffic of a point in the terms of the network model, and its relation to the headline.
 
     A headline in seconds is the time in which the largest flow carries `units`; one in units per second is the rate of
     a node, or of the only flow.
@@ -163,7 +163,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class CollectiveTraffic:
-    """What a point calls, in the words of `octant model collective`; its headline is the time of one call."""
+    """Collective of a point in the terms of `octant model collective`; its headline is the time of one call."""
 
     operation: str  # of octant.network.collectives
     bytes_each: int  # as that operation measures them
@@ -172,14 +172,14 @@ class CollectiveTraffic:
 
 @dataclass(frozen=True)
 class NoTraffic:
-    """Why the model of a network has no answer to a point, and the point none to the model."""
+    """Reason why the network model does not describe a point."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A short look at the machine. Runs that measure a workload of the same family have it first and last."""
+    """Short measurement at the beginning and end of runs with a workload of the same family."""
 
     title: str
     knobs: Mapping[str, str]
@@ -223,7 +223,7 @@ def beyond_caches(machine: Machine, value: str) -> str:
 
 @dataclass(frozen=True)
 class Workload:
-    """Something measurable. Its kernel is the program `octant-<family>-<name>`; its page is the folder's README."""
+    """Workload. Its kernel is the program `octant-<family>-<name>`; its page is the folder's README."""
 
     summary: str  # one line
     metrics: tuple[Metric, ...]  # the first is the headline

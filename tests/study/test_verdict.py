@@ -157,7 +157,7 @@ def test_a_judgement_says_what_was_found_against_which_bar() -> None:
     assert (found.status, found.here, found.here_is) == ("holds", Interval(1.8, 1.9, 2.0), "the model's own bounds")
     assert found.why == (
         "×1.90 [1.80, 2.00] here for b (the bar: above 1.5; in brackets: the model's own bounds); "
-        "measured in doubt: 9 %"
+        "measured in doubt: 9 % slower"
     )
     undecided = judge_effect(Effect(Interval(0.9, 1.1, 1.3), 10), Bar(above=1.0), "")
     assert undecided.more_launches == 30

@@ -1,4 +1,4 @@
-"""How even the places of a machine are: the speed of each core, socket, domain or host while all of them work alone."""
+"""Balance of places: the speed of each core, socket, domain or host while all of them work alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _Key: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True)
 class PlaceSpeed:
-    """One place of a figure."""
+    """Speed of one place of a figure."""
 
     name: str  # "core 3", with several hosts "core 3 of node7"
     cpus: tuple[tuple[str, int], ...]  # its hardware threads that worked: host and number; none if unknown
@@ -38,7 +38,7 @@ class PlaceSpeed:
 
 @dataclass(frozen=True)
 class PlaceBalance:
-    """The places of one kind of a figure, as the machine numbers them."""
+    """Balance of the places of one kind of a figure, numbered as the machine does."""
 
     figure: Figure
     kind: Kind
@@ -54,19 +54,19 @@ class PlaceBalance:
 
     @property
     def hidden(self) -> float | None:
-        """How much slower than the fastest a place may be for all this can tell; `None` without an interval."""
+        """The largest slowdown of a place that is consistent with the interval; `None` without an interval."""
         return 1 - self.ratio.low if self.ratio.is_interval else None
 
 
 @dataclass(frozen=True)
 class Balances:
-    """The balance of several figures."""
+    """Balances of several figures."""
 
     figures: Sequence[PlaceBalance]
 
     @property
     def worst(self) -> PlaceBalance | None:
-        """The proven one with the least ratio; else the one in which most could hide; `None` without intervals."""
+        """The proven one with the least ratio, else the one with the largest undetected slowdown."""
         proven = [one for one in self.figures if one.proven]
         if proven:
             return min(proven, key=lambda one: one.ratio.middle)

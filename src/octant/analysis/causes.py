@@ -1,4 +1,4 @@
-"""Where lost time went: its causes as shares of all time, which add up to what was lost."""
+"""Causes of lost time, as shares of all time that add up to the lost time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEAST_NAMED = 0.0005  # causes under this share are not named
 
 @dataclass(frozen=True)
 class Causes:
-    """Shares of all time, 0 to 1; the causes add up to `lost`."""
+    """Causes of lost time as shares of all time, 0 to 1; they add up to `lost`."""
 
     lost: float
     other_processes: float
@@ -35,7 +35,7 @@ class Causes:
 
     @property
     def parts(self) -> tuple[tuple[str, float], ...]:
-        """Name and share of each cause, in the order in which they are stacked."""
+        """Name and share of each cause, in stacking order."""
         return (
             ("other processes", self.other_processes),
             *[("oversubscription", self.oversubscribed)] * bool(self.oversubscribed),
@@ -46,18 +46,18 @@ class Causes:
 
     @property
     def main(self) -> str:
-        """The name of the cause that took at least half of what was lost; "": none did, or hardly anything was lost."""
+        """The cause of at least half of the lost time; "": none, or hardly any time was lost."""
         name, share = max(self.parts, key=lambda part: part[1])
         return name if share >= _LEAST_NAMED and share >= self.lost / 2 else ""
 
     @property
     def named(self) -> tuple[tuple[str, float], ...]:
-        """Those of `parts` that took so much time that they are named."""
+        """The parts that are large enough to be named."""
         return tuple((name, share) for name, share in self.parts if share >= _LEAST_NAMED)
 
 
 class _Taken(NamedTuple):
-    """Seconds of one launch."""
+    """Lost time of one launch in seconds."""
 
     whole: float
     lost: float
@@ -95,7 +95,7 @@ def causes(figure: Figure) -> Causes | None:
 
 @dataclass(frozen=True)
 class Halved:
-    """How many measurements of a run, launches of its figures, lost more than half of their time."""
+    """Numbers of measurements of a run (launches of its figures) that lost over half of their time."""
 
     lost: int
     every: int

@@ -1,4 +1,4 @@
-"""Which value of a knob is best, by everything else that was varied, and what the worst one costs.
+"""Best value of a knob for each combination of the others, and the cost of the worst value.
 
 Best and worst are picked for their medians, so between values that are equally good noise alone puts the cost above 1.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RankedFigures:
-    """The figures of one combination of the other knobs, best first."""
+    """Figures of one combination of the other knobs, best first."""
 
     knob: str
     others: Mapping[str, str]  # the other knobs that differ between combinations
@@ -41,12 +41,12 @@ class RankedFigures:
 
     @property
     def cost(self) -> Interval | Estimate:
-        """How many times as good the best is as the worst, over launches that have both."""
+        """The speed of the best over that of the worst, over launches that have both."""
         return _ratio(self.best, self.worst)
 
     @property
     def as_good(self) -> tuple[Figure, ...]:
-        """Those besides the best that its launches cannot be told from: the interval of the ratio includes 1.
+        """The figures that do not differ detectably from the best: the interval of the ratio includes 1.
 
         None with fewer launches than a verdict needs.
         """

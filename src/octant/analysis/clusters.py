@@ -1,4 +1,4 @@
-"""Which hardware threads are near each other by what a line of memory takes between them, beside what is told."""
+"""Groups of hardware threads by the time of a cache-line transfer, compared with the reported topology."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PairClusters:
 
 @dataclass(frozen=True)
 class Clusters:
-    """Groups that were found, the smallest first, beside those that are told."""
+    """Detected groups, the smallest first, and reported groups."""
 
     found: tuple[PairClusters, ...]
     told: Mapping[str, Partition]  # by unit, of the threads that were measured
@@ -50,12 +50,12 @@ class Clusters:
 
     @property
     def untold(self) -> tuple[PairClusters, ...]:
-        """What was found and is told of no unit."""
+        """The detected groups that are no reported unit."""
         return tuple(one for one in self.found if one.groups not in self.told.values())
 
     @property
     def unseen(self) -> tuple[str, ...]:
-        """Units that share a cache, as is told, and whose threads are no nearer to each other than to others."""
+        """Reported units with a shared cache whose threads are no nearer to each other than to others."""
         seen = [one.groups for one in self.found]
         return tuple(unit for unit in _SHOWN if unit in self.told and self.told[unit] not in seen)
 

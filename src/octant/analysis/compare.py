@@ -1,4 +1,4 @@
-"""Two runs side by side: what is faster, what is slower, and what cannot be told or compared."""
+"""Comparison of two runs: verdicts on common figures, and differing conditions."""
 
 from __future__ import annotations
 
@@ -45,24 +45,24 @@ class Comparison:
 
     @property
     def figure(self) -> Figure:
-        """The row of A, or of B where A has none."""
+        """The row of A, or of B if A has none."""
         found = self.before or self.after
         assert found is not None  # noqa: S101 - a comparison of nothing is never built
         return found
 
     @property
     def word(self) -> Word:
-        """The verdict's."""
+        """The verdict."""
         return self.verdict.word if self.verdict else "not comparable"
 
     @property
     def is_alone(self) -> bool:
-        """Whether only one run has it, and the other did not try."""
+        """Whether only one run has it, and the other did not attempt it."""
         return (self.before is None or self.after is None) and not self.lost
 
     @property
     def speed(self) -> float | None:
-        """The ratio: that of the verdict, or of the two figures where there is no verdict on them."""
+        """The ratio of the verdict, or of the two figures if there is no verdict."""
         if self.verdict is None:
             return None
         if self.verdict.speed:
@@ -72,7 +72,7 @@ class Comparison:
 
     @cached_property
     def values(self) -> tuple[float | None, float | None]:
-        """The values of A and of B, in base units: those of the estimate of the ratio; medians where there is none."""
+        """The values of A and B, in base units: those of the estimated ratio, else medians."""
         if (
             self.before
             and self.after
@@ -85,14 +85,14 @@ class Comparison:
 
     @property
     def values_are(self) -> str:
-        """What `values` are over the launches that are compared."""
+        """The statistic of `values` over the compared launches."""
         speed = self.verdict.speed if self.verdict else None
         return MEANS[speed.kind] if speed else "median"
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """All figures of two runs, and what else differs between them."""
+    """Comparisons of all figures of two runs, and differing conditions."""
 
     before: Summary
     after: Summary
@@ -103,44 +103,44 @@ class Comparisons:
 
     @property
     def pair(self) -> Pair | None:
-        """How the two were measured in turn; `None` where they were not."""
+        """How the two runs were interleaved; `None` if they were not."""
         pair = self.after.run.pair
         return pair if pair and pair.partner == self.before.run.id else None
 
     @property
     def of_programs(self) -> bool:
-        """Whether two programs of the user were measured in turn."""
+        """Whether two programs of the user were interleaved."""
         requests = [request for run in self.runs for request in run.requests]
         return bool(self.pair and requests) and all(request.subject.command for request in requests)
 
     @property
     def runs(self) -> tuple[StoredRun, StoredRun]:
-        """A and B as they are stored."""
+        """The stored runs A and B."""
         return self.before.run, self.after.run
 
     @property
     def rounds(self) -> int:
-        """Paired rounds of the figure that has most of them; 0 for runs that were not measured in turn."""
+        """The most paired rounds of a figure; 0 for runs that were not interleaved."""
         return max((verdict.number for verdict in self.verdicts), default=0) if self.pair else 0
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """On every figure that can be compared."""
+        """The verdicts on all figures that can be compared."""
         return [one.verdict for one in self.figures if one.verdict]
 
     @property
     def compared(self) -> int:
-        """How many figures can be compared."""
+        """The number of figures that can be compared."""
         return len(self.verdicts)
 
     @property
     def regressions(self) -> list[Comparison]:
-        """What a gate stops at: slower figures, and figures that B tried and could not give."""
+        """The figures that fail a gate: slower ones, and those that B attempted without a value."""
         return [figure for figure in self.figures if figure.word == "slower" or figure.lost]
 
     @property
     def undecided(self) -> list[Comparison]:
-        """The figures of both runs on which nothing is proven: neither a difference nor that there is none.
+        """The common figures for which neither a difference nor equivalence is proven.
 
         A gate that finds no regression has not passed with any of them. Those that B lost are regressions.
         """
@@ -156,7 +156,7 @@ class Comparisons:
 
     @property
     def shapes(self) -> tuple[tuple[str, tuple[Size, ...], tuple[Size, ...]], ...]:
-        """Of figures that only one run has, and the other one with another size: workload, sizes in A and in B."""
+        """Figures that both runs have with other sizes: workload, sizes in A and in B."""
         groups: dict[tuple[Hashable, ...], tuple[dict[Size, None], dict[Size, None]]] = {}
         for one in (one for one in self.figures if one.is_alone):
             of = one.figure.identity

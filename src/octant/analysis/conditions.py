@@ -1,4 +1,4 @@
-"""Under which conditions two runs were measured: what differs between them besides what is compared."""
+"""Conditions of two runs, and their differences."""
 
 from __future__ import annotations
 

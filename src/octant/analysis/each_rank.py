@@ -1,4 +1,4 @@
-"""The mean of one rank for ranks that work alone, as HPC Challenge publishes its star tests; our figures are sums."""
+"""Mean of one rank for ranks that work alone, as in HPC Challenge's star tests; our figures are sums."""
 
 from __future__ import annotations
 

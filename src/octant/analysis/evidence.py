@@ -1,4 +1,4 @@
-"""What verdicts on the figures of two runs rest on: paired rounds, or two occasions with those before them."""
+"""Evidence of verdicts on figures of two runs: paired rounds, or two occasions with earlier ones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ENOUGH = 12
 
 @dataclass(frozen=True)
 class Occasion:
-    """What a figure was at another time."""
+    """Value of a figure at another time."""
 
     begun: datetime
     value: float  # base units

@@ -1,4 +1,4 @@
-"""From points to figures: what every launch of a cell says, what they say together, and the limits that they provide.
+"""Figures from measurements: values of launches, their combination, and the limits that they provide.
 
 Samples are read one point at a time and dropped: a launch keeps its value, its own interval, a sketch of its times,
 and samples thinned to a budget, for pictures.
@@ -54,7 +54,7 @@ _LOST = ("lost time", "stolen time")
 
 @dataclass(frozen=True)
 class MeasuredCell:
-    """What the figures of a cell are made from."""
+    """Input of the figures of a cell."""
 
     workload: Workload
     points: Sequence[Point]  # one per launch
@@ -84,13 +84,13 @@ class LaunchFigure:
 
     @property
     def counts(self) -> bool:
-        """Whether it enters the figure: not where more than half of its time was lost."""
+        """Whether it enters the figure: not if more than half of its time was lost."""
         return not any(one.grade == Grade.INVALID and one.kind in _LOST for one in self.caveats)
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One metric of a cell, made from all its launches; a wrong answer has no speed."""
+    """One metric of a cell, from all its launches. A wrong result has no value."""
 
     workload: Workload
     metric: Metric
@@ -112,7 +112,7 @@ class Figure:
 
     @property
     def point(self) -> Point:
-        """The first launch's."""
+        """The point of the first launch."""
         return self.points[0]
 
     @property
@@ -122,12 +122,12 @@ class Figure:
 
     @property
     def mode(self) -> str:
-        """How many worked, and how: one, threads, star (copies that work alone) or all (together)."""
+        """The mode: one, threads, star (copies that work alone) or all (together)."""
         return mode_of(self.point)
 
     @property
     def name(self) -> str:
-        """The title, with the mode unless the title says it, or it is of a user's program, whose mode is not known.
+        """The title, with the mode unless the title contains it. Programs of users have no mode.
 
         Of imported figures, whose number of ranks is not that of one machine, the ranks.
         """
@@ -140,12 +140,12 @@ class Figure:
 
     @property
     def link(self) -> str:
-        """What joined emulated hosts; "": none, it is a figure of this machine."""
+        """The emulated link between hosts; "": none, it is a figure of this machine."""
         return self.point.process.link
 
     @cached_property
     def counted(self) -> tuple[LaunchFigure, ...]:
-        """The launches that the value is made of, those of equal points too, in the order in which they were made.
+        """The launches that determine the value, including those of equal figures, in the order of their start.
 
         Where more than half of the time of every launch was lost, all of them.
         """
@@ -161,7 +161,7 @@ class Figure:
 
     @cached_property
     def value(self) -> stats.Estimate | None:
-        """The figure in base units, with what is known of its uncertainty; a wrong answer has none.
+        """The figure in base units, with its uncertainty; a wrong result has none.
 
         Of a figure that is not measurable no interval is known, in whichever view.
         """
@@ -170,12 +170,12 @@ class Figure:
 
     @cached_property
     def _estimate(self) -> stats.Estimate | None:
-        """What the launches say, with an interval of any width."""
+        """The estimate over launches, with an interval of any width."""
         return None if self.wrong or not self.launches else value_of(self.counted)
 
     @cached_property
     def next_launch(self) -> stats.Estimate | None:
-        """Where one more launch would lie now; `None` for fewer than six, and of what is not measurable."""
+        """The prediction interval of one more launch; `None` for fewer than six, or if not measurable."""
         if self.value is None or self.invalid:
             return None
         if self.metric.is_share:
@@ -203,14 +203,14 @@ class Figure:
 
     @cached_property
     def caveats(self) -> tuple[Caveat, ...]:
-        """What casts doubt on the figure: of each kind the worst, the worst kinds first."""
+        """The worst caveat of each kind, the worst kinds first."""
         beyond = (self.of_limit or 0) > BEYOND
         disturbed = (caveat("measured above the limit", BEYOND_TEXT, self.of_limit or 0.0),) * beyond
         return stats.worst_of_each_kind((*self._caveats, *disturbed))
 
     @cached_property
     def _caveats(self) -> tuple[Caveat, ...]:
-        """Those that do not come from the limit."""
+        """The caveats that do not depend on the limit."""
         found = [one for launch in self.counted for one in launch.caveats]
         if self._estimate is None:
             return tuple(found)
@@ -229,23 +229,23 @@ class Figure:
 
     @property
     def tried(self) -> int:
-        """How many launches there were, those of equal points too, whatever came of them."""
+        """The number of launches, including failed ones and those of equal figures."""
         return sum(len(one.points) + one.failed for one in (self, *self.equal))
 
     @property
     def counting(self) -> int:
-        """How many launches count; 0 where each lost more than half of its time, though a value is made of them."""
+        """The number of launches that count; 0 if each lost more than half of its time."""
         return sum(launch.counts for launch in self.counted) if self.value else 0
 
     @property
     def count_text(self) -> str:
-        """How many launches count, and of how many: `6`, `5 of 6`, `0 of 9`; empty without a value."""
+        """The number of launches that count, and of all: `6`, `5 of 6`, `0 of 9`; empty without a value."""
         number = self.counting
         return "" if self.value is None else str(number) if number == self.tried else f"{number} of {self.tried}"
 
     @property
     def _left_out(self) -> tuple[Caveat, ...]:
-        """That launches are not in the value, and why."""
+        """The caveat about excluded launches, with the reasons."""
         every = (self, *self.equal)
         failed = sum(one.failed for one in every)
         without = sum(len(one.points) - len(one.launches) for one in every)
@@ -262,12 +262,12 @@ class Figure:
 
     @property
     def invalid(self) -> bool:
-        """Whether it is none that a share of a limit, a limit or a verdict may be made of."""
+        """Whether it must not be used for a share of a limit, a limit or a verdict."""
         return any(one.grade == Grade.INVALID for one in self._caveats)
 
     @property
     def mismatches(self) -> tuple[str, ...]:
-        """What launches were given other than asked, each once."""
+        """The differences of launches from the request, each once."""
         return tuple(dict.fromkeys(text for launch in self.launches for text in launch.mismatches))
 
 

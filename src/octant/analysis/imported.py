@@ -1,4 +1,4 @@
-"""Workloads made of points, where none is installed or figures were imported: they bound nothing.
+"""Workloads derived from points that are imported or not installed here; they have no limits.
 
 Of an imported file the metrics are the results that it has; of records what their series, counts and results say.
 """

@@ -1,4 +1,4 @@
-"""Speeds of the lanes of a launch, where each works alone beside others."""
+"""Speeds of the lanes of a launch, each of which works alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lost time by the length of one interruption, lane by lane: what a picture of noise needs of a launch."""
+"""Lost time by length of interruption and lane, for pictures of noise."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EDGES_S = tuple(10 ** (n / BINS_A_DECADE - 7) for n in range(7 * BINS_A_DECADE +
 
 @dataclass(frozen=True)
 class LaneTime:
-    """What one lane or rank lost of its time."""
+    """Lost time of one lane or rank."""
 
     rank: int
     thread: int

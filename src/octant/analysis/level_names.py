@@ -1,4 +1,4 @@
-"""Names of the plateaus of a ladder: which level of memory each one is, by the sizes of caches and by its values.
+"""Names of the plateaus of a ladder: the memory level of each, by cache sizes and values.
 
 A name is a claim that the curve supports. Plateaus never span the size of a cache: the curve is cut at every size that
 no source contradicts. Two levels keep their own names where the values change at their border by more than they vary
@@ -36,7 +36,7 @@ _LAST_CACHES = (3, 4)
 
 @dataclass(frozen=True)
 class NamedPlateau(Plateau):
-    """A plateau with the levels that it may be: one, several that are not distinguishable, or none that is known."""
+    """Plateau with its possible levels: one, several that are not distinguishable, or none."""
 
     levels: tuple[str, ...]  # "L1" … "L4" and "memory", the nearest first
     name: str  # "L2", "L2–L3", "memory"; "beyond L2" or "to 12 MiB" where no size says which level it is
@@ -58,7 +58,7 @@ def named_plateaus(
 
 @dataclass
 class _Part:
-    """Neighbouring even points between two sizes, or across a size where levels are not distinguishable."""
+    """Neighbouring even points between two sizes, or across a size between indistinguishable levels."""
 
     members: list[int]
     low: int  # numbers of known caches, from 0; the number of known caches stands for what is beyond them

@@ -1,4 +1,4 @@
-"""Levels of memory that a ladder over footprints shows: the one source of their names, values and edges in a run.
+"""Memory levels of a ladder over footprints: the only source of their names, values and edges in a run.
 
 Tiles, pictures, tables and the roofline take all of these from a `LevelCurve`.
 """
@@ -49,7 +49,7 @@ def disputed_levels(machine: Machine) -> dict[int, str]:
 
 @dataclass(frozen=True)
 class LevelCurve:
-    """A ladder of one metric, with the levels that it shows."""
+    """Ladder of one metric, with its levels."""
 
     points: tuple[tuple[float, float], ...]  # (bytes, value), the bytes ascending
     sizes: Mapping[int, int]  # bytes along the ladder that fit into the caches of each level, as stated

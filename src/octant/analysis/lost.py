@@ -1,4 +1,4 @@
-"""Lost time of points: the share of their bursts in which threads that had work did not run, and what it cost."""
+"""Lost time of measurements: the share of their bursts in which ready threads did not run, and its cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which figure of one run is which of another.
+"""Matching of the figures of two runs.
 
 Figures of the n-th asks of two runs that were measured in turn belong together: they may be of two programs. Of other
 runs, figures of the same cell belong together. What is left is matched by the quantity that was measured: then

@@ -1,4 +1,4 @@
-"""Where measured values of a machine contradict what its description states."""
+"""Contradictions between measured values of a machine and its description."""
 
 from dataclasses import replace
 

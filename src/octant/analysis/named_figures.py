@@ -1,4 +1,4 @@
-"""Find the figures of a run that a first screen names."""
+"""Lookup of the figures of a run that a first screen names."""
 
 from __future__ import annotations
 

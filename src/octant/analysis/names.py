@@ -1,4 +1,4 @@
-"""Short names of figures for the rows of tables and the labels of pictures: what, what differs, and where."""
+"""Short names of figures for tables and pictures: subject, varied knobs, and cores."""
 
 from __future__ import annotations
 

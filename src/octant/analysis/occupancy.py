@@ -1,4 +1,4 @@
-"""What a user's program occupied: hardware threads that it may use, threads that were busy, memory by node and page.
+"""Resources of a user's program: usable hardware threads, busy threads, memory by node and page size.
 
 The facts are those that the guards of its ranks read back (`Given` of the record). A thread that used less than a
 twentieth of the CPU time of the busiest one is not in them.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RankOccupancy:
-    """What one rank occupied."""
+    """Resources that one rank occupied."""
 
     host: str
     cpus: frozenset[int]  # hardware threads that it may use
@@ -34,18 +34,18 @@ class RankOccupancy:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """What one launch of a program occupied, all ranks together."""
+    """Resources that one launch of a program occupied, all ranks together."""
 
     ranks: tuple[RankOccupancy, ...]
 
     @cached_property
     def hardware_threads(self) -> frozenset[tuple[str, int]]:
-        """(host, number) of all that its ranks may use."""
+        """(host, number) of all hardware threads that its ranks may use."""
         return frozenset((rank.host, cpu) for rank in self.ranks for cpu in rank.cpus)
 
     @property
     def threads(self) -> int:
-        """Busy threads; 0 where no rank was looked at."""
+        """The number of busy threads; 0 if no rank was examined."""
         return sum(rank.threads for rank in self.ranks)
 
     @property
@@ -55,7 +55,7 @@ class Occupancy:
 
     @property
     def huge_share(self) -> float | None:
-        """The share of the private memory that is on huge pages; `None` where that is not known."""
+        """The share of the private memory on huge pages; `None` if it is not known."""
         resident = self.resident_bytes
         return sum(rank.huge_bytes for rank in self.ranks) / resident if resident else None
 

@@ -1,4 +1,4 @@
-"""What the looks at the machine at both ends of a run say against what was measured between them."""
+"""Caveats from probes, the short measurements at both ends of a run."""
 
 from __future__ import annotations
 

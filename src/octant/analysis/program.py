@@ -1,4 +1,4 @@
-"""The metrics of a user's program: the values that were asked for, then what is measured of every program."""
+"""Metrics of a user's program: the requested values, then those of every program."""
 
 from __future__ import annotations
 

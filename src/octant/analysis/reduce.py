@@ -1,4 +1,4 @@
-"""Samples to the value of one launch: the only place where a metric's reductions are carried out.
+"""Reduction of samples to the value of one launch; the only place that evaluates metrics.
 
 The samples of a point have three axes: steps, ranks (or the lanes of ranks) and groups. A metric removes them one by
 one, in the order in which it names them; what is there before the last one is removed is the launch's distribution.
@@ -53,12 +53,12 @@ _HOW: dict[How, Callable[..., Array]] = {
 
 
 class NoSamplesError(ValueError):
-    """The point has nothing that the metric could be made of; the message says what is missing."""
+    """The measurement lacks what the metric needs; the message names it."""
 
 
 @dataclass(frozen=True)
 class LaunchMeasurement:
-    """What one launch says: the value, the samples behind it in time order, and the value of each group."""
+    """Value of one launch, its samples in time order, and the value of each group."""
 
     value: float
     samples: Array  # base units; before the last reduction; none behind a result or a function of the whole point

@@ -1,4 +1,4 @@
-"""Rooflines: what kernels of some arithmetic intensity can reach at most (Williams, Waterman, Patterson 2009).
+"""Rooflines: upper bounds of kernels by arithmetic intensity (Williams, Waterman, Patterson 2009).
 
 Each layout of hardware threads has its own: slanted roofs by what the run's best loop moved in each level, flat roofs
 by its multiply-adds in each precision. All are the limits of the table.
@@ -27,7 +27,7 @@ ABOVE = 1.03
 
 @dataclass(frozen=True)
 class Extent:
-    """A level that has a roof, or several that share one because a ladder does not distinguish them."""
+    """Level with a roof of its own, or several with a common one that a ladder does not distinguish."""
 
     levels: tuple[Level, ...]  # the nearest first
     last: float = math.inf  # bytes: beyond this footprint, a ladder shows that data are no longer there
@@ -39,7 +39,7 @@ ALONE = tuple(Extent((level,)) for level in LEVELS)
 
 @dataclass(frozen=True)
 class Slope:
-    """What the memory side allows: the best traffic of any loop of the run in a level."""
+    """Memory roof: the best traffic of any loop of the run in a level."""
 
     extent: Extent
     bytes_per_s: float
@@ -47,13 +47,13 @@ class Slope:
 
     @property
     def level(self) -> str:
-        """The name of the level: `L2`; of several `L2–L3`."""
+        """The name of the level: `L2`, or `L2–L3` for several."""
         return "–".join(dict.fromkeys((self.extent.levels[0], self.extent.levels[-1])))
 
 
 @dataclass(frozen=True)
 class Flat:
-    """What arithmetic allows: multiply-adds of a precision, or one at a time in double."""
+    """Arithmetic roof: multiply-adds of a precision, or scalar ones in double."""
 
     name: str  # double, single, scalar
     flops_per_s: float
@@ -62,7 +62,7 @@ class Flat:
 
 @dataclass(frozen=True)
 class Roofs:
-    """The roofs of one layout of hardware threads."""
+    """Roofs of one layout of hardware threads."""
 
     threads: Threads
     slopes: tuple[Slope, ...]  # the first level first; memory always
@@ -87,7 +87,7 @@ class Roofs:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A figure under its roofs."""
+    """Figure under its roofs."""
 
     figure: Figure
     level: Level | None  # where its data lie by stated sizes and by the ladder; `None`: between levels, or not known

@@ -45,7 +45,7 @@ _COST: dict[Kind, int] = {"knee": 2, "step": 3}
 
 @dataclass(frozen=True)
 class Segment:
-    """Messages from `first` to `last` bytes, both measured and included, and what the model says of them."""
+    """Messages from `first` to `last` bytes, both measured and included, with their line of the model."""
 
     first: float
     last: float
@@ -63,17 +63,17 @@ class Segment:
 
     @property
     def startup_s(self) -> float:
-        """Where its line meets a length of 0; below 0 where it is steeper than what comes before it."""
+        """The intercept at length 0; below 0 if the line is steeper than the previous one."""
         return self.seconds(0.0)
 
     @property
     def bandwidth(self) -> float:
-        """B, bytes per second; infinite where length made no difference."""
+        """B, bytes per second; infinite if the time does not depend on the length."""
         return 1 / self.seconds_per_byte if self.seconds_per_byte > 0 else math.inf
 
     @property
     def fits(self) -> bool:
-        """Whether the line is close enough everywhere to stand for the curve."""
+        """Whether the line is close enough everywhere to represent the curve."""
         return self.error <= TRUSTED
 
 
@@ -165,7 +165,7 @@ def _is_same(before: Segment, now: Segment, one: Segment, noise: float) -> bool:
 
 @dataclass(frozen=True)
 class _Curve:
-    """Lengths and times of a curve, and how well borders describe it."""
+    """Lengths and times of a curve, and the fit of borders to it."""
 
     lengths: NDArray[np.float64]
     seconds: NDArray[np.float64]
@@ -262,7 +262,7 @@ def _searched(curves: Sequence[_Curve]) -> _Joint:
 
 
 class _Search:
-    """What is known of the borders of curves that are fitted together."""
+    """State of the search for borders of curves that are fitted together."""
 
     def __init__(self, curves: Sequence[_Curve]) -> None:
         self.curves = curves

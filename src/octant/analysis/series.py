@@ -1,4 +1,4 @@
-"""Metrics of what a kernel records beside its steps: one for each phase and each reading that its points name."""
+"""Metrics of series other than steps: one for each phase and each reading of the points."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""How much figures differ between sessions on one machine: those of the store, an hour or more apart."""
+"""Spread of figures over sessions on one machine: runs of the store, an hour or more apart."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST = 8
 
 @dataclass(frozen=True)
 class Sessions:
-    """The sessions on a machine that have a figure in common with a run, its own among them."""
+    """Sessions on a machine that have a figure in common with a run, including its own."""
 
     number: int = 1
     deviation: float | None = None  # of the figure that varies most: standard deviation of its logarithm; from four on

@@ -1,4 +1,4 @@
-"""A stored run as figures: one per cell, made from all its launches; limits are looked up when all are made."""
+"""Summary of a stored run: a figure per cell from all its launches, with limits."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _METRICS_OF_PICTURES = ("x", "y", "rate", "low", "middle", "high")
 
 @dataclass(frozen=True)
 class Modelled:
-    """What a model says of figures, for pictures to draw beside them."""
+    """Predictions of a model for figures, for pictures."""
 
     text: str  # what the model is, as the end of a sentence
     headline: Callable[[Figure], float | None]  # in base units; `None`: it has no answer
@@ -49,7 +49,7 @@ class Modelled:
 
 @dataclass(frozen=True)
 class Summary:
-    """A run with its headline figures in the order in which they were asked."""
+    """Run with its headline figures in the order of the requests."""
 
     run: StoredRun
     figures: tuple[Figure, ...]
@@ -61,7 +61,7 @@ class Summary:
 
     @property
     def clock_text(self) -> str:
-        """`3.59 GHz`, or `3.39 GHz to 3.59 GHz, by the work`; empty where no clock was observed."""
+        """`3.59 GHz`, or `3.39 GHz to 3.59 GHz, by the work`; empty if no clock was observed."""
         ends = dict.fromkeys(units.si_text(clock, "Hz") for clock in (*self.clocks_hz[:1], *self.clocks_hz[-1:]))
         return " to ".join(ends) + ", by the work" * (len(ends) > 1)
 
@@ -75,7 +75,7 @@ class Summary:
 
     @property
     def every(self) -> tuple[Figure, ...]:
-        """The headline figures, then those of further metrics."""
+        """The headline figures, then those of other metrics."""
         return *self.figures, *self.others.values()
 
     def figure(self, headline: Figure, metric: str) -> Figure | None:

@@ -1,4 +1,4 @@
-"""Lanes and groups that work at the same time: rates of windows in which all were at work, steps that overlap.
+"""Concurrent lanes and groups: rates in windows in which all were busy, and overlapping steps.
 
 Lanes begin and end their samples whenever they like, so what they reach together is read from windows of time: the
 sum of every lane's rate over its own time at work, where all lanes were at work and undisturbed.
@@ -24,7 +24,7 @@ _PAUSE = 20.0  # a gap longer than so many usual steps lies between two bursts
 
 @dataclass(frozen=True)
 class _Track:
-    """One lane's samples after the warm-up, in ns."""
+    """Samples of one lane after the warm-up, in ns."""
 
     start: NDArray[np.float64]
     last: NDArray[np.float64]
@@ -128,7 +128,7 @@ def steps_at_once(series: Sequence[Series]) -> dict[int, NDArray[np.bool_]] | No
 
 
 class _Absences:
-    """When which groups are in no burst: time is cut at every begin and end of a burst.
+    """Times at which groups are in no burst; time is cut at every begin and end of a burst.
 
     Args:
         bursts: of each group, shape (bursts, 2), none of which overlap.

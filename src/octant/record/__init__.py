@@ -1,4 +1,4 @@
-"""What a launch leaves behind: points, failures, and what cannot change inside one process. Facts only, read strictly.
+"""Records of launches: points, failures, and facts that are constant within a process.
 
 A point holds everything but its samples: these stay text until `Point.read` is called, so that a run of any size can
 be listed, and one cell's samples at a time are in memory. docs/records.md describes the lines.
@@ -60,12 +60,12 @@ def known_count(count: int | None) -> int:
 
 
 class RecordError(ValueError):
-    """A line that is no record of ours; the message says what is wrong with it."""
+    """A line that is no valid record; the message states the reason."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one chunk or step does, added up over the lanes of one role in one group, as counted from the source."""
+    """Work of one chunk or step, summed over the lanes of one role in one group, counted from the source."""
 
     counts: Mapping[str, Natural]
     group: Natural = 0
@@ -77,7 +77,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Result:
-    """A named value of a kernel's own; with a bound it is a check."""
+    """Named value of a kernel; with a bound it is a check."""
 
     name: str
     value: float
@@ -88,12 +88,12 @@ class Result:
 
     @property
     def passed(self) -> bool:
-        """Whether the value is within its bound; a value that is no number never is."""
+        """Whether the value is within its bound; NaN never is."""
         return self.bound is None or self.value <= self.bound
 
     @property
     def text(self) -> str:
-        """What the check found, for people: `bytes that differ is 3 where at most 0 is right (rank 1, byte 17)`."""
+        """The outcome of the check: `bytes that differ is 3 where at most 0 is right (rank 1, byte 17)`."""
         if self.where.startswith(UNCHECKED):
             return f"{self.name} could not be checked ({self.where.removeprefix(UNCHECKED)})"
         value, bound = f"{self.value:.3g}", ""
@@ -105,7 +105,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Buffer:
-    """One buffer as the kernel of the operating system reports it."""
+    """Buffer as reported by the operating system."""
 
     bytes: Natural
     resident_bytes: Natural
@@ -121,7 +121,7 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Scheduling:
-    """How the operating system schedules one rank, as it was read inside it."""
+    """Scheduling of one rank by the operating system, read within the rank."""
 
     policy: str = ""  # other, batch, idle, fifo, rr, deadline
     priority: int = 0  # of fifo and rr
@@ -136,7 +136,7 @@ class Scheduling:
 
     @property
     def text(self) -> str:
-        """For people: `other, nice 0, group /job, 1024 shares, a quota of 0.5 cores (/job)`."""
+        """`other, nice 0, group /job, 1024 shares, a quota of 0.5 cores (/job)`."""
         parts = [f"{self.policy} {self.priority}" if self.priority else self.policy, f"nice {self.nice}"]
         parts += [f"autogroup {self.autogroup}"] if self.autogroup else []
         parts += [f"group {self.group}"] if self.group else []
@@ -150,7 +150,7 @@ class Scheduling:
 
 @dataclass(frozen=True)
 class Given:
-    """What one rank was really given, read back from inside it."""
+    """Resources of one rank, read back within the rank."""
 
     host: str
     cpus: tuple[int, ...]  # where each thread was when it last looked
@@ -161,7 +161,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Taken:
-    """What the system took from one rank: sums over its bursts, ns, one for each lane."""
+    """Wall, CPU and lost time of one rank: sums over its bursts in ns, one for each lane."""
 
     rank: Natural
     wall_ns: tuple[Natural, ...]
@@ -175,7 +175,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Clock:
-    """What reading the clock costs, and what a phase mark costs and reads when nothing is inside; ns."""
+    """Cost of reading the clock, and cost and reading of an empty phase mark; ns."""
 
     source: str = "CLOCK_MONOTONIC"
     cost_ns: Amount = 0.0
@@ -186,7 +186,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Process:
-    """What cannot change while the processes of a launch live."""
+    """Facts that are constant while the processes of a launch live."""
 
     mpi: str = ""
     build: Mapping[str, Any] = field(default_factory=dict)
@@ -200,7 +200,7 @@ class Process:
 
     @property
     def begun(self) -> datetime | None:
-        """When it started; `None` where the record does not say it."""
+        """The start time; `None` if it is not recorded."""
         try:
             return datetime.fromisoformat(self.started).astimezone()
         except (ValueError, OverflowError):
@@ -209,7 +209,7 @@ class Process:
 
 @dataclass(frozen=True)
 class Head:
-    """What is known of a series without its values."""
+    """Description of a series without its values."""
 
     name: str  # "step", "phase/pack", "reading/residual"
     rank: int = 0
@@ -222,7 +222,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Series:
-    """The samples of one rank or lane: times in ns, or readings in their own unit."""
+    """Samples of one rank or lane: times in ns, or readings in their own unit."""
 
     head: Head
     values: NDArray[np.float64]  # one per sample
@@ -233,7 +233,7 @@ class Series:
 
     @property
     def begin_ns(self) -> NDArray[np.float64] | None:
-        """When each sample began, from the common start; `None` where gaps were not recorded."""
+        """The start of each sample, from the common start; `None` if gaps were not recorded."""
         if self.gap_ns is None:
             return None
         begins: NDArray[np.float64] = np.cumsum(self.gap_ns) + np.cumsum(self.values) - self.values
@@ -253,7 +253,7 @@ class RankTotal:
 
 @dataclass(frozen=True)
 class Reduced:
-    """What is kept of a series of all ranks of a group where its samples would not fit into a record."""
+    """Reductions of a series of all ranks of a group whose samples would not fit into a record."""
 
     name: str
     ranks: tuple[RankTotal, ...]
@@ -270,7 +270,7 @@ class Reduced:
 
 @dataclass(frozen=True)
 class Samples:
-    """The samples of a point: every series, or what was kept of them."""
+    """Samples of a point: every series, or its reductions."""
 
     series: tuple[Series, ...] = ()
     reduced: tuple[Reduced, ...] = ()
@@ -278,7 +278,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class KeptFile:
-    """A file that a launch left in the run's folder, or that could not be stored there."""
+    """File that a launch left in the run's folder, or that could not be stored there."""
 
     name: _Name  # as the kernel or program calls it
     kind: Annotated[
@@ -297,7 +297,7 @@ class KeptFile:
 
 @dataclass(frozen=True)
 class Point:
-    """What one launch says about one cell."""
+    """Measurement of one cell in one launch."""
 
     workload: str  # family/name
     launch: str  # key of the planned launch that it belongs to
@@ -364,17 +364,17 @@ class Point:
 
     @property
     def lanes(self) -> int:
-        """How many lanes or ranks of the measured role are at work."""
+        """The number of busy lanes or ranks of the measured role."""
         return sum(work.lanes for work in self.work if work.role == self.first_role)
 
     @property
     def parts(self) -> int:
-        """How many do the counts together, each its own part: lanes that work alone, or groups."""
+        """The number of parts that perform the counts together: lanes that work alone, or groups."""
         return self.lanes if self.pace == "chunks" else len({work.group for work in self.work}) or 1
 
     @property
     def working_ranks(self) -> int | None:
-        """How many ranks take part: those in no group are idle. `None`: it is not stated."""
+        """The number of ranks that take part; those in no group are idle. `None`: it is not stated."""
         return sum(map(len, self.groups)) or self.ranks
 
     @property
@@ -388,7 +388,7 @@ class Point:
 
     @cached_property
     def _batches(self) -> Mapping[tuple[int, str], int]:
-        """By group and role, of which the first work counts."""
+        """Batches by group and role; the first work counts."""
         return {(work.group, work.role): work.batch for work in reversed(self.work)}
 
     @cached_property
@@ -401,13 +401,13 @@ class Point:
 
     @property
     def clock_hz(self) -> float | None:
-        """Median clock of the cores at work while this point was measured; `None` if it was not observed."""
+        """Median clock of the busy cores during this measurement; `None` if it was not observed."""
         observed = [hz for head in self.heads for hz in head.clock_hz]
         return float(np.median(observed)) if observed else None
 
     @property
     def hardware_threads(self) -> frozenset[tuple[str, int]]:
-        """(host, number) of the hardware threads that working ranks use: a thread that may use one only is on it.
+        """(host, number) of the hardware threads that working ranks use. Bound threads count as bound.
 
         Threads that may use several are where they were seen, and on others of these where fewer were seen than can
         work at once. More threads than that share them: a limit counts these, not the threads of the software.
@@ -432,7 +432,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Crossing:
-    """What crossed an emulated link during a launch, and how long it really took."""
+    """Traffic of an emulated link during a launch, with the measured delay."""
 
     launch: str
     link: str  # as it was asked
@@ -446,7 +446,7 @@ class Crossing:
 
 @dataclass(frozen=True)
 class Failure:
-    """A launch or point that gave no result, and why."""
+    """Launch or point without a result, with the reason."""
 
     workload: str
     launch: str

@@ -1,4 +1,4 @@
-"""What crossed an emulated link: octant-link's report of a launch, and the line of a record that it becomes."""
+"""Traffic of an emulated link: octant-link's report of a launch, and its line of a record."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ class _Report(Struct):
 
 
 class LinkLine(_Report, tag_field="kind", tag="link", kw_only=True):
-    """A line of kind `link`; docs/records.md describes it."""
+    """Line of kind `link`; docs/records.md describes it."""
 
     launch: str
     link: str

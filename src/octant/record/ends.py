@@ -1,4 +1,4 @@
-"""Which kind of end a failure records: by name, or by the code alone in records of versions 0.1 and 0.2."""
+"""Kinds of ends of failures: by name, or by the code alone in records of versions 0.1 and 0.2."""
 
 from octant.failure import Exit
 from octant.record import RecordError

@@ -1,4 +1,4 @@
-"""Lines of a records file to records and back: typed, bounded, with a checksum. Format 1 reads into the same types."""
+"""Conversion of the lines of a records file: typed, bounded, with a checksum, including format 1."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -167,7 +167,7 @@ _FIRST_FORMAT = re.compile(rb'\{\s*"schema":')
 
 
 class Reader:
-    """Turns the lines of one file into records, in order; what a launch line says holds for the points after it.
+    """Reader of the lines of one file, in order; a launch line holds for the points after it.
 
     Args:
         started: of the run, ISO 8601: taken for the start of processes that have no such line, as those of format 1.

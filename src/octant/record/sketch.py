@@ -1,4 +1,4 @@
-"""A histogram over positive whole numbers whose bins grow with them: 256 per power of two, so within 0.2 %.
+"""Histogram over positive integers with relative bins: 256 per power of two, so within 0.2 %.
 
 Sketches of different ranks or launches merge by addition. The same bins as native/harness uses.
 """
@@ -17,14 +17,14 @@ _STEPS = 1 << BITS
 
 @dataclass(frozen=True)
 class Sketch:
-    """Counts by bin, and how many values were zero."""
+    """Counts by bin, and the number of zeros."""
 
     bins: Mapping[int, int] = field(default_factory=dict)
     zero: int = 0
 
     @property
     def count(self) -> int:
-        """How many values it holds."""
+        """The number of values."""
         return self.zero + sum(self.bins.values())
 
     def __add__(self, other: Sketch) -> Sketch:

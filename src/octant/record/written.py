@@ -1,4 +1,4 @@
-"""Lines of a records file that no kernel of ours wrote, and the checksum that ends every line."""
+"""Lines of a records file that no kernel wrote, and the checksum that ends every line."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Statistics of samples and of launches: what a figure claims, and when two of them may be called different.
+"""Statistics of samples and launches: estimates, intervals and tests of differences.
 
 METHOD.md gives the reasons; the docstrings of the modules give the sources.
 """

@@ -1,4 +1,4 @@
-"""Where a curve changes from one level to another."""
+"""Change of a curve from one level to another."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEAST_POINTS = 3
 
 @dataclass(frozen=True)
 class Change:
-    """Between two neighbouring points, from the level of all before to that of all after."""
+    """Change between two neighbouring points, from the level before to the level after."""
 
     last: float  # the last place of the lower level
     first: float  # the first of the higher one
@@ -28,7 +28,7 @@ class Change:
 
     @property
     def place(self) -> float:
-        """The middle of the two places, on a logarithmic scale."""
+        """The geometric mean of the two positions."""
         return math.sqrt(self.last * self.first)
 
 

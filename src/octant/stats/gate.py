@@ -1,4 +1,4 @@
-"""A gate over figures: verdicts that keep 5 % false alarms in all of them together, and that may come early."""
+"""Gate over figures: verdicts with 5 % false alarms over all figures together, also with early stopping."""
 
 from __future__ import annotations
 

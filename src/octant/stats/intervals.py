@@ -1,4 +1,4 @@
-"""What a figure claims over its launches: a value with an interval that says what it is an interval for.
+"""Estimates over launches: a value with an interval, and what the interval covers.
 
 A launch is one sample, however long it runs. Six or more give interpolated order statistics, three to five Student's
 interval about the median of logarithms, two give both values and no interval, one gives its own spread. Values that
@@ -46,14 +46,14 @@ MEANS: dict[Kind, str] = {"student": "geometric mean", "signed ranks": "Hodges-L
 
 @dataclass(frozen=True)
 class Period:
-    """When launches were made, from the first start to the last, in the time zone in which it is to be read."""
+    """Period of launches, from the first start to the last, in the time zone of its display."""
 
     begin: datetime
     end: datetime
 
     @property
     def text(self) -> str:
-        """`between 07:35 and 07:38`, `at 07:35`, or with dates where there are two of them."""
+        """`between 07:35 and 07:38`, `at 07:35`, or with dates if there are two."""
         form = "%H:%M" if self.begin.date() == self.end.date() else "%Y-%m-%d %H:%M"
         first, last = self.begin.strftime(form), self.end.strftime(form)
         return f"at {first}" if first == last else f"between {first} and {last}"
@@ -61,7 +61,7 @@ class Period:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with what is known of its uncertainty, and for what.
+    """Value with its uncertainty, and the quantity that it estimates.
 
     `low` and `high` are the ends of a 95 % interval only where `is_interval`; else they are the two values, the ends of
     what was seen within one launch, or, of what is not measurable, the value itself.
@@ -77,7 +77,7 @@ class Estimate:
 
     @property
     def is_interval(self) -> bool:
-        """Whether low and high hold what is claimed with 95 %."""
+        """Whether low and high are the ends of a 95 % interval."""
         return self.kind not in ("two values", "one launch", "not measurable")
 
     @property
@@ -87,7 +87,7 @@ class Estimate:
 
     @property
     def is_too_wide(self) -> bool:
-        """Whether the interval says nothing: the value is not measurable.
+        """Whether the interval is too wide to be useful: the value is not measurable.
 
         A wide interval of a ratio says something where it excludes equality.
         """
@@ -99,12 +99,12 @@ class Estimate:
 
     @property
     def stated(self) -> Estimate:
-        """The estimate as views print it: without an interval that is too wide."""
+        """The estimate as views print it, without an interval that is too wide."""
         return self.without_interval if self.is_too_wide else self
 
     @property
     def without_interval(self) -> Estimate:
-        """The value of what is not measurable, whose interval would say nothing; two values stay."""
+        """The value without its interval, if it is not measurable; two values are kept."""
         if self.kind == "two values":
             return self
         return replace(self, low=self.middle, high=self.middle, kind="not measurable")

@@ -1,4 +1,4 @@
-"""Many figures at once: p-values corrected for their number, so that a clean comparison raises no alarm by chance."""
+"""Corrections of p-values for multiple comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs on different occasions: two stored runs that were not interleaved.
+"""Verdicts on runs of different occasions: two stored runs that were not interleaved.
 
 The difference between occasions is in no interval over the launches of one: more launches only make a false alarm
 more likely. Four occasions of a figure on this machine tell its spread; before that, a difference is one between
@@ -31,7 +31,7 @@ LEAST_LAUNCHES = 4  # on each side
 
 @dataclass(frozen=True)
 class TwoRuns:
-    """One figure in two stored runs, by logarithms of speeds (`log_speeds`)."""
+    """Figure in two stored runs, by logarithms of speeds (`log_speeds`)."""
 
     before: NDArray[np.float64]  # of A's launches
     after: NDArray[np.float64]  # of B's
@@ -44,19 +44,19 @@ class TwoRuns:
 
     @property
     def launches(self) -> int:
-        """On the side with fewer."""
+        """The number of launches on the side with fewer."""
         return min(len(self.before), len(self.after))
 
     @property
     def shorter(self) -> Unit:
-        """What `launches` counts."""
+        """The unit of `launches`."""
         if len(self.before) == len(self.after):
             return "launches on each side"
         return "launches of A" if len(self.before) < len(self.after) else "launches of B"
 
     @property
     def difference(self) -> float:
-        """The logarithm of B's speed over A's: of the means of logarithms."""
+        """The logarithm of B's speed over A's, from the means of logarithms."""
         return float(self.after.mean() - self.before.mean())
 
     def error(self) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Verdicts from paired rounds: both sides measured side by side in each round, in an order that is drawn.
+"""Verdicts from paired rounds: both sides are measured in each round, in random order.
 
 What a drift of the machine adds to both sides of a round is in no ratio. Student's test on the logarithms of the
 ratios serves to 11 rounds, signed ranks from 12, where they resist tails better.

@@ -1,4 +1,4 @@
-"""Places that work at the same time: how much slower the slowest is than the fastest, and how surely.
+"""Comparison of concurrent places: the slowest over the fastest, with an interval.
 
 Which two places these are is read from the same launches, and the more places there are, the further apart chance alone
 puts them: the interval is Tukey's for all pairs.

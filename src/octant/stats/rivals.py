@@ -1,4 +1,4 @@
-"""Whether one way is slower than another that it should not be slower than, for many pairs of one run at once.
+"""Tests of performance guidelines: one operation must not be slower than another, for many pairs at once.
 
 A launch gives one ratio, since both ways took turns in it; the interval is Student's over the logarithms of the
 launches' ratios. What is called slower is so by Holm's correction for the number of pairs: of runs in which nothing is
@@ -24,7 +24,7 @@ MARGIN = 0.05
 
 @dataclass(frozen=True)
 class Rivalry:
-    """How many times as long one way takes."""
+    """Verdict on one pair: the time of one operation over that of its reference."""
 
     word: Literal["slower", "not slower", "undecided"]
     ratio: float

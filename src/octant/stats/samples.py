@@ -19,7 +19,7 @@ FEW_LAUNCHES = 6  # fewer have no interval of 95 % from order statistics
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with its 95 % confidence interval, in the value's unit."""
+    """Value with its 95 % confidence interval, in the value's unit."""
 
     low: float
     middle: float

@@ -1,4 +1,4 @@
-"""Shares of time over launches: a sum over a sum, with an interval made on logits.
+"""Shares of time over launches: a sum over a sum, with an interval on logits.
 
 A median of shares says less than what was lost together, and does not add up with its causes: time that one launch in
 six lost is a sixth of its share in the sum, and nothing in the median.

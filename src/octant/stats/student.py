@@ -1,4 +1,4 @@
-"""Student's t distribution, and how many rounds a paired test needs. Only numpy and the error function are used."""
+"""Student's t distribution and the power of paired tests, with numpy and the error function only."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Verdict:
 
     @property
     def text(self) -> str:
-        """`slower`, `at least 3 % faster`, `equivalent within 3 %`, or the reason why it is undecided and the remedy."""
+        """`slower`, `at least 3 % faster`, `equivalent within 3 %`, or why it is undecided and the remedy."""
         margin = percent(self.margin)
         if self.speed is None:
             return f"insufficient data: {self.number} of {self.needed} {self.unit.removeprefix('paired ')}"

@@ -1,4 +1,4 @@
-"""Two machines row by row, as the POWER6 guide's appendix A.1: what is stated, published or measured of each."""
+"""Comparison of two machines in rows, as in the POWER6 guide, appendix A.1: stated, published, measured."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Pick = Literal["last", "best", "from memory", "levels", "reach", "memory", "memo
 
 
 class FigureSource(InputTable, frozen=True):
-    """Which figure of a stored run answers a row."""
+    """Figure of a stored run that answers a row."""
 
     workload: str
     metric: str
@@ -29,7 +29,7 @@ class FigureSource(InputTable, frozen=True):
 
 
 class RowSpec(InputTable, frozen=True):
-    """A row of `rows.toml`."""
+    """Row of `rows.toml`."""
 
     group: str
     name: str
@@ -46,7 +46,7 @@ class RowSpec(InputTable, frozen=True):
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of one machine in one row."""
+    """Value of one machine in one row."""
 
     text: str
     value: float | None = None  # in the row's unit, where it is a number
@@ -57,7 +57,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class KnownMachine:
-    """A machine of the comparison: what is known of it, by group and name of the row."""
+    """Machine of the comparison with its values, by group and name of the row."""
 
     name: str
     title: str
@@ -67,7 +67,7 @@ class KnownMachine:
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One row: what is known of both, and how to find out what is not known of the first."""
+    """Row with the values of both machines, and the command that measures a missing first one."""
 
     spec: RowSpec
     here: Entry | None

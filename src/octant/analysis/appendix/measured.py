@@ -1,4 +1,4 @@
-"""What stored runs of a machine measured, as entries of the comparison: each of the newest run that has it."""
+"""Measured entries of the comparison, from the newest stored run that has each."""
 
 from __future__ import annotations
 

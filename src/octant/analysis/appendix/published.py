@@ -1,4 +1,4 @@
-"""What documents say of a published machine, as entries of the comparison."""
+"""Published entries of the comparison, from the documents of a machine."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

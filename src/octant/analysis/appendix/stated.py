@@ -1,4 +1,4 @@
-"""What a system says of a machine, as entries of the comparison."""
+"""Stated entries of the comparison, from the description of a machine."""
 
 from collections.abc import Callable, Mapping
 
