@@ -119,11 +119,11 @@ def counted_as_memory(machine: Machine) -> str:
 
 
 def value(text: str, known: Mapping[str, int]) -> str:
-    """Return a knob's value with its expression of facts evaluated. Other text and long text are returned unchanged.
+    """Return a knob's value with its expression of facts evaluated. Other text is unchanged.
 
-    `4*llc/ranks` is evaluated from left to right in integers. `2*cached/cores at least 16MiB at most 128MiB` has bounds.
-    `sqrt(4000000*ranks)` is the integer part of a root, for the order of a matrix that grows with the ranks. A multiple
-    of the cache size is limited to an eighth of the memory. Text of over 200 characters is not evaluated.
+    `4*llc/ranks` is evaluated from left to right in integers. `2*cached/cores at least 16MiB at most 128MiB` has
+    bounds. `sqrt(4000000*ranks)` is the integer part of a root, for the order of a matrix that grows with the ranks. A
+    multiple of the cache size is limited to an eighth of the memory. Text of over 200 characters is not evaluated.
 
     Raises:
         ValueError: a fact whose value is not known yet, or a division by zero.
@@ -159,7 +159,7 @@ def values(text: str, known: Mapping[str, int]) -> str:
         step, last = (units.parse_bytes(value(end, known)) for end in (ladder[1], ladder[2]))
         factor = int(ladder[3])
         if factor < 2 or step < 1:
-            raise ValueError(f"{part!r} does not ascend")
+            raise ValueError(f"{part!r} does not ascend; the first size and the factor must be at least 1 and 2")
         while step <= last:
             steps.add(step)
             step *= factor

@@ -1,8 +1,7 @@
 """Identities of results, which decide with which other results they may be compared.
 
-An `Identity` has four parts, each of which adds to the one before it: the quantity (what is measured), the cell (by
-which means of the kernel), the program (what was started: also where, with which settings, which build), and all
-conditions. Whoever asks whether two results belong together compares one of these projections.
+An `Identity` has four projections, each of which includes the previous one: the quantity, the cell (with all knobs),
+the program (with placement, settings and build), and all conditions. Results are matched by one of these projections.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ Named: TypeAlias = tuple[tuple[str, str], ...]
 """Names with values, in the order of the names."""
 
 MEANS = frozenset({"pin", "pages", "layout", "memory", "hwprefetch"})
-"""Knobs of the harness that say where threads and data are. They do not change what is measured."""
+"""Knobs of the harness that place threads and data. They do not change the measured quantity."""
 SHAPE = frozenset({"threads", "groups"})
-"""Knobs of the harness that are parts of a shape."""
+"""Knobs of the harness that are part of the shape."""
 
 
 @dataclass(frozen=True)
 class Size:
     """Number of ranks and threads of a measurement."""
 
-    ranks: int | None = 1  # those that work; `None`: an imported file does not state it
+    ranks: int | None = 1  # working ranks; `None`: an imported file does not state it
     threads: int | None = 1  # of each rank; `None`: as above
     alone: bool = False  # each rank works alone, on data of its own
     groups: tuple[tuple[int, ...], ...] = ()  # the ranks of each, where several groups have more than one
@@ -50,13 +49,13 @@ class Identity:
     knobs: Named = ()  # what is measured
     size: Size = Size()
     link: str = ""  # between emulated hosts
-    means: Named = ()  # other knobs: where threads and data are, which library computes, how ranks are dealt to groups
+    means: Named = ()  # other knobs: placement of threads and data, library, assignment of ranks to groups
     placement: tuple[Hashable, ...] = ()  # the request, the hosts and the launcher
-    settings: Named = ()  # of the MPI library, as they were asked
+    settings: Named = ()  # of the MPI library, as requested
     library: str = ""  # the version text of the MPI library
-    build: str = ""  # digest of the program, or what its record says of its build
+    build: str = ""  # digest of the program, or the build in its record
     environment: Named = ()  # variables that were set for the launch
-    input: str = ""  # file that a user's program has as its standard input, as it was written
+    input: str = ""  # file for standard input of a user's program, as it was written
 
     @property
     def same_quantity(self) -> tuple[Hashable, ...]:

@@ -1,8 +1,8 @@
 """Definitions of metrics as data: series or counts, and reductions in their order.
 
-`octant.analysis` evaluates these. The order of the reductions is the definition: the maximum over ranks and then the
-median over steps is Octant's time; the mean over steps and then the maximum over ranks is t_max of the Intel MPI
-Benchmarks; the maximum over both is the worst of 10,000 steps of the Blue Gene/P evaluation.
+`octant.analysis` evaluates these. The order of the reductions is part of the definition: the maximum over ranks and
+then the median over steps is Octant's time; the mean over steps and then the maximum over ranks is t_max of the Intel
+MPI Benchmarks; the maximum over both is the worst of 10,000 steps of the Blue Gene/P evaluation.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from octant.record import Point, Samples
 
 How = Literal["mean", "median", "max", "min", "sum", "p99.9"]
-"""`p99.9`: what one in a thousand exceeds; of fewer, the largest."""
+"""`p99.9`: the value that one in a thousand exceeds; of fewer values, the largest."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def groups(how: How) -> Reduce:
 
 
 SLOWEST = (ranks("max"), groups("max"), steps("median"))
-"""A step of all takes as long as its slowest rank; the median over steps. Octant's own."""
+"""Octant's time: the slowest rank of each step, then the median over steps."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Seconds:
     per: tuple[str, ...] = ()  # divided by these counts together; none: by one step or chunk
     role: str | None = None  # `None`: the first role, which is what is measured
     over: tuple[Reduce, ...] | None = None  # `None`: `SLOWEST`; samples of lanes that work alone are pooled
-    undisturbed: bool = False  # of those steps alone during which no rank was switched out
+    undisturbed: bool = False  # only steps during which no rank was switched out
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Interruptions:
 class Interrupted:
     """Share of the time of all lanes in interruptions, a sum over a sum; the function returns the interruptions.
 
-    Nothing where the record does not say it.
+    None if it is not recorded.
     """
 
     function: Callable[[Point, Samples], Sequence[Interruptions]]
@@ -123,12 +123,12 @@ class Interrupted:
 class OfPairs:
     """Value of each pair of hardware threads, which the function returns by number, the lower first.
 
-    Nothing where the record does not say it.
+    None if it is not recorded.
     """
 
     function: Callable[[Point, Samples], Mapping[tuple[int, int], float]]
     how: How = "median"  # over the pairs
-    readings: tuple[str, ...] = ()  # that only say which pair it was
+    readings: tuple[str, ...] = ()  # readings that only identify the pair
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def seconds(
     """Return the time of a step, chunk or phase.
 
     Args:
-        undisturbed: of those steps alone during which no rank of the group was switched out.
+        undisturbed: only steps during which no rank of the group was switched out.
     """
     return Seconds(of, (), role, over, undisturbed)
 
@@ -212,7 +212,7 @@ def of_pairs(
     """Return the value of `function` for each pair of hardware threads, reduced by `how`.
 
     Args:
-        readings: names of those that only say which pair it was, and are no figures.
+        readings: names of readings that only identify the pair, and are no figures.
     """
     return OfPairs(function, how, readings)
 
@@ -261,10 +261,10 @@ class Metric:
     unit: str  # base units: "B/s", "flop/s", "s", "1"
     better: Literal["higher", "lower"]
     value: Value
-    note: str = ""  # the counting rule, shown beside the figure
-    of_lost_time: bool = False  # a share of all time: what was lost is no caveat about it
-    of_system: bool = False  # what the system did to threads: that it also took their time is no caveat about it
-    per_rank: bool = False  # the mean of one rank, where ranks that work alone otherwise have a value together
+    note: str = ""  # the counting rule, shown with the figure
+    of_lost_time: bool = False  # a share of all time: lost time is no caveat of it
+    of_system: bool = False  # an activity of the system: lost time is no caveat of it
+    per_rank: bool = False  # the mean of one rank instead of the total of ranks that work alone
 
     @property
     def is_share(self) -> bool:
@@ -276,7 +276,7 @@ class Metric:
 
         Args:
             counts: of all groups or lanes together.
-            lanes: how many groups, or lanes that work alone; a time per count is one's.
+            lanes: number of groups, or of lanes that work alone; a time per count is that of one.
         """
         every = self.value.values if isinstance(self.value, FirstOf) else (self.value,)
         value = next((one for one in every if getattr(one, "of", "") == "step"), None)

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from octant.failure import Exit, Refusal
 
 FILE_MODE = 0o666
-"""Permissions of a file for users, less the umask."""
+"""Permissions of output files, less the umask."""
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFLNK: "a link",
@@ -28,10 +28,10 @@ _KINDS = {
 def replacing(path: Path, mode: int = FILE_MODE) -> Iterator[BinaryIO]:
     """Open a file that replaces `path` when the block ends, and is removed on failure or interruption.
 
-    Until then it lies beside `path` under a name that nobody can guess and no other process uses.
+    Until then it is next to `path` under an unpredictable name that no other process uses.
 
     Args:
-        path: what is written.
+        path: the file.
         mode: its permissions, less the umask.
 
     Raises:
@@ -53,14 +53,15 @@ def opened(path: Path, otherwise: str, mode: int = FILE_MODE) -> Iterator[Binary
     """Open a file that the user named; `otherwise` is the advice of a refusal: `try -o with another file`.
 
     Raises:
-        Refusal: it cannot be written, or there is something else than a plain file: a link, a device, a folder.
+        Refusal: it cannot be written, or is a link, a device or a folder.
     """
     try:
         with contextlib.suppress(FileNotFoundError):
             kind = stat.S_IFMT(path.lstat().st_mode)
             if kind != stat.S_IFREG:
                 raise Refusal(
-                    f"cannot write {path} (it is {_KINDS.get(kind, 'no plain file')}); {otherwise}", Exit.WRONG_WORD
+                    f"cannot write {path} (it is {_KINDS.get(kind, 'not a regular file')}); {otherwise}",
+                    Exit.WRONG_WORD,
                 )
         with replacing(path, mode) as file:
             yield file

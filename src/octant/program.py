@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 Better = Literal["higher", "lower"]
 
 STDOUT, STDERR = "stdout", "stderr"
-"""Sources of values that are no files."""
+"""Sources of values that are not files."""
 FAMILY = "program"
-"""The first part of the name of every user's program; no workload has this family."""
+"""First part of the name of every user's program; no workload has this family."""
 _NEEDS_NO_QUOTES = re.compile(r"(?:[\w@%+=:,./-]|\{\w+\})+", re.ASCII)
-"""Words that a shell leaves as they are: it expands braces only around a comma or two points."""
+"""Words that a shell does not change: it expands braces only around a comma or two points."""
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -63,12 +63,12 @@ class ProgramCheck:
 
     kind: Literal["value", "file", "command"]
     value: str = ""  # the name of the value
-    tolerance: float = 0.0  # of the value: how much it may differ, relative to what it is compared with or absolute
+    tolerance: float = 0.0  # allowed difference of the value, relative to the reference or absolute
     relative: bool = True
-    expected: float | None = None  # what the value is compared with; `None`: the value of the baseline
+    expected: float | None = None  # reference value; `None`: the value of the baseline
     file: str = ""  # relative to the folder in which the program works
-    reference: str = ""  # a file that it has to equal; "": the file of the baseline
-    command: tuple[str, ...] = ()  # ends with status 0 if the answer is right
+    reference: str = ""  # reference file; "": the file of the baseline
+    command: tuple[str, ...] = ()  # exits with status 0 if the result is correct
 
     @property
     def needs_baseline(self) -> bool:

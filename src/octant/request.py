@@ -20,28 +20,28 @@ from octant import units
 from octant.program import FAMILY, ProgramCheck, ProgramValue, is_program
 
 EFFORT = frozenset({"seconds", "samples", "least", "precision"})
-"""Knobs of kernels that say how long to measure, not what."""
+"""Knobs of kernels for the duration of measurements, not for what is measured."""
 
 
 def effort_knobs(subject: str) -> frozenset[str]:
-    """Return the knobs of a subject, `family/name`, that say how long to measure: none of a user's program.
+    """Return the knobs of a subject `family/name` for the duration of measurements; a user's program has none.
 
-    A program has the knobs that its user chose for its command line, whatever they are called.
+    The knobs of a program are chosen by its user, whatever their names.
     """
     return frozenset() if is_program(subject) else EFFORT
 
 
 _OLD_SPELLINGS = {"4k": "4KiB", "64k": "64KiB", "2m": "2MiB", "16m": "16MiB", "1g": "1GiB", "prefer": "preferred"}
-"""Values, up to a colon, that are read and no longer written."""
+"""Old spellings of values, up to a colon, that are read but not written."""
 _NODES = re.compile("(?:bind|interleave):[0-9-]+(?:[,+][0-9-]+)*")
-"""Memory nodes as the knob `memory` and numactl write them."""
+"""NUMA nodes in the syntax of the knob `memory` and of numactl."""
 
 
 Count = Annotated[int, Meta(ge=1, le=10_000_000)]
 Name = Annotated[str, Meta(pattern=r"^([a-z0-9_]+/[a-z0-9_]+)?\Z")]
-"""Of a workload; it becomes a part of a file's name."""
+"""Name of a workload, used in file names."""
 ProgramName = Annotated[str, Meta(pattern=r"^[^/\x00-\x1f\x7f]{0,80}\Z")]
-"""Of a user's program; it becomes a part of a file's name."""
+"""Name of a user's program, used in file names."""
 Host = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@-]*\Z")]
 """As `runs.command_line` takes it: ssh takes `-o…` for an option."""
 
@@ -50,20 +50,20 @@ Host = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@-]*\Z")]
 class Subject:
     """Subject of a request: a workload's kernel, or a user's program.
 
-    The words of a command line, the values of its variables and the name of its input file may contain `{knob}`, for
-    which a launch fills in the value of that knob.
+    A command line, its variables and the name of its input file may contain `{knob}`, which a launch replaces by the
+    value of that knob.
     """
 
     workload: Name = ""  # family/name
-    command: tuple[str, ...] = ()  # as the user wrote it, the launcher's words included
-    program: ProgramName = ""  # the name of the program behind the launcher; "": the first word's
+    command: tuple[str, ...] = ()  # as the user wrote it, including the launcher
+    program: ProgramName = ""  # name of the program after the launcher; "": the first word
     environment: Mapping[str, str] = field(default_factory=dict)  # set for the launches
     input: str = ""  # file for standard input; "": it is empty
-    directory: str = ""  # in which the program works; "": that of Octant
-    fresh: bool = False  # each launch works in a copy of the directory
+    directory: str = ""  # working directory; "": that of Octant
+    fresh: bool = False  # each launch uses a copy of the directory
     values: tuple[ProgramValue, ...] = ()
     checks: tuple[ProgramCheck, ...] = ()
-    statuses: tuple[int, ...] = (0,)  # exit statuses of a launch that did not fail
+    statuses: tuple[int, ...] = (0,)  # exit statuses of a successful launch
     keep: tuple[str, ...] = ()  # files of the program that are stored with the run
     before: tuple[tuple[str, ...], ...] = ()  # commands that run before each launch
     after: tuple[tuple[str, ...], ...] = ()
@@ -88,7 +88,7 @@ class Subject:
         return [self.workload, list(self.command), *([stated] if stated else [])]
 
     def spelled(self, values: str) -> str:
-        """Return a knob's value, or a list of them, in one spelling; a program's argument is what was written."""
+        """Return a knob's value, or a list of them, in one spelling; a program's argument is unchanged."""
         return values if self.command else canonical(values)
 
 
@@ -97,11 +97,11 @@ class Shape:
     """Number of processes and threads, their placement, and the launcher."""
 
     ranks: Count = 1
-    place: str = ""  # a placement request for each node; "": every thread on a hardware thread of its own
+    place: str = ""  # placement request for each node; "": one hardware thread per thread
     hosts: tuple[Host, ...] = ()  # reached by ssh; empty: this node, or those of the allocation
-    launcher: str = ""  # "": the one that is at hand
-    link: str = ""  # emulated hosts on this machine and what joins them: "100Mbit/s,delay=1ms"; "": none
-    unstated: tuple[str, ...] = ()  # "ranks", "threads": what an imported file does not state, whatever stands here
+    launcher: str = ""  # "": the default of this environment
+    link: str = ""  # emulated link between hosts on this machine: "100Mbit/s,delay=1ms"; "": none
+    unstated: tuple[str, ...] = ()  # "ranks", "threads": counts that an imported file does not state
 
 
 @dataclass(frozen=True)
@@ -109,9 +109,9 @@ class Presentation:
     """Presentation of the figures of a request."""
 
     title: str = ""
-    table: bool = True  # a row of the terminal table; curves show in the report only
-    short: str = ""  # what is measured in a word or two: "Triad"; "": the title's first part
-    test: str = ""  # the test of a benchmark that is asked for, by the name that was given: "PTRANS", "osu_bw"
+    table: bool = True  # a row of the terminal table; curves are in the report only
+    short: str = ""  # short name: "Triad"; "": the first part of the title
+    test: str = ""  # requested test of a benchmark: "PTRANS", "osu_bw"
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Launch:
 
     request: Request
     repeat: int = 0
-    knobs: Mapping[str, str] | None = None  # `None`: the request's; else those of the cells that are left
+    knobs: Mapping[str, str] | None = None  # `None`: those of the request; else those of the remaining cells
 
     @property
     def key(self) -> str:
@@ -182,7 +182,7 @@ class Launch:
         if len(missing) == len(cells):
             return (self,)
         *outer, inner = [name for name, value in knobs.items() if "," in value] or [""]
-        rest: dict[tuple[str, ...], list[str]] = {}  # values of the innermost list, for each choice from the others
+        rest: dict[tuple[str, ...], list[str]] = {}  # values of the innermost list, for each combination of the others
         for cell in missing:
             rest.setdefault(tuple(cell[name] for name in outer), []).append(cell[inner])
         return tuple(
@@ -194,7 +194,7 @@ class Launch:
         """Return the processes to start: a kernel takes all its cells at once, a command line one at a time.
 
         Args:
-            alone: knobs of the kernel's whose values are started one by one (`Workload.alone` and `apart`).
+            alone: knobs of the kernel whose values are started one by one (`Workload.alone` and `apart`).
         """
         knobs = self.started_knobs
         apart = {name: values for name, values in knobs.items() if self.request.subject.command or name in alone}
@@ -216,7 +216,7 @@ def cell_count(knobs: Mapping[str, str]) -> int:
 def canonical(values: str) -> str:
     """Return values in one spelling: `preferred:0` for `prefer:0`, `2MiB` for `2048KiB` or `2m`.
 
-    A number without a unit stays as it is: it may be a count. Memory nodes that are joined by commas are one value:
+    A number without a unit is unchanged, since it may be a count. NUMA nodes joined by commas are one value:
     `bind:0,1` becomes `bind:0+1`.
     """
     values = _NODES.sub(lambda nodes: nodes[0].replace(",", "+"), values)
@@ -251,9 +251,9 @@ def comparable_cell(knobs: Mapping[str, str], subject: str = "") -> tuple[tuple[
     """Return the knob values that distinguish the cells of a request, in comparable spelling.
 
     Args:
-        subject: whose knobs these are, `family/name`; "": any kernel's.
+        subject: owner of the knobs, `family/name`; "": any kernel.
     """
-    if is_program(subject):  # its knobs are arguments, as they were written
+    if is_program(subject):  # its knobs are arguments, which are not normalised
         return tuple(sorted(knobs.items()))
     return tuple(sorted((name, comparable(value)) for name, value in knobs.items() if name not in EFFORT))
 
@@ -262,7 +262,7 @@ def comparable_value(value: str, subject: str = "") -> str:
     """Return a knob's value in comparable spelling; of a user's program as it was written.
 
     Args:
-        subject: whose knob it is, `family/name`; "": any kernel's.
+        subject: owner of the knob, `family/name`; "": any kernel.
     """
     return value if is_program(subject) else comparable(value)
 

@@ -1,6 +1,6 @@
 """Contents of the first screen of a report, declared by a suite and stored with the run.
 
-A figure is named by the title of its request; titles, words and numbers are data, and `{…}` in a text stands for one.
+A figure is named by the title of its request. `{…}` in a text is replaced by a value.
 """
 
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 MOST = 6
-"""Tiles of a first screen."""
+"""Maximum number of tiles."""
 MOST_ALSO = 3
-"""Further values of a tile."""
+"""Maximum number of additional values of a tile."""
 
 Text = Annotated[str, Meta(max_length=300)]
 
@@ -24,7 +24,7 @@ class NamedFigure:
     title: Text
     knobs: Mapping[str, Text] = field(default_factory=dict)
     metric: Text = ""  # "": the headline
-    pick: Literal["first", "last", "best"] = "first"  # of several cells, in the order in which they were asked
+    pick: Literal["first", "last", "best"] = "first"  # of several cells, in the order of the requests
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class DeclaredTile:
 
     name: Text  # "Peak"
     what: Text  # "2 cores, double precision"
-    figures: Annotated[tuple[NamedFigure, ...], Meta(max_length=64)]  # the first that was measured; of `kind` all
+    figures: Annotated[tuple[NamedFigure, ...], Meta(max_length=64)]  # the first that was measured; all for other kinds
     kind: Literal["figure", "time lost", "balance"] = "figure"
     bar: Literal["none", "limit", "comparison", "parts"] = "none"
     compared: TileComparison | None = None
     also: Annotated[tuple[Also, ...], Meta(max_length=MOST_ALSO)] = ()
-    missing: Text = ""  # why there may be no figure here: "one core, no second rank"
+    missing: Text = ""  # reason if there is no figure here: "one core, no second rank"
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class DeclaredAnswer:
 
     subject: Text = ""  # "Two cores"
     says: Annotated[tuple[Text, ...], Meta(max_length=MOST)] = ()  # "computed at {Peak}"
-    besides: Text = ""  # "a byte from memory is worth {Peak/Memory} operations"
+    besides: Text = ""  # "machine balance {Peak/Memory} flop/byte"
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Quantities as text: the only place that reads and writes bytes, seconds and rates for people.
 
-Quantities are plain floats in base units everywhere else (bytes, seconds, bytes/s, flop/s, hertz), and the name of a
-variable ends in its unit.
+Elsewhere, quantities are floats in base units (bytes, seconds, bytes/s, flop/s, hertz), and names of variables end in
+the unit.
 """
 
 import math
@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 NARROW = "\u202f"
-"""A narrow space at which no line ends, before units and %."""
+"""Narrow no-break space before units and %."""
 MOST_BYTES = 10**18 - 1
 MOST_SECONDS = 1e9
 _AMOUNT = re.compile(
@@ -30,11 +30,11 @@ _SIZES, _TIMES = "try 4096, 64KiB, 2MiB or 1GB", "try 0.5, 20ms, 3us or 2min"
 def parse_bytes(text: str) -> int:
     """Return bytes from `4096`, `64KiB`, `2M`, `1 GB` or `1e6`.
 
-    `Ki`, `KiB`, … and bare `K`, `M`, … are powers of 1024, as the field uses them for sizes; `kB`, `MB`, … with a `B`
+    `Ki`, `KiB`, … and bare `K`, `M`, … are powers of 1024; `kB`, `MB`, … with a `B`
     and no `i` are powers of 1000. docs/input.md has the grammar, which kernels share.
 
     Raises:
-        ValueError: the text is no size, or none of whole bytes; the message names the accepted forms.
+        ValueError: the text is not a size of integer bytes; the message states the accepted forms.
     """
     amount = _split(text)
     size = amount and _SIZE.fullmatch(amount.unit)
@@ -45,7 +45,9 @@ def parse_bytes(text: str) -> int:
     ten: int = 10 ** abs(amount.tens)
     value, rest = divmod(amount.digits * scale, ten) if amount.tens < 0 else (amount.digits * scale * ten, 0)
     if rest or value > MOST_BYTES:
-        raise ValueError(f"cannot read {_quoted(text)} as a size (no whole number of bytes below 10^18); {_SIZES}")
+        raise ValueError(
+            f"cannot read {_quoted(text)} as a size (not an integer number of bytes below 10^18); {_SIZES}"
+        )
     return value
 
 
@@ -53,7 +55,7 @@ def parse_byte_sizes(text: str) -> list[int]:
     """Return sizes in bytes from `8,64KiB` or `8:1GiB` (each twice the one before), or `8:1GiB:4` (four times).
 
     Raises:
-        ValueError: no such list; the message names the accepted forms.
+        ValueError: no such list; the message states the accepted forms.
     """
     found: list[int] = []
     try:
@@ -78,7 +80,7 @@ def parse_seconds(text: str) -> float:
     """Return seconds from `0.5`, `20ms`, `3 us` or `2min`, at most 10^9.
 
     Raises:
-        ValueError: the text is no duration; the message names the accepted forms.
+        ValueError: the text is no duration; the message states the accepted forms.
     """
     amount = _split(text)
     if amount is None or amount.unit not in _SECOND_UNITS:
@@ -93,7 +95,7 @@ def parse_bits_per_s(text: str) -> int:
     """Return bits per second from `100Mbit/s`, `1 Gbit/s` or `9600bit/s`; prefixes are powers of 1000.
 
     Raises:
-        ValueError: the text is no rate, or none of whole bits; the message names the accepted forms.
+        ValueError: the text is no rate, or none of whole bits; the message states the accepted forms.
     """
     amount = _split(text)
     powers = {"bit/s": 0, "kbit/s": 3, "Mbit/s": 6, "Gbit/s": 9}
@@ -101,7 +103,7 @@ def parse_bits_per_s(text: str) -> int:
         raise ValueError(f"cannot read {_quoted(text)} as a rate; {_RATES}")
     power = powers[amount.unit] + amount.tens
     if power < 0 and amount.digits % 10 ** abs(power):
-        raise ValueError(f"cannot read {_quoted(text)} as a rate (no whole number of bits); {_RATES}")
+        raise ValueError(f"cannot read {_quoted(text)} as a rate (not an integer number of bits); {_RATES}")
     ten: int = 10 ** abs(power)
     return amount.digits * ten if power >= 0 else amount.digits // ten
 
@@ -110,7 +112,7 @@ def parse_real(text: str) -> float:
     """Return a number from 0 up, as `0.5` or `1e-3`.
 
     Raises:
-        ValueError: the text is none: a sign, `nan`, `inf` and `0x10` are no part of one.
+        ValueError: the text is no number; signs, `nan`, `inf` and `0x10` are not accepted.
     """
     amount = _split(text)
     if amount is None or len(amount.number) != len(text):
@@ -122,10 +124,10 @@ def parse_whole(text: str) -> int:
     """Return an integer from 0 up, of at most 18 digits.
 
     Raises:
-        ValueError: the text is none.
+        ValueError: the text is not an integer.
     """
     if not re.fullmatch(rf"[0-9]{{1,{_MOST_DIGITS}}}", text):
-        raise ValueError(f"cannot read {_quoted(text)} as a whole number from 0 up; try 1")
+        raise ValueError(f"cannot read {_quoted(text)} as an integer from 0 up; try 1")
     return int(text)
 
 
@@ -133,8 +135,8 @@ def parse_whole(text: str) -> int:
 class _Amount:
     number: str  # as written, without the unit
     unit: str
-    digits: int  # all of them, without the point
-    tens: int  # times ten to this
+    digits: int  # all digits without the point
+    tens: int  # exponent of ten
 
     @property
     def value(self) -> float:
@@ -188,7 +190,7 @@ def counted_bytes_text(size: int) -> str:
 def si_text(value: float, unit: str, digits: int = 3) -> str:
     """Return a quantity with SI prefix and `digits` significant digits: `79.8 Gflop/s`, `520 ns`, `-3.2 µs`.
 
-    A number, whose unit is `1`, has neither prefix nor unit: `0.0123`.
+    A number with the unit `1` has neither prefix nor unit: `0.0123`.
     """
     if unit == "1":
         return f"{value:.{digits}g}"
@@ -203,9 +205,8 @@ def si_text(value: float, unit: str, digits: int = 3) -> str:
 def si_scale(value: float, digits: int = 3, unit: str = "") -> tuple[float, str]:
     """Return the power of 1000 that leaves 1 … 999 of a value rounded to `digits`, and its prefix: `(1e9, "G")`.
 
-    Values far below or above all prefixes have none, and are written as powers of ten. Units in the last place (`ulp`)
-    have none, nor have units that have one already (`Mop/s`) or take none (`%`): users name the units of their
-    programs' values.
+    Values beyond all prefixes are written as powers of ten. Units in the last place (`ulp`), units with a prefix
+    (`Mop/s`) and units without prefixes (`%`) get none, since users choose the units of their programs' values.
     """
     if value == 0 or not _LEAST <= abs(value) < _MOST or _WITHOUT_PREFIX.fullmatch(unit):
         return 1.0, ""
@@ -222,7 +223,7 @@ def decimals(value: float, digits: int = 3) -> int:
 
 
 MOST_DIGITS, MOST_DECIMALS = 6, 12
-"""Significant digits of a number for people; digits after its point, beyond which a power of ten is written."""
+"""Significant digits of a printed number; decimals beyond which a power of ten is printed."""
 
 
 def fixed_text(value: float, places: int) -> str:
@@ -252,7 +253,7 @@ def counted(number: int, noun: str) -> str:
 def differing_texts(first: float, second: float, digits: int = 6) -> tuple[str, str]:
     """Return two numbers with so many significant digits, or as many more as their texts need to differ.
 
-    Equal numbers, and those that differ in no digit of a double, have equal texts.
+    Numbers that are equal as doubles have equal texts.
     """
     for more in range(digits, 18):
         texts = f"{first:.{more}g}", f"{second:.{more}g}"

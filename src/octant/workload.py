@@ -20,17 +20,17 @@ from octant.step import NOT_KNOWN, Declared, Scaling, Step, StepError, checked
 class Curve:
     """Metric against a knob or another metric, with a line for each mode and each value of the other knobs.
 
-    Against a knob, points lie in the order of its values; against a metric, a line joins the points of one request in the
-    order in which it lists them.
+    Against a knob, points are in the order of its values. Against a metric, a line joins the points of one request in
+    their order.
     """
 
     x: str  # a knob, or a metric of the workload
     y: str = ""  # "": the headline
     each: tuple[str, ...] = ()
-    """Knobs that tell lines apart, against a metric they alone; none: all that vary or, against a metric, the requests."""
+    """Knobs with a line for each value; none: all that vary or, against a metric, the requests."""
     marks: Literal["", "caches"] = ""  # lines across the picture
-    along: str = ""  # what x is in words; "": its name
-    title: str = ""  # "": what the request calls it, and x
+    along: str = ""  # x in words; "": its name
+    title: str = ""  # "": the title of the request, and x
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Ladder:
 
     x: str = "bytes"  # a knob of sizes
     y: str = ""  # "": the headline
-    along: str = "footprint"  # what x is in words
+    along: str = "footprint"  # x in words
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Messages:
 
     rate: str  # a metric of the workload
     x: str = "bytes"  # a knob of sizes
-    each: tuple[str, ...] = ()  # knobs that tell lines apart; none: all that vary
-    along: str = "length of the message"  # what x is in words
+    each: tuple[str, ...] = ()  # knobs with a line for each value; none: all that vary
+    along: str = "length of the message"  # x in words
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Bars:
 
     x: str
     y: str = ""  # "": the headline
-    title: str = ""  # "": what the request calls it, and x
+    title: str = ""  # "": the title of the request, and x
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ class Spread:
     low: str
     middle: str
     high: str
-    each: tuple[str, ...] = ()  # knobs that tell bands apart; none: all that vary
-    along: str = ""  # what x is in words; "": its name
-    title: str = ""  # "": what the request calls it, and x
+    each: tuple[str, ...] = ()  # knobs with a band for each value; none: all that vary
+    along: str = ""  # x in words; "": its name
+    title: str = ""  # "": the title of the request, and x
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Stacked:
 
     x: str = ""  # "": a bar for each cell
     phases: tuple[str, ...] = ()  # "solve", "solve/halo", …; none: all
-    waiting: tuple[str, ...] = ()  # those in which ranks wait for others: grey
+    waiting: tuple[str, ...] = ()  # phases in which ranks wait for others: grey
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Matrix:
     """
 
     y: str
-    title: str = ""  # "": what is measured, by pairs of ranks
+    title: str = ""  # "": the metric by pairs of ranks
 
 
 @dataclass(frozen=True)
@@ -144,21 +144,21 @@ Picture: TypeAlias = (
 class Traffic:
     """Traffic of a point in the terms of the network model, and its relation to the headline.
 
-    A headline in seconds is the time in which the largest flow carries `units`; one in units per second is the rate of
-    a node, or of the only flow.
+    A headline in seconds is the time in which the largest flow carries `units`. A headline in units per second is the
+    rate of a node, or of the only flow.
     """
 
-    pattern: str  # of octant.network.traffic; `first-to-last` is a node with itself where both ranks are on one
-    units: float = 0.0  # of one message, where the headline is a time
-    cost: Literal["bulk", "update", "transpose"] = "bulk"  # what one unit takes: a byte of a long message, an update, …
-    relation: Literal["eq", "at_least", "at_most"] = "at_least"  # of what the links carry to the measured rate
+    pattern: str  # of octant.network.traffic; `first-to-last` within a node if both ranks are on one
+    units: float = 0.0  # of one message, if the headline is a time
+    cost: Literal["bulk", "update", "transpose"] = "bulk"  # cost of one unit: a byte of a long message, an update, …
+    relation: Literal["eq", "at_least", "at_most"] = "at_least"  # of the load of the links to the measured rate
     description: str = ""  # "messages of 1 MiB, rotating buffers"
-    may_be_cached: bool = False  # what is sent may lie in a cache; figures without are preferred
-    both_ways: bool = False  # as much goes back at the same time
-    parts: int = 1  # the headline is one of so many equal parts of the time of the pattern: 2 where it is a half
-    at_once: int = 1  # messages of each flow into which what all parts carry is cut, one behind the other
-    of_link: bool = True  # it says what a link carries; else it is only drawn beside what the model says of it
-    is_message: bool = False  # its headline is the time of one message that has its way for itself
+    may_be_cached: bool = False  # sent data may be in a cache; figures without are preferred
+    both_ways: bool = False  # the same amount returns at the same time
+    parts: int = 1  # the headline is 1/parts of the time of the pattern
+    at_once: int = 1  # consecutive messages of each flow that carry the data of all parts
+    of_link: bool = True  # it calibrates links; otherwise it is only compared with the model
+    is_message: bool = False  # its headline is the time of one message without contention
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class CollectiveTraffic:
 
     operation: str  # of octant.network.collectives
     bytes_each: int  # as that operation measures them
-    algorithm: str = "all"  # "all": the one that the model has as the fastest
+    algorithm: str = "all"  # "all": the fastest according to the model
 
 
 @dataclass(frozen=True)
@@ -183,9 +183,9 @@ class Probe:
 
     title: str
     knobs: Mapping[str, str]
-    metric: str  # what the looks are judged by
+    metric: str  # metric of the probe
     caveat: Callable[[Machine, Sequence[float]], str]
-    """What the metric in all looks of a run says against what was measured between them; "": nothing."""
+    """Text of the caveat from the metric in all probes of a run; "": no caveat."""
     kind: str  # of that doubt, in `stats.GRADES`
 
 
@@ -196,8 +196,7 @@ _Answer = TypeVar("_Answer")
 def total(function: Callable[_Given, _Answer], otherwise: _Answer) -> Callable[_Given, _Answer]:
     """Return the function with the result `otherwise` for points that lack what it needs.
 
-    A stored point may be of another version, or of a file that was changed: knobs, notes and counts may be missing, and
-    their values may have no meaning.
+    A stored point may be of another version or changed, so that knobs, notes and counts are missing or invalid.
     """
 
     @functools.wraps(function)
@@ -229,37 +228,36 @@ class Workload:
     metrics: tuple[Metric, ...]  # the first is the headline
     smoke: Mapping[str, str]  # knobs of a tiny and complete run
     name: str = ""  # family/name; the registry sets it
-    bounded_by: tuple[str, ...] = ()  # limits that `least_seconds` may look up
+    bounded_by: tuple[str, ...] = ()  # limits used by `least_seconds`
     least_seconds: Callable[[Known, Machine, Point], Limit | None] = lambda _known, _machine, _point: None
     provides: tuple[Provides, ...] = ()
     pictures: tuple[Picture, ...] = ()
     traffic: Callable[[Machine, Point], Traffic | CollectiveTraffic | NoTraffic] | None = None
     duplex: str = ""
-    """The metric that is the time of messages both ways at once over that of as many one way: 1 to 2."""
-    of_links: bool = True  # some of its traffic says what links carry; else the model is only drawn beside it
+    """Metric with the time of bidirectional messages over that of unidirectional ones: 1 to 2."""
+    of_links: bool = True  # some of its traffic calibrates links; otherwise it is only compared with the model
     footprint: Callable[[Machine, Point], int | None] = lambda _machine, _point: None
-    """Bytes that all ranks and threads together go through again and again; `None`: not known."""
+    """Bytes that all ranks and threads together traverse repeatedly; `None`: not known."""
     rivals: Callable[[Point], tuple[str, str]] | None = None
-    """Its headline is the time of one way over that of another, which it should not exceed: both in words."""
-    messages: bool = False  # its ranks exchange messages: without --ranks or --mode it runs with several
+    """Performance guideline: its headline is the time of the first operation over that of the second, its bound."""
+    messages: bool = False  # its ranks exchange messages, so that it runs with several ranks by default
     alone: tuple[str, ...] = ()
-    """Knobs whose values are started one by one, each in processes of its own with a tight time limit: what hangs or
-    crashes in one library is lost, and nothing else."""
+    """Knobs whose values are started one by one, each in separate processes with a tight time limit, so that a hang or
+    crash in a library affects only one value."""
     apart: tuple[str, ...] = ()
-    """Knobs whose values are started one by one too, with as much time as any: libraries that a process can load once,
-    and that may crash it."""
+    """Knobs whose values are started one by one with the usual time limit: libraries that load only once."""
     ours: tuple[str, ...] = ()
-    """Values of these that are code of this project: where one of them crashes, no library is to blame."""
+    """Values of these knobs that are code of this project, not of a library."""
     probe: Probe | None = None
     results: Mapping[str, str] = field(default_factory=dict)
-    """Results and checks of the kernel that other code reads: an identifier for each, and the kernel's text of it."""
-    step: Declared | None = None  # what one step computes, holds and sends (`step.py` of the folder)
+    """Results and checks of the kernel that other code reads: the kernel's text by identifier."""
+    step: Declared | None = None  # computation, memory and messages of one step (`step.py` of the folder)
     not_declared: tuple[str, ...] = ()
-    """Counts that metrics use and `step` leaves out: the data, the processor or threads of another role decide them."""
-    scaling: Scaling | None = None  # how its step grows: the network model predicts it on more ranks and nodes
+    """Counts that metrics use and `step` omits: they depend on the data, the processor or another role."""
+    scaling: Scaling | None = None  # growth of its step, for predictions by the network model
     sizes: Mapping[str, Callable[[Machine, str], str]] = field(default_factory=dict)
-    """Knobs of the problem's size, which other tools choose by rules of their own. For each of them, what of its value
-    has to be the same in a comparison with an output of another tool, given the machine of our own result."""
+    """Knobs of the problem size, which other tools choose by other rules. The function returns the part of a value that
+    must agree in a comparison with another tool, for the machine of our own result."""
 
     def answering_every_point(self) -> "Workload":
         """Return the workload with functions that are defined for every stored point."""
@@ -267,9 +265,9 @@ class Workload:
             self,
             least_seconds=total(self.least_seconds, None),
             provides=tuple(replace(one, when=total(one.when, False)) for one in self.provides),
-            traffic=self.traffic and total(self.traffic, NoTraffic("the record does not say what was sent")),
+            traffic=self.traffic and total(self.traffic, NoTraffic("the record does not state what was sent")),
             footprint=total(self.footprint, None),
-            rivals=self.rivals and total(self.rivals, ("the call", "the other one")),
+            rivals=self.rivals and total(self.rivals, ("the operation", "its reference")),
             step=self.step and checked(self.step),
         )
 
@@ -304,11 +302,12 @@ class Workload:
         points: Sequence[Point] = (),
         limits: Collection[str] | None = None,
     ) -> list[str]:
-        """Return every name in this declaration that leads nowhere, in words; each would be missing without a message.
+        """Return a text for every unresolved name in this declaration.
 
         Args:
-            described: what the kernel says of itself with `--describe`. Without it, names of knobs, phases, readings
-                and roles are not checked.
+            described: output of the kernel with `--describe`. Without it, names of knobs, phases, readings and roles
+            are
+                not checked.
             points: of a complete run. Without them, names of counts and results are not checked.
             limits: the names of all limits that workloads provide; `None`: not checked.
         """
@@ -322,7 +321,7 @@ class Workload:
 
 
 _METRICS_OF_PICTURES = ("y", "rate", "low", "middle", "high")
-"""Where pictures name metrics alone; `x` may be a knob too."""
+"""Fields of pictures with names of metrics; `x` may also be a knob."""
 
 
 def _unknown(where: str, what: str, names: Iterable[str], known: Iterable[str]) -> Iterator[str]:
@@ -330,7 +329,7 @@ def _unknown(where: str, what: str, names: Iterable[str], known: Iterable[str]) 
     known = list(known)
     for name in names:
         if name not in known:
-            yield f"{where}: no {what} {name!r}; {suggestion(name, known) if known else 'there is none'}"
+            yield f"{where}: no {what} {name!r}; {suggestion(name, known) if known else 'it has none'}"
 
 
 def _picture_name(picture: Picture) -> str:
@@ -427,7 +426,7 @@ def _unknown_knobs(workload: Workload, described: Mapping[str, Any]) -> Iterator
 def _wrong_step(workload: Workload, described: Mapping[str, Any]) -> Iterator[str]:
     """Yield mistakes of the step in the smoke run of every kernel, and counts of metrics that it lacks.
 
-    Values for which no step is declared are no mistake, unless there is no other value.
+    Values without a declared step are a mistake only if there is no other value.
     """
     if workload.step is None:
         return

@@ -1,4 +1,4 @@
-"""A run as figures: points that several requests have in common are measured together, and say so where they disagree."""
+"""Summaries of runs: common points of several requests are pooled, with a caveat if they disagree."""
 
 import dataclasses
 import io

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from octant.record import Point
 
 Kind: TypeAlias = Literal["core", "domain", "socket", "host", "thread", "rank"]
-"""What a place is; threads and ranks where a record does not say on which core one worked."""
+"""Kind of place; threads and ranks if a record does not state their core."""
 _Key: TypeAlias = tuple[str, int]
 """Host and number of a place."""
 
@@ -31,7 +31,7 @@ class PlaceSpeed:
     """Speed of one place of a figure."""
 
     name: str  # "core 3", with several hosts "core 3 of node7"
-    cpus: tuple[tuple[str, int], ...]  # its hardware threads that worked: host and number; none if unknown
+    cpus: tuple[tuple[str, int], ...]  # used hardware threads: host and number; none if unknown
     relative: tuple[float, ...]  # speed over the mean of all places, of each launch
     value: stats.Estimate  # over launches
 
@@ -80,8 +80,8 @@ class Balances:
 def balance(summary: Summary) -> tuple[PlaceBalance, ...]:
     """Return the balance of each figure of the table whose lanes or ranks work alone at the same time.
 
-    The finest kind first; of kinds whose places are the same one is there: hosts, else cores, else the coarser. Shares
-    of lost time are no speed, and places that share cores by request, or are not what was asked, are not compared.
+    The finest kind is first. If kinds have the same places, only hosts, else cores, else the coarser kind is returned.
+    Shares of lost time are no speeds. Oversubscribed and invalid figures are not compared.
     """
     topology = summary.run.machine.topology
     return tuple(
@@ -166,7 +166,7 @@ def _by_place(
 def _balance(
     figure: Figure, kind: Kind, keys: Sequence[_Key], seats: Sequence[frozenset[_Key]], logs: np.ndarray
 ) -> PlaceBalance:
-    assert figure.value is not None  # noqa: S101 - looked at by the caller
+    assert figure.value is not None  # noqa: S101 - checked by the caller
     period, several = figure.value.period, len({host for host, _ in keys}) > 1
     relative = np.exp(logs) / np.exp(logs).mean(axis=1, keepdims=True)
     places = tuple(

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from octant.stats.grades import GradeName
 
 LOST_LITTLE = 0.01
-"""A share of lost time that is not worth a sentence."""
-_LEAST_NAMED = 0.0005  # causes under this share are not named
+"""Share of lost time below which views do not mention it."""
+_LEAST_NAMED = 0.0005  # least share of a named cause
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Causes:
     quota: float
     host: float  # taken by the hypervisor
     unexplained: float
-    oversubscribed: float = 0.0  # by the launch's own threads, more than there are hardware threads
+    oversubscribed: float = 0.0  # by the launch's own threads on shared hardware threads
 
     @property
     def parts(self) -> tuple[tuple[str, float], ...]:
@@ -77,7 +77,7 @@ class _Taken(NamedTuple):
 def causes(figure: Figure) -> Causes | None:
     """Return the causes of the time that the launches of a figure lost; `None` without a value.
 
-    Of another figure, what was lost beside its launches, by the threads' own clocks; `None` if no record says it.
+    For another figure, the lost time of its launches by CPU clocks of threads; `None` if it is not recorded.
     """
     if figure.value is None:
         return None
@@ -99,7 +99,7 @@ class Halved:
 
     lost: int
     every: int
-    shown: int  # of those that lost so much: of figures none of whose launches lost less, which show all
+    shown: int  # of the lost ones: those of figures without other launches
 
     @property
     def text(self) -> str:
@@ -136,8 +136,7 @@ def causes_of_run(summary: Summary) -> Causes | None:
 def causes_of_points(points: Iterable[Point]) -> Causes | None:
     """Return the causes of the lost time of these points; `None` if it is not recorded.
 
-    By the threads' own clocks, or by what the hypervisor says it took, whichever is greater: whether CPU clocks
-    contain stolen time depends on the system, so the two are not added.
+    The greater of CPU clocks of threads and stolen time: CPU clocks may include stolen time, so the two are not added.
     """
     found = []
     for point in points:

@@ -1,6 +1,6 @@
 """Best value of a knob for each combination of the others, and the cost of the worst value.
 
-Best and worst are picked for their medians, so between values that are equally good noise alone puts the cost above 1.
+Best and worst are selected by their medians, so that noise alone makes the cost of equal values exceed 1.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RankedFigures:
     def as_good(self) -> tuple[Figure, ...]:
         """The figures that do not differ detectably from the best: the interval of the ratio includes 1.
 
-        None with fewer launches than a verdict needs.
+        Empty with fewer launches than a verdict requires.
         """
         return tuple(one for one in self.ranked[1:] if _same(self.best, one))
 
@@ -56,7 +56,7 @@ class RankedFigures:
 def choices(figures: Iterable[Figure], knob: str) -> list[RankedFigures]:
     """Return the ranked figures for each combination of the other knobs; groups with one value are skipped.
 
-    Figures without a value, and those that lost over half of their time, are not ranked.
+    Figures without a value, and invalid figures, are not ranked.
     """
     found: dict[tuple[object, ...], list[Figure]] = {}
     for figure in figures:

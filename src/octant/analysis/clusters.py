@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 Pair: TypeAlias = tuple[int, int]
 Partition: TypeAlias = tuple[CpuSet, ...]
-"""Hardware threads in groups, ordered by the lowest of each."""
+"""Groups of hardware threads, ordered by the lowest of each."""
 
 GAP = 1.4
-"""Groups are apart where the nearest pair between two of them takes so many times as long as what joins each."""
+"""Ratio of the nearest pair between two groups to the longest step within them, above which groups are separate."""
 UNITS = {"core": "cores", "l2": "L2 caches", "l3": "L3 caches", "numa": "NUMA nodes", "package": "packages"}
 _SHOWN = ("core", "l3")
-"""Units whose threads must be nearer to each other than to others, if the machine has several: they share a cache."""
+"""Units with a shared cache, whose threads should be nearer to each other than to others."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _lowest(topology: Topology, unit: str, cpu: int) -> int:
 def _found(values: Mapping[Pair, float], cpus: Collection[int]) -> tuple[PairClusters, ...]:
     """Return cuts where the next step of single-linkage clustering takes `GAP` times as long as the previous one.
 
-    A single pair that was disturbed does not join what is apart, and what is near stays so by its other pairs.
+    A single disturbed pair neither joins separate groups nor separates near threads, which have other pairs.
     """
     home = {cpu: cpu for cpu in cpus}
     members = {cpu: {cpu} for cpu in cpus}

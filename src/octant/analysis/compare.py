@@ -34,20 +34,20 @@ Word = Literal[verdicts.Word, "not comparable"]
 class Comparison:
     """One figure in both runs. Its ratio is the speed of B over A: above 1 is faster, for rates and for times.
 
-    The ratio is that of `values`, always.
+    The ratio is always that of `values`.
     """
 
     before: Figure | None
     after: Figure | None
     verdict: Verdict | None  # `None`: not comparable
     why: tuple[str, ...]
-    lost: bool = False  # A had a figure, and B tried and has none: a regression without a ratio
+    lost: bool = False  # A has a value and B failed: a regression without a ratio
 
     @property
     def figure(self) -> Figure:
         """The row of A, or of B if A has none."""
         found = self.before or self.after
-        assert found is not None  # noqa: S101 - a comparison of nothing is never built
+        assert found is not None  # noqa: S101 - one of both always exists
         return found
 
     @property
@@ -98,7 +98,7 @@ class Comparisons:
     after: Summary
     margin: float
     figures: tuple[Comparison, ...]
-    differences: tuple[tuple[str, str, str], ...]  # what, in A, in B
+    differences: tuple[tuple[str, str, str], ...]  # condition, value in A, value in B
     gate: bool = False  # whether the verdicts are those of a gate
 
     @property
@@ -142,7 +142,7 @@ class Comparisons:
     def undecided(self) -> list[Comparison]:
         """The common figures for which neither a difference nor equivalence is proven.
 
-        A gate that finds no regression has not passed with any of them. Those that B lost are regressions.
+        A gate without regressions does not pass with any of them. Figures that B failed to measure are regressions.
         """
         return [
             one
@@ -197,14 +197,13 @@ def compare(
 ) -> Comparisons:
     """Match the figures of two runs (`analysis.matching`), and judge each.
 
-    Runs that were measured in turn are judged by their paired rounds, others as two occasions.
+    Interleaved runs are judged by their paired rounds, others as two occasions.
 
     Args:
         margin: the smallest relative difference of interest.
-        curves: points of curves take part too.
-        gate: verdicts that keep 5 % false alarms in all figures together (Holm), else of those found (Benjamini and
-            Hochberg).
-        history: what is known of other occasions; asked for runs that were not measured in turn.
+        curves: include points of curves.
+        gate: bound the family-wise error rate (Holm), else the false discovery rate (Benjamini and Hochberg).
+        history: other occasions, for runs that were not interleaved.
 
     Raises:
         Refusal: fewer paired rounds than a gate over so many figures needs.
@@ -255,7 +254,7 @@ def _failures_of(before: StoredRun, after: StoredRun, old: Figure) -> list[Failu
 def _obstacles(old: Figure, new: Figure) -> list[str]:
     """Return the reasons why two rows cannot be compared."""
     a, b = old.points[0], new.points[0]
-    found = [f"wrong answer in {name} ({row.wrong[0].name})" for name, row in (("A", old), ("B", new)) if row.wrong]
+    found = [f"wrong result in {name} ({row.wrong[0].name})" for name, row in (("A", old), ("B", new)) if row.wrong]
     found += [text for name, row in (("A", old), ("B", new)) if (text := _no_ratio(name, row))]
     found += [
         f"{name}: {one.text}" for name, row in (("A", old), ("B", new)) if not row.wrong for one in invalid_caveats(row)
@@ -265,7 +264,7 @@ def _obstacles(old: Figure, new: Figure) -> list[str]:
         *(
             ()
             if {"imported"} & {*a.notes, *b.notes}
-            else (  # another tool's output does not say these
+            else (  # outputs of other tools do not state these
                 ("start synchronised", a.sync, b.sync),
                 ("work counted", _work(a), _work(b)),
             )

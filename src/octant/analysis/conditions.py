@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from octant.store import StoredRun
 
 MOMENTARY = frozenset({"frequency_now_hz", "steal_fraction", "swap_used_bytes"})
-"""Facts that differ between any two runs and say nothing about either."""
+"""Facts that differ between any two runs and are no conditions."""
 NOT_SET, NOT_LOADED = "not set", "not loaded"
 _OF_LAUNCHES = " of the launches"
-"""After the name of a variable that Octant set for them."""
+"""Suffix of variables that Octant set for launches."""
 
 _PROGRAM, _LIBRARY = "build of the program", "library "
 
 Difference = tuple[str, str, str]
-"""What differs, what it is in A, and what in B."""
+"""Condition, value in A, value in B."""
 
 
 def differences(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[Figure, Figure]]) -> tuple[Difference, ...]:
     """Return the differences between two runs: machines, software, environment, and starts of the figures.
 
     Args:
-        pairs: the figures that both runs have.
+        pairs: common figures of both runs.
     """
     of_runs, seeds = _differing(_facts(before), _facts(after)), _differing(_seed(before), _seed(after))
-    if before.imported or after.imported:  # another tool says next to nothing of the machine
+    if before.imported or after.imported:  # other tools hardly describe the machine
         of_runs, seeds = [row for row in of_runs if NOT_SET not in row], []
     return (*of_runs, *_of_launches(before, after, pairs), *seeds)
 
@@ -51,7 +51,7 @@ def differing_shapes(shapes: Iterable[tuple[str, Sequence[Size], Sequence[Size]]
     """Return the differences in ranks and threads of figures that are therefore not compared, by workload.
 
     Args:
-        shapes: the workload, the sizes in A and those in B.
+        shapes: workload, sizes in A, and sizes in B.
     """
     rows = [
         (f"ranks × threads of {name}", *(", ".join(dict.fromkeys(map(shape_text, side))) for side in sides))
@@ -103,7 +103,7 @@ def _of_launches(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[Figu
     found: dict[str, list[tuple[str, str]]] = {}
     for old, new in pairs:
         sides = _conditions(before, old), _conditions(after, new)
-        started = all("launcher" in side for side in sides)  # of both it is recorded how they were
+        started = all("launcher" in side for side in sides)  # both starts are recorded
         for name, old_value, new_value in _differing(*sides):
             in_a, in_b = (
                 NOT_LOADED if one == NOT_SET and name.startswith(_LIBRARY) else one for one in (old_value, new_value)
@@ -131,13 +131,13 @@ def _conditions(run: StoredRun, figure: Figure) -> dict[str, str]:
 def _of_launch(point: Point, request: Request | None, planned: Planned | None) -> dict[str, str]:
     """Return the conditions of a launch: request, start and resources, except its cell.
 
-    What an older or an imported run does not record is left out.
+    Conditions that older or imported runs do not record are omitted.
     """
     found: dict[str, str] = {}
     if request:
         found |= _of_program(request.subject)
         found["MPI settings"] = _assigned(request.mpi) or "none"
-        unplaced = "none requested" if request.subject.command else "a hardware thread for each thread"
+        unplaced = "none requested" if request.subject.command else "one hardware thread per thread"
         found["placement"] = request.shape.place or unplaced
         found["emulated link"] = request.shape.link or "none"
     if planned:
@@ -162,7 +162,7 @@ def _of_launch(point: Point, request: Request | None, planned: Planned | None) -
 def _files_of_program(subject: Subject, builds: Mapping[str, object]) -> dict[str, str]:
     """Return the builds of a user's program and of the libraries that it loads at its start.
 
-    That of the program has the same name for all programs, so that those of two with different names are compared.
+    The program has the same key for all programs, so that two programs with different names are compared.
     """
     own = subject.program if subject.program in builds else next(iter(builds), "")
     named = {name: f"{_LIBRARY}{name}" if ".so" in name else f"build: {name}" for name in builds} | {own: _PROGRAM}

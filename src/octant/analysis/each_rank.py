@@ -22,7 +22,7 @@ def name_per_rank(metric: str) -> str:
 def per_rank(figure: Figure) -> Figure:
     """Return the figure over the number of its working ranks, in the same unit, under the name of `name_per_rank`.
 
-    It has no limit. A caveat whether the sum is beyond its limit stays.
+    It has no limit, but keeps the caveat that the sum exceeds its limit.
     """
     ranks = known_count(figure.point.working_ranks)
     value = derived(lambda of_all: of_all / ranks, figure.metric.value)

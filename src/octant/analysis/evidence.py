@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 Runs: TypeAlias = tuple[StoredRun, StoredRun]
 Both: TypeAlias = Sequence[tuple[Figure, Figure]]
-"""Figures that can be compared: of A, of B."""
+"""Pairs of comparable figures of A and B."""
 
 APART = timedelta(hours=1)
-"""Runs and launches that began closer to one another are of one occasion."""
+"""Runs and launches that started within this time are of one occasion."""
 ENOUGH = 12
-"""Occasions of a figure; more change its verdict little, and each takes time to read."""
+"""Maximum number of occasions of a figure; more change its verdict little, and each takes time to read."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Occasion:
 
 
 History = Callable[[Runs, Both], Sequence[Sequence[Occasion]]]
-"""The occasions of each figure of two runs, without those of these runs."""
+"""Function that returns the other occasions of each figure of two runs."""
 
 
 def no_history(_runs: Runs, both: Both) -> Sequence[Sequence[Occasion]]:
@@ -58,12 +58,12 @@ def no_history(_runs: Runs, both: Both) -> Sequence[Sequence[Occasion]]:
 def of_rounds(both: Both, runs: Runs, pair: Pair, margin: float, gate: bool) -> list[Verdict]:
     """Return verdicts from the rounds in which two runs were measured.
 
-    Rounds that may be judged before their planned number are judged by what allows for that, in a report too.
+    Runs with early stopping are judged by sequential tests, also in a report.
 
     Raises:
-        Refusal: fewer rounds than a gate over so many figures needs.
+        Refusal: fewer rounds than a gate over so many figures requires.
     """
-    if not both:  # B could give none of A's figures: a gate has its answer
+    if not both:  # B has none of A's figures
         return []
     ratios = [log_ratios(old, new) for old, new in both]
     rounds, least, period = max(map(len, ratios), default=0), least_rounds(len(both)), _period(runs, both)
@@ -83,7 +83,9 @@ def of_rounds(both: Both, runs: Runs, pair: Pair, margin: float, gate: bool) -> 
 def too_few_rounds(figures: int, rounds: int) -> str:
     """Return the refusal of a gate on so few rounds, with the remedy."""
     least = least_rounds(figures)
-    what = f"cannot gate {figures} figure{'s' * (figures != 1)} on {rounds} paired rounds ({least} are needed)"
+    what = (
+        f"cannot gate {figures} figure{'s' * (figures != 1)} on {rounds} paired rounds (at least {least} are required)"
+    )
     return f"{what}; try octant compare --gate --rounds {least}"
 
 
@@ -105,7 +107,7 @@ def _values_in_rounds(old: Figure, new: Figure) -> tuple[list[float], list[float
 def values_behind(old: Figure, new: Figure, verdict: Verdict) -> tuple[float, float] | None:
     """Return the values of A and B whose ratio is that of the verdict, in base units; `None` without a ratio.
 
-    Medians over the launches of each side would have another ratio, which may even contradict it.
+    Medians of each side have another ratio, which may contradict the verdict.
     """
     if verdict.speed is None:
         return None
@@ -154,7 +156,7 @@ def invalid_caveats(row: Figure) -> list[Caveat]:
 def occasions_in(stored: Callable[[], Iterable[StoredRun]]) -> History:
     """Return the history in stored runs: same machine, cell, build and settings as A's or B's figure.
 
-    Of the two the one with more occasions. A run that began within an hour of A, of B or of another occasion is none.
+    The program with more occasions is used. A run that started within an hour of A, B or another occasion is skipped.
 
     Args:
         stored: runs of this machine; the first are preferred.

@@ -1,7 +1,7 @@
 """Figures from measurements: values of launches, their combination, and the limits that they provide.
 
-Samples are read one point at a time and dropped: a launch keeps its value, its own interval, a sketch of its times,
-and samples thinned to a budget, for pictures.
+Samples are read one measurement at a time and dropped. A launch keeps its value, its interval, a sketch of its times,
+and thinned samples for pictures.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 BEYOND = 1.05  # share of the limit that noise does not explain
 BEYOND_TEXT = "the value exceeds its limit, whose measurement was probably disturbed; measure both again"
-KEPT = 1000  # samples of a launch that a figure keeps for pictures
+KEPT = 1000  # maximum number of samples of a launch for pictures
 _LOST = ("lost time", "stolen time")
 
 
@@ -59,8 +59,10 @@ class MeasuredCell:
     workload: Workload
     points: Sequence[Point]  # one per launch
     metrics: Sequence[Metric]
-    mismatches: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # with what was asked, by a point's place
-    identity: Identity | None = None  # of the first point; `None`: as far as the point itself says it
+    mismatches: Mapping[int, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # differences from the request, by index of the point
+    identity: Identity | None = None  # of the first point; `None`: derived from the point
 
 
 @dataclass(frozen=True)
@@ -69,18 +71,22 @@ class LaunchFigure:
 
     metric: Metric
     point: Point
-    value: stats.Interval  # base units; of this launch's own samples
+    value: stats.Interval  # base units; from the samples of this launch
     samples: NDArray[np.float64]  # base units, in time order, at most `KEPT` of them, the extremes among them
-    count: int  # samples or windows there were
+    count: int  # number of samples or windows
     times: Sketch  # of all steady samples of the step, ns, each for `point.batch` chunks or steps
     caveats: tuple[Caveat, ...]
-    by_group: tuple[float, ...] = ()  # where the metric does not reduce groups
-    mismatches: tuple[str, ...] = ()  # what was given is not what was asked
-    whole_s: float | None = None  # of a share of time: what it is a share of
-    lanes: tuple[LaneTime, ...] = ()  # what each of them lost, where interruptions are measured
-    by_pair: Mapping[tuple[int, int], float] = field(default_factory=dict)  # of hardware threads, where pairs are
-    speeds: tuple[tuple[Lane, float], ...] = ()  # of lanes or ranks that worked alone at once, chunks or steps a second
-    slowed: float | None = None  # how many times worse the value is than by the CPU time of lanes that work alone
+    by_group: tuple[float, ...] = ()  # if the metric does not reduce groups
+    mismatches: tuple[str, ...] = ()  # differences from the request
+    whole_s: float | None = None  # of a share of time: the total
+    lanes: tuple[LaneTime, ...] = ()  # lost time of each lane, if interruptions are measured
+    by_pair: Mapping[tuple[int, int], float] = field(
+        default_factory=dict
+    )  # by pair of hardware threads, if pairs are measured
+    speeds: tuple[
+        tuple[Lane, float], ...
+    ] = ()  # of concurrent lanes or ranks that work alone, in chunks or steps per second
+    slowed: float | None = None  # slowdown relative to the CPU time of lanes that work alone
 
     @property
     def counts(self) -> bool:
@@ -96,19 +102,19 @@ class Figure:
     metric: Metric
     points: tuple[Point, ...]  # one per launch
     identity: Identity
-    launches: tuple[LaunchFigure, ...]  # those with a right answer
-    wrong: tuple[Result, ...] = ()  # the checks that failed
-    missing: str = ""  # why right launches have no value: "there is no series 'phase/pack'"
-    failed: int = 0  # launches that gave no point of the cell
+    launches: tuple[LaunchFigure, ...]  # launches with a correct result
+    wrong: tuple[Result, ...] = ()  # failed checks
+    missing: str = ""  # reason for missing values: "there is no series 'phase/pack'"
+    failed: int = 0  # launches without a point of the cell
     why_failed: str = ""  # the reason of the first of them
     limit: Limit | None = None
-    is_limit: bool = False  # it provides a limit of this run, so it has no share of it
-    request: str = ""  # the key of the request that it answers
+    is_limit: bool = False  # it provides a limit of this run and has no share of it
+    request: str = ""  # key of its request
     label: str = ""  # of the request
-    title: str = ""  # the label and the values of the knobs that the request swept
+    title: str = ""  # label and values of the knobs that the request varied
     show: Presentation = field(default_factory=Presentation)
-    beside: tuple[Caveat, ...] = ()  # what looks at the machine, at both ends of the run, say against it
-    equal: tuple[Figure, ...] = ()  # of other requests of this run, whose launches count as launches of this one
+    beside: tuple[Caveat, ...] = ()  # caveats of the probes at both ends of the run
+    equal: tuple[Figure, ...] = ()  # the same figure of other requests of this run, whose launches are included
 
     @property
     def point(self) -> Point:
@@ -129,7 +135,7 @@ class Figure:
     def name(self) -> str:
         """The title, with the mode unless the title contains it. Programs of users have no mode.
 
-        Of imported figures, whose number of ranks is not that of one machine, the ranks.
+        Imported figures state the ranks, which are not those of one machine.
         """
         says_all = self.mode in self.title or is_program(self.workload.name)
         mode = unstated_counts(self.point) or self.mode
@@ -147,7 +153,7 @@ class Figure:
     def counted(self) -> tuple[LaunchFigure, ...]:
         """The launches that determine the value, including those of equal figures, in the order of their start.
 
-        Where more than half of the time of every launch was lost, all of them.
+        All launches, if each lost more than half of its time.
         """
         every = [launch for launches in self._sides for launch in launches]
         return tuple(sorted(every, key=_start))
@@ -163,7 +169,7 @@ class Figure:
     def value(self) -> stats.Estimate | None:
         """The figure in base units, with its uncertainty; a wrong result has none.
 
-        Of a figure that is not measurable no interval is known, in whichever view.
+        A figure that is not measurable has no interval in any view.
         """
         found = self._estimate
         return found.without_interval if found and self.invalid else found
@@ -274,7 +280,9 @@ class Figure:
 def includes(failure: Failure, figure: Figure) -> bool:
     """Return whether a failure includes a figure's cell. Lists of values and unknown knobs match."""
     name = failure.workload
-    same_ranks = is_program(name) or failure.ranks == figure.point.ranks  # the command line of a cell says how many
+    same_ranks = (
+        is_program(name) or failure.ranks == figure.point.ranks
+    )  # the command line of a cell determines the ranks
     if name != figure.workload.name or not same_ranks:
         return False
     effort = effort_knobs(name)
@@ -291,14 +299,14 @@ def _start(launch: LaunchFigure) -> float:
 def value_of(launches: Sequence[LaunchFigure]) -> stats.Estimate:
     """Return the value of launches in base units: their median, or the share of their total time.
 
-    Where a record does not say what a launch's share is a share of, all launches count alike.
+    If a record does not state the total of a share, all launches have equal weight.
 
     Raises:
-        ValueError: no launches, or no record says when its launch started. Those of a store do.
+        ValueError: no launches, or no record states its start time. Stored records do.
     """
     begun = [begun for launch in launches if (begun := launch.point.process.begun)]
     if not begun:
-        raise ValueError("no record says when its launch started")
+        raise ValueError("no record states the start time of its launch")
     period = Period(min(begun), max(begun))
     if not launches[0].metric.is_share:
         return stats.median_over_launches([launch.value for launch in launches], period)
@@ -310,8 +318,7 @@ def value_of(launches: Sequence[LaunchFigure]) -> stats.Estimate:
 def mode_of(point: Point) -> str:
     """Return the mode: one, threads (of one rank), star (ranks that work alone) or all (ranks together).
 
-    Idle ranks do not count. `not stated`: an imported file does not state the number of ranks, or that of the threads
-    of its single rank.
+    Idle ranks do not count. `not stated`: an imported file does not state the ranks, or the threads of its single rank.
     """
     if point.working_ranks is None:
         return NOT_STATED
@@ -351,11 +358,11 @@ def _launch_figure(
     mismatches: tuple[str, ...],
 ) -> LaunchFigure:
     samples, value = measured.samples, measured.value
-    if not math.isfinite(value):  # a result that the kernel could not give
+    if not math.isfinite(value):  # a result that the kernel could not determine
         raise NoSamplesError(f"the value of a launch is {value:g}")
     lost = caveats_about_lost(point, metric, value, times)
     caveats = (*limited, *lost, *caveats_about_togetherness(measured.together))
-    # Samples give an interval for their median alone: a mean or a worst step has none within one launch.
+    # Samples give an interval only for their median; a mean or a maximum has none within one launch.
     interval = stats.Interval(value, value, value)
     if len(samples):
         correlation = stats.correlation_time(samples)
@@ -378,7 +385,7 @@ def figure(
 
     Args:
         points: one per launch of the cell.
-        mismatches: of each point, by its place.
+        mismatches: of each point, by index.
 
     Raises:
         KeyError: the workload has no such metric.

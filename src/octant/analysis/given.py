@@ -44,7 +44,7 @@ def mismatches(places: Sequence[RankPlace], point: Point, ranks: int) -> tuple[s
     found = []
     if point.ranks != ranks:
         found.append(
-            f"{ranks} ranks requested, MPI_COMM_WORLD has {point.ranks}: the launcher and the MPI library do not match; "
+            f"{ranks} ranks requested, MPI_COMM_WORLD has {point.ranks}: launcher and MPI library do not match; "
             "use the launcher of this library"
         )
     local: Counter[str] = Counter()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 BINS_A_DECADE = 4
 EDGES_S = tuple(10 ** (n / BINS_A_DECADE - 7) for n in range(7 * BINS_A_DECADE + 1))
-"""Of the stretches of length, from 0.1 µs to 1 s; what is shorter or longer is in the first or the last."""
+"""Bounds of the length intervals, from 0.1 µs to 1 s; shorter or longer ones are in the first or the last."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class LaneTime:
     rank: int
     thread: int
     whole_s: float
-    lost_s: tuple[float, ...]  # in interruptions of each stretch of length: one less than `EDGES_S`
+    lost_s: tuple[float, ...]  # by length interval: one less than `EDGES_S`
 
     @property
     def share(self) -> float:

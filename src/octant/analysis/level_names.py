@@ -1,11 +1,11 @@
 """Names of the plateaus of a ladder: the memory level of each, by cache sizes and values.
 
-A name is a claim that the curve supports. Plateaus never span the size of a cache: the curve is cut at every size that
-no source contradicts. Two levels keep their own names where the values change at their border by more than they vary
-within each of them; otherwise they share one name, such as `L2–L3`: the levels are not distinguishable.
+The curve must support each name. It is cut at every cache size that no source contradicts, so plateaus never span one.
+Two levels keep their own names if the values change at their border by more than they vary within each of them.
+Otherwise they share one name, such as `L2–L3`: the levels are not distinguishable.
 
-The last cache needs more evidence, because guests and partitions often get less of it than the system states: it has
-its own name only if an edge follows its plateau.
+The last cache requires more evidence, because guests and partitions often have less of it than the system states. It
+has its own name only if an edge follows its plateau.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 _NEAR = 2 / 3
 """A footprint above this fraction of a cache and below `CLEAR` times its size is near its capacity."""
 _STEP, _LAST_STEP = (1.05, 3), (1.1, 6)
-"""By what factor two levels must differ to be distinguishable, and by how many times their spread (half the range). The
-second pair is for the end of the last cache."""
+"""Factor, and multiple of their spread (half the range), by which distinguishable levels differ. The second pair is for
+the end of the last cache."""
 _HITS = 5
-"""Random accesses up to so many times the size of a cache hit it often enough to look like a level of their own."""
+"""Multiple of a cache size up to which random accesses hit it often enough to resemble a separate level."""
 _OCTAVE = 0.99 * math.log(2)
 _LAST_CACHES = (3, 4)
-"""Levels beyond which only memory follows. Beyond an L2, a system-level cache may follow that no system states."""
+"""Levels followed by memory. After an L2, an unstated system-level cache may follow."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class NamedPlateau(Plateau):
     """Plateau with its possible levels: one, several that are not distinguishable, or none."""
 
     levels: tuple[str, ...]  # "L1" … "L4" and "memory", the nearest first
-    name: str  # "L2", "L2–L3", "memory"; "beyond L2" or "to 12 MiB" where no size says which level it is
+    name: str  # "L2", "L2–L3", "memory"; "beyond L2" or "to 12 MiB" if no size identifies the level
 
 
 def named_plateaus(
@@ -61,9 +61,9 @@ class _Part:
     """Neighbouring even points between two sizes, or across a size between indistinguishable levels."""
 
     members: list[int]
-    low: int  # numbers of known caches, from 0; the number of known caches stands for what is beyond them
+    low: int  # indices of known caches, from 0; their number means beyond all of them
     high: int
-    first: bool  # no other part of its stretch comes before it
+    first: bool  # the first part of its stretch
     begins_clearly: bool = True
     ends_clearly: bool = True
     levels: list[int] = field(default_factory=list)
@@ -122,7 +122,7 @@ class _Namer:
         """Return the run, split in two if a step inside it shows an edge that no stated size explains.
 
         Args:
-            begin: bytes; below, hits in the cache before may make values rise.
+            begin: bytes, below which hits in the previous cache may make values rise.
         """
         found = []
         for cut in range(2, len(run) - 1):
@@ -198,8 +198,8 @@ class _Namer:
     def _faster_than_hits(self, members: Sequence[int], memory: float) -> list[bool]:
         """Return for each point whether it is faster than memory of this depth with hits in the cache before the last.
 
-        The hits of random accesses are the share of the footprint that this cache holds. They are taken to cost no
-        time, so that a point that is slower may still be in the last cache.
+        Random accesses hit this cache in the share of the footprint that it holds. Hits are assumed to take no time, so
+        that a slower point may still be in the last cache.
         """
         last = len(self.sizes) - 1
         within = self.sizes[last - 1] if last else 0
@@ -216,7 +216,7 @@ class _Namer:
         begin = self.points[part.members[0]][0]
         if self.outermost not in _LAST_CACHES or begin <= self.largest:
             return []
-        if self.largest > self.sizes[last]:  # a doubted size is the host's, which is the most that there can be
+        if self.largest > self.sizes[last]:  # a disputed size is the host's, an upper bound
             return [last + 1]
         is_memory = self._is_slower_than_cache(part, before) if self.stretches[last] else begin >= CLEAR * self.largest
         return [last + 1] if is_memory else [last, last + 1]

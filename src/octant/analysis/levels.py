@@ -1,6 +1,6 @@
 """Memory levels of a ladder over footprints: the only source of their names, values and edges in a run.
 
-Tiles, pictures, tables and the roofline take all of these from a `LevelCurve`.
+Tiles, pictures, tables and the roofline use a `LevelCurve`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from octant.record import Point
 
 BEYOND = 2
-"""A ladder says what caches hold only if it goes on to this multiple of what the system states."""
+"""Multiple of the stated cache size up to which a ladder must extend to show the capacity."""
 Verdict: TypeAlias = Literal["distinct", "shared", "unnamed", "unseen", "unknown"]
-"""What a ladder says of a cache: it has a plateau of its own; it shares one with another level; it may have one, but
-sources contradict its size; it has none; or too few footprints lie in it."""
+"""Evidence of a ladder for a cache: a plateau of its own; one shared with another level; one of disputed size; none; or
+too few footprints."""
 
 
 def stated_sizes(machine: Machine) -> dict[int, int]:
@@ -52,8 +52,8 @@ class LevelCurve:
     """Ladder of one metric, with its levels."""
 
     points: tuple[tuple[float, float], ...]  # (bytes, value), the bytes ascending
-    sizes: Mapping[int, int]  # bytes along the ladder that fit into the caches of each level, as stated
-    disputed: frozenset[int]  # levels of which no size is certain
+    sizes: Mapping[int, int]  # stated capacity of each level, in bytes along the ladder
+    disputed: frozenset[int]  # levels without a certain size
     plateaus: tuple[NamedPlateau, ...]
 
     def at(self, size: float) -> NamedPlateau | None:
@@ -94,7 +94,7 @@ def level_curve(at: Sequence[tuple[float, Figure]], machine: Machine) -> LevelCu
 def _sizes_along(at: Sequence[tuple[float, Figure]], machine: Machine) -> tuple[dict[int, int], frozenset[int]]:
     """Return the size of each level along a ladder, and the levels whose size varies or is disputed.
 
-    Several threads divide their footprint among them, and share caches; cores may differ in their caches.
+    Several threads divide their footprint and share caches; cores may have different caches.
     """
     seen: dict[tuple[object, ...], dict[int, int]] = {}
     for size, one in at:
@@ -126,12 +126,12 @@ def _footprint(figure: Figure, point: Point, machine: Machine) -> int | None:
 def cached_by_ladder(figures: Iterable[Figure], machine: Machine) -> int | None:
     """Return the capacity of the caches of all usable cores if ladders of one core show less than is stated.
 
-    That is the case if the last cache has no plateau of its own in any ladder, and the last plateau of a ladder of
-    times begins below its stated size and goes on to the end of a ladder that is well longer. Of several such ladders
-    the largest answer counts: the others were disturbed.
+    This requires that the last cache has no plateau of its own in any ladder, and that the last plateau of a ladder of
+    times begins below the stated size and extends to the end of a much longer ladder. Of several such ladders, the
+    largest result counts: the others were disturbed.
 
     Returns:
-        Bytes; `None` where no ladder of times is long enough, or the stated size is not contradicted.
+        Bytes; `None` if no ladder of times is long enough, or the stated size is not contradicted.
     """
     stated = stated_sizes(machine)
     last, cores = max(stated, default=0), len(usable_cores(machine))
@@ -154,7 +154,7 @@ def cached_by_ladder(figures: Iterable[Figure], machine: Machine) -> int | None:
 def _ladders(figures: Iterable[Figure]) -> list[list[tuple[float, Figure]]]:
     """Return (bytes, figure) pairs of each ladder of one hardware thread with large pages, ascending.
 
-    With base pages the reach of the TLB would pass for a level.
+    With base pages, the TLB reach would look like a level.
     """
     found: dict[tuple[object, ...], dict[float, Figure]] = {}
     for figure in figures:

@@ -23,20 +23,19 @@ if TYPE_CHECKING:
     from octant.record import Point, Samples, Taken
     from octant.record.sketch import Sketch
 
-DISAGREEING = 0.05  # two shares of lost time may differ by so much
+DISAGREEING = 0.05  # allowed difference of two shares of lost time
 OTHERS = 8
-"""Other tasks that a CPU of a program has at most, for the bound of its run-queue wait. The scheduler is fair."""
+"""Assumed maximum number of other tasks per CPU of a program, for the bound of its run-queue wait."""
 SLICE_S = 0.004
-"""For which one of them runs before the next: 3 ms by default since Linux 2.6.32, rounded up to a tick of 250 Hz."""
+"""Time slice of such a task: 3 ms by default since Linux 2.6.32, rounded up to a tick of 250 Hz."""
 
 
 def lost_time_of(point: Point) -> LostShares | None:
     """Return the lost time of the bursts of a measurement; `None` if it is not recorded.
 
-    Of lanes that work alone the CPU time that they lack counts, and the share is that of all lanes together. Of ranks
-    that work together the one that lost most counts: by the CPU time that it lacks where ranks use their CPU while they
-    wait for each other, else by run-queue wait or throttling, whichever is greater, as for threads of a library. A
-    quota's throttling is shared by the threads of all ranks in its group.
+    For lanes that work alone, missing CPU time counts, as a share over all lanes. For ranks that work together, the
+    rank that lost most counts: by missing CPU time if ranks poll while they wait, else by the greater of run-queue wait
+    and throttling. Throttling by a quota is shared by the threads of all ranks in its group.
     """
     ranks = timed_ranks(point)
     if ranks and is_program(point.workload):
@@ -60,9 +59,9 @@ def lost_time_of(point: Point) -> LostShares | None:
 def _lost_time_of_program(point: Point, ranks: Sequence[Taken]) -> LostShares | None:
     """Return the lost time of a user's program, whose whole run is one burst; `None` if it is not recorded.
 
-    A program may wait as it likes, so that CPU time that it lacks is no loss by itself. What its quota and the
-    hypervisor took is a share of the time of the threads that were seen busy; if none was seen, of one for each rank.
-    What it lost on the run queue is not measured, and no part of it: `queue_bound` has the most that it can be.
+    A program may wait, so missing CPU time is no loss by itself. Throttling and stolen time are shares of the time of
+    the busy threads, or of one thread per rank if none was detected. Run-queue wait is not measured and not included;
+    `queue_bound` returns an upper bound.
     """
     if not any(one.throttled_group or one.stolen_ns is not None for one in ranks):
         return None
@@ -85,18 +84,17 @@ def _lost_time_of_program(point: Point, ranks: Sequence[Taken]) -> LostShares | 
 def _threads_at_work(point: Point, ranks: Sequence[Taken]) -> int:
     """Return the busy threads of a program: at least one per rank, at most one per hardware thread."""
     cpus = {(given.host, cpu) for given in point.given for mask in given.thread_masks for cpu in mask}
-    seen = min(sum(len(given.cpus) for given in point.given), len(cpus))  # some may have run one after the other
+    seen = min(sum(len(given.cpus) for given in point.given), len(cpus))  # some may have run consecutively
     return max(len(ranks), seen)
 
 
 def queue_bound(point: Point) -> float | None:
     """Return an upper bound of the run-queue time of a program, as a share of its busy threads' time.
 
-    It is the least of four bounds: the share of its time in which any task waited for a CPU; the CPU time that its
-    threads lack; `OTHERS` times the CPU time that it used, since a fair scheduler gives as much to each task that wants
-    to run; and what its context switches explain: `OTHERS` slices for a thread that was preempted, one for a thread
-    that wakes up. A program that sleeps therefore has a small bound on a busy machine. `None` where the record lacks
-    pressure-stall information or CPU times, and of kernels.
+    It is the least of four bounds: the share of time in which any task waited for a CPU; the missing CPU time of its
+    threads; `OTHERS` times its CPU time, since a fair scheduler gives as much to each ready task; and its context
+    switches: `OTHERS` slices per preemption and one per wake-up. A program that sleeps therefore has a small bound on a
+    busy machine. `None` for kernels, and without recorded pressure-stall information or CPU times.
     """
     pressure, ranks = cpu_pressure(point), timed_ranks(point)
     known = {one.name: one.value for one in point.results if one.bound is None}
@@ -116,7 +114,7 @@ def cpu_pressure(point: Point) -> float | None:
     """Return the share of time in which at least one task of a program waited for a CPU; the greatest of ranks.
 
     It is the `some` line of the kernel's pressure-stall information, of the program's control group or of the system;
-    `None` where the record does not have it.
+    `None` if it is not recorded.
     """
     during = point.noise.get("during", {})
     stalled_s, elapsed_s = during.get("stalled_cpu_s"), during.get("time_s", 0.0)
@@ -128,8 +126,8 @@ def cpu_time_counts(point: Point) -> bool:
     ranks = timed_ranks(point)
     if not ranks or not all(one.cpu_ns for one in ranks):
         return False
-    nobody_waits = all(len(group) == 1 for group in point.groups or (tuple(range(known_count(point.ranks))),))
-    return point.pace == "chunks" or (not point.blocks and (nobody_waits or point.process.waits == "polls"))
+    no_rank_waits = all(len(group) == 1 for group in point.groups or (tuple(range(known_count(point.ranks))),))
+    return point.pace == "chunks" or (not point.blocks and (no_rank_waits or point.process.waits == "polls"))
 
 
 class Oversubscription(NamedTuple):
@@ -174,7 +172,7 @@ def _throttled_share(point: Point, ranks: Sequence[Taken], alone: bool, threads:
     """Return the throttled share of the time of threads under a quota: mean of lanes, else the greatest group.
 
     Args:
-        threads: of each rank; `None`: as many as its shape says.
+        threads: of each rank; `None`: as in its shape.
     """
     each = threads or known_count(point.threads)
     groups: dict[tuple[str, str], list[Taken]] = {}
@@ -183,7 +181,7 @@ def _throttled_share(point: Point, ranks: Sequence[Taken], alone: bool, threads:
         groups.setdefault((host, one.throttled_group), []).append(one)
     shares, members = [], []
     for (_, group), those in groups.items():
-        # Every rank reads the same file: the longest of these readings, over the time of all their threads.
+        # Every rank reads the same file: the greatest reading counts, over the time of all threads.
         time = float(np.mean([ns for one in those for ns in one.wall_ns])) * each * len(those)
         shares.append(min(1.0, max(one.throttled_ns for one in those) / time) if group else 0.0)
         members.append(len(those))
@@ -200,7 +198,7 @@ def _stolen_share(point: Point, taken: Taken) -> float:
 def sustained_share(metric: Metric, times: Sketch) -> float | None:
     """Return the sustained value as a share of the undisturbed one: median over mean time of all samples.
 
-    It multiplies a rate and divides a time. `None` where the metric is none of the step's median, or without samples.
+    It multiplies a rate and divides a time. `None` without samples, or if the metric is no median of step times.
 
     Args:
         times: of the samples of the step.
@@ -227,7 +225,7 @@ def caveats_about_lost(point: Point, metric: Metric, value: float, times: Sketch
         return _disagreement(value, lost)
     found = tuple(_with_both_values(one, metric, value, times) for one in caveats_about_lost_time(lost))
     found += () if any(one.kind == "lost time" for one in found) else queued
-    if point.share_cores:  # its own threads take the time from each other, as was asked
+    if point.share_cores:  # its own threads share hardware threads, as requested
         found = tuple(replace(one, grade=min(one.grade, Grade.LIMITED)) for one in found)
     return (*found, *_unexplained(point, metric, lost, times))
 
@@ -242,7 +240,7 @@ def _queue_caveat(point: Point, metric: Metric) -> tuple[Caveat, ...]:
 def _disagreement(share: float, lost: LostShares) -> tuple[Caveat, ...]:
     """Return the caveat that lost time in samples disagrees with the CPU clocks of the threads.
 
-    A slower clock and a busy sibling core lengthen samples, and take no CPU time.
+    A slower clock and a busy SMT sibling lengthen samples without taking CPU time.
     """
     if abs(share - lost.share) <= DISAGREEING:
         return ()
@@ -253,8 +251,8 @@ def _disagreement(share: float, lost: LostShares) -> tuple[Caveat, ...]:
 def _unexplained(point: Point, metric: Metric, lost: LostShares, times: Sketch) -> tuple[Caveat, ...]:
     """Return the caveat that samples took longer than the recorded lost time explains.
 
-    What one rank loses delays every other, so the losses of all ranks together explain the samples. The ranks must lack
-    as much of CPU time as is not explained, as far as the record has it: steps may take different times by themselves.
+    A loss of one rank delays all others, so the losses of all ranks together explain the samples. If CPU times are
+    recorded, as much of them must be missing as is not explained, since steps may differ in length by themselves.
     """
     sustained = sustained_share(metric, times)
     if cpu_time_counts(point) or point.blocks or not sustained:
@@ -291,7 +289,7 @@ def _idle_share(point: Point) -> float | None:
 def cpu_time_of_chunk(point: Point, samples: Samples) -> float | None:
     """Return the mean CPU time of a chunk in seconds, including the harness between samples.
 
-    `None` where the record does not hold the CPU time of lanes that work alone.
+    `None` if the CPU time of lanes that work alone is not recorded.
     """
     cpu_ns = {(one.rank, thread): ns for one in point.taken for thread, ns in enumerate(one.cpu_ns)}
     lanes = [

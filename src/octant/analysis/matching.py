@@ -1,9 +1,9 @@
 """Matching of the figures of two runs.
 
-Figures of the n-th asks of two runs that were measured in turn belong together: they may be of two programs. Of other
-runs, figures of the same cell belong together. What is left is matched by the quantity that was measured: then
-placement, pages, libraries or other means differ, which a comparison lists. Outputs of other tools tell fewer knobs
-and have problem sizes of their own, so that the rest of an imported run is matched by the knobs that both sides tell.
+In interleaved runs, figures of the n-th requests are paired, also if they are of two programs. In other runs, figures
+of the same cell are paired. The others are matched by the measured quantity; a comparison lists differences in
+placement, pages or libraries. Imported results have fewer knobs and other problem sizes, so they are matched by common
+knobs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from octant.store import StoredRun
 
 Defaults = Callable[[str], Mapping[str, str]]
-"""Of the knobs of a workload; asked where only one run knows a knob, which then counts as set so."""
+"""Function that returns the defaults of the knobs of a workload, for knobs that only one run has."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class _Row:
     identity: Identity
     metric: str = ""
     figure: Figure | None = None
-    couple: Hashable = None  # the request's number and the values of its knobs; `None`: it is of no couple of requests
+    couple: Hashable = None  # number of the request and values of its knobs; `None`: not paired
 
 
 Key: TypeAlias = Callable[[_Row], Hashable]
 Distance: TypeAlias = Callable[[_Row, _Row], "int | None"]
-"""In how many knobs two rows with the same key differ; `None`: they do not belong together."""
+"""Number of knobs in which two rows with the same key differ; `None`: they do not match."""
 
 
 def matched(
@@ -47,7 +47,7 @@ def matched(
     """Return the paired figures of two runs, those of `before` first; `None` if the other run has no such figure.
 
     Args:
-        curves: points of curves take part too. A point that also lies in the table counts as that row.
+        curves: include points of curves. A point that is also in the table counts as that row.
     """
     shown = [_shown_figures(side, curves) for side in (before, after)]
     if before.run.imported or after.run.imported:
@@ -113,8 +113,8 @@ def _shown_figures(summary: Summary, curves: bool) -> list[Figure]:
 def _with_metrics_of(summary: Summary, own: Sequence[Figure], others: Sequence[Figure]) -> list[Figure]:
     """Return the figures in the metrics that the other run has of their workload.
 
-    Another tool may state a quantity of its own, which is one of several metrics here, or of ranks that work alone the
-    value of one of them.
+    Another tool may state a quantity that is one of several metrics here, or the value of one rank of ranks that work
+    alone.
     """
     wanted: dict[tuple[str, bool], set[str]] = {}
     for one in others:
@@ -202,11 +202,11 @@ def _differing(some: Named, others: Named) -> int:
 def _differing_as_told(one: Identity, other: Identity, machine: Machine) -> int | None:
     """Return in how many knobs two results differ; `None` if a knob that both state differs in substance.
 
-    The number of threads of a rank counts as such a knob. That of ranks does not: results of an unknown number of ranks
-    belong to none of a known number.
+    The number of threads of a rank counts as such a knob. The number of ranks does not: results with an unknown number
+    match none with a known number.
 
     Args:
-        machine: that one of them was measured on.
+        machine: on which one of them was measured.
     """
     threads = {one.size.threads, other.size.threads}
     if len(threads) > 1 and None not in threads:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
 
 LONGEST = 32
-"""Characters of a short name."""
+"""Maximum length of a short name."""
 _WORDS = {
     ("pages", "thp"): "huge pages",
     ("pages", "try-thp"): "huge pages if granted",
@@ -27,10 +27,10 @@ _WORDS = {
     ("buffers", "hot"): "hot buffers",
     ("buffers", "rotating"): "new buffers",
 }
-"""Values of knobs that read better in other words than `value name`."""
-_BARE = frozenset({"element", "kernel"})  # the value says what it is
+"""Texts of knob values that are clearer than `value name`."""
+_BARE = frozenset({"element", "kernel"})  # the value is clear without the name
 _SWITCHES = frozenset({"on", "off", "yes", "no", "true", "false", "none"})
-"""Words that do not say what they are a value of."""
+"""Values that are unclear without the name of the knob."""
 _CORES = re.compile(r"\bcores?\b")
 _PLACES = {"one": "core", "threads": "thread", "star": "copy", "all": "rank"}
 
@@ -38,10 +38,10 @@ _PLACES = {"one": "core", "threads": "thread", "star": "copy", "all": "rank"}
 def short_name(figure: Figure, with_place: bool = True) -> str:
     """Return the subject, the varied knob values and the number of cores, in at most 32 characters.
 
-    The metric stands last where it is not the headline of its workload.
+    The metric is last if it is not the headline of its workload.
 
     Args:
-        with_place: whether it says on how many cores; pictures of one layout say that in their title.
+        with_place: include the number of cores; pictures of one layout state it in their title.
     """
     knobs = _swept(figure)
     what, where = _what(figure, whole=True), _nonempty(place_text(figure)) * with_place
@@ -49,10 +49,10 @@ def short_name(figure: Figure, with_place: bool = True) -> str:
     metric = [figure.metric.name] * (figure.metric is not figure.workload.metrics[0])
     long = [what, *(knob_of(figure, name) for name in knobs), *where, *link, *metric]
     name = ", ".join(long)
-    if len(name) > LONGEST and is_program(figure.workload.name):  # its name is what is least missed
+    if len(name) > LONGEST and is_program(figure.workload.name):  # its name is the least important part
         most = max(LONGEST - len(", ".join(long[1:])) - 2, 8)
         name = ", ".join([_cut(what, most), *long[1:]])
-    elif len(name) > LONGEST:  # then values stand alone: what they are of, the details say
+    elif len(name) > LONGEST:  # then values only; the details name the knobs
         what = _what(figure)
         rest = [
             *(knob_text(name, value, bare=True) for name, value in knobs.items()),
@@ -102,7 +102,7 @@ def _cut(text: str, most: int) -> str:
 
 def _what(figure: Figure, whole: bool = False) -> str:
     """Return the label of the request without its cores; not `whole`: up to the first comma."""
-    if is_program(figure.workload.name):  # the name of a file, as it is spelled
+    if is_program(figure.workload.name):  # the name of a file, unchanged
         return figure.show.short or figure.label
     parts = [part for part in figure.label.split(", ") if not _CORES.search(part)]
     words = figure.show.short or ", ".join(parts if whole else parts[:1]) or figure.workload.name.rpartition("/")[2]
@@ -117,8 +117,8 @@ def picture_title(figures: Sequence[Figure], rest: str) -> str:
 def place_text(figure: Figure) -> str:
     """Return the number of workers: `1 core`, `2 threads`, `4 copies`, `2 ranks`, `120 pairs`.
 
-    Of a value of one of them `each of 4`. If an imported file does not state them `ranks not stated`. Of a user's
-    program its ranks and, where it was given a number, its threads; nothing is known of the cores that one rank uses.
+    A value of one of them is `each of 4`. If an imported file does not state them, `ranks not stated`. A user's program
+    has ranks and, if requested, threads; the cores that one rank uses are not known.
     """
     point = figure.point
     if is_program(figure.workload.name):
@@ -140,7 +140,7 @@ def knob_text(name: str, value: str, bare: bool = False) -> str:
     """Return the value of a knob in words: `huge pages`, `128 KiB`, `n 256`, `streaming stores`, `double`.
 
     Args:
-        bare: as short as it is understood: `streaming`, `256`.
+        bare: value without name: `streaming`, `256`.
     """
     known = _WORDS.get((name, value))
     if known:
@@ -156,7 +156,7 @@ def knob_text(name: str, value: str, bare: bool = False) -> str:
 def knob_of(figure: Figure, name: str) -> str:
     """Return the value of a knob of a figure in words.
 
-    Of a user's program, whose knobs are its user's: `n 4`, `flag on`, and a word that explains itself alone, `static`.
+    Knobs of a user's program: `n 4`, `flag on`, and words that are clear without the name, `static`.
     """
     value = figure.knobs.get(name, "")
     if not is_program(figure.workload.name):

@@ -1,7 +1,7 @@
 """Resources of a user's program: usable hardware threads, busy threads, memory by node and page size.
 
-The facts are those that the guards of its ranks read back (`Given` of the record). A thread that used less than a
-twentieth of the CPU time of the busiest one is not in them.
+The guards of its ranks read these facts back. They exclude threads that used less than a twentieth of the CPU time of
+the busiest one.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class RankOccupancy:
 
     host: str
     cpus: frozenset[int]  # hardware threads that it may use
-    threads: int  # busy ones; 0: it ended before anything looked at it
+    threads: int  # busy threads; 0: it ended before it was examined
     masks: tuple[frozenset[int], ...]  # of these threads
-    bytes_on_node: Mapping[str, int]  # private memory by NUMA domain when it was most; empty: not known
+    bytes_on_node: Mapping[str, int]  # maximum private memory by NUMA domain; empty: not known
     resident_bytes: int  # the same, all domains together
-    huge_bytes: int  # of it on huge pages
+    huge_bytes: int  # part of it on huge pages
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,6 @@ def _of_rank(given: Given) -> RankOccupancy:
 
 
 def most_occupied(points: Sequence[Point]) -> Occupancy | None:
-    """Return the occupancy of the launch in which most threads were seen, then most memory: looks may come too late."""
+    """Return the occupancy of the launch in which most threads were seen, then most memory."""
     found = [one for point in points if (one := occupancy(point))]
     return max(found, key=lambda one: (one.threads, one.resident_bytes), default=None)

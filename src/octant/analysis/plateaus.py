@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 EVEN = 1.3
 """All values of a plateau lie within this factor of their median."""
 LEAST_POINTS = 3
-"""Fewer even neighbours are no plateau."""
+"""Minimum number of points of a plateau."""
 APART = 1.1
-"""Curves of two page sizes that differ by more than this factor differ."""
+"""Factor above which curves of two page sizes differ."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Plateau:
     """Neighbouring points of even values."""
 
     first: float  # bytes
-    last: float  # bytes: of the last point that belongs to it
-    beyond: float | None  # bytes: of the next point; its edge lies between. `None`: the curve ends on it
+    last: float  # bytes of its last point
+    beyond: float | None  # bytes of the next point, beyond its edge; `None`: the curve ends on it
     value: float  # the median
 
 
@@ -42,9 +42,9 @@ def plateaus(points: Sequence[tuple[float, float]]) -> tuple[Plateau, ...]:
 def even_runs(values: Sequence[float]) -> list[list[int]]:
     """Return the positions of neighbouring values that are even, in ascending order.
 
-    Each run is grown from the most even neighbours that are left, to the side whose next value is nearer, while all
-    values stay within `EVEN` of their median; a single value that stands out is stepped over where the next one is even
-    again. Runs that touch and whose values are even together are one.
+    Each run grows from the most even remaining neighbours to the side with the nearer next value, while all values are
+    within `EVEN` of their median. A single outlier is skipped if the next value is even again. Adjacent runs whose
+    values are even together are joined.
 
     Args:
         values: all positive.
@@ -112,8 +112,8 @@ def reach(ratios: Sequence[tuple[float, float]]) -> float | None:
         ratios: (bytes, time with small pages over time with large ones), the bytes ascending.
 
     Returns:
-        Bytes; `None` where fewer than two sizes are left, and where the curves were apart before and met again (over
-        two neighbouring sizes: a single one may be disturbed).
+        Bytes; `None` if fewer than two sizes remain, or if the curves differed before at two neighbouring sizes and met
+        again (a single size may be disturbed).
     """
     apart = [ratio > APART for _, ratio in ratios]
     together = max((i for i, one in enumerate(apart) if not one), default=-1)

@@ -20,7 +20,7 @@ def caveats_by_probes(run: StoredRun, known: Mapping[str, Workload]) -> tuple[Ca
     """Return the caveats of the probes that hold for all figures of a run.
 
     Raises:
-        RecordError: the samples of a look cannot be read.
+        RecordError: the samples of a probe cannot be read.
     """
     found = []
     for workload in known.values():

@@ -23,12 +23,12 @@ WALL, USER, SYSTEM, MEMORY = "wall time", "user time", "system time", "memory"
 MINOR_FAULTS, MAJOR_FAULTS = "minor page faults", "major page faults"
 WAITS, PREEMPTIONS = "voluntary context switches", "involuntary context switches"
 OF_THE_SYSTEM = frozenset({MINOR_FAULTS, MAJOR_FAULTS, WAITS, PREEMPTIONS})
-"""Counters that tables for people leave to the details of a figure."""
+"""Counters that are shown only in the details of a figure."""
 _ALWAYS = (
-    (WALL, "s", "of the whole command line, the launcher included"),
+    (WALL, "s", "of the whole command line, including the launcher"),
     (USER, "s", "of all processes"),
     (SYSTEM, "s", "of all processes"),
-    (MEMORY, "B", "the most that one process had resident"),
+    (MEMORY, "B", "largest resident set of one process"),
     (MINOR_FAULTS, "1", "of all processes"),
     (MAJOR_FAULTS, "1", "of all processes"),
     (WAITS, "1", "of all processes"),
@@ -41,7 +41,7 @@ _RANK_TIMES = (f"reading/{USER}", f"reading/{SYSTEM}")
 def program_workload(request: Request, points: Sequence[Point]) -> Workload:
     """Return the workload of a program; its headline is the first requested value, else the wall time.
 
-    It bounds nothing and has no limit.
+    It provides no limit and has none.
 
     Args:
         ask: with a command line.
@@ -50,7 +50,7 @@ def program_workload(request: Request, points: Sequence[Point]) -> Workload:
     subject = request.subject
     units_of = {one.name: one.unit for point in points for one in point.results if one.bound is None}
     metrics = [
-        Metric(value.name, value.unit, value.better, result(value.name), note="as the program states it")
+        Metric(value.name, value.unit, value.better, result(value.name), note="as stated by the program")
         for value in subject.values
     ]
     known = [one for one in _ALWAYS if one[0] in units_of]
@@ -61,7 +61,7 @@ def program_workload(request: Request, points: Sequence[Point]) -> Workload:
     named = {metric.name for metric in metrics}
     further = [(name, unit) for name, unit in units_of.items() if name not in named]
     metrics += [Metric(name, unit, "lower", result(name), of_system=True) for name, unit in further]
-    each_once = {metric.name: metric for metric in reversed(metrics)}  # a value hides what is always measured
+    each_once = {metric.name: metric for metric in reversed(metrics)}  # a value overrides a metric of every program
     ordered = tuple(each_once[name] for name in dict.fromkeys(metric.name for metric in metrics))
     name = subject.name.partition("/")[2]
     return Workload(f"The program {name}", ordered, {}, subject.name, pictures=_pictures(request, points))
@@ -109,11 +109,11 @@ def cores_used(point: Point) -> float:
     """Return CPU time over wall time: the average number of busy hardware threads.
 
     Raises:
-        LookupError: the point lacks one of the times, or took no time.
+        LookupError: a time is missing, or the wall time is 0.
     """
     wall_s = named(point, WALL)
     if not wall_s > 0:
-        raise LookupError("the program took no time")
+        raise LookupError("the program has no wall time")
     return (named(point, USER) + named(point, SYSTEM)) / wall_s
 
 
@@ -125,7 +125,7 @@ def utilisation(point: Point) -> float:
     """
     occupied = occupancy(point)
     if occupied is None:
-        raise LookupError("the hardware threads that it may use are not known")
+        raise LookupError("the hardware threads of the program are not known")
     return cores_used(point) / len(occupied.hardware_threads)
 
 
@@ -152,7 +152,7 @@ def _imbalance(_point: Point, samples: Samples) -> float:
     times = list(cpu_time_of_ranks(samples).values())
     mean = float(np.mean(times)) if times else 0.0
     if len(times) < 2 or not mean:
-        raise LookupError("no CPU time of several ranks")
+        raise LookupError("CPU times of several ranks are not recorded")
     return max(times) / mean - 1
 
 

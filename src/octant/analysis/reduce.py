@@ -1,7 +1,7 @@
 """Reduction of samples to the value of one launch; the only place that evaluates metrics.
 
-The samples of a point have three axes: steps, ranks (or the lanes of ranks) and groups. A metric removes them one by
-one, in the order in which it names them; what is there before the last one is removed is the launch's distribution.
+The samples of a measurement have three axes: steps, ranks (or the lanes of ranks) and groups. A metric reduces them one
+by one in its own order. The values before the last reduction are the distribution of the launch.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = "NDArray[np.float64]"
 Cells: TypeAlias = "dict[tuple[int | None, int | None], Array]"  # (group, rank or lane) -> samples, or one number
 
-SKETCHED = 10_000  # values that stand for the samples of a record that kept a sketch of them
+SKETCHED = 10_000  # values drawn from the sketch of a record without samples
 _HOW: dict[How, Callable[..., Array]] = {
     "mean": np.mean,
     "median": np.median,
@@ -61,20 +61,22 @@ class LaunchMeasurement:
     """Value of one launch, its samples in time order, and the value of each group."""
 
     value: float
-    samples: Array  # base units; before the last reduction; none behind a result or a function of the whole point
+    samples: Array  # base units, before the last reduction; none for results and functions of the whole point
     by_group: tuple[float, ...] = ()  # where the metric does not reduce groups
-    together: float = 1.0  # share of the time in which all lanes or groups were at work at once
-    is_median: bool = True  # the value is the samples' median, whose interval they give
-    whole_s: float | None = None  # of a share of time: what it is a share of
-    lanes: tuple[LaneTime, ...] = ()  # what each of them lost, where interruptions are measured
-    by_pair: Mapping[tuple[int, int], float] = field(default_factory=dict)  # of hardware threads, where pairs are
+    together: float = 1.0  # share of the time in which all lanes or groups were busy
+    is_median: bool = True  # the value is the median of the samples, so they give its interval
+    whole_s: float | None = None  # of a share of time: the total
+    lanes: tuple[LaneTime, ...] = ()  # lost time of each lane, if interruptions are measured
+    by_pair: Mapping[tuple[int, int], float] = field(
+        default_factory=dict
+    )  # values by pair of hardware threads, if pairs are measured
 
 
 def measure(metric: Metric, point: Point, samples: Samples) -> LaunchMeasurement:
     """Return the value of a metric in one launch.
 
     Raises:
-        NoSamplesError: the point has neither the series nor a result of the metric's name.
+        NoSamplesError: the point has neither the series nor a result with the metric's name.
     """
     try:
         return _value(metric.value, point, samples)
@@ -104,7 +106,7 @@ def _value(value: Value, point: Point, samples: Samples) -> LaunchMeasurement:
     if isinstance(value, Interrupted):
         lanes = tuple(lane_time(lane) for lane in _call(value.function, point, samples) if lane.whole_ns > 0)
         if not lanes:
-            raise NoSamplesError("the record does not hold what it is made of")
+            raise NoSamplesError("the record lacks the data of this metric")
         return LaunchMeasurement(
             lost_share(lanes), np.empty(0), whole_s=sum(lane.whole_s for lane in lanes), lanes=lanes
         )
@@ -121,14 +123,14 @@ def _call(function: Callable[..., _Result], *given: object) -> _Result:
     """Call a function of a workload.
 
     Raises:
-        NoSamplesError: the point is of another version, or of a file that was changed, and lacks what it needs.
+        NoSamplesError: the record is of another version or was changed, and lacks required data.
     """
     try:
         return function(*given)
     except NoSamplesError:
         raise
     except (LookupError, ValueError, ArithmeticError) as error:
-        raise NoSamplesError(f"the record does not hold what it is made of ({error})") from error
+        raise NoSamplesError(f"the record lacks the data of this metric ({error})") from error
 
 
 def _of_function(value: Custom | OfPairs, point: Point, samples: Samples) -> LaunchMeasurement:
@@ -137,7 +139,7 @@ def _of_function(value: Custom | OfPairs, point: Point, samples: Samples) -> Lau
     if isinstance(value, OfPairs) and isinstance(found, Mapping) and found:
         return LaunchMeasurement(float(_HOW[value.how](list(found.values()))), np.empty(0), by_pair=found)
     if isinstance(found, Mapping) or not math.isfinite(found):
-        raise NoSamplesError("the record does not hold what it is made of")
+        raise NoSamplesError("the record lacks the data of this metric")
     return _of_groups(np.asarray([found]))
 
 
@@ -155,7 +157,7 @@ def _seconds(value: Seconds, point: Point, samples: Samples) -> LaunchMeasuremen
     def scaled(cells: Cells) -> Cells:
         found = {key: array * scales[group] for key, array in cells.items() if (group := key[0] or 0) in scales}
         if not found:
-            raise NoSamplesError("no group with samples has work")
+            raise NoSamplesError("no group has both samples and counts")
         return found
 
     if value.over is None and point.pace == "chunks":
@@ -176,7 +178,7 @@ def _seconds(value: Seconds, point: Point, samples: Samples) -> LaunchMeasuremen
 def _rate(value: Rate, point: Point, samples: Samples) -> LaunchMeasurement:
     role = point.first_role if value.role is None else value.role
     if not any(name in work.counts for work in point.work_of(value.role) for name in value.counts):
-        raise NoSamplesError(f"nothing is counted as {' or '.join(value.counts)}")
+        raise NoSamplesError(f"there is no count {' or '.join(value.counts)}")
     if point.pace == "chunks":
         counts = _counts_of_lanes(point, value.counts, role)
         lanes = [series for series in samples.series if series.head.name == value.of and series.head.role == role]
@@ -193,7 +195,7 @@ def _rate(value: Rate, point: Point, samples: Samples) -> LaunchMeasurement:
         done_once = sum(work.counts.get(name, 0) for name in value.counts)
         by_group[work.group] = by_group.get(work.group, 0.0) + done_once * point.batch_of(work.group, role)
     if not any(name in work.counts for work in point.work_of(value.role) for name in value.counts):
-        raise NoSamplesError(f"nothing is counted as {' or '.join(value.counts)}")
+        raise NoSamplesError(f"there is no count {' or '.join(value.counts)}")
     over = (ranks("max"), groups("sum"), steps("median")) if value.over is None else value.over
 
     def of_times(group: int | None, ns: Array) -> Array:
@@ -212,11 +214,11 @@ def _share(value: Share, point: Point, samples: Samples) -> LaunchMeasurement:
     sums, totals, per_step = [], [], []
     other = next((h for h in point.heads if h.name in (value.of, value.to) and h.unit != "ns"), None)
     if other or (value.of.startswith("reading/") and samples.reduced):
-        why = f"{other.name} is in {other.unit}, not in ns" if other else f"not all of {value.of} is kept"
+        why = f"{other.name} is in {other.unit}, not in ns" if other else f"the record keeps only a part of {value.of}"
         raise NoSamplesError(f"there is no share of {value.to} ({why})")
     for name in (value.of, value.to):
         kept = [total for part in _reduced_parts(samples, name, role) for total in part.ranks]
-        if kept:  # as a mean: a phase has no samples where marks were off, the step has all
+        if kept:  # as a mean: a phase has no samples while marks were off, the step has all
             totals.append(float(sum(total.sum_ns for total in kept)))
             sums.append(totals[-1] / max(1, sum(total.count for total in kept)))
             continue
@@ -256,7 +258,7 @@ def _scales(value: Seconds, point: Point, role: str) -> dict[int, float]:
             each = done / (sum(work.lanes for work in works) if point.pace == "chunks" else 1) if value.per else 1.0
             found[group] = 1e-9 / (each * point.batch_of(group, role))
     if not found:
-        raise NoSamplesError(f"nothing is counted as {' or '.join(value.per)}")
+        raise NoSamplesError(f"there is no count {' or '.join(value.per)}")
     return found
 
 
@@ -278,7 +280,7 @@ def _counts_of_lanes(point: Point, names: Sequence[str], role: str) -> dict[tupl
         listed = point.groups[work.group] if work.group < len(point.groups) else sorted(of_group)
         members = [rank for rank in listed if rank in of_group]
         if any(len(work.by_rank[name]) < len(members) for name in names if name in work.by_rank):
-            raise NoSamplesError("the counts by rank are not of all ranks")
+            raise NoSamplesError("the counts by rank do not cover all ranks")
         for place, rank in enumerate(members):
             threads = len(of_group[rank])
             each = sum(
@@ -300,8 +302,8 @@ def _off(point: Point, group: int, count: int) -> NDArray[np.bool_]:
 def _steady(name: str, group: int, count: int, point: Point, marked: bool = False) -> NDArray[np.bool_]:
     """Return which of a series' `count` samples are in the steady state.
 
-    If marks were off at times, these are the samples of the step without marks, or with `marked` those with phase marks,
-    to which the share of a phase refers.
+    If marks were off at times, these are the samples of the step without marks, or with `marked` those with marks, to
+    which the share of a phase refers.
     """
     numbers, wanted, skipped = np.arange(count), np.ones(count, dtype=bool), point.warmup
     if name.startswith("phase/"):
@@ -461,7 +463,7 @@ def _reduce(
         state = _transform(state, waiting)
     left = np.asarray([float(np.median(array)) for array in state.values()])
     by_group = tuple(map(float, left)) if len(left) > 1 else ()
-    if not over or over[-1].axis != "steps":  # what is left of every rank or group is no series in time
+    if not over or over[-1].axis != "steps":  # the values of ranks or groups are no time series
         return LaunchMeasurement(float(np.median(left)), np.empty(0), by_group)
     return LaunchMeasurement(
         float(np.median(left)), before, by_group, is_median=over[-1].how == "median" and not by_group
@@ -499,7 +501,7 @@ def _kept_cells(
     The slowest rank's time of each step is cut like samples; sums, extremes and sketches are of all samples.
 
     Raises:
-        NoSamplesError: an order of reductions that needs every sample of every rank.
+        NoSamplesError: the order of reductions needs every sample of every rank.
     """
     cells: Cells = {}
     first, *rest = over
@@ -514,7 +516,7 @@ def _kept_cells(
             for total in part.ranks:
                 cells[(part.group, total.rank)] = np.asarray(_OF_TOTAL[first.how](total))
     else:
-        raise NoSamplesError(f"the record is too large to keep what {first.how} over {first.axis} needs")
+        raise NoSamplesError(f"the record keeps no samples for the {first.how} over {first.axis}")
     return dict(sorted(cells.items(), key=lambda cell: cell[0][0] or 0)), rest
 
 
@@ -523,11 +525,11 @@ def _slowest(part: Reduced, point: Point) -> Array:
     if part.slowest_ns is not None:
         return part.slowest_ns[_steady(part.name, part.group, len(part.slowest_ns), point)]
     if part.slowest is None:
-        raise NoSamplesError(f"the record keeps no slowest times of {part.name}")
+        raise NoSamplesError(f"the record does not keep the slowest times of {part.name}")
     drawn = part.slowest.sample(SKETCHED)
     if len(drawn):
         drawn[-1] = max((ns for _, _, ns in part.worst), default=drawn[-1])
-    shuffled: Array = np.random.default_rng(0).permutation(drawn)  # else the order would pass for a drift
+    shuffled: Array = np.random.default_rng(0).permutation(drawn)  # the sorted order would look like drift
     return shuffled
 
 
@@ -535,7 +537,7 @@ def _slowest_undisturbed(part: Reduced, point: Point, worst: bool) -> Array:
     """Return `_slowest` of steps during which no rank was switched out; of a sketch only if `worst`.
 
     Raises:
-        NoSamplesError: there is none, or it is not kept.
+        NoSamplesError: there is none, or it is not recorded.
     """
     lost = np.asarray(sorted(part.preempted), dtype=np.int64)
     if part.slowest_ns is not None:
@@ -544,5 +546,5 @@ def _slowest_undisturbed(part: Reduced, point: Point, worst: bool) -> Array:
     else:
         kept = np.asarray([float(ns) for step, _, ns in part.worst if worst and step not in part.preempted])
     if not len(kept):
-        raise NoSamplesError(f"the record keeps no undisturbed {part.name}")
+        raise NoSamplesError(f"the record does not contain an undisturbed {part.name}")
     return kept

@@ -1,7 +1,7 @@
 """Rooflines: upper bounds of kernels by arithmetic intensity (Williams, Waterman, Patterson 2009).
 
-Each layout of hardware threads has its own: slanted roofs by what the run's best loop moved in each level, flat roofs
-by its multiply-adds in each precision. All are the limits of the table.
+Each layout of hardware threads has its own roofs: slanted ones from the best traffic of the run in each level, flat
+ones from multiply-adds in each precision. They equal the limits of the table.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from octant.record import Point
 
 ABOVE = 1.03
-"""A share of a roof beyond which units, counting or clock are in doubt."""
+"""Share of a roof beyond which units, counting or clock are questionable."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class Extent:
     """Level with a roof of its own, or several with a common one that a ladder does not distinguish."""
 
     levels: tuple[Level, ...]  # the nearest first
-    last: float = math.inf  # bytes: beyond this footprint, a ladder shows that data are no longer there
+    last: float = math.inf  # bytes, up to which a ladder shows data in these levels
 
 
 ALONE = tuple(Extent((level,)) for level in LEVELS)
-"""Every level by itself, as stated sizes tell them apart."""
+"""Every level separately, by stated sizes."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Flat:
 
     name: str  # double, single, scalar
     flops_per_s: float
-    cell: Hashable  # of the figure that reached it; "" where it is twice double's
+    cell: Hashable  # of the figure that reached it; "": it is twice double's
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Roofs:
     def ridge(self) -> float:
         """The least intensity, in flop/B of memory traffic, at which double precision can be kept busy."""
         memory, double = self.slope(MEMORY), self.flat("double")
-        assert memory is not None  # noqa: S101 - `roofs` makes none without
+        assert memory is not None  # noqa: S101 - guaranteed by `roofs`
         assert double is not None  # noqa: S101 - likewise
         return double.flops_per_s / memory.bytes_per_s
 
@@ -90,14 +90,14 @@ class Kernel:
     """Figure under its roofs."""
 
     figure: Figure
-    level: Level | None  # where its data lie by stated sizes and by the ladder; `None`: between levels, or not known
-    intensity: float  # flop/B of the traffic that its level sees
+    level: Level | None  # of its data by stated sizes and the ladder; `None`: between levels, or not known
+    intensity: float  # flop/B of the traffic of its level
     rate: float  # flop/s
     low: float
     high: float
-    roof: float | None  # flop/s at most, by its level and precision; `None` where neither binds for certain
+    roof: float | None  # maximum flop/s by level and precision; `None`: not certain
     roof_name: str  # "memory", "L1", "double"
-    is_limit: bool  # it made this roof
+    is_limit: bool  # it provides this roof
 
     @property
     def share(self) -> float | None:
@@ -138,7 +138,7 @@ def layouts(
 ) -> list[tuple[Roofs, list[Figure]]]:
     """Return the figures that count flops and bytes by layout of hardware threads, few threads first.
 
-    Those without roofs are left out.
+    Those without roofs are skipped.
 
     Args:
         extents: the levels that have roofs on such hardware threads.
@@ -180,7 +180,7 @@ def kernel(over: Roofs, figure: Figure, machine: Machine) -> Kernel | None:
 def _roof(over: Roofs, level: Level | None, element: str, per_byte: float) -> tuple[float | None, str, Hashable]:
     """Return the maximum flop/s, its cause, and the cell that reached it.
 
-    Right of the ridge of memory arithmetic bounds in every level; left of it a level that is not known sets nothing.
+    Right of the memory ridge, arithmetic is the bound in every level; left of it, an unknown level gives no bound.
     """
     flat, memory, slope = over.flat(element), over.slope(MEMORY), over.slope(level) if level else None
     if flat is None or memory is None:
@@ -202,7 +202,7 @@ def element_of(point: Point) -> str:
 def intensity(point: Point, level: Level | None = None) -> float | None:
     """Return the flop/B of a kernel's own counts; `None` if it moves or computes nothing.
 
-    Lines that are read before they are written count, but not in the first cache, which holds them already.
+    Write-allocate traffic counts, except in the first cache, which holds these lines already.
     """
     allocated = () if level == LEVELS[0] else ("bytes_allocated",)
     moved = point.count("bytes_read", "bytes_written", *allocated)

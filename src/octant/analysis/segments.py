@@ -2,9 +2,9 @@
 
     t(s) = a + sum over segments of g · (how many of the s bytes lie in it) + sum over steps of d · [s >= border]
 
-with all coefficients at least 0: time never falls, and is continuous but for steps. For given borders that is one
-non-negative least-squares problem in relative errors; borders are moved greedily while the criterion
-n ln(mean r² + noise²) + k ln n falls. METHOD.md has the choices.
+with all coefficients at least 0: time never falls, and is continuous except at steps. For given borders this is a
+non-negative least-squares problem in relative errors. Borders are moved greedily while the criterion
+n ln(mean r² + noise²) + k ln n falls. METHOD.md gives the reasons.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEAST_LENGTHS = 3
-"""Of a curve; two would fit any line."""
+"""Minimum number of lengths of a curve; two would fit any line."""
 LEAST_IN_SEGMENT = 2
 SHORTEST_BORDER = 8.0
-"""Bytes: no border lies at or below a word."""
+"""Bytes of a word; borders are above it."""
 MOST_BORDERS = 6
 LEAST_NOISE = 0.01
-"""Relative standard deviation of a point of which nothing is known: errors far below it justify no border."""
+"""Least relative standard deviation of a point; much smaller errors do not justify a border."""
 TRUSTED = 0.25
-"""A segment with a worse error at any length describes another curve."""
+"""Largest relative error at any length of a segment that represents the curve."""
 MOST_LENGTHS = 64
-"""Of more lengths so many are used, evenly chosen: the search takes time with their square."""
+"""Maximum number of lengths, evenly chosen; the search time grows with its square."""
 MOST_ROUNDS = 40
-"""Changes of borders after the first search; reached by no curve that was seen."""
+"""Maximum number of changes after the first search, which no known curve reaches."""
 
 Kind = Literal["step", "knee"]
 _COST: dict[Kind, int] = {"knee": 2, "step": 3}
-"""Parameters of a border: its place, the slope behind it, and of a step its height."""
+"""Parameters of a border: its position, the slope after it, and the height of a step."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class Segment:
     at_first_s: float  # the model's time of its first length
     seconds_per_byte: float  # 1 / B
     error: float  # the largest of |model - measured| / measured
-    kind: Kind | None = None  # of the border where it begins; `None`: the first one
-    border: float = 0.0  # bytes from which on it holds: a length of this curve or, of a step, of another one
-    step_s: float = 0.0  # by which time jumps there
-    cause: str = ""  # "L2", "protocol"; "": the curve alone does not tell
+    kind: Kind | None = None  # of the border at its beginning; `None`: the first segment
+    border: float = 0.0  # bytes from which it holds: a length of this curve or, for a step, of another one
+    step_s: float = 0.0  # height of the step
+    cause: str = ""  # "L2", "protocol"; "": not known
 
     def seconds(self, length: float) -> float:
         """Return the time of a message of so many bytes."""
@@ -86,11 +86,11 @@ def segments(points: Iterable[tuple[float, float]], noise: float = LEAST_NOISE) 
 
     Args:
         points: (bytes, seconds above 0), each length once, in any order.
-        noise: relative standard deviation of one point, as its launches show it; at least 1 %, which straight lines
-            miss the times of an undisturbed library by.
+        noise: relative standard deviation of one point from its launches; at least 1 %, the deviation of undisturbed
+            libraries from straight lines.
 
     Returns:
-        None for fewer than three lengths.
+        Empty for fewer than three lengths.
     """
     curve = _Curve.of(points, noise)
     return curve.described(_searched([curve])[0]) if curve else ()
@@ -103,15 +103,15 @@ def hot_and_cold(
 ) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
     """Return the segments of two curves that differ only in their buffers: hot in caches, and cold.
 
-    Their steps are common, since the library chooses a protocol by the length alone; knees are each curve's own.
+    Steps are common, since the library selects a protocol by length only; knees belong to each curve.
 
     Args:
-        hot: (bytes, seconds) of buffers that are used again and again.
-        cold: of buffers that rotate; the lengths may be others.
-        noise: of a point of each, as `segments` takes it.
+        hot: (bytes, seconds) with reused buffers.
+        cold: with rotating buffers; the lengths may differ.
+        noise: of a point of each, as in `segments`.
 
     Returns:
-        Of each curve its own; none where either has fewer than three lengths.
+        The segments of each curve; empty if either has fewer than three lengths.
     """
     first, second = (_Curve.of(points, of) for points, of in zip((hot, cold), noise, strict=True))
     if first is None or second is None:
@@ -128,14 +128,13 @@ def with_causes(
 ) -> tuple[Segment, ...]:
     """Return the segments with the causes of their borders, if known.
 
-    A step that hot and cold curves share is a protocol's. A border that the other curve does not have is a cache's, and
-    so is a knee where two buffers of the length fill one: `L2`, else `a cache`. A step of which no second curve is
-    known stays without a cause.
+    A step of both hot and cold curves is due to a protocol. A border of one curve only is due to a cache, as is a knee
+    at which two buffers fill a cache: `L2`, else `a cache`. A step without a second curve has no cause.
 
     Args:
         caches: bytes of one cache of each level, as the machine states them.
-        other: the segments of the same messages with other buffers, where both were fitted together (`hot_and_cold`).
-        noise: steps below so much of the time, times three, are none of the other curve.
+        other: segments of the same messages with other buffers, fitted together (`hot_and_cold`).
+        noise: steps of the other curve below three times this share of the time are ignored.
     """
     caused = []
     for before, now in pairwise(found):
@@ -206,7 +205,7 @@ class _Curve:
         """Return mean squares of the relative errors without the bound 0, a lower bound for each set."""
         columns = self.columns(borders)
         norms = np.linalg.norm(columns, axis=1, keepdims=True)
-        scaled = columns / np.where(norms > 0, norms, 1.0)  # of a last segment of one length nothing lies inside
+        scaled = columns / np.where(norms > 0, norms, 1.0)  # a last segment of one length has no bytes inside
         gram = scaled.transpose(0, 2, 1) @ scaled
         gram += 1e-13 * np.eye(gram.shape[1])
         found = np.linalg.solve(gram, scaled.sum(axis=1)[:, :, None])
@@ -245,7 +244,7 @@ class _Curve:
 
 
 _Joint: TypeAlias = "tuple[_Borders, ...]"
-"""The borders of each curve; steps are the same in all."""
+"""Borders of each curve; steps are common to all."""
 
 
 def _searched(curves: Sequence[_Curve]) -> _Joint:
@@ -313,7 +312,7 @@ class _Search:
         for number, borders in enumerate(joint):
             for old in borders:
                 if old[1] == "step" and number:
-                    continue  # it is that of the first curve
+                    continue  # steps are those of the first curve
                 rest = self._without(joint, number, old)
                 yield rest
                 yield from self._with_one(rest)
@@ -365,7 +364,7 @@ def half_length(points: Sequence[tuple[float, float]]) -> float | None:
         points: (bytes above 0, bytes per second), the bytes ascending.
 
     Returns:
-        Bytes; `None` where already the shortest reaches it.
+        Bytes; `None` if the shortest length reaches it.
     """
     half = max((rate for _, rate in points), default=0.0) / 2
     place = next((i for i, (_, rate) in enumerate(points) if rate >= half), 0)

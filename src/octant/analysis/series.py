@@ -6,14 +6,14 @@ from octant.metric import FirstOf, Metric, OfPairs, Value, groups, ranks, readin
 from octant.record import Point
 
 STEP = "mean step"
-"""The name of the metric that the phases of a step are parts of."""
+"""Name of the metric of which phases are parts."""
 _MEAN = (steps("mean"), ranks("mean"), groups("mean"))
 
 
 def series_metrics(points: Iterable[Point]) -> tuple[Metric, ...]:
     """Return phases and the step as means over steps and ranks, so that they add up, and readings as medians.
 
-    They carry the names of their series: `phase/pack`, `reading/residual`.
+    They have the names of their series: `phase/pack`, `reading/residual`.
     """
     heads = {head.name: head.unit for point in points for head in point.heads}
     phases = [

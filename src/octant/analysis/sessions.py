@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
 
 MOST = 8
-"""Other runs of the store that are read; each takes a part of a second."""
+"""Maximum number of other runs that are read; each takes a fraction of a second."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,10 @@ class Sessions:
     """Sessions on a machine that have a figure in common with a run, including its own."""
 
     number: int = 1
-    deviation: float | None = None  # of the figure that varies most: standard deviation of its logarithm; from four on
-    figure: Figure | None = None  # that one
+    deviation: float | None = (
+        None  # standard deviation of the logarithm of the figure that varies most; from four sessions on
+    )
+    figure: Figure | None = None  # the figure that varies most
 
 
 def sessions(summary: Summary, figures: Sequence[Figure]) -> Sessions:

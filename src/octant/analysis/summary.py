@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 _METRICS_OF_PICTURES = ("x", "y", "rate", "low", "middle", "high")
-"""What pictures call the metrics that they show; x may be a knob."""
+"""Fields of pictures with names of metrics; x may be a knob."""
 
 
 @dataclass(frozen=True)
 class Modelled:
     """Predictions of a model for figures, for pictures."""
 
-    text: str  # what the model is, as the end of a sentence
-    headline: Callable[[Figure], float | None]  # in base units; `None`: it has no answer
-    is_made_from: Callable[[Figure], bool]  # whether the figure is one that the model was made from
+    text: str  # description of the model, as the end of a sentence
+    headline: Callable[[Figure], float | None]  # in base units; `None`: no prediction
+    is_made_from: Callable[[Figure], bool]  # whether the model was calibrated with the figure
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class Summary:
     run: StoredRun
     figures: tuple[Figure, ...]
     known: Known  # the limits that this run's figures provide
-    clocks_hz: tuple[float, ...]  # of every cell at its own work, ascending
+    clocks_hz: tuple[float, ...]  # of every cell, ascending
     unknown: tuple[str, ...]  # workloads with points in the run that this installation does not have
-    others: Mapping[tuple[Hashable, ...], Figure]  # of further metrics, by cell, title and metric
+    others: Mapping[tuple[Hashable, ...], Figure]  # of other metrics, by cell, title and metric
     modelled: Modelled | None = None
 
     @property
@@ -95,11 +95,10 @@ def summarise(
     """Return the headline figures of a run; the samples of one cell at a time are in memory.
 
     Args:
-        known: the workloads, by default the installed ones.
-        all_metrics: also every other metric, phase and reading; else only what limits and pictures need.
-        further: other metrics that are wanted, each as workload and metric.
-        headlines: of user's programs the headline alone, for verdicts that are looked at after many rounds.
-
+        known: the workloads; default: the installed ones.
+        all_metrics: include every metric, phase and reading; else only those of limits and pictures.
+        further: other requested metrics, each as workload and metric.
+        headlines: only the headline of users' programs, for verdicts after many rounds.
     """
     installed = workloads.workloads() if known is None else known
     made: list[tuple[Request | None, Figure]] = []  # of every metric of a cell, the headline first
@@ -110,17 +109,17 @@ def summarise(
         else:
             workload = imported_workload(points, known_one) if run.imported else known_one or recorded_workload(points)
         if request and workload.probe and request.show.title == workload.probe.title:
-            continue  # a look at the machine is no figure of the run
+            continue  # a probe is no figure of the run
         wanted = (
             workload.metrics[:1]
             if headlines and is_program(workload.name)
             else (*workload.metrics, *series_metrics(points))
-            if all_metrics or is_program(workload.name)  # made of results, so that all cost little
+            if all_metrics or is_program(workload.name)  # from results, so that all are cheap
             else _needed_metrics(workload, points, {metric for name, metric in further if name == workload.name})
         )
         given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
         of_cell = list(figures_of(MeasuredCell(workload, points, wanted, given, run.identity_of(points[0]))).values())
-        if not of_cell:  # points without a result, imported or of a workload that is not installed
+        if not of_cell:  # no result, imported or of a workload that is not installed
             continue
         reasons = _reasons_of_failure(run, request, of_cell[0]) if request else []
         failed, why = len(reasons), next(iter(reasons), "")
@@ -162,12 +161,12 @@ def _cells(run: StoredRun) -> list[tuple[Request | None, list[Point]]]:
     order = {launch.key: i for i, launch in enumerate(run.launches)}
     cells: dict[tuple[object, ...], tuple[Request | None, dict[str, Point]]] = {}
     requests: set[str] = set()
-    places: dict[tuple[object, ...], int] = {}  # points of a launch that was resumed come last in the file
+    places: dict[tuple[object, ...], int] = {}  # points of a resumed launch are last in the file
     for point in sorted(run.points, key=lambda p: order.get(p.launch, len(order))):
         request = run.request_of(point.launch)
-        # What was not asked may be missing in a launch of an older version.
+        # Launches of older versions may lack knobs that were not requested.
         known = {name: point.knobs.get(name, "") for name in request.knobs} if request else point.knobs
-        ranks = 0 if is_program(point.workload) else point.ranks  # the command line of a cell says how many
+        ranks = 0 if is_program(point.workload) else point.ranks  # the command line of a cell determines the ranks
         key = (request.key if request else point.launch, point.workload, ranks, comparable_cell(known, point.workload))
         if request and request.key not in requests:
             requests.add(request.key)
@@ -175,7 +174,7 @@ def _cells(run: StoredRun) -> list[tuple[Request | None, list[Point]]]:
             asked = ((request.key, point.workload, ranks, cell) for cell in cells_asked)
             places.update({cell: len(places) + i for i, cell in enumerate(asked)})
         by_launch = cells.setdefault(key, (request, {}))[1]
-        if point.launch not in by_launch or by_launch[point.launch].passed:  # a wrong answer is not outdone
+        if point.launch not in by_launch or by_launch[point.launch].passed:  # a wrong result is kept
             by_launch[point.launch] = point
     numbers = {request.key: i for i, request in enumerate(run.requests)}  # launches start in random order
     ordered = sorted(cells, key=lambda key: (numbers.get(str(key[0]), len(numbers)), places.get(key, len(places))))
@@ -186,7 +185,7 @@ def _reasons_of_failure(run: StoredRun, request: Request, figure: Figure) -> lis
     """Return the reasons of failed launches of a figure's cell that have no point after a resume."""
     launched = {point.launch for point in figure.points}
     failed = {
-        failure.launch: (failure.reason.splitlines() or ["no reason given"])[0]
+        failure.launch: (failure.reason.splitlines() or ["unknown reason"])[0]
         for failure in run.failures
         if failure.launch not in launched and includes(failure, figure) and run.request_of(failure.launch) == request
     }
@@ -213,7 +212,7 @@ def _with_label(figure: Figure, request: Request | None) -> Figure:
 def _with_equal_ones(made: Sequence[tuple[Request | None, Figure]]) -> list[Figure]:
     """Return the figures with the same figures of other requests, whose launches count as theirs.
 
-    A row of the table may also be a point of a curve. A figure with a wrong answer is nobody's equal.
+    A row of the table may also be a point of a curve. A figure with a wrong result is not shared.
     """
     groups: dict[tuple[object, ...], list[Figure]] = {}
     for _, figure in made:
@@ -241,7 +240,7 @@ def _provided_limits(figures: Sequence[Figure], machine: Machine) -> list[tuple[
 def with_limit(figure: Figure, limits: Known, machine: Machine) -> Figure:
     """Return the figure with the limit that its workload declares, or marked as provider of that limit.
 
-    What this machine could do is no limit of an emulated link.
+    The limits of this machine do not apply to an emulated link.
     """
     if figure.link:
         return figure
@@ -271,5 +270,5 @@ def _value_text(knob: str, value: str) -> str:
     text = units.bytes_text(int(value))
     try:
         return text if units.parse_bytes(text) == int(value) else value
-    except ValueError:  # rounded: `976.6 KiB` is no whole number of bytes
+    except ValueError:  # rounded: `976.6 KiB` is not an integer number of bytes
         return value

@@ -1,7 +1,7 @@
 """Concurrent lanes and groups: rates in windows in which all were busy, and overlapping steps.
 
-Lanes begin and end their samples whenever they like, so what they reach together is read from windows of time: the
-sum of every lane's rate over its own time at work, where all lanes were at work and undisturbed.
+Samples of lanes are not synchronised, so the combined rate is computed in windows of time: the sum of every lane's rate
+over its own busy time, in windows in which all lanes were busy and undisturbed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from octant.record import Series
 
 MOST_WINDOWS = 2_000_000
-"""More come from pauses that are millions of samples long: then there is one window."""
-_PAUSE = 20.0  # a gap longer than so many usual steps lies between two bursts
+"""Maximum number of windows; pauses of millions of samples would give more, then there is one window."""
+_PAUSE = 20.0  # usual steps in a gap that separates two bursts
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class _Track:
 
     start: NDArray[np.float64]
     last: NDArray[np.float64]
-    disturbed: NDArray[np.bool_]  # the lane was switched out, or took far longer than it usually does
+    disturbed: NDArray[np.bool_]  # preempted, or much longer than usual
 
     def through(self, edges: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
         """Return, between edges, the samples done, the busy ns, and whether the lane was busy and undisturbed.
 
-        Work goes on evenly inside a sample and rests in the gaps between samples.
+        Work is uniform within a sample and stops in the gaps between samples.
         """
         times = np.column_stack([self.start, self.start + self.last]).ravel()
         numbers = np.arange(len(self.start))
@@ -54,19 +54,19 @@ def _track(lane: Series, warmup: int) -> _Track:
     last = lane.values[skipped:]
     flagged = np.isin(np.arange(skipped, skipped + len(last)), list(lane.preempted))
     usual = np.quantile(last, 0.25)
-    # A switch of some microseconds is nothing to a sample of some milliseconds: it counts where it cost time.
+    # A context switch of microseconds is negligible in a sample of milliseconds; it counts if it cost time.
     return _Track(begins[skipped:], last, (flagged & (last > 1.05 * usual)) | (last > 4 * usual))
 
 
 def summed_rates(lanes: Sequence[Series], done: Sequence[float], warmup: int) -> tuple[NDArray[np.float64], float]:
     """Return the summed rates of all lanes in windows of time, and the share of usable windows.
 
-    Only windows count in which every lane was at work undisturbed: beside a thread that was switched out, the others
-    run alone, which is another experiment. Windows are as long as four undisturbed samples, shorter where the machine
-    left too few of that length; where it left none at all, all windows count.
+    Only windows count in which every lane was busy and undisturbed: while one thread is preempted, the others run with
+    less contention. Windows have the length of four undisturbed samples, or less if there are too few. If there are
+    none at all, all windows count.
 
     Args:
-        done: what one sample of each lane does.
+        done: count of one sample of each lane.
     """
     tracks = [_track(lane, warmup) for lane in lanes if len(lane.values)]
     each = [amount for lane, amount in zip(lanes, done, strict=True) if len(lane.values)]
@@ -81,7 +81,7 @@ def summed_rates(lanes: Sequence[Series], done: Sequence[float], warmup: int) ->
             edges = np.arange(begin, end, length * typical)
         parts = [track.through(edges) for track in tracks]
         whole = np.logical_and.reduce([part[2] for part in parts])
-        # The harness's own work between two bursts is part of no rate, as for a single lane.
+        # Work of the harness between two bursts is excluded, as for a single lane.
         rates = sum(
             (amount * part[0][whole] / (part[1][whole] * 1e-9) for amount, part in zip(each, parts, strict=True)),
             np.zeros(int(whole.sum())),
@@ -97,8 +97,8 @@ def summed_rates(lanes: Sequence[Series], done: Sequence[float], warmup: int) ->
 def steps_at_once(series: Sequence[Series]) -> dict[int, NDArray[np.bool_]] | None:
     """Return for each group which steps lie within a burst of every other group, for all of its ranks.
 
-    The bursts of a group are those of its first series. The time and memory that this takes grow linearly with the
-    number of groups and samples, but for sorting. `None` where gaps were not recorded.
+    The bursts of a group are those of its first series. Time and memory are linear in the number of groups and samples,
+    except for sorting. `None` if gaps were not recorded.
     """
     begins: list[NDArray[np.float64]] = []
     for one in series:
@@ -120,7 +120,7 @@ def steps_at_once(series: Sequence[Series]) -> dict[int, NDArray[np.bool_]] | No
     every = apart.only_of(owner, start, start + np.concatenate([one.values for one in series]))
     kept: dict[int, NDArray[np.bool_]] = {}
     for one, keep in zip(series, np.split(every, np.cumsum(lengths)[:-1]), strict=True):
-        # A step that one rank does outside is left out for its group: ranks are compared step by step.
+        # A step outside on one rank is excluded for its group, since ranks are compared step by step.
         whole = kept.setdefault(one.head.group, keep)
         least = min(len(whole), len(keep))
         kept[one.head.group] = whole[:least] & keep[:least]

@@ -40,10 +40,10 @@ def members(report: bytes) -> dict[str, Any]:
     """Return the members of a line, from the report of octant-link.
 
     Raises:
-        RecordError: no such report.
+        RecordError: the report is invalid.
     """
     try:
         found: dict[str, Any] = msgspec.to_builtins(msgspec.json.decode(report, type=_Report))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise RecordError(f"no report of a link ({error})") from error
+        raise RecordError(f"not a report of a link ({error})") from error
     return found

@@ -36,7 +36,7 @@ NAMES = {
     "noise": "node/noise",
     "pingpong": "mpi/pingpong",
 }
-"""What its seven workloads were called in the first version of format 2."""
+"""Names of its seven workloads in the first version of format 2."""
 _COUNTS = {
     "pingpong": {"message_bytes": "bytes_sent"},
     "randomaccess": {"loads": "updates"},
@@ -115,7 +115,7 @@ def read(line: bytes, again: Callable[[], bytes]) -> Point | Failure:
     """Return the record of one line.
 
     Raises:
-        RecordError: no JSON (a torn line), another schema, or a field missing, of the wrong kind or out of range.
+        RecordError: not JSON (an incomplete line), another schema, or a missing or invalid field.
     """
     data = _decode(line)
     if isinstance(data, _Failure):
@@ -129,7 +129,7 @@ def _decode(line: bytes) -> _Point | _Failure:
     try:
         return _LINE.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RecordError(f"torn, or a field is missing or wrong ({error})") from error
+        raise RecordError(f"incomplete line, or a missing or wrong field ({error})") from error
 
 
 def _point(data: _Point, again: Callable[[], bytes]) -> Point:
@@ -173,7 +173,7 @@ def _head(lane: _Lane) -> Head:
 
 def _samples(data: _Point | _Failure) -> Samples:
     if not isinstance(data, _Point):
-        raise RecordError("the line of a point has become another")
+        raise RecordError("the line of the point has changed")
     samples = data.samples
     if data.sampling == "lanes":
         series = tuple(map(_lane, samples.lanes))
@@ -187,7 +187,7 @@ def _samples(data: _Point | _Failure) -> Samples:
 def _lane(lane: _Lane) -> Series:
     durations, begins = _array(lane.duration_ns), _array(lane.begin_ns)
     if durations.shape != begins.shape:
-        raise RecordError("begins and durations of a lane differ in number")
+        raise RecordError("begin times and durations of a lane differ in number")
     ends = np.concatenate([np.zeros(1), begins + durations])[:-1]
     return Series(_head(lane), durations, begins - ends, frozenset(lane.preempted))
 

@@ -1,6 +1,6 @@
 """Histogram over positive integers with relative bins: 256 per power of two, so within 0.2 %.
 
-Sketches of different ranks or launches merge by addition. The same bins as native/harness uses.
+Sketches of different ranks or launches merge by addition. native/harness uses the same bins.
 """
 
 from __future__ import annotations

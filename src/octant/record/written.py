@@ -61,7 +61,7 @@ def link_line(launch: str, link: str, report: bytes) -> str:
     """Return the line with the traffic of an emulated link, from the report of octant-link.
 
     Raises:
-        RecordError: no such report.
+        RecordError: the report is invalid.
     """
     return seal({"format": FORMAT, "kind": "link", "launch": launch, "link": link, **crossing.members(report)})
 
@@ -76,14 +76,14 @@ def unseal(line: bytes) -> bytes:
     """Return the line of `seal` without its end, after the checksum was verified.
 
     Raises:
-        RecordError: torn, damaged, or of another format.
+        RecordError: incomplete, damaged, or of another format.
     """
     body = line.rstrip(b"\r\n")
     crc = _CRC.fullmatch(body, max(0, len(body) - 18))
     if crc is None:
-        raise RecordError("torn or no record: it does not end with a checksum")
+        raise RecordError("incomplete line or no record: it does not end with a checksum")
     if zlib.crc32(memoryview(body)[: crc.start()]) != int(crc[1], 16):
-        raise RecordError("damaged: its checksum is another")
+        raise RecordError("damaged: the checksum does not match")
     if not body.startswith(f'{{"format":{FORMAT},'.encode()):
-        raise RecordError(f"its format is not one that this version reads (1, {FORMAT})")
+        raise RecordError(f"this version does not read its format, only 1 and {FORMAT}")
     return body

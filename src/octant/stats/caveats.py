@@ -99,7 +99,7 @@ def graded(kind: str, size: float, text: str) -> tuple[Caveat, ...]:
 
 
 def worst_of_each_kind(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
-    """Return the worst caveat of each kind by grade and size, the worst kinds first; the first of equal ones is kept."""
+    """Return the worst caveat of each kind by grade and size, the worst kinds first; of equal ones the first."""
     worst: dict[str, Caveat] = {}
     for one in caveats:
         known = worst.get(one.kind)

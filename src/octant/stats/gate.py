@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 LEAST_ROUNDS_OF_MANY = 8
 RISING: Mapping[int, float] = {4: 0.00042, 6: 0.00401, 8: 0.0127, 12: 0.0419}
-"""Thresholds on p by the number of rounds: looking at all four raises 5 % false alarms (O'Brien and Fleming 1979)."""
+"""Thresholds on p by the number of rounds: 5 % false alarms over all four tests (O'Brien and Fleming 1979)."""
 
 RISING_FURTHER: Mapping[int, float] = {
     4: 0.00041, 6: 0.00124, 8: 0.00383, 12: 0.0122, 24: 0.0150, 48: 0.0157, 96: 0.0160,
 }  # fmt: skip
-"""Likewise for rounds that take little time: the seven looks raise 0.04, 0.16, 0.5, 1.6, 2.8, 3.9 and 5 % in turn."""
+"""Thresholds for short rounds: the cumulative false alarms of the seven tests are 0.04, 0.16, 0.5, 1.6, 2.8, 3.9
+and 5 %."""
 
 
 def planned_looks(rounds: int) -> Mapping[int, float]:
@@ -44,11 +45,11 @@ def gate_verdicts(
     """Return the verdicts of a gate, with Holm's correction.
 
     Args:
-        figures: of each, the logarithms of B's speed over A's by round.
-        threshold: on the corrected p-values: 5 % for a gate that looks once, else that of the planned look.
+        figures: for each, the logarithms of B's speed over A's by round.
+        threshold: on the corrected p-values: 5 % for a gate with one test, else that of the planned test.
 
     Raises:
-        ValueError: fewer rounds than a gate over so many figures needs.
+        ValueError: fewer rounds than a gate over so many figures requires.
     """
     _refuse_few_rounds(figures)
     return paired_verdicts(figures, period, margin, holm, threshold)
@@ -57,14 +58,14 @@ def gate_verdicts(
 def until_sure_verdicts(figures: Sequence[Array], period: Period, margin: float = MARGIN) -> list[Verdict]:
     """Return the verdicts of an anytime-valid gate, which tests after every round, by e-values.
 
-    A difference is proven by an e-value of 20 times the number of figures; equality within the margin by e-values of
+    A difference is proven by an e-value of 20 times the number of figures, equivalence within the margin by e-values of
     20 against both of its ends.
 
     Args:
         figures: as in `gate_verdicts`.
 
     Raises:
-        ValueError: fewer rounds than a gate over so many figures needs.
+        ValueError: fewer rounds than a gate over so many figures requires.
     """
     _refuse_few_rounds(figures)
     level, end = LEVEL / max(1, len(figures)), math.log1p(margin)
@@ -109,4 +110,6 @@ def _refuse_few_rounds(figures: Sequence[Array]) -> None:
     rounds = max((len(x) for x in figures), default=least)
     if rounds < least:
         plural = "s" * (len(figures) != 1)
-        raise ValueError(f"cannot gate {len(figures)} figure{plural} on {rounds} paired rounds ({least} are needed)")
+        raise ValueError(
+            f"cannot gate {len(figures)} figure{plural} on {rounds} paired rounds (at least {least} are required)"
+        )

@@ -1,8 +1,8 @@
 """Estimates over launches: a value with an interval, and what the interval covers.
 
-A launch is one sample, however long it runs. Six or more give interpolated order statistics, three to five Student's
-interval about the median of logarithms, two give both values and no interval, one gives its own spread. Values that
-are not all positive are taken as they are instead of by their logarithms.
+A launch is one sample, whatever its duration. Six or more give interpolated order statistics, three to five Student's
+interval about the median of logarithms, two give both values without interval, one gives its own spread. Values that
+are not all positive are used without logarithms.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ Claim = Literal[
 
 _CLAIMS: dict[Claim, str] = {
     "median": "the median over {} launches",
-    "share": "the share of the time of {} launches together",
+    "share": "the share of the total time of {} launches",
     "places": "the slowest place over the fastest, paired in {} launches",
     "next launch": "the next launch, from {} launches",
     "ratio in rounds": "the {mean} ratio over {} paired rounds",
-    "ratio of two occasions": "the {mean} ratio on these two sessions only, from at least {} launches on each side",
+    "ratio of two occasions": "the {mean} ratio of these two sessions only, from at least {} launches on each side",
     "ratio on other occasions": "the {mean} ratio in other sessions, from {} sessions",
 }
 MEANS: dict[Kind, str] = {"student": "geometric mean", "signed ranks": "Hodges-Lehmann"}
-"""The estimate in the middle of an interval for a ratio."""
+"""Estimators in the middle of an interval for a ratio."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class Period:
 class Estimate:
     """Value with its uncertainty, and the quantity that it estimates.
 
-    `low` and `high` are the ends of a 95 % interval only where `is_interval`; else they are the two values, the ends of
-    what was seen within one launch, or, of what is not measurable, the value itself.
+    `low` and `high` are the ends of a 95 % interval only if `is_interval`. Otherwise they are the two values, the range
+    within one launch or, if not measurable, the value itself.
     """
 
     low: float
@@ -89,7 +89,7 @@ class Estimate:
     def is_too_wide(self) -> bool:
         """Whether the interval is too wide to be useful: the value is not measurable.
 
-        A wide interval of a ratio says something where it excludes equality.
+        A wide interval of a ratio is useful if it excludes equality.
         """
         if not self.is_interval:
             return False
@@ -113,7 +113,7 @@ class Estimate:
     def text(self) -> str:
         """What low and high are: `95 % interval for the median over 6 launches between 07:35 and 07:38`."""
         if self.kind == "one launch":
-            return f"within one launch {self.period.text}; launches were not repeated"
+            return f"range within one launch {self.period.text}; the launch was not repeated"
         if self.kind == "two values":
             return f"two launches {self.period.text}, no interval"
         if self.kind == "not measurable":
@@ -125,10 +125,10 @@ class Estimate:
 def median_over_launches(launches: Sequence[Interval], period: Period) -> Estimate:
     """Return the median of the medians of launches, with the interval that their number allows.
 
-    Each half of the interval is at least the median of the launches' own half-widths over the root of their number.
+    Each half of the interval is at least the median half-width within launches over the root of their number.
 
     Args:
-        launches: each launch's median with its interval within the launch.
+        launches: median of each launch, with the interval within the launch.
 
     Raises:
         ValueError: no launches.
@@ -155,7 +155,7 @@ def median_over_launches(launches: Sequence[Interval], period: Period) -> Estima
 def _estimate(
     ends: NDArray[np.float64], logarithmic: bool, kind: Kind, claim: Claim, number: int, period: Period
 ) -> Estimate:
-    with np.errstate(over="ignore"):  # three values that differ by many powers of ten have no upper end
+    with np.errstate(over="ignore"):  # overflows for three values that differ by many powers of ten
         low, middle, high = map(float, np.exp(ends) if logarithmic else ends)
     return Estimate(low, middle, high, kind, claim, number, period)
 
@@ -186,10 +186,10 @@ def order_weights(k: int) -> tuple[int, float]:
     """Return the rank d, from 1, and the weight of rank d + 1 that interpolate the 95 % interval.
 
     Raises:
-        ValueError: fewer than 6 values, whose whole range holds it less often.
+        ValueError: fewer than 6 values, whose whole range covers less than 95 %.
     """
     if k < FEW_LAUNCHES:
-        raise ValueError(f"cannot interpolate {k} order statistics (6 are the least with 95 %)")
+        raise ValueError(f"cannot interpolate {k} order statistics (95 % requires at least 6)")
     within = [1.0]  # at index j, the probability that the median lies between the values at ranks j and k + 1 - j
     for j in range(1, k // 2 + 2):
         within.append(within[-1] - 2 * math.comb(k, j - 1) / 2**k if j <= k // 2 else 0.0)

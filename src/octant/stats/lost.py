@@ -79,7 +79,7 @@ def lost_time(
 
 
 def _cause(share: float, throttled: float, own: float, wait: float, steal: float) -> Cause:
-    """Return the cause that explains at least half of the share. Throttling is tested before the wait, which includes it."""
+    """Return the cause that explains at least half of the share. Wait includes throttling."""
     half = share / 2
     known: tuple[tuple[float, Cause], ...] = (
         (throttled, "a CPU quota"),

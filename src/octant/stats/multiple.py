@@ -14,7 +14,7 @@ def holm(p: ArrayLike) -> NDArray[np.float64]:
     """Return Holm's p-values (1979), which bound the family-wise error rate under any dependence.
 
     Args:
-        p: shape (…, figures), as is the result.
+        p: shape (…, figures), as the result.
     """
     values = np.asarray(p, np.float64)
     figures = values.shape[-1]
@@ -26,10 +26,10 @@ def holm(p: ArrayLike) -> NDArray[np.float64]:
 def benjamini_hochberg(p: ArrayLike) -> NDArray[np.float64]:
     """Return Benjamini and Hochberg's p-values (1995), which bound the false discovery rate.
 
-    The share is an expectation, for independent figures and for figures that move together.
+    It bounds the expected share of false differences, for independent and positively dependent figures.
 
     Args:
-        p: shape (…, figures), as is the result.
+        p: shape (…, figures), as the result.
     """
     values = np.asarray(p, np.float64)
     figures = values.shape[-1]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FLAT = 1e-12
-"""A gradient of columns of length 1 that is none."""
+"""Gradient of unit columns that counts as 0."""
 
 
 def solve(columns: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,8 +1,8 @@
 """Verdicts on runs of different occasions: two stored runs that were not interleaved.
 
-The difference between occasions is in no interval over the launches of one: more launches only make a false alarm
-more likely. Four occasions of a figure on this machine tell its spread; before that, a difference is one between
-these two occasions and no more.
+The interval over launches of one occasion does not include differences between occasions; more launches only make a
+false alarm more likely. Four occasions of a figure on this machine give its spread. With fewer, a difference holds for
+these two occasions only.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class TwoRuns:
 
     before: NDArray[np.float64]  # of A's launches
     after: NDArray[np.float64]  # of B's
-    history: NDArray[np.float64]  # of the figure of one program on this machine, one value for each occasion
+    history: NDArray[np.float64]  # of one program's figure on this machine, one value per occasion
 
     @property
     def has_history(self) -> bool:
@@ -62,7 +62,7 @@ class TwoRuns:
     def error(self) -> tuple[float, float]:
         """Return the standard error of the difference, and its degrees of freedom.
 
-        Of launches alone (Welch 1947), or with the spread between occasions for each side, where that is known.
+        From launches only (Welch 1947), or including the spread between occasions if it is known.
         """
         parts = [float(side.var(ddof=1)) / len(side) for side in (self.before, self.after)]
         if self.has_history:
@@ -88,8 +88,8 @@ def occasion_verdicts(
 ) -> list[Verdict]:
     """Return the verdict on each figure of two runs that were not interleaved.
 
-    With fewer than 4 occasions in its history a figure `differs`, or `no difference` is seen; else the words and the
-    interval hold for other occasions.
+    With fewer than 4 occasions in its history, the verdict is `differs` or `no difference detected`. Otherwise verdict
+    and interval hold for other occasions.
 
     Args:
         period: from the first launch to the last of both runs and of their histories.
@@ -108,7 +108,7 @@ def _verdict(runs: TwoRuns, differs: bool, period: Period, margin: float, level:
     (error, freedom), middle, end = runs.error(), runs.difference, math.log1p(margin)
     half = t_quantile(LEVEL, freedom) * error
     low, high = middle - half, middle + half
-    rounds = math.floor(freedom) + 1  # of a paired test with as many degrees of freedom
+    rounds = math.floor(freedom) + 1  # of a paired test with the same degrees of freedom
     number = len(runs.history) if runs.has_history else runs.launches
     claim: Claim = "ratio on other occasions" if runs.has_history else "ratio of two occasions"
     return Verdict(

@@ -1,7 +1,7 @@
 """Verdicts from paired rounds: both sides are measured in each round, in random order.
 
-What a drift of the machine adds to both sides of a round is in no ratio. Student's test on the logarithms of the
-ratios serves to 11 rounds, signed ranks from 12, where they resist tails better.
+A drift of the machine that affects both sides of a round cancels in the ratio. Student's test on the logarithms of the
+ratios is used to 11 rounds, signed ranks from 12, which are more robust against tails.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = "NDArray[np.float64]"
 
 LEAST_ROUNDS = 4
-RANKED_ROUNDS = 12  # from so many rounds on, signed ranks
+RANKED_ROUNDS = 12  # least number of rounds for signed ranks
 
 
 def paired_p(x: Array) -> Array:
@@ -87,8 +87,8 @@ def centre(x: Array) -> Array:
 def paired_levels(before: Array, after: Array) -> tuple[float, float]:
     """Return the levels of both sides of paired rounds, whose difference is exactly the estimate.
 
-    The centre of the rounds' midpoints, less and plus half of the centre of the differences. Medians of the two sides
-    differ by something else, and may contradict the sign of the difference.
+    The centre of the rounds' midpoints, minus and plus half of the centre of the differences. Medians of the two sides
+    have another difference, whose sign may even be opposite.
 
     Args:
         before, after: logarithms of the values of A and B in the same rounds, at least one.
@@ -135,11 +135,11 @@ def paired_verdicts(
 ) -> list[Verdict]:
     """Return the verdict on each figure of a report.
 
-    A figure is faster or slower if its adjusted p-value is at most `threshold` and the ratio lies beyond the margin;
-    else the same if the interval at 1 - 2 `threshold` lies within it (two one-sided tests: Schuirmann 1987).
+    A figure is faster or slower if its adjusted p-value is at most `threshold` and the ratio is beyond the margin. It
+    is equivalent if the interval at 1 - 2 `threshold` is within the margin (two one-sided tests: Schuirmann 1987).
 
     Args:
-        figures: of each, the logarithms of B's speed over A's by round (differences of `log_speeds`).
+        figures: for each, the logarithms of B's speed over A's by round (differences of `log_speeds`).
         adjusted: p-values corrected for the number of figures: for a gate `holm`.
     """
     tested = [place for place, x in enumerate(figures) if len(x) >= LEAST_ROUNDS]
@@ -167,9 +167,9 @@ def verdict_of(
 
     Args:
         x: logarithms of B's speed over A's, by round.
-        differs: whether a difference is proven; the verdict needs one beyond the margin too.
+        differs: whether a difference is proven; the verdict also requires a ratio beyond the margin.
         equivalent: whether the difference is proven to be within the margin.
-        level: of the test, for the number of rounds that it needs.
+        level: of the test, for the required number of rounds.
     """
     rounds = len(x)
     if rounds < LEAST_ROUNDS:

@@ -1,7 +1,7 @@
 """Comparison of concurrent places: the slowest over the fastest, with an interval.
 
-Which two places these are is read from the same launches, and the more places there are, the further apart chance alone
-puts them: the interval is Tukey's for all pairs.
+The two places are selected from the same launches, and the range grows with the number of places by chance. Therefore
+the interval is Tukey's for all pairs.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _error_function = np.vectorize(math.erf, otypes=[np.float64])
 def slowest_over_fastest(y: NDArray[np.float64], period: Period) -> tuple[Estimate, int, int]:
     """Return the speed ratio of the slowest and the fastest place, paired by launch, and their indices.
 
-    From three launches on with an interval: the wider of Tukey's for all pairs of places, whose residues are those of
-    places after launches (Miller 1981, section 2.1), and Student's of the pair alone, which knows a place that varies
-    more than others. Two launches give the ratio of the same two places in each.
+    Three or more launches give an interval: the wider of Tukey's for all pairs of places, with residues of a two-way
+    layout (Miller 1981, section 2.1), and Student's of the pair, which covers places with larger variance. Two launches
+    give the ratio of the same two places in each.
 
     Args:
         y: logarithms of the speed of each place in each launch, shape (launches, places), at least two places.
@@ -57,8 +57,8 @@ def slowest_over_fastest(y: NDArray[np.float64], period: Period) -> tuple[Estima
 def studentized_range(number: int, freedom: float, level: float = LEVEL) -> float:
     """Return the upper `level` quantile of the studentized range of `number` normal values.
 
-    By integration over the deviation and over the place of the least value (Tukey 1953): 4.339 for 3 values and 6
-    degrees of freedom.
+    By integration over the deviation and over the least value (Tukey 1953): 4.339 for 3 values and 6 degrees of
+    freedom.
     """
     if number == 2:
         return math.sqrt(2) * t_quantile(level, freedom)

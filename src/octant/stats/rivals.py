@@ -1,8 +1,8 @@
 """Tests of performance guidelines: one operation must not be slower than another, for many pairs at once.
 
-A launch gives one ratio, since both ways took turns in it; the interval is Student's over the logarithms of the
-launches' ratios. What is called slower is so by Holm's correction for the number of pairs: of runs in which nothing is
-slower, at most 2.5 % call anything so.
+The guidelines are those of Träff, Gropp and Thakur (2010) for MPI libraries. Both operations alternate within a launch,
+which gives one ratio. The interval is Student's over the logarithms of the ratios of launches. A violation is reported
+with Holm's correction for the number of pairs: without violations, at most 2.5 % of runs report one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from octant.stats.student import LEVEL, t_quantile, two_sided_p
 
 LEAST_LAUNCHES = 6
 MARGIN = 0.05
-"""Ways that differ by less are alike."""
+"""Tolerated relative difference."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def rivalries(ratios: Sequence[Sequence[float]]) -> list[Rivalry]:
     """Return the verdict for each pair.
 
     Args:
-        ratios: of each pair the ratio of each launch, above 0; of fewer than six launches none is decided.
+        ratios: for each pair the ratio of each launch, above 0; at least six launches are required for a decision.
     """
     logs = [np.log(np.asarray(one, np.float64)) for one in ratios]
     corrected = holm([_p_beyond(x) for x in logs]) if logs else np.empty(0)

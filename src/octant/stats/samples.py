@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Z95 = 1.959963984540054
-FEW_LAUNCHES = 6  # fewer have no interval of 95 % from order statistics
+FEW_LAUNCHES = 6  # least number for a 95 % interval from order statistics
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Interval:
 def median_interval(samples: Sequence[float] | NDArray[np.float64], correlation: float = 1.0) -> Interval:
     """Return the median with the distribution-free interval from order statistics (Le Boudec 2010, theorem 2.1).
 
-    `correlation` is how many samples in a row say the same thing (`correlation_time`): n samples then count as
-    n / correlation. With fewer than six that count, no such interval has 95 % coverage: the whole range is given.
+    `correlation` is the autocorrelation time in samples (`correlation_time`): n samples count as n / correlation. Fewer
+    than six independent samples give no 95 % interval; then the whole range is returned.
 
     Raises:
         ValueError: no samples.
@@ -87,8 +87,8 @@ def correlation_time(samples: Sequence[float] | NDArray[np.float64]) -> float:
 def drift(samples: Sequence[float] | NDArray[np.float64]) -> float:
     """Return the relative change of the median from the first half to the second; 0 if the intervals overlap.
 
-    A trend within a half is taken off before its correlation is looked at: else the very drift would pass for
-    correlation, widen both intervals and hide itself.
+    A linear trend within each half is removed before its autocorrelation is computed; otherwise the drift itself would
+    widen both intervals.
     """
     values = np.asarray(samples, dtype=np.float64)
     if len(values) < 12:
@@ -119,7 +119,7 @@ def quantiles(samples: Sequence[float] | NDArray[np.float64], levels: Sequence[f
 def outliers(samples: Sequence[float] | NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return True for samples over 5 scaled median absolute deviations from the median (Iglewicz, Hoaglin 1993).
 
-    They are flagged and shown, never dropped.
+    Outliers are flagged and shown, never removed.
     """
     values = np.asarray(samples, dtype=np.float64)
     middle = np.median(values)

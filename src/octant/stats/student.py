@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 LEVEL = 0.05  # of every test; intervals hold 1 - LEVEL
-POWER = 0.8  # the share of true differences that a planned number of rounds should find
-EXACT_ROUNDS = 1000  # more are never made, and take longer to count the more they are
+POWER = 0.8  # probability to detect a true difference in the planned number of rounds
+EXACT_ROUNDS = 1000  # largest number of rounds that is computed exactly
 _log_gamma = np.vectorize(math.lgamma, otypes=[np.float64])
 _error_function = np.vectorize(math.erf, otypes=[np.float64])
 
@@ -37,7 +37,7 @@ def _incomplete_beta(
     x: NDArray[np.float64], y: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the regularised incomplete beta function I_x(a, b), with y = 1 - x (Abramowitz and Stegun, 26.5.8)."""
-    turned = x > (a + 1) / (a + b + 2)  # there the fraction converges quickly for the other tail
+    turned = x > (a + 1) / (a + b + 2)  # the fraction converges faster for the other tail
     x, y, a, b = np.where(turned, y, x), np.where(turned, x, y), np.where(turned, b, a), np.where(turned, a, b)
     with np.errstate(divide="ignore"):
         front = np.exp(a * np.log(x) + b * np.log(y) + _log_gamma(a + b) - _log_gamma(a) - _log_gamma(b)) / a
@@ -71,7 +71,7 @@ def _not_zero(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def t_quantile(level: float, freedom: float) -> float:
     """Return the two-sided quantile of Student's t at probability `level`: 12.706 for 0.05 and 1.
 
-    Newton's method from the normal quantile, which lies below: the tail is convex, so no step goes too far.
+    Newton's method from the smaller normal quantile; the tail is convex, so no step overshoots.
     """
     t = NormalDist().inv_cdf(1 - level / 2)
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
@@ -108,10 +108,10 @@ def power(effect: float, rounds: int, level: float = LEVEL) -> float:
 def rounds_needed(effect: float, level: float = LEVEL) -> int:
     """Return the fewest paired rounds that detect this effect (as in `power`, above 0) with `POWER`.
 
-    Above `EXACT_ROUNDS` by the normal distribution, within a few rounds.
+    Above `EXACT_ROUNDS`, the normal approximation is used.
     """
     tail, hit = NormalDist().inv_cdf(1 - level / 2), NormalDist().inv_cdf(POWER)
-    rounds = max(3, math.ceil(((tail + hit) / effect) ** 2 + tail**2 / 2))  # exact but for a few rounds
+    rounds = max(3, math.ceil(((tail + hit) / effect) ** 2 + tail**2 / 2))  # within a few rounds
     if rounds > EXACT_ROUNDS:
         return rounds
     while power(effect, rounds, level) < POWER:

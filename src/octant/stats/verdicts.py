@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from octant.stats.intervals import Estimate
 
-MARGIN = 0.03  # the smallest relative difference of interest
+MARGIN = 0.03  # smallest relative difference of interest
 
 Word = Literal[
     "faster", "slower", "equivalent", "undecided", "insufficient data", "differs", "no difference detected"
@@ -83,7 +83,7 @@ def log_speeds(values: Sequence[float], better: Literal["higher", "lower"]) -> N
     """Return the logarithms of speeds: of the values if higher is better, else of their reciprocals.
 
     Raises:
-        ValueError: values that are not all positive.
+        ValueError: not all values are positive.
     """
     array = np.asarray(values, np.float64)
     if not (array > 0).all():

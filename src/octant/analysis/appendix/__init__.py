@@ -23,7 +23,7 @@ class FigureSource(InputTable, frozen=True):
 
     workload: str
     metric: str
-    knobs: Mapping[str, str] = {}  # values that a point may have
+    knobs: Mapping[str, str] = {}  # accepted values of a point
     mode: Mode = "one"
     pick: Pick = "last"
 
@@ -49,10 +49,10 @@ class Entry:
     """Value of one machine in one row."""
 
     text: str
-    value: float | None = None  # in the row's unit, where it is a number
+    value: float | None = None  # in the unit of the row, if it is a number
     source: str = "stated"  # stated, published, derived, assumed, or `measured`
     run: str = ""  # that measured it
-    limited: bool = False  # invalid as a figure, and no run has a better one
+    limited: bool = False  # invalid as a figure, and no run has a valid one
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class KnownMachine:
     name: str
     title: str
     entries: Mapping[tuple[str, str], Entry]
-    machine: Machine | None = None  # `None`: a published one, of which nothing can be measured
+    machine: Machine | None = None  # `None`: a published one, which cannot be measured
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class ComparisonRow:
     here: Entry | None
     there: Entry | None
     command: str = ""
-    reason: str = ""  # why that command gives nothing here
+    reason: str = ""  # reason why the command is not supported here
 
 
 @functools.cache

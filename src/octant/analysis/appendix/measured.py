@@ -24,11 +24,11 @@ from octant.request import canonical
 from octant.store import Store, StoredRun
 
 MOST_RUNS = 50
-"""Of a machine that are looked through, the newest first."""
+"""Maximum number of runs of a machine that are read, the newest first."""
 _BEYOND = 4
-"""Times what caches may hold: a footprint from which on loads are from memory."""
+"""Multiple of the cache capacity beyond which loads are from memory."""
 _STREAMED_BEYOND = 2
-"""Likewise, from which on arrays that are gone through again and again are."""
+"""Multiple of the cache capacity beyond which repeatedly traversed arrays are in memory."""
 
 
 def with_measured(side: KnownMachine, where: Store) -> KnownMachine:
@@ -56,7 +56,7 @@ def _runs(where: Store, machine: Machine) -> Iterable[StoredRun]:
         if row.fingerprint == same and row.points:
             try:
                 run = where.read(row.id)
-            except Refusal:  # removed in between
+            except Refusal:  # removed meanwhile
                 continue
             if not run.imported:
                 yield run

@@ -60,7 +60,7 @@ def _first_part(text: str) -> str:
 
 
 _BINARY = {"KB": "KiB", "MB": "MiB", "GB": "GiB"}
-"""Caches and pages are powers of two, however documents spell their unit."""
+"""Units of caches and pages, which are powers of two whatever documents write."""
 
 
 def _pages(members: Mapping[str, Any]) -> str:
@@ -94,4 +94,4 @@ _TEXTS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "node_links": lambda members: _links_of(members, "node_fabric", inside=True),
     "network_links": lambda members: _links_of(members, "interconnect", inside=False),
 }
-"""By the names of `rows.toml`."""
+"""Functions by the names in `rows.toml`."""
