@@ -89,7 +89,7 @@ NOT_HERE = {  # need: what is said of it on a machine with 2 cores, 1 NUMA domai
     "numa>=2": "needs 2 NUMA domains; this machine has 1",
     "packages>=2": "needs 2 packages; this machine has 1",
     "nodes>=2": "needs 2 nodes; this is one node",
-    "pages=2MiB": "needs 2 MiB pages; of the 0 in the pool 0 are free",
+    "pages=2MiB": "needs 2 MiB pages; 0 of 0 reserved pages are free",
     "pages=16MiB": "needs 16 MiB pages; this system has 4 KiB, 2 MiB",
     "thp": "needs transparent huge pages; they are switched off (never)",
     "processor=POWER6": "needs a POWER6 processor; this one is Fake CPU 9000",
@@ -123,7 +123,7 @@ def test_a_need_that_is_not_met_says_what_was_looked_for_and_what_was_found(need
 
 
 def test_no_need_lacks_a_test() -> None:
-    with pytest.raises(ValueError, match="no such need") as refused:
+    with pytest.raises(ValueError, match="unknown need") as refused:
         facts.check_need("colour")
     named = str(refused.value).partition("try ")[2].split(", ")
     assert {re.split("[<>=]", need)[0] for need in named} == {re.split("[<>=]", need)[0] for need in NOT_HERE}

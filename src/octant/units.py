@@ -46,7 +46,7 @@ def parse_bytes(text: str) -> int:
     value, rest = divmod(amount.digits * scale, ten) if amount.tens < 0 else (amount.digits * scale * ten, 0)
     if rest or value > MOST_BYTES:
         raise ValueError(
-            f"cannot read {_quoted(text)} as a size (not an integer number of bytes below 10^18); {_SIZES}"
+            f"cannot read {_quoted(text)} as a size (no whole number of bytes below 10^18); {_SIZES}"
         )
     return value
 
@@ -103,7 +103,7 @@ def parse_bits_per_s(text: str) -> int:
         raise ValueError(f"cannot read {_quoted(text)} as a rate; {_RATES}")
     power = powers[amount.unit] + amount.tens
     if power < 0 and amount.digits % 10 ** abs(power):
-        raise ValueError(f"cannot read {_quoted(text)} as a rate (not an integer number of bits); {_RATES}")
+        raise ValueError(f"cannot read {_quoted(text)} as a rate (no whole number of bits); {_RATES}")
     ten: int = 10 ** abs(power)
     return amount.digits * ten if power >= 0 else amount.digits // ten
 
@@ -127,7 +127,7 @@ def parse_whole(text: str) -> int:
         ValueError: the text is not an integer.
     """
     if not re.fullmatch(rf"[0-9]{{1,{_MOST_DIGITS}}}", text):
-        raise ValueError(f"cannot read {_quoted(text)} as an integer from 0 up; try 1")
+        raise ValueError(f"cannot read {_quoted(text)} as a whole number from 0 up; try 1")
     return int(text)
 
 

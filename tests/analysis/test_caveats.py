@@ -34,17 +34,22 @@ def test_a_clean_point_has_none() -> None:
     ("changes", "kind", "text"),
     [
         ({"results": (Result("sum", 2.0, "1", 1.0),)}, "wrong result", "the result is wrong: verification failed"),
-        ({"build": {"faults_compiled": True}}, "fault-injection build", 
+        ({"build": {"faults_compiled": True}}, "fault-injection build",
          "the kernel is a fault-injection build; measure with a release build"),
         ({"share_cores": True}, "oversubscription", "there are more threads than hardware threads"),
         ({"notes": {"rounded": "bytes to 4 KiB"}}, "rounded sizes", "sizes were rounded: bytes to 4 KiB"),
-        ({"notes": {"memory_copy": "read from the page cache"}}, "access to memory instead of storage", "read from the page cache"),
+        (
+            {"notes": {"memory_copy": "read from the page cache"}},
+            "access to memory instead of storage", "read from the page cache",
+        ),
         (
             {"stopped_by": "time", "knobs": {"precision": "0.01"}}, "precision not reached",
             "the time limit ended a launch before it reached the precision 0.01; increase seconds=",
         ),
-        ({"lanes": (lane(STEADY, clock_hz=[1, 2, 3]),)}, "few bursts", "a launch has only 3 bursts of samples; increase seconds="),
-        ({"lanes": (lane(STEADY, clock_hz=[1]),)}, "few bursts", "a launch has only 1 burst of samples; increase seconds="),
+        ({"lanes": (lane(STEADY, clock_hz=[1, 2, 3]),)}, "few bursts",
+         "a launch has only 3 bursts of samples; increase seconds="),
+        ({"lanes": (lane(STEADY, clock_hz=[1]),)}, "few bursts",
+         "a launch has only 1 burst of samples; increase seconds="),
     ],
 )  # fmt: skip
 def test_what_a_record_says_against_itself(changes: dict[str, Any], kind: str, text: str) -> None:
@@ -99,8 +104,8 @@ def test_other_work_on_the_node() -> None:
     [
         (1000, 1, ""),
         (1000, 2, "6 % of the samples were preempted"),
-        (4_000_000, 2, "6 % of the samples were preempted; they take 4 ms, longer than a time slice: they contain the time "
-                       "of others"),
+        (4_000_000, 2, "6 % of the samples were preempted; they take 4 ms, longer than a time slice, and "
+                       "contain time of other processes"),
         (3_000_000, 2, "6 % of the samples were preempted"),
     ],
 )  # fmt: skip

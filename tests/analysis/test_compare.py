@@ -123,7 +123,7 @@ def test_the_margin_is_what_matters_to_the_user() -> None:
     [
         ({"share_cores": True}, "more threads than hardware threads: no in A, yes in B"),
         ({"sync": "barrier"}, "start synchronised: none in A, barrier in B"),
-        ({"results": (Result("sum", 1.0, "1", 1e-9),)}, "wrong answer in B (sum)"),
+        ({"results": (Result("sum", 1.0, "1", 1e-9),)}, "wrong result in B (sum)"),
         (
             {"process": Process(build={"faults_compiled": True}, started=STARTED)},
             "fault-injection build: no in A, yes in B",

@@ -80,9 +80,9 @@ def test_a_report_finds_what_a_gate_finds_and_more() -> None:
 
 def test_a_gate_needs_eight_rounds_for_several_figures_and_four_for_one() -> None:
     generator = np.random.default_rng(74)
-    with pytest.raises(Refusal, match=r"cannot gate 2 figures on 6 paired rounds \(8 are needed\); try .* --rounds 8"):
+    with pytest.raises(Refusal, match=r"cannot gate 2 figures on 6 paired rounds \(at least 8 are required\); try .* --rounds 8"):
         judged(*drifting(generator, 2, 6), gate=True)
-    with pytest.raises(Refusal, match=r"cannot gate 1 figure on 3 paired rounds \(4 are needed\)"):
+    with pytest.raises(Refusal, match=r"cannot gate 1 figure on 3 paired rounds \(at least 4 are required\)"):
         judged(*drifting(generator, 1, 3), gate=True)
     assert judged(*drifting(generator, 2, 8), gate=True).compared == 2
     assert judged(*drifting(generator, 1, 4), gate=True).compared == 1

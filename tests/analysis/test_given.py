@@ -85,7 +85,7 @@ def test_memory_elsewhere_is_told() -> None:
 def test_ranks_alone_in_their_worlds_are_told() -> None:
     one = obedient("1x1")
     (text,) = told("2x1", one, 2)
-    assert text.startswith("2 ranks requested, MPI_COMM_WORLD has 1: the launcher and the MPI library")
+    assert text.startswith("2 ranks requested, MPI_COMM_WORLD has 1: launcher and MPI library")
 
 
 def test_more_ranks_than_places_on_a_host_are_told() -> None:

@@ -156,7 +156,7 @@ def test_the_roof_is_the_limit_of_the_table_and_the_peak_of_the_shares(mode: tup
         assert product.of_limit is not None
         assert dot.labels[number].endswith(f" {100 * product.of_limit:.0f} %")
         assert product.limit is not None
-        assert product.limit.source == f"{element} multiply-adds that this run measured"
+        assert product.limit.source == f"{element} multiply-adds measured in this run"
     triad, copy = (figures["node/stream", None, None, kernel] for kernel in ("triad", "copy"))
     slope = lines["memory"].y[0] / lines["memory"].x[0]
     assert triad.is_limit

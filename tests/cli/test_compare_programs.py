@@ -208,7 +208,7 @@ def test_each_value_of_a_knob_is_a_comparison_of_its_own(bench: Bench) -> None:
     assert all(bench.programs.started[number] != bench.programs.started[number + 1] for number in range(0, 32, 2)), (
         "A and B of one value start one after the other"
     )
-    assert "(8 are needed)" in str(bench.refused("n=1,2", "--gate", "--rounds", "6", both=BOTH))
+    assert "(at least 8 are required)" in str(bench.refused("n=1,2", "--gate", "--rounds", "6", both=BOTH))
 
 
 @pytest.mark.parametrize(

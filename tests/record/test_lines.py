@@ -388,7 +388,7 @@ def test_a_record_with_a_hostile_or_contradictory_file_is_refused(changes: dict[
 
 @pytest.mark.parametrize("missing", ["crc", "stored"])
 def test_a_stored_file_has_a_path_and_a_checksum(missing: str) -> None:
-    with pytest.raises(RecordError, match=r"a checksum without a path|neither stored nor left out"):
+    with pytest.raises(RecordError, match=r"a checksum without a path|neither stored nor omitted"):
         read_line(line(files=[{name: value for name, value in FILE.items() if name != missing}]))
     with pytest.raises(RecordError, match="a path without a checksum"):
         read_line(line(files=[{**UNSTORED, "stored": FILE["stored"]}]))

@@ -164,12 +164,12 @@ def test_steps_and_failures_of_format_1_have_their_names() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (json.dumps({**FIRST, "schema": 7}), r"a field is missing or wrong \(Invalid enum value 7"),
-        (json.dumps({**FIRST, "threads": 0}), r"a field is missing or wrong \(Expected `int` >= 1.*threads"),
-        ('{"schema": 1', "torn, or a field is missing or wrong"),
+        (json.dumps({**FIRST, "schema": 7}), r"a field is missing or invalid \(Invalid enum value 7"),
+        (json.dumps({**FIRST, "threads": 0}), r"a field is missing or invalid \(Expected `int` >= 1.*threads"),
+        ('{"schema": 1', "torn, or a field is missing or invalid"),
         ("nonsense", "does not end with a checksum"),
         (seal({**POINT, "format": 3}), "its format is not one that this version reads .1, 2."),
-        (seal(POINT).replace("halo-0", "halo-1"), "its checksum is another"),
+        (seal(POINT).replace("halo-0", "halo-1"), "the checksum does not match"),
         (seal({**POINT, "lost": [{"rank": 4, "wall_ns": [1]}]}), "lost time is of a rank that is not there"),
         (seal({**POINT, "lost": [{"rank": 0, "wall_ns": [1, 2], "cpu_ns": [1]}]}), "or not of all lanes"),
         (seal({**POINT, "shape": {"ranks": 3, "groups": [[0, 3]]}}), "or one beyond its 3 ranks"),

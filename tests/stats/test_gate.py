@@ -90,9 +90,9 @@ def test_a_gate_over_thirty_figures_raises_few_alarms_over_its_looks() -> None:
 
 
 def test_a_gate_refuses_too_few_rounds() -> None:
-    with pytest.raises(ValueError, match=r"cannot gate 2 figures on 6 paired rounds \(8 are needed\)"):
+    with pytest.raises(ValueError, match=r"cannot gate 2 figures on 6 paired rounds \(at least 8 are required\)"):
         gate_verdicts([NOISE[:6]] * 2, PERIOD)
-    with pytest.raises(ValueError, match=r"cannot gate 1 figure on 3 paired rounds \(4 are needed\)"):
+    with pytest.raises(ValueError, match=r"cannot gate 1 figure on 3 paired rounds \(at least 4 are required\)"):
         until_sure_verdicts([NOISE[:3]], PERIOD)
     assert [verdict.word for verdict in gate_verdicts([NOISE[:4]], PERIOD)] == ["equivalent"]
     assert gate_verdicts([], PERIOD) == until_sure_verdicts([], PERIOD) == []

@@ -115,7 +115,8 @@ def test_every_doubt_whose_text_has_a_number_of_its_launch_can_be_graded_by_it()
         "wrong result", "fault-injection build", "oversubscription", "emulated link", "imported result",
         "result not verified",
         "rank or thread count not stated",
-        "insufficient memory load", "access to memory instead of storage", "rounded sizes", "precision not reached", "load from other processes", "single choice of CPUs",
+        "insufficient memory load", "access to memory instead of storage", "rounded sizes", "precision not reached",
+        "load from other processes", "single choice of CPUs",
         "probe.kind", "kind",
     }  # fmt: skip
 
@@ -130,5 +131,5 @@ def test_doubts_about_launches_have_their_numbers() -> None:
     assert wide == "the 95 % interval is ± 5 %; more launches narrow it"
     assert texts(50, 100, 200, 50, 100, 200) == ["not measurable: 6 launches differ too much; use more launches"]
     assert texts(*range(100, 108)) == [
-        "successive launches are correlated (correlation 0.6): the interval is too narrow"
+        "successive launches are correlated (lag-1 autocorrelation 0.6), so the interval is too narrow"
     ]

@@ -62,7 +62,7 @@ def test_intervals_say_which_occasions_they_are_for() -> None:
     assert alone.speed is not None
     assert known.speed is not None
     days = "between 2026-11-16 09:00 and 2026-11-22 09:00"
-    what = "the geometric mean ratio on these two sessions only, from at least 6 launches on each side"
+    what = "the geometric mean ratio of these two sessions only, from at least 6 launches on each side"
     assert alone.speed.text == f"95 % interval for {what} {days}"
     assert known.speed.text == f"95 % interval for the geometric mean ratio in other sessions, from 4 sessions {days}"
     assert known.speed.middle == pytest.approx(math.exp(0.05))

@@ -194,7 +194,7 @@ def test_texts_are_those_of_the_words_for_verdicts() -> None:
     assert (percent(unclear.max_undetected_effect), percent(unclear.min_detectable_effect)) == ("7.4 %", "10 %")
     near_the_margin = one(10 * noise + 0.025)
     assert near_the_margin.word == "undecided"
-    assert near_the_margin.text == "not decided"  # the rounds were enough
+    assert near_the_margin.text == "undecided"  # the rounds were enough
     assert slower.speed is not None
     assert (
         slower.speed.text == "95 % interval for the geometric mean ratio over 6 paired rounds between 07:35 and 07:38"

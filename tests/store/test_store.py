@@ -89,8 +89,8 @@ def test_a_damaged_line_is_named_and_hides_no_other(store: Store) -> None:
     assert [point.knobs["bytes"] for point in read.points] == ["2MiB"]
     assert len(read.failures) == 1
     assert read.damaged == (
-        "records.jsonl, line 2: damaged: its checksum is another",
-        "records.jsonl, line 5: torn or no record: it does not end with a checksum",
+        "records.jsonl, line 2: damaged: the checksum does not match",
+        "records.jsonl, line 5: incomplete line or no record: it does not end with a checksum",
     )
     assert not read.torn
 

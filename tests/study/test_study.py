@@ -78,7 +78,7 @@ def test_what_the_system_cannot_do_is_recorded_with_its_reason(where: Store) -> 
     run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9, repeats=1)
     reasons = Counter((failure.exit, failure.reason) for failure in run.failures)
     assert reasons == {
-        (3, "needs 2 MiB pages; of the 0 in the pool 0 are free"): 1,
+        (3, "needs 2 MiB pages; 0 of 0 reserved pages are free"): 1,
         (3, "needs 2 hardware threads per core; this machine has 1"): 2,
     }
     assert run.complete
@@ -211,7 +211,7 @@ def test_an_unknown_study_or_knob_is_refused_with_the_nearest(where: Store, tmp_
     mine.write_bytes(b"\x83\x00")
     with pytest.raises(Refusal, match=r"cannot read the study .*mine\.toml \(byte 0 is not UTF-8\)"):
         file.load(str(mine))
-    with pytest.raises(Refusal, match=r"cannot read the study /dev/zero \(it is no plain file\)"):
+    with pytest.raises(Refusal, match=r"cannot read the study /dev/zero \(not a regular file\)"):
         file.load("/dev/zero")
     mine.write_text(STUDY.replace('pages = "thp"', 'page = "thp"'))
     with pytest.raises(Refusal, match=r"no such knob of node/stream\); did you mean pages"):
@@ -273,7 +273,7 @@ def test_reading_a_run_plans_nothing_again(where: Store, monkeypatch: pytest.Mon
     assert again.values.by_cell.keys() == before.values.by_cell.keys() != set()
     assert again.values.absent == before.values.absent
     assert set(again.values.absent.values()) == {
-        "needs 2 MiB pages; of the 0 in the pool 0 are free",
+        "needs 2 MiB pages; 0 of 0 reserved pages are free",
         "needs 2 hardware threads per core; this machine has 1",
     }
 

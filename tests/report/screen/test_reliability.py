@@ -153,5 +153,5 @@ def test_sizes_that_are_assumed_are_named() -> None:
     here = known.run.machine
     blank = replace(here, topology=replace(here.topology, caches=None))
     unknown = replace(known, run=replace(known.run, machine=blank))
-    assert said(unknown)["Assumed"][0].startswith("not known of this machine, and assumed by suites and studies: ")
+    assert said(unknown)["Assumed"][0].startswith("this machine does not state all sizes; suites and studies assume ")
     assert "last-level caches of 32 MiB" in said(unknown)["Assumed"][0]

@@ -33,7 +33,7 @@ def test_the_published_table_stands_beside_ours(where: Store) -> None:
     text = report.report_text(fake_study.outcome_of(run))
     assert "122 GB/s" in text
     assert "seed 7" in text
-    assert "needs 2 MiB pages; of the 0 in the pool 0 are free" in text
+    assert "needs 2 MiB pages; 0 of 0 reserved pages are free" in text
 
 
 def test_what_is_not_done_and_what_is_wrong_is_said(where: Store) -> None:
