@@ -37,8 +37,8 @@ def test_what_is_no_plain_file_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "latin").write_bytes(b"ab\xe9")
     for path, why in (
-        (Path("/dev/zero"), "no plain file"),
-        (tmp_path / "pipe", "no plain file"),
+        (Path("/dev/zero"), "not a regular file"),
+        (tmp_path / "pipe", "not a regular file"),
         (tmp_path, "Is a directory"),
         (tmp_path / "none", "No such file"),
         (tmp_path / "z\0", "null byte"),
@@ -143,10 +143,10 @@ def test_a_table_becomes_its_declared_type() -> None:
         ({"mode": []}, "(mode: unknown value '[]'); try one of one, all"),
         ({"title": 5}, "(title: expected string, got 5); correct it"),
         ({"title": "abcdef"}, "(title: expected string of length <= 5, got 6); correct it"),
-        ({"title": "one"}, "(the whole: the title is the mode); choose another"),
+        ({"title": "one"}, "(the document: the title is the mode); choose another"),
         ({"number": 0}, "(number: expected integer >= 1, got 0); correct it"),
         ({"number": 10**400}, f"(number: expected integer <= 9, got 1{'0' * 59}…); correct it"),
-        ({"number": 16**5000}, "(number: expected integer <= 9, got a longer one); correct it"),
+        ({"number": 16**5000}, "(number: expected integer <= 9, got a longer value); correct it"),
         ({"number": "1"}, "(number: expected boolean or integer, got '1'); correct it"),
         ({"number": 1.0}, "(number: expected boolean or integer, got 1.0); correct it"),
         ({"pair": [1]}, "(pair: expected array of length 2, got 1); correct it"),

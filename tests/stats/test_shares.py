@@ -51,7 +51,7 @@ def test_the_share_of_several_launches_is_a_sum_over_a_sum() -> None:
     both = share_over_launches((0.5, 0.1), (1.0, 3.0), PERIOD)
     assert (both.low, both.high, both.kind) == (0.1, 0.5, "two values")
     assert both.middle == pytest.approx(0.2)
-    assert share_over_launches((0.3,), (2.0,), PERIOD).text.startswith("within one launch")
+    assert share_over_launches((0.3,), (2.0,), PERIOD).text.startswith("range within one launch")
     with pytest.raises(ValueError, match="at least one launch"):
         share_over_launches((), (), PERIOD)
 

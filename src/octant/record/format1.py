@@ -129,7 +129,7 @@ def _decode(line: bytes) -> _Point | _Failure:
     try:
         return _LINE.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RecordError(f"incomplete line, or a missing or wrong field ({error})") from error
+        raise RecordError(f"incomplete line, or a field is missing or invalid ({error})") from error
 
 
 def _point(data: _Point, again: Callable[[], bytes]) -> Point:
