@@ -156,7 +156,9 @@ def test_cores_that_may_not_be_used_and_threads_that_are_switched_off_are_told_a
 
 
 def test_transparent_pages_of_a_kernel_without_them() -> None:
-    assert facts.missing("thp", dataclasses.replace(machine(), system={})).endswith("; this kernel does not support them")
+    assert facts.missing("thp", dataclasses.replace(machine(), system={})).endswith(
+        "; this kernel does not support them"
+    )
 
 
 def test_the_machine_that_is_wanted() -> None:

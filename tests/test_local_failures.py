@@ -21,7 +21,7 @@ from octant.failure import Exit, Refusal
 from octant.foreign import read_file
 from octant.launchers._roles import file_name, find
 from octant.machine import discover
-from octant.record.written import seal
+from octant.record.writer import seal
 from octant.registry import Broken, Entries
 from octant.report.machine import advice as advice_writer
 from octant.request import Launch, Request, Shape, Subject

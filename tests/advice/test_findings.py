@@ -14,7 +14,7 @@ from octant.advice import findings as advised
 from octant.advice.findings import KINDS, RunFinding, first_of
 from octant.analysis.summary import Summary
 from octant.machine import Disagreement, Processor
-from octant.record import Given, Scheduling
+from octant.record import RankResources, Scheduling
 from octant.stats import Caveat, Grade
 from octant.units import NARROW
 
@@ -151,7 +151,7 @@ def test_the_causes_of_lost_time_are_those_that_took_some() -> None:
 
 def test_threads_that_share_cores_are_said_to_take_the_time_from_each_other() -> None:
     summary = found_run([quick()], taken(lost=0.49))
-    places = (Given("n", (), ((0, 1),) * 4),)
+    places = (RankResources("n", (), ((0, 1),) * 4),)
     points = tuple(replace(p, threads=4, given=places, share_cores=True) for p in summary.run.points)
     found = only(replace(summary, run=replace(summary.run, points=points)), "lost time")
     assert found.title == "Threads that share hardware threads took 49 % of this run's time"

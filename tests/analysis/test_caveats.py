@@ -13,10 +13,10 @@ from octant.analysis.caveats import (
     caveats_about_seats,
     caveats_about_togetherness,
 )
-from octant.analysis.given import page_mismatches
+from octant.analysis.mismatches import page_mismatches
 from octant.analysis.series import series_metrics
 from octant.metric import groups, ranks, seconds, steps
-from octant.record import Buffer, Clock, Given, Head, Point, Result, Samples, Taken
+from octant.record import Buffer, Clock, Head, Point, RankResources, RankTimes, Result, Samples
 from octant.stats import Grade
 
 STEADY = [1000, 1001, 999] * 20
@@ -89,7 +89,7 @@ def test_other_work_on_the_node() -> None:
         "stolen time": "the hypervisor took up to 4 % of the CPU time",
         "load from other processes": "other processes used CPU time during the measurement",
     }
-    taken = (Taken(0, (10**9,), (10**9,), (0,), elapsed_ns=10**9),)
+    taken = (RankTimes(0, (10**9,), (10**9,), (0,), elapsed_ns=10**9),)
     known = point(lanes=(lane(STEADY),), noise={"during": during}, taken=taken)
     assert texts(known) == {"load from other processes": "other processes used CPU time during the measurement"}, (
         "what the threads lost is known"
@@ -136,7 +136,7 @@ def test_a_phase_is_short_below_ten_of_its_marks() -> None:
 
 def test_seats_that_only_one_launch_drew() -> None:
     def seated(*cpus: int, pin: str = "each", hosts: tuple[str, ...] = ("n",)) -> Point:
-        given = tuple(Given(host, cpus, tuple((cpu,) for cpu in cpus)) for host in hosts)
+        given = tuple(RankResources(host, cpus, tuple((cpu,) for cpu in cpus)) for host in hosts)
         return point(knobs={"pin": pin}, given=given)
 
     (one,), (two,) = (caveats_about_seats([seated(*cpus)]) for cpus in ((3,), (3, 5)))
@@ -187,13 +187,13 @@ def test_samples_that_are_few_or_drift_or_lie_far_off() -> None:
 )
 def test_pages_of_another_kind(pages: str, huge: float, said: tuple[str, ...]) -> None:
     buffers = (Buffer(1000, 1000, int(1000 * huge), 4096, {}), Buffer(1000, 0, 0, 4096, {}))
-    one = replace(point(given=(Given("n", (0,), ((0,),), buffers),)), knobs={"pages": pages})
+    one = replace(point(given=(RankResources("n", (0,), ((0,),), buffers),)), knobs={"pages": pages})
     assert page_mismatches(one) == said
 
 
 def test_the_buffer_that_is_most_mixed_is_told() -> None:
     buffers = tuple(Buffer(1000, 1000, huge, 4096, {}) for huge in (0, 600, 300))
-    one = point(knobs={"pages": "2MiB"}, given=(Given("n", (0,), ((0,),), buffers),))
+    one = point(knobs={"pages": "2MiB"}, given=(RankResources("n", (0,), ((0,),), buffers),))
     assert page_mismatches(one) == ("rank 0: pages=2MiB requested, 60 % of a buffer is on huge pages",)
 
 

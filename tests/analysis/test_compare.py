@@ -14,7 +14,7 @@ from octant.analysis.compare import Comparison, Comparisons, compare
 from octant.analysis.matching import share_figures
 from octant.analysis.summary import summarise
 from octant.metric import Metric, Value, groups, ranks, result, seconds, steps
-from octant.record import Buffer, Given, Point, Process, Result, Samples, Work
+from octant.record import Buffer, Point, Process, RankResources, Result, Samples, Work
 from octant.report.comparison import statements as views
 from octant.report.comparison import text as comparison
 from octant.store import Pair, StoredRun
@@ -167,8 +167,8 @@ def test_missing_figures_are_listed_and_failed_ones_stop_the_gate() -> None:
 
 def test_other_surroundings_are_listed() -> None:
     other = fake_run(on=machine(name="other", cores=4))
-    huge = Given("node", (0,), ((0,),), (Buffer(2**21, 2**21, 2**21, 4096, {}),))
-    base = Given("node", (0,), ((0,),), (Buffer(2**21, 2**21, 0, 4096, {}),))
+    huge = RankResources("node", (0,), ((0,),), (Buffer(2**21, 2**21, 2**21, 4096, {}),))
+    base = RankResources("node", (0,), ((0,),), (Buffer(2**21, 2**21, 0, 4096, {}),))
     found = compared(changed(BASE, "node/gemm", given=(base,)), changed(other, "node/gemm", given=(huge,)))
     assert ("machine", "fake", "other") in found.differences
     assert ("hardware threads allowed", "2", "4") in found.differences

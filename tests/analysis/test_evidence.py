@@ -21,7 +21,7 @@ from octant.analysis.evidence import occasions_in
 from octant.analysis.summary import summarise
 from octant.failure import Refusal
 from octant.record import Point
-from octant.record.written import seal
+from octant.record.writer import seal
 from octant.runs.carry_out import carry_out, in_turn
 from octant.stats import median_interval
 from octant.stats.verdicts import Verdict
@@ -80,7 +80,9 @@ def test_a_report_finds_what_a_gate_finds_and_more() -> None:
 
 def test_a_gate_needs_eight_rounds_for_several_figures_and_four_for_one() -> None:
     generator = np.random.default_rng(74)
-    with pytest.raises(Refusal, match=r"cannot gate 2 figures on 6 paired rounds \(at least 8 are required\); try .* --rounds 8"):
+    with pytest.raises(
+        Refusal, match=r"cannot gate 2 figures on 6 paired rounds \(at least 8 are required\); try .* --rounds 8"
+    ):
         judged(*drifting(generator, 2, 6), gate=True)
     with pytest.raises(Refusal, match=r"cannot gate 1 figure on 3 paired rounds \(at least 4 are required\)"):
         judged(*drifting(generator, 1, 3), gate=True)

@@ -19,7 +19,7 @@ from octant.analysis.reduce import measure
 from octant.analysis.summary import with_limit
 from octant.limit import Best, Known, Limit, Provides, pattern
 from octant.metric import Metric, groups, per, ranks, rate, result, seconds, steps
-from octant.record import Clock, Given, Point, Reduced, Result, Samples, Series, Work
+from octant.record import Clock, Point, RankResources, Reduced, Result, Samples, Series, Work
 from octant.stats import Grade
 from octant.workload import Workload
 from sketches import sketch_of
@@ -452,7 +452,7 @@ def test_threads_that_may_go_anywhere_use_as_many_hardware_threads_as_can_work_a
     """Two threads of a library of which one was seen, eight that were all seen on one hardware thread, and others."""
 
     def used(cpus: tuple[int, ...], *masks: tuple[int, ...], ranks: int = 1) -> set[int]:
-        given = (Given("node", cpus, masks),) * ranks
+        given = (RankResources("node", cpus, masks),) * ranks
         return {number for _, number in point(lanes=(lane([1000] * 50),), given=given, ranks=ranks).hardware_threads}
 
     assert used((0,), (0, 1), (0, 1)) == {0, 1}

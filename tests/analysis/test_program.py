@@ -12,8 +12,8 @@ import pytest
 from fake_run import machine
 from octant.advice.findings import findings
 from octant.analysis.causes import causes_of_run
-from octant.analysis.given import mismatches
 from octant.analysis.lost import lost_time_of, queue_bound
+from octant.analysis.mismatches import mismatches
 from octant.analysis.names import short_name
 from octant.analysis.occupancy import most_occupied
 from octant.analysis.program import CORES_USED, IMBALANCE, UTILISATION
@@ -179,7 +179,7 @@ def test_what_a_program_may_have_lost_on_the_run_queue_is_no_reason_to_leave_it_
     seen = Seen(ranks=[RankSeen(user=0.2, system=0.0)], pressure=0.95, preemptions=50)
     summary = program_summary(tmp_path, request_of(), [launches(seen)])
     (headline,) = summary.figures
-    assert headline.counting == 6
+    assert headline.valid_count == 6
     (caveat,) = (one for one in headline.caveats if one.kind == "lost time")
     assert caveat.grade == Grade.LIMITED
     assert caveat.text == "up to 80 % of the time may have been lost to other work on the same CPUs"

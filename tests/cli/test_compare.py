@@ -23,7 +23,7 @@ from octant.request import Request
 from octant.runs import interleaved
 from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.plan import planner_of
-from octant.stats.gate import RISING
+from octant.stats.gate import OBRIEN_FLEMING_THRESHOLDS
 from octant.store import Store, StoredRun
 
 
@@ -122,7 +122,7 @@ def test_a_gate_measures_again_stops_early_and_exits_with_5_on_a_regression(benc
     assert len(bench.kernel.starts) == 8
     bench.slower = {}
     assert bench.compare("--gate", *bench.store.ids()[:2]).exit_code == 0
-    assert len(bench.kernel.starts) in {8 + 2 * look for look in RISING}
+    assert len(bench.kernel.starts) in {8 + 2 * look for look in OBRIEN_FLEMING_THRESHOLDS}
 
 
 def test_a_gate_until_sure_looks_after_every_round(bench: Bench) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kernel_run import OPEN_MPI
-from octant.analysis.given import all_mismatches
+from octant.analysis.mismatches import all_mismatches
 from octant.store import Store, StoredRun
 from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT, Octant
 

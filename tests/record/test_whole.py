@@ -10,21 +10,21 @@ from octant.record import (
     Buffer,
     Clock,
     Failure,
-    Given,
     Head,
     KeptFile,
     Point,
     Process,
+    RankResources,
+    RankTimes,
     RankTotal,
     RecordError,
     Result,
     Scheduling,
-    Taken,
     Work,
 )
 from octant.record.lines import Reader
 from octant.record.sketch import Sketch, from_runs
-from octant.record.written import seal
+from octant.record.writer import seal
 from sketches import bin_of
 
 LAUNCH: dict[str, Any] = {
@@ -79,10 +79,10 @@ def test_every_member_of_a_point_is_read() -> None:
         sync="barrier", exit_skew_ns=(8, -9), share_cores=True, blocks=True, noise={"before": {"lost": 0.125}},
         notes={"why": "because"},
         given=(
-            Given("n1", (4, 5), ((4,), (5, 6)), (Buffer(1, 2, 3, 4, {"0": 5}),),
+            RankResources("n1", (4, 5), ((4,), (5, 6)), (Buffer(1, 2, 3, 4, {"0": 5}),),
                   Scheduling("fifo", 3, -5, "a", "g", 10, 11, 0.5, "q", "0-3")),
         ),
-        taken=(Taken(3, (90,), (50,), (30,), 20, "t", 99, 6),),
+        taken=(RankTimes(3, (90,), (50,), (30,), 20, "t", 99, 6),),
         files=(KeptFile("x.bin", "field", 7, 2, "0123abcd", "halo-0.1/0.2.x.bin"),),
     )  # fmt: skip
 
@@ -137,7 +137,7 @@ def test_every_member_of_a_point_of_format_1_is_read() -> None:
         process=Process("MPICH", {"compiler": "g++"}, Clock("TSC", 1.5, 2.5), started="2026-01-01T00:00:00Z"),
         sync="barrier", exit_skew_ns=(8, -9), share_cores=True, noise={"during": {"time_s": 1.0}},
         notes={"why": "because"},
-        given=(Given("n1", (4, 5), ((4,), (5, 6)), (Buffer(1, 2, 3, 4, {"0": 5}),)),),
+        given=(RankResources("n1", (4, 5), ((4,), (5, 6)), (Buffer(1, 2, 3, 4, {"0": 5}),)),),
     )  # fmt: skip
     assert isinstance(found, Point)
     (series,) = found.read().series

@@ -9,8 +9,8 @@ import pytest
 
 from launch_shapes import SHAPES, simulated_launches
 from octant.stats.gate import (
-    RISING,
-    RISING_FURTHER,
+    EXTENDED_THRESHOLDS,
+    OBRIEN_FLEMING_THRESHOLDS,
     e_value,
     gate_is_decided,
     gate_verdicts,
@@ -29,7 +29,10 @@ NOISE = np.array([-0.002, 0.001, 0.002, -0.001, 0.0015, -0.0015, 0.0005, -0.0005
 
 @pytest.mark.parametrize(
     ("shape", "planned", "series"),
-    [*((shape, RISING, 20_000) for shape in SHAPES), *((shape, RISING_FURTHER, 3000) for shape in SHAPES)],
+    [
+        *((shape, OBRIEN_FLEMING_THRESHOLDS, 20_000) for shape in SHAPES),
+        *((shape, EXTENDED_THRESHOLDS, 3000) for shape in SHAPES),
+    ],
 )
 def test_rising_thresholds_keep_five_percent_over_all_looks(
     shape: str, planned: Mapping[int, float], series: int
@@ -42,7 +45,7 @@ def test_rising_thresholds_keep_five_percent_over_all_looks(
         assert np.mean((looks <= 0.05).any(axis=0)) > 0.11  # each look at 5 %
 
 
-@pytest.mark.parametrize("planned", [RISING, RISING_FURTHER])
+@pytest.mark.parametrize("planned", [OBRIEN_FLEMING_THRESHOLDS, EXTENDED_THRESHOLDS])
 @pytest.mark.parametrize("difference", [0.0, 0.04])
 def test_intervals_of_rounds_that_end_at_a_look_hold(planned: Mapping[int, float], difference: float) -> None:
     x = np.random.default_rng(57).normal(difference, 0.04, (400, max(planned)))
@@ -60,15 +63,15 @@ def test_intervals_of_rounds_that_end_at_a_look_hold(planned: Mapping[int, float
 
 
 def test_the_looks_of_a_gate_are_those_up_to_its_rounds() -> None:
-    assert planned_looks(12) is RISING
-    assert planned_looks(13) is planned_looks(96) is RISING_FURTHER
-    assert list(RISING_FURTHER) == [4, 6, 8, 12, 24, 48, 96]
+    assert planned_looks(12) is OBRIEN_FLEMING_THRESHOLDS
+    assert planned_looks(13) is planned_looks(96) is EXTENDED_THRESHOLDS
+    assert list(EXTENDED_THRESHOLDS) == [4, 6, 8, 12, 24, 48, 96]
 
 
 def test_rising_thresholds_find_a_clear_difference_early() -> None:
     x = np.random.default_rng(52).normal(2, 1, (10_000, 12))  # twice the spread of a round
-    passed = np.array([paired_p(x[:, :rounds]) <= threshold for rounds, threshold in RISING.items()])
-    rounds = np.array(list(RISING))[np.argmax(passed, axis=0)]
+    passed = np.array([paired_p(x[:, :rounds]) <= threshold for rounds, threshold in OBRIEN_FLEMING_THRESHOLDS.items()])
+    rounds = np.array(list(OBRIEN_FLEMING_THRESHOLDS))[np.argmax(passed, axis=0)]
     assert passed.any(axis=0).mean() > 0.99
     assert rounds.mean() == pytest.approx(7.1, abs=0.3)
 
@@ -83,8 +86,8 @@ def test_e_values_raise_few_alarms_at_any_time(shape: str) -> None:
 
 def test_a_gate_over_thirty_figures_raises_few_alarms_over_its_looks() -> None:
     x = simulated_launches("normal", (2000, 30, 12, 2), np.random.default_rng(54)) @ [1, -1]
-    looks = {rounds: paired_p(x[..., :rounds]) for rounds in RISING if rounds >= least_rounds(30)}
-    alarms = [(holm(p) <= RISING[rounds]).any(axis=1) for rounds, p in looks.items()]
+    looks = {rounds: paired_p(x[..., :rounds]) for rounds in OBRIEN_FLEMING_THRESHOLDS if rounds >= least_rounds(30)}
+    alarms = [(holm(p) <= OBRIEN_FLEMING_THRESHOLDS[rounds]).any(axis=1) for rounds, p in looks.items()]
     assert np.mean(np.any(alarms, axis=0)) <= 0.06
     assert np.mean(np.any([(p <= 0.05).any(axis=1) for p in looks.values()], axis=0)) > 0.6  # uncorrected
 
@@ -118,11 +121,11 @@ def test_looking_often_does_not_make_figures_the_same() -> None:
     x = np.random.default_rng(56).normal(end, end / 3, (1500, 12))
     same, naive = (
         np.mean([any(is_equivalent(row[:n], 0.03, level) for n, level in looks.items()) for row in x])
-        for looks in (RISING, dict.fromkeys(RISING, 0.05))
+        for looks in (OBRIEN_FLEMING_THRESHOLDS, dict.fromkeys(OBRIEN_FLEMING_THRESHOLDS, 0.05))
     )
     assert same <= 0.065  # 5 % and 2.7 standard errors
     assert naive > 0.09
-    assert gate_verdicts([22 * NOISE], PERIOD, threshold=RISING[8])[0].word == "undecided"
+    assert gate_verdicts([22 * NOISE], PERIOD, threshold=OBRIEN_FLEMING_THRESHOLDS[8])[0].word == "undecided"
     assert gate_verdicts([22 * NOISE], PERIOD)[0].word == "equivalent"
 
 

@@ -17,7 +17,7 @@ from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.foreign import Output, Row, Table, Value
 from octant.machine import Cpu
-from octant.record.written import seal
+from octant.record.writer import seal
 from octant.report.export import tidy
 from octant.store import Store, StoredRun
 from octant.store.imported import create

@@ -17,7 +17,7 @@ from fake_kernel import answer, planned, request
 from fake_run import launch_line, machine, point_line
 from octant.failure import Refusal
 from octant.record import Failure
-from octant.record.written import failure_line
+from octant.record.writer import failure_line
 from octant.request import Launch
 from octant.store import Store, StoredRun, StudyRequest, files, open_store, run_request
 from octant.store.index import Listed, rows

@@ -16,7 +16,7 @@ from octant.launch import Planned
 from octant.machine import codec
 from octant.placement import RankPlace
 from octant.record import RecordError
-from octant.record.written import seal, unseal
+from octant.record.writer import seal, unseal
 from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store import Pair, Store, StudyRequest, files, format1, new_ids, open_store
 from octant.store.index import Listed

@@ -11,7 +11,7 @@ import pytest
 import fake_study
 from fake_run import KIB, MIB, machine
 from octant.failure import Refusal
-from octant.record import Buffer, Given
+from octant.record import Buffer, RankResources
 from octant.request import Launch
 from octant.store import Store
 from octant.study import file, outcome
@@ -252,7 +252,7 @@ def test_two_measures_of_the_same_launch_have_each_its_own_metric(where: Store, 
 
 def test_what_was_not_given_as_asked_is_doubted(where: Store) -> None:
     run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9, repeats=1)
-    small = (Given("h", (0,), ((0,),), (Buffer(1 << 30, 1 << 30, 0, 4096, {"0": 64}),)),)
+    small = (RankResources("h", (0,), ((0,),), (Buffer(1 << 30, 1 << 30, 0, 4096, {"0": 64}),)),)
     points = tuple(dataclasses.replace(p, knobs={**p.knobs, "pages": "thp"}, given=small) for p in run.points)
     found = fake_study.outcome_of(dataclasses.replace(run, points=points)).values.by_cell
     assert found

@@ -53,7 +53,7 @@ class PlaceBalance:
         return self.ratio.is_interval and self.ratio.number >= LEAST_ROUNDS and self.ratio.high < 1
 
     @property
-    def hidden(self) -> float | None:
+    def max_undetected_slowdown(self) -> float | None:
         """The largest slowdown of a place that is consistent with the interval; `None` without an interval."""
         return 1 - self.ratio.low if self.ratio.is_interval else None
 
@@ -71,8 +71,12 @@ class Balances:
         if proven:
             return min(proven, key=lambda one: one.ratio.middle)
         return max(
-            (one for one in self.figures if one.hidden is not None and one.ratio.number >= LEAST_ROUNDS),
-            key=lambda one: one.hidden or 0.0,
+            (
+                one
+                for one in self.figures
+                if one.max_undetected_slowdown is not None and one.ratio.number >= LEAST_ROUNDS
+            ),
+            key=lambda one: one.max_undetected_slowdown or 0.0,
             default=None,
         )
 

@@ -94,7 +94,7 @@ def causes(figure: Figure) -> Causes | None:
 
 
 @dataclass(frozen=True)
-class Halved:
+class LossCounts:
     """Numbers of measurements of a run (launches of its figures) that lost over half of their time."""
 
     lost: int
@@ -106,10 +106,10 @@ class Halved:
         """`390 of 461 measurements lost over half of their time; they are excluded`."""
         if self.lost and self.lost == self.shown == self.every:
             return f"all {self.every} measurements lost over half of their time, so all are shown"
-        return f"{self.lost} of {self.every} measurements lost over half of their time; {self.so}"
+        return f"{self.lost} of {self.every} measurements lost over half of their time; {self.treatment}"
 
     @property
-    def so(self) -> str:
+    def treatment(self) -> str:
         """Treatment of these measurements."""
         if not self.shown:
             return "they are excluded"
@@ -118,14 +118,14 @@ class Halved:
         return f"{self.shown} of them are shown, since their figures have no other launches; the others are excluded"
 
 
-def halved(summary: Summary) -> Halved:
+def count_losses(summary: Summary) -> LossCounts:
     """Return the numbers of measurements, including those of curves, that lost over half of their time."""
     lost = shown = 0
     for figure in summary.figures:
         mine = sum(not launch.counts for launch in figure.launches)
         lost += mine
         shown += mine * (not any(launch.counts for launch in figure.counted))
-    return Halved(lost, sum(len(figure.launches) for figure in summary.figures), shown)
+    return LossCounts(lost, sum(len(figure.launches) for figure in summary.figures), shown)
 
 
 def causes_of_run(summary: Summary) -> Causes | None:

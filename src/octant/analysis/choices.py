@@ -45,7 +45,7 @@ class RankedFigures:
         return _ratio(self.best, self.worst)
 
     @property
-    def as_good(self) -> tuple[Figure, ...]:
+    def equivalents(self) -> tuple[Figure, ...]:
         """The figures that do not differ detectably from the best: the interval of the ratio includes 1.
 
         Empty with fewer launches than a verdict requires.

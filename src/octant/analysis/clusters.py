@@ -39,7 +39,7 @@ class Clusters:
     """Detected groups, the smallest first, and reported groups."""
 
     found: tuple[PairClusters, ...]
-    told: Mapping[str, Partition]  # by unit, of the threads that were measured
+    reported: Mapping[str, Partition]  # by unit, of the threads that were measured
     number: int  # of hardware threads
     pairs: int  # that were measured
 
@@ -49,19 +49,19 @@ class Clusters:
         return self.pairs == self.number * (self.number - 1) // 2
 
     @property
-    def untold(self) -> tuple[PairClusters, ...]:
+    def unreported(self) -> tuple[PairClusters, ...]:
         """The detected groups that are no reported unit."""
-        return tuple(one for one in self.found if one.groups not in self.told.values())
+        return tuple(one for one in self.found if one.groups not in self.reported.values())
 
     @property
-    def unseen(self) -> tuple[str, ...]:
+    def undetected(self) -> tuple[str, ...]:
         """Reported units with a shared cache whose threads are no nearer to each other than to others."""
         seen = [one.groups for one in self.found]
-        return tuple(unit for unit in _SHOWN if unit in self.told and self.told[unit] not in seen)
+        return tuple(unit for unit in _SHOWN if unit in self.reported and self.reported[unit] not in seen)
 
     def names(self, groups: Partition) -> str:
         """Return the reported units of these groups: `cores`, `L3 caches and packages`; empty: none."""
-        return " and ".join(UNITS[unit] for unit, told in self.told.items() if told == groups)
+        return " and ".join(UNITS[unit] for unit, reported in self.reported.items() if reported == groups)
 
 
 def values_of_pairs(figure: Figure) -> dict[Pair, float]:
@@ -76,10 +76,10 @@ def values_of_pairs(figure: Figure) -> dict[Pair, float]:
 def clusters(values: Mapping[Pair, float], topology: Topology) -> Clusters:
     """Return the groups among the hardware threads of these pairs."""
     cpus = sorted({cpu for pair in values for cpu in pair})
-    return Clusters(_found(values, cpus), told_groups(topology, cpus), len(cpus), len(values))
+    return Clusters(_found(values, cpus), reported_groups(topology, cpus), len(cpus), len(values))
 
 
-def told_groups(topology: Topology, cpus: Collection[int]) -> dict[str, Partition]:
+def reported_groups(topology: Topology, cpus: Collection[int]) -> dict[str, Partition]:
     """Return by unit how the system groups these hardware threads, without units that form one group or none."""
     wanted = frozenset(cpus)
     levels = {f"l{cache.level}" for cache in topology.caches or ()}

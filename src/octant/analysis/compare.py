@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from octant import units
 from octant.analysis.conditions import differences, differing_shapes
-from octant.analysis.evidence import invalid_caveats, no_history, of_rounds, of_two_runs, values_behind
+from octant.analysis.evidence import invalid_caveats, judge_rounds, judge_two_runs, no_history, values_behind
 from octant.analysis.figures import includes
-from octant.analysis.matching import Defaults, in_turn, matched
+from octant.analysis.matching import Defaults, are_interleaved, matched
 from octant.stats import Grade, verdicts
 from octant.stats.intervals import MEANS
 from octant.stats.verdicts import MARGIN, Verdict
@@ -84,7 +84,7 @@ class Comparison:
         return before, after
 
     @property
-    def values_are(self) -> str:
+    def statistic(self) -> str:
         """The statistic of `values` over the compared launches."""
         speed = self.verdict.speed if self.verdict else None
         return MEANS[speed.kind] if speed else "median"
@@ -213,9 +213,9 @@ def compare(
     both = [(old, new) for old, new in pairs if not _obstacles(old, new)]
     found = Comparisons(before, after, margin, (), differences(before.run, after.run, pairs), gate)
     if found.pair:
-        judged = of_rounds(both, (before.run, after.run), found.pair, margin, gate)
+        judged = judge_rounds(both, (before.run, after.run), found.pair, margin, gate)
     else:
-        judged = of_two_runs(both, (before.run, after.run), margin, history)
+        judged = judge_two_runs(both, (before.run, after.run), margin, history)
     by_row = {id(old): verdict for (old, _), verdict in zip(both, judged, strict=True)}
     figures = tuple(_comparison((before, after), old, new, by_row.get(id(old))) for old, new in rows)
     found = replace(found, figures=figures)
@@ -244,7 +244,7 @@ def _alone(sides: tuple[Summary, Summary], old: Figure | None, new: Figure | Non
 def _failures_of(before: StoredRun, after: StoredRun, old: Figure) -> list[Failure]:
     """Return the failures in B of a figure of A; for interleaved runs, those of the paired launches."""
     numbers = [number for number, request in enumerate(before.requests) if request.key == old.request]
-    if in_turn(before, after) and numbers and numbers[0] < len(after.requests):
+    if are_interleaved(before, after) and numbers and numbers[0] < len(after.requests):
         partner = after.requests[numbers[0]]
         if partner.subject.command:
             return [failure for failure in after.failures if after.request_of(failure.launch) == partner]

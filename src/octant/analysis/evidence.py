@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from octant.analysis.figures import Figure, LaunchFigure, MeasuredCell, figures_of
-from octant.analysis.given import mismatches_of
+from octant.analysis.mismatches import mismatches_of
 from octant.failure import Refusal
 from octant.stats import Caveat, Grade
 from octant.stats.gate import gate_verdicts, least_rounds, planned_looks, until_sure_verdicts
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from octant.store import Pair
 
 Runs: TypeAlias = tuple[StoredRun, StoredRun]
-Both: TypeAlias = Sequence[tuple[Figure, Figure]]
+FigurePairs: TypeAlias = Sequence[tuple[Figure, Figure]]
 """Pairs of comparable figures of A and B."""
 
 APART = timedelta(hours=1)
@@ -46,16 +46,16 @@ class Occasion:
     value: float  # base units
 
 
-History = Callable[[Runs, Both], Sequence[Sequence[Occasion]]]
+History = Callable[[Runs, FigurePairs], Sequence[Sequence[Occasion]]]
 """Function that returns the other occasions of each figure of two runs."""
 
 
-def no_history(_runs: Runs, both: Both) -> Sequence[Sequence[Occasion]]:
+def no_history(_runs: Runs, both: FigurePairs) -> Sequence[Sequence[Occasion]]:
     """Return no other occasions."""
     return [()] * len(both)
 
 
-def of_rounds(both: Both, runs: Runs, pair: Pair, margin: float, gate: bool) -> list[Verdict]:
+def judge_rounds(both: FigurePairs, runs: Runs, pair: Pair, margin: float, gate: bool) -> list[Verdict]:
     """Return verdicts from the rounds in which two runs were measured.
 
     Runs with early stopping are judged by sequential tests, also in a report.
@@ -124,7 +124,7 @@ def _are_one_occasion(one: LaunchFigure, other: LaunchFigure) -> bool:
     return begun[0] is None or begun[1] is None or abs(begun[0] - begun[1]) < APART
 
 
-def of_two_runs(both: Both, runs: Runs, margin: float, history: History) -> list[Verdict]:
+def judge_two_runs(both: FigurePairs, runs: Runs, margin: float, history: History) -> list[Verdict]:
     """Return verdicts from two runs that were not interleaved."""
     tested = [rows for rows in both if min(len(row.counted) for row in rows) >= LEAST_LAUNCHES]
     known = dict(zip(map(id, tested), history(runs, tested) if tested else (), strict=True))
@@ -139,7 +139,7 @@ def _two_runs(old: Figure, new: Figure, occasions: Sequence[Occasion]) -> TwoRun
     return TwoRuns(sides[0], sides[1], log_speeds([one.value for one in occasions], better))
 
 
-def _period(runs: Runs, both: Both, occasions: Sequence[Sequence[Occasion]] = ()) -> Period:
+def _period(runs: Runs, both: FigurePairs, occasions: Sequence[Sequence[Occasion]] = ()) -> Period:
     """Return the period from the first launch of these figures to the last."""
     periods = [row.value.period for rows in both for row in rows if row.value]
     times = [one.begun for seen in occasions for one in seen]
@@ -164,7 +164,7 @@ def occasions_in(stored: Callable[[], Iterable[StoredRun]]) -> History:
     return functools.partial(_history, stored)
 
 
-def _history(stored: Callable[[], Iterable[StoredRun]], runs: Runs, both: Both) -> list[list[Occasion]]:
+def _history(stored: Callable[[], Iterable[StoredRun]], runs: Runs, both: FigurePairs) -> list[list[Occasion]]:
     sides = [[(*row.identity.same_program, row.metric.name) for row in rows] for rows in both]
     rows = {
         program: row

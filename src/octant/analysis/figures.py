@@ -113,7 +113,7 @@ class Figure:
     label: str = ""  # of the request
     title: str = ""  # label and values of the knobs that the request varied
     show: Presentation = field(default_factory=Presentation)
-    beside: tuple[Caveat, ...] = ()  # caveats of the probes at both ends of the run
+    probe_caveats: tuple[Caveat, ...] = ()  # caveats of the probes at both ends of the run
     equal: tuple[Figure, ...] = ()  # the same figure of other requests of this run, whose launches are included
 
     @property
@@ -220,7 +220,7 @@ class Figure:
         found = [one for launch in self.counted for one in launch.caveats]
         if self._estimate is None:
             return tuple(found)
-        found += [*self.beside, *self._left_out]
+        found += [*self.probe_caveats, *self._excluded]
         found += caveats_about_seats([launch.point for launch in self.counted])
         return (
             *found,
@@ -239,18 +239,18 @@ class Figure:
         return sum(len(one.points) + one.failed for one in (self, *self.equal))
 
     @property
-    def counting(self) -> int:
+    def valid_count(self) -> int:
         """The number of launches that count; 0 if each lost more than half of its time."""
         return sum(launch.counts for launch in self.counted) if self.value else 0
 
     @property
     def count_text(self) -> str:
         """The number of launches that count, and of all: `6`, `5 of 6`, `0 of 9`; empty without a value."""
-        number = self.counting
+        number = self.valid_count
         return "" if self.value is None else str(number) if number == self.tried else f"{number} of {self.tried}"
 
     @property
-    def _left_out(self) -> tuple[Caveat, ...]:
+    def _excluded(self) -> tuple[Caveat, ...]:
         """The caveat about excluded launches, with the reasons."""
         every = (self, *self.equal)
         failed = sum(one.failed for one in every)

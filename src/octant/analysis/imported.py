@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from octant.analysis.each_rank import name_per_rank
+from octant.analysis.per_rank import name_per_rank
 from octant.identity import works_alone
 from octant.metric import Metric, rate, result, seconds
 from octant.workload import Bars, Curve, Messages, Workload

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from octant.metric import Metric
-    from octant.record import Point, Samples, Taken
+    from octant.record import Point, RankTimes, Samples
     from octant.record.sketch import Sketch
 
 DISAGREEING = 0.05  # allowed difference of two shares of lost time
@@ -56,7 +56,7 @@ def lost_time_of(point: Point) -> LostShares | None:
     return lost_time(whole, cpu, wait, throttled, stolen, threads, by_clock and not alone, crowded)
 
 
-def _lost_time_of_program(point: Point, ranks: Sequence[Taken]) -> LostShares | None:
+def _lost_time_of_program(point: Point, ranks: Sequence[RankTimes]) -> LostShares | None:
     """Return the lost time of a user's program, whose whole run is one burst; `None` if it is not recorded.
 
     A program may wait, so missing CPU time is no loss by itself. Throttling and stolen time are shares of the time of
@@ -81,7 +81,7 @@ def _lost_time_of_program(point: Point, ranks: Sequence[Taken]) -> LostShares | 
     )
 
 
-def _threads_at_work(point: Point, ranks: Sequence[Taken]) -> int:
+def _threads_at_work(point: Point, ranks: Sequence[RankTimes]) -> int:
     """Return the busy threads of a program: at least one per rank, at most one per hardware thread."""
     cpus = {(given.host, cpu) for given in point.given for mask in given.thread_masks for cpu in mask}
     seen = min(sum(len(given.cpus) for given in point.given), len(cpus))  # some may have run consecutively
@@ -158,7 +158,7 @@ def oversubscription(point: Point) -> Oversubscription | None:
     return worst if worst and worst.threads > worst.cpus else None
 
 
-def timed_ranks(point: Point) -> list[Taken]:
+def timed_ranks(point: Point) -> list[RankTimes]:
     """Return the readings of each rank that has wall time in every lane."""
     return [one for one in point.taken if one.wall_ns and min(one.wall_ns) > 0]
 
@@ -168,14 +168,14 @@ def _column(nanoseconds: Iterable[int]) -> NDArray[np.float64]:
     return np.asarray(list(nanoseconds), np.float64)[:, None] * 1e-9
 
 
-def _throttled_share(point: Point, ranks: Sequence[Taken], alone: bool, threads: float | None = None) -> float:
+def _throttled_share(point: Point, ranks: Sequence[RankTimes], alone: bool, threads: float | None = None) -> float:
     """Return the throttled share of the time of threads under a quota: mean of lanes, else the greatest group.
 
     Args:
         threads: of each rank; `None`: as in its shape.
     """
     each = threads or known_count(point.threads)
-    groups: dict[tuple[str, str], list[Taken]] = {}
+    groups: dict[tuple[str, str], list[RankTimes]] = {}
     for one in ranks:
         host = point.given[one.rank].host if one.rank < len(point.given) else ""
         groups.setdefault((host, one.throttled_group), []).append(one)
@@ -188,7 +188,7 @@ def _throttled_share(point: Point, ranks: Sequence[Taken], alone: bool, threads:
     return float(np.average(shares, weights=members)) if alone else max(shares)
 
 
-def _stolen_share(point: Point, taken: Taken) -> float:
+def _stolen_share(point: Point, taken: RankTimes) -> float:
     """Return the stolen share of the time of the CPUs that a rank's threads may use."""
     masks = point.given[taken.rank].thread_masks if taken.rank < len(point.given) else ()
     cpus = len({cpu for mask in masks for cpu in mask}) or 1

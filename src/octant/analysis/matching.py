@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from octant import workloads
-from octant.analysis.each_rank import name_per_rank, per_rank
+from octant.analysis.per_rank import name_per_rank, per_rank
 from octant.identity import identity_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def matched(
     if before.run.imported or after.run.imported:
         shown = [_with_metrics_of(before, *shown), _with_metrics_of(after, *reversed(shown))]
     identities = _without_new_knobs([row.identity for side in shown for row in side], defaults)
-    turned = in_turn(before.run, after.run)
+    turned = are_interleaved(before.run, after.run)
     runs = [*[before.run] * len(shown[0]), *[after.run] * len(shown[1])]
     rows = [
         _Row(one, row.metric.name, row, _couple(run, row.point) if turned else None)
@@ -75,7 +75,7 @@ def matched(
 def share_figures(run: StoredRun, other: StoredRun, defaults: Defaults = lambda _workload: {}) -> bool:
     """Return whether two runs have a figure in common, as `compare` matches them."""
     points = [[point for point in one.points if _is_shown(one, point)] for one in (run, other)]
-    if in_turn(run, other):
+    if are_interleaved(run, other):
         cells = [{_couple(one, point) for point in side} for one, side in zip((run, other), points, strict=True)]
         if (cells[0] & cells[1]) - {None}:
             return True
@@ -86,7 +86,7 @@ def share_figures(run: StoredRun, other: StoredRun, defaults: Defaults = lambda 
     return any(_pairs(rows[0], rows[1], [way]) for way in _ways(run, other))
 
 
-def in_turn(run: StoredRun, other: StoredRun) -> bool:
+def are_interleaved(run: StoredRun, other: StoredRun) -> bool:
     """Return whether two runs were interleaved, so that their n-th requests are paired."""
     return bool(run.pair and other.pair and run.pair.partner == other.id and other.pair.partner == run.id)
 
@@ -160,7 +160,7 @@ def _ways(run: StoredRun, other: StoredRun) -> list[tuple[Key, Distance]]:
         ways.append(
             (
                 lambda row: (row.identity.subject, replace(row.identity.size, threads=None), row.metric),
-                lambda old, new: _differing_as_told(old.identity, new.identity, machine),
+                lambda old, new: _differing_stated_knobs(old.identity, new.identity, machine),
             )
         )
     return ways
@@ -199,7 +199,7 @@ def _differing(some: Named, others: Named) -> int:
     return len({name for name, _ in set(some) ^ set(others)})
 
 
-def _differing_as_told(one: Identity, other: Identity, machine: Machine) -> int | None:
+def _differing_stated_knobs(one: Identity, other: Identity, machine: Machine) -> int | None:
     """Return in how many knobs two results differ; `None` if a knob that both state differs in substance.
 
     The number of threads of a rank counts as such a knob. The number of ranks does not: results with an unknown number

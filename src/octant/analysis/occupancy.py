@@ -16,7 +16,7 @@ from octant.placement import numbers_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.record import Given, Point
+    from octant.record import Point, RankResources
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def occupancy(point: Point) -> Occupancy | None:
     return Occupancy(ranks) if any(rank.cpus for rank in ranks) else None
 
 
-def _of_rank(given: Given) -> RankOccupancy:
+def _of_rank(given: RankResources) -> RankOccupancy:
     masks = tuple(map(frozenset, given.thread_masks))
     pages: Counter[str] = Counter()
     for buffer in given.buffers:

@@ -9,10 +9,10 @@ import numpy as np
 
 from octant import units, workloads
 from octant.analysis.figures import MeasuredCell, figures_of, includes, known_limits
-from octant.analysis.given import mismatches_of
 from octant.analysis.imported import imported_workload, recorded_workload
 from octant.analysis.levels import cached_by_ladder
 from octant.analysis.measured_machine import with_measured
+from octant.analysis.mismatches import mismatches_of
 from octant.analysis.probes import caveats_by_probes
 from octant.analysis.program import program_workload
 from octant.analysis.series import series_metrics
@@ -124,8 +124,8 @@ def summarise(
         reasons = _reasons_of_failure(run, request, of_cell[0]) if request else []
         failed, why = len(reasons), next(iter(reasons), "")
         made += [(request, _with_label(replace(one, failed=failed, why_failed=why), request)) for one in of_cell]
-    beside = caveats_by_probes(run, installed)
-    every = [replace(figure, beside=beside) for figure in _with_equal_ones(made)]
+    probe_caveats = caveats_by_probes(run, installed)
+    every = [replace(figure, probe_caveats=probe_caveats) for figure in _with_equal_ones(made)]
     run = replace(run, machine=_measured(run.machine, every))
     limits = known_limits(_provided_limits(every, run.machine), run.machine)
     every = [with_limit(figure, limits, run.machine) for figure in every]

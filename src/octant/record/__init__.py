@@ -149,7 +149,7 @@ class Scheduling:
 
 
 @dataclass(frozen=True)
-class Given:
+class RankResources:
     """Resources of one rank, read back within the rank."""
 
     host: str
@@ -160,7 +160,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Taken:
+class RankTimes:
     """Wall, CPU and lost time of one rank: sums over its bursts in ns, one for each lane."""
 
     rank: Natural
@@ -321,8 +321,8 @@ class Point:
     blocks: bool = False  # steps wait without using the CPU: for a disk, a timer or a kernel thread
     noise: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # before, during, after
     notes: Mapping[str, str] = field(default_factory=dict)
-    given: tuple[Given, ...] = ()  # one per rank
-    taken: tuple[Taken, ...] = ()  # one per participating rank; none in older records
+    given: tuple[RankResources, ...] = ()  # one per rank
+    taken: tuple[RankTimes, ...] = ()  # one per participating rank; none in older records
     files: tuple[KeptFile, ...] = ()  # files of its launch; `store.kept` reads them
     spent_s: Mapping[str, float] = field(default_factory=dict)  # build_s, measure_s, check_s; none in older records
 
@@ -432,7 +432,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Crossing:
+class LinkTraffic:
     """Traffic of an emulated link during a launch, with the measured delay."""
 
     launch: str

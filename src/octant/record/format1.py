@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from octant.record import (
     Clock,
     Failure,
-    Given,
     Head,
     Members,
     Natural,
@@ -19,6 +18,7 @@ from octant.record import (
     Point,
     Positive,
     Process,
+    RankResources,
     RecordError,
     Result,
     Samples,
@@ -94,7 +94,7 @@ class _Point(Struct, tag_field="kind", tag="point"):
     notes: dict[str, str]
     mpi: str
     build: dict[str, str | bool | int]
-    given: tuple[Given, ...]
+    given: tuple[RankResources, ...]
     samples: _Samples
 
 

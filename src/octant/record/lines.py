@@ -11,33 +11,33 @@ from msgspec import Meta, Raw, Struct
 from octant.record import (
     Amount,
     Clock,
-    Crossing,
     Failure,
-    Given,
     Head,
     KeptFile,
+    LinkTraffic,
     Members,
     Natural,
     Pace,
     Point,
     Positive,
     Process,
+    RankResources,
+    RankTimes,
     RankTotal,
     RecordError,
     Reduced,
     Result,
     Samples,
     Series,
-    Taken,
     Work,
-    crossing,
     format1,
+    link_traffic,
 )
 from octant.record.ends import read_end
 from octant.record.numbers import array_of, count_of, readings_of
 from octant.record.renamed import failure_today, point_today
 from octant.record.sketch import Sketch, from_runs
-from octant.record.written import unseal
+from octant.record.writer import unseal
 
 Texts: TypeAlias = dict[str, str]
 MOST_KEPT = 1000
@@ -125,8 +125,8 @@ class _Point(Struct, tag_field="kind", tag="point"):
     blocks: bool = False
     noise: dict[str, dict[str, float]] = {}
     notes: Texts = {}
-    given: tuple[Given, ...] = ()
-    lost: tuple[Taken, ...] = ()
+    given: tuple[RankResources, ...] = ()
+    lost: tuple[RankTimes, ...] = ()
     files: Annotated[tuple[KeptFile, ...], Meta(max_length=MOST_KEPT)] = ()
     spent: dict[str, Amount] = {}
 
@@ -161,7 +161,7 @@ class _Failure(Struct, tag_field="kind", tag="failure"):
     files: Annotated[tuple[KeptFile, ...], Meta(max_length=MOST_KEPT)] = ()
 
 
-_Line: TypeAlias = _Point | _Launch | _Failure | crossing.LinkLine
+_Line: TypeAlias = _Point | _Launch | _Failure | link_traffic.LinkLine
 _LINE: msgspec.json.Decoder[_Line] = msgspec.json.Decoder(_Line)
 _FIRST_FORMAT = re.compile(rb'\{\s*"schema":')
 
@@ -176,7 +176,7 @@ class Reader:
     def __init__(self, started: str = "") -> None:
         self._started = started
         self._processes: dict[str, Process] = {}
-        self.crossings: dict[str, Crossing] = {}  # by launch, from link lines so far
+        self.link_traffic: dict[str, LinkTraffic] = {}  # by launch, from link lines so far
 
     def read(self, line: bytes, again: Callable[[], bytes] | None = None) -> Point | Failure | None:
         """Return the record of a line; `None` for a launch or a link line.
@@ -194,8 +194,8 @@ class Reader:
         if isinstance(decoded, _Launch):
             self._processes[decoded.launch] = _process(decoded)
             return None
-        if isinstance(decoded, crossing.LinkLine):
-            self.crossings[decoded.launch] = decoded.read()
+        if isinstance(decoded, link_traffic.LinkLine):
+            self.link_traffic[decoded.launch] = decoded.read()
             return None
         if isinstance(decoded, _Failure):
             for file in decoded.files:
@@ -313,7 +313,7 @@ def _check_file(file: KeptFile, ranks: int) -> None:
         raise RecordError(f"its file {file.name} has a checksum without a path, or a path without a checksum")
 
 
-def _check_taken(lost: Taken, ranks: int) -> None:
+def _check_taken(lost: RankTimes, ranks: int) -> None:
     if lost.rank >= ranks or any(len(of) not in (0, len(lost.wall_ns)) for of in (lost.cpu_ns, lost.wait_ns)):
         raise RecordError("its lost time has an invalid rank, or does not cover all lanes")
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from octant.stats.verdicts import Verdict
 
 LEAST_ROUNDS_OF_MANY = 8
-RISING: Mapping[int, float] = {4: 0.00042, 6: 0.00401, 8: 0.0127, 12: 0.0419}
+OBRIEN_FLEMING_THRESHOLDS: Mapping[int, float] = {4: 0.00042, 6: 0.00401, 8: 0.0127, 12: 0.0419}
 """Thresholds on p by the number of rounds: 5 % false alarms over all four tests (O'Brien and Fleming 1979)."""
 
-RISING_FURTHER: Mapping[int, float] = {
+EXTENDED_THRESHOLDS: Mapping[int, float] = {
     4: 0.00041, 6: 0.00124, 8: 0.00383, 12: 0.0122, 24: 0.0150, 48: 0.0157, 96: 0.0160,
 }  # fmt: skip
 """Thresholds for short rounds: the cumulative false alarms of the seven tests are 0.04, 0.16, 0.5, 1.6, 2.8, 3.9
@@ -31,7 +31,7 @@ and 5 %."""
 
 def planned_looks(rounds: int) -> Mapping[int, float]:
     """Return the planned tests of a gate with up to so many rounds: their thresholds on p by round."""
-    return RISING if rounds <= max(RISING) else RISING_FURTHER
+    return OBRIEN_FLEMING_THRESHOLDS if rounds <= max(OBRIEN_FLEMING_THRESHOLDS) else EXTENDED_THRESHOLDS
 
 
 def least_rounds(figures: int) -> int:

@@ -10,7 +10,7 @@ from fake_run import write_run
 from found_run import Cell, found_run, taken
 from octant.advice.findings import findings
 from octant.analysis.summary import Summary, summarise
-from octant.record import Taken
+from octant.record import RankTimes
 from octant.report import claims
 from octant.report.screen.answer import Tile
 from octant.report.screen.reliability import page_grade, reliability
@@ -43,7 +43,7 @@ def lossy(share: float) -> Summary:
     """Every launch waited for so much of its time, and half of them twice as long."""
     run = run_of(rates([90e9] * 6))
     taken = [
-        Taken(0, (10**9 * (1 + i % 2),), cpu_ns=(round(10**9 * (1 + i % 2) * (1 - share)),),
+        RankTimes(0, (10**9 * (1 + i % 2),), cpu_ns=(round(10**9 * (1 + i % 2) * (1 - share)),),
               wait_ns=(round(10**9 * (1 + i % 2) * share),), elapsed_ns=2 * 10**9, stolen_ns=0)
         for i in range(6)
     ]  # fmt: skip

@@ -17,7 +17,7 @@ from octant.report.plain import clean
 from octant.report.screen.answer import Reliability
 from octant.runs.programs.pair import SENSIBLE_S
 from octant.runs.programs.typed import comparison_line
-from octant.stats.gate import RISING, RISING_FURTHER, least_rounds
+from octant.stats.gate import EXTENDED_THRESHOLDS, OBRIEN_FLEMING_THRESHOLDS, least_rounds
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.verdicts import percent
 from octant.units import counted, fixed_text
@@ -46,7 +46,7 @@ MOST_IN_ANSWER = 3
 """Sentences on cells of two programs that make the answer; of more cells it counts the verdicts."""
 MOST_OF_PROGRAMS = 1000
 """Rounds of two programs that are proposed at once."""
-GATES_ROUNDS = max(RISING)
+GATES_ROUNDS = max(OBRIEN_FLEMING_THRESHOLDS)
 ALIKE = 0.05
 """Shares of lost time of the two sides that differ by no more than this are said to be alike."""
 GATE_OR_ROUNDS = "Six rounds are usual, four the least."
@@ -79,7 +79,7 @@ def values_text(found: Comparisons) -> str:
     named = {
         "geometric mean": "geometric means", "Hodges-Lehmann": "Hodges-Lehmann estimates", "median": "medians",
     }  # fmt: skip
-    used = {one.values_are for one in found.figures if one.verdict and one.verdict.speed}
+    used = {one.statistic for one in found.figures if one.verdict and one.verdict.speed}
     kinds = in_words([text for name, text in named.items() if name in used])
     return f"values of A and B: {kinds} of the launches whose ratio is shown; the report of a run shows medians"
 
@@ -286,7 +286,7 @@ def _most_rounds(found: Comparisons) -> int:
 
 
 def _gate(found: Comparisons) -> RunFinding:
-    planned = RISING_FURTHER if found.of_programs else RISING
+    planned = EXTENDED_THRESHOLDS if found.of_programs else OBRIEN_FLEMING_THRESHOLDS
     looks = [str(rounds) for rounds in planned if rounds >= least_rounds(found.compared)]
     body = f"Stops early at {in_words(looks)} rounds; Holm over {counted(found.compared, 'figure')}."
     options = ["--gate"] if found.of_programs else ["--gate", "--rounds", str(GATES_ROUNDS)]

@@ -134,7 +134,11 @@ def _figure_lines(one: Comparison, found: Comparisons, marks: Mapping[claims.Sor
     )
     below = [line, *(Text(f"    {words}") for words in more)]
     words = [] if one.word in ("differs", "no difference detected") else [one.verdict.text]  # the heading says it
-    words += [f"smallest detectable difference {findable}"] if (findable := statements.findable_text(one)) else []
+    words += (
+        [f"smallest detectable difference {min_detectable_effect}"]
+        if (min_detectable_effect := statements.findable_text(one))
+        else []
+    )
     below += _wrap(f"    {'; '.join(words)}", width, "")
     return below + (_wrap(f"    {_why(one)}", width, "yellow") if one.why else [])
 
@@ -206,7 +210,7 @@ def _figure(one: Comparison) -> dict[str, object]:
         "unit": row.metric.unit,
         "a": values[0],
         "b": values[1],
-        "values_are": one.values_are,
+        "values_are": one.statistic,
         "speed": one.speed,
         **_interval(verdict),
         "word": one.word,

@@ -85,7 +85,7 @@ def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:
         figure=place_of(summary, worst.figure),
     )  # fmt: skip
     if not worst.proven:
-        within = claims.percent(worst.hidden or 0.0)
+        within = claims.percent(worst.max_undetected_slowdown or 0.0)
         return replace(
             tile, number="even", unit=f"within {within}", of=f"no {worst.kind} is slower as far as this can tell"
         )

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from octant.record import FORMAT, Failure, KeptFile, Point, Process, RecordError, crossing
+from octant.record import FORMAT, Failure, KeptFile, Point, Process, RecordError, link_traffic
 from octant.record.ends import name_of
 
 _CRC = re.compile(rb',"crc":"([0-9a-f]{8})"}')
@@ -63,7 +63,7 @@ def link_line(launch: str, link: str, report: bytes) -> str:
     Raises:
         RecordError: the report is invalid.
     """
-    return seal({"format": FORMAT, "kind": "link", "launch": launch, "link": link, **crossing.members(report)})
+    return seal({"format": FORMAT, "kind": "link", "launch": launch, "link": link, **link_traffic.members(report)})
 
 
 def seal(members: Mapping[str, Any]) -> str:

@@ -36,7 +36,7 @@ def per_rank(figure: Figure) -> Figure:
         metric=metric,
         launches=tuple(_launch_per_rank(one, metric, ranks) for one in figure.launches),
         limit=None,
-        beside=(*figure.beside, *beyond),
+        probe_caveats=(*figure.probe_caveats, *beyond),
         equal=tuple(per_rank(one) for one in figure.equal),
     )
 

@@ -23,7 +23,7 @@ MARGIN = 0.05
 
 
 @dataclass(frozen=True)
-class Rivalry:
+class NonInferiority:
     """Verdict on one pair: the time of one operation over that of its reference."""
 
     word: Literal["slower", "not slower", "undecided"]
@@ -33,7 +33,7 @@ class Rivalry:
     launches: int
 
 
-def rivalries(ratios: Sequence[Sequence[float]]) -> list[Rivalry]:
+def judge_guidelines(ratios: Sequence[Sequence[float]]) -> list[NonInferiority]:
     """Return the verdict for each pair.
 
     Args:
@@ -41,7 +41,7 @@ def rivalries(ratios: Sequence[Sequence[float]]) -> list[Rivalry]:
     """
     logs = [np.log(np.asarray(one, np.float64)) for one in ratios]
     corrected = holm([_p_beyond(x) for x in logs]) if logs else np.empty(0)
-    return [_rivalry(x, float(p)) for x, p in zip(logs, corrected, strict=True)]
+    return [_judge(x, float(p)) for x, p in zip(logs, corrected, strict=True)]
 
 
 def _p_beyond(x: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
@@ -55,7 +55,7 @@ def _p_beyond(x: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
     return half if beyond > 0 else 1 - half
 
 
-def _rivalry(x: np.ndarray[tuple[int], np.dtype[np.float64]], p: float) -> Rivalry:
+def _judge(x: np.ndarray[tuple[int], np.dtype[np.float64]], p: float) -> NonInferiority:
     mean = float(x.mean())
     width = math.inf
     if len(x) > 1:
@@ -64,4 +64,4 @@ def _rivalry(x: np.ndarray[tuple[int], np.dtype[np.float64]], p: float) -> Rival
     word: Literal["slower", "not slower", "undecided"] = "undecided"
     if len(x) >= LEAST_LAUNCHES:
         word = "slower" if p <= LEVEL / 2 else "not slower" if high <= 1 + MARGIN else "undecided"
-    return Rivalry(word, math.exp(mean), low, high, len(x))
+    return NonInferiority(word, math.exp(mean), low, high, len(x))

@@ -11,7 +11,7 @@ from octant.machine.cpusets import parse_cpus
 from octant.mpi.inventory import agrees
 from octant.placement import RankPlace, numbers_text
 from octant.program import is_program
-from octant.record import SMALL_PAGES, Buffer, Given, Point
+from octant.record import SMALL_PAGES, Buffer, Point, RankResources
 from octant.store import StoredRun
 
 
@@ -119,7 +119,7 @@ def _on(asked: str, buffer: Buffer) -> bool:
     return buffer.huge_share <= 1 - _HUGE_SHARE if asked == "base" else buffer.huge_share >= _HUGE_SHARE
 
 
-def _rank_of_program(place: RankPlace, given: Given) -> list[str]:
+def _rank_of_program(place: RankPlace, given: RankResources) -> list[str]:
     """Return the threads of a user's program that may run outside the placement of their rank."""
     asked = frozenset().union(*place.threads)
     outside = [mask for mask in given.thread_masks if not asked.issuperset(mask)]
@@ -127,7 +127,7 @@ def _rank_of_program(place: RankPlace, given: Given) -> list[str]:
     return found + _memory_differences(place, given)
 
 
-def _rank(place: RankPlace, given: Given) -> list[str]:
+def _rank(place: RankPlace, given: RankResources) -> list[str]:
     found = []
     if len(given.thread_masks) != len(place.threads):
         found.append(f"{len(place.threads)} threads requested, it has {len(given.thread_masks)}")
@@ -140,7 +140,7 @@ def _rank(place: RankPlace, given: Given) -> list[str]:
     return found + _memory_differences(place, given)
 
 
-def _memory_differences(place: RankPlace, given: Given) -> list[str]:
+def _memory_differences(place: RankPlace, given: RankResources) -> list[str]:
     found = []
     pages: Counter[int] = Counter()
     for buffer in given.buffers:

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from octant.record import Crossing, Natural, RecordError
+from octant.record import LinkTraffic, Natural, RecordError
 
 
 class _Sent(Struct):
@@ -27,11 +27,11 @@ class LinkLine(_Report, tag_field="kind", tag="link", kw_only=True):
     launch: str
     link: str
 
-    def read(self) -> Crossing:
+    def read(self) -> LinkTraffic:
         """Return the record of the line."""
         sent = zip(*((one.bytes, one.packets) for one in self.sent), strict=True)
         sent_bytes, sent_packets = tuple(sent) or ((), ())
-        return Crossing(
+        return LinkTraffic(
             self.launch, self.link, sent_bytes, sent_packets, self.delay_ns, self.delayed, self.dropped, self.real_time
         )
 

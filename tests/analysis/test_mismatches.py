@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import WORKLOADS, fake_run, machine, point, stored
-from octant.analysis import given as readback
+from octant.analysis import mismatches as readback
 from octant.analysis.caveats import caveats_about
 from octant.analysis.summary import summarise
 from octant.launch import Planned
 from octant.placement import planner
 from octant.placement.request import parse_request
-from octant.record import Buffer, Given, Point, Process, known_count
+from octant.record import Buffer, Point, Process, RankResources, known_count
 from octant.request import Launch, Request, Shape, Subject
 from octant.stats import Grade
 from octant.store import ProvenSetting, StoredRun
@@ -30,7 +30,7 @@ def obedient(asked: str, hosts: int = 1, node: str = "0") -> Point:
             home = str(place.memory[0]) if node == "own" else node
             buffer = Buffer(1 << 20, 1 << 20, 0, 4096, {home: 64})
             masks = tuple(tuple(sorted(mask)) for mask in place.threads)
-            answers.append(Given(f"host{host}", tuple(mask[-1] for mask in masks), masks, (buffer,)))
+            answers.append(RankResources(f"host{host}", tuple(mask[-1] for mask in masks), masks, (buffer,)))
     return point(ranks=len(answers), threads=len(placement.ranks[0].threads), given=tuple(answers))
 
 
@@ -113,13 +113,13 @@ def test_fewer_threads_than_asked_are_told() -> None:
 )
 def test_pages_of_another_kind_are_told(pages: str, huge: float, said: tuple[str, ...]) -> None:
     buffer = Buffer(1 << 30, 1 << 30, int(huge * (1 << 30)), 4096, {"0": 64})
-    given = (Given("h", (0,), ((0,),), (buffer,)),)
+    given = (RankResources("h", (0,), ((0,),), (buffer,)),)
     found = dataclasses.replace(point(), knobs={"pages": pages}, given=given)
     assert readback.page_mismatches(found) == said
 
 
 def test_what_only_root_may_see_is_claimed_by_nobody() -> None:
-    given = (Given("h", (0,), ((0,),), (Buffer(1 << 20, 1 << 20, 1 << 20, 0, {"0": 64}),)),)
+    given = (RankResources("h", (0,), ((0,),), (Buffer(1 << 20, 1 << 20, 1 << 20, 0, {"0": 64}),)),)
     found = dataclasses.replace(point(), knobs={"pages": "64KiB"}, given=given)
     assert readback.page_mismatches(found) == (
         "rank 0: pages=64KiB requested; the pages could not be checked, since that needs root",
@@ -139,7 +139,7 @@ def test_what_only_root_may_see_is_claimed_by_nobody() -> None:
     ],
 )
 def test_memory_that_is_not_bound_as_asked_is_told(memory: str, on: dict[str, int], said: tuple[str, ...]) -> None:
-    given = (Given("h", (0,), ((0,),), (Buffer(1 << 20, 1 << 20, 0, 4096, on),)),)
+    given = (RankResources("h", (0,), ((0,),), (Buffer(1 << 20, 1 << 20, 0, 4096, on),)),)
     found = dataclasses.replace(point(), knobs={"memory": memory}, given=given)
     assert readback.node_mismatches(found) == said
 
@@ -171,7 +171,7 @@ def test_a_better_planner_finds_no_fault_with_an_old_run() -> None:
 
 def test_a_summary_doubts_what_was_not_given_as_asked() -> None:
     run = fake_run()
-    small = (Given("h", (0,), ((0,),), (Buffer(1 << 30, 1 << 30, 0, 4096, {"0": 64}),)),)
+    small = (RankResources("h", (0,), ((0,),), (Buffer(1 << 30, 1 << 30, 0, 4096, {"0": 64}),)),)
     points = tuple(dataclasses.replace(p, knobs={**p.knobs, "pages": "thp"}, given=small) for p in run.points)
     figures = summarise(dataclasses.replace(run, points=points), WORKLOADS).figures
     assert all(
