@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant import facts
-from octant.analysis.causes import causes_of_run, halved
+from octant.analysis.causes import causes_of_run, count_losses
 from octant.analysis.caveats import failed_commands
 from octant.analysis.lost import lost_time_of
 from octant.analysis.names import short_name
@@ -44,7 +44,7 @@ def reliability(summary: Summary, tiles: Sequence[Tile]) -> Reliability:
     known = sessions(summary, [summary.figures[tile.figure] for tile in tiles if tile.figure is not None])
     lost, assumption = _lost(summary), facts.assumption(run.machine)
     rows = [
-        *_rows("time_lost", lost, halved(summary)),
+        *_rows("time_lost", lost, count_losses(summary)),
         *_launches(summary),
         *_rows("sessions", known.number, known.deviation, known.figure and short_name(known.figure)),
         *_placement(summary),
@@ -119,7 +119,7 @@ def _launches(summary: Summary) -> list[ReliabilityRow]:
     begin = min((value.period.begin for value in values), default=None)
     end = max((value.period.end for value in values), default=None)
     minutes = (end - begin).total_seconds() / 60 if begin and end else 0.0
-    kind = "launches resemble their neighbours"
+    kind = "autocorrelated launches"
     correlated = [one for one in _table_figures(summary) if any(caveat.kind == kind for caveat in one.caveats)]
     return _rows(
         "launches",

@@ -68,7 +68,7 @@ def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:
     interval = f"{ratio.ends}{claims.NARROW}%, 95{claims.NARROW}% interval" if ratio.ends else "no interval"
     half = worst.ratio.relative_half_width or 0.0
     wide = graded("wide interval", half, _TEXTS.line("ratio_caveat", worst.ratio))
-    caveats = (*wide, *(one for one in worst.figure.caveats if one.kind not in ("wide interval", "beyond its limit")))
+    caveats = (*wide, *(one for one in worst.figure.caveats if one.kind not in ("wide interval", "measured above the limit")))
     grade = max((one.grade for one in caveats), default=0)
     tile = Tile(
         declared.name, declared.what, interval=f"{name}: {interval} of {worst.ratio.number} paired launches",
@@ -77,7 +77,7 @@ def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:
         of=_TEXTS.line("balance", worst, sum(one.proven for one in balances), len(balances), name),
     )  # fmt: skip
     if not worst.proven:
-        return replace(tile, number="even", unit=f"within {claims.percent(worst.hidden or 0.0)}")
+        return replace(tile, number="even", unit=f"within {claims.percent(worst.max_undetected_slowdown or 0.0)}")
     bar = ShareBar("comparison", (("slowest over fastest", worst.ratio.middle),)) if grade < Grade.INVALID else None
     return replace(tile, number=ratio.number, unit="% of fastest", ends=ratio.ends, bar=bar)
 
