@@ -75,9 +75,9 @@ class _Pairs:
     @property
     def borders(self) -> list[tuple[float, Role]]:
         """The places between reported groups, if these are not too many to be seen; between cores grey."""
-        told = self.clusters.told if self.clusters else {}
-        few = [unit for unit in BORDERS if unit in told and len(told[unit]) <= MOST_GROUPS]
-        group = {cpu: [_place(told[unit], cpu) for unit in few] for cpu in self.order}
+        reported = self.clusters.reported if self.clusters else {}
+        few = [unit for unit in BORDERS if unit in reported and len(reported[unit]) <= MOST_GROUPS]
+        group = {cpu: [_place(reported[unit], cpu) for unit in few] for cpu in self.order}
         apart = [
             (i + 0.5, [x != y for x, y in zip(group[a], group[b], strict=True)])
             for i, (a, b) in enumerate(pairwise(self.order))
@@ -217,7 +217,7 @@ def _pair_text(pair: _Pair) -> str:
 
 def _shared(found: Clusters | None, pair: _Pair) -> str:
     """Return the smallest unit that a pair of hardware threads shares, as reported by the system."""
-    for unit, groups in found.told.items() if found else ():
+    for unit, groups in found.reported.items() if found else ():
         if any(set(pair) <= group for group in groups):
             return UNITS[unit].removesuffix("s")
     return ""

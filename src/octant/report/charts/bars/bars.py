@@ -151,7 +151,7 @@ def choice(cells: MeasuredCells, shown: Choice) -> Picture | None:
     for label, one in zip(labels, kept, strict=True):
         best, worst = one.best.knobs[one.knob], one.worst.knobs[one.knob]
         rows.append(
-            (label, best, _value(one.best), names(one.as_good, one.knob), worst, _value(one.worst), cost_text(one))
+            (label, best, _value(one.best), names(one.equivalents, one.knob), worst, _value(one.worst), cost_text(one))
         )
     return Picture(
         "choice", picture_title([one.best for one in kept], f"best {shown.x}, and what the worst costs"),
@@ -167,7 +167,7 @@ def choice_texts(figures: Iterable[Figure], knob: str) -> list[str]:
     """Return a line per case: `8 B, single: isend-mprobe best (712 ns); as good: sendrecv; worst ordered, ×2.6`."""
     texts = []
     for one in choices(figures, knob):
-        case, also = case_text(one), names(one.as_good, knob)
+        case, also = case_text(one), names(one.equivalents, knob)
         best = f"{f'{case}: ' if case else ''}{one.best.knobs[knob]} best ({_value(one.best)})"
         worst = f"worst {one.worst.knobs[knob]} ({_value(one.worst)}), {cost_text(one)}"
         texts.append("; ".join([best, *[f"as good: {also}"] * bool(also), worst]))

@@ -33,7 +33,7 @@ class RatioRow:
     low: float
     middle: float
     high: float
-    findable: float  # least relative difference that is detected in 80 % of cases; inf: not known
+    min_detectable_effect: float  # least relative difference that is detected in 80 % of cases; inf: not known
     texts: tuple[str, ...]  # of the columns
     role: Tone = "soft"  # of the last column
 
@@ -61,14 +61,20 @@ def ratios(
     drawn = list(rows)
     if len(rows) > MOST_BARS:
         drawn = [*rows[:_FIRST], *thin(rows[_FIRST:-_LAST], MOST_BARS - _FIRST - _LAST), *rows[-_LAST:]]
-    x = ratio_axis([(one.low, one.middle, one.high) for one in drawn], near=[1 + one.findable for one in drawn])
+    x = ratio_axis(
+        [(one.low, one.middle, one.high) for one in drawn], near=[1 + one.min_detectable_effect for one in drawn]
+    )
     low, high = x.ends or (1.0, 1.0)
     at = tuple(map(float, range(len(drawn))))
     points = ChartSeries(
         axis, "rows", tuple(one.middle for one in drawn), at, tuple(one.low for one in drawn),
         tuple(one.high for one in drawn), tuple(f"{one.name}: {one.text}" for one in drawn), names="none",
     )  # fmt: skip
-    known = [(n, 1 + one.findable) for n, one in zip(at, drawn, strict=True) if math.isfinite(one.findable)]
+    known = [
+        (n, 1 + one.min_detectable_effect)
+        for n, one in zip(at, drawn, strict=True)
+        if math.isfinite(one.min_detectable_effect)
+    ]
     detectable = ChartSeries(
         "smallest detectable difference (power 80 %)", "rows", tuple(x for _, end in known for x in (1 / end, end)),
         tuple(n for n, _ in known for _ in range(2)), role="grey", marker="tick", names="legend",
