@@ -156,12 +156,12 @@ def _panel(one: _Pairs, metric: Metric) -> Panel:
     order, lower, values = one.order, metric.better == "lower", one.values.values()
     place = {number: i for i, number in enumerate(order)}
     low, high = min(values), max(values)
-    xs, ys, labels, shades = [], [], [], []
+    at_x, at_y, labels, shades = list[float](), list[float](), list[str](), list[float]()
     for pair, value in one.values.items():
         shade = _shade(value, low, high, ratios=one.topology is not None)
         for a, b in (pair, pair[::-1]):
-            xs.append(float(place[a]))
-            ys.append(float(place[b]))
+            at_x.append(float(place[a]))
+            at_y.append(float(place[b]))
             labels.append(f"{one.who}s {a} and {b}: {units.si_text(value, metric.unit)}")
             shades.append(1 - shade if lower else shade)
     ends = (-0.5, len(order) - 0.5)
@@ -172,7 +172,7 @@ def _panel(one: _Pairs, metric: Metric) -> Panel:
     dark, pale = (units.si_text(value, metric.unit) for value in ((low, high) if lower else (high, low)))
     series = [
         ChartSeries(
-            f"dark {dark} … pale {pale}", "cells", tuple(xs), tuple(ys), labels=tuple(labels), shades=tuple(shades),
+            f"dark {dark} … pale {pale}", "cells", tuple(at_x), tuple(at_y), labels=tuple(labels), shades=tuple(shades),
             role="series-1", names="legend",
         )
     ]  # fmt: skip
@@ -180,11 +180,11 @@ def _panel(one: _Pairs, metric: Metric) -> Panel:
         for x, y in (((border, border), ends), (ends, (border, border))):
             series.append(ChartSeries("", "line", x, y, role=role, names="none"))
     if far := one.far:
-        at = [tuple(map(float, side)) for side in zip(*far, strict=True)]
+        xs, ys = (tuple(map(float, side)) for side in zip(*far, strict=True))
         names = tuple(_pair_text(pair) if n < MOST_NAMED else "" for n, pair in enumerate(far))
         series.append(
             ChartSeries(
-                "far from the others", "points", *at, labels=names, role="ink", marker="diamond", names="points"
+                "far from the others", "points", xs, ys, labels=names, role="ink", marker="diamond", names="points"
             )
         )
     return Panel(axis, axis, tuple(series), title=one.name, height=1.5)

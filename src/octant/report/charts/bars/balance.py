@@ -120,7 +120,7 @@ def _strip(worst: PlaceBalance) -> Panel:
 
 def _rows(one: PlaceBalance) -> list[tuple[str, ...]]:
     """Return a row per place, of many the slowest and the fastest."""
-    shown, rows = one.places, []
+    shown, rows = one.places, list[tuple[str, ...]]()
     if len(shown) > MANY:
         shown = (*sorted(shown, key=lambda place: place.value.middle)[:_NAMED], one.fastest)
     for place in shown:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from octant.report.charts.curves.figure_curves import MetricOf
     from octant.report.charts.curves.ladders import MeasuredCells
     from octant.report.charts.picture import Role
-    from octant.stats import Estimate
+    from octant.stats import Estimate, Interval
     from octant.workload import Bars, Choice, RankBars, Stacked
 
 _LABEL = 26  # characters of a line of a bar's label
@@ -65,7 +65,7 @@ def _lying_bars(
     axis: Axis,
     title: str,
     labels: Sequence[str],
-    values: Sequence[Estimate],
+    values: Sequence[Estimate | Interval],
     texts: Sequence[str],
     is_open: tuple[bool, ...] = (),
 ) -> Panel:

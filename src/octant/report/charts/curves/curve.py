@@ -130,7 +130,8 @@ def limits_of(lines: Sequence[FigureCurve]) -> list[ChartSeries]:
     series = []
     for at, name in known.items():
         title = "limit" if all(line.limits == at for line in lines) else f"limit of {name}"
-        series.append(ChartSeries(title, "line", *zip(*at, strict=True), role="grey"))
+        xs, ys = zip(*at, strict=True)
+        series.append(ChartSeries(title, "line", xs, ys, role="grey"))
     return series
 
 
@@ -140,7 +141,8 @@ def models_of(modelled: Modelled | None, lines: Sequence[FigureCurve]) -> list[C
     for line in lines:
         at = zip(line.xs, line.figures, strict=True) if modelled else ()
         points = [(x, y) for x, figure in at if x > 0 and modelled and (y := modelled.headline(figure))]
-        drawn = ChartSeries("model", "line", *zip(*points, strict=True), dash="solid", names="none") if points else None
+        xs, ys = zip(*points, strict=True) if points else ((), ())
+        drawn = ChartSeries("model", "line", xs, ys, dash="solid", names="none")
         models.append(drawn if len(points) > 1 else None)
     return models
 

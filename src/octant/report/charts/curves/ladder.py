@@ -44,8 +44,8 @@ def ladder(ladders: Ladders) -> Picture | None:
     marks = shared.cache_marks(machine, xs[0], xs[-1])
     plateaus = sorted(((one, level) for one in shown for level in one.curve.plateaus), key=lambda pair: pair[1].last)
     by_name: dict[str, list[tuple[MeasuredLadder, NamedPlateau]]] = {}
-    for one, level in plateaus:
-        by_name.setdefault(level.name, []).append((one, level))
+    for one, plateau in plateaus:
+        by_name.setdefault(plateau.name, []).append((one, plateau))
     caches = []
     for level in stated_sizes(machine):
         texts = dict.fromkeys(ladders.missing_text(one.curve, one.metric, level) for one in shown)
@@ -56,7 +56,7 @@ def ladder(ladders: Ladders) -> Picture | None:
         "ladder", panels=shown, span=shared.span_text, level=_level_text, least=xs[0], most=xs[-1],
         reading=shared.how_to_read(lines),
         threads=sorted({len(figure.point.hardware_threads) for line in lines for figure in line.figures}),
-        shared=any(len(level.levels) > 1 for _, level in plateaus), marks=marks, by_name=by_name, pages=pages,
+        shared=any(len(plateau.levels) > 1 for _, plateau in plateaus), marks=marks, by_name=by_name, pages=pages,
         apart=APART, caches=caches, kept=len(lines), total=len(lines) + sum(one.left_out for one in shown),
     )  # fmt: skip
     columns = ("value", "low … high", "which is", "of limit", "what the limit is", "plateau")

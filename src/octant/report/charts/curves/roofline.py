@@ -169,7 +169,7 @@ def _share_text(one: Kernel) -> str:
 
 def _rows(ladders: Ladders, panel: _Roofline) -> list[tuple[str, ...]]:
     """Return a row per roof, with what the ladder of the run shows at its level, and a row per kernel."""
-    cores, rows = panel.cores, []
+    cores, rows = panel.cores, list[tuple[str, ...]]()
     ladder = ladders.rates_like(panel.roofs.threads)
     plateaus = {one.levels: one.value for one in reversed(ladder.curve.plateaus)} if ladder else {}
     for slope in panel.roofs.slopes:

@@ -68,7 +68,7 @@ def _bands(cells: MeasuredCells, x: Along, shown: Spread) -> list[_Band]:
 
 
 def _rows(band: _Band, x: Along) -> list[tuple[str, ...]]:
-    rows = []
+    rows = list[tuple[str, ...]]()
     for at, figure, *ends in zip(band.line.xs, band.line.figures, band.low, band.high, strict=True):
         low, high = (units.si_text(end, figure.metric.unit, 4) for end in ends)
         ratio = f"×{units.fixed_text(ends[1] / ends[0], 3)}" if ends[0] > 0 else ""
