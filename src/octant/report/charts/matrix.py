@@ -24,7 +24,7 @@ from octant.request import EFFORT
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from octant.analysis.clusters import Clusters, Partition
+    from octant.analysis.clusters import Clusters
     from octant.machine import Topology
     from octant.metric import Metric
     from octant.report.charts.curves.ladders import MeasuredCells
@@ -77,7 +77,10 @@ class _Pairs:
         """The places between reported groups, if these are not too many to be seen; between cores grey."""
         reported = self.clusters.reported if self.clusters else {}
         few = [unit for unit in BORDERS if unit in reported and len(reported[unit]) <= MOST_GROUPS]
-        group = {cpu: [_place(reported[unit], cpu) for unit in few] for cpu in self.order}
+        group = {
+            cpu: [next((i for i, of in enumerate(reported[unit]) if cpu in of), -1) for unit in few]
+            for cpu in self.order
+        }
         apart = [
             (i + 0.5, [x != y for x, y in zip(group[a], group[b], strict=True)])
             for i, (a, b) in enumerate(pairwise(self.order))
@@ -221,10 +224,6 @@ def _shared(found: Clusters | None, pair: _Pair) -> str:
         if any(set(pair) <= group for group in groups):
             return UNITS[unit].removesuffix("s")
     return ""
-
-
-def _place(groups: Partition, cpu: int) -> int:
-    return next((i for i, group in enumerate(groups) if cpu in group), -1)
 
 
 def _shade(value: float, low: float, high: float, ratios: bool) -> float:

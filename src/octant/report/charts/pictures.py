@@ -15,13 +15,12 @@ from octant.report.charts.bars.balance import balance
 from octant.report.charts.bars.bars import bars, choice, rank_bars, stacked
 from octant.report.charts.bars.histogram import histogram
 from octant.report.charts.bars.lost_time import lost_time
+from octant.report.charts.curves.bands import spread, timeline
 from octant.report.charts.curves.curve import curve
 from octant.report.charts.curves.ladder import ladder
 from octant.report.charts.curves.ladders import Ladders, MeasuredCells, rungs
 from octant.report.charts.curves.messages import messages
 from octant.report.charts.curves.roofline import roofline
-from octant.report.charts.curves.spread import spread
-from octant.report.charts.curves.timeline import timeline
 from octant.report.charts.matrix import matrix
 
 if TYPE_CHECKING:
