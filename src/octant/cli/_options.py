@@ -54,6 +54,9 @@ SvgOption = Annotated[
 ShowOutputOption = Annotated[
     bool, typer.Option("--show-output", help="Show what a program prints while it runs; it is stored as well.")
 ]
+AllSamplesOption = Annotated[
+    bool, files_option("--all-samples", help="Include all samples in the HTML file (default: about 0.1 MB).")
+]
 NotesOption = Annotated[bool, typer.Option("--notes", help="Print the caveats that are only notes too.")]
 TimeoutOption = Annotated[
     float | None,

@@ -9,14 +9,11 @@ import typer
 
 from octant.cli import _complete
 from octant.cli._help import SEE
-from octant.cli._options import NotesOption, StoreOption, SvgOption, files_option
+from octant.cli._options import AllSamplesOption, NotesOption, StoreOption, SvgOption, files_option
 from octant.failure import Exit, Refusal
 
 ShareOption = Annotated[
     bool, files_option("--share", help="Leave out user and host names, paths and secrets [default file: shared.html].")
-]
-AllSamplesOption = Annotated[
-    bool, files_option("--all-samples", help="Keep every sample in the HTML file [default: 1 MB of them].")
 ]
 ModelOption = Annotated[
     str,
