@@ -32,7 +32,7 @@ def row_details(made: str) -> dict[str, str]:
 def opened(
     browser: "Browser", path: Path, width: int = 1200, scheme: str = "light", height: int = 800
 ) -> tuple["Page", list[str]]:
-    """The page drawn to the end, and what went wrong in it: requests that left, errors, refusals of its policy."""
+    """Return the page after it was drawn, and its errors: requests, exceptions, refusals of its policy."""
     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
     page = context.new_page()
     wrong: list[str] = []
@@ -47,12 +47,12 @@ def opened(
 
 
 def in_font(page: "Page", font: str) -> None:
-    """Sets all texts but code in a font, as on a system that has no other."""
+    """Set all texts except code in a font, as on a system that has no other."""
     page.evaluate("(font) => document.documentElement.style.setProperty('--text', `'${font}'`)", font)
 
 
 def open_everything(page: "Page") -> None:
-    """Opens all details, also those that are unpacked first, and waits until the samples of all rows are drawn."""
+    """Open all details, including packed ones, and wait until the samples of all rows are drawn."""
     opens = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
     page.evaluate(opens)
     if page.locator("#further").count():

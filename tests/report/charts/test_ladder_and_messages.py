@@ -203,7 +203,7 @@ def test_the_bandwidth_has_its_best_its_half_and_the_longest(monkeypatch: pytest
 
 
 def spoiled(summary: Summary, *sizes: int, **knobs: str) -> Summary:
-    """The same run, of which these sizes are not measurable."""
+    """Return the same run, of which these sizes are not measurable."""
     bad = Caveat("request not met", Grade.INVALID, "NOT AS ASKED")
 
     def spoil(one: Figure) -> Figure:
@@ -304,7 +304,7 @@ def test_groups_of_ranks_are_a_band_of_quartiles() -> None:
 
 
 def halo_curve(sizes: Sequence[int], extra: Sequence[tuple[str, int]] = (), groups: int = 1) -> Picture:
-    """A curve over sizes of a workload whose group g needs g µs for a step."""
+    """Return a curve over sizes of a workload whose group g needs g µs for a step."""
     return next(one for one in halo_pictures(sizes, extra, groups) if one.id == "mine-own-curve")
 
 
@@ -314,7 +314,7 @@ def halo_pictures(
     groups: int = 1,
     declared: tuple[Curve | Ladder | Messages, ...] = (Curve("n"),),
 ) -> list[Picture]:
-    """What is drawn of such a run; `extra` are further sizes, with the ranks of each."""
+    """Return the picture of such a run; `extra` are further sizes, with the ranks of each."""
     over = (ranks("max"), steps("median"))
     metrics = (Metric("time", "s", "lower", seconds(over=over)), Metric("rate", "B/s", "higher", rate("bytes_sent")))
     own = Workload("Own", metrics, {}, "mine/own", pictures=declared)

@@ -113,7 +113,7 @@ def test_other_groups_and_two_pairs_make_none(groups: tuple[tuple[int, ...], ...
 
 
 def of_threads(topology: Topology) -> Picture | None:
-    """A launch of pairs of hardware threads, on a machine of that topology."""
+    """Return a launch of pairs of hardware threads, on a machine of that topology."""
     asked = Launch(Request(Subject("node/coherence"), {"pattern": "pairs"}))
     run = stored([asked], [launch(launch=asked.key)])
     found = summarise(dataclasses.replace(run, machine=dataclasses.replace(run.machine, topology=topology)))

@@ -116,7 +116,7 @@ def test_lines_beyond_what_can_be_read_are_thinned_and_the_caption_says_so(monke
 
 
 def latency_curve(*each: str) -> Picture:
-    """The fake run's loads as a curve instead of a ladder."""
+    """Return the fake run's loads as a curve instead of a ladder."""
     latency = WORKLOADS["node/latency"]
     known = {**WORKLOADS, latency.name: dataclasses.replace(latency, pictures=(Curve("bytes", each=each),))}
     return next(p for p in pictures(summarise(fake_run(), known)) if p.id == "node-latency-curve")

@@ -23,7 +23,7 @@ WORKLOAD = Workload(name="mpi/calls", summary="Calls", metrics=METRICS, pictures
 
 
 def summary(*lengths: int) -> Summary:
-    """The second rank takes twice as long as the first, and three times at 1024 bytes."""
+    """Make the second rank take twice as long as the first, and three times at 1024 bytes."""
     launch = Launch(Request(Subject(WORKLOAD.name), {"bytes": ",".join(map(str, lengths))}, Shape(2)))
     points = []
     for length in lengths:

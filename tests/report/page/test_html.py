@@ -29,7 +29,7 @@ PICTURE = Picture(
 
 
 def parts(call: str, **values: object) -> str:
-    """What a call of a part of pages gives."""
+    """Return the result of a call of a part of pages."""
     template = "{% import 'parts.html.jinja' as parts with context %}{{ parts." + call + " }}"
     return html.templates().from_string(template).render(**values)
 

@@ -33,7 +33,7 @@ from reports import report_of
 
 
 def embedded(made: str) -> dict[str, Any]:
-    """The data of a page, unpacked."""
+    """Return the data of a page, unpacked."""
     data: dict[str, Any] = json.loads(re.search(r'id="data">(.*?)</script>', made, re.DOTALL)[1])  # type: ignore[index]
     packed = {name: json.loads(inflated(data[name])) for name in ("document", "details", "exports")}
     figures = [json.loads(inflated(figure)) for figure in data["figures"]]
@@ -49,7 +49,7 @@ def packed_samples(made: str) -> str:
 
 
 def text_of(markup: str) -> str:
-    """What is read of a page: without drawings, scripts and tags."""
+    """Return the readable text of a page, without drawings, scripts and tags."""
     markup = re.sub(r"<(script|style|svg)\b.*?</\1>", "", markup, flags=re.DOTALL)
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", markup)))
 
@@ -105,7 +105,7 @@ def test_what_the_first_screen_says_stands_there_once_and_in_its_order() -> None
 
 
 def said_by(first: FirstScreen) -> list[str]:
-    """The texts of a first screen in the order in which they are read."""
+    """Return the texts of a first screen in the order in which they are read."""
     tiles = [
         text for one in first.tiles for text in (one.name, one.what, one.grade, one.number, one.unit, one.interval)
     ]
@@ -144,7 +144,7 @@ def test_the_table_says_what_the_figure_is() -> None:
 
 
 def disturbed(lost: int) -> Summary:
-    """A figure of six launches, of which some lost more than half of their time."""
+    """Return a figure of six launches, of which some lost more than half of their time."""
     summary = fake_summary(np.linspace(1e9, 1.02e9, 6) * np.ones((1, 1)))
     figure = summary.figures[0]
     caveats = (Caveat("lost time", Grade.INVALID, "lost 60 % of the time"),)

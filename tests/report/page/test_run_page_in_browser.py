@@ -33,7 +33,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shown(browser: "Browser", report: Path) -> Iterator["Page"]:
-    """The report on a desk; nothing went wrong in it."""
+    """Return the report on a desktop screen, and check that it had no error."""
     tab, wrong = opened(browser, report, 1400, height=900)
     yield tab
     tab.context.close()
@@ -178,7 +178,7 @@ def test_a_link_to_a_figure_opens_its_details(shown: "Page") -> None:
 
 
 def point_of_a_curve() -> int:
-    """The number of a figure that stands outside the table."""
+    """Return the number of a figure outside the table."""
     return next(place for place, one in enumerate(RUNS["six launches"]().figures) if not one.show.table)
 
 
