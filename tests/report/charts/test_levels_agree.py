@@ -48,7 +48,7 @@ def on(stated: dict[int, int]) -> Machine:
 
 
 def run_of(bandwidth: Case, latency: Case) -> StoredRun:
-    """Return a run with both ladders, the second also with base pages, a `load` loop, the peak, and two matrix products."""
+    """Return a run with both ladders, one also with base pages, a `load` loop, the peak, and two matrix products."""
     launches: list[Launch] = []
     points: list[Point] = []
 

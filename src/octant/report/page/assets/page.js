@@ -8,7 +8,7 @@
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
   };
   if (!window.DecompressionStream) {
-    document.getElementById("content").insertAdjacentHTML("beforebegin", '<header><p class="warning">This browser is too old to unpack samples, drawings and further figures; all else is shown.</p></header>');
+    document.getElementById("content").insertAdjacentHTML("beforebegin", '<header><p class="warning">This browser is too old to unpack samples, details, drawings and further figures; the rest is shown.</p></header>');
   }
   const unpacked = async (text) => JSON.parse(await inflated(text));
   const saved = (name, type, ...content) => {
@@ -71,7 +71,7 @@
     for (const samples of launches) for (const y of samples) { low = Math.min(low, y); high = Math.max(high, y); }
     return [low, high];
   };
-  const drawSamples = (place, figure, launches) => {  // launches one after the other, a rule between them
+  const drawSamples = (place, figure, launches) => {  // launches in order, separated by rules
     const width = Math.max(288, Math.min(780, place.clientWidth)), height = 230, left = 76, right = width - 8, top = 10, bottom = height - 34;
     const count = launches.reduce((sum, samples) => sum + samples.length, 0);
     let [low, high] = bounds(launches);
@@ -110,7 +110,11 @@
   };
   watch(document);
 
-  const further = document.getElementById("further");  // rows that are unpacked when somebody opens them
+  for (const [event, open] of [["beforeprint", true], ["afterprint", false]]) {  // letters of the table need their notes
+    window.addEventListener(event, () => { for (const one of document.querySelectorAll(".footnotes")) one.open = open; });
+  }
+
+  const further = document.getElementById("further");  // rows that are unpacked on opening
   const filled = async () => {
     if (further && data.further && !further.dataset.filled) {
       further.dataset.filled = "yes";
