@@ -71,7 +71,7 @@ def test_the_page_holds_all_figures_and_their_samples(tmp_path: Path) -> None:
         "93.8",
         "Gflop/s",
         "no 1 GiB pages are reserved",
-        "stated says 2.00 GHz",
+        "2.00 GHz (stated)",
         "OMP_PROC_BIND",
     ):
         assert words in made
@@ -191,7 +191,7 @@ def test_values_of_several_sorts_have_letters_that_say_what_their_ends_are() -> 
     assert made.claim == "letters say below what low and high are"
     found = [row for _, _, group in made.groups for row in group]
     said = [dict(made.footnotes)[row.letters[0]] for row in found]
-    assert said[0].startswith("within one launch")
+    assert said[0].startswith("range within one launch")
     assert re.match(r"95 % interval for the median over \d+ launches", said[1])
 
 
