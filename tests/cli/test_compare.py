@@ -142,7 +142,7 @@ def test_a_gate_that_decides_nothing_exits_with_6(bench: Bench, words: tuple[str
     done = bench.compare("--gate", *words)
     assert done.exit_code == 6, done.output
     assert "octant: the gate is not decided: nothing is proven of 1 of 2 figures" in done.stderr
-    assert "Not decided (1)" in done.stdout
+    assert "Undecided (1)" in done.stdout
     assert bench.compare("--rounds", "8", *bench.store.ids()[-2:]).exit_code == 0, "without a gate it is an answer"
 
 

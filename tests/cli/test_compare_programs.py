@@ -112,12 +112,12 @@ def test_how_many_rounds_and_how_long_is_said_before_the_second(bench: Bench) ->
 def test_equal_programs_are_the_same_and_noisy_ones_not_decided(bench: Bench) -> None:
     done = bench.compare("--gate")
     assert done.exit_code == 0, done.output
-    assert re.match(r"There is no difference larger than [\d.]+ % between A and B, \d+ paired rounds\.", done.stdout)
+    assert re.match(r"A and B differ by at most [\d.]+ %, \d+ paired rounds\.", done.stdout)
     bench.programs = Programs(noise=0.08)
     done = bench.compare("--gate", "--rounds", "8")
     assert done.exit_code == Exit.NOT_DECIDED
     said = " ".join(done.stdout.split())
-    begin = r"Not decided: B is between [\d.]+ % slower and [\d.]+ % faster than A, 8 paired rounds; "
+    begin = r"Undecided: B is between [\d.]+ % slower and [\d.]+ % faster than A, 8 paired rounds; "
     assert re.match(begin + r"\d+ more rounds, about \d+ s, would detect 3 %\.", said), said
     assert bench.compare("--rounds", "8").exit_code == 0, "without a gate it is an answer"
     line = next(line for line in done.stdout.splitlines() if line.startswith("  octant compare --gate --rounds"))

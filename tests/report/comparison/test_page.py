@@ -72,7 +72,7 @@ def test_what_failed_in_b_stands_in_the_answer_and_in_a_table() -> None:
     found = comparison_of(*MIXED)
     lost = dataclasses.replace(found.figures[0], after=None, verdict=None, why=("failed in B: killed",), lost=True)
     page = comparison_page.render(dataclasses.replace(found, figures=(lost, *found.figures[1:])))
-    assert "B failed in 1 that A measured." in page
+    assert "B failed in 1 figure that A measured." in page
     assert '<td class="wrong">failed in B: killed</td>' in page
 
 

@@ -21,6 +21,7 @@ from octant.report.comparison import text as comparison
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import percent
 from octant.store.run_request import Looks
+from screen_run import messages, rates, summary_of
 
 
 def test_the_worst_news_comes_first() -> None:
@@ -46,7 +47,7 @@ def test_page_and_text_have_one_order_and_one_set_of_words() -> None:
     text = "\n".join(page)
     assert " ".join(statements.answer(found).split()) in " ".join(text.split())
     assert all(
-        one in text for one in {*verdicts, *(statements.findable_text(one) for one in statements.ordered(found))}
+        one in text for one in {*verdicts, *(statements.detectable_text(one) for one in statements.ordered(found))}
     )
 
 
@@ -55,23 +56,22 @@ def test_the_answer_counts_names_the_best_and_says_what_stayed_unseen() -> None:
     best, worst = (statements.name(statements.ordered(found)[place]) for place in (-1, 0))
     text = statements.answer(found)
     assert text.startswith(f"B is faster in 2 of 6 figures ({best} × 1.50), slower in 2 ({worst} × 0.80); ")
-    assert "1 is the same within 3 % and 1 is not decided. For 1 figure a difference below " in text
-    assert text.endswith(" % could not have been detected.")
+    assert "1 is equivalent within 3 % and 1 is undecided. In 1 figure the smallest detectable difference is " in text
     assert statements.counts(found) == [(2, "slower"), (2, "faster"), (1, "equivalent within 3 %"), (1, "undecided")]
 
 
 @pytest.mark.parametrize(
     ("sides", "begins"),
     [
-        (((1.0, QUIET),) * 3, "A and B are the same within 3 % in all 3 figures."),
-        (((1.0, QUIET),), "A and B are the same within 3 %."),
+        (((1.0, QUIET),) * 3, "A and B are equivalent within 3 % in all 3 figures."),
+        (((1.0, QUIET),), "A and B are equivalent within 3 %."),
         (
             ((1.0, LOUD),),
-            "No difference beyond 3 % was detected in the one figure; 1 is not decided. A difference below ",
+            "No difference beyond 3 % was detected in the one figure; 1 is undecided. The smallest detectable ",
         ),
         (
             ((1.0, LOUD), (1.0, 2 * LOUD), (1.0, QUIET)),
-            "No difference beyond 3 % was detected in 3 figures; 1 is the same",
+            "No difference beyond 3 % was detected in 3 figures; 1 is equivalent",
         ),
         (((1.2, QUIET), (1.0, LOUD)), "B is faster in 1 of 2 figures ("),
     ],
@@ -85,13 +85,13 @@ def test_absence_of_evidence_is_not_presented_as_evidence_of_absence() -> None:
     min_detectable_effect = sorted(verdict.min_detectable_effect for verdict in nothing.verdicts)
     least, most = percent(min_detectable_effect[0]), percent(min_detectable_effect[-1])
     text = statements.answer(nothing)
-    assert f"For 3 figures a difference below {least} could not have been detected, for the noisiest of them" in text
-    assert text.endswith(f" below {most}.")
+    assert f"In 3 figures the smallest detectable difference is {least}, and " in text
+    assert text.endswith(f" {most} in the noisiest of them.")
     assert (statements.reliability(nothing).grade, len(nothing.undecided)) == ("not measurable", 3)
     assert statements.reliability(nothing).text.startswith("6 interleaved rounds; 0 of 3 figures decided")
     shown = "\n".join(line.plain for line in comparison.lines(nothing))
-    assert "× Not measurable" in shown
-    assert "Sound" not in shown
+    assert "Reliability: insufficient." in shown
+    assert "good" not in shown
     assert "not detected" not in statements.answer(comparison_of((1.0, QUIET)))
 
 
@@ -186,7 +186,7 @@ def test_only_what_is_undecided_asks_for_rounds() -> None:
 def test_a_line_with_fewer_rounds_than_are_needed_says_so() -> None:
     (more, _) = statements.steps(comparison_of((1.0, LOUD)))
     assert int(more.body.split("about ")[1].split()[0]) > statements.MOST_ROUNDS
-    assert more.body.endswith(f" The line measures {statements.MOST_ROUNDS}, the most that are proposed at once.")
+    assert more.body.endswith(f" The command measures {statements.MOST_ROUNDS}, the maximum proposed at once.")
 
 
 def test_after_a_gate_no_gate_is_proposed_but_more_rounds_of_it() -> None:
@@ -302,3 +302,9 @@ def test_control_characters_of_names_reach_no_terminal() -> None:
     workload = dataclasses.replace(figure.figure.workload, name="fake/\x1b[31m<script>")
     spoiled = dataclasses.replace(figure, before=dataclasses.replace(figure.figure, workload=workload))
     assert "\x1b" not in statements.name(spoiled)
+
+
+def test_runs_without_common_figures_are_told_apart_by_their_workloads() -> None:
+    before, after = summary_of(rates([90e9] * 6)), summary_of(messages({8: 1500.0}))
+    found = compare(before, dataclasses.replace(after, run=dataclasses.replace(after.run, id="20261122-000001-bbbb")))
+    assert statements.answer(found) == "No common figures: A measured fake/loop, B measured fake/message."

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+import screens
 from octant.analysis.summary import summarise
 from octant.record import Failure
 from octant.report.export import tidy
 from octant.report.page import inline
 from octant.report.screen.answer import Tile
+from octant.report.screen.text import screen_lines
 from octant.report.screen.tiles import answer_text, tiles
 from octant.report.tables import text
 from octant.tile import DeclaredScreen
@@ -170,3 +172,25 @@ def test_the_terminal_says_the_same_first(width: int) -> None:
     assert any(
         line.strip() == "Messages  8 B: no MPI" for line in [one.plain for one in text.lines(report_of(lost), width)]
     )
+
+
+def test_six_tiles_and_three_findings_fit_on_a_screen_of_forty_lines() -> None:
+    """At 100 columns; no line divides a number from its unit, and each tile has at most four lines."""
+    shown = [line.plain.replace("\u202f", " ") for line in screen_lines(screens.SCREEN, "20261126-164456", 100)]
+    assert len(shown) <= 40
+    assert max(map(len, shown)) <= 100
+    assert [sum(line.startswith(tile.name) for line in shown) for tile in screens.TILES] == [1] * 6
+    assert any(re.match(r"Peak +129 Gflop/s +123 … 136 +i  double precision; 90 % of 144", line) for line in shown)
+    assert not any(
+        re.search(r"\d$", line) and shown[i + 1].strip()[:2] in ("GB", "ns", "%") for i, line in enumerate(shown[:-1])
+    )
+    assert "Reliability: limited. Memory: 3 of 6 launches excluded (and 3 more tiles). 24 % of" in "\n".join(shown)
+    narrow = [line.plain for line in screen_lines(screens.SCREEN, "20261126-164456", 60)]
+    assert max(len(line) for line in narrow if not line.startswith("     ")) <= 60
+
+
+def test_notes_list_all_caveats_and_the_table_of_reliability() -> None:
+    shown = "\n".join(line.plain for line in screen_lines(screens.SCREEN, "20261126-164456", 100, notes=True))
+    assert "! Memory: 18 % of the time was lost" in shown
+    assert re.search(r"Time lost +24 % on average, 93 % at most +89 of 357", shown)
+    assert "--notes" not in shown

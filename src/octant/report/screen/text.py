@@ -48,7 +48,8 @@ def screen_lines(first: FirstScreen, run: str, width: int, notes: bool = False) 
     """
     machine, *about = first.identity or ("",)
     found = [*wrapped(machine, width, "bold", 2), *(line for one in about for line in wrapped(one, width, "dim", 2))]
-    found += [*wrapped(first.incomplete, width, "yellow", 2), Text()]
+    found += wrapped(first.incomplete, width, "yellow", 2)
+    found += [Text()] if found else []
     found += [*wrapped(first.answer, width, "bold"), *_reliability_lines(first.reliability, width), Text()]
     found += _tile_lines(first.tiles, width)
     found += _caveat_lines(first, width) if notes else _marks(first.tiles, run, width)
