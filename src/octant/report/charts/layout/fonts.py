@@ -10,8 +10,6 @@ from functools import cache, lru_cache
 
 FAMILY = "'Liberation Sans', Arial, Helvetica, 'DejaVu Sans', sans-serif"
 """The fonts of drawings; the first one that is installed is used."""
-ASCENT, DESCENT = 0.93, 0.24
-"""Extent of a browser's text box above and below the baseline in DejaVu Sans, in ems."""
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
