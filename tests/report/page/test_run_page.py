@@ -250,6 +250,16 @@ def test_samples_beyond_the_budget_are_thinned_and_the_page_says_so(monkeypatch:
     assert "--all-samples" in made
 
 
+def test_what_is_large_is_packed() -> None:
+    """A quick evaluation has 0.25 MB of drawings, tables and JSON, so half a megabyte leaves as much for samples."""
+    made = run_page.render(report_of(summary_of(fake_run())))
+    assert samples.MOST_BYTES <= 250_000
+    for words in ("Requested and actual settings", "Quantiles of", "<h3>Launches</h3>"):
+        assert words not in made
+        assert words in embedded(made)["details"]["0"]
+    assert made.count("<metadata>") == 0, "files of pictures are packed"
+
+
 def test_all_samples_are_read_again_where_they_are_asked_for(tmp_path: Path) -> None:
     run = write_run(fake_run(), tmp_path / "store")
     noise = dataclasses.replace(run, points=run.points[-1:])  # 2 ranks with 1001 samples each
