@@ -70,7 +70,7 @@ def test_a_benchmark_that_is_one_folder_has_a_command_a_page_an_export_and_an_es
         {key: row["value"] for key, row in rows.items()}
     )
     page = Path(octant("report", "last").stdout.splitlines()[-1]).read_text(encoding="utf-8")
-    assert "Under the names of Demo" in page
+    assert "Results under the names of Demo" in page
     assert re.search(r"Triad_GBs +[0-9.]+ .*right +baseline", page)
     assert "cannot use --ranks with --run" in octant("demo", "--run", "last", "-n", "2", code=Exit.WRONG_WORD).stderr
     assert "on larger systems" in " ".join(octant("model", "demo", "--help").stdout.split())
@@ -131,9 +131,9 @@ TRIAD = '{ key = "Triad_GBs", knobs = { kernel = "triad" }, unit = 1e9, each = t
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
-        ('name = "Single', 'nam = "Single', 11, "test.1.nam: there is no such key, did you mean name?"),
+        ('name = "Single', 'nam = "Single', 11, "test.1.nam: unknown key, did you mean name?"),
         ('name = "Single DGEMM"\n', "", 10, "test.1.name: this key is missing, add it"),
-        ('mode = "one"', 'mode = "single"', 13, "test.1.mode: no such word 'single', try one of one, star, all"),
+        ('mode = "one"', 'mode = "single"', 13, "test.1.mode: unknown value 'single', try one of one, star, all"),
         ("1e9 }]", "1e9 }", None, "cannot read the benchmark demo (Unclosed array"),
         ("1e9 }]", '"ns" }]', 15, "test.1.figure.0.unit: expected number, got 'ns', correct it"),
         ('n = "64"', 'n = "{cache}"', 14, "test.1.knobs.n: sizes.py declares no size 'cache', try one of ranks"),
@@ -171,7 +171,7 @@ def test_a_mistake_in_the_tests_is_a_row_with_file_line_and_correction(
 def test_a_mistake_in_the_tests_is_shown_by_help_and_by_the_command(octant: Call, tmp_path: Path) -> None:
     file = tmp_path / "folders" / "demo" / "tests.toml"
     file.write_text(file.read_text().replace('name = "Single', 'nam = "Single'))
-    said = f"{file}, line 11: test.1.nam: there is no such key, did you mean name?"
+    said = f"{file}, line 11: test.1.nam: unknown key, did you mean name?"
     assert unspaced(said) in unspaced(octant("--help").stdout)
     assert (
         octant("demo", code=1).stderr == f"octant: cannot use the command demo ({said}); correct or remove that file\n"

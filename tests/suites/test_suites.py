@@ -112,7 +112,7 @@ repeats = 3
     [
         ("title = 'x'", "requests: this key is missing"),
         ("title = 'x'\nrequests = []", "requests: expected array of length >= 1, got 0"),
-        ("title = 'x'\n[[requests]]\nworkload = 'stream'\ncolour = 'red'", "colour: there is no such key"),
+        ("title = 'x'\n[[requests]]\nworkload = 'stream'\ncolour = 'red'", "colour: unknown key"),
         ("title = 'x'\n[[requests]]\nworkload = 'stream'\nneeds = ['gold']", "needs.0"),
         ("title = 'x'\n[[requests]]\nworkload = 'stream'\nrepeats = 0", "repeats"),
         ("title", "correct it there"),

@@ -157,9 +157,9 @@ def report_remarks(request: Request) -> None:
         typer.echo(f"octant: {text}", err=True)
 
 
-def shown(json: bool, notes: bool, page: bool) -> Callable[[StoredRun], None]:
+def shown(json: bool, notes: bool, page: bool, all_samples: bool = False) -> Callable[[StoredRun], None]:
     """Return the function that prints a run."""
-    return functools.partial(_show, json=json, notes=notes, page=page)
+    return functools.partial(_show, json=json, notes=notes, page=page, all_samples=all_samples)
 
 
 def _refuse_options_of_workloads(options: RunOptions) -> None:
@@ -236,7 +236,7 @@ def _run_on_model(workload: str, options: RunOptions) -> None:
         raise typer.Exit(int(Exit.WRONG_ANSWER))
 
 
-def _show(run: StoredRun, json: bool, notes: bool, page: bool) -> None:
+def _show(run: StoredRun, json: bool, notes: bool, page: bool, all_samples: bool) -> None:
     from octant.analysis.summary import summarise
     from octant.cli._progress import status_line
     from octant.report.charts.pictures import pictures
@@ -250,7 +250,7 @@ def _show(run: StoredRun, json: bool, notes: bool, page: bool) -> None:
         summary = summarise(run, all_metrics=json or page)
         tick("writing the report")
         report = RunReport(summary, first_screen(summary), pictures(summary) if page else ())
-        path = run_page.write(report, run.folder / "report.html") if page else None
+        path = run_page.write(report, run.folder / "report.html", all_samples=all_samples) if page else None
     if not json:
         text.show(report, notes=notes, sources="names" if page else "none")
     if json:

@@ -9,14 +9,11 @@ import typer
 
 from octant.cli import _complete
 from octant.cli._help import SEE
-from octant.cli._options import NotesOption, StoreOption, SvgOption, files_option
+from octant.cli._options import AllSamplesOption, NotesOption, StoreOption, SvgOption, files_option
 from octant.failure import Exit, Refusal
 
 ShareOption = Annotated[
     bool, files_option("--share", help="Remove user names, host names, paths and secrets [file: shared.html].")
-]
-AllSamplesOption = Annotated[
-    bool, files_option("--all-samples", help="Keep all samples in the HTML file [default: a selection].")
 ]
 ModelOption = Annotated[
     str,
@@ -58,7 +55,7 @@ def report(
     """
     from octant.analysis.summary import summarise
     from octant.cli._stored import find_run
-    from octant.report.charts.files import write_svgs
+    from octant.report.charts.draw import write_svgs
     from octant.report.charts.pictures import pictures as pictures_of
     from octant.report.export import sharing, tidy
     from octant.report.page import run_page

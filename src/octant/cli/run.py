@@ -15,6 +15,7 @@ from octant.cli._measure import create, finish
 from octant.cli._options import (
     AllowOption,
     AllowProgramOption,
+    AllSamplesOption,
     HostsOption,
     JsonOption,
     LauncherOption,
@@ -145,6 +146,7 @@ def evaluate(
     store: StoreOption = None,
     timeout: TimeoutOption = None,
     json: JsonOption = False,
+    all_samples: AllSamplesOption = False,
 ) -> None:
     """Measure this machine and compare it with its hardware limits.
 
@@ -188,7 +190,14 @@ def evaluate(
     title = " ".join(["evaluate", *words, *(f"--allow {shlex.quote(one)}" for one in allow or [])])
     screen = suites.first_screen(chosen, machine, only or ())
     run = create(to, title, machine, requests, "evaluate", screen=screen, benchmark="evaluate")
-    finish(to, run, timeout, shown(json, notes, page=True), _report_s(run), learned(to, machine, run.id))
+    finish(
+        to,
+        run,
+        timeout,
+        shown(json, notes, page=True, all_samples=all_samples),
+        _report_s(run),
+        learned(to, machine, run.id),
+    )
 
 
 def _report_s(run: StoredRun) -> float:

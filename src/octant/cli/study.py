@@ -113,7 +113,7 @@ def report(
         found = outcome.outcome_of_run(study_run(run))
     _study.show(found, json)
     if svg is not None:
-        from octant.report.charts.files import write_svgs
+        from octant.report.charts.draw import write_svgs
         from octant.report.study.pictures import pictures
 
         write_svgs(pictures(found), svg, found.run.id if found.run else found.name)

@@ -13,12 +13,11 @@ from rich.text import Text
 from octant import units
 from octant.report import claims
 from octant.report.claims import mark
-from octant.report.comparison import statements, two_programs
+from octant.report.comparison import statements
 from octant.report.export.tidy import number
 from octant.report.plain import clean
 from octant.report.screen.first_screen import absent_workloads
 from octant.report.tables import text
-from octant.stats.grades import SIGNS
 from octant.stats.verdicts import percent
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from octant.stats.verdicts import Verdict
 
 STYLES: dict[Word, str] = {
-    "slower": "red", "differs": "yellow", "cannot tell": "yellow", "faster": "green", "not comparable": "yellow",
+    "slower": "red", "differs": "yellow", "undecided": "yellow", "faster": "green", "not comparable": "yellow",
 }  # fmt: skip
 
 
@@ -46,7 +45,7 @@ def lines(found: Comparisons, width: int = 100, every: bool = False) -> list[Tex
     """The comparison as styled lines of at most `width` columns, in the order and the words of its page."""
     before, after = found.before.run, found.after.run
     believed = statements.reliability(found)
-    first = two_programs.sentences(found)
+    first = statements.program_sentences(found)
     page = [
         *(line for sentence in first for line in _wrap(sentence, width, "bold")),
         _run_line("A", before.id, before.title, before.machine.name),
@@ -55,7 +54,7 @@ def lines(found: Comparisons, width: int = 100, every: bool = False) -> list[Tex
         *_wrap(" · ".join(f"{number} {words}" for number, words in statements.counts(found)), width, ""),
     ]
     if found.compared and before.id != after.id:
-        page += _wrap(f"{SIGNS[believed.grade]} {believed.grade.capitalize()}: {believed.text}", width, "")
+        page += _wrap(f"Reliability: {believed.word}. {believed.text}", width, "")
     page += _figures(found, width, every)
     page += [] if every else _only_lines(found, width)
     for step in statements.steps(found):
@@ -133,8 +132,12 @@ def _figure_lines(one: Comparison, found: Comparisons, marks: Mapping[claims.Sor
         f" {marks[sort]}" if speed and (sort := claims.sort_of(speed)) in marks and _ends(speed) else "", style="dim"
     )
     below = [line, *(Text(f"    {words}") for words in more)]
-    words = [] if one.word in ("differs", "no difference seen") else [one.verdict.text]  # the heading says it
-    words += [f"smallest detectable difference {findable}"] if (findable := statements.findable_text(one)) else []
+    words = [] if one.word in ("differs", "no difference detected") else [one.verdict.text]  # the heading says it
+    words += (
+        [f"smallest detectable difference {min_detectable_effect}"]
+        if (min_detectable_effect := statements.detectable_text(one))
+        else []
+    )
     below += _wrap(f"    {'; '.join(words)}", width, "")
     return below + (_wrap(f"    {_why(one)}", width, "yellow") if one.why else [])
 
@@ -182,7 +185,7 @@ def document(found: Comparisons) -> dict[str, object]:
     return {
         "a": found.before.run.id,
         "b": found.after.run.id,
-        **({"answer": answer} if (answer := two_programs.sentences(found)) else {}),
+        **({"answer": answer} if (answer := statements.program_sentences(found)) else {}),
         "threshold": found.margin,
         "rounds": found.rounds,
         "regressions": len(found.regressions),
@@ -206,7 +209,7 @@ def _figure(one: Comparison) -> dict[str, object]:
         "unit": row.metric.unit,
         "a": values[0],
         "b": values[1],
-        "values_are": one.values_are,
+        "values_are": one.statistic,
         "speed": one.speed,
         **_interval(verdict),
         "word": one.word,
@@ -225,8 +228,8 @@ def _interval(verdict: Verdict | None) -> dict[str, object]:
         "interval": speed.stated.text if speed else "",
         "verdict": verdict.text if verdict else "",
         "p": verdict.p if verdict and speed else None,
-        "hidden": verdict.hidden if verdict and speed else None,
-        "findable": verdict.findable if verdict and speed else None,
+        "hidden": verdict.max_undetected_effect if verdict and speed else None,
+        "findable": verdict.min_detectable_effect if verdict and speed else None,
         "number": verdict.number if verdict else 0,
         "unit_of_number": verdict.unit if verdict else "",
         "needed": verdict.needed if verdict else None,

@@ -15,12 +15,11 @@ from octant.analysis.names import distinct_names
 from octant.analysis.program import OF_THE_SYSTEM
 from octant.program import is_program
 from octant.report import claims, results
-from octant.report.charts.bars.choice import choice_texts
+from octant.report.charts.bars.bars import choice_texts
 from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import clean, clean_lines, in_ascii
 from octant.report.screen.text import screen_lines, wrapped
 from octant.report.terminal import screen_columns
-from octant.runs.programs.typed import resume_line
 from octant.workload import Choice
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def lines(report: RunReport, width: int = 100, notes: bool = False, sources: Sou
         sources: what is said of the machine's sources that disagree: all, what they disagree about, or nothing.
     """
     summary, first = report.summary, report.first
-    found = [*_head(summary, width), *screen_lines(first, width), Text(), *_table(summary, max(width, 60), notes)]
+    found = [*screen_lines(first, summary.run.id, width, notes), Text(), *_table(summary, max(width, 60), notes)]
     found += _best(summary, width)
     failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
     found += _list("Failed", failed, width, "red")
@@ -229,33 +228,6 @@ def _row_lines(row: _Cells, wide: Mapping[str, int], width: int, beside: bool, l
         style = "red" if row.wrong or row.invalid else "yellow"
         found += wrapped(f"    ! {'; '.join(map(clean, row.warnings))}", width, style, 6)
     return found + (wrapped(f"    {row.results}", width, "", 6) if row.results else [])
-
-
-def _head(summary: Summary, width: int) -> list[Text]:
-    run, machine = summary.run, summary.run.machine
-    counts = {unit: len(machine.topology.groups(unit)) for unit in ("package", "core", "thread")}
-    facts = (
-        [f"imported {clean(run.source)}: nothing was measured here"]
-        if run.imported
-        else [
-            clean(machine.processor.model or machine.processor.architecture or ""),
-            ", ".join(f"{count} {unit}{'s'[: count > 1]}" for unit, count in counts.items()),
-            units.bytes_text(machine.memory_bytes),
-        ]
-    )
-    facts += [f"measured clock {summary.clock_text}"] if summary.clocks_hz else []
-    left = units.counted(len(run.remaining()), "launch")
-    state = "" if run.complete else f"incomplete: {left} left, {resume_line(run)}"
-    name = clean(machine.name)
-    title = wrapped(f"{name}  {run.title}", max(width, 40), hang=2)  # a command line may be long
-    title[0].stylize("bold", 0, len(name))
-    return [
-        *title,
-        *wrapped(" · ".join(facts), width, "dim", 2),
-        Text(f"run {run.id}, {run.started}", style="dim"),
-        *wrapped(state, width, "yellow", 2),
-        Text(),
-    ]
 
 
 def _list(title: str, items: Iterable[str], width: int, style: str = "") -> list[Text]:
