@@ -82,7 +82,7 @@ def test_words_become_numbers_of_the_machine() -> None:
     asked = {ask.show.title: ask for ask in plan.asks}
     core = asked["triad: yes, local, large, one rank per core"]
     assert (core.shape.ranks, core.knobs["bytes"], core.shape.place) == (4, str(64 * 2**20), "4x1,smt=1")
-    threads = asked["triad: yes, local, large, one rank per core, its threads"]
+    threads = asked["triad: yes, local, large, one rank per core, SMT threads"]
     assert (threads.shape.ranks, threads.knobs["threads"], threads.shape.place) == (4, "2", "4x2,smt=2")
     ranks = asked["triad: yes, local, large, one rank per hardware thread"]
     assert (ranks.shape.ranks, ranks.knobs["bytes"], ranks.shape.place) == (8, str(32 * 2**20), "8x1,smt=2")

@@ -30,7 +30,7 @@ def test_the_published_table_stands_beside_its_combinations() -> None:
         ("yes / local / small / one rank per core", 122409),
         ("yes / local / large / one rank per core", 122474),
         ("yes / local / large / one rank per hardware thread", 117082),
-        ("yes / local / large / one rank per core, its threads", 117065),
+        ("yes / local / large / one rank per core, SMT threads", 117065),
     ]
 
 
