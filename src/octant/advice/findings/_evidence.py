@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def paired_ratio(slower: Figure, faster: Figure, times: float = 1.0, of: int = 1) -> Estimate | None:
     """The speed of one figure of a run over that of another, from launches of the same round.
 
-    Launches of equal figures count too, where they are of the same request. `None` below `LEAST_PAIRS`, and where either
-    figure is none that a verdict may be made of.
+    Launches of equal figures of the same request count, too. The result is `None` below `LEAST_PAIRS`, or if a figure
+    must not be used for a verdict.
 
     Args:
         times: what one unit of the faster figure is worth in units of the slower.
