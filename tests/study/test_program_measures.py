@@ -117,9 +117,9 @@ def test_measures_of_one_command_share_its_launches(here: Path) -> None:
         (
             'metric = "memory"',
             "values = [{ name = 'rate', unit = 'Mop/s', pattern = 'total ([0-9.]+)' }]",
-            "measures.memory.values: rate reads 'rate' in another way",
+            "measures.memory.values: rate defines 'rate' differently",
         ),
-        ('id = "b-is-faster"', 'id = "p6-locality-best"', "the catalogue has the statement of p6-locality-best"),
+        ('id = "b-is-faster"', 'id = "p6-locality-best"', "the catalogue already has a statement for p6-locality-best"),
         ('statement = "The second way is twice as fast."', "", "no finding 'b-is-faster'"),
     ],
 )
@@ -240,7 +240,7 @@ def test_a_suite_measures_a_program(here: Path) -> None:
         ('short = "Way"', 'short = "Way"\nworkload = "stream"', "a request names either a workload or a command"),
         ('short = "Way"', 'short = "Way"\nmode = "all"', "a program has no mode"),
         ('way = "1,2"', 'wayy = "1,2"', "no {wayy} stands in the command line); did you mean way?"),
-        ("'rate (", "'rate ((", "asks.0: values.0: cannot read --value"),
+        ("'rate (", "'rate ((", "requests.0: values.0: cannot read --value"),
         ('metric = "rate"', 'metric = "rat"', "no metric 'rat' in program/app, did you mean rate?"),
     ],
 )
