@@ -82,7 +82,7 @@ def test_words_become_numbers_of_the_machine() -> None:
     asked = {request.show.title: request for request in plan.requests}
     core = asked["triad: yes, local, large, one rank per core"]
     assert (core.shape.ranks, core.knobs["bytes"], core.shape.place) == (4, str(64 * 2**20), "4x1,smt=1")
-    threads = asked["triad: yes, local, large, one rank per core, its threads"]
+    threads = asked["triad: yes, local, large, one rank per core, SMT threads"]
     assert (threads.shape.ranks, threads.knobs["threads"], threads.shape.place) == (4, "2", "4x2,smt=2")
     ranks = asked["triad: yes, local, large, one rank per hardware thread"]
     assert (ranks.shape.ranks, ranks.knobs["bytes"], ranks.shape.place) == (8, str(32 * 2**20), "8x1,smt=2")
@@ -92,7 +92,7 @@ def test_words_become_numbers_of_the_machine() -> None:
     ("ranks", "why"),
     [
         ("1000000", "1000000 ranks of 1 thread on 2 hardware threads are too many"),
-        ("cores/8", "0 ranks (cores/8 is 0 here)"),
+        ("cores/8", "0 ranks (cores/8 is 0 on this machine)"),
     ],
 )
 def test_a_level_with_too_many_or_no_ranks_is_not_asked(ranks: str, why: str) -> None:
@@ -157,4 +157,4 @@ def test_a_location_means_the_hardware_threads_that_it_names_here() -> None:
     expected = min(cpu.os for cpu in here.topology.cpus if cpu.numa == 1)
     assert f"1x1,unit=hwthread,cpus={expected}" in {request.shape.place for request in plan.requests}
     nowhere = design(file.parse(text.replace("numa:1", "numa:7"), "test"), here, seed=1)
-    assert "no numa:7.core:0 here" in nowhere.absent.values()
+    assert "this machine has no numa:7.core:0" in nowhere.absent.values()

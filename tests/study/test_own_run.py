@@ -28,7 +28,7 @@ def test_this_machine_is_a_row_and_a_mark_at_the_year_of_its_run() -> None:
     assert found.values.by_cell[Cell("HPL", ("this machine",))][""].value.middle == 50.0
     text = report_text(found)
     assert "this machine: mine, run 29991231-000000-aaaa" in text
-    assert "run 29991231-000000-aaaa has no figure of it over a peak: RandomAccess: this machine" in text
+    assert "run 29991231-000000-aaaa has no RandomAccess relative to peak: RandomAccess: this machine" in text
     by_title = {picture.title: picture.panels[0] for picture in pictures(found)}
     (own,) = (one for one in by_title["HPL over peak, by year"].series if one.name == "this machine")
     assert (own.x, own.y, own.labels) == ((2026.0,), (50.0,), ("mine",))

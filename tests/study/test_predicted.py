@@ -132,7 +132,7 @@ def test_a_study_without_messages_says_how_to_get_them(tmp_path: Path, monkeypat
     assert not found.predictions.by_cell
     shown = " ".join(report_text(found).split())
     assert (
-        "No prediction: no three lengths of messages were measured well between ranks of one node; try octant study run"
+        "No prediction: fewer than three message sizes were measured reliably between ranks of one node; try octant study run"
         in shown
     )
 
@@ -156,7 +156,7 @@ def test_a_level_has_knobs_of_one_measure_and_a_measure_its_least_ranks() -> Non
     assert requests["m: a"].knobs["bytes"] == "256"
     assert "bytes" not in requests["m: b"].knobs
     few = file.parse(STUDY.replace('workload = "stream"', 'workload = "stream"\nleast_ranks = 2'), "mine")
-    assert design(few, machine(), 0).absent[Cell("m", ("a",))] == "it needs 2 ranks"
+    assert design(few, machine(), 0).absent[Cell("m", ("a",))] == "needs at least 2 ranks"
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_level_has_knobs_of_one_measure_and_a_measure_its_least_ranks() -> Non
     [
         ("a = {}", "a = { measures = { n = { bytes = '1' } } }", "no measure 'n'"),
         ('workload = "stream"', 'workload = "stream"\npredicted = "linpack"', "predicted"),
-        ('workload = "stream"', 'workload = "stream"\npredicted = true', "does not declare a step and how it grows"),
+        ('workload = "stream"', 'workload = "stream"\npredicted = true', "does not declare a step and its scaling"),
     ],
 )
 def test_what_leads_nowhere_is_refused(old: str, new: str, why: str) -> None:

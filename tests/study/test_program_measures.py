@@ -117,9 +117,9 @@ def test_measures_of_one_command_share_its_launches(here: Path) -> None:
         (
             'metric = "memory"',
             "values = [{ name = 'rate', unit = 'Mop/s', pattern = 'total ([0-9.]+)' }]",
-            "measures.memory.values: rate reads 'rate' in another way",
+            "measures.memory.values: rate defines 'rate' differently",
         ),
-        ('id = "b-is-faster"', 'id = "p6-locality-best"', "the catalogue has the statement of p6-locality-best"),
+        ('id = "b-is-faster"', 'id = "p6-locality-best"', "the catalogue already has a statement for p6-locality-best"),
         ('statement = "The second way is twice as fast."', "", "no finding 'b-is-faster'"),
     ],
 )

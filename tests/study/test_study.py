@@ -30,7 +30,7 @@ def test_the_published_table_stands_beside_its_combinations() -> None:
         ("yes / local / small / one rank per core", 122409),
         ("yes / local / large / one rank per core", 122474),
         ("yes / local / large / one rank per hardware thread", 117082),
-        ("yes / local / large / one rank per core, its threads", 117065),
+        ("yes / local / large / one rank per core, SMT threads", 117065),
     ]
 
 
@@ -58,8 +58,8 @@ def test_a_machine_that_answers_as_published_gets_the_published_verdicts(where: 
     }
     assert by_id["p7-affinity-doubles-stream"].there == pytest.approx((122409 / 56830,) * 2)
     assert by_id["p7-affinity-doubles-stream"].text.startswith(
-        "holds: ×2.15 there, ×2.15 [2.15, 2.16] here for triad, binding yes over no, memory local over anywhere "
-        "(the bar: above 2; in brackets: 95 % interval for the geometric mean ratio over 6 paired rounds "
+        "holds: published ×2.15, ×2.15 [2.15, 2.16] for triad, binding yes over no, memory local over anywhere "
+        "(required: above 2; in brackets: 95 % interval for the geometric mean ratio over 6 paired rounds "
     )
     assert by_id["p7-affinity-not-on-smp"].why == "needs at most 1 NUMA domain; this machine has 4"
 
@@ -134,7 +134,7 @@ def test_a_failed_combination_is_reported_and_the_rest_stands(where: Store) -> N
     by_id = {verdict.finding.id: verdict for verdict in found.verdicts}
     assert by_id["p7-affinity-not-on-smp"].text == f"cannot be tested here: {why}"
     assert by_id["p7-medium-pages-small-gain"].status == "undecided"
-    needed = "1 launch of each is too few; at least 3 more launches of each are needed"
+    needed = "1 of at least 4 launches per configuration"
     assert needed in by_id["p7-medium-pages-small-gain"].why
 
 
@@ -158,7 +158,7 @@ def test_one_wrong_launch_takes_the_value_of_its_combination_and_of_no_other(whe
             right = (launch.request.show.title, launch.repeat) != (str(spoiled), 2)
             records.write(fake_study.line(launch, launch.request.knobs, 9e9, passed=right) + "\n")
     values = fake_study.outcome_of(where.read(begun.id)).values
-    assert values.absent[spoiled] == "wrong answers in 1 of 4 launches"
+    assert values.absent[spoiled] == "wrong results in 1 of 4 launches"
     assert values.absent[not_started] == "not measured yet"
     assert len(values.by_cell) == len({launch.request.key for launch in begun.launches}) - 2
 
@@ -193,7 +193,7 @@ def test_what_a_record_says_against_itself_is_a_doubt(where: Store, tmp_path: Pa
             lines = (fake_study.line(launch, knobs, 10e9, share_cores=True) for knobs in launch.cells())
             records.writelines(f"{line}\n" for line in lines)
     found = fake_study.outcome_of(where.read(begun.id))
-    assert "measured in doubt: more threads than hardware threads" in found.verdicts[0].why
+    assert "caveats: more threads than hardware threads" in found.verdicts[0].why
 
 
 def test_a_launch_that_was_recorded_twice_is_one_sample(where: Store, tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_two_levels_that_come_to_the_same_launch_are_asked_once_and_not_compared
     run = fake_study.run(where, str(mine), machine(), lambda _launch, _point: 10e9)
     assert len(run.launches) == 6
     (verdict,) = fake_study.outcome_of(run).verdicts
-    assert verdict.text == "cannot be tested here: both combinations are the same launch here"
+    assert verdict.text == "cannot be tested here: both combinations are identical on this machine"
 
 
 def test_two_measures_of_the_same_launch_have_each_its_own_metric(where: Store, tmp_path: Path) -> None:
@@ -303,7 +303,7 @@ def test_an_axis_may_go_by_facts_of_the_machine(where: Store, tmp_path: Path) ->
     curve = found.values.by_cell[Cell("m", ("b",))]
     assert list(curve) == [str(8 * KIB), str(32 * KIB), str(128 * KIB), str(4 * MIB)]
     assert found.verdicts[0].text.startswith("holds: ×2.00")
-    assert found.verdicts[0].text.endswith("for m, b over a at 2*l2 (the bar: above 1)")
+    assert found.verdicts[0].text.endswith("for m, b over a at 2*l2 (required: above 1)")
 
 
 def test_an_axis_that_leads_nowhere_here_is_refused(where: Store, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How many times as good one value is as another, with its interval, and how that is written."""
+"""Ratios of values with their intervals, and their texts."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
     from octant.study.values import Better, Bounded, StudyValue
 
-_NO_ROUND = "no round has all that is compared"
+_NO_ROUND = "no round has all compared values"
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """A ratio in every round of a run in which both of its sides were measured."""
+    """Ratio in every round of a run in which both sides were measured."""
 
     logs: Mapping[int, float]  # natural logarithms, by round
     period: Period
 
     @property
     def ratio(self) -> Bounded:
-        """The ratio with its interval; with fewer than four rounds the geometric mean alone."""
+        """Return the ratio with its interval; with fewer than four rounds the geometric mean without one."""
         x = np.array(list(self.logs.values()))
         if len(x) >= LEAST_ROUNDS:
             return ratio_in_rounds(x, self.period)
@@ -39,7 +39,7 @@ class Rounds:
         return stats.Interval(middle, middle, middle)
 
     def over(self, other: Rounds) -> Rounds:
-        """This ratio over another one, in the rounds that both have.
+        """Return the ratio of two ratios in their common rounds.
 
         Raises:
             CannotTest: there is no such round.
@@ -52,7 +52,7 @@ class Rounds:
 
 
 def gain_in_rounds(of: StudyValue, to: StudyValue, better: Better) -> Rounds:
-    """How many times as good `of` was as `to` in each round.
+    """Return the gain of `of` over `to` in each round.
 
     Raises:
         CannotTest: a value is zero, or no round has both.
@@ -71,7 +71,7 @@ def gain_in_rounds(of: StudyValue, to: StudyValue, better: Better) -> Rounds:
 
 
 def values_by_round(curve: Sequence[StudyValue]) -> list[list[float]]:
-    """The values along a curve in each round that has all of them.
+    """Return the values of a curve in each round that has all of them.
 
     Raises:
         CannotTest: there is no such round.
@@ -84,10 +84,10 @@ def values_by_round(curve: Sequence[StudyValue]) -> list[list[float]]:
 
 
 def rows_of(curve: Sequence[StudyValue]) -> tuple[list[list[float]], int]:
-    """The values along a curve in each round, and the number of rounds; of a model one row, and 0.
+    """Return the values of a curve in each round, and the number of rounds; for a model one row and 0.
 
     Raises:
-        CannotTest: as `values_by_round`.
+        CannotTest: see `values_by_round`.
     """
     if all(value.modelled is not None for value in curve):
         return [[value.value.middle for value in curve]], 0
@@ -96,7 +96,7 @@ def rows_of(curve: Sequence[StudyValue]) -> tuple[list[list[float]], int]:
 
 
 def gain(of: StudyValue, to: StudyValue, better: Better) -> Bounded:
-    """How many times as good `of` is as `to`: of launches by rounds, of a model edge over edge.
+    """Return the gain of `of` over `to`: by rounds for launches, bound by bound for a model.
 
     Raises:
         CannotTest: a value is zero, or no round has both.
@@ -106,17 +106,17 @@ def gain(of: StudyValue, to: StudyValue, better: Better) -> Bounded:
     a, b = (of.modelled, to.modelled) if better == "higher" else (to.modelled, of.modelled)
     if b.low <= 0:
         raise CannotTest("a value is zero, so there is no ratio")
-    edges = (a.low / b.low, a.middle / b.middle, a.high / b.high)  # the same uncertain capacities stand behind both
+    edges = (a.low / b.low, a.middle / b.middle, a.high / b.high)  # both depend on the same uncertain capacities
     return stats.Interval(min(edges), a.middle / b.middle, max(edges))
 
 
 def over_extremes(a: Bounded, b: Bounded) -> stats.Interval:
-    """The ratio of two intervals, as far as their ends allow."""
+    """Return the ratio of two intervals with the extreme ratios of their ends."""
     return stats.Interval(a.low / b.high, a.middle / b.middle, a.high / b.low)
 
 
 def quotient(a: Bounded, b: Bounded) -> stats.Interval:
-    """The ratio of two independent factors, their intervals joined in the logarithm (Zou and Donner 2008).
+    """Return the ratio of two independent factors; intervals are combined in the logarithm (Zou and Donner 2008).
 
     Raises:
         CannotTest: one of them is zero.
@@ -130,12 +130,12 @@ def quotient(a: Bounded, b: Bounded) -> stats.Interval:
 
 
 def stated(value: Bounded) -> Bounded:
-    """A value as views print it: what launches claim without an interval that is too wide to say anything."""
+    """Return a value as views print it: without an interval that is too wide."""
     return value.stated if isinstance(value, stats.Estimate) else value
 
 
 def factor_text(value: Bounded) -> str:
-    """For people: `×1.9 [1.8, 2.0]`; without an interval where there is none, or one that says nothing."""
+    """Return a factor as text: `×1.9 [1.8, 2.0]`; without an interval if there is none or it is too wide."""
     value = stated(value)
     if value.low == value.high:
         return f"×{digits(value.middle)}"
@@ -144,11 +144,11 @@ def factor_text(value: Bounded) -> str:
 
 
 def range_text(ends: tuple[float, float], unit: str = "") -> str:
-    """For people: `×2.15`, or `×1.15 to ×1.71`; with a unit `12`, or `8 KiB to 16 KiB`."""
+    """Return a range as text: `×2.15` or `×1.15 to ×1.71`; with a unit `12` or `8 KiB to 16 KiB`."""
     low, high = (si_text(end, unit) if unit else f"×{digits(end)}" for end in ends)
     return low if low == high else f"{low} to {high}"
 
 
 def digits(value: float, count: int = 3) -> str:
-    """A number with so many significant digits, zeros among them: `1.00`."""
+    """Return a number with this many significant digits, including zeros: `1.00`."""
     return f"{value:.0f}" if abs(value) >= 10 ** (count - 1) else f"{value:#.{count}g}".rstrip(".")

@@ -1,6 +1,6 @@
-"""A stored run of a study as data: the study as it was, what each cell asked, and the figures its values are views of.
+"""Stored runs of a study as data: the study, the request of each cell, and the figures.
 
-Whatever the run's format lacks is derived here, once: `study.outcome` works on runs of all versions alike.
+Values that are missing in old formats are derived here, so that `study.outcome` treats runs of all versions alike.
 """
 
 from collections.abc import Mapping
@@ -21,44 +21,44 @@ from octant.study.question import Study
 
 @dataclass(frozen=True)
 class RequestedCells:
-    """What a run asked for each cell of its study, and what it could not ask."""
+    """Requests of a run for the cells of its study, and the cells without one."""
 
-    requests: Mapping[Cell, str]  # the key of the request that answers a cell
-    absent: Mapping[Cell, str]  # why a cell was not asked
-    axes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # as `cells.axis_values` gave them
+    requests: Mapping[Cell, str]  # the key of the request of a cell
+    absent: Mapping[Cell, str]  # why a cell has no request
+    axes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of `cells.axis_values`
 
 
 NO_REQUESTED_CELLS = RequestedCells({}, {})
-"""Of a model."""
+"""Requests of a study of a model."""
 
 
 @dataclass(frozen=True)
 class StudyRun:
-    """A stored run of a study with its figures."""
+    """Stored run of a study with its figures."""
 
     run: StoredRun
     name: str  # of the study
     study: Study  # with the axis values of the machine that it ran on
     asked: RequestedCells
-    metrics: Mapping[str, str]  # of each measure that was asked: its metric's full name
+    metrics: Mapping[str, str]  # of each requested measure, the full name of its metric
     figures: tuple[Figure, ...]  # of these metrics, and of every other that the run's own report shows
 
 
 def study_run(run: StoredRun) -> StudyRun:
-    """The study, the cells and the figures of a stored run.
+    """Return the study, the cells and the figures of a stored run.
 
     Raises:
         Refusal: the run belongs to no study, or to a study file that this version cannot read.
     """
     if run.study is None:
         raise Refusal(
-            f"cannot report on {run.id} as a study (it is none: {run.title}); try octant report {run.id}",
+            f"run {run.id} is not a run of a study ({run.title}); try octant report {run.id}",
             Exit.WRONG_WORD,
         )
     try:
         study = file.parse(run.study.text, run.study.name, stored=True)
     except StudyError as error:
-        why = f"the study {run.study.name} that it stored cannot be read here, {error.reason}"
+        why = f"its stored study {run.study.name} cannot be read, {error.reason}"
         raise StudyError(f"cannot report on {run.id} as a study ({why}); try octant report {run.id}") from error
     asked = _cells_asked(study, run, run.study)
     asked_of = {request.key: request.subject.name for request in run.requests}
@@ -69,7 +69,7 @@ def study_run(run: StoredRun) -> StudyRun:
 
 
 def _cells_asked(study: Study, run: StoredRun, stored: StudyRequest) -> RequestedCells:
-    """What the run stored; of a run of format 1, which stored no cells, what its study asks when designed again."""
+    """Return the stored cells; for a run of format 1, which stored none, plan the study again."""
     if not stored.cells:
         plan = design(study, run.machine, stored.seed, MpiInUse(stored.library, stored.lacking))
         return RequestedCells(plan.questions, plan.absent)

@@ -1,4 +1,4 @@
-"""Lines to copy: commands of ours, made of what a run asked, in words that no shell takes for anything else."""
+"""Commands to copy, from the requests of a run, quoted for a shell."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def again(run: StoredRun) -> tuple[str, ...]:
-    """The command that makes such a run once more; none where nothing that a run stores says it safely."""
+    """Return the command that repeats a run; empty if the run does not store it safely."""
     if run.who == "evaluate" and _EVALUATE.fullmatch(run.title):
         return (f"octant {run.title}",)
     if _STUDY.fullmatch(run.who):
@@ -44,9 +44,9 @@ def again(run: StoredRun) -> tuple[str, ...]:
 
 
 def of_figure(summary: Summary, figure: Figure, **changed: str) -> tuple[str, ...]:
-    """The command that measures a figure's cell alone, with some knobs at other values.
+    """Return the command that measures only the cell of a figure, with some knobs at other values.
 
-    Only knobs that were asked for are given; none where a name or value of the store cannot be typed.
+    It contains only requested knobs; it is empty if a name or value cannot be typed.
     """
     request = summary.run.request_of(figure.point.launch)
     if request is None:
@@ -57,7 +57,7 @@ def of_figure(summary: Summary, figure: Figure, **changed: str) -> tuple[str, ..
 
 
 def larger(summary: Summary, figure: Figure) -> tuple[str, ...]:
-    """The command that measures a figure at its own size and up to eight times that; none for what has no size.
+    """Return the command that measures a figure at its size and up to eight times that; empty without a size.
 
     Bytes are at most an eighth of the memory, as in the suites.
     """
@@ -72,18 +72,18 @@ def larger(summary: Summary, figure: Figure) -> tuple[str, ...]:
 
 
 def sizes_text(knob: str, sizes: Sequence[int]) -> str:
-    """Values of a knob as they are typed: `512KiB,4MiB` of bytes, where that is exact."""
+    """Return values of a knob for the command line: `512KiB,4MiB` for bytes, if exact."""
     texts = [bytes_text(size).replace(" ", "") if knob == "bytes" else str(size) for size in sizes]
     return ",".join(text if parse_bytes(text) == size else str(size) for text, size in zip(texts, sizes, strict=True))
 
 
 def page_of(figure: Figure) -> str:
-    """The command that prints the page of a figure's workload, with its pitfalls."""
+    """Return the command that prints the page of a figure's workload."""
     return f"octant workloads {figure.workload.name}"
 
 
 def asked(request: Request, knobs: Mapping[str, str]) -> tuple[str, ...]:
-    """`octant run` of a request with these knobs; none where its words cannot be typed."""
+    """Return the command `octant run` of a request with these knobs; empty if it cannot be typed."""
     if request.subject.command:
         return program_line(request, knobs)
     words = ["octant", "run", request.subject.workload, *(f"{name}={value}" for name, value in knobs.items())]

@@ -1,4 +1,4 @@
-"""A figure is far from what its limit allows, and sure enough to say so."""
+"""A reliable figure is far below its limit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def judge(summary: Summary) -> RuleResult:
-    """Fires once for each workload: for the figure of the table that is farthest from its limit, below `OF_LIMIT`."""
+    """Return one finding per workload: the figure of the table that is farthest from its limit, below `OF_LIMIT`."""
     found, passed = [], []
     for _, figures in summary.by_workload():
         known = [(share, figure) for figure in figures if figure.show.table and (share := figure.of_limit) is not None]
@@ -40,21 +40,20 @@ def _finding(summary: Summary, share: float, figure: Figure, gap: Estimate) -> R
     assert figure.value is not None  # noqa: S101 - it has a share
     assert figure.at_limit is not None  # noqa: S101
     assert figure.limit is not None  # noqa: S101
-    unit, words = figure.metric.unit, "of" if figure.metric.better == "higher" else "where the least is"
+    unit = figure.metric.unit
     sizes = larger(summary, figure)
-    closer = "; see whether other sizes come closer" if sizes else ""
-    figure_text = si_text(figure.value.middle, unit)
+    larger_sizes = ", and the second command measures larger sizes" if sizes else ""
     return RunFinding(
         rule="far from a limit",
         title=f"{capital(subject((figure,)))} reaches {percent_text(share)} of its limit",
-        body=f"{figure_text} {words} {si_text(figure.at_limit, unit)}: {figure.limit.source}. "
-        f"The page of {figure.workload.name} names what costs speed{closer}.",
+        body=f"It is {si_text(figure.value.middle, unit)}, and the limit is {si_text(figure.at_limit, unit)} "
+        f"({figure.limit.source}). The page of {figure.workload.name} lists possible causes{larger_sizes}.",
         lines=(page_of(figure), *sizes),
         family="limit",
         gain=gain_of(summary, gap.middle, (figure,)),
         details=(
             figure.name,
-            f"the limit over the figure: {gap.low:.2f} … {gap.high:.2f}: {gap.text}",
+            f"limit / figure: {gap.low:.2f} … {gap.high:.2f}, {gap.text}",
         ),
         kind="gain",
         effect=gap,

@@ -1,4 +1,4 @@
-"""Ranks of a program share hardware threads because each is bound to the same ones, and others are free."""
+"""Ranks of a program are bound to the same hardware threads although others are free."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def judge(summary: Summary) -> RuleResult:
-    """Fires for the cell in which most ranks of a host are bound to fewer hardware threads than there are ranks."""
+    """Return a finding on the cell in which most ranks of a host are bound to too few hardware threads."""
     cells = [cell for cell in program_cells(summary) if cell.occupied and len(cell.occupied.ranks) > 1]
     found = [(ranks, cpus, cell) for cell in cells for ranks, cpus in [crowd(cell)] if ranks]
     if not found:
@@ -28,8 +28,8 @@ def judge(summary: Summary) -> RuleResult:
             RunFinding(
                 rule="shared cores",
                 title=f"{counted(ranks, 'rank')} share {counted(len(cpus), 'hardware thread')}",
-                body=f"Each of them is bound to {numbers_text(sorted(cpus))}, and this machine has "
-                f"{counted(free, 'hardware thread')}. The placement gives each rank its own.",
+                body=f"All of them are bound to {numbers_text(sorted(cpus))}, although the machine has "
+                f"{counted(free, 'hardware thread')}. The placement assigns each rank its own.",
                 lines=cell.line(place=f"{local}x1"),
                 family="binding",
                 gain=ORDER["shared cores"],

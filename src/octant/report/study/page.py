@@ -59,8 +59,8 @@ def render(outcome: Outcome) -> str:
 def why_text(verdict: FindingVerdict) -> str:
     """Why a verdict is what it is, without the values that have columns of their own."""
     text = f"{verdict.why}{verdict.remark}"
-    text = text.removeprefix(f"{verdict.there_text} there, ") if verdict.there else text
-    text = text.removeprefix(f"{verdict.here_text} here").lstrip(" ,:") if verdict.here else text
+    text = text.removeprefix(f"published {verdict.there_text}, ") if verdict.there else text
+    text = text.removeprefix(verdict.here_text).lstrip(" ,:") if verdict.here else text
     return units.capital(text)
 
 

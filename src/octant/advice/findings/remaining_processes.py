@@ -1,4 +1,4 @@
-"""Processes of a program went on after it had ended."""
+"""Processes of a program kept running after it had ended."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOTE = "outlived"
 
 
 def judge(summary: Summary) -> RuleResult:
-    """Fires where the guard ended processes that were still alive when the program had ended."""
+    """Return a finding if the guard ended processes that were running after the program had ended."""
     cells = program_cells(summary)
     for cell in cells:
         noted = [point.notes[NOTE] for point in cell.figure.points if NOTE in point.notes]
@@ -24,14 +24,15 @@ def judge(summary: Summary) -> RuleResult:
             return RuleResult(
                 (
                     RunFinding(
-                        rule="outlived",
-                        title=f"Processes outlived the program in {len(noted)} of {launches}",
-                        body=f"They were ended, so their work may be missing: {noted[0]}. Make the program wait for "
-                        "its children (wait in a shell), then measure again.",
+                        rule="remaining processes",
+                        title=f"Processes kept running after the program in {len(noted)} of {launches}",
+                        body=f"Octant ended them, so results may be incomplete: {noted[0]}. Let the program wait for "
+                        f"its "
+                        "child processes (`wait` in a shell), then measure again.",
                         lines=cell.line(),
                         family="processes",
                         kind="reliability",
                     ),
                 )
             )
-    return RuleResult(passed=("no process outlived the program",) if cells else ())
+    return RuleResult(passed=("no process kept running after the program",) if cells else ())

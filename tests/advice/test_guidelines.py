@@ -3,7 +3,7 @@
 import pytest
 
 from found_run import Cell, found_run
-from octant.advice.findings.rivals import judge
+from octant.advice.findings.guidelines import judge
 
 
 def cell(values: list[float], guideline: str = "bcast-tree") -> Cell:
@@ -13,8 +13,8 @@ def cell(values: list[float], guideline: str = "bcast-tree") -> Cell:
 
 def test_a_slower_call_is_named_with_its_size_its_ratio_and_what_is_faster() -> None:
     (found,) = judge(found_run([cell([2.2, 2.3, 2.35, 2.3, 2.25, 2.4]), cell([1.0] * 6, "control")])).found
-    assert found.title == "MPI_Bcast 256 KiB, 2 ranks: 2.30 times a binomial tree of sends"
-    assert "in 6 launches" in found.body
+    assert found.title == "MPI_Bcast 256 KiB, 2 ranks: 2.30 times as long as a binomial tree of sends"
+    assert "from 6 interleaved launches" in found.body
     assert any("guideline=bcast-tree" in line for line in found.lines)
 
 

@@ -1,4 +1,4 @@
-"""Hardware threads are nearer to each other than the system tells, so that a placement by what it tells goes wrong."""
+"""Pair latencies show groups of hardware threads that the operating system does not report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OF_A_CORE = 2
 
 
 def judge(summary: Summary) -> RuleResult:
-    """Fires for the figure of pairs that shows most groups of which the system tells nothing."""
+    """Return a finding on the figure that shows most groups that the operating system does not report."""
     known: list[tuple[Figure, Clusters]] = []
     for figure in summary.figures:
         if values := {} if figure.invalid else values_of_pairs(figure):
@@ -33,7 +33,7 @@ def judge(summary: Summary) -> RuleResult:
     figure, found = max(known, key=lambda one: len(one[1].unreported))
     if not found.unreported:
         return RuleResult(
-            passed=("every group of hardware threads that the times of pairs show is told by the system",)
+            passed=("the operating system reports all groups of hardware threads that the pair latencies show",)
         )
     return RuleResult((_finding(figure, found),))
 
@@ -41,17 +41,20 @@ def judge(summary: Summary) -> RuleResult:
 def _finding(figure: Figure, found: Clusters) -> RunFinding:
     first = found.unreported[0]
     pairs = all(len(group) == len(first.groups[0]) == _OF_A_CORE for group in first.groups)
-    siblings = "siblings are not told: " if pairs and "core" not in found.reported else ""
+    siblings = ", probably SMT siblings" if pairs and "core" not in found.reported else ""
     within, between = si_text(first.within, "s"), si_text(first.between, "s")
     return RunFinding(
-        rule="untold groups",
-        title=f"{siblings}{counted(len(first.groups), 'group')} of hardware threads that the system does not tell",
-        body=f"{groups_text(first.groups)}: a line takes {within} within a group and {between} between two "
-        f"({short_name(figure)}). Put one rank on each, or what exchanges much on the same.",
+        rule="unreported groups",
+        title=f"{counted(len(first.groups), 'group')} of hardware threads not reported by the operating "
+        f"system{siblings}",
+        body=f"A cache-line transfer takes {within} within and {between} between the groups "
+        f"{groups_text(first.groups)} "
+        f"({short_name(figure)}). Place one rank on each group, or communicating ranks in the same group.",
         lines=(f"octant bind --place {set_text(NonEmptySet(map(min, first.groups), 'first threads of the groups'))}",),
         family="topology",
         details=tuple(
-            f"{groups_text(one.groups, 64)}: {si_text(one.within, 's')} within, {si_text(one.between, 's')} between"
+            f"{groups_text(one.groups, 64)}: {si_text(one.within, 's')} within a group, {si_text(one.between, 's')} "
+            f"between groups"
             for one in found.unreported
         ),
     )

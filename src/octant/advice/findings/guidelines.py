@@ -1,4 +1,4 @@
-"""A call takes longer than the same done otherwise, which it should not."""
+"""An MPI call violates a performance guideline: another way to do the same is faster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def judge(summary: Summary) -> RuleResult:
-    """Fires for every pair of ways of which one is slower beyond the margin, corrected for the number of pairs."""
+    """Return a finding per guideline that is significantly violated, corrected for the number of guidelines."""
     figures = [
         figure
         for workload, found in summary.by_workload()
@@ -43,14 +43,16 @@ def _finding(summary: Summary, figure: Figure, one: NonInferiority, of: int) -> 
     size, where = size_text(figure), counted(known_count(figure.point.working_ranks), "rank")
     return RunFinding(
         rule="guidelines",
-        title=f"{call}{f' {size}' if size else ''}, {where}: {one.ratio:.2f} times {instead}",
-        body=f"It takes {one.low:.2f} to {one.high:.2f} times as long as {instead}, in {one.launches} launches in "
-        "which both took turns. Try the other, or another algorithm of the library (`octant settings`).",
+        title=f"{call}{f' {size}' if size else ''}, {where}: {one.ratio:.2f} times as long as {instead}",
+        body=f"The interval is {one.low:.2f} to {one.high:.2f}, from {one.launches} interleaved launches. Use the "
+        f"alternative, "
+        "or select another algorithm of the library (`octant settings`).",
         lines=of_figure(summary, figure),
         family="guidelines",
         gain=math.log(one.ratio) * 0.01,
         details=(
-            f"Slower beyond {MARGIN:.0%}, by Holm's correction for {counted(of, 'guideline')}; {LEAST_LAUNCHES} "
-            "launches at least. It holds for this library, size and number of ranks.",
+            f"Significantly slower by more than {MARGIN:.0%}, with Holm's correction for {counted(of, 'guideline')} "
+            f"and at "
+            f"least {LEAST_LAUNCHES} launches. This applies to this library, size and number of ranks.",
         ),
     )
