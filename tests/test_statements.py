@@ -66,7 +66,7 @@ def test_words_of_a_placement_that_a_published_setting_becomes_are_words_of_it(n
 
 
 def constant(file: str, name: str) -> float:
-    """A number that a C++ source gives a name."""
+    """Return a named number of a C++ source."""
     text = (ROOT / "native/harness" / file).read_text(encoding="utf-8")
     (number,) = re.findall(rf"\b{name}(?:{{| = )([\d'.e+-]+)", text)
     return float(number.replace("'", ""))
