@@ -196,7 +196,7 @@ def test_a_default_is_no_fact() -> None:
         facts.value("memory/2", facts.numbers(blank))
     said = facts.assumption(blank)
     assert "last-level caches of 32 MiB" in said
-    assert "in memory from 256 MiB on" in said
+    assert "data of at least 256 MiB count as in memory" in said
     assert facts.assumption(here) == ""
     assert facts.facts(here) == facts.numbers(here)
 

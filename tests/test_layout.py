@@ -33,7 +33,7 @@ def identity(folder: Path) -> str:
 
 
 def files(*patterns: str, root: Path = ROOT) -> list[Path]:
-    """The files of the tree that fit a pattern, whose `*` takes in `/`: those that git tracks, or all without git."""
+    """Return the files that match a pattern, whose `*` includes `/`: those tracked by git, or all without git."""
     listed = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=root, capture_output=True, text=True, check=False)
     names = [name for name in listed.stdout.split("\0") if name]
     if listed.returncode or not names:
@@ -251,7 +251,7 @@ def test_no_file_outside_its_folder_contains_the_text_of_a_result() -> None:
 
 
 def _constants(path: Path, docstrings: bool = True) -> list[str]:
-    """The texts in a file of Python; of any other file all of it."""
+    """Return the texts in a Python file, or the whole text of another file."""
     if path.suffix != ".py":
         return [path.read_text(encoding="utf-8")]
     nodes = list(ast.walk(tree_of(path)))

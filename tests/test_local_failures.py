@@ -43,7 +43,7 @@ TORUS = "package:1 core:2 pu:1"
 
 
 def of_kind(kind: str) -> pytest.MarkDecorator:
-    """Runs a test over the entries of one kind, and each way in which they can be missing."""
+    """Run a test over the entries of one kind, and each way in which they can be missing."""
     found = [(package, name) for one, package, name in ENTRIES if one == kind]
     assert found
     return pytest.mark.parametrize(("package", "name"), found, ids=[f"{name}" for _, name in found])
@@ -56,12 +56,12 @@ def refused(call: Callable[[], object]) -> str:
 
 
 def unspaced(text: str) -> str:
-    """The text without spaces and ends of lines, which depend on the width of the screen."""
+    """Return the text without spaces and ends of lines, which depend on the width of the screen."""
     return "".join(text.split())
 
 
 def named(package: str, name: str) -> str:
-    """The file and the error, as a row or a refusal has them."""
+    """Return the file and the error, as in a row or a refusal."""
     return f"{place_of(package, name)}: ValueError: {ERROR}"
 
 
@@ -72,7 +72,7 @@ def app() -> typer.Typer:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A store with a run of each workload, whose id ends in its name, and `fake_run` as the last."""
+    """Return a store with a run of each workload, whose id ends in its name, and `fake_run` as the last."""
     folder = tmp_path_factory.mktemp("store")
     for name in workloads.workloads():
         start = next(line for line in RECORDED if line["kind"] == "launch" and line["workload"] == name)
@@ -99,7 +99,7 @@ def id_of(name: str) -> str:
 
 
 def invoke(app: typer.Typer, *words: str) -> str:
-    """What a command prints; it must end well."""
+    """Return the output of a command that succeeds."""
     result = RUN.invoke(app, list(words))
     assert result.exit_code == 0, (words, result.output, result.exception)
     return result.output

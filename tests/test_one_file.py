@@ -21,14 +21,14 @@ RUN = CliRunner()
 
 
 def invoke(*words: str) -> str:
-    """What a command prints; it must end well."""
+    """Return the output of a command that succeeds."""
     result = RUN.invoke(application(), list(words))
     assert result.exit_code == 0, (words, result.output, result.exception)
     return result.output
 
 
 def written(folder: Path, name: str, source: str) -> Path:
-    """A folder with one module."""
+    """Return a folder with one module."""
     home = folder / "entries"
     home.mkdir()
     (home / f"{name}.py").write_text(source, encoding="utf-8")

@@ -238,7 +238,7 @@ class Workload:
     of_links: bool = True  # some of its traffic calibrates links; otherwise it is only compared with the model
     footprint: Callable[[Machine, Point], int | None] = lambda _machine, _point: None
     """Bytes that all ranks and threads together traverse repeatedly; `None`: not known."""
-    rivals: Callable[[Point], tuple[str, str]] | None = None
+    guideline: Callable[[Point], tuple[str, str]] | None = None
     """Performance guideline: its headline is the time of the first operation over that of the second, its bound."""
     messages: bool = False  # its ranks exchange messages, so that it runs with several ranks by default
     alone: tuple[str, ...] = ()
@@ -267,7 +267,7 @@ class Workload:
             provides=tuple(replace(one, when=total(one.when, False)) for one in self.provides),
             traffic=self.traffic and total(self.traffic, NoTraffic("the record does not state what was sent")),
             footprint=total(self.footprint, None),
-            rivals=self.rivals and total(self.rivals, ("the operation", "its reference")),
+            guideline=self.guideline and total(self.guideline, ("the operation", "its reference")),
             step=self.step and checked(self.step),
         )
 

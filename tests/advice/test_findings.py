@@ -416,7 +416,7 @@ def test_wrong_answers_come_first() -> None:
 
 
 def test_what_was_not_given_as_asked_is_a_finding() -> None:
-    text = "rank 0: asked for hardware threads 0, may use 0-1"
+    text = "rank 0: CPUs 0 requested, bound to 0-1"
     found = only(found_run([replace(quick(), mismatches=(text,))]), "request not met")
     assert found.title == "1 of 1 figures were not measured as requested"
     assert text in found.body

@@ -90,7 +90,7 @@ def test_rows_name_what_there_is() -> None:
 def _ladder(
     where: Store, times_ns: Mapping[int, int], pages: str = "thp", invalid: bool = False, pattern: str = ""
 ) -> str:
-    """A stored run of loads from these footprints; its build makes its figures invalid where wanted."""
+    """Return a stored run of loads from these footprints; its build makes its figures invalid if requested."""
     request = Request(Subject("node/latency"), {"bytes": ",".join(map(str, times_ns)), "pages": pages})
     (launch,) = request.launches()
     points = [
@@ -144,7 +144,7 @@ def test_loads_of_another_pattern_are_no_ladder(tmp_path: Path) -> None:
 
 
 def _streamed(where: Store, here: Machine, *cpus: int, **knobs: str) -> Entry | None:
-    """What a run of a rank on each of these hardware threads says of a node's bandwidth."""
+    """Return the bandwidth row of a node from a run of one rank on each of these hardware threads."""
     asked = {"bytes": "32MiB", "pages": "thp", **knobs}
     (launch,) = Request(Subject("node/stream"), asked).launches()
     one = point(

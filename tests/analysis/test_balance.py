@@ -21,7 +21,7 @@ WORKLOAD = Workload("Adds", (Metric("rate", "flop/s", "higher", rate("flops")),)
 
 
 def launch(number: int, ns: Iterable[float], cpus: Sequence[int], host: Sequence[str] = ()) -> Point:
-    """A rank on each of these CPUs; a chunk takes each so long."""
+    """Return a point with one rank on each of these CPUs, and the duration of a chunk of each."""
     lanes = tuple(lane([round(float(value))] * 9, rank=rank) for rank, value in enumerate(ns))
     given = tuple(RankResources(host[i] if host else "node", (cpu,), ((cpu,),)) for i, cpu in enumerate(cpus))
     started = f"2026-11-21T21:{number:02}:00Z"

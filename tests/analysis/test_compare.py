@@ -25,7 +25,7 @@ BASE = fake_run()
 
 
 def rows(speed: float = 1.0, repeats: int = 4) -> StoredRun:
-    """The fake run with several launches, of the rows of the table only."""
+    """Return the fake run with several launches, with the rows of the table only."""
     run = fake_run(speed=speed, repeats=repeats)
     shown = {request.key for request in run.requests if request.show.table}
     return dataclasses.replace(run, points=tuple(p for p in run.points if p.launch.rpartition("-")[0] in shown))
@@ -46,7 +46,7 @@ def in_turn(before: StoredRun, after: StoredRun, looks: Looks = "once") -> Compa
 
 
 def changed(run: StoredRun, workload: str, **changes: object) -> StoredRun:
-    """The run with other points of one workload."""
+    """Return the run with other points of one workload."""
     points = [dataclasses.replace(p, **changes) if p.workload == workload else p for p in run.points]  # type: ignore[arg-type]
     return dataclasses.replace(run, points=tuple(points))
 
@@ -209,7 +209,7 @@ def test_a_pipe_without_utf8_gets_ascii() -> None:
 
 
 def with_knobs(run: StoredRun, every: int = 1, **knobs: str) -> StoredRun:
-    """The run whose kernels know these knobs too; `every`: only each second launch's, …"""
+    """Return the run whose kernels also have these knobs; `every`: only in each second launch."""
     points = [
         dataclasses.replace(p, knobs={**p.knobs, **knobs}) if number % every == 0 else p
         for number, p in enumerate(run.points)
@@ -242,13 +242,13 @@ def test_launches_of_a_version_that_knew_fewer_knobs_are_of_the_same_cell() -> N
 
 
 def headline(value: Value) -> dict[str, Workload]:
-    """The workloads, with another headline for gemm."""
+    """Return the workloads, with another headline for gemm."""
     gemm = dataclasses.replace(WORKLOADS["node/gemm"], metrics=(Metric("x", "1", "lower", value),))
     return {**WORKLOADS, gemm.name: gemm}
 
 
 def gemm_of(value: Value, *results: float) -> list[Comparison]:
-    """What becomes of gemm with that headline, from a run with the first result to one with the second."""
+    """Return the comparison of gemm with that headline, between runs with the first and the second result."""
     right = Result("sum", 0.0, "1", 1.0)
     runs = [changed(BASE, "node/gemm", results=(right, Result("iterations", number))) for number in results]
     before, after = (summarise(run, headline(value)) for run in runs)
@@ -372,7 +372,7 @@ def test_runs_share_figures_where_a_cell_of_the_table_is_in_both() -> None:
 
 
 def changed_workloads(run: StoredRun, kept: set[str]) -> StoredRun:
-    """The run with the points of these workloads alone."""
+    """Return the run with only the points of these workloads."""
     return dataclasses.replace(run, points=tuple(point for point in run.points if point.workload in kept))
 
 

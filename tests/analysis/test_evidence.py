@@ -32,7 +32,7 @@ from octant.store.run_request import Looks
 def judged(
     before: ArrayLike, after: ArrayLike, margin: float = 0.03, gate: bool = False, looks: Looks = "once"
 ) -> Comparisons:
-    """Runs measured in turn with these values of figures in their rounds."""
+    """Return interleaved runs with these values of figures in their rounds."""
     pair = Pair("a", "old", 12, looks)
     return compare(fake_summary(before, "a"), fake_summary(after, "b", pair), margin, gate=gate)
 
@@ -137,7 +137,7 @@ MONDAY = datetime(2026, 11, 16, 9, 0).astimezone()
 def stored(
     store: Store, begun: datetime, level: float, spread: float = 0.01, repeats: int = 6, kernel: str = "triad"
 ) -> StoredRun:
-    """A run of one cell that began then, whose launches take about `level` times as long."""
+    """Return a run of one cell with this start, whose launches take about `level` times as long."""
     asked = request(repeats, bytes="1MiB", kernel=kernel)
     run = store.create("q", machine(), [asked])
     path = run.folder / "asked.json"
@@ -159,7 +159,7 @@ def _answer(begun: datetime, times: list[float], workload: str, launch: str, cel
 
 
 def of_store(store: Store, before: StoredRun, after: StoredRun) -> Verdict:
-    """The verdict on the only figure, with what the store says of other occasions."""
+    """Return the verdict on the only figure, with the other occasions in the store."""
     history = occasions_in(store.runs)
     (one,) = compare(summarise(before, WORKLOADS), summarise(after, WORKLOADS), history=history).figures
     assert one.verdict is not None

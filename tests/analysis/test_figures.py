@@ -472,7 +472,7 @@ def test_idle_ranks_use_no_hardware_threads_and_make_no_star() -> None:
 
 
 def launched(ns: int, number: int = 0, count: int = 50, **changes: Any) -> Point:
-    """A launch of the request's `number`-th repeat, five minutes after the one before."""
+    """Return a launch of the request's `number`-th repeat, five minutes after the one before."""
     started = f"2026-11-21T21:{45 + 2 * number}:00Z"
     return point(lanes=(lane([ns] * count),), counts={"bytes_read": 1000}, started=started, **changes)
 

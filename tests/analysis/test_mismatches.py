@@ -22,7 +22,7 @@ MACHINE = machine(nodes=2, cores=4)
 
 
 def obedient(asked: str, hosts: int = 1, node: str = "0") -> Point:
-    """A point whose ranks were given exactly what the placement says, on each of the hosts."""
+    """Return a point whose ranks have exactly the resources of the placement, on each of the hosts."""
     placement = planner.plan(MACHINE.topology, parse_request(asked))
     answers = []
     for host in range(hosts):
@@ -145,7 +145,7 @@ def test_memory_that_is_not_bound_as_asked_is_told(memory: str, on: dict[str, in
 
 
 def placed_run(asked: str, given: Point, plan: str) -> StoredRun:
-    """A run of one launch that was asked as `asked`, planned as `plan`, and gave the point."""
+    """Return a run of one launch with this request and plan, and this point."""
     launch = Launch(Request(Subject(given.workload), {}, Shape(known_count(given.ranks), asked)))
     places = planner.plan(MACHINE.topology, parse_request(plan)).ranks
     run = stored([launch], [dataclasses.replace(given, launch=launch.key)], on=MACHINE)

@@ -28,7 +28,7 @@ KNOWN = {one.name: one for one in (LOOK, THING)}
 
 
 def run_with(windows: Sequence[float], on: Machine | None = None, passed: bool = True) -> StoredRun:
-    """A thing measured between looks that saw these windows."""
+    """Return a figure measured between probes with these values."""
     look = Request(
         Subject("fake/look"), {"pattern": "window,misses"}, show=Presentation("the look"), repeats=len(windows)
     )

@@ -19,7 +19,7 @@ from reports import ladders_of
 
 
 def picture_of(summary: Summary) -> Picture | None:
-    """The roofline of a run."""
+    """Return the roofline of a run."""
     return roofline(summary.known, summary.figures, ladders_of(summary))
 
 
@@ -188,7 +188,7 @@ def _launches(run: StoredRun) -> list[Launch]:
 
 
 def with_ladder(run: StoredRun) -> StoredRun:
-    """A triad within each cache that moves 10 and 4 times as much a second, outside the table."""
+    """Return a triad within each cache that moves 10 and 4 times as much a second, outside the table."""
     triads = [p for p in run.points if p.knobs.get("kernel") == "triad"]
     launches, points = _launches(run), list(run.points)
     for size, faster in (("32768", 10), ("1048576", 4)):

@@ -28,7 +28,7 @@ CURVE = Request(STREAM, {"bytes": "64KiB,1MiB"}, show=Presentation("curve", tabl
 
 
 def launched(request: Request, size: str, ns: int, **changes: Any) -> list[Point]:
-    """A point of each launch of the request, a minute apart, 0.2 % slower each."""
+    """Return a point of each launch of the request, one minute and 0.2 % apart."""
     return [
         point(
             workload="node/stream", launch=launch.key, knobs={"bytes": size}, counts={"bytes_read": 1000},

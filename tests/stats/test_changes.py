@@ -13,7 +13,7 @@ PLACES = [round(64 * 2 ** (i / 12)) for i in range(49)]
 def curve(
     edge: float, low: float = 160, high: float = 320, noise: float = 0.0, seed: int = 0
 ) -> list[tuple[float, float]]:
-    """Times below and above an edge; both levels grow by a tenth over the whole curve."""
+    """Return times below and above an edge; both levels grow by a tenth over the whole curve."""
     random = np.random.default_rng(seed)
     return [
         (place, (low if place < edge else high) * (1 + 0.1 * i / len(PLACES)) * float(random.normal(1, noise)))

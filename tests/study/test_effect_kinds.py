@@ -103,7 +103,7 @@ def test_every_verdict_names_the_doubts(test: str) -> None:
     limited = {at: dataclasses.replace(one, caveats=CAVEATS) for at, one in curve(18, 8, 8, 8).items()}
     values = {"m a": curve(9, 4, 4, 4), "m b": limited, "n a": curve(9, 4, 4, 4), "n b": curve(18, 8, 8, 8)}
     text = judged(test, values, AXIS).text
-    assert "caveats: drifts" in text
+    assert "caveats: 9 % slower" in text
     assert "preempted" not in text, "a note"
 
 

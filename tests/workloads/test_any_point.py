@@ -83,7 +83,7 @@ def test_declarations_hold_for_any_point(line: dict[str, Any]) -> None:
             declared.footprint(ON, found)
             _ = [one.when(ON, found) for one in declared.provides]
             _ = declared.traffic and declared.traffic(ON, found)
-            _ = declared.rivals and declared.rivals(found)
+            _ = declared.guideline and declared.guideline(found)
             figures_of(MeasuredCell(declared, [found], declared.metrics))
         except NoSamplesError:
             continue

@@ -23,7 +23,7 @@ def judge(summary: Summary) -> RuleResult:
     figures = [
         figure
         for workload, found in summary.by_workload()
-        if workload.rivals is not None
+        if workload.guideline is not None
         for figure in found
         if figure.value is not None and not figure.invalid and figure.point.ranks is not None
     ]
@@ -38,8 +38,8 @@ def judge(summary: Summary) -> RuleResult:
 
 
 def _finding(summary: Summary, figure: Figure, one: NonInferiority, of: int) -> RunFinding:
-    assert figure.workload.rivals is not None  # noqa: S101 - `judge` leaves such figures out
-    call, instead = figure.workload.rivals(figure.point)
+    assert figure.workload.guideline is not None  # noqa: S101 - `judge` leaves such figures out
+    call, instead = figure.workload.guideline(figure.point)
     size, where = size_text(figure), counted(known_count(figure.point.working_ranks), "rank")
     return RunFinding(
         rule="guidelines",

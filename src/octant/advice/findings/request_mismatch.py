@@ -26,7 +26,7 @@ def judge(summary: Summary) -> RuleResult:
     return RuleResult(
         (
             RunFinding(
-                rule="request mismatch",
+                rule="request not met",
                 title=f"{len(mismatched)} of {len(summary.figures)} figures were not measured as requested",
                 body=f"{short_name(mismatched[0])}: {texts[0]}. Such figures are excluded; check what the system "
                 f"allows.",

@@ -48,7 +48,7 @@ WORKLOAD = Workload(
     pictures=(Bars("guideline", title="A call over the same by other calls"), Curve("bytes", each=("guideline",))),
     step=step,
     smoke={"guideline": "bcast-scatter-allgather,send-type-pack,control", "bytes": "64,4KiB"},
-    rivals=_ways,
+    guideline=_ways,
     messages=True,
     alone=("guideline",),
 )  # fmt: skip

@@ -30,9 +30,9 @@ def test_the_ratio_is_that_of_the_slowest_ranks_medians() -> None:
 
 
 def test_every_guideline_says_in_words_what_is_compared() -> None:
-    assert WORKLOAD.rivals is not None
+    assert WORKLOAD.guideline is not None
     for guideline, ways in WAYS.items():
-        assert WORKLOAD.rivals(compared(guideline)) == ways
+        assert WORKLOAD.guideline(compared(guideline)) == ways
         assert all(ways)
 
 
