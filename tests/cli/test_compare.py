@@ -352,7 +352,7 @@ def test_a_gate_that_cannot_tell_is_not_decided(bench: Bench, monkeypatch: pytes
 
     bench.kernel.answer = answer
     done = bench.compare("--gate")
-    assert "not decided" in done.stdout
+    assert "undecided" in done.stdout
     assert done.exit_code == Exit.NOT_DECIDED, done.output
     ids = bench.store.ids()[-2:]
     assert bench.compare("--gate", *ids).exit_code == Exit.NOT_DECIDED, "of what is stored"

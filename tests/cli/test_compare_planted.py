@@ -34,8 +34,13 @@ OLD = printing(100)
         (printing(120), ("--gate",), r"B is 20 % slower than A by time ", Exit.REGRESSION),
         (printing(80), ("--gate",), r"B is 25 % faster than A by time ", Exit.OK),
         (OLD, ("--gate",), r"A and B differ by at most [\d.e-]+ % by time, ", Exit.OK),
-        (printing(50, "0.5"), CHECK, r"B gave a wrong answer, which has no speed \(residual: ", Exit.WRONG_ANSWER),
-        (printing(50, "0.5"), ("--gate", *CHECK), r"B gave a wrong answer", Exit.WRONG_ANSWER),
+        (
+            printing(50, "0.5"),
+            CHECK,
+            r"B failed verification, so no performance is reported \(res",
+            Exit.WRONG_ANSWER,
+        ),
+        (printing(50, "0.5"), ("--gate", *CHECK), r"B failed verification", Exit.WRONG_ANSWER),
         (printing(80, then="exit 3"), ("--check", "exit=0,3"), r"B is 25 % faster than A by time ", Exit.OK),
     ],
 )

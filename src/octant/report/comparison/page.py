@@ -1,4 +1,4 @@
-"""A comparison as a page of its own: the answer, ratios with what could have been found, and what decides the rest."""
+"""The page of a comparison: answer, ratios with detectable differences, and further measurements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_ROWS = 12
 
 
 def render(found: Comparisons) -> str:
-    """A page with one comparison; the same comparison gives the same text."""
+    """Return the page of a comparison; equal comparisons give equal texts."""
     before, after = found.before.run, found.after.run
     drawn = statements.picture(found)
     pictures = [drawn] if drawn else []
@@ -52,12 +52,12 @@ def render(found: Comparisons) -> str:
 
 
 def _title(run: StoredRun) -> str:
-    """What was measured, without the words that say it was measured again."""
+    """Return what was measured, without the prefix of a repetition."""
     return run.title.removeprefix("A again: ").removeprefix("B again: ")
 
 
 def write(found: Comparisons, path: Path) -> Path:
-    """Writes the page of a comparison and gives its path.
+    """Write the page of a comparison and return its path.
 
     Raises:
         Refusal: the file cannot be written.

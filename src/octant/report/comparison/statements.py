@@ -1,4 +1,4 @@
-"""What a comparison says and in which order, as data: its page and its text only write it."""
+"""The statements of a comparison in their order, as data for the page and the terminal."""
 
 from __future__ import annotations
 
@@ -57,25 +57,25 @@ _TEXTS = Sentences("octant.report.comparison", "comparison")
 
 
 def ordered(found: Comparisons) -> list[Comparison]:
-    """The figures that can be compared, the worst news first: by word, then from slow to fast."""
+    """Return the comparable figures, slower ones first: by verdict, then from slow to fast."""
     words = list(ORDER)
     judged = (one for one in found.figures if one.verdict)
     return sorted(judged, key=lambda one: (words.index(one.word), one.speed or 0.0))
 
 
 def name(one: Comparison) -> str:
-    """The figure's short name."""
+    """Return the short name of the figure."""
     return clean(short_name(one.figure))
 
 
 def detectable_text(one: Comparison) -> str:
-    """The least difference that would have been detected in 80 % of cases: `± 18 %`; empty without a verdict."""
+    """Return the smallest detectable difference (detected in 80 % of cases): `± 18 %`; empty without a verdict."""
     verdict = one.verdict
     return f"± {percent(verdict.min_detectable_effect)}" if verdict and verdict.speed else ""
 
 
 def values_text(found: Comparisons) -> str:
-    """What the values of the figures with a ratio are: those that have exactly this ratio."""
+    """Return the statistics whose quotients are the printed ratios."""
     named = {
         "geometric mean": "geometric means", "Hodges-Lehmann": "Hodges-Lehmann estimates", "median": "medians",
     }  # fmt: skip
@@ -85,7 +85,7 @@ def values_text(found: Comparisons) -> str:
 
 
 def counts(found: Comparisons) -> list[tuple[int, str]]:
-    """How many figures have which verdict; what cannot occur, or is seldom and did not, is left out."""
+    """Return the number of figures with each verdict; verdicts that are rare and did not occur are omitted."""
     margin = percent(found.margin)
     words: dict[Word, str] = {
         "slower": "slower", "faster": "faster", "differs": "differ between these two sessions",
@@ -241,7 +241,7 @@ def _between(speed: Estimate) -> str:
 
 
 def steps(found: Comparisons) -> tuple[RunFinding, ...]:
-    """What would decide the rest: more rounds, or a gate; nothing for figures that have their verdicts.
+    """Return what would decide the remaining figures: more rounds, or a gate.
 
     Where no figure can be compared because their ranks and threads differ, how to measure A with those of B.
     """
@@ -259,7 +259,7 @@ def steps(found: Comparisons) -> tuple[RunFinding, ...]:
 
 
 def _programs_in_turn(found: Comparisons) -> tuple[RunFinding, ...]:
-    """How the programs of two stored runs are measured in turn: by commands that are given again.
+    """Return the command that measures the programs of two stored runs in interleaved rounds.
 
     Nothing where the runs have several requests in common.
     """
@@ -271,7 +271,7 @@ def _programs_in_turn(found: Comparisons) -> tuple[RunFinding, ...]:
 
 
 def _same_shape(found: Comparisons) -> tuple[RunFinding, ...]:
-    """How A is measured with the ranks and threads of B; nothing where there are several of one workload."""
+    """Return how to measure A with the ranks and threads of B; empty if a workload has several shapes."""
     wanted = {(in_a[0], in_b[0]) for _, in_a, in_b in found.shapes if len(in_a) == len(in_b) == 1}
     if len(wanted) != 1 or found.before.run.imported:
         return ()
@@ -299,7 +299,7 @@ def _more_rounds(found: Comparisons) -> tuple[RunFinding, ...]:
 
 
 def _most_rounds(found: Comparisons) -> int:
-    """How many rounds are proposed at once: of programs as many as take a sensible time."""
+    """Return the maximum number of rounds that is proposed at once; programs are limited by time."""
     round_s = round_seconds(found) if found.of_programs else None
     return max(MOST_ROUNDS, min(MOST_OF_PROGRAMS, int(SENSIBLE_S / round_s))) if round_s else MOST_ROUNDS
 
@@ -313,14 +313,14 @@ def _gate(found: Comparisons) -> RunFinding:
 
 
 def _again(found: Comparisons, *options: str) -> str:
-    """The command that measures both sides again; programs are given again, since a store starts none."""
+    """Return the command that measures both sides again; it repeats the command lines of programs."""
     if found.of_programs:
         return comparison_line(tuple(zip(found.before.run.requests, found.after.run.requests, strict=True)), *options)
     return " ".join(["octant compare", *options, found.before.run.id, found.after.run.id])
 
 
 def picture(found: Comparisons) -> Picture | None:
-    """The ratios of all figures that have one, in the order of the comparison; `None` where there are none."""
+    """Return the ratios of all figures in the order of the comparison; `None` without ratios."""
     shown = [one for one in ordered(found) if one.speed and math.isfinite(one.speed)]
     rows = [_row(one) for one in shown]
     if not rows:

@@ -1,4 +1,4 @@
-"""Two runs side by side, for the terminal and for programs."""
+"""Comparison of two runs for the terminal and for programs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STYLES: dict[Word, str] = {
 
 
 def show(found: Comparisons, every: bool = False, file: TextIO | None = None) -> None:
-    """Prints the comparison, the worst news first.
+    """Print the comparison, slower figures first.
 
     Args:
         every: also each figure that only one run has.
@@ -42,7 +42,7 @@ def show(found: Comparisons, every: bool = False, file: TextIO | None = None) ->
 
 
 def lines(found: Comparisons, width: int = 100, every: bool = False) -> list[Text]:
-    """The comparison as styled lines of at most `width` columns, in the order and the words of its page."""
+    """Return the comparison as styled lines of at most `width` columns, like its page."""
     before, after = found.before.run, found.after.run
     believed = statements.reliability(found)
     first = statements.program_sentences(found)
@@ -77,7 +77,7 @@ def lines(found: Comparisons, width: int = 100, every: bool = False) -> list[Tex
 
 
 def _figures(found: Comparisons, width: int, every: bool) -> list[Text]:
-    """The figures under the headings of their words, then what their numbers are."""
+    """Return the figures by verdict, then the meaning of their numbers."""
     rows = [*statements.ordered(found), *(one for one in found.figures if one.verdict is None)]
     speeds = [one.verdict.speed if one.verdict else None for one in rows]
     claimed = claims.claims(speeds)
@@ -100,7 +100,7 @@ def _figures(found: Comparisons, width: int, every: bool) -> list[Text]:
 
 
 def _only_lines(found: Comparisons, width: int) -> list[Text]:
-    """`27 figures only in A: node/stream 12, …; --all lists them`, for each side that has some."""
+    """Return `27 figures only in A: node/stream 12, …; --all lists them`, for each side with such figures."""
     page = []
     for side, alone in (
         ("A", [one for one in found.figures if one.is_alone and one.after is None]),
@@ -147,7 +147,7 @@ def _why(one: Comparison) -> str:
 
 
 def _values(one: Comparison) -> str:
-    """Both values in one scale: `93.80 → 89.11 Gflop/s`; their ratio is the one that is printed."""
+    """Return both values in one scale: `93.80 → 89.11 Gflop/s`; their ratio is the one that is printed."""
     before, after = (value or 0.0 for value in one.values)
     base = one.figure.metric.unit
     scale, prefix = (1.0, "") if base == "1" else units.si_scale(before, 4, base)
@@ -162,7 +162,7 @@ def _ratio(one: Comparison) -> str:
 
 
 def _ends(speed: Estimate | None) -> str:
-    """The ends of the interval; none of a ratio that is not measurable."""
+    """Return the ends of the interval; "" if the ratio is not measurable."""
     return (
         ""
         if speed is None or speed.is_too_wide
@@ -176,12 +176,12 @@ def _wrap(words: str, width: int, style: str) -> list[Text]:
 
 
 def as_json(found: Comparisons) -> str:
-    """The comparison, for programs."""
+    """Return the comparison as JSON."""
     return json.dumps(document(found), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def document(found: Comparisons) -> dict[str, object]:
-    """The comparison as JSON has it."""
+    """Return the comparison as an object of JSON types."""
     return {
         "a": found.before.run.id,
         "b": found.after.run.id,
@@ -219,7 +219,7 @@ def _figure(one: Comparison) -> dict[str, object]:
 
 
 def _interval(verdict: Verdict | None) -> dict[str, object]:
-    """What the verdict rests on; without one, nothing."""
+    """Return the data behind the verdict; `None` values without one."""
     speed = verdict.speed if verdict else None
     stated = speed if speed and not speed.is_too_wide else None
     return {

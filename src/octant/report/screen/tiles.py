@@ -38,7 +38,7 @@ _UNUSABLE = ("not measurable", "wrong")
 
 
 def tiles(summary: Summary) -> tuple[Tile, ...]:
-    """The tiles in the order in which they are declared."""
+    """Return the tiles in the declared order."""
     declared = summary.run.screen.tiles
     if not declared and is_of_programs(summary):
         return program_tiles(summary, partial(_of_figure, summary))
@@ -73,7 +73,7 @@ def _headline(tile: Tile) -> str:
 
 
 def _filled(summary: Summary, text: str, by_name: Mapping[str, Tile]) -> str:
-    """A part of the sentence with the values of its tiles; empty where one of them has none."""
+    """Return a part of the headline with the values of its tiles; "" if one of them has none."""
     if any(name not in by_name for field in _FIELD.findall(text) for name in field.split("/")):
         return ""
 
@@ -93,7 +93,7 @@ def _value_of(summary: Summary, tile: Tile) -> float:
 
 
 def _headlines(summary: Summary) -> list[Figure]:
-    """At most six figures of the table: the first of each workload, then the others, in the order of the run."""
+    """Return at most six figures of the table: the first of each workload, then the others, in the order of the run."""
     rows = [figure for figure in summary.figures if figure.show.table or figure.wrong] or list(summary.figures)
     first = {figure.workload.name: id(figure) for figure in reversed(rows)}
     chosen = sorted(rows, key=lambda figure: first[figure.workload.name] != id(figure))[:MOST]
@@ -101,7 +101,7 @@ def _headlines(summary: Summary) -> list[Figure]:
 
 
 def _plain(figure: Figure, several: Mapping[str, int], same: Mapping[str, int]) -> DeclaredTile:
-    """The tile of a figure that nobody declared; its name is whole where others begin so.
+    """Return the tile of a figure without a declaration; its name is complete if others begin with the same name.
 
     Args:
         several: how many figures begin with a name.
