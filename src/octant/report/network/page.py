@@ -59,9 +59,9 @@ def render(shown: Overview) -> str:
         first=first,
         frame=frames[first][1] if frames else "",
         heat=_both(partial(network_svg.heat, shown.maps, word)) if len(maps) > 1 else None,
-        load_terms=terms.of_loads(),
-        link_terms=terms.of_links(max(reversed(maps), key=lambda found: len(found.classes))) if maps else (),
-        drawing_terms=terms.of_drawing(maps[first]) if maps and network_svg.topology(maps[first]) else (),
+        load_terms=terms.load_terms(),
+        link_terms=terms.link_terms(max(reversed(maps), key=lambda found: len(found.classes))) if maps else (),
+        drawing_terms=terms.drawing_terms(maps[first]) if maps and network_svg.topology(maps[first]) else (),
     )
 
 

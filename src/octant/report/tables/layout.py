@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import functools
 import math
+import pkgutil
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from octant import units
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-
-FOLDERS = ("machine", "network", "placement", "study", "tables")
-"""Folders of `octant.report` that have a folder `templates`."""
 
 
 def text_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> str:
@@ -77,7 +75,7 @@ def fill(template: str, part: str = "", **values: Any) -> str:
 @functools.cache  # templates are compiled once
 def _environment() -> Environment:
     environment = Environment(
-        loader=PrefixLoader({name: PackageLoader(f"octant.report.{name}") for name in FOLDERS}),
+        loader=FunctionLoader(_source),
         autoescape=False,  # noqa: S701 - texts for terminals; pages escape them
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -89,6 +87,12 @@ def _environment() -> Environment:
     }  # fmt: skip
     environment.globals |= {"counted": units.counted}
     return environment
+
+
+def _source(name: str) -> str | None:
+    folder, _, file = name.partition("/")
+    content = pkgutil.get_data(f"octant.report.{folder}", f"templates/{file}")
+    return content.decode() if content else None
 
 
 def rate_text(value: float, unit: str, digits: int = 3) -> str:
