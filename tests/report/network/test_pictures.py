@@ -154,7 +154,7 @@ def test_the_page_holds_everything_and_is_the_same_twice(shown: Overview) -> Non
     assert 'max="5"' in page
     assert "975 Mupdate/s per octant. L-local is saturated" in page
     assert "randomaccess on 25 supernodes: 975 Mupdate/s per octant, limited by L-local." in page
-    assert "Off by -10.0 % at 1 published point on which it was not calibrated." in page
+    assert "The error is -10.0 % at 1 published point not used for calibration." in page
     assert len(page) < 400_000
 
 
