@@ -132,7 +132,7 @@ def test_published_values_are_no_model() -> None:
     pytest.importorskip("octant._network")
     text = report.report_text(outcome.outcome_of_model("memory-latency-generations"))
     assert "\npublished values\n\n" in text
-    assert "Power 570 has × 2.47 for clock of machine POWER5+." in text
+    assert "Power 570 gives × 2.47 for clock relative to machine POWER5+." in text
     assert "a model" not in text
 
 
