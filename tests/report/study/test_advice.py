@@ -84,12 +84,18 @@ def test_what_is_larger_is_no_setting_to_propose(study: Study) -> None:
 @pytest.mark.parametrize(
     ("gain", "spread", "rule", "says"),
     [
-        (1.034, QUIET, "adopt", "On this machine, which b gives × 1.03 relative to which a."),  # the near end lies beyond 3 %
+        (
+            1.034,
+            QUIET,
+            "adopt",
+            "On this machine, which b gives × 1.03 relative to which a.",
+        ),  # the near end lies beyond 3 %
         (
             1.031,
             0.002,
             "nothing",
-            "On this machine, which b gives × 1.03 relative to which a; an improvement of more than 3 % is not certain.",
+            "On this machine, which b gives × 1.03 relative to which a; "
+            "an improvement of more than 3 % is not certain.",
         ),
         (1.027, QUIET, "same", "On this machine, all settings are equivalent to which a (within 3 %)."),
         (1.0, QUIET, "same", "On this machine, all settings are equivalent to which a (within 3 %)."),
@@ -127,7 +133,9 @@ def test_a_slower_setting_beside_one_without_a_verdict_hides_no_negative_gain(st
     open_one = replace(told, word="no verdict", speed=None)
     mixed = replace(found)
     mixed.__dict__["baseline_verdicts"] = {place: told, (place[0], "other"): open_one}
-    assert answer(mixed).startswith("On this machine, no setting is shown to be better than which a; some have too few rounds")
+    assert answer(mixed).startswith(
+        "On this machine, no setting is shown to be better than which a; some have too few rounds"
+    )
 
 
 def test_a_setting_that_costs_another_measure_says_so_first_and_comes_last(where: Store, tmp_path: Path) -> None:
@@ -160,7 +168,9 @@ def test_what_a_setting_costs_elsewhere_on_the_same_axis_is_told(where: Store, t
         fake_study.run(where, curve_study(tmp_path, '"1MiB", "2MiB"', at="2MiB"), machine(), rate)
     )
     assert steps(found)[0].title == "Which b: × 1.50 at 2MiB, but × 0.20 at 1MiB"
-    assert answer(found).startswith("On this machine, which b gives × 1.50 at 2MiB relative to which a, but × 0.20 at 1MiB.")
+    assert answer(found).startswith(
+        "On this machine, which b gives × 1.50 at 2MiB relative to which a, but × 0.20 at 1MiB."
+    )
 
 
 def test_a_setting_comes_with_its_interval_and_its_lines(study: Study) -> None:

@@ -27,7 +27,7 @@ _MOST_CAUSES = 8
 
 
 def plain(value: object) -> Any:
-    """Return dataclasses, arrays and infinities as values of JSON; fields without `repr`, such as loads, are omitted."""
+    """Return dataclasses, arrays and infinities as values of JSON; fields without `repr` are omitted."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value) if f.repr}
     if isinstance(value, dict):
@@ -57,8 +57,8 @@ def curve_text(curve: ScalingCurve) -> str:
     columns = (">model", ">range", "limited by", ">headroom", ">next solver", ">published", ">error")
     rows = [
         (
-            p.size, rate_text(p.rate_per_s, "", 4), range_text(p, "") if p.high_per_s > p.low_per_s else "", limit_text(p),
-            f"{100 * (p.headroom - 1):+.1f} %" if p.headroom else "",
+            p.size, rate_text(p.rate_per_s, "", 4), range_text(p, "") if p.high_per_s > p.low_per_s else "",
+            limit_text(p), f"{100 * (p.headroom - 1):+.1f} %" if p.headroom else "",
             rate_text(p.bound.rate_per_s, "") if p.bound else "", published_text(p, ""), error_text(p),
         )
         for p in curve.points
@@ -96,8 +96,8 @@ def answer_text(answer: Prediction) -> str:
     columns = ("class", ">load", ">capacity", ">limit if only this class", ">headroom", ">links", "tightest link")
     rows = [
         (
-            b.link_class, f"{b.load / answer.units_each:.4g}", si_text(b.capacity_per_s, unit), si_text(b.rate_per_s, unit),
-            f"× {b.headroom:.3g}" if math.isfinite(b.headroom) else "", b.links, b.link,
+            b.link_class, f"{b.load / answer.units_each:.4g}", si_text(b.capacity_per_s, unit),
+            si_text(b.rate_per_s, unit), f"× {b.headroom:.3g}" if math.isfinite(b.headroom) else "", b.links, b.link,
         )
         for b in answer.bottlenecks
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Predictions of a benchmark as tables: many nodes like a measured one, or a described machine with published values."""
+"""Predictions of a benchmark as tables: many nodes like a measured one, or a described machine."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def measured_answers(found: ProjectedSystem) -> Answers:
     return Answers(title, header, tuple(rows), _notes(found.assumptions, (), excluded))
 
 
-def _notes(assumptions: Iterable[str], remarks: Iterable[str], excluded: Iterable[str], mark: str = "") -> tuple[str, ...]:
+def _notes(
+    assumptions: Iterable[str], remarks: Iterable[str], excluded: Iterable[str], mark: str = ""
+) -> tuple[str, ...]:
     values = {"assumptions": assumptions, "remarks": remarks, "excluded": excluded, "mark": mark}
     return tuple(fill("network/page", "notes", **values).splitlines())
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def curve(shown: Overview) -> Picture:
-    """Return rate against scale: the model with the range of its calibration, the queueing solver, and what was published."""
+    """Return rate against scale: the model with its calibrated range, the queueing solver and published values."""
     points = shown.curve.points
     unit = points[0].unit
     base = unit.split(" per ")[0]

@@ -61,7 +61,7 @@ def _measured_answer(outcome: Outcome) -> str:
     verdicts = outcome.baseline_verdicts
     words = {verdict.word for verdict in verdicts.values()}
     by_ratio = sorted(verdicts.items(), key=lambda one: middle(one[1]))
-    case, values = "hidden", {"rounds": max((one.number for one in verdicts.values()), default=0), "least": LEAST_ROUNDS}
+    rounds, case = max((one.number for one in verdicts.values()), default=0), "hidden"
     named: dict[str, Gain | None] = {}
     if adopted := adopted_settings(outcome):
         place, verdict = adopted[0].place, adopted[0].verdict
@@ -86,7 +86,15 @@ def _measured_answer(outcome: Outcome) -> str:
     smallest = percent(most - 1) if most < _FACTOR else times(most)
     base = baseline_text(outcome)
     return fill(
-        "study/answer", "measured", case=case, base=base, margin=percent(MARGIN), smallest=smallest, **values, **named
+        "study/answer",
+        "measured",
+        case=case,
+        base=base,
+        margin=percent(MARGIN),
+        smallest=smallest,
+        rounds=rounds,
+        least=LEAST_ROUNDS,
+        **named,
     )
 
 
@@ -105,9 +113,7 @@ def _model_answer(outcome: Outcome) -> str:
         case, gain = "published", Gain(", ".join(place[0].levels), gain.ratio, gain.at, gain.middle)
     elif not outcome.study.is_scaled(place[0].levels) and gained.middle <= 1 + MARGIN:
         case = "nothing"
-    return fill(
-        "study/answer", "modelled", case=case, base=baseline_text(outcome), margin=percent(MARGIN), gain_=gain
-    )
+    return fill("study/answer", "modelled", case=case, base=baseline_text(outcome), margin=percent(MARGIN), gain_=gain)
 
 
 def _published_answer(outcome: Outcome) -> str:
@@ -165,7 +171,7 @@ def best_of_all(outcome: Outcome) -> tuple[Place, Bounded] | None:
 
 
 def reliability(outcome: Outcome) -> Reliability:
-    """Return the reliability of a study: lost time, the interval of the baseline, launches, and undecided comparisons."""
+    """Return the reliability of a study: lost time, launches, the baseline and undecided comparisons."""
     curves = outcome.values.by_cell.values()
     if outcome.run is None:
         bounded = any(value.value.low < value.value.high for curve in curves for value in curve.values())
@@ -189,7 +195,7 @@ def reliability(outcome: Outcome) -> Reliability:
 
 
 def _baseline_interval(outcome: Outcome) -> tuple[GradeName, int, str]:
-    """Return the grade of the baseline's widest interval, its launches if they have none, and its ends if it is wide."""
+    """Return the grade of the baseline's widest interval, its launches if too wide, and its ends if wide."""
     base = [cell for cell in outcome.values.by_cell if cell.levels == outcome.study.full({})]
     found = [(cell, value.value) for cell in base for value in outcome.values.by_cell[cell].values()]
     estimates = [(cell, value) for cell, value in found if isinstance(value, Estimate)]
@@ -209,8 +215,9 @@ def counts(outcome: Outcome) -> list[tuple[int, str]]:
     """Return the number of findings by status; those that hold only by calibration are counted separately."""
     held = [one for one in outcome.verdicts if one.status == "holds"]
     known = sum(not one.predicted for one in held)
-    rows = [(len(held) - known, "holds", "hold"), (known, *["held by calibration"] * 2)]
-    for status, plural in (("does not hold", "do not hold"), *[(one, one) for one in ("undecided", "cannot be tested here")]):
+    rows = [(len(held) - known, "holds", "hold"), (known, "held by calibration", "held by calibration")]
+    plurals = {"does not hold": "do not hold", "undecided": "undecided", "cannot be tested here": "cannot be tested here"}
+    for status, plural in plurals.items():
         rows.append((sum(one.status == status for one in outcome.verdicts), status, plural))
     return [(number, one if number == 1 else plural) for number, one, plural in rows if number or "calib" not in one]
 
@@ -229,7 +236,7 @@ def baseline_text(outcome: Outcome) -> str:
 
 
 def position_text(outcome: Outcome, place: Place) -> str:
-    """Return ` for updates at 256 MiB`: the measure if there are several, and the position on the axis if there is one."""
+    """Return ` for updates at 256 MiB`: the measure if there are several, and the position on the axis."""
     named = f" for {place[0].measure}" if len(outcome.study.measures) > 1 else ""
     axis = outcome.study.measures[place[0].measure].axis
     return named + (f" at {axis.label(place[1])}" if axis and place[1] else "")
