@@ -63,7 +63,7 @@ def test_a_doubt_of_several_values_is_listed_once(where: Store, tmp_path: Path) 
             lines = (fake_study.line(launch, knobs, 10e9, share_cores=True) for knobs in launch.cells())
             records.writelines(f"{line}\n" for line in lines)
     text = report.report_text(fake_study.outcome_of(where.read(begun.id)))
-    assert text.count(": more threads than hardware threads") == 1
+    assert text.count("  cores shared: more threads than hardware threads") == 1
     assert "(and 3 more)" in text
 
 
