@@ -107,12 +107,12 @@ OF_THE_ANALYSIS: Mapping[str, tuple[object, object]] = {
     "Student's test on the logarithms of the ratios serves to 11 rounds": (paired.RANKED_ROUNDS, 12),
     "Fewer than four launches or rounds on a side give no verdict": (paired.LEAST_ROUNDS, 4),
     "It looks after 4, 6, 8 and 12 rounds with thresholds of 0.00042, 0.00401, 0.0127 and 0.0419": (
-        gate.RISING,
+        gate.OBRIEN_FLEMING_THRESHOLDS,
         {4: 0.00042, 6: 0.00401, 8: 0.0127, 12: 0.0419},
     ),
     "it looks after 4, 6, 8, 12, 24, 48 and 96 rounds with thresholds of 0.00041, 0.00124, 0.00383, 0.0122, 0.0150, "
     "0.0157 and 0.0160": (
-        gate.RISING_FURTHER,
+        gate.EXTENDED_THRESHOLDS,
         {4: 0.00041, 6: 0.00124, 8: 0.00383, 12: 0.0122, 24: 0.0150, 48: 0.0157, 96: 0.0160},
     ),
     "up to 12 if they take at most 10 minutes, more if all take at most a minute": (

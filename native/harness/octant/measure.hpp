@@ -25,7 +25,7 @@ struct Lane {  // one thread of one rank; for steps and whole repetitions one la
     std::vector<std::int64_t> preempted;  // sample numbers during which the kernel switched us out
     std::vector<Burst> bursts;            // of chunks
     std::vector<std::int64_t> clock_hz;   // of this core at the end of each burst, at work where the kernel can tell
-    Taken taken = {};                     // by the system, of the bursts
+    RankTimes taken = {};                     // by the system, of the bursts
 };
 
 struct Settings {

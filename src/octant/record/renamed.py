@@ -24,12 +24,12 @@ RENAMED = {
 
 
 def todays_name(name: str) -> str:
-    """What a workload of that `family/name` is called today."""
+    """Return the present name of a workload `family/name`."""
     return RENAMED[name].name if name in RENAMED else name
 
 
 def meant_today(name: str, known: Sequence[str]) -> str:
-    """The one of the `known` that an old `family/name`, or its bare second half, means; empty for none."""
+    """Return the one of the `known` that an old `family/name`, or its bare second half, means; empty for none."""
     for old, today in RENAMED.items():
         if name in (old, old.rpartition("/")[2]) and today.name in known:
             return today.name
@@ -37,7 +37,7 @@ def meant_today(name: str, known: Sequence[str]) -> str:
 
 
 def point_today(point: Point) -> Point:
-    """A point as the workload would write it today."""
+    """Return a point as the workload would write it today."""
     today = RENAMED.get(point.workload)
     if today is None:
         return point
@@ -50,7 +50,7 @@ def point_today(point: Point) -> Point:
 
 
 def failure_today(failure: Failure) -> Failure:
-    """A failure as the workload would write it today."""
+    """Return a failure as the workload would write it today."""
     today = RENAMED.get(failure.workload)
     if today is None:
         return failure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 Sort: TypeAlias = tuple[str, str, int]
 """What values have in common that claim the same: kind, claim, and number of launches."""
 
+MOST_WORDS = 8
+"""Words of a caveat in a row of a table."""
 NARROW = units.NARROW
 """A narrow space at which no line ends, before units and %."""
 
@@ -152,7 +155,7 @@ def ratio(value: float) -> str:
 
 def launches_text(figure: Figure) -> str:
     """How many launches a figure is made of: `6 launches`, `5 of 6 launches`."""
-    number = figure.counting
+    number = figure.valid_count
     return units.counted(number, "launch") if number == figure.tried else f"{number} of {figure.tried} launches"
 
 
@@ -160,8 +163,8 @@ def without_interval(figure: Figure) -> str:
     """Why there are no ends: `one launch`, `none counts` of several, `no interval` if not measurable."""
     if figure.value is None:
         return ""
-    if figure.counting < min(2, figure.tried):
-        return "one launch" if figure.counting else "none counts"
+    if figure.valid_count < min(2, figure.tried):
+        return "one launch" if figure.valid_count else "none counts"
     return "no interval" if figure.value.kind == "not measurable" else ""
 
 
@@ -171,7 +174,7 @@ def claim_text(figure: Figure) -> str:
     if value is None:
         return ""
     dropped = figure.tried > value.number
-    if not figure.counting:
+    if not figure.valid_count:
         return f"none of {units.counted(figure.tried, 'launch')} counts: each lost over half of its time"
     if value.kind == "one launch":
         return f"{launches_text(figure)}, no interval" if dropped else "one launch; launches were not repeated"
@@ -209,6 +212,17 @@ def grade_of_verdicts(verdicts: Collection[Verdict]) -> GradeName:
 def reasons(figure: Figure) -> tuple[str, ...]:
     """What stands behind the grade of a figure, the worst first."""
     return tuple(one.text for one in figure.caveats)
+
+
+def short_caveat(reasons: Sequence[str]) -> str:
+    """Return the first clause of the worst caveat in at most eight words; empty without caveats.
+
+    Args:
+        reasons: caveats as sentences, the worst first.
+    """
+    clause = re.split(r"[:;(]", reasons[0], maxsplit=1)[0].strip(" ,") if reasons else ""
+    words = re.split(" ", clause)
+    return clause if len(words) <= MOST_WORDS else f"{' '.join(words[: MOST_WORDS - 1])} …"
 
 
 def sort_of(value: Estimate) -> Sort:

@@ -7,6 +7,7 @@ import sys
 from typing import TextIO
 
 from rich.console import Console, RenderableType
+from rich.text import Text
 
 LEAST_COLUMNS, MOST_COLUMNS = 40, 500
 """Fewer hold no table; more are no width that anyone reads."""
@@ -47,3 +48,12 @@ def render(what: RenderableType) -> str:
     )
     inner.print(what, crop=False)  # a line that is to be copied may be longer than the terminal
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def table_lines(table: RenderableType, width: int) -> list[Text]:
+    """Return a table as styled lines of at most `width` columns, without spaces at their ends."""
+    inner = Console(width=width, highlight=False, color_system=None, file=io.StringIO())
+    lines = [Text.assemble(*((one.text, one.style or "") for one in line)) for line in inner.render_lines(table)]
+    for line in lines:
+        line.rstrip()
+    return lines

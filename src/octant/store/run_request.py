@@ -16,7 +16,7 @@ from octant.machine.codec import StoredMachine
 from octant.placement import RankPlace
 from octant.record import Natural, RecordError
 from octant.record.renamed import todays_name
-from octant.record.written import seal, unseal
+from octant.record.writer import seal, unseal
 from octant.request import Count, Launch, Request, Shape, cell_count
 from octant.store.environment import recorded
 from octant.tile import DeclaredScreen

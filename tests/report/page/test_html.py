@@ -169,8 +169,8 @@ def test_no_finding_is_a_sentence_with_the_number_of_checks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("grade", "said"), [("note", "Nothing found to mend; 1 check passed."), ("limited", "1 check passed.")]
+    ("grade", "said"), [("note", "No action is required; 1 check passed."), ("limited", "1 check passed.")]
 )
 def test_the_terminal_says_so_only_of_what_can_be_believed(grade: GradeName, said: str) -> None:
     first = FirstScreen("Two cores computed.", Reliability(grade, "", ()), (), passed=("a",))
-    assert screen_lines(first, 80)[-1].plain == said
+    assert screen_lines(first, "20261126", 80)[-1].plain == said

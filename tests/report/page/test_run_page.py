@@ -22,6 +22,7 @@ from octant.machine import Disagreement
 from octant.record import Process, Result, Scheduling
 from octant.report import claims
 from octant.report.page import run_page, samples
+from octant.report.screen import first_screen
 from octant.report.screen.first_screen import FirstScreen
 from octant.report.tables import table
 from octant.report.tables import text as terminal
@@ -307,18 +308,18 @@ def test_a_run_that_is_not_complete_says_how_to_go_on() -> None:
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ("Intel(R) Xeon(R) Platinum 8480+ CPU @ 2.00GHz", "Intel Xeon Platinum 8480+ · 2 cores · 16.0\u202fGiB"),
-        ("unknown", "x86_64 · 2 cores · 16.0\u202fGiB"),
+        ("Intel(R) Xeon(R) Platinum 8480+ CPU @ 2.00GHz", "Intel Xeon Platinum 8480+, 2 cores, 16.0\u202fGiB"),
+        ("unknown", "x86_64, 2 cores, 16.0\u202fGiB"),
     ],
 )
 def test_the_heading_says_what_the_machine_is(model: str, said: str) -> None:
     bare = dataclasses.replace(machine(model=model), system={}, disagreements=())
-    assert run_page.about_text(bare) == said
+    assert first_screen.about_text(bare) == said
     statements = (("model", "family 6: Kaby Lake"), ("flags", "amx_tile: Sapphire Rapids or later"))
     guest = dataclasses.replace(
         bare, system={"virtualisation": "kvm"}, disagreements=(Disagreement("processor model", statements, "flags"),)
     )
-    assert run_page.about_text(guest).endswith(", Sapphire Rapids or later · 2 cores · 16.0\u202fGiB · KVM guest")
+    assert first_screen.about_text(guest).endswith(", Sapphire Rapids or later, 2 cores, 16.0\u202fGiB, KVM guest")
 
 
 def test_the_period_is_that_of_the_launches() -> None:
@@ -330,7 +331,7 @@ def test_the_period_is_that_of_the_launches() -> None:
             dataclasses.replace(one, process=dataclasses.replace(one.process, started=start))
             for one, start in zip(run.points, begun, strict=False)
         )
-        return run_page.period_text(dataclasses.replace(run, points=points))
+        return first_screen.period_text(dataclasses.replace(run, points=points))
 
     assert period(times[0]).startswith("21 November 2026, 21:45 ")
     assert period(*times[:2]).startswith("21 November 2026, 21:45 – 22:02 ")

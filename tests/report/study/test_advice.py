@@ -130,7 +130,7 @@ def test_too_few_rounds_change_nothing_and_adopt_nothing(study: Study) -> None:
 def test_a_slower_setting_beside_one_without_a_verdict_hides_no_negative_gain(study: Study) -> None:
     found = study(0.8, text=STUDY.partition("[[findings]]")[0])
     (place, told), *_ = found.baseline_verdicts.items()
-    open_one = replace(told, word="no verdict", speed=None)
+    open_one = replace(told, word="insufficient data", speed=None)
     mixed = replace(found)
     mixed.__dict__["baseline_verdicts"] = {place: told, (place[0], "other"): open_one}
     assert answer(mixed).startswith(

@@ -34,7 +34,7 @@ def test_a_row_reads_as_written_here() -> None:
     row = "Double, 512-bit, 1 core             93.8 Gflop/s    93.6 … 94.0         1   98 % ███████▉"
     assert row in page
     assert "32 flop per cycle at 2.99 GHz (measured)" in page
-    assert "other processes were busy" not in page, "a note"
+    assert "other processes used CPU time during the measurement" not in page, "a note"
     assert "latency pages=1GiB: no 1 GiB pages are reserved" in page
     assert "stated says 2.00 GHz; measured says 2.99 GHz" in page
     assert "triad ladder" not in page  # curves belong to the report
@@ -149,7 +149,7 @@ def test_an_empty_run_is_said_to_be_empty() -> None:
 def test_workloads_that_are_not_here_are_shown_from_their_records_and_mentioned() -> None:
     known = {name: workload for name, workload in WORKLOADS.items() if name != "node/gemm"}
     page = "\n".join(line.plain for line in text.lines(report_of(summarise(fake_run(), known)), 200))
-    assert "  this installation has no workload node/gemm; its figures are made from the records alone" in page
+    assert "  this installation has no workload node/gemm; its figures come from the records alone" in page
     rows = page.partition("node/gemm · step time, s\n")[2].splitlines()[:3]
     assert [row.split()[:4] for row in rows] == [["Double,", "n", "=", "448,"]] * 3
     assert all("2.00 ms" in row for row in rows)

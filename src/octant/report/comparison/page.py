@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from octant import output
 from octant.report.comparison import statements, text
 from octant.report.page import html
-from octant.report.page.run_page import period_text
-from octant.report.screen.first_screen import absent_workloads
+from octant.report.screen.first_screen import absent_workloads, period_text
 from octant.store import files
 
 if TYPE_CHECKING:

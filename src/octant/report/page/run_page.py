@@ -15,6 +15,7 @@ from octant.report.machine import drawing
 from octant.report.machine import text as machine_text
 from octant.report.page import html
 from octant.report.page import samples as packing
+from octant.report.screen.first_screen import about_text, period_text
 from octant.report.tables import benchmark as benchmark_table
 from octant.report.tables import table
 from octant.stats.grades import GRADE_NAMES
@@ -26,11 +27,9 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.machine import Machine
     from octant.report.charts.picture import Picture
     from octant.report.page.html import Clean
     from octant.report.screen.first_screen import FirstScreen, RunReport
-    from octant.store import StoredRun
 
 MOST_FIGURES = 1000
 """Figures with a row and details of their own on a page."""
@@ -96,37 +95,6 @@ def listed_figures(summary: Summary) -> list[Figure]:
     """The figures of the page in the order of the run: wrong ones and those of the table before points of curves."""
     first = sorted(enumerate(summary.figures), key=lambda one: (not one[1].wrong, not one[1].show.table))
     return [figure for _, figure in sorted(first[:MOST_FIGURES], key=lambda one: one[0])]
-
-
-def about_text(machine: Machine) -> str:
-    """What the machine is: `Intel Xeon, Sapphire Rapids or later · 2 cores · 23.5 GiB · KVM guest`."""
-    name = machine.processor.model if machine.processor.model != "unknown" else machine.processor.architecture or ""
-    for mark in ("(R)", "(TM)", "(r)", "(tm)"):
-        name = name.replace(mark, "")
-    name = " ".join(word for word in name.partition("@")[0].split() if word not in ("CPU", "Processor"))
-    disputed = next((one for one in machine.disagreements if one.subject == "processor model"), None)
-    generation = disputed.statements[-1][1].rpartition(": ")[2] if disputed else ""
-    virtual = machine.system.get("virtualisation", "none")
-    cores = len(machine.topology.groups("core"))
-    parts = (
-        ", ".join(filter(None, (name, generation))),
-        units.counted(cores, "core"),
-        claims.quantity(machine.memory_bytes, "B") if machine.memory_bytes else "",
-        f"{virtual.upper() if len(virtual) < 5 else virtual} guest" if virtual != "none" else "",
-    )
-    return " · ".join(filter(None, parts))
-
-
-def period_text(*runs: StoredRun) -> str:
-    """When runs were measured, from the first launch to the last: `22 November 2026, 08:45 – 09:02 UTC`."""
-    begun = [begun for run in runs for point in run.points if (begun := point.process.begun)]
-    if not begun:
-        return runs[0].started.replace("T", " ")
-    first, last = min(begun), max(begun)
-    day = f"{first.day} {first:%B %Y}"
-    if first.date() != last.date():
-        return f"{day}, {first:%H:%M} – {last.day} {last:%B %Y}, {last:%H:%M %Z}"
-    return f"{day}, {first:%H:%M}" + f" – {last:%H:%M}" * (f"{first:%H:%M}" != f"{last:%H:%M}") + f" {last:%Z}"
 
 
 def _notes(first: FirstScreen) -> list[str]:

@@ -114,10 +114,10 @@ def _keep(outcome: Outcome) -> Iterator[RunFinding]:
     """Return that nothing has to change, if all measured settings are shown to be equivalent or worse."""
     words = {verdict.word for verdict in outcome.baseline_verdicts.values()}
     absent, base = len({cell.levels for cell in outcome.values.absent}), baseline_text(outcome)
-    if words == {"same"}:
+    if words == {"equivalent"}:
         others = len({cell.levels for cell, _ in outcome.baseline_verdicts})
         yield _step("same", "same", (), others=others, base=base, margin=percent(MARGIN), absent=absent)
-    elif words and words <= {"slower", "same"}:
+    elif words and words <= {"slower", "equivalent"}:
         place, verdict = min(outcome.baseline_verdicts.items(), key=lambda one: middle(one[1]))
         yield _step("keep", "keep", (), base=base, worst=Gain.of(outcome, place, middle(verdict)), absent=absent)
 

@@ -71,14 +71,14 @@ def _measured_answer(outcome: Outcome) -> str:
         case, named = "scaled", {"gain_": Gain.of(outcome, best[0], best[1].middle)}
     elif not verdicts:
         case = "nothing"
-    elif words == {"same"}:
+    elif words == {"equivalent"}:
         case = "equivalent"
-    elif words == {"no verdict"}:
+    elif words == {"insufficient data"}:
         case = "few"
-    elif words <= {"slower", "same"} or "faster" in words:
+    elif words <= {"slower", "equivalent"} or "faster" in words:
         place, verdict = by_ratio[-1 if "faster" in words else 0]
         case, named = "uncertain" if "faster" in words else "keep", {"gain_": Gain.of(outcome, place, middle(verdict))}
-    elif "no verdict" in words:
+    elif "insufficient data" in words:
         case = "some few"
     elif any(verdict.speed and verdict.speed.is_too_wide for verdict in verdicts.values()):
         case = "too wide"

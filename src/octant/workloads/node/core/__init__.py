@@ -84,7 +84,7 @@ WORKLOAD = Workload(
         {"pattern": "window,misses", "bytes": "64MiB", "pages": "try-thp", "seconds": "0.05"},
         "window",
         _shared,
-        "window halved",
+        "possible SMT interference",
     ),
     step=step,
     smoke={"pattern": "operations,window,misses,branch"},
