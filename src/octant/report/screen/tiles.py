@@ -155,7 +155,7 @@ def _of_figure(summary: Summary, declared: DeclaredTile, figure: Figure) -> Tile
     few = value.number < stats.FEW_LAUNCHES
     tile = replace(
         tile, number=texts.number, unit=texts.unit, ends=texts.ends or claims.without_interval(figure),
-        basis=_TEXTS.line("basis", figure.counting, figure.tried, value.kind, few) if figure.counting else "",
+        basis=_TEXTS.line("basis", figure.valid_count, figure.tried, value.kind, few) if figure.valid_count else "",
         interval=claims.claim_text(figure), strip=launch_strip(figure),
     )  # fmt: skip
     if tile.grade in _UNUSABLE:
