@@ -36,7 +36,7 @@ def test_a_row_reads_as_written_here() -> None:
     assert "32 flop per cycle at 2.99 GHz (measured)" in page
     assert "other processes used CPU time during the measurement" not in page, "a note"
     assert "latency pages=1GiB: no 1 GiB pages are reserved" in page
-    assert "stated says 2.00 GHz; measured says 2.99 GHz" in page
+    assert "stated: 2.00 GHz; measured: 2.99 GHz" in page
     assert "triad ladder" not in page  # curves belong to the report
 
 
@@ -70,7 +70,7 @@ def test_sizes_that_a_launch_swept_are_named_as_people_read_them() -> None:
 
 def test_no_column_stands_empty_where_no_figure_has_a_limit() -> None:
     run = fake_run()
-    assert "what the limit is" in shown(run, 200)
+    assert "of limit" in shown(run, 200)
     unlimited = dataclasses.replace(run, points=tuple(p for p in run.points if p.workload == "node/noise"))
     assert "limit" not in shown(unlimited, 200).replace("Limits", "")
 

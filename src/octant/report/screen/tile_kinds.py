@@ -68,7 +68,10 @@ def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:
     interval = f"{ratio.ends}{claims.NARROW}%, 95{claims.NARROW}% interval" if ratio.ends else "no interval"
     half = worst.ratio.relative_half_width or 0.0
     wide = graded("wide interval", half, _TEXTS.line("ratio_caveat", worst.ratio))
-    caveats = (*wide, *(one for one in worst.figure.caveats if one.kind not in ("wide interval", "measured above the limit")))
+    caveats = (
+        *wide,
+        *(one for one in worst.figure.caveats if one.kind not in ("wide interval", "measured above the limit")),
+    )
     grade = max((one.grade for one in caveats), default=0)
     tile = Tile(
         declared.name, declared.what, interval=f"{name}: {interval} of {worst.ratio.number} paired launches",

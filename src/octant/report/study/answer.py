@@ -216,7 +216,11 @@ def counts(outcome: Outcome) -> list[tuple[int, str]]:
     held = [one for one in outcome.verdicts if one.status == "holds"]
     known = sum(not one.predicted for one in held)
     rows = [(len(held) - known, "holds", "hold"), (known, "held by calibration", "held by calibration")]
-    plurals = {"does not hold": "do not hold", "undecided": "undecided", "cannot be tested here": "cannot be tested here"}
+    plurals = {
+        "does not hold": "do not hold",
+        "undecided": "undecided",
+        "cannot be tested here": "cannot be tested here",
+    }
     for status, plural in plurals.items():
         rows.append((sum(one.status == status for one in outcome.verdicts), status, plural))
     return [(number, one if number == 1 else plural) for number, one, plural in rows if number or "calib" not in one]
