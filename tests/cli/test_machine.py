@@ -117,7 +117,7 @@ def test_the_doctor_fails_only_on_what_spoils(found: list[Advice], code: int, mo
 
 def test_advice_for_people() -> None:
     assert advice_writer.as_text(Diagnosis((said("spoils"), said("note")))).splitlines() == [
-        "Spoils measurements",
+        "Invalidates measurements",
         "",
         "  a spoils title  (some_rule)",
         "    seen  /a/file: 17",
@@ -125,7 +125,7 @@ def test_advice_for_people() -> None:
         "    fix   # first",
         "          do --this",
         "",
-        "Good to know",
+        "Notes",
         "",
         "  a note title  (some_rule)",
         "    seen  /a/file: 17",
@@ -133,9 +133,9 @@ def test_advice_for_people() -> None:
         "    fix   # first",
         "          do --this",
         "",
-        "spoils measurements: 1; costs speed: 0; good to know: 1",
+        "invalidates measurements: 1; reduces performance: 0; notes: 1",
     ]
-    assert advice_writer.as_text(Diagnosis(())) == "Nothing to fix: this system is set up for measuring."
+    assert advice_writer.as_text(Diagnosis(())) == "Nothing to fix: this system is ready for measurements."
 
 
 def test_lines_to_copy_are_never_folded() -> None:

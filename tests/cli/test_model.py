@@ -37,17 +37,17 @@ def test_scale_prints_a_table() -> None:
         (("solve", "hyperx-example", "-t", "shift", "-p", "8"), "per flow (enumeration)"),
         (("solve", "bgp", "-t", "random", "--solver", "max-min"), "(max-min)"),
         (("solve", "bgp", "-t", "random", "--solver", "packets"), "(packets)"),
-        (("explain", "power775", "-t", "randomaccess", "-n", "25"), "Next comes injection, 10.7 % further on."),
+        (("explain", "power775", "-t", "randomaccess", "-n", "25"), "The next limit is the injection links, at 1.11 times the present rate."),
         (("diff", "power775", "power775", "-t", "ptrans", "--sizes", "3", "--routing", "indirect"), "limited by"),
         (
             ("bracket", "dragonfly-example", "-t", "shift", "-p", "32", "-n", "9", "--against", "valiant"),
             "ideal adaptive",
         ),
-        (("reach", "power775", "1e9", "-t", "randomaccess", "-n", "16"), "D ×1.389"),
-        (("fail", "power775", "-c", "D", "-n", "3", "-t", "ptrans"), "D cables, each fails alone (policy spread)"),
+        (("reach", "power775", "1e9", "-t", "randomaccess", "-n", "16"), "D × 1.389"),
+        (("fail", "power775", "-c", "D", "-n", "3", "-t", "ptrans"), "D cables, one failure at a time: the cable fails (policy spread)"),
         (("fail", "power775", "-c", "D", "-n", "3", "-t", "ptrans", "--lanes", "2"), "keeps 100 %"),
-        (("fail", "power775", "-c", "D", "-n", "2", "--random", "3", "--trials", "4"), "3 random links down"),
-        (("recover", "power575-ib", "-c", "port", "-p", "12", "--megabytes", "0.5"), "0 missing in the end"),
+        (("fail", "power775", "-c", "D", "-n", "2", "--random", "3", "--trials", "4"), "3 random link failures"),
+        (("recover", "power575-ib", "-c", "port", "-p", "12", "--megabytes", "0.5"), "0 missing at the end"),
         (("calibrate", "power775", "-t", "ptrans", "--free", "D,endpoint"), "8.400 G/s"),
         (("export", "bgp"), "0 1 link 374000000 inf 1e-07"),
     ],
@@ -126,8 +126,8 @@ def test_what_nothing_limits_and_what_has_no_route_are_answers() -> None:
     assert "--policy recompute" in run("fail", "bgp", "-c", "link", "--policy", "stall", "-t", "shift")
     healed = run("fail", "dragonfly-example", "-c", "global", "--random", "5", "--trials", "3", "--policy", "recompute")
     assert "disconnected" not in healed
-    assert "path never dropped" in run("recover", "bgp", "-c", "link", "--megabytes", "0.1", "--timeout", "0s")
-    assert "nobody notices" in run("recover", "bgp", "-c", "link", "--megabytes", "0.001", "--fails", "1s")
+    assert "path never removed" in run("recover", "bgp", "-c", "link", "--megabytes", "0.1", "--timeout", "0s")
+    assert "no packet is lost" in run("recover", "bgp", "-c", "link", "--megabytes", "0.001", "--fails", "1s")
 
 
 def test_flows_have_the_size_that_is_asked() -> None:
@@ -142,7 +142,7 @@ def test_flows_have_the_size_that_is_asked() -> None:
     assert answer("scale", *words[1:2], "--sizes", "3", "-t", "shift", "--solver", "packets")["points"][0][
         "rate_per_s"
     ] == pytest.approx(packets["rate_per_s"])
-    assert "(the largest: 4 KiB) are through in" in run(*words, "--solver", "packets", "--bytes", "4KiB")
+    assert "(largest flow: 4 KiB)" in run(*words, "--solver", "packets", "--bytes", "4KiB")
 
 
 def test_max_min_gives_all_rates_to_programs() -> None:

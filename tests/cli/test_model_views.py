@@ -65,7 +65,7 @@ def test_report_ends_with_the_path_of_the_page(tmp_path: Path) -> None:
 
 def test_app_predicts_a_time_step() -> None:
     words = ("model", "app", "bgp", "--ranks", "8,64", "--compute", "1ms", "--halo", "3d:64KiB", "--reduce", "8")
-    assert "nothing overlaps" in run(*words)
+    assert "no overlap" in run(*words)
     found = as_json(*words)
     assert found["step"]["compute_s"] == 1e-3
     assert [one["ranks"] for one in found["times"]] == [8, 64]
@@ -110,15 +110,15 @@ def test_collective_shows_where_the_fastest_changes() -> None:
     assert [one["algorithm"] for one in changes] == ["recursive-doubling", "rabenseifner", "ring"]
     text = run(*words)
     assert text.splitlines()[-1] == (
-        f"fastest: recursive-doubling, from {changes[1]['bytes_each']:,} bytes rabenseifner, "
-        f"from {changes[2]['bytes_each']:,} bytes ring"
+        f"fastest: recursive-doubling, rabenseifner from {changes[1]['bytes_each']:,} bytes, "
+        f"ring from {changes[2]['bytes_each']:,} bytes"
     )
     assert len(text.splitlines()) == 2 + 28 + 1
 
 
 def test_collective_names_what_it_leaves_out_and_runs_where_it_can() -> None:
     text = run("model", "collective", "bgp", "alltoall", "--ranks", "6", "--routing", "dimension-ordered")
-    assert "left out: cannot run alltoall by pairwise on 6 ranks (not a power of two); try ring" in text
+    assert "excluded: cannot run alltoall by pairwise on 6 ranks (not a power of two); try ring" in text
     assert "routing dimension-ordered" in text
     alone = as_json("model", "collective", "bgp", "barrier", "--ranks", "1")
     assert alone["timings"][0][0]["time_s"] == 0
@@ -182,7 +182,7 @@ def test_a_network_that_is_not_there_is_refused_before_anything_starts() -> None
 def test_a_point_on_which_the_model_was_calibrated_is_marked() -> None:
     words = ("model", "scale", "power775", "-t", "ptrans", "--sizes", "1,2,19")
     lines = run(*words).splitlines()
-    assert lines[-1] == "* at 2 the model was calibrated on this: D bytes/s"
+    assert lines[-1] == "* at 2, the model was calibrated with this value: D bytes/s"
     marked = [line.split()[0] for line in lines[2:-2] if "G * " in line]
     assert marked == ["1", "2"]
     known = [point["published"] for point in as_json(*words)["points"]]

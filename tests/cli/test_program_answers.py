@@ -89,8 +89,8 @@ def test_a_wrong_answer_that_is_faster_is_never_reported_as_faster(measure: Runs
 def test_a_wrong_answer_has_no_values_beside_it(measure: Runs) -> None:
     done = measure("wrong", "--value", RATE, "--check", "residual within 1%")
     assert done.returncode == Exit.WRONG_ANSWER
-    table = " ".join(done.stdout.partition("wrong answer: no speed")[2].partition("Files")[0].split())
-    assert "WRONG ANSWER: residual" in table
+    table = " ".join(done.stdout.partition("wrong result: no performance reported")[2].partition("Files")[0].split())
+    assert "WRONG RESULT: residual" in table
     assert "0.5 in place of 0.001" in table
     assert not re.search(r"(?:rate|wall time|user time|system time|memory) \d", table), table
     shown = json.loads(measure.octant("report", "--json", cwd=measure.folder).stdout)

@@ -26,8 +26,8 @@ SUMMARY = summarise(halo_run(), KNOWN, all_metrics=True)
 def test_the_terminal_shows_named_results_and_the_failed_check_with_value_and_bound() -> None:
     page = [line.plain for line in text.lines(report_of(SUMMARY), 100)]
     assert page.count("    iterations 42.5 (2 values: 42 … 43); overlap 0.71") == 4
-    assert any("WRONG ANSWER: residual bound: 17.2 > 16" in line for line in page)
-    assert any(re.search(r"Halo, n 64, 4 ranks +wrong answer: no speed", line) for line in page)
+    assert any("WRONG RESULT: residual bound: 17.2 > 16" in line for line in page)
+    assert any(re.search(r"Halo, n 64, 4 ranks +wrong result: no performance reported", line) for line in page)
 
 
 def test_a_check_that_is_no_number_says_so() -> None:

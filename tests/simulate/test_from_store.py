@@ -178,7 +178,7 @@ def test_the_command_reads_the_store_and_its_lines_become_a_file(tmp_path: Path)
     assert fit["fits"][0]["parameters"][0]["high"] is None
     text = run(*words)
     assert kept.id in text
-    lines = text.split("for the network file:\n")[1]
+    lines = text.split("Lines for the network file:\n")[1]
     mine = parse(f'extends = "bgp"\nname = "mine"\n{lines}', "mine.toml")
     bytes_per_s = mine.endpoint.local.bytes_per_s
     assert bytes_per_s is not None

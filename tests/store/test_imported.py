@@ -223,7 +223,7 @@ def test_the_command_stores_shows_and_exits_as_results_are(tmp_path: Path) -> No
     assert code == Exit.WRONG_ANSWER
     assert "imported of HPL 2.3, read from" in text
     assert "Not measured here" in text
-    assert "WRONG ANSWER" in text
+    assert "WRONG RESULT" in text
     assert [line.split()[3] for line in octant("runs")[1].splitlines()[1:]] == ["imported"] * 2
     assert octant("report", "last")[0] == Exit.OK
     page = next(tmp_path.glob("runs/*/report.html")).read_text(encoding="utf-8")
@@ -268,7 +268,7 @@ def test_no_view_shows_other_figures_of_a_wrong_answer(tmp_path: Path) -> None:
     path.write_text((FOLDER / "hpl-mxp-nvidia-24.3.txt").read_text())
     done = CliRunner().invoke(application(), ["import", "hpl", str(path), "--store", str(tmp_path / "store")])
     assert done.exit_code == Exit.WRONG_ANSWER
-    wrong = done.output.partition("WRONG ANSWER: residual: 5.6e+04 > 16")[2]
+    wrong = done.output.partition("WRONG RESULT: residual: 5.6e+04 > 16")[2]
     assert wrong
     assert "rate_factor" not in wrong
     assert "rate_factor 2.494 Pflop/s" in done.output, "of the solutions that are right"

@@ -119,12 +119,12 @@ def test_verdicts_say_what_the_model_was_calibrated_on(name: str) -> None:
 def test_what_holds_by_calibration_is_counted_apart() -> None:
     partly = outcome.outcome_of_model("gups-scaling")
     assert counts(partly)[0] == (7, "hold")
-    assert "7 comparisons with 5 published findings hold in the model; 5 rest in part on values" in " ".join(
+    assert "7 comparisons with 5 published findings hold in the model. 5 of them depend in part on values" in " ".join(
         answer(partly).split()
     )
     found = outcome.outcome_of_model("ptrans-scaling")
-    assert counts(found)[:3] == [(2, "hold"), (1, "calibrated on this"), (1, "does not hold")]
-    assert "2 hold · 1 calibrated on this · 1 does not hold" in report_text(found)
+    assert counts(found)[:3] == [(2, "hold"), (1, "held by calibration"), (1, "does not hold")]
+    assert "2 hold · 1 held by calibration · 1 does not hold" in report_text(found)
     first = json.loads(report_json(found))["findings"][0]
     assert (first["predicted"], first["calibrated"]) == (
         False,

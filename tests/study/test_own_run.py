@@ -40,7 +40,7 @@ def test_this_machine_is_a_row_and_a_mark_at_the_year_of_its_run() -> None:
 def test_without_a_run_the_command_that_makes_one_is_named() -> None:
     text = report_text(outcome.outcome_of_model("hpcc-normalised"))
     assert "no run of octant hpcc in the store; try octant hpcc: RandomAccess: this machine" in text
-    assert "What to do with it\n1. Nothing more to do here" in text
+    assert "What to do next\n1. Nothing more to do here" in text
     assert outcome.wanted_own_run("hpcc-normalised") == "normalised"
     assert outcome.wanted_own_run("memory-latency-generations") == "published"
     assert outcome.wanted_own_run("gups-scaling") == ""

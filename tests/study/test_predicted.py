@@ -86,7 +86,7 @@ def test_more_nodes_than_there_are_here() -> None:
     assert rates["ptrans", 8].per_s.high <= 8 * found.node[0].per_s
     shown = measured_answers(found)
     assert [row[0] for row in shown.rows] == ["PTRANS", "random ring, a rank"]
-    assert "left out: HPL, G-RandomAccess, G-FFT" in shown.notes[-1]
+    assert "excluded: HPL, G-RandomAccess, G-FFT" in shown.notes[-1]
 
 
 def test_a_transform_of_fewer_lines_than_ranks_has_an_answer_too() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from octant.report.study.further import further_tables
+from octant.report.study.rows import further_tables
 from octant.study import file
 from octant.study.published_values import published_gains, published_range
 from study_text import STUDY

@@ -110,10 +110,9 @@ def show(
     """
     from octant.network.inventory import inventory
     from octant.report.network import answers as report
-    from octant.report.network.inventory import inventory_text
 
     found = inventory(network)
-    print(report.as_json(found) if json else inventory_text(found))
+    print(report.as_json(found) if json else report.inventory_text(found))
 
 
 def scale(

@@ -55,18 +55,18 @@ def explain(network: NetworkFile, pattern: TrafficPattern) -> Explanation:
         raw = engine(network, topology).causes(pattern.native(), link)
         whole = sum(units for *_, units in raw) or 1.0
         rows = tuple(Cause(relation, hop, job, units / whole) for relation, hop, job, units in raw)
-    others = f"{tightest.links} such links" if tightest.links > 1 else "that one link"
+    others = f"{tightest.links} such links" if tightest.links > 1 else "one such link"
     said = [
         f"{tightest.link_class} limits by {tightest.resource}: {tightest.link} ({others}).",
         f"It carries {tightest.load:.4g} {answer.unit} per {answer.unit} sent by one {answer.per}.",
     ]
     if pairs > _MOST_PAIRS:
         said.append(
-            f"What loads it is not listed ({pairs:,} pairs; at most {_MOST_PAIRS:,} are looked at); "
+            f"The sources of its load are not listed ({pairs:,} pairs, at most {_MOST_PAIRS:,} are examined); "
             "try a smaller --size or --job."
         )
     if following := answer.runner_up:
-        said.append(f"Next comes {following.link_class}, {100 * (following.headroom - 1):.1f} % further on.")
+        said.append(f"The next limit is the {following.link_class} links, at {following.headroom:.3g} times the present rate.")
     return Explanation(answer, rows, tuple(said), network.unexplained)
 
 

@@ -15,8 +15,8 @@ from octant import catalogue
 from octant.report.charts.picture import Picture
 from octant.report.study import page as study_page
 from octant.report.study import text as report
-from octant.report.study.further import further_tables
 from octant.report.study.pictures import pictures
+from octant.report.study.rows import further_tables
 from octant.request import Launch
 from octant.store import Store
 from octant.study import file, outcome

@@ -9,8 +9,8 @@ from octant.report.screen.first_screen import period_text
 from octant.report.study import text as study
 from octant.report.study.advice import steps, waiting
 from octant.report.study.answer import answer, counts, reliability
-from octant.report.study.further import further_tables, larger_tables
 from octant.report.study.pictures import pictures
+from octant.report.study.rows import further_tables, larger_tables
 from octant.store import files
 from octant.study.outcome import Outcome
 from octant.study.verdict import FindingVerdict, Status
