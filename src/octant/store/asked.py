@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -10,16 +10,16 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from octant.ask import Ask, Count, Launch, Shape, cell_count
+from octant.ask import Ask, Count, Launch, Shape, Subject, cell_count
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.machine.codec import StoredMachine
 from octant.placement import RankPlace
 from octant.record import Natural, RecordError
-from octant.record.renamed import todays_name
 from octant.record.written import seal, unseal
+from octant.renamed import current_knobs, current_metric, current_workload
 from octant.store.environment import recorded
-from octant.tile import DeclaredScreen
+from octant.tile import DeclaredScreen, NamedFigure
 
 FORMAT = 2
 MOST_BYTES = 64 << 20
@@ -202,7 +202,7 @@ def read_asked(text: bytes) -> Asked:
     """
     asked = _ASKED.decode(text)
     check_start(asked.started)
-    asks = tuple(map(_as_today, asked.asks))
+    asks = tuple(map(_current_ask, asked.asks))
     for number, repeat in asked.order:
         if number >= len(asks) or repeat >= asks[number].repeats:
             raise ValueError(f"its order names launch {repeat} of ask {number}, which is not there")
@@ -213,8 +213,8 @@ def read_asked(text: bytes) -> Asked:
         asked.who, asked.title, asked.started, asked.machine.machine(), recorded(asked.environment), asks,
         tuple(asked.order), asked.seed, _study(asked.study, renamed) if asked.study else None,
         {f"{old}-{n}": f"{ask.key}-{n}" for old, ask in renamed.items() for n in range(ask.repeats)},
-        settings=tuple(asked.settings), pair=asked.pair, screen=asked.screen, imported=tuple(asked.imported),
-        benchmark=asked.benchmark or "",
+        settings=tuple(asked.settings), pair=asked.pair, screen=_current_screen(asked.screen, asks),
+        imported=tuple(asked.imported), benchmark=asked.benchmark or "",
     )  # fmt: skip
     return of_earlier_version(found) if asked.benchmark is None else found
 
@@ -314,15 +314,15 @@ def read_decided(line: bytes, asks: Mapping[str, Ask], keys: Mapping[str, str]) 
     if isinstance(start, _Repeats):
         return Repeats(start.repeats, start.round_s)
     key = keys.get(start.launch, start.launch)
-    ask = _as_today(start.ask) if start.ask else asks.get(key.rpartition("-")[0])
+    ask = _current_ask(start.ask) if start.ask else asks.get(key.rpartition("-")[0])
     if ask is None or Launch(ask, start.repeat).key != key:
         raise RecordError(f"nobody asked for the launch {start.launch}")
     places = tuple(
         RankPlace.of_threads(rank, place.threads, tuple(place.memory)) for rank, place in enumerate(start.places)
     )
     return Planned(
-        Launch(ask, start.repeat, start.knobs), tuple(start.words), start.environment, start.launcher, places,
-        start.expected_s, start.timeout_s, start.build,
+        Launch(ask, start.repeat, _current_knobs(ask.subject, start.knobs)), tuple(start.words), start.environment,
+        start.launcher, places, start.expected_s, start.timeout_s, start.build,
     )  # fmt: skip
 
 
@@ -337,8 +337,40 @@ def _study(study: StudyAsked, renamed: Mapping[str, Ask]) -> StudyAsked:
     return replace(study, cells=cells)
 
 
-def _as_today(ask: Ask) -> Ask:
-    """The ask as it would be asked today."""
+def _current_ask(ask: Ask) -> Ask:
+    """Return the request under current names."""
     if bool(ask.subject.workload) == bool(ask.subject.command):
         raise ValueError("an ask names either a workload or a command line")
-    return replace(ask, subject=replace(ask.subject, workload=todays_name(ask.subject.workload)))
+    subject = replace(ask.subject, workload=current_workload(ask.subject.workload))
+    return replace(ask, subject=subject, knobs=_current_knobs(subject, ask.knobs))
+
+
+def _current_knobs(subject: Subject, knobs: Mapping[str, str]) -> Mapping[str, str]:
+    """Return knobs under current names; those of a program are the user's."""
+    return knobs if subject.command else current_knobs(subject.workload, knobs)
+
+
+def _current_screen(screen: DeclaredScreen, asks: Sequence[Ask]) -> DeclaredScreen:
+    """Return the first screen with current names of the knobs and metrics of its figures."""
+    workloads = {ask.show.title: ask.subject.workload for ask in asks if ask.subject.workload}
+
+    def figure(one: NamedFigure | None) -> NamedFigure | None:
+        return current(one) if one else None
+
+    def current(one: NamedFigure) -> NamedFigure:
+        name = workloads.get(one.title, "")
+        return replace(one, knobs=current_knobs(name, one.knobs), metric=current_metric(name, one.metric))
+
+    return replace(
+        screen,
+        tiles=tuple(
+            replace(
+                one,
+                figures=tuple(map(current, one.figures)),
+                compared=one.compared
+                and replace(one.compared, value=figure(one.compared.value), against=figure(one.compared.against)),
+                also=tuple(replace(further, figure=figure(further.figure)) for further in one.also),
+            )
+            for one in screen.tiles
+        ),
+    )

@@ -13,7 +13,7 @@ from octant.ask import Ask, Count, Host, Presentation, Shape, Subject, cell_coun
 from octant.machine.codec import StoredMachine
 from octant.record import Natural
 from octant.record.format1 import NAMES
-from octant.record.renamed import todays_name
+from octant.renamed import current_knobs, current_workload
 from octant.store.asked import Asked, Seed, StudyAsked, check_cells, check_start, of_earlier_version
 from octant.store.environment import recorded
 
@@ -44,9 +44,16 @@ class _Launch(Struct):
 
     def ask(self, repeats: int) -> Ask:
         """What it asks today."""
-        name = todays_name(NAMES.get(self.workload, self.workload))
+        name = current_workload(NAMES.get(self.workload, self.workload))
         shape = Shape(self.ranks, self.place, tuple(self.hosts), self.launcher)
-        return Ask(Subject(name), self.knobs, shape, self.mpi, Presentation(self.title, self.table), repeats)
+        return Ask(
+            Subject(name),
+            current_knobs(name, self.knobs),
+            shape,
+            self.mpi,
+            Presentation(self.title, self.table),
+            repeats,
+        )
 
 
 class _Study(Struct):

@@ -9,12 +9,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 from msgspec.structs import replace
 
-from octant import facts, registry, tile, untrusted, workloads
+from octant import facts, registry, renamed, tile, untrusted, workloads
 from octant.analysis.program import declared_workload
 from octant.ask import Ask, Presentation, Shape, Subject, each_once
 from octant.facts import Need
@@ -94,10 +94,34 @@ def load(name: str) -> Suite:
         Refusal: neither, or a file that is too large, no TOML, or has a key missing, unknown or of the wrong kind.
     """
     table = untrusted.parse_toml(_text(name), f"suite {name}")
+    renamed.warn(_replace_old_names(table))
     try:
         return untrusted.convert(table, Suite)
     except untrusted.MistakesError as error:
         raise SuiteError(f"cannot read the suite {name} {error.mistakes[0]}") from error
+
+
+def _replace_old_names(table: Mapping[str, Any]) -> list[renamed.Change]:
+    """Replace old names of workloads, knobs, values and metrics in the table of a suite's file, not yet checked."""
+    changes: list[renamed.Change] = []
+    workload_of: dict[object, str] = {}  # by the title of the request
+    for one in _tables(table.get("asks")):
+        changes += renamed.replace_workload(one, workloads.resolve)
+        if isinstance(name := one.get("workload"), str):
+            changes += renamed.replace_knobs([name], one)
+            workload_of[str(one.get("title"))] = name
+    for tile_table in _tables(table.get("tiles")):
+        compared = tile_table.get("compared")
+        named = [*_tables(tile_table.get("figures")), *(one.get("figure") for one in _tables(tile_table.get("also")))]
+        named += [compared.get("value"), compared.get("against")] if isinstance(compared, dict) else []
+        for figure in (one for one in named if isinstance(one, dict)):
+            if name := workload_of.get(str(figure.get("title")), ""):
+                changes += [*renamed.replace_knobs([name], figure), *renamed.replace_metric(name, figure)]
+    return changes
+
+
+def _tables(value: object) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def entries() -> Entries[Suite]:
@@ -195,8 +219,8 @@ def problems(suite: Suite) -> list[str]:
     asked: dict[str, dict[str, tuple[Metric, ...]]] = {}  # the metrics of an ask by its title and what it is of
     known = workloads.workloads()
     for ask in suite.asks:
-        workload = declared_workload(ask.subject) if ask.command else known.get(_full_name(ask.workload))
-        of = workload.name if workload else _full_name(ask.workload)
+        workload = declared_workload(ask.subject) if ask.command else known.get(workloads.resolve(ask.workload))
+        of = workload.name if workload else workloads.resolve(ask.workload)
         asked.setdefault(ask.title, {})[of] = workload.metrics if workload else ()
     found = []
     for one in suite.tiles:
@@ -216,18 +240,11 @@ def first_screen(suite: Suite, machine: Machine, only: Sequence[str] = ()) -> ti
         only: workloads that are asked; none: all. Of others it does not say that the machine lacks something.
     """
     kept = {workloads.workload(one).name for one in only}
-    asked = {one.title for one in suite.asks if not kept or _full_name(one.workload) in kept}
+    asked = {one.title for one in suite.asks if not kept or workloads.resolve(one.workload) in kept}
     tiles = (
         one if {figure.title for figure in one.figures} & asked else replace(one, missing={}) for one in suite.tiles
     )
     return declared(tiles, suite.answer, machine)
-
-
-def _full_name(workload: str) -> str:
-    try:
-        return workloads.workload(workload).name
-    except LookupError:  # of `absent`
-        return workload
 
 
 def _program_ask(one: SuiteAsk, known: Mapping[str, int], repeats: int) -> Ask:

@@ -3,12 +3,12 @@
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from types import ModuleType
 
-from octant import registry
+from octant import registry, renamed
 from octant.failure import suggestion
 from octant.machine import Machine
-from octant.record.renamed import meant_today
 from octant.registry import Broken, Entries, UndeclaredError
 from octant.workload import Workload
 
@@ -41,6 +41,7 @@ def _declared(module: ModuleType) -> Workload:
         UndeclaredError: it declares none.
     """
     found = registry.declared(module, "WORKLOAD").WORKLOAD
+    renamed.check(Path(str(module.__file__)).parent)
     if not isinstance(found, Workload):
         raise UndeclaredError(f"its WORKLOAD is of type {type(found).__name__}, not Workload")
     return found.answering_every_point()
@@ -88,8 +89,17 @@ def workload(name: str) -> Workload:
             raise BrokenWorkloadError(f"{said}; correct or remove that file") from None
         raise
     if meant in workloads():
+        renamed.warn(renamed.workload_changes(name, meant))
         return workloads()[meant]
     raise BrokenWorkloadError(f"{why_absent(meant)}; correct or remove that file")
+
+
+def resolve(name: str) -> str:
+    """Return the `family/name` that a full, short or former name refers to; the name itself if it is unknown."""
+    try:
+        return full_name(name, [*workloads(), *entries().broken])
+    except LookupError:
+        return name
 
 
 def alone_knobs(name: str) -> tuple[str, ...]:
@@ -134,8 +144,8 @@ def full_name(name: str, known: Iterable[str]) -> str:
     meant = called(name, names)
     if len(meant) > 1 and (first := f"{FIRST_FAMILY}/{name}") in meant:
         return first
-    if not meant and (today := meant_today(name, names)):
-        return today
+    if not meant and (current := renamed.find_workload(name, names)):
+        return current
     if len(meant) != 1:
         if meant:
             raise LookupError(f"several workloads are called {name!r}; try {' or '.join(meant)}")

@@ -12,13 +12,13 @@ NUMBER_BYTES = 16
 
 def footprint(_machine: Machine, point: Point) -> int:
     """Input, output and what lies between the passes, of all ranks and threads."""
-    arrays = 3 if point.knobs["library"] == "own" else 2
+    arrays = 3 if point.knobs["library"] == "octant" else 2
     return arrays * NUMBER_BYTES * int(point.knobs["n"]) * known_count(point.threads) * known_count(point.working_ranks)
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
     """The longer of two: its own operations by multiply-adds and, beyond the caches, both passes over memory."""
-    if point.knobs["part"] != "transform" or point.knobs["library"] != "own":
+    if point.knobs["part"] != "transform" or point.knobs["library"] != "octant":
         return None
     size, moved = footprint(machine, point), point.count("bytes_read", "bytes_written")
     return longest(
@@ -34,7 +34,7 @@ WORKLOAD = Workload(
     metrics=(
         Metric("rate", "flop/s", "higher", rate("nominal_flops"), note="5 n log2 n, whatever is computed"),
         Metric("time", "s", "lower", seconds(), note="of a transform, or of its plan"),
-        Metric("own rate", "flop/s", "higher", rate("flops"), note="operations of our own passes, counted"),
+        Metric("executed rate", "flop/s", "higher", rate("flops"), note="operations of our own passes, counted"),
     ),
     bounded_by=("memory traffic", *FMA.values()),
     least_seconds=_least_seconds,

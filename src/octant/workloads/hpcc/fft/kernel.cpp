@@ -26,7 +26,7 @@ enum class Part { transform, plan, columns, plain_columns };
 
 std::int64_t length_of(octant::Knobs const& knobs) {
     std::int64_t const n = knobs.integer("n");
-    if (octant::fft::is_smooth(n) || knobs.word("library") != "own") return n;
+    if (octant::fft::is_smooth(n) || knobs.word("library") != "octant") return n;
     throw Refusal("cannot transform n=" + std::to_string(n) + " numbers (a prime factor is larger than 5); try n=" +
                       std::to_string(octant::fft::smooth_at_most(n)),
                   octant::Exit::wrong_word);
@@ -35,9 +35,9 @@ std::int64_t length_of(octant::Knobs const& knobs) {
 Part part_of(octant::Knobs const& knobs, int threads) {
     std::string const& word = knobs.word("part");
     if (word == "transform") return Part::transform;
-    bool const own = knobs.word("library") == "own";
+    bool const own = knobs.word("library") == "octant";
     if (word != "plan" && !own)
-        throw Refusal("cannot time part=" + word + " of a library; try library=own", octant::Exit::not_supported);
+        throw Refusal("cannot time part=" + word + " of a library; try library=octant", octant::Exit::not_supported);
     if (word == "plan" && !own && threads > 1)  // the planner keeps what it learns in one place for all threads
         throw Refusal("cannot plan with threads=" + std::to_string(threads) +
                           " (FFTW plans in one thread at a time); try --ranks " + std::to_string(threads),
@@ -62,7 +62,7 @@ class Fft {
             .knobs =
                 {
                     {"n", KnobKind::integer, "4194304", "numbers; 2^a 3^b 5^c", {}, 2, std::int64_t{1} << 36},
-                    {"library", KnobKind::word, "own", "own, fftw, pyfftw, mkl, armpl, nvpl, or the path of an FFTW 3"},
+                    {"library", KnobKind::word, "octant", "octant, fftw, pyfftw, mkl, armpl, nvpl, or the path of an FFTW 3"},
                     {"effort", KnobKind::word, "measure", "how FFTW plans", {"estimate", "measure", "patient"}},
                     {"part",
                      KnobKind::word,
@@ -84,7 +84,7 @@ class Fft {
         : context_(context),
           n_(length_of(context.knobs)),
           count_(static_cast<std::size_t>(n_)),
-          own_(context.knobs.word("library") == "own"),
+          own_(context.knobs.word("library") == "octant"),
           part_(part_of(context.knobs, context.threads)),
           streaming_(streams(context.knobs.word("stores"), n_)),
           width_(octant::chosen_width(octant::fft::widths<double>(), context.knobs.word("width"))),
@@ -169,7 +169,7 @@ class Fft {
     void note() {
         context_.notes = {{"rule", "optimised"}};
         if (!own_) return;
-        context_.notes.emplace_back("library", "own");
+        context_.notes.emplace_back("library", "octant");
         context_.notes.emplace_back("width", width_.name);
         context_.notes.emplace_back("stores", streaming_ ? "streaming" : "plain");
         context_.notes.emplace_back("matrix", std::to_string(plan_->rows()) + " x " + std::to_string(plan_->columns()));
@@ -179,7 +179,7 @@ class Fft {
         return {{.library = context_.knobs.word("library"),
                  .effort = context_.knobs.word("effort"),
                  .forgets = anew,
-                 .ours = "own"},
+                 .ours = "octant"},
                 {.n = n_},
                 doubles(x_, lane),
                 doubles(y_, lane)};

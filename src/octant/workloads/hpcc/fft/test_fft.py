@@ -16,7 +16,7 @@ from octant.workloads.hpcc.fft import WORKLOAD
 ONE = frozenset({("node", 0)})
 
 
-def transform(n: int, part: str = "transform", library: str = "own") -> Point:
+def transform(n: int, part: str = "transform", library: str = "octant") -> Point:
     counts = {"nominal_flops": 110 * n, "flops": 120 * n, "bytes_read": 32 * n, "bytes_written": 32 * n}
     return point(counts=counts, knobs={"n": str(n), "part": part, "library": library})
 

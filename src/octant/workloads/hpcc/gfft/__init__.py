@@ -45,7 +45,7 @@ WORKLOAD = Workload(
     metrics=(
         Metric("rate", "flop/s", "higher", rate("nominal_flops"), note="5 n log2 n, whatever is computed"),
         Metric("time", "s", "lower", seconds(), note="of a transform, its slowest rank"),
-        Metric("own rate", "flop/s", "higher", rate("flops"), note="operations of our own passes, counted"),
+        Metric("executed rate", "flop/s", "higher", rate("flops"), note="operations of our own passes, counted"),
         Metric("exchange share", "1", "lower", share("phase/exchange"), note="of waiting for others and for messages"),
         Metric("copy share", "1", "lower", share("phase/copy"), note="of packing and of storing what came"),
     ),

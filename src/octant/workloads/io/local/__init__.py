@@ -4,7 +4,7 @@ from octant.metric import Metric, derived, first_of, overlap_of, per, rate, resu
 from octant.workload import Bars, Curve, Stacked, Workload
 from octant.workloads.io.local.step import step
 
-PURE, COMPUTE, WHOLE, TURN = "phase/pure", "phase/compute", "phase/whole", "phase/in turn"
+PURE, COMPUTE, OVERLAPPED, SEQUENTIAL = "phase/pure", "phase/compute", "phase/overlapped", "phase/sequential"
 
 
 def gain_of(turn_s: float, whole_s: float) -> float:
@@ -30,21 +30,21 @@ WORKLOAD = Workload(
         ),
         Metric("sync", "s", "lower", seconds("phase/sync"), note="fdatasync or msync, for all blocks before it"),
         Metric("fill", "s", "lower", seconds("phase/fill"), note="of memory, with all blocks"),
-        Metric("drain", "s", "lower", seconds("phase/drain"), note="of memory, to the file"),
+        Metric("flush", "s", "lower", seconds("phase/flush"), note="of memory, to the file"),
         Metric("other work", "s", "lower", seconds(COMPUTE), note="computing or messages, alone"),
-        Metric("whole", "s", "lower", seconds(WHOLE), note="of all blocks beside other work, with the sync"),
+        Metric("overlapped", "s", "lower", seconds(OVERLAPPED), note="of all blocks beside other work, with the sync"),
         Metric(
-            "overlap", "1", "higher", derived(overlap_of, seconds(PURE), seconds(COMPUTE), seconds(WHOLE)),
+            "overlap", "1", "higher", derived(overlap_of, seconds(PURE), seconds(COMPUTE), seconds(OVERLAPPED)),
             note="of transfers and other work, of the shorter of both; below 0: they disturb each other",
         ),
-        Metric("in turn", "s", "lower", seconds(TURN), note="the same, a part of the work after each blocking call"),
-        Metric("gain", "1", "higher", derived(gain_of, seconds(TURN), seconds(WHOLE)), note="in turn over whole"),
+        Metric("sequential", "s", "lower", seconds(SEQUENTIAL), note="the same, a part of the work after each blocking call"),
+        Metric("gain", "1", "higher", derived(gain_of, seconds(SEQUENTIAL), seconds(OVERLAPPED)), note="in turn over whole"),
         Metric(
             "in the page cache", "1", "lower", result("in the page cache"),
             note="of the file: of reads before, of direct transfers after them",
         ),
     ),
-    pictures=(Bars("mode"), Curve("block"), Stacked("mode", ("fill", "transfer", "drain", "sync"))),
+    pictures=(Bars("mode"), Curve("block"), Stacked("mode", ("fill", "transfer", "flush", "sync"))),
     step=step,
-    smoke={"pattern": "write,read,memory-first,write-beside,read-beside", "bytes": "20000", "block": "3000"},
+    smoke={"pattern": "write,read,staged-write,overlapped-write,overlapped-read", "bytes": "20000", "block": "3000"},
 )  # fmt: skip

@@ -22,7 +22,7 @@ from octant.units import parse_bytes
 from octant.workload import Bars, CollectiveTraffic, Curve, NoTraffic, Spread, Workload
 from octant.workloads.mpi.collective.step import step
 
-PURE, COMPUTE, WHOLE = "phase/pure", "phase/compute", "phase/whole"
+PURE, COMPUTE, OVERLAPPED = "phase/pure", "phase/compute", "phase/overlapped"
 LARGE_BYTES = 65536  # a rank's traffic below which a rate has no part in an operation's time
 
 
@@ -129,7 +129,7 @@ WORKLOAD = Workload(
         Metric("t_min", "s", "lower", _of_rank("min"), note="mean time of the fastest rank, as IMB's"),
         Metric("t_avg", "s", "lower", _of_rank("mean"), note="mean over ranks of their mean times, as IMB's and OSU's"),
         Metric("t_max", "s", "lower", _of_rank("max"), note="mean time of the slowest rank, as IMB's"),
-        Metric("t_ovrl", "s", "lower", _means(WHOLE), note="beside computing; mean time of the slowest rank, as t_max"),
+        Metric("t_ovrl", "s", "lower", _means(OVERLAPPED), note="beside computing; mean time of the slowest rank, as t_max"),
         Metric("t_cpu", "s", "lower", _means(COMPUTE), note="the computing alone; mean time of the slowest rank"),
         Metric("least", "s", "lower", _of_slowest("min"), note="the quickest call"),
         Metric("p99_9", "s", "lower", _of_slowest("p99.9"), note="one call in a thousand takes longer"),
@@ -173,25 +173,25 @@ WORKLOAD = Workload(
             "overlap",
             "1",
             "higher",
-            derived(overlap_of, seconds(PURE), seconds(COMPUTE), seconds(WHOLE)),
+            derived(overlap_of, seconds(PURE), seconds(COMPUTE), seconds(OVERLAPPED)),
             note="of operation and computing, of the shorter of both; below 0: they disturb each other",
         ),
         Metric(
             "overlap_imb",
             "1",
             "higher",
-            derived(imb_overlap_of, _means(PURE), _means(COMPUTE), _means(WHOLE)),
+            derived(imb_overlap_of, _means(PURE), _means(COMPUTE), _means(OVERLAPPED)),
             note="by IMB's formula: of the longer of both, from means, within 0 and 1",
         ),
         Metric(
-            "stolen",
+            "test overhead",
             "1",
             "lower",
-            derived(excess_of, seconds(WHOLE + "/compute"), seconds(COMPUTE)),
+            derived(excess_of, seconds(OVERLAPPED + "/compute"), seconds(COMPUTE)),
             note="by how much MPI_Test, and what it does, lengthens the computing",
         ),
         Metric("processes", "1", "higher", custom(_processes), note="that work together"),
-        Metric("left", "s", "lower", seconds(WHOLE + "/wait"), note="of the operation after the computing"),
+        Metric("exposed", "s", "lower", seconds(OVERLAPPED + "/wait"), note="of the operation after the computing"),
     ),
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,
@@ -203,7 +203,7 @@ WORKLOAD = Workload(
         Spread("bytes", "t_min", "t_avg", "t_max", title="How far ranks differ"),
         Curve("bytes", "overlap_imb", each=("pattern", "test"), title="How much of it computing hides"),
         Bars("test", "overlap_imb", title="How much of it computing hides, by how often it calls MPI_Test"),
-        Bars("test", "left", title="What is left after computing, by how often it calls MPI_Test"),
+        Bars("test", "exposed", title="Time not hidden by computing, by how often it calls MPI_Test"),
     ),
     step=step,
     smoke={"pattern": "allreduce,bcast", "call": "blocking,nonblocking"},

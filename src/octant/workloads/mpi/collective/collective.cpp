@@ -145,7 +145,7 @@ octant::KernelInfo Collective::info() {
               {"hot", "rotating"}},
              {"rotation", KnobKind::bytes, "64MiB", "how far rotating buffers walk before they return", {}, 4096}},
         .pace = octant::Pace::steps,
-        .phases = {"pure", "compute", "whole", "whole/compute", "whole/wait"}};
+        .phases = {"pure", "compute", "overlapped", "overlapped/compute", "overlapped/wait"}};
 }
 
 std::optional<octant::Refusal> Collective::refusal(Pattern const& pattern, int ranks, octant::Knobs const& knobs) {

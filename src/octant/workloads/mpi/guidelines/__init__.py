@@ -39,11 +39,11 @@ WORKLOAD = Workload(
     metrics=(
         Metric(
             "ratio", "1", "lower",
-            derived(lambda call, instead: call / instead, seconds("phase/call"), seconds("phase/instead")),
+            derived(lambda call, instead: call / instead, seconds("phase/call"), seconds("phase/alternative")),
             note="median time of the call over that of the other way, slowest ranks; above 1 the call is slower",
         ),
         Metric("call", "s", "lower", seconds("phase/call")),
-        Metric("instead", "s", "lower", seconds("phase/instead")),
+        Metric("alternative", "s", "lower", seconds("phase/alternative")),
     ),
     pictures=(Bars("guideline", title="A call over the same by other calls"), Curve("bytes", each=("guideline",))),
     step=step,

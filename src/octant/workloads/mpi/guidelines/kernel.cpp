@@ -51,7 +51,7 @@ class Guidelines {
                            std::numeric_limits<int>::max() / 4}},
                 .pace = octant::Pace::steps,
                 .sync = octant::Sync::dissemination,
-                .phases = {"call", "instead"},
+                .phases = {"call", "alternative"},
                 .least_ranks = 2};
     }
 

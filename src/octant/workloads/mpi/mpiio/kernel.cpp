@@ -57,7 +57,7 @@ class Blocking {
 class Nonblocking {
   public:
     enum Phases : std::size_t { pure, compute, whole };
-    static octant::KernelInfo info() { return info_with({"pure", "compute", "whole"}); }
+    static octant::KernelInfo info() { return info_with({"pure", "compute", "overlapped"}); }
     explicit Nonblocking(octant::Context& context) : context_(context), transfers_(context) {}
 
     void set_up() {

@@ -30,14 +30,14 @@ std::vector<octant::Knob> knobs() {
         {"aggregate", KnobKind::integer, "1", "transfers to places of their own before one sync", {}, 1, 100'000},
         {"file",
          KnobKind::word,
-         "kept",
-         "of writes, kept: over what is there; fresh: into an empty file",
-         {"kept", "fresh"}},
+         "existing",
+         "of writes: existing: over existing data; new: into an empty file",
+         {"existing", "new"}},
         {"cache",
          KnobKind::word,
-         "kept",
-         "of reads, kept: what was written may lie in memory; dropped: it was asked to leave the page cache",
-         {"kept", "dropped"}},
+         "warm",
+         "of reads: warm: the file may be cached; cold: it is dropped from the page cache before each step",
+         {"warm", "cold"}},
         {"folder", KnobKind::word, "scratch", "scratch: beside the records; else the absolute path of a folder"}};
 }
 
@@ -70,8 +70,8 @@ Transfers::Transfers(octant::Context& context)
       bytes_(static_cast<int>(context.knobs.integer("bytes"))),
       count_(static_cast<int>(context.knobs.integer("aggregate"))),
       sharing_(spec_.alone || spec_.access == Access::own_file ? 1 : group_.size()),
-      fresh_(context.knobs.word("file") == "fresh"),
-      cold_(context.knobs.word("cache") == "dropped"),
+      fresh_(context.knobs.word("file") == "new"),
+      cold_(context.knobs.word("cache") == "cold"),
       stride_((static_cast<std::size_t>(bytes_) + 4095) / 4096 * 4096),
       memory_(context.buffer<std::uint8_t>(stride_ * static_cast<std::size_t>(count_))),
       folder_(context, bytes_of_all(context)) {

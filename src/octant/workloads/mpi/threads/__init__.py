@@ -25,7 +25,7 @@ WORKLOAD = Workload(
             note=_T.format("greatest"),
         ),
         Metric(
-            "begin and end of threads", "s", "lower", result("begin and end of threads"),
+            "fork-join overhead", "s", "lower", result("fork-join overhead"),
             note="part of each step that is no message, divided among its repeats",
         ),
     ),

@@ -24,7 +24,7 @@ WORKLOAD = Workload(
             derived(lambda near, apart: near / apart, seconds("phase/near"), seconds("phase/apart")),
             note="additions to words at `distance` over those to words in pages of their own",
         ),
-        Metric("again", "s", "lower", per("lines", of="phase/again"), note="dependent load of a line after its flush"),
+        Metric("reload", "s", "lower", per("lines", of="phase/reload"), note="dependent load of a line after its flush"),
     ),
     pictures=(Matrix("time", title="Time of a line between two hardware threads, one way"),
               Bars("distance", "slowdown"), Bars("instruction", "time")),

@@ -88,8 +88,8 @@ std::uint64_t go_round(Flushed const* first) {
 
 class Flush {
   public:
-    enum Phases : std::size_t { flushing, again };
-    static octant::KernelInfo info() { return info_with({"flushing", "again"}); }
+    enum Phases : std::size_t { flushing, reload };
+    static octant::KernelInfo info() { return info_with({"flushing", "reload"}); }
 
     explicit Flush(octant::Context& context)
         : context_(context),
@@ -113,7 +113,7 @@ class Flush {
             auto const mark = context_.phase(flushing);
             flush(instruction_, lines_.data(), lines_.size());
         }
-        auto const mark = context_.phase(again);
+        auto const mark = context_.phase(reload);
         wrong_ += go_round(lines_.data()) == expected() ? 0 : 1;
     }
     [[nodiscard]] octant::Counts work(std::size_t) const {

@@ -19,11 +19,11 @@ std::vector<octant::Knob> knobs() {
          "auto",
          "vector bits of fadd … compare; auto: the widest",
          {"auto", "scalar", "128", "256", "512"}},
-        {"filler", KnobKind::word, "nop", "what pattern=window has between two misses", {"nop", "add"}},
+        {"filler", KnobKind::word, "nop", "instructions between two loads of pattern=rob-size", {"nop", "add"}},
         {"bytes",
          KnobKind::bytes,
          "64MiB",
-         "footprint of the loads of pattern=window and misses, a power of two",
+         "footprint of the loads of pattern=rob-size and mlp, a power of two",
          {},
          16 * 1024,
          std::int64_t{1} << 38},
@@ -41,5 +41,5 @@ std::optional<octant::Refusal> one_thread(int, int threads, octant::Knobs const&
 
 int main(int argc, char** argv) {
     return octant::run_rows(argc, argv, "pattern",
-                            {core::operations_row(), core::window_row(), core::misses_row(), core::branch_row()});
+                            {core::operations_row(), core::rob_size_row(), core::mlp_row(), core::branch_row()});
 }

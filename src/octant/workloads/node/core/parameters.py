@@ -32,18 +32,18 @@ def per_cycle(point: Point, samples: Samples) -> float:
     return 1 / cycles(point, samples)
 
 
-def window(point: Point, samples: Samples) -> float:
+def rob_size(point: Point, samples: Samples) -> float:
     """Instructions from one load to the next at which both no longer overlap."""
-    found = window_change(point, samples)
+    found = rob_size_change(point, samples)
     return found.place if found else NOTHING
 
 
-def window_change(point: Point, samples: Samples) -> Change | None:
+def rob_size_change(point: Point, samples: Samples) -> Change | None:
     """Between which numbers of fillers they stop to overlap."""
     return change_of(_curve(point, samples, "fillers "))
 
 
-def misses(point: Point, samples: Samples) -> float:
+def mlp(point: Point, samples: Samples) -> float:
     """Loads on the way at once: the time of one alone over that of one among as many as serve best."""
     curve = _curve(point, samples, "chains ")
     if not curve or curve[0][0] != 1:
@@ -51,7 +51,7 @@ def misses(point: Point, samples: Samples) -> float:
     return curve[0][1] / min(time / chains for chains, time in curve)
 
 
-def miss_cost(point: Point, samples: Samples) -> float:
+def misprediction_penalty(point: Point, samples: Samples) -> float:
     """Cycles that a wrong guess costs. Of directions that nothing can foresee, every second guess is wrong."""
     phases = medians_ns(point, samples)
     if not {"random", "alternating"} <= set(phases):

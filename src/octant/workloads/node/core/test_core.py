@@ -47,7 +47,7 @@ def test_cycles_are_the_time_at_the_clock_of_the_same_bursts() -> None:
     assert found["time"] == pytest.approx(1e-9, rel=1e-3)
     assert found["rate"] == pytest.approx(1e9, rel=1e-3)
     assert found["clock"] == 4e9
-    assert not {"window", "misses", "miss cost"} & set(found)
+    assert not {"rob size", "mlp", "misprediction penalty"} & set(found)
 
 
 @pytest.mark.parametrize(("cycles", "operation"), [(0.5, "add"), (0.2, "popcount"), (1.5, "fma"), (0.5, "compare")])
@@ -84,5 +84,5 @@ def test_misses_are_the_time_of_one_over_that_of_one_among_many() -> None:
 def test_a_wrong_guess_costs_twice_the_difference() -> None:
     """Half of 10,000 guesses are wrong, and cost 5 ns more on the mean: 20 cycles of 0.25 ns each are 5 ns."""
     found = values(phases({"random": 10_000 * 3.0, "alternating": 10_000 * 0.5}, branches_of_phase=10_000))
-    assert found["miss cost"] == pytest.approx(20, rel=1e-3)
+    assert found["misprediction penalty"] == pytest.approx(20, rel=1e-3)
     assert found["clock"] == pytest.approx(4e9, rel=1e-3)

@@ -29,7 +29,7 @@ WORKLOAD = Workload(
         Metric("rate", "flop/s", "higher", rate("nominal_flops"), note="5 N log2 N, of real numbers 2.5 N log2 N"),
         Metric("time", "s", "lower", seconds(), note="of a call"),
         Metric("planning", "s", "lower", result("planning"), note="before the first transform"),
-        Metric("own rate", "flop/s", "higher", rate("flops"), note="operations of our own code, counted"),
+        Metric("executed rate", "flop/s", "higher", rate("flops"), note="operations of our own code, counted"),
     ),
     bounded_by=("memory traffic", *FMA.values()),
     least_seconds=_least_seconds,

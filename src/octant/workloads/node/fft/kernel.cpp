@@ -142,7 +142,7 @@ struct Job {
         for (int lane = 0; lane < context.threads; ++lane)
             plans.emplace_back(octant::fftw::Wish{.library = knobs.word("library"),
                                                   .effort = knobs.word("effort"),
-                                                  .patience_s = knobs.real("patience"),
+                                                  .patience_s = knobs.real("timelimit"),
                                                   .vectors = knobs.word("simd") != "no",
                                                   .forgets = lane == 0,
                                                   .ours = "octant, plain"},
@@ -252,7 +252,7 @@ class Fft {
                      "measure",
                      "of planning; ours: by rule (estimate), or by trial",
                      {"estimate", "measure", "patient"}},
-                    {"patience", KnobKind::seconds, "5s", "what a library's planning may take"},
+                    {"timelimit", KnobKind::seconds, "5s", "time limit of a library's planner"},
                     {"simd", KnobKind::word, "yes", "no: without vectors (octant, FFTW)", {"yes", "no"}},
                     {"width",
                      KnobKind::word,

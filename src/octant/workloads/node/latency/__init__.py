@@ -27,7 +27,7 @@ WORKLOAD = Workload(
     metrics=(
         Metric("latency", "s", "lower", per("loads"), note="one load, from address to value"),
         Metric(
-            "drawn",
+            "total bandwidth",
             "B/s",
             "higher",
             first_of(
@@ -46,7 +46,7 @@ WORKLOAD = Workload(
     pictures=(
         Ladder(),
         Curve("count", each=("pages", "stride"), along="lines, a stride apart", title="Loads from many pages"),
-        Curve("drawn", each=("reads", "pages"), along="drawn by all threads", title="Loads beside other traffic"),
+        Curve("total bandwidth", each=("reads", "pages"), along="drawn by all threads", title="Loads beside other traffic"),
     ),
     step=step,
     not_declared=("bytes_written",),

@@ -71,7 +71,7 @@ def test_others_draw_while_one_follows_its_chain(run_kernel: KernelRuns) -> None
             {"bytes_read": 4096, "bytes_written": written} if others else {"loads": 1024, "bytes_read": 65536}
         )
         found = figures_of(MeasuredCell(WORKLOAD, [each], WORKLOAD.metrics))
-        drawn, latency = found["drawn"].value, found["latency"].value
+        drawn, latency = found["total bandwidth"].value, found["latency"].value
         assert drawn is not None
         assert latency is not None
         assert (drawn.middle > 1.001 * 64 / latency.middle) is bool(others)

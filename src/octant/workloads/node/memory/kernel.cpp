@@ -20,11 +20,11 @@ std::vector<octant::Knob> knobs() {
     constexpr std::int64_t most = std::int64_t{1} << 40;
     return {{"bytes", KnobKind::bytes, "96MiB", "memory of each rank", {}, std::int64_t{1} << 20, most},
             {"block", KnobKind::bytes, "1000", "of one malloc", {}, 16, std::int64_t{1} << 16},
-            {"ask",
+            {"thp",
              KnobKind::word,
-             "nothing",
-             "of segments: large pages by nothing, by madvise before the first touch, or by collapse after it",
-             {"nothing", "madvise", "collapse"}}};
+             "none",
+             "of pattern=segments: huge pages requested by madvise before the first touch, by collapse after it, or not",
+             {"none", "madvise", "collapse"}}};
 }
 
 octant::KernelInfo info_with(std::vector<std::string> phases, std::vector<octant::Reading> readings) {
@@ -40,10 +40,10 @@ octant::KernelInfo info_with(std::vector<std::string> phases, std::vector<octant
 template <Way way>
 class Release {
   public:
-    enum Phases : std::size_t { touch, release, again };
-    enum Readings : std::size_t { kept, counted };
+    enum Phases : std::size_t { touch, release, retouch };
+    enum Readings : std::size_t { retained, counted };
     static octant::KernelInfo info() {
-        return info_with({"touch", "release", "again"}, {{"kept", "1"}, {"resident", "1"}});
+        return info_with({"touch", "release", "retouch"}, {{"retained", "1"}, {"resident", "1"}});
     }
     explicit Release(octant::Context& context)
         : context_(context), bytes_(claimed(context)), region_(way, bytes_, context.knobs.integer("block")) {
@@ -64,14 +64,14 @@ class Release {
         }
         Resident const left = resident();
         {
-            auto const mark = context_.phase(again);
+            auto const mark = context_.phase(retouch);
             region_.take();
             region_.write(2);
         }
         region_.end();  // before anything else is allocated, which would hold what is below it
         auto const taken = static_cast<double>(std::max(full.bytes - before.bytes, page));
         auto const share = [&](std::int64_t bytes) { return static_cast<double>(std::max(bytes, page)) / taken; };
-        context_.record(kept, share(left.bytes - left.lazy - (before.bytes - before.lazy)));
+        context_.record(retained, share(left.bytes - left.lazy - (before.bytes - before.lazy)));
         context_.record(counted, share(left.bytes - before.bytes));
     }
     [[nodiscard]] octant::Counts work(std::size_t) const { return {{"pages", bytes_ / page}}; }
@@ -112,7 +112,7 @@ class Release {
     int fault_ = -1;
 };
 
-constexpr std::array names{"text", "data", "heap", "mapping", "stack", "own stack"};
+constexpr std::array names{"text", "data", "heap", "mapping", "stack", "thread stack"};
 
 class OnLargePages {
   public:
@@ -125,7 +125,7 @@ class OnLargePages {
     explicit OnLargePages(octant::Context& context)
         : context_(context), bytes_(static_cast<std::size_t>(context.knobs.integer("bytes"))) {
         context.claim_outside(static_cast<double>(bytes_) * 1.1 + static_cast<double>(data_bytes + stack_bytes));
-        std::string const& word = context.knobs.word("ask");
+        std::string const& word = context.knobs.word("thp");
         request_ = word == "madvise" ? Request::madvise : word == "collapse" ? Request::collapse : Request::nothing;
     }
 

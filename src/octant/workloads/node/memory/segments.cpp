@@ -115,7 +115,7 @@ struct OnThread {
 void* run_on_thread(void* given) {
     auto* const one = static_cast<OnThread*>(given);
     try {
-        go_through_stack(one->round, "own stack");
+        go_through_stack(one->round, "thread stack");
     } catch (...) {
         one->failed = std::current_exception();
     }
@@ -123,7 +123,7 @@ void* run_on_thread(void* given) {
 }
 
 // A stack that a program lays out itself begins where a large page does; that of the main thread grows page by page.
-void go_through_own_stack(Round& round) {
+void go_through_thread_stack(Round& round) {
     constexpr std::size_t bytes = 4 * stack_bytes;
     void* const address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (address == MAP_FAILED) throw octant::Refusal("cannot map a stack (no memory); try again");
@@ -152,7 +152,7 @@ std::int64_t go_through(Request request, std::size_t bytes, Touch const& touch, 
     go_through_heap(round, bytes);
     go_through_mapping(round, bytes);
     go_through_stack(round, "stack");
-    go_through_own_stack(round);
+    go_through_thread_stack(round);
     give_back(data);
     return round.wrong();
 }

@@ -86,7 +86,7 @@ octant::KernelInfo declared() {
                    {"none", "yz", "time"}},
                   {"depth", KnobKind::integer, "4", "steps at once with blocking=time", {}, 2, 8},
                   {"tile", KnobKind::integer, "0", "rows of a block; 0: what fits into the caches", {}, 0, 65536},
-                  {"ahead",
+                  {"prefetch",
                    KnobKind::integer,
                    "2",
                    "rows ahead of which what comes from memory is asked for; 0: nothing is",
@@ -118,7 +118,7 @@ class Stencil {
           memory_(context.buffer<Real>(array() * (levels_ + 1))),
           way_(way()),
           grid_(shape(), arrays(), memory_.data() + levels_ * array(), way_.plan, way_.update,
-                context.knobs.integer("ahead") * shape().pitch) {
+                context.knobs.integer("prefetch") * shape().pitch) {
         stencil::begin(context, grid_, stencil::Scattered{size_}, levels_);
         context.watched = {memory_.mapping().bytes()};
         context.notes = {{"width", width_.name}, {"steps", std::to_string(way_.plan.depth)}};
@@ -153,7 +153,7 @@ class Stencil {
         return found;
     }
     [[nodiscard]] stencil::Way<Real> way() const {
-        bool const asks = context_.knobs.integer("ahead") > 0;
+        bool const asks = context_.knobs.integer("prefetch") > 0;
         stencil::Table<Real> const& loops = width_.loops;
         stencil::Update<Real> const plain = asks ? loops.plain_asking : loops.plain;
         stencil::Update<Real> const streaming = asks ? loops.streaming_asking : loops.streaming;

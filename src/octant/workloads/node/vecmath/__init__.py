@@ -44,7 +44,7 @@ WORKLOAD = Workload(
     metrics=(
         Metric("rate", "element/s", "higher", rate("elements")),
         Metric("time", "s", "lower", per("elements"), note="of one element"),
-        Metric("elements a cycle", "1", "higher", custom(_per_cycle), note="of the clock observed beside it"),
+        Metric("elements per cycle", "1", "higher", custom(_per_cycle), note="of the clock observed beside it"),
         Metric("largest error", "ulp", "lower", result("largest error"), note="of 2048 arguments, against true values"),
         Metric("error exceeded by 0.1 %", "ulp", "lower", result("error exceeded by 0.1 %")),
         Metric("not correctly rounded", "1", "lower", result("not correctly rounded"), note="share of 2048 results"),

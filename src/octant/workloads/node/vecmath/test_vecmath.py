@@ -75,9 +75,9 @@ def test_rate_and_elements_a_cycle_by_hand() -> None:
     values = {name: figure.value.middle for name, figure in found.items() if figure.value is not None}
     assert values["rate"] == pytest.approx(1e9)
     assert values["time"] == pytest.approx(1e-9)
-    assert values["elements a cycle"] == pytest.approx(0.5)
+    assert values["elements per cycle"] == pytest.approx(0.5)
     without = replace(timed(1000), heads=tuple(replace(head, clock_hz=()) for head in timed(1000).heads))
-    assert figures_of(MeasuredCell(WORKLOAD, [without], WORKLOAD.metrics))["elements a cycle"].value is None
+    assert figures_of(MeasuredCell(WORKLOAD, [without], WORKLOAD.metrics))["elements per cycle"].value is None
 
 
 def test_arguments_and_results_limit_it_beyond_the_caches_alone() -> None:
