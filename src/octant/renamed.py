@@ -152,7 +152,7 @@ def current_knobs(workload: str, knobs: Mapping[str, str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Change:
+class Replacement:
     """An old name in a text, and the current one."""
 
     old: str  # "pattern=window"
@@ -162,29 +162,29 @@ class Change:
         return f"{self.old} is now {self.new}"
 
 
-def knob_changes(workload: str, knobs: Mapping[str, str]) -> Iterator[Change]:
+def knob_changes(workload: str, knobs: Mapping[str, str]) -> Iterator[Replacement]:
     """Yield the old names and values among knobs of a workload."""
     names = names_of(workload)
     for old, values in knobs.items():
         knob = names.knob(old)
         if knob != old:
-            yield Change(f"{old}={values}", f"{knob}={names.value(knob, values)}")
+            yield Replacement(f"{old}={values}", f"{knob}={names.value(knob, values)}")
             continue
         for value in values.split(","):
             if (current := names.value(knob, value)) != value:
-                yield Change(f"{knob}={value}", f"{knob}={current}")
+                yield Replacement(f"{knob}={value}", f"{knob}={current}")
 
 
-def replace_metric(workload: str, table: MutableMapping[str, Any]) -> list[Change]:
+def replace_metric(workload: str, table: MutableMapping[str, Any]) -> list[Replacement]:
     """Replace an old name under the key `metric` of a table."""
     old = table.get("metric")
     if not isinstance(old, str) or (new := current_metric(workload, old)) == old:
         return []
     table["metric"] = new
-    return [Change(f"metric {old}", new)]
+    return [Replacement(f"metric {old}", new)]
 
 
-def replace_knobs(workloads: Iterable[str], table: MutableMapping[str, Any], key: str = "knobs") -> list[Change]:
+def replace_knobs(workloads: Iterable[str], table: MutableMapping[str, Any], key: str = "knobs") -> list[Replacement]:
     """Replace old names of knobs and values in the table under a key.
 
     Args:
@@ -192,7 +192,7 @@ def replace_knobs(workloads: Iterable[str], table: MutableMapping[str, Any], key
         table: from a TOML file, not yet checked; a wrong type is left for the reader of the file to report.
         key: of the knobs.
     """
-    changes: list[Change] = []
+    changes: list[Replacement] = []
     for workload in workloads:
         knobs = table.get(key)
         if isinstance(knobs, dict) and all(isinstance(value, str) for value in knobs.values()):
@@ -201,7 +201,7 @@ def replace_knobs(workloads: Iterable[str], table: MutableMapping[str, Any], key
     return changes
 
 
-def replace_workload(table: MutableMapping[str, Any], resolve: Callable[[str], str]) -> list[Change]:
+def replace_workload(table: MutableMapping[str, Any], resolve: Callable[[str], str]) -> list[Replacement]:
     """Replace the name under the key `workload` of a table by the current `family/name`.
 
     Args:
@@ -215,9 +215,9 @@ def replace_workload(table: MutableMapping[str, Any], resolve: Callable[[str], s
     return workload_changes(old, new)
 
 
-def workload_changes(old: str, new: str) -> list[Change]:
+def workload_changes(old: str, new: str) -> list[Replacement]:
     """Return the change of a name that resolved to a `family/name`; none if it was the full or the short name."""
-    return [] if old in (new, new.rpartition("/")[2]) else [Change(f"workload {old}", new)]
+    return [] if old in (new, new.rpartition("/")[2]) else [Replacement(f"workload {old}", new)]
 
 
 def warn(changes: Iterable[object]) -> None:

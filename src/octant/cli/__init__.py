@@ -8,7 +8,6 @@ import inspect
 import os
 import sys
 import warnings
-from typing import Any
 
 import typer
 from typer.core import TyperCommand
@@ -96,9 +95,11 @@ def _note_old_names() -> None:
     """Print a note to standard error for each old name that is replaced, once."""
     format_warning = warnings.formatwarning
 
-    def note(message: Warning | str, category: type[Warning], *details: Any) -> str:
+    def note(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+    ) -> str:
         renamed = issubclass(category, RenamedWarning)
-        return f"octant: note: {message}\n" if renamed else format_warning(message, category, *details)
+        return f"octant: note: {message}\n" if renamed else format_warning(message, category, filename, lineno, line)
 
     warnings.simplefilter("once", RenamedWarning)
     warnings.formatwarning = note

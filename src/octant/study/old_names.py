@@ -4,18 +4,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from octant import renamed, workloads
-from octant.renamed import Change
+from octant.renamed import Replacement
 
 _AXIS_VALUE = ("at", "to_at", "versus_at", "whole_at")
 """Keys of tests that name a value of an axis."""
 
 
-def replace_old_names(table: Mapping[str, Any]) -> list[Change]:
+def replace_old_names(table: Mapping[str, Any]) -> list[Replacement]:
     """Replace old names in the table of a study's file, which is not yet checked.
 
     Knobs of the whole study, and of a level, are renamed if a workload of the study declares the old name.
     """
-    changes: list[Change] = []
+    changes: list[Replacement] = []
     every: list[str] = []
     axis_values: dict[str, str] = {}
     measures = dict(_named_tables(table.get("measures")))
@@ -46,7 +46,7 @@ def _named_tables(value: object) -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, one
 
 
-def _replace_axis(workload: str, axis: object, replaced: dict[str, str]) -> list[Change]:
+def _replace_axis(workload: str, axis: object, replaced: dict[str, str]) -> list[Replacement]:
     """Replace the knob and the values of an axis; `replaced` receives the old values with the current ones."""
     if not isinstance(axis, dict) or not isinstance(knob := axis.get("knob"), str):
         return []

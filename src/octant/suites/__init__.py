@@ -101,9 +101,9 @@ def load(name: str) -> Suite:
         raise SuiteError(f"cannot read the suite {name} {error.mistakes[0]}") from error
 
 
-def _replace_old_names(table: Mapping[str, Any]) -> list[renamed.Change]:
+def _replace_old_names(table: Mapping[str, Any]) -> list[renamed.Replacement]:
     """Replace old names of workloads, knobs, values and metrics in the table of a suite's file, not yet checked."""
-    changes: list[renamed.Change] = []
+    changes: list[renamed.Replacement] = []
     workload_of: dict[object, str] = {}  # by the title of the request
     for one in _tables(table.get("asks")):
         changes += renamed.replace_workload(one, workloads.resolve)

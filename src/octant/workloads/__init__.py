@@ -41,9 +41,9 @@ def _declared(module: ModuleType) -> Workload:
         UndeclaredError: it declares none.
     """
     found = registry.declared(module, "WORKLOAD").WORKLOAD
-    renamed.check(Path(str(module.__file__)).parent)
     if not isinstance(found, Workload):
         raise UndeclaredError(f"its WORKLOAD is of type {type(found).__name__}, not Workload")
+    renamed.check(Path(str(module.__file__)).parent)
     return found.answering_every_point()
 
 
