@@ -66,7 +66,12 @@ def test_bandwidth_includes_the_sync_and_accepted_does_not() -> None:
 
 
 def test_a_nonblocking_transfer_alone_and_beside_computing() -> None:
-    lanes = (lane([9_000_000] * 8), phase("pure", 3_000_000), phase("compute", 2_000_000), phase("overlapped", 4_000_000))
+    lanes = (
+        lane([9_000_000] * 8),
+        phase("pure", 3_000_000),
+        phase("compute", 2_000_000),
+        phase("overlapped", 4_000_000),
+    )
     found = point("steps", counts={"transfers": 1, "bytes_read": 4_000_000}, lanes=lanes)
     assert value(found, "time") == pytest.approx(3e-3)
     assert value(found, "overlapped") == pytest.approx(4e-3)
