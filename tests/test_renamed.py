@@ -9,7 +9,6 @@ import pytest
 
 from fake_run import lane, machine, point, point_line
 from octant import renamed, suites
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.build.describe import describe
 from octant.failure import RenamedWarning
 from octant.launch import Planned
@@ -17,8 +16,9 @@ from octant.record import Failure, Head, Point, Result, Work
 from octant.record.lines import read_line
 from octant.record.written import failure_line
 from octant.renamed import OldNames, old_names
-from octant.runs import requests
-from octant.store.asked import Asked, asked_text, read_asked, read_decided, start_line
+from octant.request import Launch, Presentation, Request, Shape, Subject
+from octant.runs import command_line
+from octant.store.run_request import RunRequest, read_decided, read_run_request, run_request_text, start_line
 from octant.study import file
 from octant.study.design import design
 from octant.tile import Also, DeclaredScreen, DeclaredTile, NamedFigure, TileComparison
@@ -135,15 +135,15 @@ def test_old_series_results_counts_and_roles_of_a_point_are_read_as_the_current_
 
 @every_knob
 def test_an_old_knob_of_a_stored_request_gives_the_current_request_and_the_keys_of_its_launches(case: OldKnobs) -> None:
-    old, new = (Ask(Subject(case.workload), knobs, Shape(2), repeats=2) for knobs in (case.old, case.new))
-    stored = read_asked(
-        asked_text(Asked("run", "", "2026-11-22T07:35:00+00:00", machine(), {}, (old,), ((0, 1),))).encode()
+    old, new = (Request(Subject(case.workload), knobs, Shape(2), repeats=2) for knobs in (case.old, case.new))
+    stored = read_run_request(
+        run_request_text(RunRequest("run", "", "2026-11-22T07:35:00+00:00", machine(), {}, (old,), ((0, 1),))).encode()
     )
-    assert stored.asks == (new,)
-    assert stored.asks[0].key == new.key != old.key
+    assert stored.requests == (new,)
+    assert stored.requests[0].key == new.key != old.key
     assert stored.keys == {f"{old.key}-{n}": f"{new.key}-{n}" for n in (0, 1)}
     line = start_line(Planned(Launch(old, 1), ("x",), {}, "", (), 1.0, 2.0, ""), was_asked=True)
-    decided = read_decided(line.encode(), {ask.key: ask for ask in stored.asks}, stored.keys)
+    decided = read_decided(line.encode(), {request.key: request for request in stored.requests}, stored.keys)
     assert isinstance(decided, Planned)
     assert (decided.launch.key, dict(decided.launch.started_knobs)) == (f"{new.key}-1", dict(case.new))
 
@@ -154,10 +154,10 @@ def test_a_stored_first_screen_names_current_knobs_and_metrics() -> None:
         compared, also = TileComparison("{share}", figure, figure), (Also("value", "", figure), Also("time lost"))
         return DeclaredScreen(tiles=(DeclaredTile("Core", "", (figure,), compared=compared, also=also),))
 
-    ask = Ask(Subject("node/core"), {"pattern": "rob-size"}, show=Presentation("Core"))
+    request = Request(Subject("node/core"), {"pattern": "rob-size"}, show=Presentation("Core"))
     start = "2026-11-22T07:35:00+00:00"
-    stored = Asked("run", "", start, machine(), {}, (ask,), (), screen=screen("window", "window"))
-    assert read_asked(asked_text(stored).encode()).screen == screen("rob-size", "rob size")
+    stored = RunRequest("run", "", start, machine(), {}, (request,), (), screen=screen("window", "window"))
+    assert read_run_request(run_request_text(stored).encode()).screen == screen("rob-size", "rob size")
 
 
 def _toml(knobs: Mapping[str, str]) -> str:
@@ -166,15 +166,15 @@ def _toml(knobs: Mapping[str, str]) -> str:
 
 @every_knob
 def test_an_old_knob_in_a_suite_works_with_a_note(case: OldKnobs, tmp_path: Path) -> None:
-    def asks(knobs: Mapping[str, str]) -> tuple[Ask, ...]:
+    def requests(knobs: Mapping[str, str]) -> tuple[Request, ...]:
         suite = tmp_path / "suite.toml"
         suite.write_text(f'title = "t"\n[[asks]]\nworkload = "{case.workload}"\ntitle = "a"\nknobs = {_toml(knobs)}\n')
-        return suites.asks(suites.load(str(suite)), machine())
+        return suites.requests(suites.load(str(suite)), machine())
 
     with pytest.warns(RenamedWarning) as notes:
-        old = asks(case.old)
+        old = requests(case.old)
     assert [str(note.message) for note in notes] == [case.note]
-    assert old == asks(case.new)
+    assert old == requests(case.new)
 
 
 @every_knob
@@ -195,7 +195,9 @@ def test_an_old_knob_in_a_study_works_with_a_note(case: OldKnobs, where: str) ->
     assert [str(note.message) for note in notes] == [case.note]
     new = file.parse(text(case.new), "s")
     assert old == new == file.parse(text(case.old), "s", stored=True)
-    assert [ask.key for ask in design(old, machine(), 1).asks] == [ask.key for ask in design(new, machine(), 1).asks]
+    assert [request.key for request in design(old, machine(), 1).requests] == [
+        request.key for request in design(new, machine(), 1).requests
+    ]
 
 
 def test_old_values_along_an_axis_of_a_study_and_in_its_tests_work_with_a_note() -> None:
@@ -244,10 +246,12 @@ def test_an_old_knob_on_the_command_line_works_with_a_note(
         value = next(one.default for one in describe(case.workload).knobs if one.name == knob)
         case = OldKnobs(case.workload, {old_knob: value}, {knob: value})
     with pytest.warns(RenamedWarning) as notes:
-        old = requests.read_knobs(case.workload, [f"{name}={value}" for name, value in case.old.items()])
+        old = command_line.read_knobs(case.workload, [f"{name}={value}" for name, value in case.old.items()])
     assert [str(note.message) for note in notes] == [case.note]
     assert (
-        old == requests.read_knobs(case.workload, [f"{name}={value}" for name, value in case.new.items()]) == case.new
+        old
+        == command_line.read_knobs(case.workload, [f"{name}={value}" for name, value in case.new.items()])
+        == case.new
     )
 
 

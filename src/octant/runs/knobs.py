@@ -5,14 +5,14 @@ import math
 from collections.abc import Iterable, Mapping
 
 from octant import build, units
-from octant.ask import Ask
 from octant.build.describe import Described, DescribedKnob, describe
 from octant.failure import Exit, Refusal, suggestion
+from octant.request import Request
 
 MOST_VALUES = 1000
 """Values of one knob."""
 MOST_CELLS = 10_000
-"""Cells of one ask."""
+"""Cells of one request."""
 LONGEST = 100_000
 """Characters of all values of one knob: a system takes words of 128 KiB."""
 
@@ -40,8 +40,8 @@ def check_knobs(workload: str, knobs: Mapping[str, str], described: Described) -
         raise Refusal(f"cannot measure {', '.join(knobs)} together ({why}); try shorter lists", Exit.WRONG_WORD)
 
 
-def check_asks(asks: Iterable[Ask]) -> None:
-    """Looks at the knobs of asks, so that what no kernel can take is refused before there is a run of it.
+def check_requests(requests: Iterable[Request]) -> None:
+    """Looks at the knobs of requests, so that what no kernel can take is refused before there is a run of it.
 
     A kernel that is not installed is no reason: its launches fail, and the others are measured.
 
@@ -49,31 +49,33 @@ def check_asks(asks: Iterable[Ask]) -> None:
         Refusal: as `check_knobs`; or what only the kernel can judge: groups, pages, memory, and shapes that it does not
             take. A cell that is not supported is none: its launch says so.
     """
-    asks = list(asks)
+    requests = list(requests)
     with contextlib.suppress(Refusal):  # a kernel that cannot be built is none that is installed
-        build.prepare([*{ask.subject.workload: 0 for ask in asks if ask.subject.workload}, "bind", "pages"])
+        build.prepare(
+            [*{request.subject.workload: 0 for request in requests if request.subject.workload}, "bind", "pages"]
+        )
     kernels: dict[str, Described | None] = {}
     seen = set()
-    for ask in asks:
-        name = ask.subject.workload
+    for request in requests:
+        name = request.subject.workload
         if not name:
             continue
         if name not in kernels:
             kernels[name] = _described(name)
         if (described := kernels[name]) is None:
             continue
-        check_knobs(name, ask.knobs, described)
+        check_knobs(name, request.knobs, described)
         open_words = {knob.name for knob in described.knobs if knob.kind == "word" and not knob.choices}
-        judged = {*ask.knobs} if described.raw.get("takes") else {*open_words, "layout"}
-        words = {knob: values for knob, values in ask.knobs.items() if knob in judged}
-        one = (name, ask.shape.ranks, *sorted(words.items()))
+        judged = {*request.knobs} if described.raw.get("takes") else {*open_words, "layout"}
+        words = {knob: values for knob, values in request.knobs.items() if knob in judged}
+        one = (name, request.shape.ranks, *sorted(words.items()))
         if one not in seen:
             seen.add(one)
-            check_shape(name, words, ask.shape.ranks)
+            check_shape(name, words, request.shape.ranks)
 
 
 def check_shape(workload: str, knobs: Mapping[str, str], ranks: int) -> None:
-    """Asks the kernel of one of several asks whether it takes these knobs and ranks.
+    """Asks the kernel of one of several requests whether it takes these knobs and ranks.
 
     Raises:
         Refusal: as `describe`, except where nothing is wrong but no point is supported: the launch records that.

@@ -10,12 +10,12 @@ import random
 import secrets
 from typing import TYPE_CHECKING
 
-from octant.ask import Launch
+from octant.request import Launch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.store.asked import Asked
+    from octant.store.run_request import RunRequest
 
 LAUNCHES = 6  # of a figure in the table
 CURVE_LAUNCHES = 3  # of each point of a curve
@@ -34,14 +34,14 @@ def new_seed() -> int:
 
 
 def due_rounds(repeats: Sequence[int]) -> list[list[int]]:
-    """The round, from 0, in which each launch of each ask is due.
+    """The round, from 0, in which each launch of each request is due.
 
     There are as many rounds as the most launched ask has launches. Those of another are spread evenly: n of them in R
     rounds are at most ⌈R/n⌉ rounds apart, and no farther from either end. Asks with equally many begin in different
     rounds, so that rounds take about equally long.
 
     Args:
-        repeats: launches of each ask.
+        repeats: launches of each request.
     """
     rounds = max(repeats, default=0)
     alike = {number: repeats.count(number) for number in repeats}
@@ -56,14 +56,14 @@ def due_rounds(repeats: Sequence[int]) -> list[list[int]]:
 def drawn_order(repeats: Sequence[int], seed: int) -> tuple[tuple[int, int], ...]:
     """(ask, repeat) of every launch as they start: round by round, in an order that is drawn for two rounds.
 
-    With equally many launches of each ask these are randomised complete blocks (Montgomery, Design and Analysis of
+    With equally many launches of each request these are randomised complete blocks (Montgomery, Design and Analysis of
     Experiments, ch. 4). The second round of two has the order of the first backwards, so that a steady drift cancels
-    in ratios of asks: of four rounds drawn on their own, one in eight runs starts two asks in one order in all of them.
+    in ratios of requests: of four rounds drawn on their own, one in eight runs starts two requests in one order in all of them.
     """
     rounds: list[list[tuple[int, int]]] = [[] for _ in range(max(repeats, default=0))]
-    for ask, due in enumerate(due_rounds(repeats)):
+    for request, due in enumerate(due_rounds(repeats)):
         for repeat, number in enumerate(due):
-            rounds[number].append((ask, repeat))
+            rounds[number].append((request, repeat))
     draw, places = random.Random(seed), list(range(len(repeats)))
     for number, block in enumerate(rounds):
         if number % 2 == 0:
@@ -77,23 +77,23 @@ def seed_within(seed: int, what: str) -> int:
 
     Args:
         seed: of the run.
-        what: "launch 3" for the order of points and the hardware threads of every ask's fourth launch, which are
+        what: "launch 3" for the order of points and the hardware threads of every request's fourth launch, which are
             compared with one another by rounds; "round 3" for the order of that round.
     """
     return int.from_bytes(hashlib.sha256(f"{seed} {what}".encode()).digest()[:4])
 
 
-def rounds_of(run: Asked) -> dict[str, int]:
+def rounds_of(run: RunRequest) -> dict[str, int]:
     """The round of each launch of a run, by the launch's key; empty where its order has no rounds.
 
-    Of a probe, the last ask, whose two launches stand at the ends, they are the first round and the last.
+    Of a probe, the last request, whose two launches stand at the ends, they are the first round and the last.
     """
-    order, asks = run.order, run.asks
-    launches = [Launch(asks[ask], repeat).key for ask, repeat in order]
-    due = due_rounds([ask.repeats for ask in asks])
-    found = [due[ask][repeat] for ask, repeat in order]
-    if found != sorted(found) and order[0] == (len(asks) - 1, 0) and order[-1] == (len(asks) - 1, 1):
-        due = due_rounds([ask.repeats for ask in asks[:-1]])
-        within = [due[ask][repeat] for ask, repeat in order[1:-1]]
+    order, requests = run.order, run.requests
+    launches = [Launch(requests[request], repeat).key for request, repeat in order]
+    due = due_rounds([request.repeats for request in requests])
+    found = [due[request][repeat] for request, repeat in order]
+    if found != sorted(found) and order[0] == (len(requests) - 1, 0) and order[-1] == (len(requests) - 1, 1):
+        due = due_rounds([request.repeats for request in requests[:-1]])
+        within = [due[request][repeat] for request, repeat in order[1:-1]]
         found = [0, *within, max(within, default=0)]
     return dict(zip(launches, found, strict=True)) if found == sorted(found) else {}

@@ -11,15 +11,15 @@ from octant.failure import Exit, Refusal
 from octant.runs.programs import fill
 from octant.runs.programs.allowed import known_command
 from octant.runs.programs.launching import program_name
-from octant.runs.programs.request import other_threads
+from octant.runs.programs.program_request import other_threads
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from octant.ask import Ask
+    from octant.request import Request
 
 
-def named(ask: Ask, states_ranks: bool, allowed: Collection[str]) -> Ask:
+def named(request: Request, states_ranks: bool, allowed: Collection[str]) -> Request:
     """The request with the name of the program behind a launcher, and with the ranks that the launcher starts.
 
     Args:
@@ -30,28 +30,28 @@ def named(ask: Ask, states_ranks: bool, allowed: Collection[str]) -> Ask:
         Refusal: no such launcher or program is on PATH, or its command line cannot be taken apart.
         ValueError: the launcher starts another number of ranks than the file says, or a variable states other threads.
     """
-    if why := other_threads(ask.subject, ask.knobs):
+    if why := other_threads(request.subject, request.knobs):
         raise ValueError(f"{why}; write {{threads}} there, or leave it out")
-    known = fill.known_of(ask, ask.cells()[0])
-    words = fill.filled_words(ask.subject.command, known)
-    variables = {name: fill.filled(value, known) for name, value in ask.subject.environment.items()}
+    known = fill.known_of(request, request.cells()[0])
+    words = fill.filled_words(request.subject.command, known)
+    variables = {name: fill.filled(value, known) for name, value in request.subject.environment.items()}
     found = known_command(words, variables, allowed)
     own = words[found[1].program :] if found else words
     path = variables.get("PATH") or os.environ.get("PATH")
     if "/" not in own[0] and shutil.which(own[0], path=path) is None:
         raise Refusal(f"no program {own[0]} on PATH", Exit.NOT_SUPPORTED)
     ranks = found[1].ranks if found else None
-    if ranks and states_ranks and ranks != ask.shape.ranks:
+    if ranks and states_ranks and ranks != request.shape.ranks:
         raise ValueError(
-            f"its launcher starts {ranks} ranks, and `ranks` comes to {ask.shape.ranks}; write {{ranks}} there"
+            f"its launcher starts {ranks} ranks, and `ranks` comes to {request.shape.ranks}; write {{ranks}} there"
         )
-    shape = replace(ask.shape, ranks=ranks or ask.shape.ranks)
-    written = ask.subject.command[found[1].program if found else 0 :]
+    shape = replace(request.shape, ranks=ranks or request.shape.ranks)
+    written = request.subject.command[found[1].program if found else 0 :]
     name = fill.PLACE.sub(r"\1", program_name(written))  # the same in all combinations: `app` of ./{app}
-    return replace(ask, subject=replace(ask.subject, program=name), shape=shape)
+    return replace(request, subject=replace(request.subject, program=name), shape=shape)
 
 
-def joined(first: Ask, second: Ask) -> Ask:
+def joined(first: Request, second: Request) -> Request:
     """Two requests with the same key as one, which reads the values of both and makes the checks of both."""
     if not first.subject.command or first.subject == second.subject:
         return first

@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octant import launchers
-from octant.ask import cells_of
 from octant.failure import Exit, Refusal
 from octant.launchers import JobSize
+from octant.request import cells_of
+from octant.runs.command_line import check_full_nodes, host_names
 from octant.runs.programs import fill
-from octant.runs.requests import check_full_nodes, host_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.ask import Ask, Subject
     from octant.launchers import LaunchCommand
-    from octant.placement.request import Request
-    from octant.runs.requests import Where
+    from octant.placement.request import PlacementRequest
+    from octant.request import Request, Subject
+    from octant.runs.command_line import Where
 
 MOST_OF_NAME = 80
 """Characters of the name of a program."""
@@ -77,7 +77,7 @@ def recognised(subject: Subject, asked: Mapping[str, str], ranks: int | None) ->
     return Started(name, command, words, frozenset(one.ranks for _, one in found.values()))
 
 
-def launcher_ranks(started: Started, ranks: int | None, where: Where, request: Request | None) -> int:
+def launcher_ranks(started: Started, ranks: int | None, where: Where, request: PlacementRequest | None) -> int:
     """Return how many ranks a command line with a launcher of its own starts, in the first cell.
 
     Raises:
@@ -109,7 +109,7 @@ def check_named_ranks(subject: Subject, started: Started, asked: Mapping[str, st
         raise Refusal(f"cannot fill in {{ranks}} ({why}); write the knob that states it there", Exit.WRONG_WORD)
 
 
-def _check_placement(started: Started, request: Request) -> None:
+def _check_placement(started: Started, request: PlacementRequest) -> None:
     """Refuse a placement of ranks of an unknown number, of another number, or that their launcher binds itself."""
     name, command = started.name, started.command
     if None in started.ranks:
@@ -137,7 +137,7 @@ def _unbinding(started: Started) -> str:
 
 
 def check_start(
-    count: int, where: Where, hosts: Sequence[str], request: Request | None, asked: Mapping[str, str]
+    count: int, where: Where, hosts: Sequence[str], request: PlacementRequest | None, asked: Mapping[str, str]
 ) -> None:
     """Refuse a start of ranks that Octant cannot make.
 
@@ -155,7 +155,7 @@ def check_start(
         check_full_nodes(count, request)
 
 
-def own_ranks(ranks: int | None, where: Where, request: Request | None, asked: Mapping[str, str]) -> int:
+def own_ranks(ranks: int | None, where: Where, request: PlacementRequest | None, asked: Mapping[str, str]) -> int:
     """Return how many ranks of a program Octant starts.
 
     Raises:
@@ -230,19 +230,19 @@ def _script(words: Sequence[str]) -> str:
     return next((word for word in words[1:] if not word.startswith("-")), "")
 
 
-def remarks(ask: Ask) -> tuple[str, ...]:
+def remarks(request: Request) -> tuple[str, ...]:
     """Return what the user has to know about who starts and binds the ranks, before the program starts."""
-    started = recognised(ask.subject, ask.knobs, ask.shape.ranks)
+    started = recognised(request.subject, request.knobs, request.shape.ranks)
     found = []
     if started and started.command.binds:
         option = launchers.unbinding_option(started.launcher, started.name)
         needs = f"; --place needs {option}" if option else ""
         found.append(f"{started.name} binds its ranks itself, {_bound_by(started.command)}{needs}")
-    elif started and started.command.binds is None and ask.shape.place:
+    elif started and started.command.binds is None and request.shape.place:
         option = launchers.unbinding_option(started.launcher, started.name)
         found.append(f"the configuration of {started.name} decides whether it binds ranks too; {option} prevents it")
-    known = {"ranks": str(ask.shape.ranks), **cells_of(ask.knobs)[0]}
-    words = started.program if started else fill.filled_words(ask.subject.command, known)
-    if hidden := hidden_launcher(words, ask.subject.environment.get("PATH")):
+    known = {"ranks": str(request.shape.ranks), **cells_of(request.knobs)[0]}
+    words = started.program if started else fill.filled_words(request.subject.command, known)
+    if hidden := hidden_launcher(words, request.subject.environment.get("PATH")):
         found.append(f"{hidden}: it runs unchanged, and what is recorded is of the whole script, not of each rank")
     return tuple(found)

@@ -14,10 +14,10 @@ from octant.runs.programs.launching import recognised
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from octant.ask import Ask, Subject
+    from octant.request import Request, Subject
 
 
-def check_there(ask: Ask) -> None:
+def check_there(request: Request) -> None:
     """Refuse a program, a command around the launch or an input file that is missing in some cell.
 
     What a command before the launch may make is not missing, nor is a program that another host or the node of a
@@ -26,10 +26,10 @@ def check_there(ask: Ask) -> None:
     Raises:
         Refusal: there is none.
     """
-    subject, seen = ask.subject, set[tuple[str, str | None]]()
-    elsewhere = bool(ask.shape.hosts or recognised(subject, ask.knobs, ask.shape.ranks))
-    for cell in ask.cells():
-        known = fill.known_of(ask, cell)
+    subject, seen = request.subject, set[tuple[str, str | None]]()
+    elsewhere = bool(request.shape.hosts or recognised(subject, request.knobs, request.shape.ranks))
+    for cell in request.cells():
+        known = fill.known_of(request, cell)
         path = subject.environment.get("PATH")
         path = None if path is None else fill.filled(path, known)
         for word in _words(subject, known, elsewhere):
