@@ -168,7 +168,9 @@ def _toml(knobs: Mapping[str, str]) -> str:
 def test_an_old_knob_in_a_suite_works_with_a_note(case: OldKnobs, tmp_path: Path) -> None:
     def requests(knobs: Mapping[str, str]) -> tuple[Request, ...]:
         suite = tmp_path / "suite.toml"
-        suite.write_text(f'title = "t"\n[[asks]]\nworkload = "{case.workload}"\ntitle = "a"\nknobs = {_toml(knobs)}\n')
+        suite.write_text(
+            f'title = "t"\n[[requests]]\nworkload = "{case.workload}"\ntitle = "a"\nknobs = {_toml(knobs)}\n'
+        )
         return suites.requests(suites.load(str(suite)), machine())
 
     with pytest.warns(RenamedWarning) as notes:

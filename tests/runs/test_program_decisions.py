@@ -186,7 +186,7 @@ def _question(check: ProgramCheck) -> dict[str, Any]:
     request = program(check)
     order = tuple((0, repeat) for repeat in range(request.repeats))
     return {
-        "who": "run", "title": "q", "started": "", "machine": machine(), "environment": {}, "asks": (request,),
+        "who": "run", "title": "q", "started": "", "machine": machine(), "environment": {}, "requests": (request,),
         "order": order, "id": "x", "folder": Path(),
     }  # fmt: skip
 

@@ -46,14 +46,8 @@ class _Launch(Struct):
         """What it asks today."""
         name = current_workload(NAMES.get(self.workload, self.workload))
         shape = Shape(self.ranks, self.place, tuple(self.hosts), self.launcher)
-        return Request(
-            Subject(name),
-            current_knobs(name, self.knobs),
-            shape,
-            self.mpi,
-            Presentation(self.title, self.table),
-            repeats,
-        )
+        knobs = current_knobs(name, self.knobs)
+        return Request(Subject(name), knobs, shape, self.mpi, Presentation(self.title, self.table), repeats)
 
 
 class _Study(Struct):

@@ -94,6 +94,9 @@ def load(name: str) -> Suite:
         Refusal: neither, or a file that is too large, no TOML, or has a key missing, unknown or of the wrong kind.
     """
     table = untrusted.parse_toml(_text(name), f"suite {name}")
+    if "asks" in table and "requests" not in table:  # the key of versions up to 0.2
+        table["requests"] = table.pop("asks")
+        renamed.warn(["[[asks]] is now [[requests]]"])
     renamed.warn(_replace_old_names(table))
     try:
         return untrusted.convert(table, Suite)
@@ -105,7 +108,7 @@ def _replace_old_names(table: Mapping[str, Any]) -> list[renamed.Replacement]:
     """Replace old names of workloads, knobs, values and metrics in the table of a suite's file, not yet checked."""
     changes: list[renamed.Replacement] = []
     workload_of: dict[object, str] = {}  # by the title of the request
-    for one in _tables(table.get("asks")):
+    for one in _tables(table.get("requests")):
         changes += renamed.replace_workload(one, workloads.resolve)
         if isinstance(name := one.get("workload"), str):
             changes += renamed.replace_knobs([name], one)

@@ -68,7 +68,7 @@ def couples_of(
         options: of both programs.
 
     Raises:
-        Refusal: as `programs.request.program`, of either side.
+        Refusal: as `programs.program_request.program`, of either side.
     """
     (before, machine), (after, _) = (program(words, knobs, ranks, None, where, options=options) for words in commands)
     swept = [name for name, values in before.knobs.items() if "," in values]
