@@ -108,4 +108,4 @@ def test_fftw_gives_what_ours_gives(run_kernel: KernelRuns) -> None:
 def test_an_unknown_library_is_refused(kernels: str) -> None:
     done = subprocess.run([f"{kernels}/octant-hpcc-fft", "library=other"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "try own, fftw" in done.stderr
+    assert "try octant, fftw" in done.stderr

@@ -68,17 +68,17 @@ def test_what_cores_do_is_within_the_limits(cycles: float, operation: str, form:
 @pytest.mark.parametrize("size", [256, 456, 512])
 def test_the_window_is_where_two_misses_no_longer_overlap(size: int) -> None:
     times = {f"fillers {n}": (160 if n < size else 320) * 48.0 for n in FILLERS}
-    assert values(phases(times))["window"] == pytest.approx(size, rel=0.05)
+    assert values(phases(times))["rob size"] == pytest.approx(size, rel=0.05)
 
 
 def test_misses_that_never_cease_to_overlap_have_no_window() -> None:
-    assert "window" not in values(phases({f"fillers {n}": 48 * (160 + n / 20) for n in FILLERS}))
+    assert "rob size" not in values(phases({f"fillers {n}": 48 * (160 + n / 20) for n in FILLERS}))
 
 
 def test_misses_are_the_time_of_one_over_that_of_one_among_many() -> None:
     """Twelve at once: up to twelve chains cost what one costs, and more wait for each other."""
     found = values(phases({f"chains {k}": 100 * 128 * max(1, k / 12) for k in (1, 2, 4, 8, 12, 16, 32)}))
-    assert found["misses"] == pytest.approx(12, rel=0.01)
+    assert found["mlp"] == pytest.approx(12, rel=0.01)
 
 
 def test_a_wrong_guess_costs_twice_the_difference() -> None:
