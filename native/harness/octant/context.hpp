@@ -1,12 +1,13 @@
-// What a kernel may ask of the harness.
+// Services of the harness for kernels.
 #pragma once
 
-#include "octant/beside.hpp"
 #include "octant/info.hpp"
 #include "octant/kept_files.hpp"
 #include "octant/memory.hpp"
 #include "octant/mpi.hpp"
 #include "octant/phases.hpp"
+#include "octant/progress.hpp"
+#include "octant/scratch.hpp"
 
 #include <cstdint>
 #include <functional>

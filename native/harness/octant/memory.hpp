@@ -39,7 +39,7 @@ enum class Layout { given, fitting, random };
 // "auto", "given" or "random". Throws Refusal: random, but not base pages.
 [[nodiscard]] Layout layout_of(std::string const& word, PagePolicy const& pages);
 
-struct PagesGiven {  // read back from the kernel, for one buffer
+struct PageResidency {  // read back from the kernel, for one buffer
     std::int64_t bytes = 0;
     std::int64_t resident_bytes = 0;
     std::int64_t huge_bytes = 0;                // in pages larger than the base page
@@ -48,7 +48,8 @@ struct PagesGiven {  // read back from the kernel, for one buffer
 };
 
 // `transparent_page_bytes`: huge are those of at least so many bytes, which the system shows only to root.
-[[nodiscard]] PagesGiven pages_given(std::span<std::byte const> memory, std::int64_t transparent_page_bytes = 0);
+[[nodiscard]] PageResidency read_page_residency(std::span<std::byte const> memory,
+                                                std::int64_t transparent_page_bytes = 0);
 
 class Mapping {  // owns an anonymous mapping; not touched here: the thread that uses a page touches it first
   public:

@@ -34,9 +34,9 @@ class Comm {  // owns an MPI_Comm unless it is a predefined one
     [[nodiscard]] Comm split(int number, int place) const;
 
     void barrier() const;
-    // Until rank 0, or all ranks, come here too. Who waits for long sleeps in between, unless it `polls`.
-    void wait_for_first(bool polls = false) const;
-    void meet(bool polls = false) const;
+    // Waits for rank 0, or for all ranks; sleeps between tests unless it `polls`.
+    void wait_for_root(bool polls = false) const;
+    void sleeping_barrier(bool polls = false) const;
     void dissemination_barrier() const;  // log2(size) rounds of MPI_Sendrecv: small exit skew under every library
     [[nodiscard]] double max(double value) const;
     [[nodiscard]] std::int64_t max(std::int64_t value) const;
@@ -46,12 +46,12 @@ class Comm {  // owns an MPI_Comm unless it is a predefined one
     // To rank 0: every rank's items, in rank order; empty elsewhere.
     [[nodiscard]] std::vector<std::vector<std::int64_t>> gather(std::vector<std::int64_t> const& items) const;
     [[nodiscard]] std::vector<std::string> gather(std::string const& text) const;
-    [[nodiscard]] std::string gather_joined(std::string const& text) const;  // one behind the other
-    // To rank 0, element by element: the largest value and the `label` of the rank that had it; the largest value, or
-    // the sum, alone; in place, so that other ranks' items are of no use afterwards. All ranks pass the same length.
+    [[nodiscard]] std::string gather_joined(std::string const& text) const;  // concatenated in rank order
+    // Reductions to rank 0, element by element: the largest value and the `label` of its rank; the largest value; the
+    // sum. The last two are in place; items of other ranks are undefined afterwards. All ranks pass the same length.
     [[nodiscard]] std::vector<std::pair<double, int>> slowest(std::span<double const> values, int label) const;
-    void largest_to_first(std::span<std::int64_t> values) const;
-    void sum_to_first(std::span<std::int64_t> values) const;
+    void reduce_max_to_root(std::span<std::int64_t> values) const;
+    void reduce_sum_to_root(std::span<std::int64_t> values) const;
 
   private:
     MPI_Comm handle_;

@@ -24,8 +24,8 @@ struct NoiseReport {
 [[nodiscard]] std::int64_t involuntary_switches() noexcept;
 
 [[nodiscard]] std::map<std::string, double> difference(NoiseTotals const& from, NoiseTotals const& to);
-// Watches for `seconds`: foreign load, stalls, steal, and the frequency of this core.
-[[nodiscard]] std::map<std::string, double> idle_look(double seconds);
+// Returns other load, stalls, steal time and the frequency of this core, sampled while this thread sleeps `seconds`.
+[[nodiscard]] std::map<std::string, double> sample_idle_noise(double seconds);
 
 // CPUs that the calling thread may use, and the one it is on.
 [[nodiscard]] std::vector<int> allowed_cpus();

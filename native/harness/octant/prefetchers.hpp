@@ -87,7 +87,7 @@ class PrefetcherSwitch {
 };
 
 // How many times as long a read of ascending lines takes without prefetchers; `set` switches them.
-[[nodiscard]] double slower_without(std::function<void(bool on)> const& set);
+[[nodiscard]] double slowdown_without_prefetch(std::function<void(bool on)> const& set);
 // Throws Refusal: by less than a third, so that they are not switched at all.
 void expect_effect(double slower);
 

@@ -25,7 +25,7 @@ struct Outcome {  // what a point gave on this rank
     Measurement measured;
     std::vector<Counts> work = {};  // by role; empty for roles that this rank does not have
     Results checks = {}, results = {};
-    std::vector<PagesGiven> pages = {};  // this rank's watched buffers
+    std::vector<PageResidency> pages = {};  // this rank's watched buffers
     std::map<std::string, double> spent_s = {};
 };
 

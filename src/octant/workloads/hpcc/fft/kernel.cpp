@@ -37,7 +37,7 @@ Part part_of(octant::Knobs const& knobs, int threads) {
     if (word == "transform") return Part::transform;
     bool const own = knobs.word("library") == "octant";
     if (word != "plan" && !own)
-        throw Refusal("cannot time part=" + word + " of a library; try library=octant", octant::Exit::not_supported);
+        throw Refusal("cannot time part=" + word + " of a library; use library=octant", octant::Exit::not_supported);
     if (word == "plan" && !own && threads > 1)  // the planner keeps what it learns in one place for all threads
         throw Refusal("cannot plan with threads=" + std::to_string(threads) +
                           " (FFTW plans in one thread at a time); try --ranks " + std::to_string(threads),
@@ -58,26 +58,46 @@ class Fft {
   public:
     static octant::KernelInfo info() {
         using octant::KnobKind;
-        return {
-            .knobs =
-                {
-                    {"n", KnobKind::integer, "4194304", "numbers; 2^a 3^b 5^c", {}, 2, std::int64_t{1} << 36},
-                    {"library", KnobKind::word, "octant", "octant, fftw, pyfftw, mkl, armpl, nvpl, or the path of an FFTW 3"},
-                    {"effort", KnobKind::word, "measure", "how FFTW plans", {"estimate", "measure", "patient"}},
-                    {"part",
-                     KnobKind::word,
-                     "transform",
-                     "what is timed; columns: pass one, also without twiddles",
-                     {"transform", "plan", "columns", "plain-columns"}},
-                    {"width", KnobKind::word, "auto", "vector bits; auto: the widest", {"auto", "128", "256", "512"}},
-                    {"stores", KnobKind::word, "auto", "of the passes", {"auto", "plain", "streaming"}},
-                },
-            .takes = [](int, int threads, octant::Knobs const& knobs) {
-                return octant::refusal_of([&] {
-                    static_cast<void>(length_of(knobs));
-                    static_cast<void>(part_of(knobs, threads));
-                });
-            }};
+        return {.knobs =
+                    {
+                        {"n",
+                         KnobKind::integer,
+                         "4194304",
+                         "length of the transform; 2^a 3^b 5^c",
+                         {},
+                         2,
+                         std::int64_t{1} << 36},
+                        {"library", KnobKind::word, "octant",
+                         "octant (built-in), fftw, pyfftw, mkl, armpl, nvpl, or the path of a library with the FFTW 3 "
+                         "interface"},
+                        {"effort",
+                         KnobKind::word,
+                         "measure",
+                         "planning effort of FFTW",
+                         {"estimate", "measure", "patient"}},
+                        {"part",
+                         KnobKind::word,
+                         "transform",
+                         "what is timed: the transform, planning, or pass one (columns; plain-columns: without twiddle "
+                         "factors)",
+                         {"transform", "plan", "columns", "plain-columns"}},
+                        {"width",
+                         KnobKind::word,
+                         "auto",
+                         "vector width in bits; auto: the widest",
+                         {"auto", "128", "256", "512"}},
+                        {"stores",
+                         KnobKind::word,
+                         "auto",
+                         "store instructions of the passes",
+                         {"auto", "plain", "streaming"}},
+                    },
+                .takes = [](int, int threads, octant::Knobs const& knobs) {
+                    return octant::refusal_of([&] {
+                        static_cast<void>(length_of(knobs));
+                        static_cast<void>(part_of(knobs, threads));
+                    });
+                }};
     }
 
     explicit Fft(Context& context)

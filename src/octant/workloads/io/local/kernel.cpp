@@ -102,7 +102,7 @@ class OtherWork {
 
     static std::optional<octant::Refusal> takes(int ranks, int, octant::Knobs const& knobs) {
         if (knobs.word("overlap") != "messages" || ranks % 2 == 0) return {};
-        return octant::Refusal("cannot exchange messages (a rank is left over); try --ranks 2, or overlap=computing",
+        return octant::Refusal("cannot exchange messages (odd number of ranks); try --ranks 2, or overlap=computing",
                                octant::Exit::not_supported);
     }
     // As long for each block as `block_s`. Collective.
@@ -150,7 +150,8 @@ class Overlapped {
         found.takes = OtherWork::takes;
         return found;
     }
-    explicit Overlapped(octant::Context& context) : context_(context), blocks_(context, writes, true), other_(context) {}
+    explicit Overlapped(octant::Context& context)
+        : context_(context), blocks_(context, writes, true), other_(context) {}
 
     void set_up() {
         blocks_.set_up();
@@ -196,7 +197,7 @@ class Overlapped {
                 run_sequential();
             first = false;
         });
-        checks.push_back({"messages that differ from what was sent", other_.wrong(), "1", 0});
+        checks.push_back({"messages that differ from the sent data", other_.wrong(), "1", 0});
         return checks;
     }
     void corrupt(std::size_t fault) { blocks_.corrupt(fault); }

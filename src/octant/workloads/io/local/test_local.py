@@ -134,7 +134,7 @@ def test_ranks_that_exchange_messages_meanwhile_are_right(run_kernel: KernelRuns
     words = ("pattern=overlapped-write,overlapped-read", "overlap=messages", f"mode={mode}", *SHORT)
     done = run_kernel("io/local", *words, ranks=2)
     assert done.code == 0, done.stderr
-    assert [found.checks[-1].name for found in done.points] == ["messages that differ from what was sent"] * 2
+    assert [found.checks[-1].name for found in done.points] == ["messages that differ from the sent data"] * 2
 
 
 @pytest.mark.parametrize(("fault", "finds"), [(0, "bytes"), (1, "size"), (2, "syncs")])
@@ -209,7 +209,7 @@ def test_threads_that_the_system_does_not_start_are_refused_and_the_sweep_goes_o
     done = run_kernel("io/local", "engine=threads,calls", "depth=16", *SHORT, environment=environment)
     assert done.code == Exit.NOT_SUPPORTED, done.stderr
     assert [failure.exit for failure in done.failures] == [Exit.NOT_SUPPORTED]
-    assert "cannot start a thread (Resource temporarily unavailable); try a smaller depth" in done.failures[0].reason
+    assert "cannot start a thread (Resource temporarily unavailable); try a smaller depth=" in done.failures[0].reason
     assert [point.notes["engine"] for point in done.points] == ["calls"]
 
 
@@ -226,7 +226,7 @@ def test_a_figure_says_where_it_comes_from_and_which_mode_means_nothing(run_kern
         direct, kept = found.knobs["mode"] == "direct", found.knobs["cache"] == "warm"
         if found.knobs["folder"] != "scratch":
             assert noted.startswith("tmpfs lies in memory")
-            assert noted.endswith("mode=direct is taken and means nothing") == direct
+            assert noted.endswith("mode=direct has no effect") == direct
             assert found.notes["mount"].startswith("tmpfs of ")
         elif found.notes["file_system"] in ("ext4", "xfs"):
             share = value(found, "in the page cache")
@@ -241,9 +241,9 @@ def test_what_cannot_be_is_refused_with_what_was_looked_for(run_kernel: KernelRu
     done = run_kernel("io/local", f"folder=/nowhere/at/all,{absent}", "bytes=1000")
     assert done.code == 3
     assert "(/nowhere/at/all is no folder); try an absolute path" in done.failures[0].reason
-    assert f"cannot write files on {absent} (no folder there in which you may; mounted are " in done.failures[1].reason
+    assert f"cannot write files on {absent} (no writable folder on it; mounted file systems: " in done.failures[1].reason
     done = run_kernel("io/local", "mode=mmap", "engine=threads", "bytes=100000")
-    assert "(mode=mmap has no transfers); try engine=calls" in done.failures[2].reason
+    assert "(mode=mmap makes no transfers); try engine=calls" in done.failures[2].reason
 
 
 def test_direct_transfers_are_whole_sectors_and_memory_takes_any_block(run_kernel: KernelRuns, tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_direct_transfers_are_whole_sectors_and_memory_takes_any_block(run_kerne
     words = ("pattern=write,staged-write", "mode=direct", "block=5000", "flush_block=8192,5000")
     done = run_kernel("io/local", *words, "bytes=20000", *SHORT[3:])
     tried = [failure.reason.partition("(")[2] for failure in done.failures]
-    refused = "they are no multiple of 4096); try "
+    refused = "the size is not a multiple of 4096); try "
     assert sorted(tried) == [f"{refused}block=1MiB", f"{refused}block=1MiB", f"{refused}flush_block=1MiB"]
     assert [(found.knobs["pattern"], found.knobs["flush_block"]) for found in done.points] == [("staged-write", "8192")]
 

@@ -154,7 +154,7 @@ class OpenClose {
         if (spoilt_) byte ^= 1U;
         octant::Mismatch wrong;
         wrong.compare({&byte, 1}, rank, next, 1);
-        return {{"bytes that differ from what was written", wrong.count(), "1", 0, wrong.where()}};
+        return {{"bytes that differ from the written data", wrong.count(), "1", 0, wrong.where()}};
     }
     void corrupt(std::size_t) { spoilt_ = true; }
 

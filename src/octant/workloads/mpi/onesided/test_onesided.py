@@ -88,8 +88,8 @@ def test_two_that_find_the_same_value_are_seen_although_the_sum_is_right(run_ker
     ("words", "reason"),
     [
         ("pattern=put-local completion=lock", "MPI_Win_flush_local); try completion=flush"),
-        ("pattern=put barrier=inside", "there is one origin); try barrier=outside"),
-        ("pattern=all-put-all barrier=inside completion=fence", "ends together in any case); try barrier=outside"),
+        ("pattern=put barrier=inside", "the pattern has one origin); try barrier=outside"),
+        ("pattern=all-put-all barrier=inside completion=fence", "always ends with a synchronisation); try barrier=outside"),
         ("pattern=fetch-and-op bytes=16", "one value of type int64); try bytes=8"),
         ("pattern=accumulate bytes=12", "have 8 bytes); try bytes=a multiple of 8"),
         ("pattern=compare-and-swap type=float bytes=4", "whole numbers alone); try type=int64"),

@@ -97,7 +97,7 @@ class Flush {
           dirty_(context.knobs.word("state") == "dirty"),
           lines_(context.buffer<Flushed>(static_cast<std::size_t>(context.knobs.integer("bytes")) / sizeof(Flushed))) {
         if (!has(instruction_))
-            throw octant::Refusal("cannot flush lines by " + context.knobs.word("instruction") +
+            throw octant::Refusal("cannot flush lines with " + context.knobs.word("instruction") +
                                       " (this processor has no such instruction); try another instruction",
                                   octant::Exit::not_supported);
         link(lines_.data(), lines_.size());
@@ -124,7 +124,7 @@ class Flush {
     octant::Results verify() {
         double wrong = static_cast<double>(wrong_);
         for (std::size_t i = 0; i < lines_.size(); ++i) wrong += lines_[i].value == turn_ + i ? 0 : 1;
-        return {{"lines that are not as they were written", wrong, "1", 0}};
+        return {{"lines with wrong contents", wrong, "1", 0}};
     }
     void corrupt(std::size_t) { lines_[lines_.size() / 2].value ^= 1; }
 

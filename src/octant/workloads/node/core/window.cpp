@@ -97,9 +97,8 @@ void put_function(Text& text, int count, bool additions) {
 }
 #else
 void put_function(Text&, int, bool) {
-    throw Refusal(
-        "cannot measure pattern=rob-size (the instructions of this processor are not known); try pattern=mlp",
-        octant::Exit::not_supported);
+    throw Refusal("cannot measure pattern=rob-size (not implemented for this instruction set); try pattern=mlp",
+                  octant::Exit::not_supported);
 }
 #endif
 
@@ -127,8 +126,8 @@ class Executable {
 
   private:
     [[noreturn]] static void refuse(char const* what) {
-        throw Refusal(std::string("cannot ") + what + " instructions that are made here (" + std::strerror(errno) +
-                          ": this system may forbid it); try pattern=mlp, which needs none",
+        throw Refusal(std::string("cannot ") + what + " generated code (" + std::strerror(errno) +
+                          ": the system may forbid it); try pattern=mlp",
                       octant::Exit::not_supported);
     }
     std::size_t size_;

@@ -18,12 +18,12 @@ constexpr std::int64_t page = 4096;
 std::vector<octant::Knob> knobs() {
     using octant::KnobKind;
     constexpr std::int64_t most = std::int64_t{1} << 40;
-    return {{"bytes", KnobKind::bytes, "96MiB", "memory of each rank", {}, std::int64_t{1} << 20, most},
-            {"block", KnobKind::bytes, "1000", "of one malloc", {}, 16, std::int64_t{1} << 16},
+    return {{"bytes", KnobKind::bytes, "96MiB", "memory per rank", {}, std::int64_t{1} << 20, most},
+            {"block", KnobKind::bytes, "1000", "size of one allocation", {}, 16, std::int64_t{1} << 16},
             {"thp",
              KnobKind::word,
              "none",
-             "of pattern=segments: huge pages requested by madvise before the first touch, by collapse after it, or not",
+             "pattern=segments: request for huge pages: none, madvise before the first touch, or collapse after it",
              {"none", "madvise", "collapse"}}};
 }
 
@@ -94,8 +94,8 @@ class Release {
         wrong += region_.wrong(4);
         region_.end();
         double const slack = static_cast<double>(bytes_) / 16 + 0x1p20;  // what the process itself takes meanwhile
-        return {{"words that are not as they were written", static_cast<double>(wrong), "1", 0},
-                {"difference of what the kernel counts and its page table has", off, "B", slack}};
+        return {{"words with wrong contents", static_cast<double>(wrong), "1", 0},
+                {"difference between resident memory and page table", off, "B", slack}};
     }
     void corrupt(std::size_t fault) { fault_ = static_cast<int>(fault); }
 
@@ -137,7 +137,7 @@ class OnLargePages {
                 write();
             },
             [&](Segment const& segment) {
-                octant::PagesGiven const given = octant::pages_given(segment.bytes);
+                octant::PageResidency const given = octant::read_page_residency(segment.bytes);
                 context_.record(number++, share_of(given));
                 if (!segment.refused.empty()) refused_[segment.name] = segment.refused;
             });
@@ -156,13 +156,13 @@ class OnLargePages {
         double beyond = 0;
         std::int64_t const wrong = go([](std::function<void()> const& write) { write(); },
                                       [&](Segment const& segment) {
-                                          octant::PagesGiven given = octant::pages_given(segment.bytes);
+                                          octant::PageResidency given = octant::read_page_residency(segment.bytes);
                                           if (fault_ == 0 && segment.name == "heap") segment.bytes[0] ^= std::byte{1};
                                           if (fault_ == 1) given.huge_bytes = given.resident_bytes + page;
                                           beyond += share_of(given) > 1 ? 1 : 0;
                                       });
-        return {{"pages that are not as they were written", static_cast<double>(wrong + wrong_), "1", 0},
-                {"segments with more on large pages than there is", beyond, "1", 0}};
+        return {{"pages with wrong contents", static_cast<double>(wrong + wrong_), "1", 0},
+                {"segments with more huge pages than memory", beyond, "1", 0}};
     }
     void corrupt(std::size_t fault) { fault_ = static_cast<int>(fault); }
 
@@ -171,7 +171,7 @@ class OnLargePages {
                     std::function<void(Segment const&)> const& look) {
         return go_through(request_, bytes_, touched, look);
     }
-    static double share_of(octant::PagesGiven const& given) {
+    static double share_of(octant::PageResidency const& given) {
         return static_cast<double>(given.huge_bytes) /
                static_cast<double>(std::max<std::int64_t>(given.resident_bytes, 1));
     }
