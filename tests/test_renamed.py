@@ -63,7 +63,8 @@ every_workload = pytest.mark.parametrize(
 
 def test_there_are_old_names_of_every_kind_of_use() -> None:
     assert {case.note for case in KNOBS} >= {
-        "pattern=window is now pattern=rob-size", "beside=1 is now overlap=1", "pattern=write-beside is now pattern=overlapped-write",
+        "pattern=window is now pattern=rob-size", "beside=1 is now overlap=1",
+        "pattern=write-beside is now pattern=overlapped-write",
     }  # fmt: skip
     assert renamed.spellings()["2m"] == "2MiB"
 
@@ -107,9 +108,7 @@ def test_an_old_knob_of_a_point_and_of_a_failure_is_read_as_the_current_one(case
 
 
 @every_workload
-def test_old_series_results_counts_and_roles_of_a_point_are_read_as_the_current_ones(
-    name: str, names: OldNames
-) -> None:
+def test_old_series_results_counts_and_roles_of_a_point_are_read_as_current_ones(name: str, names: OldNames) -> None:
     def of(kind: int) -> Point:
         phases, readings, results, counts, roles = (
             [pair[kind] for pair in table.items()]

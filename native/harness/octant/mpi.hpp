@@ -1,4 +1,4 @@
-// MPI with owners: a Session on main's stack, communicators freed by their destructors, error codes as exceptions.
+// RAII wrappers of MPI: session, communicators, error codes as exceptions.
 #pragma once
 
 #include <mpi.h>
@@ -30,7 +30,7 @@ class Comm {  // owns an MPI_Comm unless it is a predefined one
     [[nodiscard]] int rank() const noexcept { return rank_; }
     [[nodiscard]] int size() const noexcept { return size_; }
     [[nodiscard]] Comm node() const;  // the ranks that share memory with this one
-    // The ranks that pass the same number here, in the order of `place`.
+    // Ranks with the same number, in the order of `place`.
     [[nodiscard]] Comm split(int number, int place) const;
 
     void barrier() const;
@@ -61,7 +61,7 @@ class Comm {  // owns an MPI_Comm unless it is a predefined one
 
 class Session {  // MPI_Init_thread … MPI_Finalize
   public:
-    // `thread_multiple`: threads call MPI at the same time; throws Refusal where the library does not allow it.
+    // `thread_multiple`: threads call MPI concurrently; throws Refusal if the library does not support it.
     Session(int* argc, char*** argv, bool thread_multiple = false);
     Session(Session const&) = delete;
     Session& operator=(Session const&) = delete;
@@ -69,7 +69,7 @@ class Session {  // MPI_Init_thread … MPI_Finalize
     [[nodiscard]] Comm const& world() const noexcept { return world_; }
     [[nodiscard]] double init_s() const noexcept { return init_s_; }  // that MPI_Init_thread took on this rank
     [[nodiscard]] static std::string library();
-    // What the program measured before anything else communicated (`Program::after_init`), for its kernels.
+    // Values that the program measured before any other communication (`Program::after_init`).
     void keep(std::vector<double> measured) { measured_ = std::move(measured); }
     [[nodiscard]] std::span<double const> measured() const noexcept { return measured_; }
 

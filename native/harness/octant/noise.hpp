@@ -1,4 +1,4 @@
-// What the operating system and other people's processes took from us, read from the kernel's own totals.
+// Activity of the operating system and other processes, from totals of the kernel.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace octant {
 
-// Monotonic totals at one moment; absent sources are left out. Keys end in their unit.
+// Monotonic totals at one moment; unavailable sources are omitted. Keys end in their unit.
 struct NoiseTotals {
     std::map<std::string, double> values;
     [[nodiscard]] static NoiseTotals read();
 };
 
 struct NoiseReport {
-    std::map<std::string, double> before;  // an idle look of a few ms before the first sample
+    std::map<std::string, double> before;  // sampled for a few ms before the first sample
     std::map<std::string, double> during;  // differences over the measurement
     std::map<std::string, double> after;
 };

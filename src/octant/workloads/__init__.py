@@ -1,4 +1,4 @@
-"""One folder a workload, in that of its family; the folder is the registration, `family/name` the identity."""
+"""Workloads: one folder per workload in the folder of its family; its identity is `family/name`."""
 
 import dataclasses
 import functools
@@ -13,7 +13,7 @@ from octant.registry import Broken, Entries, UndeclaredError
 from octant.workload import Workload
 
 FIRST_FAMILY = "node"
-"""Of several workloads of one name, that of this family needs no family before it."""
+"""Family whose workloads have precedence if a short name exists in several families."""
 NOT_INSTALLED = "this installation has no workload {}"
 
 
@@ -23,7 +23,7 @@ class BrokenWorkloadError(LookupError):
 
 @functools.cache
 def entries() -> Entries[Workload]:
-    """Every workload by `family/name`, and the folders that cannot be used."""
+    """Return every workload by `family/name`, and the folders that cannot be used."""
     made: list[tuple[str, Workload | Broken]] = []
     for family in families():
         package = f"{__name__}.{family}"
@@ -48,12 +48,12 @@ def _declared(module: ModuleType) -> Workload:
 
 
 def workloads() -> Mapping[str, Workload]:
-    """Every workload that can be used, by `family/name`."""
+    """Return every workload that can be used, by `family/name`."""
     return entries().working
 
 
 def broken() -> dict[str, Broken]:
-    """The families and workloads that cannot be used, by name."""
+    """Return the families and workloads that cannot be used, by name."""
     return {**_families().broken, **entries().broken}
 
 
@@ -66,7 +66,7 @@ def why_absent(name: str) -> str:
 
 
 def families() -> dict[str, str]:
-    """The title of every family, by its name."""
+    """Return the title of every family by its name."""
     return dict(_families().working)
 
 
@@ -75,7 +75,7 @@ def _families() -> Entries[str]:
 
 
 def workload(name: str) -> Workload:
-    """One workload, by `family/name` or by a bare name (see `full_name`).
+    """Return a workload by its full, short or former name (see `full_name`).
 
     Raises:
         LookupError: no such folder, or several; the message lists what there is.
@@ -103,39 +103,39 @@ def resolve(name: str) -> str:
 
 
 def alone_knobs(name: str) -> tuple[str, ...]:
-    """The knobs of a workload whose values are started one by one; none where this installation does not have it."""
+    """Return the knobs whose values are started separately with a tight time limit; none for an unknown workload."""
     known = workloads().get(name)
     return known.alone if known else ()
 
 
 def apart_knobs(name: str) -> tuple[str, ...]:
-    """The knobs of a workload whose values are started one by one without a limit of their own."""
+    """Return the knobs whose values are started separately without a special time limit."""
     known = workloads().get(name)
     return known.apart if known else ()
 
 
 def sizes(name: str) -> Mapping[str, Callable[[Machine, str], str]]:
-    """What of a workload's sizes matters to a comparison with other tools, by knob (`Workload.sizes`)."""
+    """Return how sizes of a workload are compared with other tools, by knob (`Workload.sizes`)."""
     known = workloads().get(name)
     return known.sizes if known else {}
 
 
 def is_ours(name: str, values: Iterable[str]) -> bool:
-    """Whether one of the values of such knobs is code of this project and no library's."""
+    """Return whether one of the values of such knobs is built-in code rather than a library."""
     known = workloads().get(name)
     return known is not None and not set(values).isdisjoint(known.ours)
 
 
 def called(name: str, known: Iterable[str]) -> list[str]:
-    """Those among the `known` workloads that `family/name` or a bare name may mean."""
+    """Return the `known` workloads with this full or short name."""
     return [one for one in known if name in (one, one.rpartition("/")[2])]
 
 
 def full_name(name: str, known: Iterable[str]) -> str:
-    """The one among the `known` workloads that `family/name` or a bare name means, or an old name of either kind.
+    """Return which of the `known` workloads a full, short or former name refers to.
 
-    A bare name that several families have means the workload of the family `node`: the others are variants of it, as
-    HPC Challenge defines them.
+    A short name that exists in several families refers to the workload of the family `node`; the others are variants of
+    it, as HPC Challenge defines them.
 
     Raises:
         LookupError: none, or several of other families; the message lists what there is.

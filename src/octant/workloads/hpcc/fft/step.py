@@ -11,7 +11,7 @@ _NUMBER_BYTES = 16
 
 
 def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
-    """One transform, or pass, of each thread, or one plan.
+    """Return one transform, or pass, of each thread, or one plan.
 
     The operations of its own passes depend on the vectors of the processor: not declared. Memory is that of the
     vectors, without the work space of a library or of single lines.

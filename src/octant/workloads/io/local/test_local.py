@@ -74,7 +74,7 @@ def phase(name: str, ns: int) -> Series:
 
 
 def takes_direct(folder: Path) -> bool:
-    """Whether a file there may go past the page cache: in tmpfs since Linux 6.6."""
+    """Return whether a file can be opened with O_DIRECT (tmpfs: since Linux 6.6)."""
     with tempfile.NamedTemporaryFile(dir=folder) as file:
         try:
             os.close(os.open(file.name, os.O_RDWR | os.O_DIRECT))
@@ -151,7 +151,7 @@ def test_each_fault_is_found(run_kernel: KernelRuns, fault: int, finds: str) -> 
 
 @pytest.fixture
 def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, str]]:
-    """Calls of the system that move half of what they are given, a full disk, a count of syncs, and no io_uring."""
+    """Build a library with short transfers, a full disk, a count of syncs, and no io_uring."""
     folder = tmp_path_factory.mktemp("stand-in")
     source, library = folder / "calls.c", folder / "calls.so"
     source.write_text(STAND_IN)
@@ -241,7 +241,9 @@ def test_what_cannot_be_is_refused_with_what_was_looked_for(run_kernel: KernelRu
     done = run_kernel("io/local", f"folder=/nowhere/at/all,{absent}", "bytes=1000")
     assert done.code == 3
     assert "(/nowhere/at/all is no folder); try an absolute path" in done.failures[0].reason
-    assert f"cannot write files on {absent} (no writable folder on it; mounted file systems: " in done.failures[1].reason
+    assert (
+        f"cannot write files on {absent} (no writable folder on it; mounted file systems: " in done.failures[1].reason
+    )
     done = run_kernel("io/local", "mode=mmap", "engine=threads", "bytes=100000")
     assert "(mode=mmap makes no transfers); try engine=calls" in done.failures[2].reason
 

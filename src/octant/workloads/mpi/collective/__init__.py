@@ -107,7 +107,7 @@ _ONLY_OURS = ("tree", "prime-stride-from-zero")
 
 
 def _traffic(_machine: Machine, point: Point) -> CollectiveTraffic | NoTraffic:
-    """What is called; of a library's own algorithm nothing is known, so the model takes its fastest."""
+    """Return the operation for the network model, which assumes its fastest algorithm for those of the library."""
     pattern, algorithm = point.knobs.get("pattern", ""), point.knobs.get("algorithm", "library")
     operation = _MODELLED.get(pattern)
     if operation is None:

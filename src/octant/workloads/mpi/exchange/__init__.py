@@ -12,7 +12,7 @@ __all__ = ["SCENARIOS", "WORKLOAD", "groups_of"]
 
 
 def _traffic(_machine: Machine, point: Point) -> Traffic:
-    """What each side sends crosses the same links in opposite directions; of one pair that is what the links carry."""
+    """Return the traffic of both sides, which cross the same links in opposite directions."""
     length = point.count("bytes_sent") / max(1, point.count("messages"))
     cold = point.knobs.get("mode") == "cold"
     text = f"messages of {units.bytes_text(length)} both ways at once, {point.knobs.get('mode', '')}"

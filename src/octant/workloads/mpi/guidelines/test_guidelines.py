@@ -12,7 +12,7 @@ from octant.workloads.mpi.guidelines import WAYS, WORKLOAD
 
 
 def compared(guideline: str = "bcast-tree") -> Point:
-    """The call takes 10 us on rank 0 and 30 us on rank 1, the other way 20 us on both."""
+    """Return a point with a call of 10 us on rank 0 and 30 us on rank 1; the alternative takes 20 us on both."""
     series: list[Series] = []
     for rank, call_ns in enumerate((10_000, 30_000)):
         ns = {"call": call_ns, "alternative": 20_000}

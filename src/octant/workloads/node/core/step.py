@@ -20,7 +20,7 @@ _BRANCHES, _DIRECTIONS = 16_384, 1 << 20
 
 
 def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
-    """One step of each rank, or of pattern=operations one chunk of each thread.
+    """Return one step of each rank, or of pattern=operations one chunk of each thread.
 
     The processor decides how many chains `scalar` and `128` have side by side, and which width `auto` is: of these no
     operations are declared. The instructions that pattern=rob-size makes are not counted as memory.

@@ -35,7 +35,7 @@ def phases(times: Mapping[str, float], **counts: int) -> Point:
 
 
 def values(found: Point) -> dict[str, float]:
-    """The metrics that the point has."""
+    """Return the metrics of the point."""
     every = figures_of(MeasuredCell(WORKLOAD, [found], WORKLOAD.metrics))
     return {name: one.value.middle for name, one in every.items() if one.value is not None}
 

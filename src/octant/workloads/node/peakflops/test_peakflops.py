@@ -34,7 +34,7 @@ def busy(gflops: float = 100.0, clock_hz: tuple[int, ...] = (3_400_000_000,) * 2
 
 
 def limit_of(fake: Machine, found: Point) -> tuple[Limit | None, float]:
-    """The limit, and the rate at it, flop/s."""
+    """Return the limit, and the rate at the limit, flop/s."""
     limit = with_limit(figure(WORKLOAD, [found]), NOTHING, fake).limit
     return limit, found.count("flops") / limit.seconds if limit else 0.0
 

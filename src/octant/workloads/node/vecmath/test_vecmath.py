@@ -151,7 +151,7 @@ def test_relaxed_loops_call_vector_functions(kernels: Path) -> None:
 
 @pytest.fixture(scope="module")
 def fakes(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    """A library with functions of SLEEF and VML of our own making; and one that makes small numbers zero on loading."""
+    """Build libraries: fake functions of SLEEF and VML, and one that flushes denormals to zero when loaded."""
     if platform.machine() != "x86_64":
         pytest.skip("written for x86")
     folder = tmp_path_factory.mktemp("fakes")
