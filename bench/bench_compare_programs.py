@@ -21,7 +21,7 @@ from octant.analysis.summary import summarise
 from octant.runs.interleaved import Interleaved, RoundEnd, begin_programs, measure
 from octant.runs.plan import planner_of
 from octant.runs.programs.pair import couples_of
-from octant.stats.gate import RISING
+from octant.stats.gate import OBRIEN_FLEMING_THRESHOLDS
 from octant.store import Store
 
 REPETITIONS = 100
@@ -82,14 +82,14 @@ def by_octant(programs: tuple[str, str], store: Store, said: Said) -> int:
     """Compare once; return the number of rounds."""
     commands = ((programs[0],), (programs[1],))
     couples, machine = couples_of(commands, (), None)
-    sides = begin_programs(store, couples, commands, machine, max(RISING), "rising")
+    sides = begin_programs(store, couples, commands, machine, max(OBRIEN_FLEMING_THRESHOLDS), "rising")
 
     def is_enough(end: RoundEnd) -> bool:
-        return end.number in RISING and not judged(end.read()).undecided
+        return end.number in OBRIEN_FLEMING_THRESHOLDS and not judged(end.read()).undecided
 
     planners = planner_of(sides.before), planner_of(sides.after)
     begun_s = time.monotonic()
-    sides = measure(store, sides, planners, max(RISING), is_enough)
+    sides = measure(store, sides, planners, max(OBRIEN_FLEMING_THRESHOLDS), is_enough)
     took_s = time.monotonic() - begun_s
     (one,) = judged(sides).figures
     said.faster += one.word in ("faster", "slower")

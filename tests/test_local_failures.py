@@ -21,7 +21,7 @@ from octant.failure import Exit, Refusal
 from octant.foreign import read_file
 from octant.launchers._roles import file_name, find
 from octant.machine import discover
-from octant.record.written import seal
+from octant.record.writer import seal
 from octant.registry import Broken, Entries
 from octant.report.machine import advice as advice_writer
 from octant.request import Launch, Request, Shape, Subject
@@ -267,7 +267,7 @@ def test_a_kind_of_test(package: str, name: str) -> None:
     using = [study for study in STUDIES if f'kind = "{name}"' in file.source_text(study)[1]]
     others = [study for study in STUDIES if study not in using]
     text = STUDY.replace('kind = "ratio"', f'kind = "{name}"')
-    for how, why in (("broken", named(package, name)), ("left out", f"no such word {name!r}")):
+    for how, why in (("broken", named(package, name)), ("left out", f"unknown value {name!r}")):
         with changed(package, name, how):  # type: ignore[arg-type]
             assert not isinstance(file.entry(others[0]), Broken)
             assert why in refused(lambda: file.parse(text, "mine"))
@@ -368,8 +368,8 @@ def test_a_study(name: str, parsed: Entries[Study], tmp_path: Path, monkeypatch:
     assert list(found.working) == [one for one in STUDIES if one != name]
     broken = found.broken[name]
     assert broken.file == str(tmp_path / f"{name}.toml")
-    assert "frobnicate: there is no such key" in broken.error
-    assert "frobnicate: there is no such key" in refused(lambda: file.load(name))
+    assert "frobnicate: unknown key" in broken.error
+    assert "frobnicate: unknown key" in refused(lambda: file.load(name))
     (tmp_path / f"{name}.toml").unlink()
     assert (list(file.entries().working), file.entries().broken) == (list(found.working), {})
 

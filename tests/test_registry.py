@@ -47,7 +47,7 @@ def test_what_cannot_be_imported_or_lacks_what_is_needed_is_kept_with_file_line_
         ),
         "deep": Broken("deep", str(package / "deep/inner.py"), "ZeroDivisionError: division by zero", 3),
         "exits": Broken("exits", str(package / "exits.py"), "SystemExit: at once", 2),
-        "lacks": Broken("lacks", str(package / "lacks.py"), "it declares no VALUE"),
+        "lacks": Broken("lacks", str(package / "lacks.py"), "it does not declare VALUE"),
         "raises": Broken("raises", str(package / "raises.py"), r"KeyError: 'what, is\nmissing'", 3),
         "torn": Broken("torn", str(package / "torn.py"), "SyntaxError: '(' was never closed", 2),
     }

@@ -14,7 +14,7 @@ from octant.failure import RenamedWarning
 from octant.launch import Planned
 from octant.record import Failure, Head, Point, Result, Work
 from octant.record.lines import read_line
-from octant.record.written import failure_line
+from octant.record.writer import failure_line
 from octant.renamed import OldNames, old_names
 from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.runs import command_line

@@ -14,7 +14,7 @@ from octant.advice import findings as advised
 from octant.advice.findings import KINDS, RunFinding, first_of
 from octant.analysis.summary import Summary
 from octant.machine import Disagreement, Processor
-from octant.record import Given, Scheduling
+from octant.record import RankResources, Scheduling
 from octant.stats import Caveat, Grade
 from octant.units import NARROW
 
@@ -134,7 +134,7 @@ def test_a_value_is_said_to_contain_lost_time_only_where_it_does() -> None:
     same = body_of_lost(replace(quick(), slowed=1.02))
     assert same.startswith("No value of the table contains lost time: each is as good as by the CPU time that was used")
     assert body_of_lost(quick()) == "Find what it is, then measure again.", "it is not known"
-    long = Caveat("long samples", Grade.LIMITED, "preempted in 50 % of samples, which last 7 ms")
+    long = Caveat("long preempted samples", Grade.LIMITED, "50 % of the samples were preempted; they take 7 ms")
     assert "its samples last longer than a time slice" in body_of_lost(replace(quick(), caveats=(long,)))
     other = replace(quick(), title="again", slowed=1.2)
     assert body_of_lost(replace(quick(), slowed=1.9), other).count("(and 1 more)") == 1
@@ -151,11 +151,11 @@ def test_the_causes_of_lost_time_are_those_that_took_some() -> None:
 
 def test_threads_that_share_cores_are_said_to_take_the_time_from_each_other() -> None:
     summary = found_run([quick()], taken(lost=0.49))
-    places = (Given("n", (), ((0, 1),) * 4),)
+    places = (RankResources("n", (), ((0, 1),) * 4),)
     points = tuple(replace(p, threads=4, given=places, share_cores=True) for p in summary.run.points)
     found = only(replace(summary, run=replace(summary.run, points=points)), "lost time")
     assert found.title == "Threads that share hardware threads took 49 % of this run's time"
-    assert found.body.startswith("4 threads on 2 hardware threads: oversubscribed")
+    assert found.body.startswith("4 threads share 2 hardware threads")
     assert found.body.endswith("Start as many threads as there are hardware threads, then measure again.")
 
 
@@ -252,7 +252,7 @@ def test_huge_pages_are_not_advised_where_the_setting_has_no_effect(
 
 
 def test_huge_pages_that_were_not_given_prove_nothing() -> None:
-    asked = (Caveat("not as asked", Grade.INVALID, "NOT AS ASKED"),)
+    asked = (Caveat("request not met", Grade.INVALID, "NOT AS ASKED"),)
     assert "pages" not in rules(found_run(ladder(SIZES, caveats=asked), software=REQUESTS))
 
 
@@ -412,7 +412,7 @@ def test_wrong_answers_come_first() -> None:
 
 
 def test_what_was_not_given_as_asked_is_a_finding() -> None:
-    text = "rank 0: asked for hardware threads 0, may use 0-1"
+    text = "rank 0: CPUs 0 requested, bound to 0-1"
     found = only(found_run([replace(quick(), mismatches=(text,))]), "not as asked")
     assert found.title == "1 of 1 figures were not measured as asked"
     assert text in found.body

@@ -77,7 +77,7 @@ USUAL, NICE = Scheduling("other", nice=0, group="/job_1"), Scheduling("other", n
         (
             BASE,
             asked(lambda request: shaped(request, place="2x1,order=scatter")),
-            ("placement", "a hardware thread for each thread", "2x1,order=scatter"),
+            ("placement", "one hardware thread per thread", "2x1,order=scatter"),
         ),
         (BASE, asked(lambda request: shaped(request, link="100Mbit/s")), ("emulated link", "none", "100Mbit/s")),
         (planned(), planned(launcher="srun"), ("launcher", "direct", "srun")),

@@ -131,16 +131,16 @@ TRIAD = '{ key = "Triad_GBs", knobs = { kernel = "triad" }, unit = 1e9, each = t
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
-        ('name = "Single', 'nam = "Single', 11, "test.1.nam: there is no such key, did you mean name?"),
+        ('name = "Single', 'nam = "Single', 11, "test.1.nam: unknown key, did you mean name?"),
         ('name = "Single DGEMM"\n', "", 10, "test.1.name: this key is missing, add it"),
-        ('mode = "one"', 'mode = "single"', 13, "test.1.mode: no such word 'single', try one of one, star, all"),
+        ('mode = "one"', 'mode = "single"', 13, "test.1.mode: unknown value 'single', try one of one, star, all"),
         ("1e9 }]", "1e9 }", None, "cannot read the benchmark demo (Unclosed array"),
         ("1e9 }]", '"ns" }]', 15, "test.1.figure.0.unit: expected number, got 'ns', correct it"),
         ('n = "64"', 'n = "{cache}"', 14, "test.1.knobs.n: sizes.py declares no size 'cache', try one of ranks"),
         ('key = "Matrix_Gflops"', 'key = "Triad_GBs"', 15, "'Star triad' has a figure with the key 'Triad_GBs', too"),
         (f"[{TRIAD}]", f"[{TRIAD}, {TRIAD}]", 8, "test.0.figure.1.key: this test, with the same knobs,"),
         ("Single DGEMM", "Star triad", 11, "test.1.name: another test is called 'Star triad', too"),
-        ("[[test]]", "[[tests]]", 1, "tests: there is no such key, did you mean test?"),
+        ("[[test]]", "[[tests]]", 1, "tests: unknown key, did you mean test?"),
     ],
 )
 def test_a_mistake_in_the_tests_is_a_row_with_file_line_and_correction(
@@ -161,7 +161,7 @@ def test_a_mistake_in_the_tests_is_a_row_with_file_line_and_correction(
 def test_a_mistake_in_the_tests_is_shown_by_help_and_by_the_command(octant: Call, tmp_path: Path) -> None:
     file = tmp_path / "folders" / "demo" / "tests.toml"
     file.write_text(file.read_text().replace('name = "Single', 'nam = "Single'))
-    said = f"{file}, line 11: test.1.nam: there is no such key, did you mean name?"
+    said = f"{file}, line 11: test.1.nam: unknown key, did you mean name?"
     assert unspaced(said) in unspaced(octant("--help").stdout)
     assert (
         octant("demo", code=1).stderr == f"octant: cannot use the command demo ({said}); correct or remove that file\n"

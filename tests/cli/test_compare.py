@@ -23,7 +23,7 @@ from octant.request import Request
 from octant.runs import interleaved
 from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.plan import planner_of
-from octant.stats.gate import RISING
+from octant.stats.gate import OBRIEN_FLEMING_THRESHOLDS
 from octant.store import Store, StoredRun
 
 
@@ -122,7 +122,7 @@ def test_a_gate_measures_again_stops_early_and_exits_with_5_on_a_regression(benc
     assert len(bench.kernel.starts) == 8
     bench.slower = {}
     assert bench.compare("--gate", *bench.store.ids()[:2]).exit_code == 0
-    assert len(bench.kernel.starts) in {8 + 2 * look for look in RISING}
+    assert len(bench.kernel.starts) in {8 + 2 * look for look in OBRIEN_FLEMING_THRESHOLDS}
 
 
 def test_a_gate_until_sure_looks_after_every_round(bench: Bench) -> None:
@@ -160,7 +160,7 @@ def test_a_gate_on_a_figure_that_cannot_be_compared_is_not_decided(bench: Bench)
     done = bench.compare("--gate", "--rounds", "8")
     assert done.exit_code == Exit.WRONG_ANSWER, done.output  # it comes before what is not decided
     assert "the gate is not decided" in done.output
-    assert "wrong answer in A" in done.stdout
+    assert "wrong result in A" in done.stdout
 
 
 def test_a_regression_is_reported_though_other_figures_are_not_decided(bench: Bench) -> None:
@@ -173,7 +173,7 @@ def test_a_regression_is_reported_though_other_figures_are_not_decided(bench: Be
 def test_a_gate_refuses_too_few_rounds_with_the_number_needed(bench: Bench) -> None:
     bench.measured(TRIAD, COPY)
     bench.measured(TRIAD, COPY)
-    why = "cannot gate 2 figures on 6 paired rounds (8 are needed); try octant compare --gate --rounds 8"
+    why = "cannot gate 2 figures on 6 paired rounds (at least 8 are required); try octant compare --gate --rounds 8"
     assert str(bench.compare("--gate", "--rounds", "6").exception) == why
     assert bench.kernel.starts == []
     assert bench.compare("--rounds", "6").exit_code == 0
@@ -194,7 +194,7 @@ def test_a_figure_that_one_side_cannot_give_again_is_a_regression(bench: Bench) 
     bench.kernel.answer = answer
     done = bench.compare("--gate")
     assert done.exit_code == Exit.WRONG_ANSWER, "it comes before the regression that it is, too"
-    assert "wrong answer in B" in done.stdout
+    assert "wrong result in B" in done.stdout
     assert "octant: WRONG ANSWER: node/stream: " in done.stderr
 
 
@@ -263,7 +263,7 @@ def test_a_gate_on_one_figure_that_one_side_cannot_give_again_is_a_regression(be
     bench.kernel.answer = answer
     done = bench.compare("--gate")
     assert done.exit_code == Exit.WRONG_ANSWER, done.exception
-    assert "wrong answer in B" in done.stdout
+    assert "wrong result in B" in done.stdout
 
 
 def test_a_gate_on_runs_without_a_figure_that_both_could_measure_says_so(bench: Bench) -> None:
@@ -275,7 +275,7 @@ def test_a_gate_on_runs_without_a_figure_that_both_could_measure_says_so(bench: 
     bench.measured(TRIAD)
     refused = bench.compare("--gate").exception
     assert isinstance(refused, Refusal)
-    assert "1 figure in common, none measurable in both: wrong answer in A" in str(refused)
+    assert "1 figure in common, none measurable in both: wrong result in A" in str(refused)
     assert refused.code == Exit.NOT_DECIDED
 
 

@@ -19,7 +19,7 @@ from octant.launch.execute import ProcessOutcome
 from octant.machine import discover
 from octant.runs import interleaved
 from octant.runs.programs import program_request
-from octant.stats.gate import RISING_FURTHER
+from octant.stats.gate import EXTENDED_THRESHOLDS
 from octant.store import Store, StoredRun
 
 BOTH = ("--", "./old", "-n", "{n}", "--", "./new", "-n", "{n}")
@@ -87,7 +87,7 @@ def test_the_verdict_comes_first_and_both_runs_are_stored(bench: Bench) -> None:
     share, low, high, rounds = map(int, found.groups())
     assert 17 <= low <= share <= high <= 23
     assert low <= 20 <= high
-    assert rounds in RISING_FURTHER
+    assert rounds in EXTENDED_THRESHOLDS
     assert len(bench.programs.started) == 2 * rounds, "no launch beyond the look that decides"
     before, after = bench.runs
     assert [run.title for run in bench.runs] == ["A: ./old", "B: ./new"]
@@ -208,7 +208,7 @@ def test_each_value_of_a_knob_is_a_comparison_of_its_own(bench: Bench) -> None:
     assert all(bench.programs.started[number] != bench.programs.started[number + 1] for number in range(0, 32, 2)), (
         "A and B of one value start one after the other"
     )
-    assert "(8 are needed)" in str(bench.refused("n=1,2", "--gate", "--rounds", "6", both=BOTH))
+    assert "(at least 8 are required)" in str(bench.refused("n=1,2", "--gate", "--rounds", "6", both=BOTH))
 
 
 @pytest.mark.parametrize(

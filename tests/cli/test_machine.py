@@ -160,16 +160,16 @@ def test_beside_a_published_machine(tmp_path: Path) -> None:
     lines = shown.stdout.splitlines()
     place = lines[2].index("power575")
     columns = {line[:place].split("  ")[1]: line for line in lines if line.startswith("  ") and line[2:3] != " "}
-    assert columns["clock, stated"][place:] == "4.70 GHz"
-    assert columns["in flight, two threads"][place:] == "184"
+    assert columns["stated clock"][place:] == "4.70 GHz"
+    assert columns["instructions in flight, two threads"][place:] == "184"
     assert "needs 2 hardware threads" not in shown.stdout
     assert "     octant run core pattern=rob-size\n" in shown.stdout
     assert max(map(len, lines)) <= 100
     data = json.loads(RUN.invoke(application(), [*words, "--json"]).stdout)
     rows = {(row["group"], row["name"]): row for row in data["rows"]}
-    assert rows["Core", "clock, stated"]["there"]["value"] == 4.7e9
-    assert rows["Core", "in flight, one thread"]["here"] is None
-    assert rows["Peak", "one core, double"]["there"]["source"] == "assumed"
+    assert rows["Core", "stated clock"]["there"]["value"] == 4.7e9
+    assert rows["Core", "instructions in flight, one thread"]["here"] is None
+    assert rows["Peak", "one core, double precision"]["there"]["source"] == "assumed"
     assert rows["Caches", "L2"]["here"]["source"] == "stated"
 
 

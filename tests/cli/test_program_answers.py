@@ -82,7 +82,7 @@ def test_a_wrong_answer_that_is_faster_is_never_reported_as_faster(measure: Runs
         "2": (False, True),
     }
     compared = measure.octant("compare", before, run.id, cwd=measure.folder).stdout
-    assert re.search(r"Not comparable \(1\)\n.*, n 2.*\n\s+wrong answer in B", compared), compared
+    assert re.search(r"Not comparable \(1\)\n.*, n 2.*\n\s+wrong result in B", compared), compared
     assert "faster" not in compared
 
 

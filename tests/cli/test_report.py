@@ -105,7 +105,7 @@ def test_compare_gives_no_verdict_on_single_launches_and_its_gate_measures_or_re
     shown = call(store, "compare")
     assert shown.exit_code == 0
     assert "No verdict (13)" in shown.stdout
-    assert "no verdict: 1 of 4 launches on each side" in shown.stdout
+    assert "insufficient data: 1 of 4 launches on each side" in shown.stdout
     document = json.loads(call(store, "compare", "--json").stdout)
     assert (document["a"], document["b"], document["regressions"]) == (
         "20261122-000000-aaaa",

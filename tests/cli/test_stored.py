@@ -64,7 +64,7 @@ def test_many_damaged_lines_are_counted(store: Store) -> None:
     with run.records.open("a") as file:
         file.write("nonsense\n" * 100)
     done = CliRunner().invoke(application(), ["runs", "--store", str(store.root)])
-    assert done.stderr.count("torn or no record") == 20
+    assert done.stderr.count("incomplete line or no record") == 20
     assert "81 more lines are not read" in done.stderr
 
 

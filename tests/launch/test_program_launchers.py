@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kernel_run import OPEN_MPI, read_records
-from octant.record import Given, Point
+from octant.record import Point, RankResources
 from octant.store import Store, StoredRun
 from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT, Octant
 from slurm_cluster import NoCluster, slurm
@@ -106,7 +106,7 @@ class Measured:
 
 
 def ranks(point: Point) -> Ranks:
-    def of(given: Given) -> tuple[str, frozenset[tuple[int, ...]]]:
+    def of(given: RankResources) -> tuple[str, frozenset[tuple[int, ...]]]:
         return given.host, frozenset(given.thread_masks)
 
     return [of(given) for given in point.given]

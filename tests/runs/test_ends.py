@@ -13,7 +13,7 @@ from octant import workloads
 from octant.cli._measure import end_command
 from octant.failure import Exit, worst
 from octant.record import Failure
-from octant.record.written import failure_line
+from octant.record.writer import failure_line
 from octant.runs import ends
 from octant.runs.ends import ends_of
 from octant.store import Pair, Store, StoredRun, StudyRequest

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from fake_kernel import planned
 from fake_run import stored
 from kernel_run import read_records
-from octant.analysis.given import mismatches_of
+from octant.analysis.mismatches import mismatches_of
 from octant.launch.execute import ProcessOutcome
 from octant.launch.guard import Energy, GuardReport, Outlived, SeenThread
 from octant.launch.program import ProgramEnd
 from octant.placement import numbers_text
-from octant.record import Given, Point, Taken
+from octant.record import Point, RankResources, RankTimes
 from octant.request import Request, Shape, Subject
 from octant.runs.programs.records import record_lines
 
@@ -64,8 +64,8 @@ def report(rank: int | None, host: str = "node", **more: Any) -> GuardReport:
         "whole": False, "host": host, "pid": 7, "started_s": 1e9, "wall_s": 1.5, "user_s": 2.0, "system_s": 0.5,
         "memory_bytes": 3 << 20, "minor_faults": 11, "major_faults": 12, "voluntary_switches": 13,
         "involuntary_switches": 14, "rank": rank, "status": 0,
-        "given": Given(host, (first, first + 1), ((first,), (first + 1,))),
-        "lost": Taken(rank or 0, (1_500_000_000,), elapsed_ns=1_500_000_000, stolen_ns=5),
+        "given": RankResources(host, (first, first + 1), ((first,), (first + 1,))),
+        "lost": RankTimes(rank or 0, (1_500_000_000,), elapsed_ns=1_500_000_000, stolen_ns=5),
     }  # fmt: skip
     return GuardReport(**{**members, **more})
 
@@ -148,7 +148,7 @@ def test_what_the_guard_saw_of_threads_and_memory_is_in_the_record(tmp_path: Pat
 
 @pytest.mark.parametrize(("hosts", "shares"), [(("a", "b"), False), (("a", "a"), True)])
 def test_more_ranks_than_hardware_threads_are_recorded(tmp_path: Path, hosts: tuple[str, str], shares: bool) -> None:
-    reports = tuple(report(n, host, given=Given(host, (0,), ((0,),))) for n, host in enumerate(hosts))
+    reports = tuple(report(n, host, given=RankResources(host, (0,), ((0,),))) for n, host in enumerate(hosts))
     point = read_back(tmp_path, ProgramEnd(OUTCOME, tmp_path, whole=report(None, whole=True), ranks=reports), 2)
     assert point.share_cores is shares
     assert point.process.hosts == tuple(dict.fromkeys(hosts))

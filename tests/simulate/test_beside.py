@@ -10,7 +10,7 @@ from fake_run import fake_run, lane, point, there_and_back
 from octant.analysis.figures import Figure
 from octant.analysis.summary import Summary, summarise
 from octant.network import load
-from octant.record import Given, Point
+from octant.record import Point, RankResources
 from octant.report.charts.pictures import pictures
 from octant.simulate.beside import with_model
 from octant.store import StoredRun
@@ -24,7 +24,7 @@ def taken_ns(length: int) -> int:
 
 
 def of(workload: str, length: int, ns: int, ranks: int = 2, hosts: str = "aaaaaaaa", **more: Any) -> Point:
-    given = tuple(Given(host, (rank,), ((rank,),)) for rank, host in zip(range(ranks), hosts, strict=False))
+    given = tuple(RankResources(host, (rank,), ((rank,),)) for rank, host in zip(range(ranks), hosts, strict=False))
     name = "-".join([workload, str(length), *map(str, more.get("knobs", {}).values()), str(ranks)])
     knobs = {"bytes": str(length), "buffers": "hot", **more.pop("knobs", {})}
     lanes = tuple(lane([ns] * 8, rank=rank) for rank in range(ranks))

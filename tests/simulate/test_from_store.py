@@ -20,7 +20,7 @@ from octant.network import NetworkFile, load
 from octant.network.calibrate import MeasuredRate, calibrate
 from octant.network.collectives import MessageCosts, programs
 from octant.network.files import parse
-from octant.record import Given, Point, Result
+from octant.record import Point, RankResources, Result
 from octant.report.network.answers import store_calibration_text
 from octant.simulate.from_store import StoreCalibration, calibrate_from_run
 from octant.store import StoredRun
@@ -32,7 +32,7 @@ TREE = network("fat-tree", down=[4], rates={"port": 5e9, "endpoint": 4e9})
 
 def message(length: int, ns: int, buffers: str = "rotating", hosts: tuple[str, str] = ("a", "a"), **more: Any) -> Point:
     """There and back in samples of 2 × (0.98, 1, 1.02) × `ns`: the interval of so few is their range."""
-    given = tuple(Given(host, (0,), ((0,),), ()) for host in hosts)
+    given = tuple(RankResources(host, (0,), ((0,),), ()) for host in hosts)
     lanes = (lane([2 * ns * part // 100 for part in (98, 100, 102)]),)
     clean: dict[str, Any] = {
         "workload": "mpi/p2p",
@@ -116,7 +116,7 @@ def updates(ranks: int, bytes_each: int, hosts: str = "a") -> Point:
         workload="node/randomaccess", knobs={"bytes": str(bytes_each)},
         notes={"table_bytes": str(bytes_each)}, ranks=ranks, counts={"updates": 1000},
         lanes=tuple(lane([10_000] * 40, rank=r) for r in range(ranks)),
-        given=tuple(Given(hosts[r % len(hosts)], (0,), ((0,),), ()) for r in range(ranks)),
+        given=tuple(RankResources(hosts[r % len(hosts)], (0,), ((0,),), ()) for r in range(ranks)),
     )  # fmt: skip
 
 
@@ -207,7 +207,7 @@ def ring_workload(traffic: Traffic | NoTraffic) -> Workload:
 def ring(length: int, us: int, hosts: str) -> Point:
     """Steps of `us` microseconds, one rank on each host."""
     lanes = (lane([us * 1000 * part // 100 for part in (98, 100, 102)]),)
-    given = tuple(Given(host, (0,), ((0,),), ()) for host in hosts)
+    given = tuple(RankResources(host, (0,), ((0,),), ()) for host in hosts)
     counts = {"bytes_sent": length * len(hosts)}
     return point("steps", workload="mpi/ring", knobs={}, ranks=len(hosts), given=given, lanes=lanes, counts=counts)
 
@@ -245,7 +245,7 @@ def both_ways(ratio: float, hosts: tuple[str, str] = ("a", "a")) -> Point:
     lanes = tuple(lane([round(100_000 * ns)] * 8, rank=r, name=name) for name, ns in times.items() for r in (0, 1))
     counts = {"messages": 3, "bytes_sent": 3 * 10**6, "turns": 2, "bytes_passed": 10**6}
     knobs = {"pattern": "duplex", "window": "1", "bytes": str(10**6), "buffers": "rotating"}
-    given = tuple(Given(host, (0,), ((0,),), ()) for host in hosts)
+    given = tuple(RankResources(host, (0,), ((0,),), ()) for host in hosts)
     return point(
         "steps", workload="mpi/p2p", launch="duplex-0", knobs=knobs, counts=counts, lanes=lanes, ranks=2, given=given
     )

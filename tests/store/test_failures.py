@@ -11,7 +11,7 @@ from fake_run import launch_line, machine, point_line
 from octant.failure import Exit
 from octant.record import Failure, RecordError
 from octant.record.lines import read_line
-from octant.record.written import failure_line, seal
+from octant.record.writer import failure_line, seal
 from octant.store import Store, StoredRun
 
 SWEEP = request(2, bytes="1MiB,2MiB")

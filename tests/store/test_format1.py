@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fake_kernel import Kernel, planned
-from octant.analysis.given import mismatches_of
+from octant.analysis.mismatches import mismatches_of
 from octant.failure import Refusal
 from octant.request import Subject
 from octant.runs.carry_out import carry_out, in_turn

@@ -17,7 +17,7 @@ from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.foreign import Output, Row, Table, Value
 from octant.machine import Cpu
-from octant.record.written import seal
+from octant.record.writer import seal
 from octant.report.export import tidy
 from octant.store import Store, StoredRun
 from octant.store.imported import create
@@ -50,7 +50,7 @@ def test_every_output_becomes_a_whole_run(path: Path, store: Store) -> None:
     assert not summary.unknown
     for figure in summary.figures:
         assert (figure.value is None) == bool(figure.wrong)
-        assert figure.wrong or "imported" in {one.kind for one in figure.caveats}
+        assert figure.wrong or "imported result" in {one.kind for one in figure.caveats}
         assert figure.limit is None
     assert not summary.known.by_name
     lines = list(tidy.figure_lines(summary))
@@ -169,7 +169,7 @@ def test_wrong_results_have_no_speed_and_what_timed_out_no_figure(store: Store) 
         "timed out in Sendrecv (imb-2021.11-timeout.txt, line 36)",
         "timed out in Alltoall (imb-2021.11-timeout.txt, line 43)",
     ]
-    assert "not verified" in {
+    assert "result not verified" in {
         one.kind for f in summarise(imported(store, "npb-3.4.2-unverified.txt")).figures for one in f.caveats
     }
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from octant.launch.program import MatchedFile
 from octant.record import Failure, KeptFile, RecordError
-from octant.record.written import failure_line
+from octant.record.writer import failure_line
 from octant.store import kept
 from octant.store.kept import offered_folder, read_kept, remove_unnamed, store_files, store_outputs
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fake_run import fake_run, stored, write_run
 from octant.analysis.summary import summarise
 from octant.failure import Refusal
-from octant.record.written import seal
+from octant.record.writer import seal
 from octant.report.export import tidy
 from octant.report.page import run_page
 from octant.request import Launch

@@ -12,7 +12,7 @@ from octant.failure import RenamedWarning
 from octant.launch import Planned
 from octant.record import Failure
 from octant.record.lines import read_line
-from octant.record.written import failure_line
+from octant.record.writer import failure_line
 from octant.request import Launch, Request, Shape, Subject
 from octant.store import Store, StudyRequest
 from octant.store.run_request import RunRequest, start_line

@@ -17,7 +17,7 @@ from fake_kernel import answer, planned, request
 from fake_run import launch_line, machine, point_line
 from octant.failure import Refusal
 from octant.record import Failure
-from octant.record.written import failure_line
+from octant.record.writer import failure_line
 from octant.request import Launch
 from octant.store import Store, StoredRun, StudyRequest, files, open_store, run_request
 from octant.store.index import Listed, rows
@@ -89,8 +89,8 @@ def test_a_damaged_line_is_named_and_hides_no_other(store: Store) -> None:
     assert [point.knobs["bytes"] for point in read.points] == ["2MiB"]
     assert len(read.failures) == 1
     assert read.damaged == (
-        "records.jsonl, line 2: damaged: its checksum is another",
-        "records.jsonl, line 5: torn or no record: it does not end with a checksum",
+        "records.jsonl, line 2: damaged: the checksum does not match",
+        "records.jsonl, line 5: incomplete line or no record: it does not end with a checksum",
     )
     assert not read.torn
 

@@ -17,7 +17,7 @@ from octant.cli import application
 from octant.foreign import Output, Row, Table, Value
 from octant.record import RecordError
 from octant.record.lines import read_line
-from octant.record.written import point_line, seal
+from octant.record.writer import point_line, seal
 from octant.report.export import tidy
 from octant.report.page import run_page as page
 from octant.report.tables import benchmark as benchmark_table

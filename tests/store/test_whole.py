@@ -16,7 +16,7 @@ from octant.launch import Planned
 from octant.machine import codec
 from octant.placement import RankPlace
 from octant.record import RecordError
-from octant.record.written import seal, unseal
+from octant.record.writer import seal, unseal
 from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store import Pair, Store, StudyRequest, files, format1, new_ids, open_store
 from octant.store.index import Listed
@@ -105,7 +105,7 @@ def test_a_start_of_what_nobody_asked_is_no_start() -> None:
     members.pop("crc")
     with pytest.raises(RecordError, match="nobody asked for the launch"):
         read_decided(seal({**members, "repeat": 1}).encode(), {REQUEST.key: REQUEST}, {})
-    with pytest.raises(RecordError, match="a field is missing or wrong"):
+    with pytest.raises(RecordError, match="a field is missing or invalid"):
         read_decided(seal({**members, "repeat": "x"}).encode(), {REQUEST.key: REQUEST}, {})
 
 

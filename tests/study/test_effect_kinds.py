@@ -79,8 +79,8 @@ def test_a_measure_that_could_not_be_asked_does_not_make_the_others_most() -> No
 
 
 def test_what_was_not_given_as_asked_is_not_judged() -> None:
-    asked = "NOT AS ASKED: rank 0: pages=thp asked, 0 % of a buffer is on huge pages"
-    spoiled = {"": dataclasses.replace(B[""], caveats=(caveat("not as asked", asked),))}
+    asked = "the request was not met: rank 0: pages=thp requested, 0 % of a buffer is on huge pages"
+    spoiled = {"": dataclasses.replace(B[""], caveats=(caveat("request not met", asked),))}
     found = judged(
         'kind = "ratio", measure = "m", of = { which = "b" }, bar = { above = 1.0 }', {"m a": A, "m b": spoiled}
     )

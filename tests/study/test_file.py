@@ -27,10 +27,10 @@ AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ("question =", "queston =", 2, "queston: there is no such key; did you mean question?"),
+        ("question =", "queston =", 2, "queston: unknown key; did you mean question?"),
         ("[baseline]", 'picture = "curve"\n[baseline]', 3, "picture: a curve needs an axis of numbers, and m has none"),
-        ("[baseline]", 'picture = "pie"\n[baseline]', 3, "picture: no such word 'pie'; try one of bars, curve"),
-        ("[baseline]", "color = 1\n[baseline]", 3, "color: there is no such key; try one of question, source"),
+        ("[baseline]", 'picture = "pie"\n[baseline]', 3, "picture: unknown value 'pie'; try one of bars, curve"),
+        ("[baseline]", "color = 1\n[baseline]", 3, "color: unknown key; try one of question, source"),
         ("[baseline]", "repeats = 100000\n[baseline]", 3, "repeats: expected integer <= 1000, got 100000"),
         ('which = "a"', 'which = "c"', 3, "baseline: no level 'c' of which; try one of a, b"),
         ('which = "a"', 'witch = "a"', 3, "baseline: no level of which; try one of a, b"),
@@ -82,7 +82,7 @@ AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
             'pages = "thp" }',
             'pages = "thp" }, needs = ["luck"]',
             9,
-            "factors.which.b.needs.0: no such need; try numa>=2",
+            "factors.which.b.needs.0: unknown need; try numa>=2",
         ),
         (
             'pages = "thp" }',

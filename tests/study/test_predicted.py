@@ -12,7 +12,7 @@ from fake_run import fake_run, lane, machine, point, there_and_back
 from octant import facts, workloads
 from octant.benchmarks.table import read_tests
 from octant.failure import Refusal
-from octant.record import Given, Point
+from octant.record import Point, RankResources
 from octant.report.network.larger import measured_answers
 from octant.report.study.rows import beside_model, range_of_model
 from octant.report.study.text import report_text
@@ -33,7 +33,7 @@ LENGTHS = (8, 512, 4096, 32768, 262144, 2097152)
 
 
 def of(workload: str, name: str, ns: float, ranks: int = 2, **more: Any) -> Point:
-    given = tuple(Given("a", (rank,), ((rank,),)) for rank in range(ranks))
+    given = tuple(RankResources("a", (rank,), ((rank,),)) for rank in range(ranks))
     lanes = tuple(lane([round(ns)] * 8, rank=rank) for rank in range(ranks))
     return point(
         "steps", **{"workload": workload, "launch": f"{name}-0", "ranks": ranks, "given": given, "lanes": lanes} | more

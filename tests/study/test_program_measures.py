@@ -107,7 +107,7 @@ def test_measures_of_one_command_share_its_launches(here: Path) -> None:
         ('metric = "memory"', 'mode = "all"', "measures.memory.mode: a program has no mode"),
         ('metric = "memory"', "predicted = true", "measures.memory.predicted: only values of a workload"),
         ("'rate ([0-9.]+)'", "'rate (['", "measures.rate.values.0: cannot read --value"),
-        ("pattern = ", "patern = ", "measures.rate.values.0.patern: there is no such key); did you mean pattern?"),
+        ("pattern = ", "patern = ", "measures.rate.values.0.patern: unknown key); did you mean pattern?"),
         (", pattern = 'rate ([0-9.]+)'", "", "a value has either a regular expression or a path in JSON"),
         ('name = "rate"', 'name = "wall time"', "wall time is measured of every program"),
         ('name = "rate"', 'name = "a[b"', "measures.rate.values.0: cannot read --value"),

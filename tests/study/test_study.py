@@ -11,7 +11,7 @@ import pytest
 import fake_study
 from fake_run import KIB, MIB, machine
 from octant.failure import Refusal
-from octant.record import Buffer, Given
+from octant.record import Buffer, RankResources
 from octant.request import Launch
 from octant.store import Store
 from octant.study import file, outcome
@@ -78,7 +78,7 @@ def test_what_the_system_cannot_do_is_recorded_with_its_reason(where: Store) -> 
     run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9, repeats=1)
     reasons = Counter((failure.exit, failure.reason) for failure in run.failures)
     assert reasons == {
-        (3, "needs 2 MiB pages; of the 0 in the pool 0 are free"): 1,
+        (3, "needs 2 MiB pages; 0 of 0 reserved pages are free"): 1,
         (3, "needs 2 hardware threads per core; this machine has 1"): 2,
     }
     assert run.complete
@@ -180,7 +180,7 @@ def test_launches_that_failed_are_a_doubt_about_the_others(where: Store, tmp_pat
     found = fake_study.outcome_of(fake_study.run(where, curve_study(tmp_path), machine(), half_fails, repeats=8))
     why = "node/stream: cannot go on (no reason); try again (exit status 1)"
     value = found.values.by_cell[Cell("m", ("b",))]["4MiB"]
-    (caveat,) = (one for one in value.caveats if one.kind == "launches left out")
+    (caveat,) = (one for one in value.caveats if one.kind == "launches excluded")
     assert (len(value.launches), caveat.text) == (4, f"4 of 8 launches failed ({why})")
     assert "4 of 8 launches failed" in found.verdicts[0].why
 
@@ -211,7 +211,7 @@ def test_an_unknown_study_or_knob_is_refused_with_the_nearest(where: Store, tmp_
     mine.write_bytes(b"\x83\x00")
     with pytest.raises(Refusal, match=r"cannot read the study .*mine\.toml \(byte 0 is not UTF-8\)"):
         file.load(str(mine))
-    with pytest.raises(Refusal, match=r"cannot read the study /dev/zero \(it is no plain file\)"):
+    with pytest.raises(Refusal, match=r"cannot read the study /dev/zero \(not a regular file\)"):
         file.load("/dev/zero")
     mine.write_text(STUDY.replace('pages = "thp"', 'page = "thp"'))
     with pytest.raises(Refusal, match=r"no such knob of node/stream\); did you mean pages"):
@@ -252,11 +252,11 @@ def test_two_measures_of_the_same_launch_have_each_its_own_metric(where: Store, 
 
 def test_what_was_not_given_as_asked_is_doubted(where: Store) -> None:
     run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9, repeats=1)
-    small = (Given("h", (0,), ((0,),), (Buffer(1 << 30, 1 << 30, 0, 4096, {"0": 64}),)),)
+    small = (RankResources("h", (0,), ((0,),), (Buffer(1 << 30, 1 << 30, 0, 4096, {"0": 64}),)),)
     points = tuple(dataclasses.replace(p, knobs={**p.knobs, "pages": "thp"}, given=small) for p in run.points)
     found = fake_study.outcome_of(dataclasses.replace(run, points=points)).values.by_cell
     assert found
-    assert all("NOT AS ASKED" in str(value.caveats) for curve in found.values() for value in curve.values())
+    assert all("the request was not met" in str(value.caveats) for curve in found.values() for value in curve.values())
 
 
 def test_reading_a_run_plans_nothing_again(where: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,7 +273,7 @@ def test_reading_a_run_plans_nothing_again(where: Store, monkeypatch: pytest.Mon
     assert again.values.by_cell.keys() == before.values.by_cell.keys() != set()
     assert again.values.absent == before.values.absent
     assert set(again.values.absent.values()) == {
-        "needs 2 MiB pages; of the 0 in the pool 0 are free",
+        "needs 2 MiB pages; 0 of 0 reserved pages are free",
         "needs 2 hardware threads per core; this machine has 1",
     }
 

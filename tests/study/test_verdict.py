@@ -124,7 +124,9 @@ def test_doubts_and_ends_are_named_once_and_notes_not() -> None:
     drift, same = caveat("drift", "drifts by 9 %"), caveat("drift", "drifts by 7 %")
     effects = [
         Effect(Interval(1, 2, 3), 6, (drift, caveat("outliers", "7 % outliers"))),
-        Effect(Interval(1, 2, 3), 6, (same, caveat("short phase", "a short phase")), ends="the range of the rounds"),
+        Effect(
+            Interval(1, 2, 3), 6, (same, caveat("phase too short", "a short phase")), ends="the range of the rounds"
+        ),
         Effect(Interval(2, 2, 2), 6, ends="nothing"),
     ]
     assert caveats_text(effects) == "; measured in doubt: drifts by 9 %, a short phase"
@@ -155,7 +157,7 @@ def test_a_judgement_says_what_was_found_against_which_bar() -> None:
     assert (found.status, found.here, found.here_is) == ("holds", Interval(1.8, 1.9, 2.0), "the model's own bounds")
     assert found.why == (
         "×1.90 [1.80, 2.00] here for b (the bar: above 1.5; in brackets: the model's own bounds); "
-        "measured in doubt: drifts by +9 %"
+        "measured in doubt: 9 % slower"
     )
     undecided = judge_effect(Effect(Interval(0.9, 1.1, 1.3), 10), Bar(above=1.0), "")
     assert undecided.more_launches == 30

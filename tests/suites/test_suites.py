@@ -111,7 +111,7 @@ repeats = 3
     [
         ("title = 'x'", "requests: this key is missing"),
         ("title = 'x'\nrequests = []", "requests: expected array of length >= 1, got 0"),
-        ("title = 'x'\n[[requests]]\nworkload = 'stream'\ncolour = 'red'", "colour: there is no such key"),
+        ("title = 'x'\n[[requests]]\nworkload = 'stream'\ncolour = 'red'", "colour: unknown key"),
         ("title = 'x'\n[[requests]]\nworkload = 'stream'\nneeds = ['gold']", "needs.0"),
         ("title = 'x'\n[[requests]]\nworkload = 'stream'\nrepeats = 0", "repeats"),
         ("title", "correct it there"),
@@ -178,10 +178,10 @@ def test_tiles_name_the_machine_and_what_it_lacks(tmp_path: Path) -> None:
         ("drew {Memory}", "drew {Storage}", r"the answer names no tile of this suite: \{Storage\}"),
         ('what = "{cores}"\n', 'what = "x"\nbar = "comparison"\n', "is a comparison without `compared`"),
         ('what = "{cores}"\n', 'what = "x"\nbar = "parts"\n', "has no bar of the kind 'parts'"),
-        ('what = "{cores}"\n', 'what = "x"\nbar = "pie"\n', "tiles.0.bar: no such word 'pie'"),
+        ('what = "{cores}"\n', 'what = "x"\nbar = "pie"\n', "tiles.0.bar: unknown value 'pie'"),
         ('what = "{cores}"\n', 'what = "x"\nalso = [{ label = "x" }]\n', "a further value of the tile Memory names no"),
-        ('"cores>=2" =', '"gold" =', "no such need"),
-        ('name = "Memory"', 'name = "Memory"\nscore = 9', "tiles.0.score: there is no such key"),
+        ('"cores>=2" =', '"gold" =', "unknown need"),
+        ('name = "Memory"', 'name = "Memory"\nscore = 9', "tiles.0.score: unknown key"),
     ],
 )
 def test_tiles_that_cannot_be_shown_are_refused(tmp_path: Path, was: str, becomes: str, why: str) -> None:

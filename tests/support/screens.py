@@ -61,7 +61,7 @@ TILES = (
 FINDINGS = (
     RunFinding(
         "lost time", f"Other processes took 24{NARROW}% of this run's time",
-        f"89 of 357 measurements lost over half of their time; they count for nothing; the widest interval is "
+        f"89 of 357 measurements lost over half of their time; they are excluded; the widest interval is "
         f"16{NARROW}% wide. Find it, then measure again.",
         ("octant doctor", "octant evaluate --quick"),
     ),

@@ -13,7 +13,7 @@ from octant.analysis.reduce import NoSamplesError
 from octant.limit import Known
 from octant.record import Point
 from octant.record.lines import Reader
-from octant.record.written import seal
+from octant.record.writer import seal
 from octant.workloads import workload, workloads
 from paths import DATA
 

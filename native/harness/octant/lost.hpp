@@ -25,7 +25,7 @@ class WaitFile {  // the run-queue wait of one thread of this process; the file 
     int file_;
 };
 
-struct Taken {  // sums over the bursts of a lane, ns; -1: not available
+struct RankTimes {  // sums over the bursts of a lane, ns; -1: not available
     std::int64_t wall = 0;
     std::int64_t cpu = 0;
     std::int64_t wait = -1;  // where several threads are watched, of the one that waited most
@@ -37,8 +37,8 @@ struct Taken {  // sums over the bursts of a lane, ns; -1: not available
 class Watch {
   public:
     Watch(bool alone, bool one_thread) : alone_(alone), one_thread_(one_thread) {}
-    void begin();  // by the lane's own thread
-    Taken end();   // by the same; all bursts so far
+    void begin();     // by the lane's own thread
+    RankTimes end();  // by the same; all bursts so far
 
   private:
     struct Thread {

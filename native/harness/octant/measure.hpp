@@ -25,7 +25,7 @@ struct Lane {  // one thread of one rank; for steps and whole repetitions one la
     std::vector<std::int64_t> preempted;  // numbers of samples with an involuntary context switch
     std::vector<Burst> bursts;            // of chunks
     std::vector<std::int64_t> clock_hz;   // of this core at the end of each burst, under load if the kernel measures it
-    Taken taken = {};                     // by the system, of the bursts
+    RankTimes taken = {};                 // by the system, of the bursts
 };
 
 struct Settings {

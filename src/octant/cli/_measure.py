@@ -111,7 +111,7 @@ def finish(
     Raises:
         typer.Exit: something failed, was wrong, is not supported, or was stopped.
     """
-    from octant.analysis.given import all_mismatches
+    from octant.analysis.mismatches import all_mismatches
     from octant.cli._stored import measure
     from octant.mpi.faults import known_wrong_answers
     from octant.runs.ends import ends_of

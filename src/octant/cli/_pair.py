@@ -167,7 +167,7 @@ def measured(to: Store, programs: Programs, asked: RoundOptions, judge: Judge) -
     from octant.runs.plan import check_startable
     from octant.runs.programs import pair
     from octant.runs.programs.there import check_there
-    from octant.stats.gate import RISING_FURTHER, least_rounds
+    from octant.stats.gate import EXTENDED_THRESHOLDS, least_rounds
 
     commands = pair.two_commands(programs.typed.command or ())
     options = programs.typed.options
@@ -176,7 +176,7 @@ def measured(to: Store, programs: Programs, asked: RoundOptions, judge: Judge) -
         check_there(request)
         check_startable(request, machine)
     kept = pair.continued([to.find(name) for name in programs.runs], couples) if programs.runs else None
-    rounds, looks, goes_on = asked.plan(kept.pair if kept else None, max(RISING_FURTHER), early=True)
+    rounds, looks, goes_on = asked.plan(kept.pair if kept else None, max(EXTENDED_THRESHOLDS), early=True)
     if asked.gate and rounds < least_rounds(len(couples)):
         raise Refusal(too_few_rounds(len(couples), rounds), Exit.WRONG_WORD)
     if kept and goes_on:

@@ -78,10 +78,10 @@ def measured(where: Store, found: Comparisons, asked: RoundOptions, judge: Judge
     from octant.analysis.evidence import too_few_rounds
     from octant.machine.discover import discover
     from octant.runs import interleaved
-    from octant.stats.gate import RISING, least_rounds
+    from octant.stats.gate import OBRIEN_FLEMING_THRESHOLDS, least_rounds
     from octant.store import Store
 
-    rounds, looks, goes_on = asked.plan(found.pair, max(RISING), asked.gate)
+    rounds, looks, goes_on = asked.plan(found.pair, max(OBRIEN_FLEMING_THRESHOLDS), asked.gate)
     if asked.gate and rounds < least_rounds(found.compared):
         raise Refusal(too_few_rounds(found.compared, rounds), Exit.WRONG_WORD)
     before, after = found.runs

@@ -152,7 +152,7 @@ def ratio(value: float) -> str:
 
 def launches_text(figure: Figure) -> str:
     """How many launches a figure is made of: `6 launches`, `5 of 6 launches`."""
-    number = figure.counting
+    number = figure.valid_count
     return units.counted(number, "launch") if number == figure.tried else f"{number} of {figure.tried} launches"
 
 
@@ -160,8 +160,8 @@ def without_interval(figure: Figure) -> str:
     """Why there are no ends: `one launch`, `none counts` of several, `no interval` if not measurable."""
     if figure.value is None:
         return ""
-    if figure.counting < min(2, figure.tried):
-        return "one launch" if figure.counting else "none counts"
+    if figure.valid_count < min(2, figure.tried):
+        return "one launch" if figure.valid_count else "none counts"
     return "no interval" if figure.value.kind == "not measurable" else ""
 
 
@@ -171,7 +171,7 @@ def claim_text(figure: Figure) -> str:
     if value is None:
         return ""
     dropped = figure.tried > value.number
-    if not figure.counting:
+    if not figure.valid_count:
         return f"none of {units.counted(figure.tried, 'launch')} counts: each lost over half of its time"
     if value.kind == "one launch":
         return f"{launches_text(figure)}, no interval" if dropped else "one launch; launches were not repeated"

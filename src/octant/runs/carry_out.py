@@ -16,7 +16,7 @@ from octant.launch import Planned, bind, leftovers, link, program
 from octant.launch.execute import ProcessOutcome, execute
 from octant.mpi import faults
 from octant.record import Failure, Point, RecordError
-from octant.record.written import failure_line, link_line
+from octant.record.writer import failure_line, link_line
 from octant.request import Launch, cells_of
 from octant.runs.programs import records
 from octant.runs.programs.answers import Judging

@@ -27,8 +27,8 @@ from octant.identity import Identity, identity_of
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.program import is_program
-from octant.record import Crossing, Failure, Point, RecordError
-from octant.record.written import failure_line
+from octant.record import Failure, LinkTraffic, Point, RecordError
+from octant.record.writer import failure_line
 from octant.request import Launch, Request, canonical, cell_count, cells_of
 from octant.store import environment, files, format1, index, run_request
 from octant.store.index import Listed
@@ -65,7 +65,7 @@ class StoredRun(RunRequest):
     repeated: tuple[Failure, ...] = ()  # of launches that were repeated since, and then gave all their results
     plans: Mapping[str, Planned] = field(default_factory=dict)  # by the launch's key, as it was started last
     repeats: Repeats | None = None  # launches of each cell of a program; `None`: not decided, or there is no program
-    crossings: Mapping[str, Crossing] = field(default_factory=dict)  # by the launch's key: of emulated links
+    link_traffic: Mapping[str, LinkTraffic] = field(default_factory=dict)  # by the launch's key: of emulated links
     damaged: tuple[str, ...] = ()  # "records.jsonl, line 7: why"
     torn: tuple[str, ...] = ()  # the same of last lines without an end, which may still be written
 
@@ -447,7 +447,7 @@ def _read(folder: Path) -> StoredRun:
         repeated=repeated,
         plans=plans,
         repeats=repeats,
-        crossings=records.crossings,
+        link_traffic=records.link_traffic,
         damaged=(*problems, *records.tail.damaged),
         torn=tuple(text for text in (torn, records.tail.torn) if text),
     )

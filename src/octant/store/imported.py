@@ -13,7 +13,7 @@ from octant.failure import Exit, Refusal
 from octant.foreign import Output, Row, Table, Value, named
 from octant.machine import Cpu, CpuSet, Machine, Processor, Topology
 from octant.record import Failure, Point, Process, Result, Samples
-from octant.record.written import failure_line, launch_line, point_line
+from octant.record.writer import failure_line, launch_line, point_line
 from octant.request import Launch, Presentation, Request, Shape, Subject, comparable
 from octant.store import Store, StoredRun, append_durably
 from octant.store.run_request import ImportedFile

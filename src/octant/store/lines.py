@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from octant.record import Crossing, Failure, Point, RecordError
+from octant.record import Failure, LinkTraffic, Point, RecordError
 from octant.record.lines import Reader
 from octant.request import cell_count
 from octant.store.run_request import MOST_CELLS
@@ -116,9 +116,9 @@ class Records:
         self._failed_cells = 0
 
     @property
-    def crossings(self) -> Mapping[str, Crossing]:
+    def link_traffic(self) -> Mapping[str, LinkTraffic]:
         """What crossed emulated links, by launch, as far as the file was read."""
-        return {self._keys.get(launch, launch): one for launch, one in self._reader.crossings.items()}
+        return {self._keys.get(launch, launch): one for launch, one in self._reader.link_traffic.items()}
 
     def read_new(self) -> tuple[list[Point], list[Failure]]:
         """Those behind what was read before.

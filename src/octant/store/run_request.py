@@ -15,7 +15,7 @@ from octant.machine import Machine, codec
 from octant.machine.codec import StoredMachine
 from octant.placement import RankPlace
 from octant.record import Natural, RecordError
-from octant.record.written import seal, unseal
+from octant.record.writer import seal, unseal
 from octant.renamed import current_knobs, current_metric, current_workload
 from octant.request import Count, Launch, Request, Shape, Subject, cell_count
 from octant.store.environment import recorded

@@ -204,7 +204,7 @@ def test_the_bandwidth_has_its_best_its_half_and_the_longest(monkeypatch: pytest
 
 def spoiled(summary: Summary, *sizes: int, **knobs: str) -> Summary:
     """The same run, of which these sizes are not measurable."""
-    bad = Caveat("not as asked", Grade.INVALID, "NOT AS ASKED")
+    bad = Caveat("request not met", Grade.INVALID, "NOT AS ASKED")
 
     def spoil(one: Figure) -> Figure:
         if int(one.knobs.get("bytes", "-1")) not in sizes or any(one.knobs[name] != knobs[name] for name in knobs):

@@ -153,7 +153,7 @@ def test_all_places_that_name_a_level_agree(seed: int, tmp_path: Path) -> None:
     _check_table(ladders)
     write_run(run, tmp_path)
     entries = with_measured(of_machine(run.machine), Store(tmp_path)).entries
-    entry = entries.get(("Caches", "levels that a ladder shows"))
+    entry = entries.get(("Caches", "measured memory levels"))
     levels = re.findall(r"(?:^|; )(\S+|beyond \S+|to \S+ \S+) [\d.]+ ", entry.text) if entry else []
     assert levels == _order(ladders.panels[1])
 

@@ -34,7 +34,7 @@ EDGES = {
     "mixed": comparison_of(*MIXED),
     "one figure": comparison_of((1.2, QUIET)),
     "everything the same": comparison_of(*[(1.0, QUIET)] * 3),
-    "no verdict": comparison_of(*MIXED, rounds=3),
+    "insufficient data": comparison_of(*MIXED, rounds=3),
     "nothing compared": EMPTY,
     "one run twice": SAME,
     "two sessions": of_values([[1.0, 1.01, 0.99, 1.0]] * 2, [[1.2, 1.21, 1.19, 1.2], [1.0, 0.99, 1.0, 1.01]], None),

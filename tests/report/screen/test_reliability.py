@@ -10,7 +10,7 @@ from fake_run import write_run
 from found_run import Cell, found_run, taken
 from octant.advice.findings import findings
 from octant.analysis.summary import Summary, summarise
-from octant.record import Taken
+from octant.record import RankTimes
 from octant.report import claims
 from octant.report.screen.answer import Tile
 from octant.report.screen.reliability import page_grade, reliability
@@ -43,7 +43,7 @@ def lossy(share: float) -> Summary:
     """Every launch waited for so much of its time, and half of them twice as long."""
     run = run_of(rates([90e9] * 6))
     taken = [
-        Taken(0, (10**9 * (1 + i % 2),), cpu_ns=(round(10**9 * (1 + i % 2) * (1 - share)),),
+        RankTimes(0, (10**9 * (1 + i % 2),), cpu_ns=(round(10**9 * (1 + i % 2) * (1 - share)),),
               wait_ns=(round(10**9 * (1 + i % 2) * share),), elapsed_ns=2 * 10**9, stolen_ns=0)
         for i in range(6)
     ]  # fmt: skip
@@ -78,7 +78,7 @@ def test_measurements_that_do_not_count_are_counted() -> None:
     calm, busy = Cell("node/peakflops", [1e9] * 4), Cell("node/gemm", [1e9] * 4, table=False, lost=[0.6, 0.0, 0.6, 0.6])
     summary = found_run([calm, busy])
     text = said(summary)["Time lost"][1]
-    assert text == "3 of 8 measurements lost over half of their time; they count for nothing"
+    assert text == "3 of 8 measurements lost over half of their time; they are excluded"
     (finding,) = (one for one in findings(found_run([replace(calm, lost=[0.3] * 4), busy])) if one.rule == "lost time")
     assert text in finding.body
     kept = said(found_run([calm, replace(busy, lost=[0.6] * 4)]))["Time lost"][1]
@@ -153,5 +153,5 @@ def test_sizes_that_are_assumed_are_named() -> None:
     here = known.run.machine
     blank = replace(here, topology=replace(here.topology, caches=None))
     unknown = replace(known, run=replace(known.run, machine=blank))
-    assert said(unknown)["Assumed"][0].startswith("not known of this machine, and assumed by suites and studies: ")
+    assert said(unknown)["Assumed"][0].startswith("this machine does not state all sizes; suites and studies assume ")
     assert "last-level caches of 32 MiB" in said(unknown)["Assumed"][0]

@@ -7,7 +7,7 @@ import pytest
 
 from fake_run import lane, point
 from octant.analysis.summary import Summary, summarise
-from octant.record import Given, Point, Taken
+from octant.record import Point, RankResources, RankTimes
 from octant.report.screen.answer import Tile
 from octant.report.screen.tiles import tiles
 from octant.tile import Also, DeclaredScreen, DeclaredTile, NamedFigure
@@ -30,7 +30,7 @@ def beside(ns: Sequence[Sequence[float]], n: int = 2) -> list[Point]:
         point(
             workload="fake/loop", launch=f"{i}", knobs={"n": str(n)}, counts={"flops": 1000}, ranks=len(row),
             lanes=tuple(lane([round(value)] * 9, rank=rank) for rank, value in enumerate(row)),
-            given=tuple(Given("node", (cpu,), ((cpu,),)) for cpu in range(len(row))),
+            given=tuple(RankResources("node", (cpu,), ((cpu,),)) for cpu in range(len(row))),
             started=f"2026-11-21T21:{45 + i}:31Z",
         )
         for i, row in enumerate(ns)
@@ -80,7 +80,7 @@ def noise(shares: Sequence[float]) -> Summary:
     for i, share in enumerate(shares):
         quanta = [10_000] * 99 + [10_000 + round(990_000 * share / (1 - share))]
         wall = sum(quanta)
-        taken = Taken(
+        taken = RankTimes(
             0, (wall,), (round(wall * (1 - share)),), (round(wall * share / 3),), elapsed_ns=wall, stolen_ns=0
         )
         points.append(

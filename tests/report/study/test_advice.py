@@ -114,7 +114,7 @@ def test_what_to_do_just_above_and_just_below(study: Study, gain: float, spread:
 
 def test_too_few_rounds_change_nothing_and_adopt_nothing(study: Study) -> None:
     found = study(2.0, repeats=3, text=STUDY.partition("[[findings]]")[0])
-    assert answer(found) == "Here 3 rounds give no verdict: 4 are the least."
+    assert answer(found) == "Here 3 rounds give insufficient data: 4 are the least."
     assert rules(found) == ["launches"]
     assert reliability(found).grade == "limited"
     assert "a combination has 3 launches" in reliability(found).text.lower()
@@ -124,7 +124,7 @@ def test_too_few_rounds_change_nothing_and_adopt_nothing(study: Study) -> None:
 def test_a_slower_setting_beside_one_without_a_verdict_hides_no_negative_gain(study: Study) -> None:
     found = study(0.8, text=STUDY.partition("[[findings]]")[0])
     (place, told), *_ = found.baseline_verdicts.items()
-    open_one = replace(told, word="no verdict", speed=None)
+    open_one = replace(told, word="insufficient data", speed=None)
     mixed = replace(found)
     mixed.__dict__["baseline_verdicts"] = {place: told, (place[0], "other"): open_one}
     assert answer(mixed).startswith("Here no setting is shown to be better than which a; some have too few rounds")

@@ -92,7 +92,7 @@ def test_each_machine_stands_against_its_own_baseline(where: Store) -> None:
     assert [here.texts[int(row)] for row in there.y[:3]] == ["28.4 GB/s", "28.3 GB/s", "61.2 GB/s"]
     assert [elsewhere.texts[int(row)] for row in there.y[:3]] == ["56.8 GB/s", "56.6 GB/s", "122 GB/s"]
     (note,) = panel.notes
-    assert note.text == "not measured: needs 2 MiB pages; of the 0 in the pool 0 are free"
+    assert note.text == "not measured: needs 2 MiB pages; 0 of 0 reserved pages are free"
     assert named[note.y] == "binding yes, memory local, pages pool"
     assert "Lines, and brackets in the table: here: 95 % interval for the median over" in picture.caption
     assert "× baseline: 95 % interval for the geometric mean ratio over" in picture.caption

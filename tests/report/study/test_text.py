@@ -33,7 +33,7 @@ def test_the_published_table_stands_beside_ours(where: Store) -> None:
     text = report.report_text(fake_study.outcome_of(run))
     assert "122 GB/s" in text
     assert "seed 7" in text
-    assert "needs 2 MiB pages; of the 0 in the pool 0 are free" in text
+    assert "needs 2 MiB pages; 0 of 0 reserved pages are free" in text
 
 
 def test_what_is_not_done_and_what_is_wrong_is_said(where: Store) -> None:
@@ -176,7 +176,7 @@ def test_a_study_runs_for_real_from_the_command(octant: Octant, tmp_path: Path) 
     ends = [(cell["low"] or 0, cell["middle"], cell["high"] or math.inf) for cell in said["cells"]]
     assert all(low <= middle <= high for low, middle, high in ends)
     # A busy machine may take most of a launch's time.
-    left_out = "launches left out" in [one["kind"] for cell in said["cells"] for one in cell["caveats"]]
+    left_out = "launches excluded" in [one["kind"] for cell in said["cells"] for one in cell["caveats"]]
     assert left_out or [cell["launches"] for cell in said["cells"]] == [3, 3]
     (finding,) = said["findings"]
     assert finding["status"] == "cannot be tested here"

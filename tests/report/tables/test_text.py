@@ -34,7 +34,7 @@ def test_a_row_reads_as_written_here() -> None:
     row = "Double, 512-bit, 1 core             93.8 Gflop/s    93.6 … 94.0         1   98 % ███████▉"
     assert row in page
     assert "32 flop per cycle at 2.99 GHz (measured)" in page
-    assert "other processes were busy" not in page, "a note"
+    assert "other processes used CPU time during the measurement" not in page, "a note"
     assert "latency pages=1GiB: no 1 GiB pages are reserved" in page
     assert "stated says 2.00 GHz; measured says 2.99 GHz" in page
     assert "triad ladder" not in page  # curves belong to the report

@@ -30,8 +30,8 @@ def judge(summary: Summary) -> RuleResult:
                 known.append((figure, found))
     if not known:
         return RuleResult()
-    figure, found = max(known, key=lambda one: len(one[1].untold))
-    if not found.untold:
+    figure, found = max(known, key=lambda one: len(one[1].unreported))
+    if not found.unreported:
         return RuleResult(
             passed=("every group of hardware threads that the times of pairs show is told by the system",)
         )
@@ -39,9 +39,9 @@ def judge(summary: Summary) -> RuleResult:
 
 
 def _finding(figure: Figure, found: Clusters) -> RunFinding:
-    first = found.untold[0]
+    first = found.unreported[0]
     pairs = all(len(group) == len(first.groups[0]) == _OF_A_CORE for group in first.groups)
-    siblings = "siblings are not told: " if pairs and "core" not in found.told else ""
+    siblings = "siblings are not told: " if pairs and "core" not in found.reported else ""
     within, between = si_text(first.within, "s"), si_text(first.between, "s")
     return RunFinding(
         rule="untold groups",
@@ -52,6 +52,6 @@ def _finding(figure: Figure, found: Clusters) -> RunFinding:
         family="topology",
         details=tuple(
             f"{groups_text(one.groups, 64)}: {si_text(one.within, 's')} within, {si_text(one.between, 's')} between"
-            for one in found.untold
+            for one in found.unreported
         ),
     )

@@ -36,7 +36,7 @@ def judge(summary: Summary) -> RuleResult:
         if slow:
             found.append(_finding(summary, slow, known))
         else:
-            least = max(one.hidden or 0.0 for one in known)
+            least = max(one.max_undetected_slowdown or 0.0 for one in known)
             passed.append(f"no {kind} is proven slower than another; {percent_text(least)} could hide")
     return RuleResult(tuple(found), tuple(passed))
 

@@ -9,7 +9,7 @@ from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import subject
 from octant.advice.findings._lines import DOCTOR, again
 from octant.advice.findings._thresholds import LOST, SLOWED
-from octant.analysis.causes import causes_of_run, halved
+from octant.analysis.causes import causes_of_run, count_losses
 from octant.analysis.lost import lost_time_of, oversubscription
 from octant.stats import Grade
 from octant.units import capital, percent_text
@@ -26,7 +26,7 @@ def judge(summary: Summary) -> RuleResult:
     if lost is None:
         return RuleResult()
     share = percent_text(lost.lost)
-    measurements = halved(summary)
+    measurements = count_losses(summary)
     of_table = any(not one.counts for figure in summary.figures if figure.show.table for one in figure.launches)
     if lost.lost <= LOST and not of_table:
         return RuleResult(passed=(f"{share} of this run's time was lost, not more than {percent_text(LOST)}",))
@@ -35,7 +35,7 @@ def judge(summary: Summary) -> RuleResult:
     evidence += [f"the widest interval is ± {percent_text(widest[0])} ({subject((widest[1],))})"] if widest else []
     if lost.lost <= LOST:
         title = f"{measurements.lost} of {measurements.every} measurements lost over half of their time"
-        evidence[0] = measurements.so
+        evidence[0] = measurements.treatment
     elif lost.main == "other processes":
         title = f"Other processes took {percent_text(lost.other_processes)} of this run's time"
     elif lost.main == "oversubscription":
@@ -88,7 +88,7 @@ def _contained(summary: Summary) -> list[str]:
             continue
         factors = [one.slowed for one in figure.counted if one.slowed is not None]
         value = f"the value of {subject((figure,))} contains lost time:"
-        if any(one.kind == "long samples" for one in figure.caveats):
+        if any(one.kind == "long preempted samples" for one in figure.caveats):
             found.append(f"{value} its samples last longer than a time slice")
         elif factors and median(factors) > SLOWED:
             found.append(f"{value} it is {median(factors):.1f} times worse than by the CPU time that was used")

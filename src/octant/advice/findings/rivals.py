@@ -9,13 +9,13 @@ from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import size_text
 from octant.advice.findings._lines import of_figure
 from octant.record import known_count
-from octant.stats.rivals import LEAST_LAUNCHES, MARGIN, rivalries
+from octant.stats.guidelines import LEAST_LAUNCHES, MARGIN, judge_guidelines
 from octant.units import counted
 
 if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.stats.rivals import Rivalry
+    from octant.stats.guidelines import NonInferiority
 
 
 def judge(summary: Summary) -> RuleResult:
@@ -28,7 +28,7 @@ def judge(summary: Summary) -> RuleResult:
         if figure.value is not None and not figure.invalid and figure.point.ranks is not None
     ]
     ratios = [[launch.value.middle for launch in figure.counted] for figure in figures]
-    judged = list(zip(figures, rivalries(ratios), strict=True))
+    judged = list(zip(figures, judge_guidelines(ratios), strict=True))
     slower = [(figure, one) for figure, one in judged if one.word == "slower"]
     found = [_finding(summary, figure, one, len(judged)) for figure, one in slower]
     if not judged or slower:
@@ -37,7 +37,7 @@ def judge(summary: Summary) -> RuleResult:
     return RuleResult(passed=(f"{counted(len(judged), 'guideline')} compared, none violated ({undecided} undecided)",))
 
 
-def _finding(summary: Summary, figure: Figure, one: Rivalry, of: int) -> RunFinding:
+def _finding(summary: Summary, figure: Figure, one: NonInferiority, of: int) -> RunFinding:
     assert figure.workload.rivals is not None  # noqa: S101 - `judge` leaves such figures out
     call, instead = figure.workload.rivals(figure.point)
     size, where = size_text(figure), counted(known_count(figure.point.working_ranks), "rank")

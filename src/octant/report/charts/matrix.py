@@ -74,9 +74,9 @@ class _Pairs:
     @property
     def borders(self) -> list[tuple[float, Role]]:
         """Between which places groups meet that are told, if they are not too many to be seen; between cores grey."""
-        told = self.clusters.told if self.clusters else {}
-        few = [unit for unit in BORDERS if unit in told and len(told[unit]) <= MOST_GROUPS]
-        group = {cpu: [_place(told[unit], cpu) for unit in few] for cpu in self.order}
+        reported = self.clusters.reported if self.clusters else {}
+        few = [unit for unit in BORDERS if unit in reported and len(reported[unit]) <= MOST_GROUPS]
+        group = {cpu: [_place(reported[unit], cpu) for unit in few] for cpu in self.order}
         apart = [
             (i + 0.5, [x != y for x, y in zip(group[a], group[b], strict=True)])
             for i, (a, b) in enumerate(pairwise(self.order))
@@ -220,11 +220,11 @@ def _facts(one: _Pairs, metric: Metric) -> list[tuple[str, str]]:
     facts = [(one.name or "all pairs", _span(one, metric))]
     found = one.clusters
     for cut in found.found if found else ():
-        told = found.names(cut.groups) if found else ""
+        reported = found.names(cut.groups) if found else ""
         ends = f"{units.si_text(cut.within, metric.unit)} within, {units.si_text(cut.between, metric.unit)} between"
-        facts.append((told or "groups that are not told", f"{groups_text(cut.groups)}: {ends}"))
-    if found and found.unseen:
-        facts.append(("told, but not seen", ", ".join(UNITS[unit] for unit in found.unseen)))
+        facts.append((reported or "groups that are not told", f"{groups_text(cut.groups)}: {ends}"))
+    if found and found.undetected:
+        facts.append(("told, but not seen", ", ".join(UNITS[unit] for unit in found.undetected)))
     if one.far:
         more = len(one.far) - MOST_NAMED
         names = "; ".join(
@@ -247,7 +247,7 @@ def _named(pair: _Pair) -> str:
 
 def _shared(found: Clusters | None, pair: _Pair) -> str:
     """The smallest unit that a pair of hardware threads shares, as the system tells it."""
-    for unit, groups in found.told.items() if found else ():
+    for unit, groups in found.reported.items() if found else ():
         if any(set(pair) <= group for group in groups):
             return UNITS[unit].removesuffix("s")
     return ""

@@ -17,7 +17,7 @@ from octant.report.plain import clean
 from octant.report.screen.answer import Reliability
 from octant.runs.programs.pair import SENSIBLE_S
 from octant.runs.programs.typed import comparison_line
-from octant.stats.gate import RISING, RISING_FURTHER, least_rounds
+from octant.stats.gate import EXTENDED_THRESHOLDS, OBRIEN_FLEMING_THRESHOLDS, least_rounds
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.verdicts import percent
 from octant.units import counted, fixed_text
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 ORDER: dict[Word, str] = {
     "slower": "Slower in B",
     "differs": "Differs between these two sessions",
-    "cannot tell": "Not decided",
-    "no difference seen": "No difference detected between these two sessions",
-    "no verdict": "No verdict",
-    "same": "The same",
+    "undecided": "Not decided",
+    "no difference detected": "No difference detected between these two sessions",
+    "insufficient data": "No verdict",
+    "equivalent": "The same",
     "faster": "Faster in B",
     "not comparable": "Not comparable",
 }
@@ -46,7 +46,7 @@ MOST_IN_ANSWER = 3
 """Sentences on cells of two programs that make the answer; of more cells it counts the verdicts."""
 MOST_OF_PROGRAMS = 1000
 """Rounds of two programs that are proposed at once."""
-GATES_ROUNDS = max(RISING)
+GATES_ROUNDS = max(OBRIEN_FLEMING_THRESHOLDS)
 ALIKE = 0.05
 """Shares of lost time of the two sides that differ by no more than this are said to be alike."""
 GATE_OR_ROUNDS = "Six rounds are usual, four the least."
@@ -71,7 +71,7 @@ def name(one: Comparison) -> str:
 def findable_text(one: Comparison) -> str:
     """The least difference that would have been detected in 80 % of cases: `± 18 %`; empty without a verdict."""
     verdict = one.verdict
-    return f"± {percent(verdict.findable)}" if verdict and verdict.speed else ""
+    return f"± {percent(verdict.min_detectable_effect)}" if verdict and verdict.speed else ""
 
 
 def values_text(found: Comparisons) -> str:
@@ -79,7 +79,7 @@ def values_text(found: Comparisons) -> str:
     named = {
         "geometric mean": "geometric means", "Hodges-Lehmann": "Hodges-Lehmann estimates", "median": "medians",
     }  # fmt: skip
-    used = {one.values_are for one in found.figures if one.verdict and one.verdict.speed}
+    used = {one.statistic for one in found.figures if one.verdict and one.verdict.speed}
     kinds = in_words([text for name, text in named.items() if name in used])
     return f"values of A and B: {kinds} of the launches whose ratio is shown; the report of a run shows medians"
 
@@ -89,10 +89,12 @@ def counts(found: Comparisons) -> list[tuple[int, str]]:
     margin = percent(found.margin)
     words: dict[Word, str] = {
         "slower": "slower", "faster": "faster", "differs": "differ between these two sessions",
-        "same": f"same within {margin}", "no difference seen": "no difference detected", "cannot tell": "not decided",
-        "no verdict": "no verdict yet", "not comparable": "not comparable",
+        "equivalent": f"equivalent within {margin}", "no difference detected": "no difference detected",
+        "undecided": "undecided", "insufficient data": "insufficient data", "not comparable": "not comparable",
     }  # fmt: skip
-    usual: set[Word] = {"slower", "faster", "same", "cannot tell"} if found.pair else {"differs", "no difference seen"}
+    usual: set[Word] = {"differs", "no difference detected"}
+    if found.pair:
+        usual = {"slower", "faster", "equivalent", "undecided"}
     shown = [one for one in found.figures if not one.is_alone and not one.lost]
     numbers = {word: sum(one.word == word for one in shown) for word in words}
     rows = [(numbers[word], text) for word, text in words.items() if numbers[word] or word in usual]
@@ -117,17 +119,17 @@ def _sentence(found: Comparisons) -> str:
     of, margin = counted(found.compared, "figure"), percent(found.margin)
     rows = ordered(found)
     by = {word: [one for one in rows if one.word == word] for word in ORDER}
-    if len(by["same"]) == found.compared:
+    if len(by["equivalent"]) == found.compared:
         return (
             f"A and B are the same within {margin} in all {of}"
             if len(rows) > 1
             else f"A and B are the same within {margin}"
         )
-    if len(by["no verdict"]) == found.compared:
+    if len(by["insufficient data"]) == found.compared:
         few = max(found.verdicts, key=lambda verdict: verdict.number)
         return f"No figure of {found.compared} has a verdict: {few.text.partition(': ')[2]}"
-    if by["differs"] or by["no difference seen"]:
-        begin = f"Between these two sessions {_of_sessions(by['differs'], len(by['no difference seen']), of)}"
+    if by["differs"] or by["no difference detected"]:
+        begin = f"Between these two sessions {_of_sessions(by['differs'], len(by['no difference detected']), of)}"
     elif not by["faster"] and not by["slower"]:
         beyond = f" beyond {margin}" if found.margin else ""
         begin = f"No difference{beyond} was detected in {of if len(rows) > 1 else 'the one figure'}"
@@ -135,11 +137,11 @@ def _sentence(found: Comparisons) -> str:
         begin = f"B is faster in {len(by['faster']) or 'none'} of {of}{_with_ratio(by['faster'][-1:])}"
         begin += f", slower in {len(by['slower']) or 'none'}{_with_ratio(by['slower'][:1])}"
     rest: list[tuple[int, str, str]] = [
-        (len(by["same"]), f"is the same within {margin}", f"are the same within {margin}"),
-        (len(by["cannot tell"]), "is not decided", "are not decided"),
+        (len(by["equivalent"]), f"is the same within {margin}", f"are the same within {margin}"),
+        (len(by["undecided"]), "is not decided", "are not decided"),
     ]
     few_of = f"too few {_unit(found)}"
-    rest.append((len(by["no verdict"]), f"has {few_of}", f"have {few_of}"))
+    rest.append((len(by["insufficient data"]), f"has {few_of}", f"have {few_of}"))
     listed = [f"{count} {one if count == 1 else several}" for count, one, several in rest if count]
     return f"{begin}; {in_words(listed)}" if listed else begin
 
@@ -176,7 +178,7 @@ def _undetectable(found: Comparisons) -> str:
     Of the least detectable differences of several figures the smallest is true of all of them, the greatest of one.
     """
     known = [
-        one.verdict.findable
+        one.verdict.min_detectable_effect
         for one in found.undecided
         if one.verdict and one.verdict.speed and not one.figure.metric.is_share  # no speed, though a ratio
     ]
@@ -284,7 +286,7 @@ def _most_rounds(found: Comparisons) -> int:
 
 
 def _gate(found: Comparisons) -> RunFinding:
-    planned = RISING_FURTHER if found.of_programs else RISING
+    planned = EXTENDED_THRESHOLDS if found.of_programs else OBRIEN_FLEMING_THRESHOLDS
     looks = [str(rounds) for rounds in planned if rounds >= least_rounds(found.compared)]
     body = f"Stops early at {in_words(looks)} rounds; Holm over {counted(found.compared, 'figure')}."
     options = ["--gate"] if found.of_programs else ["--gate", "--rounds", str(GATES_ROUNDS)]
@@ -314,10 +316,10 @@ def picture(found: Comparisons) -> Picture | None:
 def _row(one: Comparison) -> RatioRow:
     verdict, speed = one.verdict, one.speed or 1.0
     ends = verdict.speed.stated if verdict and verdict.speed else None
-    tones: dict[Word, Tone] = {"slower": "wrong", "faster": "good", "cannot tell": "limited", "differs": "limited"}
-    words = verdict.text.partition(":")[0] if verdict and one.word == "cannot tell" else verdict.text if verdict else ""
+    tones: dict[Word, Tone] = {"slower": "wrong", "faster": "good", "undecided": "limited", "differs": "limited"}
+    words = verdict.text.partition(":")[0] if verdict and one.word == "undecided" else verdict.text if verdict else ""
     return RatioRow(
         name(one), ends.low if ends else speed, speed, ends.high if ends else speed,
-        verdict.findable if verdict and ends else math.inf, (fixed_text(speed, 2), findable_text(one), words),
+        verdict.min_detectable_effect if verdict and ends else math.inf, (fixed_text(speed, 2), findable_text(one), words),
         tones.get(one.word, "soft"),
     )  # fmt: skip

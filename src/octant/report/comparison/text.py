@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from octant.stats.verdicts import Verdict
 
 STYLES: dict[Word, str] = {
-    "slower": "red", "differs": "yellow", "cannot tell": "yellow", "faster": "green", "not comparable": "yellow",
+    "slower": "red", "differs": "yellow", "undecided": "yellow", "faster": "green", "not comparable": "yellow",
 }  # fmt: skip
 
 
@@ -133,8 +133,12 @@ def _figure_lines(one: Comparison, found: Comparisons, marks: Mapping[claims.Sor
         f" {marks[sort]}" if speed and (sort := claims.sort_of(speed)) in marks and _ends(speed) else "", style="dim"
     )
     below = [line, *(Text(f"    {words}") for words in more)]
-    words = [] if one.word in ("differs", "no difference seen") else [one.verdict.text]  # the heading says it
-    words += [f"smallest detectable difference {findable}"] if (findable := statements.findable_text(one)) else []
+    words = [] if one.word in ("differs", "no difference detected") else [one.verdict.text]  # the heading says it
+    words += (
+        [f"smallest detectable difference {min_detectable_effect}"]
+        if (min_detectable_effect := statements.findable_text(one))
+        else []
+    )
     below += _wrap(f"    {'; '.join(words)}", width, "")
     return below + (_wrap(f"    {_why(one)}", width, "yellow") if one.why else [])
 
@@ -206,7 +210,7 @@ def _figure(one: Comparison) -> dict[str, object]:
         "unit": row.metric.unit,
         "a": values[0],
         "b": values[1],
-        "values_are": one.values_are,
+        "values_are": one.statistic,
         "speed": one.speed,
         **_interval(verdict),
         "word": one.word,
@@ -225,8 +229,8 @@ def _interval(verdict: Verdict | None) -> dict[str, object]:
         "interval": speed.stated.text if speed else "",
         "verdict": verdict.text if verdict else "",
         "p": verdict.p if verdict and speed else None,
-        "hidden": verdict.hidden if verdict and speed else None,
-        "findable": verdict.findable if verdict and speed else None,
+        "hidden": verdict.max_undetected_effect if verdict and speed else None,
+        "findable": verdict.min_detectable_effect if verdict and speed else None,
         "number": verdict.number if verdict else 0,
         "unit_of_number": verdict.unit if verdict else "",
         "needed": verdict.needed if verdict else None,

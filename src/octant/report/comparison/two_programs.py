@@ -72,8 +72,10 @@ def _sentence(one: Comparison, found: Comparisons) -> str:
         return f"No verdict: {rounds} of {verdict.needed}"
     if verdict.word in ("faster", "slower"):
         return f"B is {_difference(verdict.speed)} than A{by} {_interval(verdict.speed)}, {rounds}"
-    if verdict.word == "same":
-        return f"There is no difference larger than {percent(verdict.hidden)} between A and B{by}, {rounds}"
+    if verdict.word == "equivalent":
+        return (
+            f"There is no difference larger than {percent(verdict.max_undetected_effect)} between A and B{by}, {rounds}"
+        )
     return f"Not decided: {_between(verdict.speed)}{by}, {rounds}{_needed(verdict, found)}"
 
 

@@ -56,7 +56,7 @@ class LastRun:
             whose = "" if speed.claim == "ratio on other occasions" else " of these two sessions"
             interval = f"{ends}{claims.NARROW}%, 95{claims.NARROW}% interval{whose}"
             return f"{abs(middle):.1f}{claims.NARROW}% {word} than {than} ({interval}){self._besides}"
-        least = percent(verdict.findable).replace(" ", claims.NARROW)
+        least = percent(verdict.min_detectable_effect).replace(" ", claims.NARROW)
         return f"no difference to {than} was detected; smallest detectable difference: {least}"
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant import facts, units
-from octant.analysis.causes import causes_of_run, halved
+from octant.analysis.causes import causes_of_run, count_losses
 from octant.analysis.caveats import failed_commands
 from octant.analysis.lost import lost_time_of
 from octant.analysis.names import short_name
@@ -166,7 +166,7 @@ def _lost(summary: Summary) -> _Lost | None:
 
 
 def _time_lost(summary: Summary, lost: _Lost | None) -> ReliabilityRow:
-    measurements = halved(summary)
+    measurements = count_losses(summary)
     if lost is None:
         return ReliabilityRow("Time lost", "not recorded", measurements.text if measurements.lost else "not known")
     seen = f"{claims.percent(lost.mean)} on average, {claims.percent(lost.most)} at most{_mostly(lost, '; ')}"
@@ -182,7 +182,7 @@ def _launches(summary: Summary) -> ReliabilityRow:
     rounds = max((figure.tried for figure in summary.figures if not figure.equal), default=1)
     minutes = (end - begin).total_seconds() / 60
     period = f"{minutes:.0f} minutes" if minutes >= 1.5 else "about a minute" if minutes >= 0.5 else "under a minute"
-    alike = [f for f in _rows(summary) if any(one.kind == "launches resemble their neighbours" for one in f.caveats)]
+    alike = [f for f in _rows(summary) if any(one.kind == "autocorrelated launches" for one in f.caveats)]
     seen = f"{units.counted(rounds, 'round')} over {period}"
     if rounds == 1:
         return ReliabilityRow(

@@ -85,7 +85,7 @@ def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:
         figure=place_of(summary, worst.figure),
     )  # fmt: skip
     if not worst.proven:
-        within = claims.percent(worst.hidden or 0.0)
+        within = claims.percent(worst.max_undetected_slowdown or 0.0)
         return replace(
             tile, number="even", unit=f"within {within}", of=f"no {worst.kind} is slower as far as this can tell"
         )
@@ -109,7 +109,7 @@ def _grade(worst: PlaceBalance) -> int:
 
 
 def _caveats(worst: PlaceBalance) -> list[Caveat]:
-    return [one for one in worst.figure.caveats if one.kind not in ("wide interval", "beyond its limit")]
+    return [one for one in worst.figure.caveats if one.kind not in ("wide interval", "measured above the limit")]
 
 
 def _reasons(worst: PlaceBalance) -> tuple[str, ...]:

@@ -102,11 +102,11 @@ def _keep(outcome: Outcome) -> Iterator[RunFinding]:
     words = {told.word for told in outcome.baseline_verdicts.values()}
     absent = len({cell.levels for cell in outcome.values.absent})
     scope = f" {units.counted(absent, 'setting')} could not be measured." if absent else ""
-    if words == {"same"}:
+    if words == {"equivalent"}:
         others = units.counted(len({cell.levels for cell, _ in outcome.baseline_verdicts}), "other setting")
         body = f"{others} measured, the same as {baseline(outcome)} within {percent(MARGIN)}.{scope}"
         yield RunFinding("same", "Change nothing", body, ())
-    elif words and words <= {"slower", "same"}:
+    elif words and words <= {"slower", "equivalent"}:
         place, told = min(outcome.baseline_verdicts.items(), key=lambda one: middle(one[1]))
         worst = f"{setting(outcome, place)} is {ratio(told)}{of_measure(outcome, place)}"
         yield RunFinding("keep", f"Keep {baseline(outcome)}", f"Nothing is better, and {worst}.{scope}", ())

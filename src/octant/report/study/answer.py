@@ -54,12 +54,12 @@ def _measured(outcome: Outcome) -> str:
         return f"Here {_scaled(outcome, *best)}."
     if not told:
         return "Here nothing could be compared with the baseline."
-    if words == {"same"}:
+    if words == {"equivalent"}:
         return f"Here every setting runs the same within {percent(MARGIN)} of {base}."
-    if words == {"no verdict"}:
+    if words == {"insufficient data"}:
         most = max(verdict.number for verdict in told.values())
         return f"Here {units.counted(most, 'round')} give no verdict: {LEAST_ROUNDS} are the least."
-    if words <= {"slower", "same"}:
+    if words <= {"slower", "equivalent"}:
         place, verdict = min(told.items(), key=lambda one: middle(one[1]))
         worst = f"{setting(outcome, place)} is {ratio(verdict)}{of_measure(outcome, place)}"
         return f"Here nothing is better than {base}; {worst}."
@@ -68,7 +68,7 @@ def _measured(outcome: Outcome) -> str:
         better = f"{setting(outcome, place)} is {ratio(verdict)}{of_measure(outcome, place)}"
         return f"Here {better}, which is not surely more than {percent(MARGIN)} better than {base}."
     most_hidden = max(verdict.speed.high for verdict in told.values() if verdict.speed)
-    if "no verdict" in words:
+    if "insufficient data" in words:
         return f"Here no setting is shown to be better than {base}; some have too few rounds for a verdict."
     if any(verdict.speed and verdict.speed.is_too_wide for verdict in told.values()):
         return f"Here no setting is shown to be better than {base}; the launches differ too much to tell."

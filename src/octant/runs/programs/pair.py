@@ -11,7 +11,7 @@ from octant.request import Request, cells_of
 from octant.runs.command_line import HERE, Where
 from octant.runs.interleaved import Interleaved
 from octant.runs.programs.program_request import program
-from octant.stats.gate import RISING, least_rounds, planned_looks
+from octant.stats.gate import OBRIEN_FLEMING_THRESHOLDS, least_rounds, planned_looks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -125,5 +125,7 @@ def sensible_rounds(pair: Pair, round_s: float, figures: int) -> int:
     """
     planned = [*planned_looks(pair.rounds), pair.rounds] if pair.looks == "rising" else range(1, pair.rounds + 1)
     looks = [look for look in planned if least_rounds(figures) <= look <= pair.rounds]
-    fitting = [look for look in looks if look * round_s <= (SENSIBLE_S if look <= max(RISING) else SHORT_S)]
+    fitting = [
+        look for look in looks if look * round_s <= (SENSIBLE_S if look <= max(OBRIEN_FLEMING_THRESHOLDS) else SHORT_S)
+    ]
     return max(fitting, default=min(looks, default=pair.rounds))

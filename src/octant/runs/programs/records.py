@@ -19,7 +19,7 @@ from octant.launch.guard import GuardReport
 from octant.launch.program import ProgramEnd
 from octant.placement import numbers_text
 from octant.record import FORMAT, SMALL_PAGES, THREADS_OF_PROCESS, Buffer, KeptFile, Result
-from octant.record.written import kept_member, seal
+from octant.record.writer import kept_member, seal
 from octant.runs.programs.answers import Answered, Judging, judge_launch
 from octant.runs.programs.builds import builds_of
 

@@ -38,19 +38,19 @@ class AblationTest(KindOfTest, frozen=True, kw_only=True):
         bar = Bar(above=self.gain)
         best: dict[str, Effect] = {}
         reasons: list[CannotTest] = []
-        told = []
+        reported = []
         for change in self.changes:
             name = ", ".join(f"{factor} {level}" for factor, level in change.items())
             try:
                 measure, best[name] = self._best(study, values, change)
-                told.append(f"{name} {factor_text(best[name].here)} ({measure})")
+                reported.append(f"{name} {factor_text(best[name].here)} ({measure})")
             except CannotTest as reason:
                 reasons.append(reason)
         statuses = {name: status_of(effect, bar) for name, effect in best.items()}
         number = sum(status == "holds" for status in statuses.values())
         open_ones = [best[name] for name, status in statuses.items() if status == "undecided"]
         wanted = self.share * len(self.changes)
-        why = f"{number} of {len(self.changes)} bring something here: {', '.join(told)}"
+        why = f"{number} of {len(self.changes)} bring something here: {', '.join(reported)}"
         why += ends_text(best.values()) + caveats_text(best.values())
         if number >= wanted:
             return Judgement("holds", why)

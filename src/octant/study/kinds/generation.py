@@ -40,8 +40,8 @@ class GenerationTest(KindOfTest, frozen=True, kw_only=True):
         """The gain over that of the clock against the bar, with both, and with how many cycles a time takes."""
         one = gain_of(study, values, self.measure, self.of, self.to)
         clock = gain_of(study, values, self.clock, self.of, self.to)
-        told = f"{self.measure} {factor_text(one.here)} with {factor_text(clock.here)} the clock"
+        reported = f"{self.measure} {factor_text(one.here)} with {factor_text(clock.here)} the clock"
         if values.better(self.measure) == "lower":
-            told += f", in cycles {factor_text(quotient(clock.here, one.here))} as many"
+            reported += f", in cycles {factor_text(quotient(clock.here, one.here))} as many"
         machines = " over ".join(", ".join(study.full(levels)) for levels in (self.of, self.to))
-        return judge_effect(gain_over(one, clock), self.bar, f", {machines}: {told}")
+        return judge_effect(gain_over(one, clock), self.bar, f", {machines}: {reported}")

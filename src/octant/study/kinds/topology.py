@@ -43,11 +43,11 @@ class TopologyTest(KindOfTest, frozen=True, kw_only=True):
         if not here.complete:
             every = here.number * (here.number - 1) // 2
             raise CannotTest(f"{here.pairs} of {every} pairs were measured; more seconds measure all")
-        if here.untold:
-            text = "; ".join(_text(one, "groups that are not told") for one in here.untold)
+        if here.unreported:
+            text = "; ".join(_text(one, "groups that are not told") for one in here.unreported)
             return Judgement("does not hold", f"{text} here")
-        if here.unseen:
-            units = " and ".join(UNITS[unit] for unit in here.unseen)
+        if here.undetected:
+            units = " and ".join(UNITS[unit] for unit in here.undetected)
             return Judgement("does not hold", f"{units} are told, and their threads are no nearer to each other here")
         return Judgement("holds", f"{_found_text(here, list(found.pairs.values()))} here")
 

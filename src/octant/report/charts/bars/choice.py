@@ -62,7 +62,7 @@ def choice_texts(figures: Iterable[Figure], knob: str) -> list[str]:
     """`8 B, single: isend-mprobe best (712 ns); as good: sendrecv; worst ordered, ×2.6 [2.4, 2.8] of that`."""
     texts = []
     for one in choices(figures, knob):
-        given, also = given_text(one), names(one.as_good, knob)
+        given, also = given_text(one), names(one.equivalents, knob)
         best = f"{f'{given}: ' if given else ''}{one.best.knobs[knob]} best ({_value(one.best)})"
         worst = f"worst {one.worst.knobs[knob]} ({_value(one.worst)}), {cost_text(one)}"
         texts.append("; ".join([best, *[f"as good: {also}"] * bool(also), worst]))
@@ -91,6 +91,6 @@ def _value(figure: Figure) -> str:
 
 def _row(label: str, one: RankedFigures) -> tuple[str, ...]:
     return (
-        label, one.best.knobs[one.knob], _value(one.best), names(one.as_good, one.knob), one.worst.knobs[one.knob],
+        label, one.best.knobs[one.knob], _value(one.best), names(one.equivalents, one.knob), one.worst.knobs[one.knob],
         _value(one.worst), cost_text(one),
     )  # fmt: skip

@@ -33,7 +33,7 @@ class RatioRow:
     low: float
     middle: float
     high: float
-    findable: float  # least relative difference that is detected in 80 % of cases; inf: not known
+    min_detectable_effect: float  # least relative difference that is detected in 80 % of cases; inf: not known
     texts: tuple[str, ...]  # of the columns
     role: Tone = "soft"  # of the last column
 
@@ -54,7 +54,7 @@ def ratios(
         columns: titles of the columns.
     """
     drawn = _most_telling(rows)
-    near = [1 + row.findable for row in drawn]
+    near = [1 + row.min_detectable_effect for row in drawn]
     axis_x = ratio_axis([(row.low, row.middle, row.high) for row in drawn], near=near)
     places = tuple(float(n) for n in range(len(drawn)))
     ends = axis_x.ends or (1.0, 1.0)
@@ -62,7 +62,7 @@ def ratios(
         axis, "rows", tuple(row.middle for row in drawn), places, tuple(row.low for row in drawn),
         tuple(row.high for row in drawn), tuple(f"{row.name}: {_times(row)}" for row in drawn), names="none",
     )  # fmt: skip
-    known = [(n, row) for n, row in zip(places, drawn, strict=True) if math.isfinite(row.findable)]
+    known = [(n, row) for n, row in zip(places, drawn, strict=True) if math.isfinite(row.min_detectable_effect)]
     could = ChartSeries(
         "smallest detectable difference (power 80 %)", "rows", tuple(x for _, row in known for x in _ticks_of(row)),
         tuple(n for n, _ in known for _ in range(2)), role="grey", marker="tick", names="legend",
@@ -149,7 +149,7 @@ def ratio_ticks(ends: tuple[float, float]) -> tuple[tuple[float, str], ...]:
 
 
 def _ticks_of(row: RatioRow) -> tuple[float, float]:
-    return 1 / (1 + row.findable), 1 + row.findable
+    return 1 / (1 + row.min_detectable_effect), 1 + row.min_detectable_effect
 
 
 def _label(rows: Sequence[RatioRow]) -> str:

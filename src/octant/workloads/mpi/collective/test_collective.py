@@ -9,7 +9,7 @@ from octant.limit import Best, Known
 from octant.metric import overlap_of
 from octant.network import load
 from octant.network.collectives import operations
-from octant.record import Given, Head, Point, Samples, Series
+from octant.record import Head, Point, RankResources, Samples, Series
 from octant.workload import CollectiveTraffic, NoTraffic, Traffic
 from octant.workloads.mpi.collective import _MODELLED, WORKLOAD, imb_overlap_of
 
@@ -17,7 +17,7 @@ KNOWN = Known(machine().topology, {"memory traffic": {frozenset({("a", 0), ("a",
 
 
 def called(ns: int = 1000, hosts: tuple[str, str] = ("a", "a"), **knobs: str) -> Point:
-    given = tuple(Given(host, (0,), ((0,),)) for host in hosts)
+    given = tuple(RankResources(host, (0,), ((0,),)) for host in hosts)
     counts = {"bytes_sent": 2 * MIB, "bytes_read": 2 * MIB, "bytes_written": 2 * MIB}
     knobs = {"pattern": "allreduce", "bytes": str(MIB), "buffers": "rotating", "call": "blocking", **knobs}
     return point("steps", counts=counts, knobs=knobs, lanes=(lane([ns] * 8),), ranks=2, given=given)

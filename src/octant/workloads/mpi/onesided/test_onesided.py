@@ -9,7 +9,7 @@ from kernel_run import MORE_RANKS, KernelRun, KernelRuns
 from octant.analysis.figures import figure
 from octant.failure import Exit
 from octant.limit import Best, Known
-from octant.record import Given, Point
+from octant.record import Point, RankResources
 from octant.workload import CollectiveTraffic, NoTraffic, Traffic
 from octant.workloads.mpi.onesided import WORKLOAD
 
@@ -123,7 +123,7 @@ KNOWN = Known(machine().topology, {"memory traffic": {frozenset({("a", 0), ("a",
 
 def moved(pattern: str, length: int, origins: int, each: int, buffers: str = "rotating", hosts: str = "aa") -> Point:
     """Return a step of 100 us in which each origin moves `each` pieces of a length."""
-    given = tuple(Given(host, (0,), ((0,),)) for host in hosts)
+    given = tuple(RankResources(host, (0,), ((0,),)) for host in hosts)
     counts = {"rounds": 1, "operations": origins * each}
     counts |= {"bytes_moved": origins * each * length, "bytes_of_one_origin": each * length}
     knobs = {"pattern": pattern, "buffers": buffers, "bytes": str(length)}

@@ -93,7 +93,7 @@ WORKLOAD = Workload(
         {"pattern": "rob-size,mlp", "bytes": "64MiB", "pages": "try-thp", "seconds": "0.05"},
         "rob size",
         _smt_interference,
-        "window halved",
+        "possible SMT interference",
     ),
     step=step,
     smoke={"pattern": "operations,rob-size,mlp,branch"},

@@ -1,4 +1,4 @@
-"""Lines of a records file that no kernel of ours wrote, and the checksum that ends every line."""
+"""Lines of a records file that no kernel wrote, and the checksum that ends every line."""
 
 import json
 import math
@@ -7,14 +7,14 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from octant.record import FORMAT, Failure, KeptFile, Point, Process, RecordError, crossing
+from octant.record import FORMAT, Failure, KeptFile, Point, Process, RecordError, link_traffic
 from octant.record.ends import name_of
 
 _CRC = re.compile(rb',"crc":"([0-9a-f]{8})"}')
 
 
 def failure_line(failure: Failure) -> str:
-    """The line that a `Reader` reads back, for failures that the launcher sees and the kernel could not write."""
+    """Return the line of a failure that the launcher saw and the kernel could not write."""
     progress = {"share": failure.share, "phase": failure.phase} if failure.share is not None else None
     return seal(
         {
@@ -28,7 +28,7 @@ def failure_line(failure: Failure) -> str:
 
 
 def point_line(point: Point) -> str:
-    """The line that a `Reader` reads back, for points of results alone, which no kernel of ours wrote."""
+    """Return the line of a point with results only, which no kernel wrote."""
     results = [
         {
             "name": one.name, "value": one.value if math.isfinite(one.value) else None, "unit": one.unit,
@@ -47,43 +47,43 @@ def point_line(point: Point) -> str:
 
 
 def kept_member(file: KeptFile) -> dict[str, str | int]:
-    """An item of a point's `files`, as a `Reader` reads it back."""
+    """Return an item of a point's `files`, in the form that a `Reader` reads."""
     end = {"left_out": file.left_out} if file.left_out else {"crc": file.crc, "stored": file.stored}
     return {"name": file.name, "kind": file.kind, "rank": file.rank, "bytes": file.bytes, **end}
 
 
 def launch_line(launch: str, process: Process) -> str:
-    """The line that says when processes started, for points that no kernel of ours wrote."""
+    """Return the line with the start time of processes, for points that no kernel wrote."""
     return seal({"format": FORMAT, "kind": "launch", "launch": launch, "started": process.started})
 
 
 def link_line(launch: str, link: str, report: bytes) -> str:
-    """The line of what crossed an emulated link, from the report that octant-link wrote.
+    """Return the line with the traffic of an emulated link, from the report of octant-link.
 
     Raises:
-        RecordError: no such report.
+        RecordError: the report is invalid.
     """
-    return seal({"format": FORMAT, "kind": "link", "launch": launch, "link": link, **crossing.members(report)})
+    return seal({"format": FORMAT, "kind": "link", "launch": launch, "link": link, **link_traffic.members(report)})
 
 
 def seal(members: Mapping[str, Any]) -> str:
-    """A JSON object as one line whose last member is the checksum of what stands before it."""
+    """Return a JSON object as one line whose last member is the checksum of the preceding text."""
     text = json.dumps(members, separators=(",", ":"), allow_nan=False)[:-1]
     return f'{text},"crc":"{zlib.crc32(text.encode()):08x}"}}'
 
 
 def unseal(line: bytes) -> bytes:
-    """The line of `sealed` without what ends it, after its checksum was compared.
+    """Return the line of `seal` without its end, after the checksum was verified.
 
     Raises:
-        RecordError: torn, damaged, or of another format.
+        RecordError: incomplete, damaged, or of another format.
     """
     body = line.rstrip(b"\r\n")
     crc = _CRC.fullmatch(body, max(0, len(body) - 18))
     if crc is None:
-        raise RecordError("torn or no record: it does not end with a checksum")
+        raise RecordError("incomplete line or no record: it does not end with a checksum")
     if zlib.crc32(memoryview(body)[: crc.start()]) != int(crc[1], 16):
-        raise RecordError("damaged: its checksum is another")
+        raise RecordError("damaged: the checksum does not match")
     if not body.startswith(f'{{"format":{FORMAT},'.encode()):
-        raise RecordError(f"its format is not one that this version reads (1, {FORMAT})")
+        raise RecordError(f"this version does not read its format, only 1 and {FORMAT}")
     return body

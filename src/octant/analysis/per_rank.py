@@ -1,4 +1,4 @@
-"""The mean of one rank for ranks that work alone, as HPC Challenge publishes its star tests; our figures are sums."""
+"""Mean of one rank for ranks that work alone, as in HPC Challenge's star tests; our figures are sums."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 def name_per_rank(metric: str) -> str:
-    """The name of the metric of one rank: `mean rate per rank`."""
+    """Return the name of the metric of one rank: `mean rate per rank`."""
     return f"mean {metric} per rank"
 
 
 def per_rank(figure: Figure) -> Figure:
     """Return the figure over the number of its working ranks, in the same unit, under the name of `name_per_rank`.
 
-    It has no limit. A caveat whether the sum is beyond its limit stays.
+    It has no limit, but keeps the caveat that the sum exceeds its limit.
     """
     ranks = known_count(figure.point.working_ranks)
     value = derived(lambda of_all: of_all / ranks, figure.metric.value)
     metric = replace(figure.metric, name=name_per_rank(figure.metric.name), value=value, per_rank=True)
-    workload, beyond = figure.workload, tuple(one for one in figure.caveats if one.kind == "beyond its limit")
+    workload, beyond = figure.workload, tuple(one for one in figure.caveats if one.kind == "measured above the limit")
     if figure.metric is workload.metrics[0]:
         workload = replace(workload, metrics=(metric, *workload.metrics[1:]))
     return replace(
@@ -36,7 +36,7 @@ def per_rank(figure: Figure) -> Figure:
         metric=metric,
         launches=tuple(_launch_per_rank(one, metric, ranks) for one in figure.launches),
         limit=None,
-        beside=(*figure.beside, *beyond),
+        probe_caveats=(*figure.probe_caveats, *beyond),
         equal=tuple(per_rank(one) for one in figure.equal),
     )
 

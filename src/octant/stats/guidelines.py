@@ -1,8 +1,8 @@
-"""Whether one way is slower than another that it should not be slower than, for many pairs of one run at once.
+"""Tests of performance guidelines: one operation must not be slower than another, for many pairs at once.
 
-A launch gives one ratio, since both ways took turns in it; the interval is Student's over the logarithms of the
-launches' ratios. What is called slower is so by Holm's correction for the number of pairs: of runs in which nothing is
-slower, at most 2.5 % call anything so.
+The guidelines are those of Träff, Gropp and Thakur (2010) for MPI libraries. Both operations alternate within a launch,
+which gives one ratio. The interval is Student's over the logarithms of the ratios of launches. A violation is reported
+with Holm's correction for the number of pairs: without violations, at most 2.5 % of runs report one.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from octant.stats.student import LEVEL, t_quantile, two_sided_p
 
 LEAST_LAUNCHES = 6
 MARGIN = 0.05
-"""Ways that differ by less are alike."""
+"""Tolerated relative difference."""
 
 
 @dataclass(frozen=True)
-class Rivalry:
-    """How many times as long one way takes."""
+class NonInferiority:
+    """Verdict on one pair: the time of one operation over that of its reference."""
 
     word: Literal["slower", "not slower", "undecided"]
     ratio: float
@@ -33,19 +33,19 @@ class Rivalry:
     launches: int
 
 
-def rivalries(ratios: Sequence[Sequence[float]]) -> list[Rivalry]:
-    """The verdict for each pair of ways.
+def judge_guidelines(ratios: Sequence[Sequence[float]]) -> list[NonInferiority]:
+    """Return the verdict for each pair.
 
     Args:
-        ratios: of each pair the ratio of each launch, above 0; of fewer than six launches none is decided.
+        ratios: for each pair the ratio of each launch, above 0; at least six launches are required for a decision.
     """
     logs = [np.log(np.asarray(one, np.float64)) for one in ratios]
     corrected = holm([_p_beyond(x) for x in logs]) if logs else np.empty(0)
-    return [_rivalry(x, float(p)) for x, p in zip(logs, corrected, strict=True)]
+    return [_judge(x, float(p)) for x, p in zip(logs, corrected, strict=True)]
 
 
 def _p_beyond(x: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    """The one-sided p-value of a ratio that is not beyond the margin; 1 where there are too few launches."""
+    """Return the one-sided p-value of a ratio within the margin; 1 for too few launches."""
     if len(x) < LEAST_LAUNCHES:
         return 1.0
     beyond, spread = float(x.mean()) - math.log1p(MARGIN), float(x.std(ddof=1))
@@ -55,7 +55,7 @@ def _p_beyond(x: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
     return half if beyond > 0 else 1 - half
 
 
-def _rivalry(x: np.ndarray[tuple[int], np.dtype[np.float64]], p: float) -> Rivalry:
+def _judge(x: np.ndarray[tuple[int], np.dtype[np.float64]], p: float) -> NonInferiority:
     mean = float(x.mean())
     width = math.inf
     if len(x) > 1:
@@ -64,4 +64,4 @@ def _rivalry(x: np.ndarray[tuple[int], np.dtype[np.float64]], p: float) -> Rival
     word: Literal["slower", "not slower", "undecided"] = "undecided"
     if len(x) >= LEAST_LAUNCHES:
         word = "slower" if p <= LEVEL / 2 else "not slower" if high <= 1 + MARGIN else "undecided"
-    return Rivalry(word, math.exp(mean), low, high, len(x))
+    return NonInferiority(word, math.exp(mean), low, high, len(x))

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import WORKLOADS, fake_run, machine, point, stored
-from octant.analysis import given as readback
+from octant.analysis import mismatches as readback
 from octant.analysis.caveats import caveats_about
 from octant.analysis.summary import summarise
 from octant.launch import Planned
 from octant.placement import planner
 from octant.placement.request import parse_request
-from octant.record import Buffer, Given, Point, Process, known_count
+from octant.record import Buffer, Point, Process, RankResources, known_count
 from octant.request import Launch, Request, Shape, Subject
 from octant.stats import Grade
 from octant.store import ProvenSetting, StoredRun
@@ -30,7 +30,7 @@ def obedient(asked: str, hosts: int = 1, node: str = "0") -> Point:
             home = str(place.memory[0]) if node == "own" else node
             buffer = Buffer(1 << 20, 1 << 20, 0, 4096, {home: 64})
             masks = tuple(tuple(sorted(mask)) for mask in place.threads)
-            answers.append(Given(f"host{host}", tuple(mask[-1] for mask in masks), masks, (buffer,)))
+            answers.append(RankResources(f"host{host}", tuple(mask[-1] for mask in masks), masks, (buffer,)))
     return point(ranks=len(answers), threads=len(placement.ranks[0].threads), given=tuple(answers))
 
 
@@ -66,36 +66,36 @@ def test_any_other_mask_of_any_thread_is_told(asked: str, other: int, data: st.D
     given[rank] = dataclasses.replace(given[rank], thread_masks=tuple(masks))
     (text,) = told(asked, dataclasses.replace(found, given=tuple(given)))
     assert text.startswith(f"rank {rank}: ")
-    assert "asked for hardware threads" in text
+    assert "requested, bound to" in text
 
 
 def test_a_thread_that_ran_elsewhere_is_told() -> None:
     found = obedient("1x2")
     strayed = dataclasses.replace(found.given[0], cpus=(0, 5))
     assert told("1x2", dataclasses.replace(found, given=(strayed,))) == (
-        "rank 0: thread 1 asked for hardware threads 1, ran on 5",
+        "rank 0: thread 1: CPUs 1 requested, ran on 5",
     )
 
 
 def test_memory_elsewhere_is_told() -> None:
     found = obedient("1x1,memory=bind:0", node="1")
-    assert told("1x1,memory=bind:0", found) == ("rank 0: asked for memory of nodes 0, 100 % of it lies on 1",)
+    assert told("1x1,memory=bind:0", found) == ("rank 0: memory on NUMA nodes 0 requested, 100 % is on 1",)
 
 
 def test_ranks_alone_in_their_worlds_are_told() -> None:
     one = obedient("1x1")
     (text,) = told("2x1", one, 2)
-    assert text.startswith("2 ranks asked, 1 given: the launcher and the MPI library")
+    assert text.startswith("2 ranks requested, MPI_COMM_WORLD has 1: launcher and MPI library")
 
 
 def test_more_ranks_than_places_on_a_host_are_told() -> None:
     two = obedient("2x1")
     (text,) = told("1x1", two, 2)
-    assert text == "rank 1: number 2 on host0, which was to hold 1"
+    assert text == "rank 1: it is number 2 on host0, for which 1 were planned"
 
 
 def test_fewer_threads_than_asked_are_told() -> None:
-    assert told("1x2", obedient("1x1"))[0] == "rank 0: 2 threads asked, 1 given"
+    assert told("1x2", obedient("1x1"))[0] == "rank 0: 2 threads requested, it has 1"
 
 
 @pytest.mark.parametrize(
@@ -105,23 +105,25 @@ def test_fewer_threads_than_asked_are_told() -> None:
         ("try-thp", 0.0, ()),
         ("try-thp", 1.0, ()),
         ("thp", 1.0, ()),
-        ("thp", 0.0, ("rank 0: pages=thp asked, 0 % of a buffer is on huge pages",)),
-        ("2MiB", 0.4, ("rank 0: pages=2MiB asked, 40 % of a buffer is on huge pages",)),
+        ("thp", 0.0, ("rank 0: pages=thp requested, 0 % of a buffer is on huge pages",)),
+        ("2MiB", 0.4, ("rank 0: pages=2MiB requested, 40 % of a buffer is on huge pages",)),
         ("base", 0.0, ()),
-        ("base", 1.0, ("rank 0: pages=base asked, 100 % of a buffer is on huge pages",)),
+        ("base", 1.0, ("rank 0: pages=base requested, 100 % of a buffer is on huge pages",)),
     ],
 )
 def test_pages_of_another_kind_are_told(pages: str, huge: float, said: tuple[str, ...]) -> None:
     buffer = Buffer(1 << 30, 1 << 30, int(huge * (1 << 30)), 4096, {"0": 64})
-    given = (Given("h", (0,), ((0,),), (buffer,)),)
+    given = (RankResources("h", (0,), ((0,),), (buffer,)),)
     found = dataclasses.replace(point(), knobs={"pages": pages}, given=given)
     assert readback.page_mismatches(found) == said
 
 
 def test_what_only_root_may_see_is_claimed_by_nobody() -> None:
-    given = (Given("h", (0,), ((0,),), (Buffer(1 << 20, 1 << 20, 1 << 20, 0, {"0": 64}),)),)
+    given = (RankResources("h", (0,), ((0,),), (Buffer(1 << 20, 1 << 20, 1 << 20, 0, {"0": 64}),)),)
     found = dataclasses.replace(point(), knobs={"pages": "64KiB"}, given=given)
-    assert readback.page_mismatches(found) == ("rank 0: pages=64KiB asked, and only root may see what was given",)
+    assert readback.page_mismatches(found) == (
+        "rank 0: pages=64KiB requested; the pages could not be checked, since that needs root",
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,13 +133,13 @@ def test_what_only_root_may_see_is_claimed_by_nobody() -> None:
         ("bind:0+1", {"0": 30, "1": 34}, ()),
         ("bind:0-1", {"0": 30, "1": 34}, ()),
         ("bind:none", {"0": 64}, ()),
-        ("bind:1", {"0": 64}, ("rank 0: memory=bind:1 asked, 100 % of it lies on other nodes",)),
+        ("bind:1", {"0": 64}, ("rank 0: memory=bind:1 requested, 100 % of the memory is on other NUMA nodes",)),
         ("default", {"0": 64}, ()),
         ("bind:1", {}, ()),  # nothing to be seen
     ],
 )
 def test_memory_that_is_not_bound_as_asked_is_told(memory: str, on: dict[str, int], said: tuple[str, ...]) -> None:
-    given = (Given("h", (0,), ((0,),), (Buffer(1 << 20, 1 << 20, 0, 4096, on),)),)
+    given = (RankResources("h", (0,), ((0,),), (Buffer(1 << 20, 1 << 20, 0, 4096, on),)),)
     found = dataclasses.replace(point(), knobs={"memory": memory}, given=given)
     assert readback.node_mismatches(found) == said
 
@@ -154,10 +156,10 @@ def test_what_differs_from_the_plan_casts_doubt_on_the_figure() -> None:
     run = placed_run("1x1", obedient("1x2,cpus=4-5", node="own"), "1x1")
     (wrong,) = run.points
     found = readback.mismatches_of(run, wrong)
-    assert found[0] == "rank 0: 1 threads asked, 2 given"
+    assert found[0] == "rank 0: 1 threads requested, it has 2"
     assert readback.all_mismatches(run) == sorted(found)
     (caveat,) = caveats_about(wrong, wrong.read(), found)
-    assert caveat.text == "NOT AS ASKED: rank 0: 1 threads asked, 2 given (and 2 more)"
+    assert caveat.text == "the request was not met: rank 0: 1 threads requested, it has 2 (and 2 more)"
     assert caveat.grade == Grade.INVALID
     assert readback.mismatches_of(dataclasses.replace(run, plans={}), wrong) == (), "nothing is planned again"
 
@@ -169,10 +171,12 @@ def test_a_better_planner_finds_no_fault_with_an_old_run() -> None:
 
 def test_a_summary_doubts_what_was_not_given_as_asked() -> None:
     run = fake_run()
-    small = (Given("h", (0,), ((0,),), (Buffer(1 << 30, 1 << 30, 0, 4096, {"0": 64}),)),)
+    small = (RankResources("h", (0,), ((0,),), (Buffer(1 << 30, 1 << 30, 0, 4096, {"0": 64}),)),)
     points = tuple(dataclasses.replace(p, knobs={**p.knobs, "pages": "thp"}, given=small) for p in run.points)
     figures = summarise(dataclasses.replace(run, points=points), WORKLOADS).figures
-    assert all(one.caveats[0].text.startswith("NOT AS ASKED: rank 0: pages=thp asked") for one in figures)
+    assert all(
+        one.caveats[0].text.startswith("the request was not met: rank 0: pages=thp requested") for one in figures
+    )
 
 
 def test_settings_that_the_library_reads_back_otherwise_are_told() -> None:
@@ -187,6 +191,6 @@ def test_settings_that_the_library_reads_back_otherwise_are_told() -> None:
         plans={launch.key: Planned(launch, ("x",))},
         settings=(ProvenSetting("eager-limit=65536", {}, proof="effect", caveat=caveat),),
     )
-    raised = "OMPI_MCA_btl_tcp_rcvbuf=65536 asked, the library reads back 196608"
+    raised = "OMPI_MCA_btl_tcp_rcvbuf=65536 requested, the library reports 196608"
     assert readback.mismatches_of(run, found) == (caveat, raised)
     assert readback.all_mismatches(run) == sorted([caveat, raised])
