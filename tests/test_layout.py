@@ -222,7 +222,7 @@ def test_no_file_outside_its_folder_names_a_workload() -> None:
         if not may.match(relative) and "/tests/" not in relative and any(map(name.search, _constants(path, False)))
     }
     assert naming == {
-        "src/octant/record/format1.py", "src/octant/record/renamed.py",  # old names
+        "src/octant/record/format1.py",  # old names
         "src/octant/analysis/appendix/rows.toml", "src/octant/mpi/faults.toml",  # ask for measurements
         "src/octant/study/kinds/topology.py",  # a hint of an error
     }  # fmt: skip
@@ -313,7 +313,7 @@ def test_files_of_others_are_read_through_untrusted_alone() -> None:
         "catalogue/__init__.py", "network/published_points.py",
         "analysis/appendix/__init__.py",
         "benchmarks/messages/patterns.py", "benchmarks/table.py", "foreign/_imb_head.py", "foreign/_names.py",
-        "network/ibnet.py",
+        "network/ibnet.py", "renamed.py",
         "report/tables/workloads.py", "report/export/tidy.py", "report/study/page.py",
         "study/file.py", "suites/__init__.py",
         "launch/execute.py", "launch/leftovers.py", "launch/link.py", "launch/pages.py",

@@ -101,3 +101,7 @@ def suggestion(word: str, known: Iterable[str], listed_by: str = "") -> str:
     if listed_by and len(known) > LONGEST_LIST:
         return f"`{listed_by}` lists them"
     return f"try one of {', '.join(known[:LONGEST_LIST])}" + (", …" if len(known) > LONGEST_LIST else "")
+
+
+class RenamedWarning(UserWarning):
+    """A user's text contains an old name, which was replaced by the current one."""

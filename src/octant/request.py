@@ -16,7 +16,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from octant import units
+from octant import renamed, units
 from octant.program import FAMILY, ProgramCheck, ProgramValue, is_program
 
 EFFORT = frozenset({"seconds", "samples", "least", "precision"})
@@ -31,8 +31,6 @@ def effort_knobs(subject: str) -> frozenset[str]:
     return frozenset() if is_program(subject) else EFFORT
 
 
-_OLD_SPELLINGS = {"4k": "4KiB", "64k": "64KiB", "2m": "2MiB", "16m": "16MiB", "1g": "1GiB", "prefer": "preferred"}
-"""Old spellings of values, up to a colon, that are read but not written."""
 _NODES = re.compile("(?:bind|interleave):[0-9-]+(?:[,+][0-9-]+)*")
 """NUMA nodes in the syntax of the knob `memory` and of numactl."""
 
@@ -233,7 +231,7 @@ def each_once(values: str) -> str:
 
 def _canonical(value: str) -> str:
     head, colon, tail = value.partition(":")
-    value = f"{_OLD_SPELLINGS.get(head, head)}{colon}{tail}"
+    value = f"{renamed.spellings().get(head, head)}{colon}{tail}"
     if not value[-1:].isalpha() or not (size := _bytes(value)):
         return value
     exponent = min((size & -size).bit_length() - 1, 40) // 10

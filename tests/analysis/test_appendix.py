@@ -204,7 +204,7 @@ def test_what_is_not_known_has_the_command_that_measures_it_or_why_it_cannot() -
         _row(rows, "Core, instructions in flight, one thread"),
         _row(rows, "Core, instructions in flight, two threads"),
     )
-    assert (window.here, window.command) == (None, "octant run core pattern=window")
+    assert (window.here, window.command) == (None, "octant run core pattern=rob-size")
     assert (two.command, two.reason) == ("", "needs 2 hardware threads per core; this machine has 1")
     assert not _row(rows, "Caches, L2").command
     assert all(spec.measure for spec in row_specs() if spec.command)

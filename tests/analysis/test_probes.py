@@ -76,4 +76,4 @@ def test_a_wrong_look_says_nothing() -> None:
 def test_the_text_says_what_was_seen_and_what_it_means() -> None:
     (figure,) = summarise(run_with((448, 224)), KNOWN).figures
     (text,) = [one.text for one in figure.caveats if one.kind == "possible SMT interference"]
-    assert text.startswith("the core looked 224 instructions ahead instead of the 448 at another time of this run")
+    assert text.startswith("the effective reorder buffer was 224 instructions instead of 448 (measured at another time")

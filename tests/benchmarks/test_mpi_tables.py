@@ -100,13 +100,13 @@ WORKLOADS = {
             Metric("time", "s", "lower", seconds()),
             Metric("t_max", "s", "lower", seconds("phase/pure", over=OF_SLOWEST)),
             Metric("t_avg", "s", "lower", seconds("phase/pure", over=OF_ALL)),
-            Metric("t_ovrl", "s", "lower", seconds("phase/whole", over=OF_SLOWEST)),
+            Metric("t_ovrl", "s", "lower", seconds("phase/overlapped", over=OF_SLOWEST)),
             Metric("t_cpu", "s", "lower", seconds("phase/compute", over=OF_SLOWEST)),
             Metric(
                 "overlap_imb",
                 "1",
                 "higher",
-                derived(imb_overlap_of, *(seconds(f"phase/{name}") for name in ("pure", "compute", "whole"))),
+                derived(imb_overlap_of, *(seconds(f"phase/{name}") for name in ("pure", "compute", "overlapped"))),
             ),
         ),
         {},
@@ -226,7 +226,7 @@ def test_a_pattern_without_messages_has_no_column_of_bytes() -> None:
 
 def overlapping(title: str) -> Summary:
     """Rank 0 takes 4 µs for the operation, 8 for the computing, 9 for both; rank 1 half, the same, and 10."""
-    of = {"step": (24, 24), "phase/pure": (4, 2), "phase/compute": (8, 8), "phase/whole": (9, 10)}
+    of = {"step": (24, 24), "phase/pure": (4, 2), "phase/compute": (8, 8), "phase/overlapped": (9, 10)}
     lanes = tuple(
         lane([each[rank] * 1000] * 50, rank=rank, name=name) for rank in range(2) for name, each in of.items()
     )
@@ -262,7 +262,7 @@ def test_osu_has_other_columns_beside_computing_which_are_means_over_ranks() -> 
 @pytest.mark.parametrize("workload", ["mpi/collective", "mpi/mpiio"])
 def test_columns_of_real_workloads_give_their_overlap(workload: str) -> None:
     """By the same reductions, and of one transfer where a step has several."""
-    of = {"step": (24, 24), "phase/pure": (8, 6), "phase/compute": (6, 8), "phase/whole": (9, 11)}
+    of = {"step": (24, 24), "phase/pure": (8, 6), "phase/compute": (6, 8), "phase/overlapped": (9, 11)}
     lanes = tuple(
         lane([each[rank] * 1000] * 50, rank=rank, name=name) for rank in range(2) for name, each in of.items()
     )

@@ -15,12 +15,12 @@ from octant.store import Store
 
 SUITE = """
 title = "Two loops"
-[[asks]]
+[[requests]]
 workload = "stream"
 title = "a loop"
 knobs = { bytes = "64KiB", seconds = "0.01" }
 repeats = 1
-[[asks]]
+[[requests]]
 workload = "stream"
 title = "a large loop"
 knobs = { bytes = "1024TiB" }

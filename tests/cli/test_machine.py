@@ -163,7 +163,7 @@ def test_beside_a_published_machine(tmp_path: Path) -> None:
     assert columns["stated clock"][place:] == "4.70 GHz"
     assert columns["instructions in flight, two threads"][place:] == "184"
     assert "needs 2 hardware threads" not in shown.stdout
-    assert "     octant run core pattern=window\n" in shown.stdout
+    assert "     octant run core pattern=rob-size\n" in shown.stdout
     assert max(map(len, lines)) <= 100
     data = json.loads(RUN.invoke(application(), [*words, "--json"]).stdout)
     rows = {(row["group"], row["name"]): row for row in data["rows"]}

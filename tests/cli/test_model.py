@@ -37,14 +37,20 @@ def test_scale_prints_a_table() -> None:
         (("solve", "hyperx-example", "-t", "shift", "-p", "8"), "per flow (enumeration)"),
         (("solve", "bgp", "-t", "random", "--solver", "max-min"), "(max-min)"),
         (("solve", "bgp", "-t", "random", "--solver", "packets"), "(packets)"),
-        (("explain", "power775", "-t", "randomaccess", "-n", "25"), "The next limit is the injection links, at 1.11 times the present rate."),
+        (
+            ("explain", "power775", "-t", "randomaccess", "-n", "25"),
+            "The next limit is the injection links, at 1.11 times the present rate.",
+        ),
         (("diff", "power775", "power775", "-t", "ptrans", "--sizes", "3", "--routing", "indirect"), "limited by"),
         (
             ("bracket", "dragonfly-example", "-t", "shift", "-p", "32", "-n", "9", "--against", "valiant"),
             "ideal adaptive",
         ),
         (("reach", "power775", "1e9", "-t", "randomaccess", "-n", "16"), "D × 1.389"),
-        (("fail", "power775", "-c", "D", "-n", "3", "-t", "ptrans"), "D cables, one failure at a time: the cable fails (policy spread)"),
+        (
+            ("fail", "power775", "-c", "D", "-n", "3", "-t", "ptrans"),
+            "D cables, one failure at a time: the cable fails (policy spread)",
+        ),
         (("fail", "power775", "-c", "D", "-n", "3", "-t", "ptrans", "--lanes", "2"), "keeps 100 %"),
         (("fail", "power775", "-c", "D", "-n", "2", "--random", "3", "--trials", "4"), "3 random link failures"),
         (("recover", "power575-ib", "-c", "port", "-p", "12", "--megabytes", "0.5"), "0 missing at the end"),

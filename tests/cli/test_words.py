@@ -69,7 +69,7 @@ def test_a_misspelt_word_gets_the_right_one(
     assert list(tmp_path.iterdir()) == [], "nothing was begun"
 
 
-SUITE = "title = 'x'\n[[asks]]\nworkload = 'stream'\nknobs = { KNOB }\n"
+SUITE = "title = 'x'\n[[requests]]\nworkload = 'stream'\nknobs = { KNOB }\n"
 QUESTION = """question = "Is b faster?"
 [baseline]
 which = "a"

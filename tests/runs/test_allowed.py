@@ -144,7 +144,7 @@ baseline = {{ f = "a" }}
 a = {{}}
 b = {{ ranks = "1" }}
 """
-SUITE = 'title = "t"\nrepeats = 1\n[[asks]]\ntitle = "a"\n{program}\n'
+SUITE = 'title = "t"\nrepeats = 1\n[[requests]]\ntitle = "a"\n{program}\n'
 EVIL = [
     'command = ["./evil"]',
     'command = ["./mpiexec", "-n", "1", "./evil"]',

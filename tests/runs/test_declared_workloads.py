@@ -16,7 +16,7 @@ MEMORY = [
     ("hpcc/ptrans", 1, {"n": "hpl:8192", "tile": "64"}, 8 * (2 * 4096**2 + 64**2), "n"),
     ("node/coherence", 2, {"pattern": "flush", "bytes": "1GiB"}, 2 * 72 * (GIB // 64), "bytes"),
     ("node/coherence", 1, {"pattern": "sharing", "sharers": "3", "distance": "4096"}, 3 * (2 * 4096 + 64), ""),
-    ("node/core", 2, {"pattern": "misses", "bytes": "1500MiB"}, 2 * GIB, "bytes"),
+    ("node/core", 2, {"pattern": "mlp", "bytes": "1500MiB"}, 2 * GIB, "bytes"),
     ("node/latency", 1, {"pattern": "pages", "count": "1048576", "threads": "2"}, 2 * MIB * (4096 + 4), "count"),
     ("node/latency", 1, {"pattern": "lines", "bytes": "1GiB"}, GIB // 64 * 68 + GIB // 64 // 8, "bytes"),
     ("node/memory", 1, {"pattern": "unmap", "bytes": "1GiB"}, GIB, "bytes"),
@@ -62,7 +62,7 @@ def test_what_a_workload_holds_must_be_there(
     ("name", "knobs"),
     [
         ("node/coherence", {"pattern": "pairs,sharing,flush"}),
-        ("node/core", {"pattern": "operations,window,misses,branch"}),
+        ("node/core", {"pattern": "operations,rob-size,mlp,branch"}),
         ("node/latency", {"pattern": "pages"}),
         ("node/memory", {"pattern": "trim,unmap,segments"}),
         ("node/noise", {"additions": "1000000000"}),

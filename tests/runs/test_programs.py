@@ -43,7 +43,7 @@ def test_parts_that_lie_on_small_pages_are_not_as_asked(tmp_path: Path, errors: 
 
 def test_what_is_said_of_many_processes_alike_is_recorded_once(tmp_path: Path) -> None:
     (launch,) = Request(Subject(command=("./script",))).launches()
-    none = "octant-pages: data of process {}: 0 of 0 KiB on large pages (it has no whole large page)\n"
+    none = "octant-pages: data of process {}: 0 of 0 KiB on large pages (segment is smaller than a huge page)\n"
     errors = SMALL + "".join(none.format(number) for number in range(100, 135))
     begun = datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC)
     path = tmp_path / "records.jsonl"
@@ -53,7 +53,7 @@ def test_what_is_said_of_many_processes_alike_is_recorded_once(tmp_path: Path) -
     (point,), _ = read_records(path)
     assert point.notes["small pages"].split("; ") == [
         "text of process 7: 0 of 4096 KiB on large pages (Invalid argument)",
-        "data of process 100 and 34 more: 0 of 0 KiB on large pages (it has no whole large page)",
+        "data of process 100 and 34 more: 0 of 0 KiB on large pages (segment is smaller than a huge page)",
     ]
 
 

@@ -207,13 +207,13 @@ def test_a_study_of_a_program_has_verdicts_and_a_page(here: Path) -> None:
 SUITE = """
 title = "Two ways"
 repeats = 3
-[[asks]]
+[[requests]]
 command = ["./app", "--way", "{way}"]
 title = "ways"
 short = "Way"
 knobs = { way = "1,2" }
 values = [{ name = "rate", unit = "Mop/s", pattern = 'rate ([0-9.]+)' }]
-[[asks]]
+[[requests]]
 command = ["no-such-program"]
 title = "absent"
 [[tiles]]

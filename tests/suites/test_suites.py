@@ -10,7 +10,7 @@ from msgspec import structs
 
 from fake_run import GIB, MIB, machine
 from octant import suites, workloads
-from octant.failure import Refusal
+from octant.failure import Refusal, RenamedWarning
 from octant.suites import SuiteError
 from paths import ROOT
 
@@ -48,12 +48,11 @@ def test_every_suite_requests_known_workloads_on_every_kind_of_machine(name: str
             assert request.repeats >= (6 if request.show.table else 3), "each launch is a sample"
 
 
-def test_the_key_of_earlier_versions_is_read_with_a_note(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_key_of_earlier_versions_is_read_with_a_note(tmp_path: Path) -> None:
     text = "title = 'x'\n[[requests]]\nworkload = 'node/stream'\ntitle = 'one'\n"
     today = suites.load(write(tmp_path, text))
-    assert capsys.readouterr().err == ""
-    assert suites.load(write(tmp_path, text.replace("requests", "asks"))) == today
-    assert "[[asks]] is now [[requests]]" in capsys.readouterr().err
+    with pytest.warns(RenamedWarning, match=re.escape("[[asks]] is now [[requests]]")):
+        assert suites.load(write(tmp_path, text.replace("requests", "asks"))) == today
 
 
 def test_sizes_follow_the_machine() -> None:

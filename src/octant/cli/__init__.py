@@ -7,13 +7,14 @@ import functools
 import inspect
 import os
 import sys
+import warnings
 
 import typer
 from typer.core import TyperCommand
 
 from octant import benchmarks, registry
 from octant.cli import _help
-from octant.failure import Exit, Refusal
+from octant.failure import Exit, Refusal, RenamedWarning
 from octant.registry import Broken
 
 
@@ -94,6 +95,20 @@ def _set_help_pages(app: typer.Typer) -> None:
             _set_help_pages(group.typer_instance)
 
 
+def _note_old_names() -> None:
+    """Print a note to standard error for each old name that is replaced, once."""
+    format_warning = warnings.formatwarning
+
+    def note(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+    ) -> str:
+        renamed = issubclass(category, RenamedWarning)
+        return f"octant: note: {message}\n" if renamed else format_warning(message, category, filename, lineno, line)
+
+    warnings.simplefilter("once", RenamedWarning)
+    warnings.formatwarning = note
+
+
 def main() -> None:
     """Run the command `octant`."""
     from octant.report import plain
@@ -102,6 +117,7 @@ def main() -> None:
     if "utf" not in (getattr(sys.stdout, "encoding", None) or "utf-8").lower():
         plain.make_streams_patient(json)
     plain.clean_streams(json)
+    _note_old_names()
     try:
         application()()
     except Refusal as refusal:

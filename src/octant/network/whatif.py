@@ -66,7 +66,9 @@ def explain(network: NetworkFile, pattern: TrafficPattern) -> Explanation:
             "try a smaller --size or --job."
         )
     if following := answer.runner_up:
-        said.append(f"The next limit is the {following.link_class} links, at {following.headroom:.3g} times the present rate.")
+        said.append(
+            f"The next limit is the {following.link_class} links, at {following.headroom:.3g} times the present rate."
+        )
     return Explanation(answer, rows, tuple(said), network.unexplained)
 
 

@@ -35,7 +35,7 @@ from octant.record import (
 )
 from octant.record.ends import read_end
 from octant.record.numbers import array_of, count_of, readings_of
-from octant.record.renamed import failure_today, point_today
+from octant.record.renamed import current_failure, current_point
 from octant.record.sketch import Sketch, from_runs
 from octant.record.writer import unseal
 
@@ -200,7 +200,7 @@ class Reader:
         if isinstance(decoded, _Failure):
             for file in decoded.files:
                 _check_file(file, max(1, decoded.ranks or 1))
-            return failure_today(
+            return current_failure(
                 Failure(
                     decoded.workload, decoded.launch, decoded.knobs, decoded.ranks, decoded.reason,
                     read_end(decoded.end, decoded.exit), decoded.progress.share, decoded.progress.phase, decoded.files,
@@ -210,9 +210,11 @@ class Reader:
 
     def _with_start(self, record: Point | Failure) -> Point | Failure:
         if isinstance(record, Failure):
-            return failure_today(record)
+            return current_failure(record)
         begun = record.process.begun
-        return point_today(record if begun else replace(record, process=replace(record.process, started=self._started)))
+        if not begun:
+            record = replace(record, process=replace(record.process, started=self._started))
+        return current_point(record)
 
 
 def read_line(line: bytes) -> Point | Failure | None:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -15,11 +15,11 @@ from octant.machine import Machine, codec
 from octant.machine.codec import StoredMachine
 from octant.placement import RankPlace
 from octant.record import Natural, RecordError
-from octant.record.renamed import todays_name
 from octant.record.writer import seal, unseal
-from octant.request import Count, Launch, Request, Shape, cell_count
+from octant.renamed import current_knobs, current_metric, current_workload
+from octant.request import Count, Launch, Request, Shape, Subject, cell_count
 from octant.store.environment import recorded
-from octant.tile import DeclaredScreen
+from octant.tile import DeclaredScreen, NamedFigure
 
 FORMAT = 2
 MOST_BYTES = 64 << 20
@@ -215,7 +215,7 @@ def read_run_request(text: bytes) -> RunRequest:
     """
     asked = _ASKED.decode(text)
     check_start(asked.started)
-    requests = tuple(map(_as_today, asked.requests))
+    requests = tuple(map(_current_request, asked.requests))
     for number, repeat in asked.order:
         if number >= len(requests) or repeat >= requests[number].repeats:
             raise ValueError(f"its order names launch {repeat} of request {number}, which does not exist")
@@ -229,7 +229,8 @@ def read_run_request(text: bytes) -> RunRequest:
         tuple(asked.order), asked.seed, _study(asked.study, renamed) if asked.study else None,
         {f"{old}-{n}": f"{request.key}-{n}" for old, request in renamed.items() for n in range(request.repeats)},
         settings=tuple(ProvenSetting(*structs.astuple(one)) for one in asked.settings), pair=asked.pair,
-        screen=asked.screen, imported=tuple(asked.imported), benchmark=asked.benchmark or "",
+        screen=_current_screen(asked.screen, requests), imported=tuple(asked.imported),
+        benchmark=asked.benchmark or "",
     )  # fmt: skip
     return of_earlier_version(found) if asked.benchmark is None else found
 
@@ -334,15 +335,15 @@ def read_decided(line: bytes, requests: Mapping[str, Request], keys: Mapping[str
     if isinstance(start, _Repeats):
         return Repeats(start.repeats, start.round_s)
     key = keys.get(start.launch, start.launch)
-    request = _as_today(start.request) if start.request else requests.get(key.rpartition("-")[0])
+    request = _current_request(start.request) if start.request else requests.get(key.rpartition("-")[0])
     if request is None or Launch(request, start.repeat).key != key:
         raise RecordError(f"the launch {start.launch} was not requested")
     places = tuple(
         RankPlace.of_threads(rank, place.threads, tuple(place.memory)) for rank, place in enumerate(start.places)
     )
     return Planned(
-        Launch(request, start.repeat, start.knobs), tuple(start.words), start.environment, start.launcher, places,
-        start.expected_s, start.timeout_s, start.build,
+        Launch(request, start.repeat, _current_knobs(request.subject, start.knobs)), tuple(start.words),
+        start.environment, start.launcher, places, start.expected_s, start.timeout_s, start.build,
     )  # fmt: skip
 
 
@@ -362,8 +363,40 @@ def _study(study: StudyRequest, renamed: Mapping[str, Request]) -> StudyRequest:
     return replace(study, cells=cells)
 
 
-def _as_today(request: Request) -> Request:
-    """Return the equivalent request of today."""
+def _current_request(request: Request) -> Request:
+    """Return the request under current names."""
     if bool(request.subject.workload) == bool(request.subject.command):
         raise ValueError("a request names either a workload or a command line")
-    return replace(request, subject=replace(request.subject, workload=todays_name(request.subject.workload)))
+    subject = replace(request.subject, workload=current_workload(request.subject.workload))
+    return replace(request, subject=subject, knobs=_current_knobs(subject, request.knobs))
+
+
+def _current_knobs(subject: Subject, knobs: Mapping[str, str]) -> Mapping[str, str]:
+    """Return knobs under current names; those of a program are the user's."""
+    return knobs if subject.command else current_knobs(subject.workload, knobs)
+
+
+def _current_screen(screen: DeclaredScreen, requests: Sequence[Request]) -> DeclaredScreen:
+    """Return the first screen with current names of the knobs and metrics of its figures."""
+    workloads = {request.show.title: request.subject.workload for request in requests if request.subject.workload}
+
+    def figure(one: NamedFigure | None) -> NamedFigure | None:
+        return current(one) if one else None
+
+    def current(one: NamedFigure) -> NamedFigure:
+        name = workloads.get(one.title, "")
+        return replace(one, knobs=current_knobs(name, one.knobs), metric=current_metric(name, one.metric))
+
+    return replace(
+        screen,
+        tiles=tuple(
+            replace(
+                one,
+                figures=tuple(map(current, one.figures)),
+                compared=one.compared
+                and replace(one.compared, value=figure(one.compared.value), against=figure(one.compared.against)),
+                also=tuple(replace(further, figure=figure(further.figure)) for further in one.also),
+            )
+            for one in screen.tiles
+        ),
+    )

@@ -6,10 +6,11 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from octant import registry, untrusted
+from octant import registry, renamed, untrusted
 from octant.failure import Exit, Refusal, suggestion
 from octant.registry import Broken, Entries
 from octant.study import checks, kinds
+from octant.study.old_names import replace_old_names
 from octant.study.question import Study
 
 MOST_BYTES = 1 << 20
@@ -80,6 +81,9 @@ def parse(text: str, name: str, stored: bool = False) -> Study:
         Refusal: no TOML, a missing, unknown or invalid key, or an unknown name.
     """
     table = untrusted.parse_toml(text, f"study {name}")
+    changes = replace_old_names(table)
+    if not stored:
+        renamed.warn(changes)
     measures = table.get("measures")
     for measure in measures.values() if stored and isinstance(measures, dict) else ():
         if isinstance(measure, dict) and isinstance(measure.get("predicted"), str):

@@ -30,13 +30,6 @@ _SAMPLE = dict.fromkeys(facts.FACTS, 2**40) | {"memory": 2**60}
 _SAMPLE_OF_MACHINE = {fact: value for fact, value in _SAMPLE.items() if fact not in OF_A_LAUNCH}
 
 
-def _full_name(workload: str) -> str:
-    try:
-        return workloads.workload(workload).name
-    except LookupError:  # reported by `checks`, with the key
-        return workload
-
-
 def _canonical_link(text: str) -> str:
     return str(parse_link(text)) if text else ""
 
@@ -46,7 +39,7 @@ if TYPE_CHECKING:
     WorkloadName: TypeAlias = str
 else:
     LinkText = read_with(_canonical_link, str)
-    WorkloadName = read_with(_full_name, str)
+    WorkloadName = read_with(workloads.resolve, str)
 
 
 class MeasureAxis(InputTable, frozen=True):

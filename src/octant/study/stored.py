@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from octant.analysis.figures import Figure
 from octant.analysis.summary import summarise
 from octant.failure import Exit, Refusal
+from octant.renamed import names_of
 from octant.store import StoredRun, StudyRequest
 from octant.study import file
 from octant.study.cells import cells, with_axis_values
@@ -76,6 +77,14 @@ def _cells_asked(study: Study, run: StoredRun, stored: StudyRequest) -> Requeste
     every = {str(cell): cell for cell in cells(study)}
     requests = {every[text]: request for text, request in stored.cells.items() if text in every}
     absent = {every[text]: why for text, why in stored.absent.items() if text in every}
-    return RequestedCells(
-        requests, absent, {name: axis for name, axis in stored.axes.items() if name in study.measures}
-    )
+    axes = {name: _current_axis(study, name, axis) for name, axis in stored.axes.items() if name in study.measures}
+    return RequestedCells(requests, absent, axes)
+
+
+def _current_axis(study: Study, name: str, written: Mapping[str, str]) -> dict[str, str]:
+    """Return what the values of an axis come to, under current names of values."""
+    measure = study.measures[name]
+    if measure.axis is None or measure.command:
+        return dict(written)
+    names, knob = names_of(measure.workload), measure.axis.knob
+    return {names.value(knob, text): names.value(knob, values) for text, values in written.items()}

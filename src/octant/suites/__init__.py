@@ -5,17 +5,16 @@ What a request's values say in facts of the machine (`4*cached/ranks`) is worked
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 from msgspec.structs import replace
 
-from octant import facts, registry, tile, untrusted, workloads
+from octant import facts, registry, renamed, tile, untrusted, workloads
 from octant.analysis.program import declared_workload
 from octant.facts import Need
 from octant.failure import Exit, Refusal, suggestion
@@ -98,11 +97,35 @@ def load(name: str) -> Suite:
     table = untrusted.parse_toml(_text(name), f"suite {name}")
     if "asks" in table and "requests" not in table:  # the key of versions up to 0.2
         table["requests"] = table.pop("asks")
-        print(f"octant: suite {name}: [[asks]] is now [[requests]]", file=sys.stderr)
+        renamed.warn(["[[asks]] is now [[requests]]"])
+    renamed.warn(_replace_old_names(table))
     try:
         return untrusted.convert(table, Suite)
     except untrusted.MistakesError as error:
         raise SuiteError(f"cannot read the suite {name} {error.mistakes[0]}") from error
+
+
+def _replace_old_names(table: Mapping[str, Any]) -> list[renamed.Replacement]:
+    """Replace old names of workloads, knobs, values and metrics in the table of a suite's file, not yet checked."""
+    changes: list[renamed.Replacement] = []
+    workload_of: dict[object, str] = {}  # by the title of the request
+    for one in _tables(table.get("requests")):
+        changes += renamed.replace_workload(one, workloads.resolve)
+        if isinstance(name := one.get("workload"), str):
+            changes += renamed.replace_knobs([name], one)
+            workload_of[str(one.get("title"))] = name
+    for tile_table in _tables(table.get("tiles")):
+        compared = tile_table.get("compared")
+        named = [*_tables(tile_table.get("figures")), *(one.get("figure") for one in _tables(tile_table.get("also")))]
+        named += [compared.get("value"), compared.get("against")] if isinstance(compared, dict) else []
+        for figure in (one for one in named if isinstance(one, dict)):
+            if name := workload_of.get(str(figure.get("title")), ""):
+                changes += [*renamed.replace_knobs([name], figure), *renamed.replace_metric(name, figure)]
+    return changes
+
+
+def _tables(value: object) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def entries() -> Entries[Suite]:
@@ -200,8 +223,10 @@ def problems(suite: Suite) -> list[str]:
     asked: dict[str, dict[str, tuple[Metric, ...]]] = {}  # metrics by title of the request and by workload
     known = workloads.workloads()
     for request in suite.requests:
-        workload = declared_workload(request.subject) if request.command else known.get(_full_name(request.workload))
-        of = workload.name if workload else _full_name(request.workload)
+        workload = (
+            declared_workload(request.subject) if request.command else known.get(workloads.resolve(request.workload))
+        )
+        of = workload.name if workload else workloads.resolve(request.workload)
         asked.setdefault(request.title, {})[of] = workload.metrics if workload else ()
     found = []
     for one in suite.tiles:
@@ -221,18 +246,11 @@ def first_screen(suite: Suite, machine: Machine, only: Sequence[str] = ()) -> ti
         only: requested workloads; none: all. Tiles of other workloads do not report unmet requirements.
     """
     kept = {workloads.workload(one).name for one in only}
-    asked = {one.title for one in suite.requests if not kept or _full_name(one.workload) in kept}
+    asked = {one.title for one in suite.requests if not kept or workloads.resolve(one.workload) in kept}
     tiles = (
         one if {figure.title for figure in one.figures} & asked else replace(one, missing={}) for one in suite.tiles
     )
     return declared(tiles, suite.answer, machine)
-
-
-def _full_name(workload: str) -> str:
-    try:
-        return workloads.workload(workload).name
-    except LookupError:  # of `absent`
-        return workload
 
 
 def _program_request(one: SuiteRequest, known: Mapping[str, int], repeats: int) -> Request:

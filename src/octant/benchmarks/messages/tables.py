@@ -213,7 +213,7 @@ def _row(summary: Summary, pattern: MessagePattern, figure: Figure) -> MessageRo
         number, None if imported else repetitions, value("t_min"), t_max, value("t_avg", *pure, *time),
         value("bandwidth") if imported else _over(moved, t_max), value("message rate") if imported else messages,
         whole, compute, value("overlap_imb") if imported else _overlap(figure, t_max, compute, whole),
-        whole if imported else value("phase/whole"), compute if imported else value("phase/compute"),
+        whole if imported else value("phase/overlapped"), compute if imported else value("phase/compute"),
         own.middle if own else None, _over(moved, own.middle if own else None),
         known.low if known else None, known.high if known else None,
         figure.count_text, tuple(stats.warnings(figure.caveats)), bool(figure.wrong),

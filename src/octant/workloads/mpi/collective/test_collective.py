@@ -48,14 +48,14 @@ def test_the_time_beside_computing_is_that_of_the_call_alone() -> None:
     phases = [
         times([at], rank, f"phase/{name}")
         for rank in (0, 1)
-        for name, at in (("pure", 10.0), ("compute", 20.0), ("whole", 25.0), ("whole/compute", 22.0))
+        for name, at in (("pure", 10.0), ("compute", 20.0), ("overlapped", 25.0), ("overlapped/compute", 22.0))
     ]
     steps = [times([60.0], rank) for rank in (0, 1)]
     assert value("time", *steps) == pytest.approx(60e-6)
     assert value("time", *steps, *phases) == pytest.approx(10e-6)
     assert value("overlap", *steps, *phases) == pytest.approx(0.5)
     assert value("overlap_imb", *steps, *phases) == pytest.approx(0.25)
-    assert value("stolen", *steps, *phases) == pytest.approx(0.1)
+    assert value("test overhead", *steps, *phases) == pytest.approx(0.1)
 
 
 def test_the_worst_call_and_the_worst_that_nothing_disturbed() -> None:

@@ -157,7 +157,7 @@ octant::Results Collective::verify() {
     int const passes = group_.max(std::int64_t{takes_seconds}) > 0 ? 1 : 3;  // one number for all: buffers may differ
     for (int pass = 0; pass < passes; ++pass) check_pass(pass, found, compared);
     if (spoilt_ != Spoilt::not_at_all && group_.max(compared) == 0) found.add("nothing to compare");
-    return {{"elements that are not as they should be", found.count(), "1", 0, found.where()}};
+    return {{"wrong elements", found.count(), "1", 0, found.where()}};
 }
 
 }  // namespace collective

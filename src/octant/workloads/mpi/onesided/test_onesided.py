@@ -88,8 +88,11 @@ def test_two_that_find_the_same_value_are_seen_although_the_sum_is_right(run_ker
     ("words", "reason"),
     [
         ("pattern=put-local completion=lock", "MPI_Win_flush_local); try completion=flush"),
-        ("pattern=put barrier=inside", "there is one origin); try barrier=outside"),
-        ("pattern=all-put-all barrier=inside completion=fence", "ends together in any case); try barrier=outside"),
+        ("pattern=put barrier=inside", "the pattern has one origin); try barrier=outside"),
+        (
+            "pattern=all-put-all barrier=inside completion=fence",
+            "always ends with a synchronisation); try barrier=outside",
+        ),
         ("pattern=fetch-and-op bytes=16", "one value of type int64); try bytes=8"),
         ("pattern=accumulate bytes=12", "have 8 bytes); try bytes=a multiple of 8"),
         ("pattern=compare-and-swap type=float bytes=4", "whole numbers alone); try type=int64"),
@@ -119,7 +122,7 @@ KNOWN = Known(machine().topology, {"memory traffic": {frozenset({("a", 0), ("a",
 
 
 def moved(pattern: str, length: int, origins: int, each: int, buffers: str = "rotating", hosts: str = "aa") -> Point:
-    """A step of 100 us in which each of so many origins moves `each` pieces of a length."""
+    """Return a step of 100 us in which each origin moves `each` pieces of a length."""
     given = tuple(RankResources(host, (0,), ((0,),)) for host in hosts)
     counts = {"rounds": 1, "operations": origins * each}
     counts |= {"bytes_moved": origins * each * length, "bytes_of_one_origin": each * length}

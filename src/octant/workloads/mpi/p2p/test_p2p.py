@@ -42,7 +42,7 @@ QUEUES = {"posted", "unexpected"}
 
 
 def failing(fault: int, pattern: str) -> int:
-    """The check that the fault is for: queues have one of their own; what is stale or swapped has wrong contents."""
+    """Return the check that must detect a fault: queues have a separate one."""
     if pattern in QUEUES and fault == 3:
         return 3
     return 0 if fault > 2 or (fault, pattern) == (1, "isendrecv") else fault  # its status is undefined in MPICH

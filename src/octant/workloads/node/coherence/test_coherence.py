@@ -79,8 +79,8 @@ def test_a_pair_is_visited_by_every_protocol(run_kernel: KernelRuns, two: tuple[
 @pytest.mark.parametrize(
     ("fault", "pairs", "sharing"),
     [
-        ("wrong:0", "passes that were lost", "words whose sum is wrong"),
-        ("wrong:1", "pairs that were not on two hardware threads", "threads that were not on their hardware thread"),
+        ("wrong:0", "lost transfers", "words whose sum is wrong"),
+        ("wrong:1", "pairs on a wrong hardware thread", "threads on a wrong hardware thread"),
     ],
 )
 @pytest.mark.usefixtures("two")

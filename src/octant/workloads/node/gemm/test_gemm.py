@@ -121,4 +121,4 @@ def test_instructions_are_asked_for_and_read_back(run_kernel: KernelRuns) -> Non
     done = run_kernel("node/gemm", "n=65", "isa=avx2,sse", *QUICK)
     assert done.code == 3, "a process has loaded the library once"
     assert done.points[-1].notes["library_core"] == "Haswell"
-    assert ["it uses its kernels for Haswell" in failure.reason for failure in done.failures] == [True]
+    assert ["the library uses its kernels for Haswell" in failure.reason for failure in done.failures] == [True]

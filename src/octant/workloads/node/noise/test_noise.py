@@ -54,7 +54,7 @@ def test_pauses_between_bursts_do_not_count() -> None:
 
 
 def with_pauses(pauses: dict[int, int], firsts: Sequence[int] = (0,), at_end: int = 0) -> Series:
-    """A hundred quanta of 10 us with gaps of 300 ns, and of so much more before some.
+    """Return a hundred quanta of 10 us with gaps of 300 ns, and longer gaps before some.
 
     Args:
         firsts: of each burst its first quantum. What lies before it in a burst lasts 300 ns too.

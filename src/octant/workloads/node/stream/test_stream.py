@@ -20,7 +20,7 @@ def triad(counts: dict[str, int], size: int = 256 * MIB) -> Point:
 
 
 def at_limit(found: Point, best: float) -> float | None:
-    """The bandwidth at the limit, B/s, where memory was seen to move `best`."""
+    """Return the bandwidth at the limit, B/s, for a highest memory traffic of `best`."""
     known = Known(machine().topology, {"memory traffic": {frozenset({("node", 0)}): Best(best, "")}})
     limit = WORKLOAD.least_seconds(known, machine(), found)
     return WORKLOAD.metric().at(limit.seconds, found.work[0].counts, found.lanes) if limit else None

@@ -1,14 +1,12 @@
-#include "octant/beside.hpp"
+#include "octant/progress.hpp"
 
 #include "octant/clock.hpp"
-#include "octant/failure.hpp"
 #include "octant/json_text.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -45,22 +43,6 @@ std::string Progress::last() const {
     text.key("phase").word(phase_);
     text.close('}');
     return text.text();
-}
-
-Scratch::Scratch(std::string path, bool removes) : path_(std::move(path)), removes_(removes) {}
-
-Scratch::~Scratch() {
-    std::error_code ignored;
-    if (removes_ && !path_.empty()) std::filesystem::remove_all(path_, ignored);
-}
-
-std::string const& Scratch::folder() const {
-    std::error_code failed;
-    std::filesystem::create_directories(path_, failed);
-    if (failed)
-        throw Refusal("cannot make the folder " + path_ + " (" + failed.message() +
-                      "); try --output with a path in a writable folder");
-    return path_;
 }
 
 }  // namespace octant

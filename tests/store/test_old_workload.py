@@ -8,15 +8,15 @@ import pytest
 
 from fake_run import fake_run, lane, machine, point, write_run
 from octant.analysis.summary import summarise
+from octant.failure import RenamedWarning
 from octant.launch import Planned
 from octant.record import Failure
 from octant.record.lines import read_line
-from octant.record.renamed import RENAMED
 from octant.record.writer import failure_line
 from octant.request import Launch, Request, Shape, Subject
 from octant.store import Store, StudyRequest
 from octant.store.run_request import RunRequest, start_line
-from octant.workloads import workload, workloads
+from octant.workloads import workload
 
 OLD = Request(Subject("mpi/pingpong"), {"bytes": "8,1KiB"}, Shape(2), repeats=2)
 TODAY = replace(OLD, subject=Subject("mpi/p2p"))
@@ -67,11 +67,10 @@ def test_an_old_run_has_the_figures_of_today_and_only_its_second_launch_is_left(
     assert [launch.key for launch in run.remaining()] == [f"{TODAY.key}-1"]
 
 
-def test_a_workload_that_lost_its_name_is_found_by_it() -> None:
-    assert workload("pingpong") == workload("mpi/pingpong") == workload("mpi/p2p")
-    for old, today in RENAMED.items():
-        assert old not in workloads()
-        assert today.name in workloads()
+@pytest.mark.parametrize("name", ["pingpong", "mpi/pingpong"])
+def test_a_former_name_finds_the_workload_with_a_note(name: str) -> None:
+    with pytest.warns(RenamedWarning, match=f"^workload {name} is now mpi/p2p$"):
+        assert workload(name) == workload("mpi/p2p")
 
 
 def test_what_is_written_today_stays_as_it_is() -> None:
