@@ -18,9 +18,9 @@ from pathlib import Path
 
 from octant.analysis.compare import Comparisons, compare
 from octant.analysis.summary import summarise
-from octant.runs.interleaved import Interleaved, RoundEnd, begin_programs, measure
+from octant.runs.interleaved import Interleaved, RoundEnd, create_program_runs, measure
 from octant.runs.plan import planner_of
-from octant.runs.programs.pair import couples_of
+from octant.runs.programs.pair import request_pairs
 from octant.stats.gate import OBRIEN_FLEMING_THRESHOLDS
 from octant.store import Store
 
@@ -81,8 +81,8 @@ def compiled(folder: Path) -> tuple[str, str]:
 def by_octant(programs: tuple[str, str], store: Store, said: Said) -> int:
     """Compare once; return the number of rounds."""
     commands = ((programs[0],), (programs[1],))
-    couples, machine = couples_of(commands, (), None)
-    sides = begin_programs(store, couples, commands, machine, max(OBRIEN_FLEMING_THRESHOLDS), "rising")
+    couples, machine = request_pairs(commands, (), None)
+    sides = create_program_runs(store, couples, commands, machine, max(OBRIEN_FLEMING_THRESHOLDS), "rising")
 
     def is_enough(end: RoundEnd) -> bool:
         return end.number in OBRIEN_FLEMING_THRESHOLDS and not judged(end.read()).undecided

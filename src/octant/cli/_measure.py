@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from octant.mpi.settings import MpiWords
     from octant.request import Request
     from octant.runs.durations import Durations
-    from octant.runs.ends import End
+    from octant.runs.exit_reasons import ExitReason
     from octant.store import ProvenSetting, Store, StoredRun
     from octant.tile import DeclaredScreen
 
@@ -119,12 +119,12 @@ def finish(
     from octant.analysis.mismatches import all_mismatches
     from octant.cli._stored import measure
     from octant.mpi.faults import known_wrong_answers
-    from octant.runs.ends import ends_of
-    from octant.runs.starts import starts_of
+    from octant.runs.exit_reasons import list_exit_reasons
+    from octant.runs.starts import list_starts
     from octant.units import duration_text
 
     begun_s = time.monotonic()
-    estimate_s = show_s + sum(map(known.seconds, starts_of(run.remaining()))) if known else 0.0
+    estimate_s = show_s + sum(map(known.seconds, list_starts(run.remaining()))) if known else 0.0
     run = measure(where, run, timeout, show_s, known, shown)
     show(run)
     if estimate_s:
@@ -137,7 +137,7 @@ def finish(
     if not shown:
         warn_of_output(run)
     warn_of_commands(run)
-    end_command(ends_of(run))
+    end_command(list_exit_reasons(run))
 
 
 def warn_of_output(run: StoredRun) -> None:
@@ -156,7 +156,7 @@ def warn_of_commands(run: StoredRun) -> None:
         typer.echo(f"octant: {text}", err=True)
 
 
-def end_command(ends: Sequence[End]) -> None:
+def end_command(ends: Sequence[ExitReason]) -> None:
     """Print the reasons and exit with the code that takes precedence; return if there are none.
 
     Raises:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from octant.request import Launch
-    from octant.runs.carry_out import LaunchStart, Observe
+    from octant.runs.session import LaunchStart, Observe
     from octant.runs.durations import Durations
 
 _REDRAW_S = 0.1
@@ -34,7 +34,7 @@ def progress_of(
     known: Durations | None = None,
     shown: bool = False,
 ) -> Iterator[Observe]:
-    """Yield a callback for `carry_out` that shows the progress of these launches on standard error.
+    """Yield a callback for `execute_run` that shows the progress of these launches on standard error.
 
     SIGTERM (the end of a batch job) is handled like Ctrl-C meanwhile.
 
@@ -129,10 +129,10 @@ class RemainingTime:
         known: Durations | None = None,
     ) -> None:
         from octant.runs.durations import Durations
-        from octant.runs.starts import starts_of
+        from octant.runs.starts import list_starts
 
         self.known = known or Durations()
-        starts = starts_of(left)
+        starts = list_starts(left)
         self.total = len(starts)
         self.after_s = after_s  # after the last launch: figures, report
         self.rounds = rounds  # of launches by key, from 0; empty if there are none
@@ -146,9 +146,9 @@ class RemainingTime:
 
     def replan(self, left: Sequence[Launch]) -> None:
         """Replace the launches that have not started, after their number has been decided."""
-        from octant.runs.starts import starts_of
+        from octant.runs.starts import list_starts
 
-        starts = starts_of(left)
+        starts = list_starts(left)
         self.total = self.number + 1 + len(starts)
         self.rounds = {key: number for key, number in self.rounds.items() if key in {start.key for start in starts}}
         self.most = 1 + max(self.rounds.values(), default=0)

@@ -92,13 +92,13 @@ def measure_rounds(where: Store, found: Comparisons, asked: RoundOptions, judge:
         where = Store(after.folder.parent.parent)  # both runs may be given by their folders
         sides = interleaved.Interleaved(before, after)
     else:
-        sides = interleaved.begin(where, before, after, found.couples(), discover(), rounds, looks, asked.allowed)
+        sides = interleaved.create_runs(where, before, after, found.couples(), discover(), rounds, looks, asked.allowed)
     decided = functools.partial(is_decided, replace(sides.pair, rounds=rounds, looks=looks), judge, True)
     if goes_on:
         if sides.rounds >= rounds or decided(interleaved.RoundEnd(sides.rounds, (), lambda: sides)):
             return judge(before, after)
         for name, run in (("A", before), ("B", after)):
-            interleaved.check_again(name, run, run.requests, discover(), asked.allowed)
+            interleaved.check_repeatable(name, run, run.requests, discover(), asked.allowed)
     sides = _measure(where, sides, rounds, decided, asked)
     return judge(sides.before, sides.after)
 
@@ -111,7 +111,7 @@ def are_programs(found: Comparisons) -> bool:
 def programs_not_started(found: Comparisons, asked: RoundOptions) -> Refusal:
     """Return the refusal to start programs of stored runs, with the command that measures them, if it is known."""
     from octant.runs.programs.pair import EXAMPLE
-    from octant.runs.programs.typed import comparison_line
+    from octant.runs.programs.command_text import comparison_line
 
     options = [*(["--gate"] if asked.gate else []), *(["--until-sure"] if asked.until_sure else [])]
     options += ["--rounds", str(asked.rounds)] if asked.rounds else []
@@ -174,7 +174,7 @@ def _measure(
     numbers = {launch.key: number for number, launches in due.items() for launch in launches}
     try:
         with progress_of(left, numbers) as observe:
-            sides = interleaved.measure(where, sides, planners, rounds, is_enough, observe, report=warn)
+            sides = interleaved.measure_rounds(where, sides, planners, rounds, is_enough, observe, report=warn)
     except KeyboardInterrupt:
         kept = interleaved.Interleaved(where.read(sides.before.id), where.read(sides.after.id))
         done = f"{kept.rounds} of {rounds} rounds are complete and stored"

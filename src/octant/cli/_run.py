@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from octant.cli._program import ProgramWords
     from octant.launchers import Job
     from octant.request import Request
-    from octant.runs.command_line import Where
+    from octant.runs.command_line import LaunchTarget
     from octant.store import StoredRun
 
 
@@ -29,7 +29,7 @@ class RunOptions:
     ranks: int | None
     mode: str
     repeats: int | None
-    where: Where
+    where: LaunchTarget
     mpi: tuple[str, ...]
     script: Path | None
     submit: bool
@@ -80,7 +80,7 @@ def run_workload(workload: str, options: RunOptions) -> None:
         _write_job(_workload_job(workload, options), options)
         return
     settings = settings_of(options.mpi)
-    request, machine = command_line.run(
+    request, machine = command_line.request_workload(
         workload, options.knobs, options.ranks, options.mode, options.repeats, options.where, settings.variables
     )
     words = [f"{name} {value}" for name, value in options.started.items() if value]
@@ -103,7 +103,7 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     from octant.cli._measure import create, finish, settings_of
     from octant.mpi.inventory import linked
     from octant.runs.plan import check_startable
-    from octant.runs.programs import program_request, there
+    from octant.runs.programs import program_request, file_checks
     from octant.store import Repeats, open_store
 
     command = program.command or ()
@@ -111,13 +111,13 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     if options.is_job:
         _write_job(_program_job(program, options), options)
         return
-    request, machine = program_request.program(
+    request, machine = program_request.request_program(
         command, options.knobs, options.ranks, options.repeats, options.where, options=program.options
     )
     if options.mpi:
         program_request.check_mpi(request, linked().library)
         request = replace(request, mpi=settings_of(options.mpi).variables)
-    there.check_there(request)
+    file_checks.check_files_exist(request)
     check_startable(request, machine)
     report_remarks(request)
     to = open_store(options.store)
@@ -230,7 +230,7 @@ def _run_on_model(workload: str, options: RunOptions) -> None:
     command_line.read_knobs(workload, options.knobs)
     with ended_like_ctrl_c(), status_line() as tick:
         network = load(options.on_model)
-        found = on_model.run(network, workload, options.knobs, options.ranks, options.timeout or 600.0, tick)
+        found = simulated_workload.run(network, workload, options.knobs, options.ranks, options.timeout or 600.0, tick)
     print(report.as_json(found) if options.json else network_text.on_model_text(found))
     if not all(figure.passed for figure in found.figures):
         raise typer.Exit(int(Exit.WRONG_ANSWER))

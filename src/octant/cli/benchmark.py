@@ -97,7 +97,7 @@ def _own(one: BenchmarkOption) -> tuple[Any, object]:
 def _run(benchmark: Benchmark, given: dict[str, Any]) -> None:
     from octant.cli._measure import finish
     from octant.cli._stored import find_run
-    from octant.runs.durations import learned
+    from octant.runs.durations import load_durations
 
     options = [one for one in benchmark.options if isinstance(one, BenchmarkOption)]
     own = {one.key: given[f"{one.key}_"] for one in options if one.is_option}
@@ -120,7 +120,7 @@ def _run(benchmark: Benchmark, given: dict[str, Any]) -> None:
         return
     run, to, below = _created(benchmark, chosen, given.get("only_safe", False), given["store"])
     timeout = given["timeout"] or (benchmark.timeouts_s and benchmark.timeouts_s[not own.get("quick", True)])
-    known = learned(to, run.machine, run.id)
+    known = load_durations(to, run.machine, run.id)
     every = replace(chosen, words=())  # a failed test has no table; the text of the run reports it
     try:
         finish(to, run, timeout, lambda done: _show(benchmark, done, every, given["json"], below), known=known)

@@ -111,11 +111,11 @@ def run(
     To measure a program: octant run [KNOB=VALUE]... -- COMMAND
     """
     from octant.cli._run import RunOptions, run_program, run_workload
-    from octant.runs.command_line import Where
+    from octant.runs.command_line import LaunchTarget
 
     words = tuple(knobs or ())
     options = RunOptions(
-        words, ranks, mode, repeats, Where(place, launcher, hosts, link), tuple(mpi or ()), script, submit, minutes,
+        words, ranks, mode, repeats, LaunchTarget(place, launcher, hosts, link), tuple(mpi or ()), script, submit, minutes,
         tuple(directive or ()), on_model, notes, store, timeout, only_safe, json, show_output,
     )  # fmt: skip
     if program.command is not None:
@@ -156,10 +156,10 @@ def evaluate(
     from octant.cli._stored import warn
     from octant.machine.discover import discover
     from octant.runs import command_line
-    from octant.runs.declared import nothing_fits
-    from octant.runs.durations import learned
+    from octant.runs.cell_costs import explain_no_fit
+    from octant.runs.durations import load_durations
     from octant.runs.knobs import check_requests
-    from octant.runs.programs.allowed import check_allowed
+    from octant.runs.programs.permissions import check_allowed
     from octant.store import open_store
 
     if listed:
@@ -175,7 +175,7 @@ def evaluate(
         typer.echo(f"octant: {why}; its requests in the suite {name} are skipped", err=True)
     requests = suites.requests(chosen, machine, kept, name, allow or (), warn)
     check_allowed(requests, allow or (), name, f"octant evaluate --suite {shlex.quote(name)}")
-    for request, why in ((request, nothing_fits(request, machine)) for request in requests):
+    for request, why in ((request, explain_no_fit(request, machine)) for request in requests):
         if why:
             typer.echo(f"octant: {request.show.title} is skipped: {why}", err=True)
             requests = tuple(one for one in requests if one is not request)
@@ -196,7 +196,7 @@ def evaluate(
         timeout,
         shown(json, notes, page=True, all_samples=all_samples),
         _report_s(run),
-        learned(to, machine, run.id),
+        load_durations(to, machine, run.id),
     )
 
 
@@ -235,7 +235,7 @@ def resume(
     from octant.cli._stored import find_run
     from octant.runs.knobs import check_requests
     from octant.runs.plan import check_stored
-    from octant.runs.programs import again
+    from octant.runs.programs import resume_checks
     from octant.store import Store, open_store
 
     # `find_run` would choose an older run if the last one could not be read.
@@ -248,15 +248,15 @@ def resume(
         more = line_of(run) if of_program else command(run.pair, run.id, run.pair.rounds)
         raise Refusal(f"cannot resume {run.id} alone (its rounds alternate with {run.pair.partner}); try {more}")
     if from_file:
-        again.check_stated(run, _stated(run, from_file, allow or ()), from_file)
+        resume_checks.check_repeated_file(run, _stated(run, from_file, allow or ()), from_file)
     elif program.command is None:
-        again.check_unnamed(run)
+        resume_checks.check_no_program(run)
         program.refuse_alone(f"octant resume {run.id}", show_output)
         if knobs:
             why = "the knobs are stored with the run"
             raise Refusal(f"cannot set {knobs[0]} ({why}); try octant resume {run.id}", Exit.WRONG_WORD)
     else:
-        again.check_given(run, program.command, knobs or (), program.options, allow or ())
+        resume_checks.check_repeated_command(run, program.command, knobs or (), program.options, allow or ())
     check_stored(run.launches, allow or (), given=bool(from_file) or program.command is not None)
     check_requests({launch.request.key: launch.request for launch in run.remaining()}.values())
     for request in run.requests if program.command else ():
@@ -270,7 +270,7 @@ def resume(
 def _stated(run: StoredRun, name: str, allowed: Sequence[str]) -> Sequence[Request]:
     """Return the requests of the study or suite of a stored run, read from its file; all programs are allowed."""
     from octant import suites
-    from octant.runs.programs.allowed import check_allowed
+    from octant.runs.programs.permissions import check_allowed
     from octant.study import outcome
 
     if run.study:

@@ -144,7 +144,7 @@ def calibrate_to_points(
     return calibrate(network, traffic, read_points(network, traffic, path, tolerance), free)
 
 
-def pattern_asked(
+def requested_pattern(
     network: NetworkFile, solver: Solver, traffic: str, parameter: int, bytes_each: str | None, job: str
 ) -> TrafficPattern:
     """A named pattern whose flows are of the size that was asked, or of one that fits the solver.
@@ -152,14 +152,14 @@ def pattern_asked(
     Raises:
         Refusal: a size of uniform traffic, or as `read_flow_bytes`, `job_nodes` and `make`.
     """
-    asked = read_flow_bytes(bytes_each)
-    if asked and traffic in UNIFORM:
+    flow_size = read_flow_bytes(bytes_each)
+    if flow_size and traffic in UNIFORM:
         raise Refusal(
             f"cannot give the flows of {traffic} a size (everybody sends to everybody without an end); "
             "try a list of flows, such as a shift",
             Exit.WRONG_WORD,
         )
-    return make(network, traffic, parameter, flow_bytes(asked, solver), job=job_nodes(network, job))
+    return make(network, traffic, parameter, flow_bytes(flow_size, solver), job=job_nodes(network, job))
 
 
 def pairs_of_file(

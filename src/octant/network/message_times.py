@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Stretch:
+class LengthSegment:
     """Messages from `first` bytes on, up to where the next stretch begins."""
 
     first: float  # bytes
@@ -20,7 +20,7 @@ class Stretch:
 class MessageTimes:
     """The time of a message that has its way for itself, by its length: steps are changes of protocol."""
 
-    stretches: tuple[Stretch, ...]  # ascending, at least one; the first holds for shorter messages too
+    stretches: tuple[LengthSegment, ...]  # ascending, at least one; the first holds for shorter messages too
 
     @property
     def startup_s(self) -> float:

@@ -33,7 +33,7 @@ class Interruption:
 
 
 @dataclass(frozen=True)
-class Late:
+class Delay:
     """How late an operation is, in seconds."""
 
     mean_s: float
@@ -66,7 +66,7 @@ def read_interruptions(text: str) -> list[Interruption]:
     return found
 
 
-def late(seconds: float, ranks: int, noise: Sequence[Interruption], of: int = 10_000) -> Late:
+def operation_delay(seconds: float, ranks: int, noise: Sequence[Interruption], of: int = 10_000) -> Delay:
     """How late an operation of `seconds` is that waits for all of `ranks`, each on a core of its own.
 
     Args:
@@ -79,7 +79,7 @@ def late(seconds: float, ranks: int, noise: Sequence[Interruption], of: int = 10
     mean = sum(_mean_within(low, high, seconds, ranks, noise) for low, high in itertools.pairwise(ends))
     # P(late <= x) = exp(-ranks * hazard(x)), and the latest of `of` operations has its power.
     median, worst = (_latest(math.log(2) / (ranks * count), seconds, noise, ends[-1]) for count in (1, of))
-    return Late(mean, median, worst, of)
+    return Delay(mean, median, worst, of)
 
 
 def _mean_within(low: float, high: float, seconds: float, ranks: int, noise: Sequence[Interruption]) -> float:

@@ -22,7 +22,7 @@ _SWEPT = 6
 
 
 @dataclass(frozen=True)
-class Worst:
+class WorstFailure:
     """The worst single failure of a link class at one size: what it leaves of the rate."""
 
     size: int
@@ -41,7 +41,7 @@ class Overview:
     traffic: str
     curve: ScalingCurve
     maps: dict[int, LoadMap]
-    failures: tuple[Worst, ...]
+    failures: tuple[WorstFailure, ...]
 
 
 def sizes(network: NetworkFile) -> tuple[int, ...]:
@@ -77,9 +77,9 @@ def overview(
     Raises:
         Refusal: unknown traffic, a size that the machine cannot be built at, or at which nothing limits the traffic.
     """  # fmt: skip
-    asked = tuple(at) or sizes(network)
+    chosen_sizes = tuple(at) or sizes(network)
     tick("curve against scale")
-    curve = scale(network, traffic, asked, job=job)
+    curve = scale(network, traffic, chosen_sizes, job=job)
     if unlimited := [str(point.size) for point in curve.points if math.isinf(point.rate_per_s)]:
         raise Refusal(
             f"cannot draw {traffic} on {network.name} (nothing limits it with {', '.join(unlimited[:5])} "
@@ -97,7 +97,7 @@ def overview(
     )
 
 
-def _failures(network: NetworkFile, traffic: str, at: list[int], tick: Callable[[str], None]) -> Iterable[Worst]:
+def _failures(network: NetworkFile, traffic: str, at: list[int], tick: Callable[[str], None]) -> Iterable[WorstFailure]:
     kind = network.topology.link_classes()[-1]  # the longest: the one that fails
     swept = [size for size in at if _cables(network, kind, size)]
     wanted = swept[:: max(1, -(-len(swept) // _SWEPT))]
@@ -112,7 +112,7 @@ def _failures(network: NetworkFile, traffic: str, at: list[int], tick: Callable[
             except Refusal:  # this network knows no such policy
                 continue
             left = found.worst_per_s / found.base_per_s
-            yield Worst(size, kind, policy, left, found.worst_link, found.harmless / len(found.links))
+            yield WorstFailure(size, kind, policy, left, found.worst_link, found.harmless / len(found.links))
 
 
 def _cables(network: NetworkFile, kind: str, size: int) -> bool:

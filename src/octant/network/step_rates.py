@@ -28,7 +28,7 @@ class Sent:
 
 
 @dataclass(frozen=True)
-class Way:
+class MessagePath:
     """What messages take between two ranks: one that has its way for itself, and both directions at once.
 
     An emulated link that lay idle, as half of the time in a ping-pong, passes short messages on at once. A stream of
@@ -68,7 +68,7 @@ def sent_by_rank(step: Step, ranks: int) -> Sent:
 
 
 def rate(
-    steps: Sequence[Step], counts: Sequence[str], ranks: int, alone_per_s: float, way: Way, sharing: int = 1
+    steps: Sequence[Step], counts: Sequence[str], ranks: int, alone_per_s: float, way: MessagePath, sharing: int = 1
 ) -> StepRate:
     """The rate that messages leave of what the ranks compute.
 

@@ -34,7 +34,7 @@ MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Where:
+class LaunchTarget:
     """Where the ranks are to go and who starts them, in the user's words."""
 
     place: str = ""
@@ -43,7 +43,7 @@ class Where:
     link: str = ""  # of emulated hosts: 100Mbit/s,delay=1ms
 
 
-HERE = Where()
+LOCAL_TARGET = LaunchTarget()
 
 
 def job(
@@ -115,7 +115,7 @@ def run(
     ranks: int | None,
     mode: str,
     repeats: int | None,
-    where: Where = HERE,
+    where: LaunchTarget = LOCAL_TARGET,
     mpi: Mapping[str, str] | None = None,
 ) -> tuple[Request, Machine]:
     """What `octant run` asks; unknown knobs are refused before anything starts.
@@ -140,7 +140,7 @@ def run(
     knobs = _knobs(workload, words, described)
     machine = discover()
     hosts = host_names(where.hosts)
-    request = requested(where.place, machine).request if where.place else None
+    request = resolve_placement(where.place, machine).request if where.place else None
     link = read_link(where.link) if where.link else None
     if link and ranks is None:
         ranks = link.hosts
@@ -149,9 +149,11 @@ def run(
     chosen = cast("Mode", mode or ("all" if found.messages or described.least_ranks > 1 else "one"))
     if (ranks or 1) > 1 and chosen in ("one", "threads"):
         chosen = "all"
-    own, sets = ranks_and_knobs(chosen, len(usable_cores(machine)), described.raw.get("pace", "chunks") == "chunks")
+    default_ranks, sets = ranks_and_knobs(
+        chosen, len(usable_cores(machine)), described.raw.get("pace", "chunks") == "chunks"
+    )
     knobs = _with(knobs, sets, f"--mode {chosen}")
-    shape = Shape(ranks or own, launcher=where.launcher, hosts=hosts, link=str(link) if link else "")
+    shape = Shape(ranks or default_ranks, launcher=where.launcher, hosts=hosts, link=str(link) if link else "")
     if request:
         knobs, shape = _with_placement(knobs, shape, request)
     describe(workload, knobs, shape.ranks)  # a value that cannot be read is refused before anything starts
@@ -246,7 +248,7 @@ class PlacementForms:
     placement: Placement
 
 
-def requested(text: str, machine: Machine) -> PlacementForms:
+def resolve_placement(text: str, machine: Machine) -> PlacementForms:
     """What a placement's words mean on a machine.
 
     Raises:

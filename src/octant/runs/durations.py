@@ -15,7 +15,7 @@ from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.record import Point, known_count
 from octant.request import EFFORT, Launch, Request, comparable
-from octant.runs.declared import declared
+from octant.runs.cell_costs import declared_cost
 from octant.store import Store, StoredRun
 
 BUDGET_S = 0.2
@@ -107,7 +107,7 @@ class Durations:
         return f"as {units.counted(self.runs, 'run')} here took" if self.runs else "a rough estimate: no run here says"
 
 
-def learned(where: Store, machine: Machine, besides: str = "") -> Durations:
+def load_durations(where: Store, machine: Machine, excluded_id: str = "") -> Durations:
     """What the store's runs of the machine took, the newest first; of builds for tests, too.
 
     Args:
@@ -116,7 +116,7 @@ def learned(where: Store, machine: Machine, besides: str = "") -> Durations:
     costs: dict[str, list[PointCost]] = {}
     scales: list[float] = []
     used = 0
-    for run in islice(_runs(where, machine, besides), MOST_RUNS):
+    for run in islice(_runs(where, machine, excluded_id), MOST_RUNS):
         found = [(point.workload, _cost(point)) for point in run.points if point.spent_s]
         used += bool(found)
         for workload, cost in found:
@@ -126,10 +126,10 @@ def learned(where: Store, machine: Machine, besides: str = "") -> Durations:
     return Durations(costs, median(scales) if scales else 1.0, used)
 
 
-def _runs(where: Store, machine: Machine, besides: str) -> Iterable[StoredRun]:
+def _runs(where: Store, machine: Machine, excluded_id: str) -> Iterable[StoredRun]:
     same = fingerprint(machine)
     for row in reversed(where.list_runs()):
-        if row.fingerprint == same and row.points and row.id != besides:
+        if row.fingerprint == same and row.points and row.id != excluded_id:
             try:
                 yield where.read(row.id)
             except Refusal:  # removed in between
@@ -204,7 +204,7 @@ def _cell_s(request: Request, cell: Mapping[str, str], working: tuple[int, int],
     budget_s, size = _budget_s(cell), _size(cell)
     alike = _most_alike(cell, working, known)
     if not alike:
-        found = declared(request, cell)
+        found = declared_cost(request, cell)
         beyond_s = found.beyond_s(budget_s) if found else size * BYTE_S * ("bytes" in cell)
         return budget_s + _lasting_s(cell) + POINT_S + beyond_s
     return _nearest(alike, size).within_s(budget_s) + _beyond_s(alike, size)

@@ -18,17 +18,17 @@ from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.machine.system import VOLATILE
 from octant.request import Launch, Request
-from octant.runs.carry_out import Batch, DecideSides, Observe, Report, SessionRun, carry_out_sides
+from octant.runs.session import Batch, SideSchedule, Observe, Report, SessionRun, execute_runs
 from octant.runs.knobs import check_requests
 from octant.runs.plan import Planner, check_startable, check_stored
-from octant.runs.programs.decide import settle_baseline
+from octant.runs.programs.schedule import settle_baseline
 from octant.runs.rounds import new_seed, seed_within
 from octant.store import Pair, ProvenSetting, Store, StoredRun, finished_cells, new_ids, recorded_environment
 from octant.store.run_request import Looks
 
 BASELINE_LAUNCHES = 2
 """Launches of A in front of the rounds where a check compares with it: what differs between them cannot be checked."""
-Couples = tuple[tuple[Request, Request], ...]
+RequestPairs = tuple[tuple[Request, Request], ...]
 """What A and B are asked in each round: their requests that have a figure in common."""
 
 _OTHERS = ("SLURM_", "OCTANT_STORE", "OCTANT_KERNELS")
@@ -50,7 +50,7 @@ class Interleaved:
         return pair
 
     @property
-    def couples(self) -> Couples:
+    def couples(self) -> RequestPairs:
         """The requests of both sides, by twos."""
         return tuple(zip(self.before.requests, self.after.requests, strict=True))
 
@@ -95,7 +95,7 @@ def begin(
     where: Store,
     before: StoredRun,
     after: StoredRun,
-    couples: Couples,
+    couples: RequestPairs,
     machine: Machine,
     rounds: int,
     looks: Looks,
@@ -115,7 +115,7 @@ def begin(
     if not couples:
         raise Refusal("cannot measure A and B again (nothing says what was asked for the figures in common)")
     for number, (name, run) in enumerate((("A", before), ("B", after))):
-        check_again(name, run, [couple[number] for couple in couples], machine, allowed)
+        check_repeatable(name, run, [couple[number] for couple in couples], machine, allowed)
     sides: list[_NewSide] = []
     for number, (name, run) in enumerate((("A", before), ("B", after))):
         title = f"{name} again: {run.title.removeprefix(f'{name} again: ')}"
@@ -123,9 +123,9 @@ def begin(
     return _create(where, (sides[0], sides[1]), machine, rounds, looks)
 
 
-def begin_programs(
+def create_program_runs(
     where: Store,
-    couples: Couples,
+    couples: RequestPairs,
     words: tuple[Sequence[str], Sequence[str]],
     machine: Machine,
     rounds: int,
@@ -179,7 +179,7 @@ def _create(where: Store, sides: tuple[_NewSide, _NewSide], machine: Machine, ro
     return Interleaved(*made)
 
 
-def check_again(
+def check_repeatable(
     name: str, run: StoredRun, requests: Sequence[Request], machine: Machine, allowed: Collection[str] = ()
 ) -> None:
     """Whether launches of these requests would be what they were in the stored run.
@@ -264,7 +264,7 @@ def measure(
         planners: work out the launches of each side.
         rounds: at most, those that are there included.
         is_enough: asked after each round that was not there, except the last.
-        observe, start, report: as for `carry_out`.
+        observe, start, report: as for `execute_run`.
 
     Raises:
         Refusal: the store cannot be written, or another process is at one of the runs.
@@ -274,7 +274,7 @@ def measure(
     def read() -> Interleaved:
         return Interleaved(where.read(sides.before.id), where.read(sides.after.id))
 
-    carry_out_sides(
+    execute_runs(
         [SessionRun(run, plan) for run, plan in zip((sides.before, sides.after), planners, strict=True)],
         _decide(sides, rounds, is_enough, read),
         observe,
@@ -286,7 +286,7 @@ def measure(
 
 def _decide(
     sides: Interleaved, rounds: int, is_enough: Callable[[RoundEnd], bool], read: Callable[[], Interleaved]
-) -> DecideSides:
+) -> SideSchedule:
     settled = yield from _settle_baselines(sides)
     if not settled:
         return

@@ -21,11 +21,11 @@ from octant.placement import RankPlace, planner
 from octant.placement.request import PlacementRequest, parse_request
 from octant.request import Launch, Request, Shape
 from octant.runs import rounds
-from octant.runs.declared import check_memory, declared
+from octant.runs.cell_costs import check_memory, declared_cost
 from octant.runs.durations import BUDGET_S, Durations
-from octant.runs.programs import fill
+from octant.runs.programs import placeholders
 from octant.runs.programs.checks import check_commands, check_references
-from octant.runs.programs.limits import NO_LIMIT_S, TimeLimits
+from octant.runs.programs.timeouts import NO_LIMIT_S, TimeLimits
 from octant.software import blas, fftw
 from octant.store import StoredRun
 from octant.store.lines import Records
@@ -103,7 +103,7 @@ def _steps_s(request: Request, cell: Mapping[str, str], hardware_threads: int, k
     slowest_s = known.slowest_s(request.subject.workload, knobs, (request.shape.ranks, _threads(knobs)))
     if slowest_s is not None:
         return SLOWER * slowest_s
-    found = declared(request, cell)
+    found = declared_cost(request, cell)
     return found.longest_s(hardware_threads) if found and not request.shape.link else None
 
 
@@ -127,7 +127,7 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
     """
     settings.check_environment(os.environ)
     placed_once = functools.cache(functools.partial(placed, machine=run.machine))
-    own = environment()
+    base_environment = environment()
     tail, taken = Records(run.records, run.keys, run.started), known or Durations()
     threads = len(run.machine.topology.usable())
     limits = TimeLimits()
@@ -146,7 +146,7 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
         taken = taken.add(points)
         here = threads * max(1, len(launch.request.shape.hosts))
         limit_s = timeout_s or timeout_seconds(launch, here, taken)
-        return resolve(launch, run.records.resolve(), placed_once, own, limit_s, run.seed)
+        return resolve(launch, run.records.resolve(), placed_once, base_environment, limit_s, run.seed)
 
     return planned
 
@@ -155,7 +155,7 @@ def resolve(
     launch: Launch,
     records: Path,
     placed_at: Callable[[str], Placed],
-    own: Mapping[str, str],
+    base_environment: Mapping[str, str],
     timeout_s: float | None = None,
     seed: int = 0,
 ) -> Planned:
@@ -178,30 +178,30 @@ def resolve(
     kernel = build.find(request.subject.workload)
     drawn = str(rounds.seed_within(seed, f"launch {launch.repeat}"))
     program = [str(kernel), "--output", str(records), "--run", launch.key, "--seed", drawn, *launch.words]
-    variables = {**own, **request.mpi}
+    variables = {**base_environment, **request.mpi}
     if request.mpi:
         variables[READ_BACK] = ",".join(sorted(request.mpi))
     link = _link(shape)
     variables |= links.environment(link, request.mpi) if link else {}
-    there = placed_at(shape.place) if shape.place else None
+    placement = placed_at(shape.place) if shape.place else None
     size = launchers.JobSize(
-        shape.ranks, there.request.ranks if there else None, threads, shape.hosts, tuple(sorted(variables))
+        shape.ranks, placement.request.ranks if placement else None, threads, shape.hosts, tuple(sorted(variables))
     )
     size = links.job_size(link, size) if link else size
     name = launchers.chosen(shape.launcher, size)
     if crowded := launchers.yielding(name, size):
         variables |= {**crowded, **request.mpi}
         variables[READ_BACK] = ",".join(sorted({*crowded, *request.mpi}))
-    if there:
+    if placement:
         # What an outer launcher says about us is not about the rank that we start without one.
         alone = ["--local-rank", "0"] if name == "direct" else []
         stated = ["--refusal", str(bind.refusal_path(records))]
-        program = [str(build.find("bind")), *stated, *there.bind_words, *alone, "--", *program]
+        program = [str(build.find("bind")), *stated, *placement.bind_words, *alone, "--", *program]
     words = launchers.launcher(name).command(program, size)
     if link:
         words = links.wrapped(words, link, links.report_path(records))
     return Planned(
-        launch, tuple(words), variables, name, there.places if there else (), expected_seconds(launch),
+        launch, tuple(words), variables, name, placement.places if placement else (), expected_seconds(launch),
         timeout_s or timeout_seconds(launch), build.digest(kernel),
     )  # fmt: skip
 
@@ -228,42 +228,42 @@ def resolve_program(
         Refusal: no launcher, one that cannot start this, its command line cannot be taken apart, or a placement that
             does not fit.
     """
-    subject, shape, known = launch.request.subject, launch.request.shape, fill.known_values(launch)
-    words = fill.filled_words(subject.command, known)
-    variables = {name: fill.filled(value, known) for name, value in subject.environment.items()}
+    subject, shape, known = launch.request.subject, launch.request.shape, placeholders.start_values(launch)
+    words = placeholders.fill_words(subject.command, known)
+    variables = {name: placeholders.fill_text(value, known) for name, value in subject.environment.items()}
     if "threads" in launch.started_knobs:
         variables = {"OMP_NUM_THREADS": launch.started_knobs["threads"], **variables}
     variables |= launch.request.mpi
-    there = placed_at(shape.place) if shape.place else None
+    placement = placed_at(shape.place) if shape.place else None
     found = launchers.recognise(words, {**os.environ, **variables})
     ranks = (found[1].ranks or 0) if found else shape.ranks
     name = found[0] if found else launchers.chosen(shape.launcher, launchers.JobSize(ranks, hosts=shape.hosts))
     report = bind.report_path(records)
     stated = ["--refusal", str(bind.refusal_path(records)), *guard.words(report)]
-    alone = ["--local-rank", "0"] if there and name == "direct" else []
-    bound = [str(build.find("bind")), *stated, *(there.bind_words if there else ()), *alone, "--"]
+    alone = ["--local-rank", "0"] if placement and name == "direct" else []
+    bound = [str(build.find("bind")), *stated, *(placement.bind_words if placement else ()), *alone, "--"]
     if found:
         at = found[1].program
         started = [*words[:at], *bound, *words[at:]]
     else:
         threads = _threads(launch.started_knobs)
-        per_node = there.request.ranks if there else None
+        per_node = placement.request.ranks if placement else None
         size = launchers.JobSize(ranks, per_node, threads, shape.hosts, tuple(sorted(variables)))
         started = launchers.launcher(name).command([*bound, *words], size)
     program = ProgramStart(
-        fill.filled(subject.input, known),
+        placeholders.fill_text(subject.input, known),
         subject.directory,
         subject.fresh,
-        tuple(tuple(fill.filled_words(one, known)) for one in subject.before),
-        tuple(tuple(fill.filled_words(one, known)) for one in subject.after),
+        tuple(tuple(placeholders.fill_words(one, known)) for one in subject.before),
+        tuple(tuple(placeholders.fill_words(one, known)) for one in subject.after),
         " ".join(found[1].options) if found and found[1].binds else "",
-        tuple(fill.filled_words(subject.keep, known)),
+        tuple(placeholders.fill_words(subject.keep, known)),
         words[found[1].program if found else 0],
         str(report),
         commands_timeout_s or COMMANDS_S,
     )
     return Planned(
-        launch, tuple(started), variables, name, there.places if there else (), expected_seconds(launch),
+        launch, tuple(started), variables, name, placement.places if placement else (), expected_seconds(launch),
         timeout_s or NO_LIMIT_S, ranks=ranks, program=program,
     )  # fmt: skip
 
@@ -318,7 +318,9 @@ def check_startable(request: Request, machine: Machine) -> None:
     settings.check_environment(os.environ)
     check_memory(request, machine)
     known = (
-        [fill.known_values(Launch(request, knobs=cell)) for cell in request.cells()] if request.subject.command else []
+        [placeholders.start_values(Launch(request, knobs=cell)) for cell in request.cells()]
+        if request.subject.command
+        else []
     )
     check_commands(request.subject, known[0] if known else {})
     check_references(request.subject, known)
@@ -336,7 +338,7 @@ def environment() -> dict[str, str]:
     return variables
 
 
-def check_stored(launches: Sequence[Launch], allowed: Collection[str] = (), given: bool = False) -> None:
+def check_stored(launches: Sequence[Launch], allowed: Collection[str] = (), is_repeated: bool = False) -> None:
     """Looks at what a stored run would start, since it may be anybody's.
 
     Args:
@@ -348,7 +350,7 @@ def check_stored(launches: Sequence[Launch], allowed: Collection[str] = (), give
             that a kernel would load) that is not allowed.
     """
     for launch in launches:
-        if launch.request.subject.command and not given:
+        if launch.request.subject.command and not is_repeated:
             what = " ".join(launch.request.subject.command)
             why = "what a store says is never started"
             raise Refusal(f"cannot go on with the command line {what!r} ({why}); give it again", Exit.NOT_SUPPORTED)

@@ -30,7 +30,7 @@ MOST_BYTES = 2**31
 
 
 @dataclass(frozen=True)
-class SecondOpinion:
+class SimulatorComparison:
     """Two answers to one question: all flows start together; when has the last one ended?"""
 
     network: str
@@ -58,9 +58,9 @@ class SecondOpinion:
         return self.simgrid_cpu_s / self.model_cpu_s
 
 
-def second_opinion(
+def compare_with_simulator(
     other: str, network: NetworkFile, traffic: str, bytes_text: str, parameter: int = 1
-) -> SecondOpinion:
+) -> SimulatorComparison:
     """The result of `other` (only `simgrid` so far) for a traffic with flows of that size (`8KiB`).
 
     Raises:
@@ -85,7 +85,7 @@ def check(
     parameter: int = 1,
     timeout_s: float = 600.0,
     tick: Callable[[float], None] = lambda _: None,
-) -> SecondOpinion:
+) -> SimulatorComparison:
     """The traffic in the model (fluid max-min) and in SimGrid, both without latencies, all flows at once.
 
     Raises:
@@ -97,7 +97,7 @@ def check(
     if not 0 < model_s < math.inf:
         raise Refusal(f"cannot compare {traffic} (nothing limits it here); try another pattern", Exit.WRONG_WORD)
     theirs = simulate_flows(asked, pattern, timeout_s, tick)
-    return SecondOpinion(
+    return SimulatorComparison(
         network.name, asked.routing.name, traffic, len(pattern.active), len(_flows(pattern)), bytes_each,
         "fluid", model_s, theirs.seconds, model_cpu_s, theirs.cpu_s, theirs.version, note,
     )  # fmt: skip

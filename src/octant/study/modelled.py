@@ -56,7 +56,7 @@ def model(name: str) -> Model:
         StudyError: no such function, or this installation has no network model.
     """
     try:
-        from octant.simulate.studied import MODELS  # noqa: PLC0415 - the Open MPI build has no compiled network model
+        from octant.simulate.study_functions import MODELS  # noqa: PLC0415 - the Open MPI build has no compiled network model
     except ImportError as error:
         raise StudyError(
             f"cannot evaluate the model {name!r} ({error}); use an installation by `make setup`"
@@ -68,7 +68,7 @@ def model(name: str) -> Model:
 
 def calibration(name: str) -> Callable[..., tuple[str, ...]]:
     """Return the function that lists the published values on which a model was calibrated, for given arguments."""
-    from octant.simulate.studied import CALIBRATED_ON  # noqa: PLC0415 - as above
+    from octant.simulate.study_functions import CALIBRATED_ON  # noqa: PLC0415 - as above
 
     return CALIBRATED_ON.get(name, lambda **_: ())
 

@@ -20,7 +20,7 @@ from octant.facts import Need
 from octant.failure import Exit, Refusal, suggestion
 from octant.request import Presentation, Request, Shape, Subject, each_once
 from octant.runs.modes import ranks_and_knobs
-from octant.runs.programs import fill, in_file
+from octant.runs.programs import placeholders, file_requests
 from octant.runs.programs import table as program_table
 from octant.runs.programs.table import ProgramTable, knob_problem
 from octant.runs.rounds import CURVE_LAUNCHES, LAUNCHES
@@ -195,7 +195,9 @@ def requests(
             if workload:
                 found.append(_request(one, workload.name, known, not workload.messages, repeats))
             else:
-                found.append(in_file.named(_program_request(one, known, repeats), bool(one.ranks), allowed))
+                found.append(
+                    file_requests.with_program_name(_program_request(one, known, repeats), bool(one.ranks), allowed)
+                )
         except Refusal as refusal:
             report(f"{one.title or f'request {number}'} is skipped: {refusal}")
         except (LookupError, ValueError) as error:
@@ -259,7 +261,7 @@ def _program_request(one: SuiteRequest, known: Mapping[str, int], repeats: int) 
         raise ValueError(f"{one.ranks!r} gives no rank on this machine")
     here = {**known, "ranks": ranks}
     knobs = {name: facts.values(text, here) for name, text in one.knobs.items()}
-    if "threads" in fill.named(one.subject):
+    if "threads" in placeholders.placeholder_names(one.subject):
         knobs.setdefault("threads", "1")
     return Request(
         one.subject, knobs, Shape(ranks), show=Presentation(one.title, one.table, one.short), repeats=repeats

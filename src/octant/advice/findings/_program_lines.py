@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant.program import shell_text
-from octant.runs.programs.fill import filled_words
-from octant.runs.programs.typed import shape_words, subject_words
+from octant.runs.programs.fill import fill_words
+from octant.runs.programs.command_text import shape_words, subject_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,5 +45,5 @@ def program_line(
 def plain_line(request: Request, knobs: Mapping[str, str], before: Sequence[str]) -> tuple[str, ...]:
     """Return the command line of the program under another tool; empty if it cannot be typed."""
     known = {"ranks": str(request.shape.ranks), **knobs}
-    words = [*before, *filled_words(request.subject.command, known)]
+    words = [*before, *fill_words(request.subject.command, known)]
     return (shlex.join(words),) if all(word.isprintable() for word in words) else ()

@@ -13,7 +13,7 @@ from octant.failure import Exit, Refusal
 from octant.launch.link import read_link
 from octant.mpi.inventory import PROBE
 from octant.request import Presentation, Request, Shape, Subject
-from octant.runs.command_line import Where, host_names, read_knobs
+from octant.runs.command_line import LaunchTarget, host_names, read_knobs
 from octant.runs.knobs import check_shape
 from octant.runs.rounds import usual_launches
 from octant.units import parse_byte_sizes, parse_bytes
@@ -44,7 +44,7 @@ def make_requests(
     Raises:
         Refusal: see `requests`.
     """
-    where = Where("", chosen.launcher, chosen.hosts, chosen.link)
+    where = LaunchTarget("", chosen.launcher, chosen.hosts, chosen.link)
     count = chosen.ranks or (read_link(chosen.link).hosts if chosen.link else len(usable_cores(machine)))
     sizes, multi = chosen.text("sizes"), bool(chosen.own.get("multi"))
     made = requests(chosen.names, count, sizes, multi, chosen.repeats, chosen.knobs, where, mpi)
@@ -106,7 +106,7 @@ def requests(
     multi: bool = False,
     repeats: int | None = None,
     words: Sequence[str] = (),
-    where: Where | None = None,
+    where: LaunchTarget | None = None,
     mpi: Mapping[str, str] | None = None,
 ) -> tuple[Request, ...]:
     """Return the requests of `octant mpi`: one per pattern, with a cell for each process count and length.
@@ -127,7 +127,7 @@ def requests(
     if ranks < 2:
         why = "patterns need at least two ranks"
         raise Refusal(f"cannot measure MPI patterns with {ranks} rank ({why}); try --ranks 2", Exit.NOT_SUPPORTED)
-    place = where or Where()
+    place = where or LaunchTarget()
     link = read_link(place.link) if place.link else None
     if link and link.hosts != ranks:
         why = "the first 2, 4, … ranks are on different hosts only with one rank per host"

@@ -63,7 +63,7 @@ def _own_model(summary: Summary) -> Modelled | None:
             return None
     except Refusal:  # the engine cannot be built; the page has no lines of the model
         return None
-    from octant.simulate.beside import with_model  # noqa: PLC0415 - it is not everywhere
+    from octant.simulate.model_comparison import with_model  # noqa: PLC0415 - it is not everywhere
 
     return with_model(summary).modelled
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from octant.network.collectives import Collective, Timing
 from octant.network.files import NetworkFile
-from octant.network.noise import Interruption, late
+from octant.network.noise import Interruption, operation_delay
 from octant.network.rings import RingTimes
 from octant.report.network.answers import plain
 from octant.report.tables.layout import fill, text_table
@@ -36,7 +36,7 @@ def collective_json(found: Collective, noise: Sequence[Interruption] = ()) -> st
             {
                 **plain(one),
                 "limited_by": one.limited_by[0],
-                **({"late": plain(late(one.time_s, found.ranks, noise))} if noise else {}),
+                **({"late": plain(operation_delay(one.time_s, found.ranks, noise))} if noise else {}),
             }
             for one in sized
         ]
@@ -61,7 +61,7 @@ def rings_text(network: NetworkFile, ranks: int, found: Sequence[RingTimes]) -> 
 def _noise_table(found: Collective, noise: Sequence[Interruption]) -> str:
     rows = []
     for one in (one for sized in found.timings for one in sized):
-        delay = late(one.time_s, found.ranks, noise)
+        delay = operation_delay(one.time_s, found.ranks, noise)
         times = (one.time_s, one.time_s + delay.mean_s, one.time_s + delay.worst_s)
         rows.append((bytes_text(one.bytes_each), one.algorithm, *(si_text(time, "s") for time in times)))
     columns = (">bytes", "algorithm", ">without noise", ">mean", ">worst of 10,000")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from octant.benchmarks.described import OnSystem, System
-    from octant.simulate.calibrated import ProjectedSystem
+    from octant.simulate.projection import ProjectedSystem
     from octant.stats import Interval
 
 

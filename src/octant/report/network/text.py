@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from octant.network.overview import Overview
     from octant.network.scale import ScalingCurve
     from octant.report.network.larger import Answers
-    from octant.simulate.on_model import OnModel
-    from octant.simulate.simgrid import SecondOpinion
+    from octant.simulate.simulated_workload import OnModel
+    from octant.simulate.simgrid import SimulatorComparison
     from octant.simulate.timestep import StepTime, TimeStep
 
 Item = TypeVar("Item")
@@ -71,7 +71,7 @@ def heat(maps: Mapping[int, LoadMap], size_word: str) -> str:
     return render(text)
 
 
-def opinion_text(found: SecondOpinion) -> str:
+def opinion_text(found: SimulatorComparison) -> str:
     """Return the times of Octant and SimGrid with their CPU times."""
     rows = [
         (f"Octant ({found.solver})", si_text(found.model_s, "s", 4), si_text(found.model_cpu_s, "s")),

@@ -10,7 +10,7 @@ from octant.advice.findings import Review, first_of, review
 from octant.report import claims
 from octant.report.screen.reliability import reliability
 from octant.report.screen.tiles import answer_text, tiles
-from octant.runs.programs.typed import resume_line
+from octant.runs.programs.command_text import resume_line
 from octant.workloads import NOT_INSTALLED, why_absent
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from octant.analysis.sessions import sessions
 from octant.program import is_program
 from octant.report.screen.answer import Reliability, ReliabilityRow
 from octant.report.sentences import Sentences
-from octant.runs.programs.typed import resume_line
+from octant.runs.programs.command_text import resume_line
 from octant.stats import Period
 from octant.stats.caveats import BOUNDS
 from octant.stats.grades import GRADE_NAMES

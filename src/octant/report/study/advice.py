@@ -17,8 +17,8 @@ from octant.placement.nonempty import NonEmptySet
 from octant.placement.request import PAGE_BYTES
 from octant.report.study.answer import Gain, adopted_settings, baseline_text, best_of_all, costs, middle
 from octant.report.tables.layout import fill
-from octant.runs.programs.allowed import permissions, quoted
-from octant.runs.programs.typed import resume_line
+from octant.runs.programs.permissions import permissions, quoted
+from octant.runs.programs.command_text import resume_line
 from octant.stats import Grade
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from octant.report.study.answer import Adopted
     from octant.request import Request
-    from octant.runs.programs.allowed import Permission
+    from octant.runs.programs.permissions import Permission
     from octant.study.outcome import Outcome
     from octant.study.parts import Cell
     from octant.study.values import Place, StudyValue

@@ -30,9 +30,9 @@ from octant.report.study.rows import (
 )
 from octant.report.tables.layout import fill, text_table
 from octant.report.terminal import console, render, screen_columns
-from octant.runs.declared import nothing_fits
-from octant.runs.programs.allowed import command_lines, permissions, quoted
-from octant.runs.programs.typed import resume_line
+from octant.runs.cell_costs import explain_no_fit
+from octant.runs.programs.permissions import command_lines, permissions, quoted
+from octant.runs.programs.command_text import resume_line
 from octant.stats.grades import SIGNS as REPORT_SIGNS
 from octant.study import file, kinds
 from octant.study.cells import combinations
@@ -85,7 +85,7 @@ def show_text(name: str, machine: Machine) -> str:
     """
     study = file.load(name)
     measured = study.source != "model"
-    plan = design(study, machine, 0, library_of(study), why_no_link, nothing_fits) if measured else None
+    plan = design(study, machine, 0, library_of(study), why_no_link, explain_no_fit) if measured else None
     missing = [(t.id, [why for n in t.needs if (why := facts.missing(n, machine))]) for t in study.findings]
     return fill(
         "study/report", "show", name=name, study=study, plan=plan, total=len(combinations(study)) * len(study.measures),

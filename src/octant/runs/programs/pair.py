@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from octant.failure import Exit, Refusal
 from octant.request import Request, cells_of
-from octant.runs.command_line import HERE, Where
+from octant.runs.command_line import LOCAL_TARGET, LaunchTarget
 from octant.runs.interleaved import Interleaved
 from octant.runs.programs.program_request import program
 from octant.stats.gate import OBRIEN_FLEMING_THRESHOLDS, least_rounds, planned_looks
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from octant.machine import Machine
-    from octant.runs.interleaved import Couples
+    from octant.runs.interleaved import RequestPairs
     from octant.runs.programs.options import ProgramOptions
     from octant.store import Pair, StoredRun
 
@@ -51,13 +51,13 @@ def two_commands(words: Sequence[str]) -> Commands:
     raise Refusal(f"cannot compare two programs ({why}{hint}); try {EXAMPLE}", Exit.WRONG_WORD)
 
 
-def couples_of(
+def request_pairs(
     commands: Commands,
     knobs: Sequence[str],
     ranks: int | None,
-    where: Where = HERE,
+    where: LaunchTarget = LOCAL_TARGET,
     options: ProgramOptions | None = None,
-) -> tuple[Couples, Machine]:
+) -> tuple[RequestPairs, Machine]:
     """What both programs are asked: a couple of asks for each combination of the values of the knobs.
 
     The two launches of a couple start one after the other, so that a drift meets both alike.
@@ -68,7 +68,7 @@ def couples_of(
         options: of both programs.
 
     Raises:
-        Refusal: as `programs.program_request.program`, of either side.
+        Refusal: as `programs.program_request.request_program`, of either side.
     """
     (before, machine), (after, _) = (program(words, knobs, ranks, None, where, options=options) for words in commands)
     swept = [name for name, values in before.knobs.items() if "," in values]
@@ -84,7 +84,7 @@ def _of_cell(request: Request, cell: dict[str, str], swept: Sequence[str]) -> Re
     return replace(request, knobs=cell, show=replace(request.show, title=title))
 
 
-def continued(runs: Iterable[StoredRun], couples: Couples) -> Interleaved:
+def continue_runs(runs: Iterable[StoredRun], couples: RequestPairs) -> Interleaved:
     """Two stored runs whose rounds go on with programs that were given again, since a store starts none.
 
     Raises:
@@ -96,26 +96,26 @@ def continued(runs: Iterable[StoredRun], couples: Couples) -> Interleaved:
         why = "they were not measured in turn"
         raise Refusal(f"cannot go on with {before.id} and {after.id} ({why}); try {EXAMPLE}", Exit.WRONG_WORD)
     for number, (name, run) in enumerate((("A", before), ("B", after))):
-        given = [couple[number] for couple in couples]
-        if why := _other_requests(run.requests, given):
+        repeated = [couple[number] for couple in couples]
+        if why := _other_requests(run.requests, repeated):
             raise Refusal(f"cannot go on with {run.id} ({name} {why}); give the same again", Exit.WRONG_WORD)
     return Interleaved(before, after)
 
 
-def _other_requests(stored: Sequence[Request], given: Sequence[Request]) -> str:
+def _other_requests(stored: Sequence[Request], repeated: Sequence[Request]) -> str:
     """How what is stored differs from what was given; empty where it does not."""
-    was, now = ([shlex.join(request.subject.command) for request in requests[:1]] for requests in (stored, given))
+    was, now = ([shlex.join(request.subject.command) for request in requests[:1]] for requests in (stored, repeated))
     if was != now:
         return f"was the command {was[0]!r}" if was[0] else "was no program"
-    if [request.knobs for request in stored] != [request.knobs for request in given]:
+    if [request.knobs for request in stored] != [request.knobs for request in repeated]:
         return "was measured with other values of knobs"
-    same = [replace(request, repeats=1, show=other.show) for request, other in zip(stored, given, strict=True)]
-    if same != [replace(request, repeats=1) for request in given]:
+    same = [replace(request, repeats=1, show=other.show) for request, other in zip(stored, repeated, strict=True)]
+    if same != [replace(request, repeats=1) for request in repeated]:
         return "was measured with other options, or in another directory"
     return ""
 
 
-def sensible_rounds(pair: Pair, round_s: float, figures: int) -> int:
+def default_rounds(pair: Pair, round_s: float, figures: int) -> int:
     """How many rounds fit into a sensible time: up to the last of the planned looks that does, at least to the first.
 
     Args:

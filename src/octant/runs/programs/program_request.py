@@ -18,15 +18,15 @@ from octant.placement.request import PlacementRequest
 from octant.program import shell_text
 from octant.request import Presentation, Request, Shape, cell_count, cells_of
 from octant.runs.command_line import (
-    HERE,
-    Where,
+    LOCAL_TARGET,
+    LaunchTarget,
     check_directives,
     check_full_nodes,
     check_options,
     host_names,
-    requested,
+    resolve_placement,
 )
-from octant.runs.programs import fill, launching
+from octant.runs.programs import placeholders, launcher_line
 from octant.runs.programs.options import ProgramOptions, option_words
 from octant.runs.rounds import LAUNCHES
 from octant.store import open_store
@@ -50,7 +50,7 @@ def program(
     knobs: Sequence[str],
     ranks: int | None,
     repeats: int | None,
-    where: Where = HERE,
+    where: LaunchTarget = LOCAL_TARGET,
     mpi: Mapping[str, str] | None = None,
     options: ProgramOptions | None = None,
 ) -> tuple[Request, Machine]:
@@ -69,22 +69,24 @@ def program(
     """
     subject = (options or ProgramOptions()).subject(words, directory=os.getcwd())  # noqa: PTH109 - text
     check_options(ranks, "", repeats)
-    machine, asked = discover(), read_knobs(knobs, subject)
-    request = requested(where.place, machine).request if where.place else None
-    if request and "threads" not in asked and "OMP_NUM_THREADS" not in subject.environment:
-        asked["threads"] = str(request.threads)
-    started = launching.recognised(subject, asked, ranks)
+    machine, parsed_knobs = discover(), read_knobs(knobs, subject)
+    request = resolve_placement(where.place, machine).request if where.place else None
+    if request and "threads" not in parsed_knobs and "OMP_NUM_THREADS" not in subject.environment:
+        parsed_knobs["threads"] = str(request.threads)
+    started = launcher_line.find_launcher(subject, parsed_knobs, ranks)
     if started:
-        count, own = launching.launcher_ranks(started, ranks, where, request), started.program
-        launching.check_named_ranks(subject, started, asked)
+        count, program_words = launcher_line.launcher_ranks(started, ranks, where, request), started.program
+        launcher_line.check_named_ranks(subject, started, parsed_knobs)
     else:
-        count = launching.own_ranks(ranks, where, request, asked)
-        own = tuple(fill.filled_words(words, {"ranks": str(count), **cells_of(asked)[0]}))
-    launching.check_hidden(own, subject.environment.get("PATH"), where, None if started else ranks)
-    name = launching.program_name(own)
+        count = launcher_line.count_started_ranks(ranks, where, request, parsed_knobs)
+        program_words = tuple(placeholders.fill_words(words, {"ranks": str(count), **cells_of(parsed_knobs)[0]}))
+    launcher_line.check_hidden_launcher(
+        program_words, subject.environment.get("PATH"), where, None if started else ranks
+    )
+    name = launcher_line.program_name(program_words)
     shape = Shape(count, str(request) if request else "", host_names(where.hosts), where.launcher)
     subject = replace(subject, program=name)
-    return Request(subject, asked, shape, dict(mpi or {}), Presentation(name), repeats or LAUNCHES), machine
+    return Request(subject, parsed_knobs, shape, dict(mpi or {}), Presentation(name), repeats or LAUNCHES), machine
 
 
 def remarks(request: Request) -> tuple[str, ...]:
@@ -93,7 +95,7 @@ def remarks(request: Request) -> tuple[str, ...]:
     for name in filter(is_secret_name, request.subject.environment):
         instead = f"to keep it out, set it before the command: {name}=… octant run …"
         found.append(f"the value of {name} is stored with the run, because --env sets it; {instead}")
-    return (*found, *launching.remarks(request))
+    return (*found, *launcher_line.remarks(request))
 
 
 def check_mpi(request: Request, library: str) -> None:
@@ -105,7 +107,7 @@ def check_mpi(request: Request, library: str) -> None:
     Raises:
         Refusal: no launcher of this library starts the program.
     """
-    started = launching.recognised(request.subject, request.knobs, request.shape.ranks)
+    started = launcher_line.find_launcher(request.subject, request.knobs, request.shape.ranks)
     if started:
         if started.launcher.startswith(library):
             return
@@ -127,7 +129,7 @@ def job(
     knobs: Sequence[str],
     ranks: int | None,
     options: ProgramOptions,
-    where: Where,
+    where: LaunchTarget,
     store: Path | None,
     minutes: int,
     directives: tuple[str, ...],
@@ -143,24 +145,24 @@ def job(
     """
     check_directives(directives)
     subject = options.subject(words)
-    asked = read_knobs(knobs, subject)
+    parsed_knobs = read_knobs(knobs, subject)
     try:
         request = parse_place(where.place, discover().topology) if where.place else None
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
-    started = launching.recognised(subject, asked, ranks)
+    started = launcher_line.find_launcher(subject, parsed_knobs, ranks)
     if where.hosts:
         raise Refusal("cannot use --hosts in a job (the batch system chooses them); leave it out", Exit.WRONG_WORD)
-    count = launching.launcher_ranks(started, ranks, Where(where.place), request) if started else ranks
+    count = launcher_line.launcher_ranks(started, ranks, LaunchTarget(where.place), request) if started else ranks
     if started:  # the job has room for the largest cell
         count = max(filter(None, started.ranks), default=count)
     placed = request or PlacementRequest(ranks=count or 1)
-    own, path = started.program if started else words, subject.environment.get("PATH")
-    launching.check_hidden(own, path, Where(where.place), None if started else ranks)
-    name = launching.program_name(own)
+    program_words, path = started.program if started else words, subject.environment.get("PATH")
+    launcher_line.check_hidden_launcher(program_words, path, LaunchTarget(where.place), None if started else ranks)
+    name = launcher_line.program_name(program_words)
     total = count or placed.ranks
     check_full_nodes(total, placed)
-    threads = max((int(word) for word in asked.get("threads", "1").split(",") if word.isdecimal()), default=1)
+    threads = max((int(word) for word in parsed_knobs.get("threads", "1").split(",") if word.isdecimal()), default=1)
     line = [sys.executable, "-m", "octant.cli", "run", *knobs, "--store", str(open_store(store).root.resolve())]
     line += option_words("--ranks", [str(total)] if not started and (ranks or request is None) else [])
     line += option_words("--place", [where.place] if where.place else [])
@@ -174,7 +176,7 @@ def job(
         re.sub(r"[^\w.-]+", "-", f"octant-{name}"),
         directives,
         tuple(words),
-        bool(started or launching.hidden_launcher(own, path)),
+        bool(started or launcher_line.hidden_launcher(program_words, path)),
     )  # fmt: skip
 
 
@@ -214,7 +216,7 @@ def read_knobs(words: Sequence[str], subject: Subject) -> dict[str, str]:
         if why:
             raise Refusal(why, Exit.WRONG_WORD)
         found[name] = value
-    named = fill.named(subject)
+    named = placeholders.placeholder_names(subject)
     if unused := next((name for name in found if name not in named and name != "threads"), ""):
         free = named - {*found, "ranks", "threads"}
         close = near(unused, named) or [*free][: len(free) == 1]

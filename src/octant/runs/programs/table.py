@@ -13,7 +13,7 @@ from msgspec.structs import fields
 from octant.failure import Refusal, near
 from octant.program import STDOUT, Better, ProgramValue
 from octant.request import Subject
-from octant.runs.programs import fill, grammar
+from octant.runs.programs import placeholders, grammar
 from octant.runs.programs.options import ProgramOptions
 from octant.untrusted import InputTable
 
@@ -97,7 +97,7 @@ def problems(table: ProgramTable) -> Iterator[Problem]:
 
 def knob_problem(table: ProgramTable, knob: str) -> str:
     """Why a program cannot have a knob; "" if braces name it, or it is the number of threads."""
-    named = fill.named(table.subject)
+    named = placeholders.placeholder_names(table.subject)
     if knob in {"threads", *named}:
         return ""
     close = near(knob, named)

@@ -14,7 +14,7 @@ from octant.failure import Exit, Refusal
 from octant.launchers import JobSize
 from octant.request import cells_of
 from octant.runs.command_line import check_full_nodes, host_names
-from octant.runs.programs import fill
+from octant.runs.programs import placeholders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from octant.launchers import LaunchCommand
     from octant.placement.request import PlacementRequest
     from octant.request import Request, Subject
-    from octant.runs.command_line import Where
+    from octant.runs.command_line import LaunchTarget
 
 MOST_OF_NAME = 80
 """Characters of the name of a program."""
@@ -33,7 +33,7 @@ _WORD = re.compile(r"[\w./+-]+")
 
 
 @dataclass(frozen=True)
-class Started:
+class LauncherLine:
     """The command line of a launcher, with the values of the first cell filled in."""
 
     launcher: str  # the name of its file
@@ -52,7 +52,7 @@ class Started:
         return self.words[self.command.program :]
 
 
-def recognised(subject: Subject, asked: Mapping[str, str], ranks: int | None) -> Started | None:
+def find_launcher(subject: Subject, knobs: Mapping[str, str], ranks: int | None) -> LauncherLine | None:
     """Return the launcher in a command line; `None`: there is none that is known.
 
     Args:
@@ -63,10 +63,10 @@ def recognised(subject: Subject, asked: Mapping[str, str], ranks: int | None) ->
         Refusal: its command line cannot be taken apart in some cell.
     """
     found: dict[tuple[str, ...], tuple[str, LaunchCommand]] = {}
-    for cell in cells_of(asked):
+    for cell in cells_of(knobs):
         known = {"ranks": str(ranks or 1), **cell}
-        words = tuple(fill.filled_words(subject.command, known))
-        variables = {name: fill.filled(value, known) for name, value in subject.environment.items()}
+        words = tuple(placeholders.fill_words(subject.command, known))
+        variables = {name: placeholders.fill_text(value, known) for name, value in subject.environment.items()}
         one = launchers.recognise(words, {**os.environ, **variables})
         if one is None:
             return None
@@ -74,10 +74,12 @@ def recognised(subject: Subject, asked: Mapping[str, str], ranks: int | None) ->
         if "{" not in "".join(subject.command[: one[1].program]):
             break
     words, (name, command) = next(iter(found.items()))
-    return Started(name, command, words, frozenset(one.ranks for _, one in found.values()))
+    return LauncherLine(name, command, words, frozenset(one.ranks for _, one in found.values()))
 
 
-def launcher_ranks(started: Started, ranks: int | None, where: Where, request: PlacementRequest | None) -> int:
+def launcher_ranks(
+    started: LauncherLine, ranks: int | None, where: LaunchTarget, request: PlacementRequest | None
+) -> int:
     """Return how many ranks a command line with a launcher of its own starts, in the first cell.
 
     Raises:
@@ -98,18 +100,18 @@ def launcher_ranks(started: Started, ranks: int | None, where: Where, request: P
     return started.command.ranks or 1
 
 
-def check_named_ranks(subject: Subject, started: Started, asked: Mapping[str, str]) -> None:
+def check_named_ranks(subject: Subject, started: LauncherLine, knobs: Mapping[str, str]) -> None:
     """Refuse `{ranks}` beside a launcher that starts another number of ranks in each cell.
 
     Raises:
         Refusal: no knob is called ranks, and there is no one number.
     """
-    if len(started.ranks) > 1 and "ranks" in fill.named(subject) and "ranks" not in asked:
+    if len(started.ranks) > 1 and "ranks" in placeholders.placeholder_names(subject) and "ranks" not in knobs:
         why = f"{started.name} starts another number of ranks in each combination of the values"
         raise Refusal(f"cannot fill in {{ranks}} ({why}); write the knob that states it there", Exit.WRONG_WORD)
 
 
-def _check_placement(started: Started, request: PlacementRequest) -> None:
+def _check_placement(started: LauncherLine, request: PlacementRequest) -> None:
     """Refuse a placement of ranks of an unknown number, of another number, or that their launcher binds itself."""
     name, command = started.name, started.command
     if None in started.ranks:
@@ -129,7 +131,7 @@ def _bound_by(command: LaunchCommand) -> str:
     return command.bound_by if command.bound_by.startswith("by ") else f"because of {command.bound_by}"
 
 
-def _unbinding(started: Started) -> str:
+def _unbinding(started: LauncherLine) -> str:
     option = launchers.unbinding_option(started.launcher, started.name)
     if not option:
         return "leave --place out, or use another launcher"
@@ -137,14 +139,14 @@ def _unbinding(started: Started) -> str:
 
 
 def check_start(
-    count: int, where: Where, hosts: Sequence[str], request: PlacementRequest | None, asked: Mapping[str, str]
+    count: int, where: LaunchTarget, hosts: Sequence[str], request: PlacementRequest | None, knobs: Mapping[str, str]
 ) -> None:
     """Refuse a start of ranks that Octant cannot make.
 
     Raises:
         Refusal: a batch system as a launcher, a launcher that is not there, or ranks that do not fill nodes.
     """
-    if "ranks" in asked:
+    if "ranks" in knobs:
         why = "Octant starts the ranks of this program"
         raise Refusal(f"cannot use a knob ranks ({why}); try --ranks N, or mpiexec -n {{ranks}}", Exit.WRONG_WORD)
     if where.launcher in launchers.names("job") and where.launcher not in launchers.names("start"):
@@ -155,7 +157,9 @@ def check_start(
         check_full_nodes(count, request)
 
 
-def own_ranks(ranks: int | None, where: Where, request: PlacementRequest | None, asked: Mapping[str, str]) -> int:
+def count_started_ranks(
+    ranks: int | None, where: LaunchTarget, request: PlacementRequest | None, knobs: Mapping[str, str]
+) -> int:
     """Return how many ranks of a program Octant starts.
 
     Raises:
@@ -163,11 +167,11 @@ def own_ranks(ranks: int | None, where: Where, request: PlacementRequest | None,
     """
     hosts = host_names(where.hosts)
     count = ranks or (request.ranks * max(1, len(hosts)) if request else 1)
-    check_start(count, where, hosts, request, asked)
+    check_start(count, where, hosts, request, knobs)
     return count
 
 
-def check_hidden(words: Sequence[str], path: str | None, where: Where, ranks: int | None) -> None:
+def check_hidden_launcher(words: Sequence[str], path: str | None, where: LaunchTarget, ranks: int | None) -> None:
     """Refuse to place or to multiply the ranks of a script that starts them itself.
 
     Args:
@@ -178,8 +182,8 @@ def check_hidden(words: Sequence[str], path: str | None, where: Where, ranks: in
     Raises:
         Refusal: a placement, ranks, hosts or a launcher are asked for, and the script starts a launcher.
     """
-    asked = {"--place": where.place, "--ranks": (ranks or 1) > 1, "--launcher": where.launcher, "--hosts": where.hosts}
-    option = next((name for name, given in asked.items() if given), "")
+    knobs = {"--place": where.place, "--ranks": (ranks or 1) > 1, "--launcher": where.launcher, "--hosts": where.hosts}
+    option = next((name for name, given in knobs.items() if given), "")
     if option and (hidden := hidden_launcher(words, path)):
         why = f"{hidden}, and nothing can be put in front of the ranks that it starts"
         hint = f"leave {option} out, or give the command line of the launcher instead of the script"
@@ -232,7 +236,7 @@ def _script(words: Sequence[str]) -> str:
 
 def remarks(request: Request) -> tuple[str, ...]:
     """Return what the user has to know about who starts and binds the ranks, before the program starts."""
-    started = recognised(request.subject, request.knobs, request.shape.ranks)
+    started = find_launcher(request.subject, request.knobs, request.shape.ranks)
     found = []
     if started and started.command.binds:
         option = launchers.unbinding_option(started.launcher, started.name)
@@ -242,7 +246,7 @@ def remarks(request: Request) -> tuple[str, ...]:
         option = launchers.unbinding_option(started.launcher, started.name)
         found.append(f"the configuration of {started.name} decides whether it binds ranks too; {option} prevents it")
     known = {"ranks": str(request.shape.ranks), **cells_of(request.knobs)[0]}
-    words = started.program if started else fill.filled_words(request.subject.command, known)
+    words = started.program if started else placeholders.fill_words(request.subject.command, known)
     if hidden := hidden_launcher(words, request.subject.environment.get("PATH")):
         found.append(f"{hidden}: it runs unchanged, and what is recorded is of the whole script, not of each rank")
     return tuple(found)

@@ -11,8 +11,8 @@ from octant import workloads
 from octant.failure import Exit, Refusal
 from octant.machine import Machine
 from octant.request import Request, Shape
-from octant.runs import declared
-from octant.runs.declared import check_memory, nothing_fits
+from octant.runs import declared_cost
+from octant.runs.cell_costs import check_memory, explain_no_fit
 from octant.step import Declared, Step
 
 GIB = 2**30
@@ -28,8 +28,8 @@ def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
 def _declares(monkeypatch: pytest.MonkeyPatch) -> None:
     one = replace(workloads.workload("node/stream"), step=step)
     monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": one})
-    monkeypatch.setattr(declared, "default_knobs", lambda _name: DEFAULTS)
-    monkeypatch.setattr(declared, "pace", lambda _name, _knobs: "steps")
+    monkeypatch.setattr(declared_cost, "default_knobs", lambda _name: DEFAULTS)
+    monkeypatch.setattr(declared_cost, "pace", lambda _name, _knobs: "steps")
     for name in ("SLURM_JOB_ID", "FLUX_URI", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE"):
         monkeypatch.delenv(name, raising=False)
 
@@ -52,7 +52,7 @@ def having(available: int) -> Machine:
 )
 def test_all_groups_hold_what_the_step_of_each_declares(question: Request, held: int) -> None:
     (cell,) = question.cells()
-    found = declared.declared(question, cell)
+    found = declared_cost.declared_cost(question, cell)
     assert found is not None
     assert found.bytes_held == held * GIB
 
@@ -62,7 +62,7 @@ def test_all_groups_hold_what_the_step_of_each_declares(question: Request, held:
 )
 def test_of_what_is_not_declared_nothing_is_known(question: Request) -> None:
     (cell,) = question.cells()
-    assert declared.declared(question, cell) is None
+    assert declared_cost.declared_cost(question, cell) is None
     check_memory(question, having(1))
 
 
@@ -80,14 +80,14 @@ def test_a_mistake_of_a_step_is_said_once_and_a_value_that_it_does_not_know_neve
 ) -> None:
     one = replace(workloads.workload("node/stream"), step=wrong)
     monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": one})
-    assert declared.declared(request(n="3"), {"n": "3"}) is None
-    said = declared.step_mistakes([request(n="3"), request(n="4,5")])
+    assert declared_cost.declared_cost(request(n="3"), {"n": "3"}) is None
+    said = declared_cost.list_step_errors([request(n="3"), request(n="4,5")])
     assert len(said) == 1
     assert said[0].startswith("no memory check and no duration of node/stream: its step cannot be used (")
     assert f"{__file__}, line" in said[0]
     monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": replace(one, step=step)})
-    assert declared.declared(request(n="many"), {"n": "many"}) is None
-    assert declared.step_mistakes([request(n="many"), request(n="3")]) == ()
+    assert declared_cost.declared_cost(request(n="many"), {"n": "many"}) is None
+    assert declared_cost.list_step_errors([request(n="many"), request(n="3")]) == ()
 
 
 def test_what_does_not_fit_is_refused_with_the_bytes_and_a_remedy() -> None:
@@ -100,8 +100,8 @@ def test_what_does_not_fit_is_refused_with_the_bytes_and_a_remedy() -> None:
         "try a smaller n or fewer ranks"
     )
     assert refused.value.code == Exit.NOT_SUPPORTED
-    assert nothing_fits(request(ranks=2, n="1,2,3,4"), having(4 * GIB)) == ""
-    assert "would hold 6,442,450,944 B (6 GiB), " in nothing_fits(request(ranks=2, n="3,4"), having(4 * GIB))
+    assert explain_no_fit(request(ranks=2, n="1,2,3,4"), having(4 * GIB)) == ""
+    assert "would hold 6,442,450,944 B (6 GiB), " in explain_no_fit(request(ranks=2, n="3,4"), having(4 * GIB))
 
 
 def test_hosts_have_their_memory_each_and_a_bound_node_its_own() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
 from octant.runs.programs import grammar, program_request
-from octant.runs.programs.typed import resume_line
+from octant.runs.programs.command_text import resume_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from octant.store import StoredRun
 
 
-def check_stated(run: StoredRun, stated: Sequence[Request], file: str) -> None:
+def check_repeated_file(run: StoredRun, stated: Sequence[Request], file: str) -> None:
     """Compare the programs of a stored run with those of the file that is given again: each has to be in it, as it is.
 
     Args:
@@ -43,7 +43,7 @@ def check_stated(run: StoredRun, stated: Sequence[Request], file: str) -> None:
             raise Refusal(f"cannot resume {run.id} ({why}); {hint}", Exit.WRONG_WORD)
 
 
-def check_given(
+def check_repeated_command(
     run: StoredRun,
     command: Sequence[str],
     knobs: Sequence[str],
@@ -64,17 +64,17 @@ def check_given(
         Refusal: the first difference, or a file that is not allowed.
     """
     subject = options.subject(command, directory=os.getcwd())  # noqa: PTH109 - text
-    given = program_request.read_knobs(knobs, subject)
+    repeated = program_request.read_knobs(knobs, subject)
     for request in _every_request(run):
         if not request.subject.command:
             why = "it is a run of workloads"
             raise Refusal(f"cannot resume {run.id} with a program ({why}); leave out what follows --", Exit.WRONG_WORD)
-        if difference := next(_differences(request, subject, given), ""):
+        if difference := next(_differences(request, subject, repeated), ""):
             raise Refusal(f"cannot resume {run.id} ({difference}); {_hint(run)}", Exit.WRONG_WORD)
         _check_files(run, request.subject, subject, allowed)
 
 
-def check_unnamed(run: StoredRun) -> None:
+def check_no_program(run: StoredRun) -> None:
     """Refuse a run of a program whose command line is not given again.
 
     Raises:
@@ -104,28 +104,28 @@ def _hint(run: StoredRun) -> str:
     return f"if you know what it starts, try {resume_line(run)}"
 
 
-def _differences(request: Request, given: Subject, knobs: Mapping[str, str]) -> Iterator[str]:
+def _differences(request: Request, repeated: Subject, knobs: Mapping[str, str]) -> Iterator[str]:
     """The parts of what is given that are not those of the stored run, each as a reason."""
     stored = request.subject
-    yield from _word_differences("the command line", stored.command, given.command)
+    yield from _word_differences("the command line", stored.command, repeated.command)
     # A placement sets the number of threads, which is filled in as a number.
     expected = {name: value for name, value in request.knobs.items() if name in knobs or not _is_threads(name, value)}
     yield from _member_differences("knob", expected, knobs)
-    yield from _member_differences("variable", stored.environment, given.environment)
-    yield from _text_differences("the input", stored.input, given.input)
+    yield from _member_differences("variable", stored.environment, repeated.environment)
+    yield from _text_differences("the input", stored.input, repeated.input)
     if stored.directory:
-        yield from _text_differences("the working directory", stored.directory, given.directory)
-    for option, old, new in (("--before", stored.before, given.before), ("--after", stored.after, given.after)):
+        yield from _text_differences("the working directory", stored.directory, repeated.directory)
+    for option, old, new in (("--before", stored.before, repeated.before), ("--after", stored.after, repeated.after)):
         yield from _list_differences(option, [shlex.join(one) for one in old], [shlex.join(one) for one in new])
     old_checks, new_checks = (
-        [shlex.join(check.command) for check in one.checks if check.command] for one in (stored, given)
+        [shlex.join(check.command) for check in one.checks if check.command] for one in (stored, repeated)
     )  # fmt: skip
     yield from _list_differences("--check command", old_checks, new_checks)
-    parts = zip(("--value", "--keep", "--check"), _read_parts(stored), _read_parts(given), strict=True)
+    parts = zip(("--value", "--keep", "--check"), _read_parts(stored), _read_parts(repeated), strict=True)
     for option, part, again in parts:
         if again and part != again:
             yield f"{option} is not as in the run"
-    if given.fresh and not stored.fresh:
+    if repeated.fresh and not stored.fresh:
         yield "--fresh-dir is given, and is not in the run"
 
 
@@ -139,17 +139,17 @@ def _is_threads(name: str, value: str) -> bool:
     return name == "threads" and value.isascii() and value.isdecimal()
 
 
-def _word_differences(what: str, stored: Sequence[str], given: Sequence[str]) -> Iterator[str]:
-    for number, (old, new) in enumerate(zip(stored, given, strict=False), 1):
+def _word_differences(what: str, stored: Sequence[str], repeated: Sequence[str]) -> Iterator[str]:
+    for number, (old, new) in enumerate(zip(stored, repeated, strict=False), 1):
         if old != new:
             yield f"word {number} of {what} is {_quoted(new)}, and in the run {_quoted(old)}"
-    if len(stored) != len(given):
-        yield f"{what} has {len(given)} words, and in the run {len(stored)}"
+    if len(stored) != len(repeated):
+        yield f"{what} has {len(repeated)} words, and in the run {len(stored)}"
 
 
-def _member_differences(what: str, stored: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str]:
-    for name in dict.fromkeys((*stored, *given)):
-        old, new = stored.get(name), given.get(name)
+def _member_differences(what: str, stored: Mapping[str, str], repeated: Mapping[str, str]) -> Iterator[str]:
+    for name in dict.fromkeys((*stored, *repeated)):
+        old, new = stored.get(name), repeated.get(name)
         if new is None:
             yield f"the {what} {name} is {_quoted(old or '')} in the run, and is not given"
         elif old is None:
@@ -158,14 +158,14 @@ def _member_differences(what: str, stored: Mapping[str, str], given: Mapping[str
             yield f"the {what} {name} is {_quoted(new)}, and in the run {_quoted(old)}"
 
 
-def _text_differences(what: str, stored: str, given: str) -> Iterator[str]:
-    if stored != given:
-        yield f"{what} is {_quoted(given) if given else 'not given'}, and in the run {_quoted(stored) or 'empty'}"
+def _text_differences(what: str, stored: str, repeated: str) -> Iterator[str]:
+    if stored != repeated:
+        yield f"{what} is {_quoted(repeated) if repeated else 'not repeated'}, and in the run {_quoted(stored) or 'empty'}"
 
 
-def _list_differences(what: str, stored: Sequence[str], given: Sequence[str]) -> Iterator[str]:
-    for number in range(max(len(stored), len(given))):
-        old, new = (_quoted(one[number]) if number < len(one) else "not given" for one in (stored, given))
+def _list_differences(what: str, stored: Sequence[str], repeated: Sequence[str]) -> Iterator[str]:
+    for number in range(max(len(stored), len(repeated))):
+        old, new = (_quoted(one[number]) if number < len(one) else "not given" for one in (stored, repeated))
         if old != new:
             yield f"{what} is {new}, and in the run {old}"
 
@@ -174,13 +174,13 @@ def _quoted(text: str) -> str:
     return repr(text if len(text) <= 100 else f"{text[:100]}…")
 
 
-def _check_files(run: StoredRun, stored: Subject, given: Subject, allowed: Collection[str]) -> None:
+def _check_files(run: StoredRun, stored: Subject, repeated: Subject, allowed: Collection[str]) -> None:
     """Look at the files that a stored run would have read or kept, of parts that are not given again.
 
     Raises:
         Refusal: one is outside of the folder in which the program works, and is not allowed.
     """
-    values, keep, checks = _read_parts(given)
+    values, keep, checks = _read_parts(repeated)
     names = [] if values else [value.source for value in stored.values]
     names += [] if keep else stored.keep
     names += [] if checks else [name for check in stored.checks for name in (check.file, check.reference)]

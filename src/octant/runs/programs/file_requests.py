@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant.failure import Exit, Refusal
-from octant.runs.programs import fill
-from octant.runs.programs.allowed import known_command
-from octant.runs.programs.launching import program_name
+from octant.runs.programs import placeholders
+from octant.runs.programs.permissions import known_command
+from octant.runs.programs.launcher_line import program_name
 from octant.runs.programs.program_request import other_threads
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ def named(request: Request, states_ranks: bool, allowed: Collection[str]) -> Req
     """
     if why := other_threads(request.subject, request.knobs):
         raise ValueError(f"{why}; write {{threads}} there, or leave it out")
-    known = fill.known_of(request, request.cells()[0])
-    words = fill.filled_words(request.subject.command, known)
-    variables = {name: fill.filled(value, known) for name, value in request.subject.environment.items()}
+    known = placeholders.cell_values(request, request.cells()[0])
+    words = placeholders.fill_words(request.subject.command, known)
+    variables = {name: placeholders.fill_text(value, known) for name, value in request.subject.environment.items()}
     found = known_command(words, variables, allowed)
-    own = words[found[1].program :] if found else words
+    program_words = words[found[1].program :] if found else words
     path = variables.get("PATH") or os.environ.get("PATH")
-    if "/" not in own[0] and shutil.which(own[0], path=path) is None:
-        raise Refusal(f"no program {own[0]} on PATH", Exit.NOT_SUPPORTED)
+    if "/" not in program_words[0] and shutil.which(program_words[0], path=path) is None:
+        raise Refusal(f"no program {program_words[0]} on PATH", Exit.NOT_SUPPORTED)
     ranks = found[1].ranks if found else None
     if ranks and states_ranks and ranks != request.shape.ranks:
         raise ValueError(
@@ -47,7 +47,7 @@ def named(request: Request, states_ranks: bool, allowed: Collection[str]) -> Req
         )
     shape = replace(request.shape, ranks=ranks or request.shape.ranks)
     written = request.subject.command[found[1].program if found else 0 :]
-    name = fill.PLACE.sub(r"\1", program_name(written))  # the same in all combinations: `app` of ./{app}
+    name = placeholders.PLACEHOLDER.sub(r"\1", program_name(written))  # the same in all combinations: `app` of ./{app}
     return replace(request, subject=replace(request.subject, program=name), shape=shape)
 
 

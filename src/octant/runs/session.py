@@ -21,7 +21,7 @@ from octant.request import Launch, cells_of
 from octant.runs.programs import records
 from octant.runs.programs.answers import Judging
 from octant.runs.programs.reference import baseline_of, find_reference, is_launch_of
-from octant.runs.starts import starts_of
+from octant.runs.starts import list_starts
 from octant.store import Store, StoredRun, files, finished_cells, kept, progress, separate_repeated
 from octant.store.lines import Records
 from octant.store.run_request import start_line
@@ -36,10 +36,10 @@ class Batch:
     failures: tuple[Failure, ...]
 
 
-MOST_HUNG = 2
+MAX_TIMEOUTS = 2
 """Launches of a request that hang before its others are left for `octant resume`: each takes as long as its time-out."""
 
-Decide = Generator[Launch, Batch, None]
+LaunchSchedule = Generator[Launch, Batch, None]
 """Yields what to start next and is sent what came of it. A launch that the store has is answered from there, so that
 resuming is deciding again."""
 
@@ -64,21 +64,21 @@ Report = Callable[[str], None]
 """Called with a warning for people."""
 
 
-def in_turn(launches: Iterable[Launch]) -> Decide:
+def run_all(launches: Iterable[Launch]) -> LaunchSchedule:
     """One after the other, whatever comes of them."""
     for launch in launches:  # noqa: UP028 - `yield from` would hand what is sent on to the iterator of a tuple
         yield launch
 
 
-def carry_out(
+def execute_run(
     where: Store,
     run: StoredRun,
-    decide: Decide,
+    schedule: LaunchSchedule,
     plan: Callable[[Launch], Planned],
     observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., ProcessOutcome] = execute,
     report: Report = lambda _text: None,
-    shown: bool = False,
+    shows_output: bool = False,
 ) -> StoredRun:
     """Starts what is decided and has no result yet; a launch that fails is recorded, and the rest goes on.
 
@@ -93,7 +93,7 @@ def carry_out(
         Refusal: the store cannot be written, or another process is at this run.
         KeyboardInterrupt: passed on, after the current launch was ended; what was measured is kept.
     """
-    carry_out_sides([SessionRun(run, plan)], _on_one_side(decide), observe, start, report, shown)
+    execute_runs([SessionRun(run, plan)], _on_one_side(schedule), observe, start, report, shows_output)
     return where.read(run.id)
 
 
@@ -105,22 +105,22 @@ class SessionRun:
     plan: Callable[[Launch], Planned]
 
 
-DecideSides = Generator[tuple[int, Launch], Batch, None]
-"""As `Decide`, of several runs: yields the number of the run with each launch."""
+SideSchedule = Generator[tuple[int, Launch], Batch, None]
+"""As `LaunchSchedule`, of several runs: yields the number of the run with each launch."""
 
 
-def carry_out_sides(
+def execute_runs(
     sides: Sequence[SessionRun],
-    decide: DecideSides,
+    schedule: SideSchedule,
     observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., ProcessOutcome] = execute,
     report: Report = lambda _text: None,
-    shown: bool = False,
+    shows_output: bool = False,
 ) -> None:
-    """As `carry_out`, for launches of several runs in turn.
+    """As `execute_run`, for launches of several runs in turn.
 
     Raises:
-        Refusal, KeyboardInterrupt: as `carry_out`.
+        Refusal, KeyboardInterrupt: as `execute_run`.
     """
     leftovers.remove()
     build.prepare(_programs(sides))
@@ -135,12 +135,12 @@ def carry_out_sides(
         numbers = itertools.count()
         sessions: list[_Session] = []
         for side in sides:
-            sessions.append(_Session(side.run, stack, side.plan, observe, start, numbers, shown, sessions[:1]))
-        decided = next(decide, None)
+            sessions.append(_Session(side.run, stack, side.plan, observe, start, numbers, shows_output, sessions[:1]))
+        decided = next(schedule, None)
         while decided is not None:
             number, launch = decided
             try:
-                decided = decide.send(sessions[number].batch_of(launch))
+                decided = schedule.send(sessions[number].batch_of(launch))
             except StopIteration:
                 decided = None
 
@@ -155,11 +155,11 @@ def _programs(sides: Sequence[SessionRun]) -> Iterator[str]:
     yield from ("bind", "pages")
 
 
-def _on_one_side(decide: Decide) -> DecideSides:
+def _on_one_side(schedule: LaunchSchedule) -> SideSchedule:
     with contextlib.suppress(StopIteration):
-        launch = next(decide)
+        launch = next(schedule)
         while True:
-            launch = decide.send((yield 0, launch))
+            launch = schedule.send((yield 0, launch))
 
 
 class _Session:
@@ -173,11 +173,11 @@ class _Session:
         observe: Observe,
         start: Callable[..., ProcessOutcome],
         numbers: Iterator[int],
-        shown: bool = False,
+        shows_output: bool = False,
         baseline: Sequence["_Session"] = (),
     ) -> None:
         self.run, self.plan, self.observe, self.start = run, plan, observe, start
-        self.store, self.shown = run.folder.parent.parent, shown
+        self.store, self.shows_output = run.folder.parent.parent, shows_output
         self.baseline = baseline[0] if baseline else self  # of two sides, the first has the baseline of both
         self.stack = stack
         self.asked = {request.key for request in run.requests}
@@ -195,10 +195,10 @@ class _Session:
         if left and self.records < 0:
             self._open()
             left = self._remaining(launch)
-        starts = starts_of(left, self.run.seed)
+        starts = list_starts(left, self.run.seed)
         while starts:
             for start in self._worth_starting(starts.pop(0)):
-                if self.hung[launch.request.key] < MOST_HUNG and self._measure(start):
+                if self.hung[launch.request.key] < MAX_TIMEOUTS and self._measure(start):
                     starts[:0] = (rest for rest in self._remaining(start) if rest != start)
         points, failures = self.known.get(launch.key, ([], []))
         return Batch(launch, tuple(points), separate_repeated(points, failures)[0])
@@ -208,9 +208,9 @@ class _Session:
 
         These have the other's failure, so that nobody starts them again.
         """
-        shown = self.unsupported.get(launch.request.key, {}).values()
+        shows_output = self.unsupported.get(launch.request.key, {}).values()
         useless = [
-            one for one in shown if one.launch != launch.key and launch.without(cells_of(one.knobs)) != (launch,)
+            one for one in shows_output if one.launch != launch.key and launch.without(cells_of(one.knobs)) != (launch,)
         ]
         left = launch.without(cell for one in useless for cell in cells_of(one.knobs))
         if useless:
@@ -274,7 +274,7 @@ class _Session:
                 offered.mkdir()
             environment = {**planned.environment, kept.VARIABLE: str(offered)}
             end = program.run_program(
-                replace(planned, environment=environment), scratch, tick, self.start, self.shown, self.store
+                replace(planned, environment=environment), scratch, tick, self.start, self.shows_output, self.store
             )
             refusal = bind.take_refusal(self.run.records)
             if end.failed or refusal:
@@ -326,8 +326,8 @@ class _Session:
         for failure in failures:
             self.known.setdefault(failure.launch, ([], []))[1].append(failure)
             if failure.exit in (Exit.NOT_SUPPORTED, Exit.WRONG_WORD):
-                shown = self.unsupported.setdefault(failure.launch.rpartition("-")[0], {})
-                shown.setdefault(repr(failure.knobs), failure)
+                shows_output = self.unsupported.setdefault(failure.launch.rpartition("-")[0], {})
+                shows_output.setdefault(repr(failure.knobs), failure)
         return points, failures
 
     def _append(self, lines: Iterable[str]) -> None:

@@ -30,7 +30,7 @@ _SYSTEM_PAGES = frozenset({"default", "base", "thp", "try-thp"})
 
 
 @dataclass(frozen=True)
-class Declared:
+class CellCost:
     """The step of a cell."""
 
     step: Step  # of one group
@@ -64,20 +64,20 @@ class Declared:
         return SPARE * self.beyond_s(0.0, SLOWEST, hardware_threads)
 
 
-def declared(request: Request, cell: Mapping[str, str]) -> Declared | None:
+def declared_cost(request: Request, cell: Mapping[str, str]) -> CellCost | None:
     """The step that the workload of a request declares of a cell; `None`: it declares none, or its kernel is not here."""
     try:
-        return _declared(request, cell)
-    except NOT_KNOWN:  # a value that only the kernel can judge, or a step that cannot be used: see `step_mistakes`
+        return _declared_cost(request, cell)
+    except NOT_KNOWN:  # a value that only the kernel can judge, or a step that cannot be used: see `list_step_errors`
         return None
 
 
-def step_mistakes(requests: Sequence[Request]) -> tuple[str, ...]:
+def list_step_errors(requests: Sequence[Request]) -> tuple[str, ...]:
     """Steps of workloads of these requests that cannot be used, each once, in words: nothing checks their memory."""
     found: dict[str, None] = {}
     for request in {one.subject.name: one for one in reversed(requests)}.values():
         try:
-            _declared(request, next(iter(request.cells())))
+            _declared_cost(request, next(iter(request.cells())))
         except StepError as error:
             name = request.subject.name
             found[f"no memory check and no duration of {name}: its step cannot be used ({error})"] = None
@@ -86,8 +86,8 @@ def step_mistakes(requests: Sequence[Request]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _declared(request: Request, cell: Mapping[str, str]) -> Declared | None:
-    """The same as `declared`.
+def _declared_cost(request: Request, cell: Mapping[str, str]) -> CellCost | None:
+    """The same as `declared_cost`.
 
     Raises:
         StepError: the step cannot be used; LookupError, ValueError, ArithmeticError: it is not known for this cell.
@@ -102,7 +102,7 @@ def _declared(request: Request, cell: Mapping[str, str]) -> Declared | None:
     ranks, groups = _groups(knobs["groups"], request.shape.ranks)
     threads = int(knobs["threads"])
     steps = STEPS.get(pace(found.name, knobs), STEPS["steps"]) + int(knobs.get("warmup", "0"))
-    return Declared(checked(found.step)(knobs, ranks, threads), groups, ranks * groups * threads, steps)
+    return CellCost(checked(found.step)(knobs, ranks, threads), groups, ranks * groups * threads, steps)
 
 
 def _groups(text: str, ranks: int) -> tuple[int, int]:
@@ -128,29 +128,29 @@ def check_memory(request: Request, machine: Machine) -> None:
         Refusal: the first such cell, with the bytes that it needs and those that there are.
     """
     for cell in request.cells():
-        if why := memory_reason(request, cell, machine):
+        if why := memory_shortfall(request, cell, machine):
             raise Refusal(f"cannot run {request.subject.name}{why}", Exit.NOT_SUPPORTED)
 
 
-def nothing_fits(request: Request, machine: Machine) -> str:
+def explain_no_fit(request: Request, machine: Machine) -> str:
     """Why no cell of a request fits into memory; "" where one does or nothing says."""
-    reasons = [memory_reason(request, cell, machine) for cell in request.cells()]
+    reasons = [memory_shortfall(request, cell, machine) for cell in request.cells()]
     return f"it does not fit into memory{reasons[0]}" if all(reasons) else ""
 
 
-def memory_reason(request: Request, cell: Mapping[str, str], machine: Machine) -> str:
+def memory_shortfall(request: Request, cell: Mapping[str, str], machine: Machine) -> str:
     """Why a cell does not fit into memory, with a remedy; "" where it does or nothing says."""
     available = _available_bytes(request, cell, machine)
-    found = declared(request, cell) if available is not None else None
+    found = declared_cost(request, cell) if available is not None else None
     if found is None or available is None or found.bytes_held <= available:
         return ""
-    said = " ".join(f"{name}={value}" for name, value in cell.items() if "," in request.knobs[name])
+    text = " ".join(f"{name}={value}" for name, value in cell.items() if "," in request.knobs[name])
     ranks = units.counted(request.shape.ranks, "rank")
     knobs = {**default_knobs(request.subject.workload), **cell}
     size = next((f"a smaller {name}" for name in _SIZES if _halved(request, knobs, name) < found.bytes_held), "")
     fewer = " or ".join(filter(None, [size, "fewer ranks" * (request.shape.ranks > 1)])) or "smaller knobs"
     held, left = units.counted_bytes_text(found.bytes_held), units.counted_bytes_text(available)
-    where = f" with {said}" if said else ""
+    where = f" with {text}" if text else ""
     return f"{where} ({ranks} would hold {held}, and {left} of memory are available); try {fewer}"
 
 
@@ -159,7 +159,7 @@ def _halved(request: Request, knobs: Mapping[str, str], name: str) -> float:
     if name not in knobs:
         return math.inf
     try:
-        found = declared(request, {**knobs, name: str(units.parse_bytes(knobs[name]) // 2)})
+        found = declared_cost(request, {**knobs, name: str(units.parse_bytes(knobs[name]) // 2)})
     except ValueError:
         return 0
     return found.bytes_held if found else 0

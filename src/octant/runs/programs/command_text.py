@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from octant.program import STDOUT, shell_text
-from octant.runs.programs.launching import program_name
+from octant.runs.programs.launcher_line import program_name
 from octant.runs.programs.options import option_words
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from octant.program import ProgramCheck, ProgramValue
     from octant.request import Request, Subject
-    from octant.runs.interleaved import Couples
+    from octant.runs.interleaved import RequestPairs
     from octant.store import StoredRun
 
 
@@ -40,11 +40,11 @@ def _file_of(run: StoredRun) -> str:
     return next((word for option, word in pairwise(words) if option == "--suite"), "")
 
 
-def comparison_line(couples: Couples, *options: str, runs: Sequence[str] = ()) -> str:
+def comparison_line(couples: RequestPairs, *options: str, runs: Sequence[str] = ()) -> str:
     """The command that measures two programs in turn, quoted for a shell.
 
     Args:
-        couples: what both are asked, as `pair.couples_of` makes it: all combinations of the values of their knobs.
+        couples: what both are asked, as `pair.request_pairs` makes it: all combinations of the values of their knobs.
         options: of `octant compare`, in front.
         runs: the ids of two runs whose rounds go on.
     """
@@ -60,8 +60,8 @@ def comparison_line(couples: Couples, *options: str, runs: Sequence[str] = ()) -
 
 def _own_variables(subject: Subject, both: Mapping[str, str]) -> list[str]:
     """`env NAME=VALUE`, which sets the variables that the other program does not have; empty if there are none."""
-    own = [f"{name}={text}" for name, text in subject.environment.items() if name not in both]
-    return ["env", *own] if own else []
+    variables = [f"{name}={text}" for name, text in subject.environment.items() if name not in both]
+    return ["env", *variables] if variables else []
 
 
 def _knobs(requests: Sequence[Request]) -> list[str]:
