@@ -15,7 +15,7 @@ from pathlib import Path
 
 from octant.ask import Ask, Launch, Presentation, Subject
 from octant.machine.discover import discover
-from octant.runs.carry_out import carry_out
+from octant.runs.session import carry_out
 from octant.runs.plan import planner_of
 from octant.store import Store, StoredRun
 

@@ -17,7 +17,7 @@ from fake_kernel import GOOD, answer, ask
 from fake_run import launch_line, machine, point_line
 from octant.ask import Shape
 from octant.launch.execute import ProcessOutcome
-from octant.runs.carry_out import carry_out, in_turn
+from octant.runs.session import carry_out, in_turn
 from octant.runs.plan import planner_of
 from octant.store import Store
 

@@ -22,7 +22,7 @@ from octant.analysis.summary import summarise
 from octant.failure import Refusal
 from octant.record import Point
 from octant.record.written import seal
-from octant.runs.carry_out import carry_out, in_turn
+from octant.runs.session import carry_out, in_turn
 from octant.stats import median_interval
 from octant.stats.verdicts import Verdict
 from octant.store import Pair, Store, StoredRun

@@ -21,8 +21,8 @@ from octant.launch.execute import ProcessOutcome
 from octant.machine import discover
 from octant.record import Point
 from octant.runs import interleaved
-from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.plan import planner_of
+from octant.runs.session import carry_out, in_turn
 from octant.stats.gate import RISING
 from octant.store import Store, StoredRun
 

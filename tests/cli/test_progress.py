@@ -11,8 +11,8 @@ from octant import workloads
 from octant.ask import Ask, Presentation, Subject
 from octant.cli._progress import RemainingTime, progress_of
 from octant.runs import rounds
-from octant.runs.carry_out import LaunchStart, carry_out, in_turn
 from octant.runs.durations import Durations
+from octant.runs.session import LaunchStart, carry_out, in_turn
 from octant.store import Store, StoredRun
 
 TOOK_S = {"1MiB": 0.3, "2MiB": 2.5, "1KiB,2KiB,4KiB,8KiB,16KiB": 1.1}

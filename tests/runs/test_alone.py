@@ -17,7 +17,7 @@ from octant.mpi import faults
 from octant.mpi.neutral import Library
 from octant.record import Failure
 from octant.runs import plan
-from octant.runs.carry_out import carry_out, in_turn
+from octant.runs.session import carry_out, in_turn
 from octant.store import Store, StoredRun
 
 HUNG, CRASHED = ProcessOutcome(-15, True, 15.0, ""), ProcessOutcome(139, False, 0.2, "")

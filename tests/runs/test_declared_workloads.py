@@ -8,7 +8,7 @@ import pytest
 from fake_run import machine
 from octant.ask import Ask, Launch, Shape, Subject
 from octant.failure import Refusal
-from octant.runs.declared import check_memory, declared
+from octant.runs.cell_costs import check_memory, declared
 from octant.runs.plan import STARTUP_S, UNKNOWN_S, timeout_seconds
 
 MIB, GIB = 2**20, 2**30

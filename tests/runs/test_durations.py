@@ -8,7 +8,7 @@ import pytest
 from fake_run import MIB, launch_line, machine, point, point_line, stored, write_run
 from octant.ask import Ask, Shape, Subject
 from octant.record import Point, Work
-from octant.runs.declared import USUAL, Declared
+from octant.runs.cell_costs import USUAL, Declared
 from octant.runs.durations import BYTE_S, POINT_S, START_RANKS_S, START_S, Durations, PointCost, learned
 from octant.runs.starts import starts_of
 from octant.step import Step

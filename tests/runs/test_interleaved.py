@@ -14,9 +14,9 @@ from octant.ask import Ask, Subject
 from octant.failure import Exit, Refusal
 from octant.launch.execute import ProcessOutcome
 from octant.record import Failure
-from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.interleaved import Interleaved, RoundEnd, begin, measure
 from octant.runs.plan import planner_of
+from octant.runs.session import carry_out, in_turn
 from octant.store import Store, StoredRun
 
 ASKS = (ask(bytes="1MiB,2MiB"), ask(bytes="4MiB", kernel="copy"))

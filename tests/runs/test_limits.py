@@ -12,10 +12,10 @@ from octant import workloads
 from octant.ask import Ask, Launch, Shape, Subject
 from octant.launch.execute import ProcessOutcome
 from octant.record import Point
-from octant.runs import declared, plan
-from octant.runs.carry_out import MOST_HUNG, carry_out, in_turn
+from octant.runs import cell_costs, plan
 from octant.runs.durations import Durations
 from octant.runs.plan import STARTUP_S, UNKNOWN_S, planner_of, timeout_seconds
+from octant.runs.session import MOST_HUNG, carry_out, in_turn
 from octant.step import Part, Step
 from octant.store import Store, StoredRun
 
@@ -37,8 +37,8 @@ def declares(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     def make(pace: str) -> None:
         known = {"node/stream": replace(stream, step=step if pace else None)}
         monkeypatch.setattr("octant.workloads.workloads", lambda: known)
-        monkeypatch.setattr(declared, "pace", lambda _name, _knobs: pace)
-        for module in (declared, plan):
+        monkeypatch.setattr(cell_costs, "pace", lambda _name, _knobs: pace)
+        for module in (cell_costs, plan):
             monkeypatch.setattr(module, "default_knobs", lambda _name: DEFAULTS)
 
     return make

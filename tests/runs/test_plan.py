@@ -14,7 +14,7 @@ from octant.failure import Exit, Refusal
 from octant.launch import Planned
 from octant.launchers import openmpi
 from octant.machine import Machine
-from octant.runs import declared, plan
+from octant.runs import cell_costs, plan
 from octant.runs.rounds import seed_within
 from octant.runs.starts import starts_of
 from octant.step import Step
@@ -112,7 +112,7 @@ def test_a_placement_that_cannot_be_had_is_refused_alike_everywhere(place: str, 
 
 def test_what_does_not_fit_into_memory_is_refused_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {"groups": "all", "threads": "1", "bytes": "1MiB"}
-    monkeypatch.setattr(declared, "default_knobs", lambda _name: known)
+    monkeypatch.setattr(cell_costs, "default_knobs", lambda _name: known)
     stream = workloads.workload("node/stream")
     monkeypatch.setattr(
         "octant.workloads.workloads",

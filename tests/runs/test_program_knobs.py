@@ -6,8 +6,8 @@ from fake_run import point
 from octant.ask import Ask, Launch, Subject
 from octant.failure import Exit
 from octant.record import Failure, Point
-from octant.runs.programs.limits import NO_LIMIT_S, TimeLimits
 from octant.runs.programs.reference import is_launch_of, is_of_cell
+from octant.runs.programs.timeouts import NO_LIMIT_S, TimeLimits
 from octant.runs.starts import starts_of
 from octant.store import separate_repeated
 

@@ -15,7 +15,7 @@ from octant.ask import Ask, Launch
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
 from octant.runs import plan
-from octant.runs.programs import launching, request, there
+from octant.runs.programs import file_checks, launcher_line, request
 from octant.runs.programs.options import ProgramOptions
 from octant.runs.requests import HERE, Where
 
@@ -70,12 +70,12 @@ def test_each_cell_has_the_ranks_that_its_knob_states(kernels: Path, monkeypatch
 
 
 def test_an_input_file_that_is_missing_in_some_cell_is_refused_before_there_is_a_run() -> None:
-    there.check_there(asked("n=ta", input="da{n}", words=("./app",)))
-    there.check_there(asked(input="made", words=("./app",), before=("true",)))  # which may make it
+    file_checks.check_there(asked("n=ta", input="da{n}", words=("./app",)))
+    file_checks.check_there(asked(input="made", words=("./app",), before=("true",)))  # which may make it
     with pytest.raises(Refusal, match=r"cannot read the input file daxx \(no such file\); check --input"):
-        there.check_there(asked("n=ta,xx", input="da{n}", words=("./app",)))
+        file_checks.check_there(asked("n=ta,xx", input="da{n}", words=("./app",)))
     with pytest.raises(Refusal, match="it is not a regular file"):
-        there.check_there(asked(input=".", words=("./app",)))
+        file_checks.check_there(asked(input=".", words=("./app",)))
 
 
 @pytest.mark.parametrize("option", ["before", "after"])
@@ -83,8 +83,8 @@ def test_a_command_around_the_launch_that_is_not_there_is_refused_before_there_i
     for word, why in (("no-command", "no such program on PATH"), ("./none", "no such file")):
         options: dict[str, Any] = {option: (f"{word} x",)}
         with pytest.raises(Refusal, match=f"cannot start '{word}' .{why}"):
-            there.check_there(asked(words=("./app",), **options))
-    there.check_there(asked(words=("./app",), before=("true",), after=("./made",)))
+            file_checks.check_there(asked(words=("./app",), **options))
+    file_checks.check_there(asked(words=("./app",), before=("true",), after=("./made",)))
 
 
 @pytest.mark.parametrize(
@@ -205,14 +205,14 @@ def test_a_program_that_is_not_there_is_refused_before_there_is_a_run(
 ) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     with pytest.raises(Refusal, match=rf"cannot start '{word}' .{why}") as error:
-        there.check_there(asked(words=(word,)))
+        file_checks.check_there(asked(words=(word,)))
     assert error.value.code == Exit.CANNOT_RUN
-    there.check_there(asked(words=(word,), before=("true x",)))  # which may make it
-    there.check_there(asked(words=("./app",)))
-    there.check_there(asked("n=p", words=("./ap{n}",)))
+    file_checks.check_there(asked(words=(word,), before=("true x",)))  # which may make it
+    file_checks.check_there(asked(words=("./app",)))
+    file_checks.check_there(asked("n=p", words=("./ap{n}",)))
     with pytest.raises(Refusal, match=r"cannot start './apx' \(no such file\)"):
-        there.check_there(asked("n=p,x", words=("./ap{n}",)))
-    there.check_there(asked(words=("app",), env=(f"PATH={Path.cwd()}",)))
+        file_checks.check_there(asked("n=p,x", words=("./ap{n}",)))
+    file_checks.check_there(asked(words=("app",), env=(f"PATH={Path.cwd()}",)))
 
 
 def test_a_batch_system_starts_no_ranks() -> None:
@@ -230,7 +230,7 @@ def test_a_batch_system_starts_no_ranks() -> None:
     ],
 )
 def test_a_program_has_the_name_of_its_file_or_script(words: tuple[str, ...], name: str) -> None:
-    assert launching.program_name(words) == name
+    assert launcher_line.program_name(words) == name
 
 
 WORDS = st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1, max_size=5)

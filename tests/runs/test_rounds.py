@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fake_kernel import Kernel, ask, planned
 from fake_run import machine
 from octant.runs import rounds
-from octant.runs.carry_out import LaunchStart, carry_out, in_turn
+from octant.runs.session import LaunchStart, carry_out, in_turn
 from octant.store import Store, StoredRun
 
 REPEATS = st.lists(st.integers(1, 12), min_size=1, max_size=12)

@@ -15,7 +15,7 @@ from octant.mpi.knobs import knobs, of_mpi
 from octant.mpi.neutral import settings
 from octant.mpi.settings import is_known
 from octant.report.page import run_page
-from octant.runs.carry_out import carry_out, in_turn
+from octant.runs.session import carry_out, in_turn
 from octant.store import Store, environment
 from reports import report_of
 

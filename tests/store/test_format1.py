@@ -10,7 +10,7 @@ from fake_kernel import Kernel, planned
 from octant.analysis.given import mismatches_of
 from octant.ask import Subject
 from octant.failure import Refusal
-from octant.runs.carry_out import carry_out, in_turn
+from octant.runs.session import carry_out, in_turn
 from octant.store import Store
 from paths import DATA
 

@@ -19,7 +19,7 @@ from octant import store as stores
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.report.tables.listing import short_ids
-from octant.runs.carry_out import DecideSides, SessionRun, carry_out_sides
+from octant.runs.session import DecideSides, SessionRun, carry_out_sides
 from octant.store import Store, StoredRun, locks, scratch
 from octant.store.progress import remove_leftovers
 
@@ -202,7 +202,7 @@ def test_a_file_system_without_locks_is_reported_once(store: Store, monkeypatch:
 
 def test_the_command_prints_the_warning_about_locks(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     run = create(store)
-    monkeypatch.setattr("octant.runs.carry_out.execute", Kernel())
+    monkeypatch.setattr("octant.runs.session.execute", Kernel())
     monkeypatch.setattr("octant.store.locks._held", lambda _path: (_ for _ in ()).throw(OSError(errno.ENOLCK, "none")))
     done = CliRunner().invoke(application(), ["resume", run.id, "--store", str(store.root)])
     assert done.stderr.count("octant: cannot lock runs in") == 1

@@ -11,7 +11,7 @@ from fake_run import machine
 from octant import facts
 from octant.machine import Machine
 from octant.machine.hwloc import load
-from octant.runs import declared
+from octant.runs import cell_costs
 from octant.study import file
 from octant.study.cells import axis_values, cells, with_axis_values
 from octant.study.design import design
@@ -101,10 +101,10 @@ def test_a_level_with_too_many_or_no_ranks_is_not_asked(ranks: str, why: str) ->
 
 
 def test_what_does_not_fit_into_memory_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(declared, "memory_reason", lambda *_: " (1 rank would hold 9 B, and 8 B are available)")
+    monkeypatch.setattr(cell_costs, "memory_reason", lambda *_: " (1 rank would hold 9 B, and 8 B are available)")
     why = "it does not fit into memory (1 rank would hold 9 B, and 8 B are available)"
     study = file.parse(STUDY, "mine")
-    assert set(design(study, machine(), seed=0, why_no_memory=declared.nothing_fits).absent.values()) == {why}
+    assert set(design(study, machine(), seed=0, why_no_memory=cell_costs.nothing_fits).absent.values()) == {why}
     assert not design(study, machine(), seed=0).absent, "runs of format 1 are designed again, whatever is free here"
 
 

@@ -17,7 +17,7 @@ from octant.record import Given, Point
 from octant.report.network.larger import measured_answers
 from octant.report.study.rows import beside_model, range_of_model
 from octant.report.study.text import report_text
-from octant.simulate.calibrated import node_rates, on_nodes, predicted, ways_of
+from octant.simulate.projection import node_rates, on_nodes, predicted, ways_of
 from octant.stats import Interval
 from octant.step import Scaling
 from octant.store import Store, StoredRun

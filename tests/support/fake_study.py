@@ -14,8 +14,8 @@ from octant.build import program_name
 from octant.launch.execute import ProcessOutcome as Ended
 from octant.machine import Machine
 from octant.record import Process, Result
-from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.plan import planner_of
+from octant.runs.session import carry_out, in_turn
 from octant.store import Store, StoredRun
 from octant.study import file, outcome
 from octant.study.published_values import published_values

@@ -12,7 +12,7 @@ from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.machine import Machine
 from octant.record import FORMAT
 from octant.record.written import seal
-from octant.runs.programs.launching import program_name
+from octant.runs.programs.launcher_line import program_name
 from octant.store import Store, StoredRun
 from octant.store.asked import asked_text
 

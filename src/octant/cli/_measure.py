@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from octant.machine import Machine
     from octant.mpi.settings import MpiWords
     from octant.runs.durations import Durations
-    from octant.runs.ends import End
+    from octant.runs.exit_reasons import End
     from octant.store import ProvenSetting, Store, StoredRun
     from octant.tile import DeclaredScreen
 
@@ -114,7 +114,7 @@ def finish(
     from octant.analysis.given import all_mismatches
     from octant.cli._stored import measure
     from octant.mpi.faults import known_wrong_answers
-    from octant.runs.ends import ends_of
+    from octant.runs.exit_reasons import ends_of
     from octant.runs.starts import starts_of
     from octant.units import duration_text
 

@@ -43,7 +43,7 @@ def predict(
     from octant.report.network import answers as report
     from octant.report.network.larger import measured_answers, system_answers
     from octant.report.network.text import answers_text
-    from octant.simulate.calibrated import on_nodes
+    from octant.simulate.projection import on_nodes
 
     benchmark, counts = benchmarks()[str(context.info_name)], read_sizes(nodes)
     if min(counts) < 2:

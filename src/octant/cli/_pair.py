@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from octant.cli._program import ProgramWords
     from octant.cli._rounds import Judge, RoundOptions
     from octant.record import Point
-    from octant.runs.carry_out import LaunchStart
     from octant.runs.interleaved import Interleaved, RoundEnd
     from octant.runs.requests import Where
+    from octant.runs.session import LaunchStart
     from octant.store import Pair, Store, StoredRun
 
 _REDRAW_S = 0.1
@@ -71,7 +71,7 @@ def line_of(run: StoredRun) -> str:
     Raises:
         Refusal: the run of the other program cannot be read.
     """
-    from octant.runs.programs.typed import comparison_line
+    from octant.runs.programs.command_text import comparison_line
     from octant.store import Store
 
     assert run.pair is not None  # noqa: S101 - the caller asks for one of two
@@ -165,7 +165,7 @@ def measured(to: Store, programs: Programs, asked: RoundOptions, judge: Judge) -
     from octant.runs import interleaved
     from octant.runs.plan import check_startable
     from octant.runs.programs import pair
-    from octant.runs.programs.there import check_there
+    from octant.runs.programs.file_checks import check_there
     from octant.runs.requests import HERE
     from octant.stats.gate import RISING_FURTHER, least_rounds
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from octant.ask import Launch
-    from octant.runs.carry_out import LaunchStart, Observe
     from octant.runs.durations import Durations
+    from octant.runs.session import LaunchStart, Observe
 
 _REDRAW_S = 0.1
 _LOOK_S = 0.2

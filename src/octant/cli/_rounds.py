@@ -111,8 +111,8 @@ def are_programs(found: Comparisons) -> bool:
 
 def programs_are_given(found: Comparisons, asked: RoundOptions) -> Refusal:
     """Why programs of stored runs are not started, with the line that measures them, as far as two runs state it."""
+    from octant.runs.programs.command_text import comparison_line
     from octant.runs.programs.pair import EXAMPLE
-    from octant.runs.programs.typed import comparison_line
 
     options = [*(["--gate"] if asked.gate else []), *(["--until-sure"] if asked.until_sure else [])]
     options += ["--rounds", str(asked.rounds)] if asked.rounds else []

@@ -102,7 +102,7 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     from octant.cli._measure import create, finish, settings_of
     from octant.mpi.inventory import linked
     from octant.runs.plan import check_startable
-    from octant.runs.programs import request, there
+    from octant.runs.programs import file_checks, request
     from octant.store import Repeats, open_store
 
     command = program.command or ()
@@ -116,7 +116,7 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     if options.mpi:
         request.check_mpi(ask, linked().library)
         ask = replace(ask, mpi=settings_of(options.mpi).variables)
-    there.check_there(ask)
+    file_checks.check_there(ask)
     check_startable(ask, machine)
     report_remarks(ask)
     to = open_store(options.store)
@@ -225,12 +225,12 @@ def _run_on_model(workload: str, options: RunOptions) -> None:
     from octant.report.network import answers as report
     from octant.report.network import text as network_text
     from octant.runs import requests
-    from octant.simulate import on_model
+    from octant.simulate import simulated_workload
 
     requests.read_knobs(workload, options.knobs)
     with ended_like_ctrl_c(), status_line() as tick:
         network = load(options.on_model)
-        found = on_model.run(network, workload, options.knobs, options.ranks, options.timeout or 600.0, tick)
+        found = simulated_workload.run(network, workload, options.knobs, options.ranks, options.timeout or 600.0, tick)
     print(report.as_json(found) if options.json else network_text.on_model_text(found))
     if not all(figure.passed for figure in found.figures):
         raise typer.Exit(int(Exit.WRONG_ANSWER))

@@ -92,12 +92,12 @@ def measure(
         typer.Exit: it was stopped.
     """
     from octant.cli._progress import RemainingTime, progress_by
-    from octant.runs.carry_out import carry_out
-    from octant.runs.declared import step_mistakes
+    from octant.runs.cell_costs import step_mistakes
     from octant.runs.plan import planner_of
-    from octant.runs.programs.decide import baseline_starts, decide, needs_decision, repeats_text
-    from octant.runs.programs.typed import resume_line
+    from octant.runs.programs.command_text import resume_line
+    from octant.runs.programs.schedule import baseline_starts, decide, needs_decision, repeats_text
     from octant.runs.rounds import rounds_of
+    from octant.runs.session import carry_out
     from octant.units import counted
 
     for text in step_mistakes(run.asks):

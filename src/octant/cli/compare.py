@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octant.analysis.compare import Comparisons
-    from octant.runs.ends import End
+    from octant.runs.exit_reasons import End
     from octant.store import Store, StoredRun
 
 _TWO_PROGRAMS = "octant compare -- ./old input -- ./new input"
@@ -195,7 +195,7 @@ def _refuse_options_of_programs(more: Sequence[str], options: Mapping[str, objec
 
 def _ends(found: Comparisons, gate: bool) -> list[End]:
     """What is not well with two runs that were measured in turn, and with the verdict of a gate over them."""
-    from octant.runs.ends import End, ends_of
+    from octant.runs.exit_reasons import End, ends_of
 
     ends = [end for side in (found.before, found.after) for end in ends_of(side.run)]
     if found.of_programs:  # one that failed or gave no value is no slower one, and leaves no verdict to wait for

@@ -43,7 +43,7 @@ def import_(
     from octant.report.export import tidy
     from octant.report.screen.first_screen import RunReport, first_screen
     from octant.report.tables import text
-    from octant.runs.ends import ends_of
+    from octant.runs.exit_reasons import ends_of
     from octant.store import imported, open_store
 
     outputs = [(path, foreign.read_file(tool, path)) for path in map(Path, files)]

@@ -314,7 +314,7 @@ def calibrate(
     from octant.network.inputs import calibrate_to_points
     from octant.network.whatif import with_routing
     from octant.report.network import answers as report
-    from octant.simulate.from_store import calibrate_from_run
+    from octant.simulate.run_calibration import calibrate_from_run
 
     machine, classes = with_routing(network, None, None), [name for name in free.split(",") if name]
     if run:

@@ -71,7 +71,7 @@ def report(
     summary = summarise(run, all_metrics=True)
     if model:
         from octant.network import load
-        from octant.simulate.beside import with_model
+        from octant.simulate.model_comparison import with_model
 
         summary = with_model(summary, load(model))
     clean = sharing.cleaner(run) if share else str

@@ -139,10 +139,10 @@ def evaluate(
     from octant.cli._stored import warn
     from octant.machine.discover import discover
     from octant.runs import requests
-    from octant.runs.declared import nothing_fits
+    from octant.runs.cell_costs import nothing_fits
     from octant.runs.durations import learned
     from octant.runs.knobs import check_asks
-    from octant.runs.programs.allowed import check_allowed
+    from octant.runs.programs.permissions import check_allowed
     from octant.store import open_store
 
     if listed:
@@ -208,7 +208,7 @@ def resume(
     from octant.cli._stored import find_run
     from octant.runs.knobs import check_asks
     from octant.runs.plan import check_stored
-    from octant.runs.programs import again
+    from octant.runs.programs import resume_checks
     from octant.store import Store, open_store
 
     # Another run than the last would be measured on if the last could not be read.
@@ -221,15 +221,15 @@ def resume(
         more = line_of(run) if of_program else command(run.pair, run.id, run.pair.rounds)
         raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {more}")
     if from_file:
-        again.check_stated(run, _stated(run, from_file, allow or ()), from_file)
+        resume_checks.check_stated(run, _stated(run, from_file, allow or ()), from_file)
     elif program.command is None:
-        again.check_unnamed(run)
+        resume_checks.check_unnamed(run)
         program.refuse_alone(f"octant resume {run.id}", show_output)
         if knobs:
             why = "knobs of a run are stored with it"
             raise Refusal(f"cannot set {knobs[0]} ({why}); try octant resume {run.id}", Exit.WRONG_WORD)
     else:
-        again.check_given(run, program.command, knobs or (), program.options, allow or ())
+        resume_checks.check_given(run, program.command, knobs or (), program.options, allow or ())
     check_stored(run.launches, allow or (), given=bool(from_file) or program.command is not None)
     check_asks({launch.ask.key: launch.ask for launch in run.remaining()}.values())
     for ask in run.asks if program.command else ():
@@ -243,7 +243,7 @@ def resume(
 def _stated(run: StoredRun, name: str, allowed: Sequence[str]) -> Sequence[Ask]:
     """What the study or suite of a stored run asks by its file, whose programs are all allowed."""
     from octant import suites
-    from octant.runs.programs.allowed import check_allowed
+    from octant.runs.programs.permissions import check_allowed
     from octant.study import outcome
 
     if run.study:

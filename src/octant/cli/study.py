@@ -68,7 +68,7 @@ def run(
     from octant.cli._stored import measure
     from octant.cli._study import show_run
     from octant.machine.discover import discover
-    from octant.runs.ends import End, ends_of
+    from octant.runs.exit_reasons import End, ends_of
     from octant.store import open_store
     from octant.study import outcome
     from octant.study.stored import study_run

@@ -15,7 +15,7 @@ from octant.failure import Refusal
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.record import Point, known_count
-from octant.runs.declared import declared
+from octant.runs.cell_costs import declared
 from octant.store import Store, StoredRun
 
 BUDGET_S = 0.2

@@ -18,11 +18,11 @@ from octant.launch.execute import ProcessOutcome, execute
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.machine.system import VOLATILE
-from octant.runs.carry_out import Batch, DecideSides, Observe, Report, SessionRun, carry_out_sides
 from octant.runs.knobs import check_asks
 from octant.runs.plan import Planner, check_startable, check_stored
-from octant.runs.programs.decide import settle_baseline
+from octant.runs.programs.schedule import settle_baseline
 from octant.runs.rounds import new_seed, seed_within
+from octant.runs.session import Batch, DecideSides, Observe, Report, SessionRun, carry_out_sides
 from octant.store import Pair, ProvenSetting, Store, StoredRun, finished_cells, new_ids, recorded_environment
 from octant.store.asked import Looks
 

@@ -21,11 +21,11 @@ from octant.mpi.proof import READ_BACK
 from octant.placement import RankPlace, planner
 from octant.placement.request import Request, parse_request
 from octant.runs import rounds
-from octant.runs.declared import check_memory, declared
+from octant.runs.cell_costs import check_memory, declared
 from octant.runs.durations import BUDGET_S, Durations
-from octant.runs.programs import fill
+from octant.runs.programs import placeholders
 from octant.runs.programs.checks import check_commands, check_references
-from octant.runs.programs.limits import NO_LIMIT_S, TimeLimits
+from octant.runs.programs.timeouts import NO_LIMIT_S, TimeLimits
 from octant.software import blas, fftw
 from octant.store import StoredRun
 from octant.store.lines import Records
@@ -228,9 +228,9 @@ def resolve_program(
         Refusal: no launcher, one that cannot start this, its command line cannot be taken apart, or a placement that
             does not fit.
     """
-    subject, shape, known = launch.ask.subject, launch.ask.shape, fill.known_values(launch)
-    words = fill.filled_words(subject.command, known)
-    variables = {name: fill.filled(value, known) for name, value in subject.environment.items()}
+    subject, shape, known = launch.ask.subject, launch.ask.shape, placeholders.known_values(launch)
+    words = placeholders.filled_words(subject.command, known)
+    variables = {name: placeholders.filled(value, known) for name, value in subject.environment.items()}
     if "threads" in launch.started_knobs:
         variables = {"OMP_NUM_THREADS": launch.started_knobs["threads"], **variables}
     variables |= launch.ask.mpi
@@ -251,13 +251,13 @@ def resolve_program(
         size = launchers.JobSize(ranks, per_node, threads, shape.hosts, tuple(sorted(variables)))
         started = launchers.launcher(name).command([*bound, *words], size)
     program = ProgramStart(
-        fill.filled(subject.input, known),
+        placeholders.filled(subject.input, known),
         subject.directory,
         subject.fresh,
-        tuple(tuple(fill.filled_words(one, known)) for one in subject.before),
-        tuple(tuple(fill.filled_words(one, known)) for one in subject.after),
+        tuple(tuple(placeholders.filled_words(one, known)) for one in subject.before),
+        tuple(tuple(placeholders.filled_words(one, known)) for one in subject.after),
         " ".join(found[1].options) if found and found[1].binds else "",
-        tuple(fill.filled_words(subject.keep, known)),
+        tuple(placeholders.filled_words(subject.keep, known)),
         words[found[1].program if found else 0],
         str(report),
         commands_timeout_s or COMMANDS_S,
@@ -317,7 +317,7 @@ def check_startable(ask: Ask, machine: Machine) -> None:
     """
     settings.check_environment(os.environ)
     check_memory(ask, machine)
-    known = [fill.known_values(Launch(ask, knobs=cell)) for cell in ask.cells()] if ask.subject.command else []
+    known = [placeholders.known_values(Launch(ask, knobs=cell)) for cell in ask.cells()] if ask.subject.command else []
     check_commands(ask.subject, known[0] if known else {})
     check_references(ask.subject, known)
     placed_once = functools.cache(functools.partial(placed, machine=machine))
@@ -339,7 +339,7 @@ def check_stored(launches: Sequence[Launch], allowed: Collection[str] = (), give
 
     Args:
         allowed: hosts and names of files that the user has said may be used.
-        given: the user has given the command lines again, and the values of their knobs (`programs.again`).
+        given: the user has given the command lines again, and the values of their knobs (`programs.resume_checks`).
 
     Raises:
         Refusal: a command line, a setting that is none of an MPI library that we know, or a host or a file (a library

@@ -10,7 +10,7 @@ from octant.machine import Machine
 from octant.placement import planner
 from octant.placement.expressions import LOCATION, parse_place
 from octant.placement.request import parse_request
-from octant.runs.programs import fill, in_file
+from octant.runs.programs import file_requests, placeholders
 from octant.runs.rounds import drawn_order
 from octant.study.cells import combinations
 from octant.study.file import StudyError
@@ -58,8 +58,8 @@ def design(
         seed: of the order.
         library: the MPI library in use.
         why_no_link: says why an emulated link cannot be had here; "" where it can.
-        why_no_memory: says why no cell of an ask fits into memory (`runs.declared.nothing_fits`); "" where one does.
-        allowed: programs of the file that the user allows (`runs.programs.allowed`).
+        why_no_memory: says why no cell of an ask fits into memory (`runs.cell_costs.nothing_fits`); "" where one does.
+        allowed: programs of the file that the user allows (`runs.programs.permissions`).
 
     Raises:
         StudyError: ranks or threads that are no count, or a knob whose expression has no value here.
@@ -79,7 +79,7 @@ def design(
                 asked[cell] = _located(_ask(study, measure, chosen, {**known, **crowd}, library, str(cell)), machine)
                 if measure.command:
                     states_ranks = measure.ranks != "1" or any(level.ranks is not None for level in chosen)
-                    asked[cell] = in_file.named(asked[cell], states_ranks, allowed)
+                    asked[cell] = file_requests.named(asked[cell], states_ranks, allowed)
             except ValueError as error:
                 raise StudyError(f"cannot plan {cell} ({error}); try 4*llc/ranks") from error
             except Refusal as refusal:  # no such launcher or program here
@@ -91,7 +91,7 @@ def design(
     possible: dict[str, Ask] = {}  # two cells may have the same ask here: it is asked once
     for cell, ask in asked.items():
         if cell not in absent:
-            possible[ask.key] = in_file.joined(possible.get(ask.key, ask), ask)
+            possible[ask.key] = file_requests.joined(possible.get(ask.key, ask), ask)
     firsts = {ask.key for cell, ask in asked.items() if cell.levels == study.full({})}
     return Design(
         _with_baseline_first(possible.values(), firsts),
@@ -184,7 +184,7 @@ def _ask(
     if measure.axis:
         written[measure.axis.knob] = ",".join(measure.axis.values)
     knobs = {name: ",".join(facts.value(part, known) for part in text.split(",")) for name, text in written.items()}
-    if known["threads"] > 1 or (measure.command and "threads" in fill.named(measure.subject)):
+    if known["threads"] > 1 or (measure.command and "threads" in placeholders.named(measure.subject)):
         knobs["threads"] = str(known["threads"])
     mpi = {name: value for level in levels for name, value in _own(level, library.name).items()}
     place = place_text(_last(["", *(level.place for level in levels if level.place)]), known)

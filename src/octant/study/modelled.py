@@ -56,7 +56,9 @@ def model(name: str) -> Model:
         StudyError: no such function, or this installation has no network model.
     """
     try:
-        from octant.simulate.studied import MODELS  # noqa: PLC0415 - the Open MPI build has no compiled network model
+        from octant.simulate.study_functions import (
+            MODELS,  # noqa: PLC0415 - the Open MPI build has no compiled network model
+        )
     except ImportError as error:
         raise StudyError(f"cannot ask the model {name!r} ({error}); try the installation of `make setup`") from error
     if name not in MODELS:
@@ -66,7 +68,7 @@ def model(name: str) -> Model:
 
 def calibration(name: str) -> Callable[..., tuple[str, ...]]:
     """What says of the same arguments on which published value the model was calibrated, if it was on that one."""
-    from octant.simulate.studied import CALIBRATED_ON  # noqa: PLC0415 - as above
+    from octant.simulate.study_functions import CALIBRATED_ON  # noqa: PLC0415 - as above
 
     return CALIBRATED_ON.get(name, lambda **_: ())
 

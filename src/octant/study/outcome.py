@@ -19,10 +19,10 @@ from octant.mpi.inventory import linked
 from octant.mpi.knobs import check_names
 from octant.record import Failure
 from octant.registry import Broken
-from octant.runs.declared import nothing_fits
+from octant.runs.cell_costs import nothing_fits
 from octant.runs.knobs import check_asks
 from octant.runs.probes import with_probes
-from octant.runs.programs.allowed import check_allowed
+from octant.runs.programs.permissions import check_allowed
 from octant.runs.rounds import new_seed
 from octant.store import Store, StoredRun, StudyAsked
 from octant.study import file

@@ -83,7 +83,7 @@ class Measure(ProgramTable, frozen=True):
 
     workload: WorkloadName = ""
     metric: str = ""  # "": the headline; of a program one of its values, or what is measured of every program
-    model: str = ""  # one that `octant.simulate.studied` offers, for source = "model"
+    model: str = ""  # one that `octant.simulate.study_functions` offers, for source = "model"
     kind: Literal["rate", "time"] = "rate"  # of a model's value: of a rate more is better, of a time less
     unit: str = ""  # of a model's value; a workload's metric declares its own, and what is better
     knobs: Mapping[str, str] = {}

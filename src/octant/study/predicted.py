@@ -18,7 +18,7 @@ from octant.study.values import CannotTest
 if TYPE_CHECKING:
     from octant import stats
     from octant.ask import Ask
-    from octant.simulate.calibrated import ProjectedSystem, Ways
+    from octant.simulate.projection import ProjectedSystem, Ways
     from octant.store import StoredRun
     from octant.study.parts import Cell
     from octant.study.question import Study
@@ -46,7 +46,7 @@ def predictions(study: Study, asked: CellsAsked, values: StudyValues, run: Store
     if not any(measure.predicted for measure in study.measures.values()):
         return NONE
     try:
-        from octant.simulate.calibrated import ways_of  # noqa: PLC0415 - not every installation has the model
+        from octant.simulate.projection import ways_of  # noqa: PLC0415 - not every installation has the model
     except ImportError:
         return Predictions(why_none=(_NO_MODEL,))
     ways, asks = ways_of(run), {ask.key: ask for ask in run.asks}
@@ -72,7 +72,7 @@ def _predicted(study: Study, cell: Cell, ask: Ask, ways: Ways, values: StudyValu
     Raises:
         CannotTest: no messages were measured where its ranks are, or the rank alone has no value.
     """
-    from octant.simulate.calibrated import HOW, rate_here  # noqa: PLC0415 - as above
+    from octant.simulate.projection import HOW, rate_here  # noqa: PLC0415 - as above
 
     if ask.shape.ranks < 2:
         return None
@@ -97,7 +97,7 @@ def _predicted(study: Study, cell: Cell, ask: Ask, ways: Ways, values: StudyValu
 
 def _larger(study: Study, run: StoredRun) -> tuple[ProjectedSystem | None, tuple[System, ...], list[str]]:
     from octant.network import load  # noqa: PLC0415 - as above
-    from octant.simulate.calibrated import on_nodes  # noqa: PLC0415 - as above
+    from octant.simulate.projection import on_nodes  # noqa: PLC0415 - as above
 
     if study.larger is None:
         return None, (), []

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from octant import catalogue, facts, registry, stats
 from octant.machine import Machine
 from octant.registry import Broken
-from octant.runs.declared import nothing_fits
+from octant.runs.cell_costs import nothing_fits
 from octant.study import file
 from octant.study.cells import axis_values, with_axis_values
 from octant.study.design import NO_LIBRARY, Design, MpiInUse, design

@@ -20,7 +20,7 @@ from octant.ask import Ask, Presentation, Shape, Subject, each_once
 from octant.facts import Need
 from octant.failure import Exit, Refusal, suggestion
 from octant.runs.modes import ranks_and_knobs
-from octant.runs.programs import fill, in_file
+from octant.runs.programs import file_requests, placeholders
 from octant.runs.programs import table as program_table
 from octant.runs.programs.table import ProgramTable, knob_problem
 from octant.runs.rounds import CURVE_LAUNCHES, LAUNCHES
@@ -140,7 +140,7 @@ def asks(
     Args:
         only: workloads to keep; none: all.
         name: of the suite.
-        allowed: programs of the file that the user allows (`runs.programs.allowed`).
+        allowed: programs of the file that the user allows (`runs.programs.permissions`).
         report: is given the reason why an ask of a program is left out.
 
     Raises:
@@ -167,7 +167,7 @@ def asks(
             if workload:
                 found.append(_ask(one, workload.name, known, not workload.messages, repeats))
             else:
-                found.append(in_file.named(_program_ask(one, known, repeats), bool(one.ranks), allowed))
+                found.append(file_requests.named(_program_ask(one, known, repeats), bool(one.ranks), allowed))
         except Refusal as refusal:
             report(f"{one.title or f'ask {number}'} is left out: {refusal}")
         except (LookupError, ValueError) as error:
@@ -236,7 +236,7 @@ def _program_ask(one: SuiteAsk, known: Mapping[str, int], repeats: int) -> Ask:
         raise ValueError(f"{one.ranks!r} comes to no rank here")
     here = {**known, "ranks": ranks}
     knobs = {name: facts.values(text, here) for name, text in one.knobs.items()}
-    if "threads" in fill.named(one.subject):
+    if "threads" in placeholders.named(one.subject):
         knobs.setdefault("threads", "1")
     return Ask(one.subject, knobs, Shape(ranks), show=Presentation(one.title, one.table, one.short), repeats=repeats)
 

@@ -61,7 +61,7 @@ def _modelled(summary: Summary) -> Modelled | None:
             return None
     except Refusal:  # the engine cannot be built; a page is made without its lines
         return None
-    from octant.simulate.beside import with_model  # noqa: PLC0415 - it is not everywhere
+    from octant.simulate.model_comparison import with_model  # noqa: PLC0415 - it is not everywhere
 
     return with_model(summary).modelled
 

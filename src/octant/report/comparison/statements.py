@@ -15,8 +15,8 @@ from octant.report.claims import claims, grade_of_verdicts
 from octant.report.comparison import two_programs
 from octant.report.plain import clean
 from octant.report.screen.answer import Belief
+from octant.runs.programs.command_text import comparison_line
 from octant.runs.programs.pair import SENSIBLE_S
-from octant.runs.programs.typed import comparison_line
 from octant.stats.gate import RISING, RISING_FURTHER, least_rounds
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.verdicts import percent

@@ -18,7 +18,7 @@ from octant.network.scale import ScalePoint, ScalingCurve
 from octant.network.whatif import Bracket, Difference, Explanation, RequiredChange, Sensitivity
 from octant.report.segments import segment_facts
 from octant.report.terminal import render
-from octant.simulate.from_store import Evidence, StoreCalibration
+from octant.simulate.run_calibration import Evidence, StoreCalibration
 from octant.units import bytes_text, counted, percent_text, si_text
 
 _NEW_ROUTES = "traffic stalls where its routes know no other way; --policy recompute makes new routes"

@@ -12,7 +12,7 @@ from octant.units import si_scale, si_text
 
 if TYPE_CHECKING:
     from octant.benchmarks.described import OnSystem, System
-    from octant.simulate.calibrated import ProjectedSystem
+    from octant.simulate.projection import ProjectedSystem
     from octant.stats import Interval
 
 CALIBRATED = "*"

@@ -14,7 +14,7 @@ from octant.analysis.sessions import Sessions, sessions
 from octant.program import is_program
 from octant.report import claims
 from octant.report.screen.answer import Belief, BeliefRow
-from octant.runs.programs.typed import resume_line
+from octant.runs.programs.command_text import resume_line
 from octant.stats import Period
 from octant.stats.doubts import BOUNDS
 from octant.stats.grades import GRADE_NAMES

@@ -24,8 +24,8 @@ from octant.report.study.answer import (
     times,
 )
 from octant.report.study.smallest_groups import smallest_groups
-from octant.runs.programs.allowed import permissions, quoted
-from octant.runs.programs.typed import resume_line
+from octant.runs.programs.command_text import resume_line
+from octant.runs.programs.permissions import permissions, quoted
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
 from octant.study import file
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from octant.ask import Ask
     from octant.report.study.answer import Adopted
-    from octant.runs.programs.allowed import Permission
+    from octant.runs.programs.permissions import Permission
     from octant.study.outcome import Outcome
     from octant.study.parts import Cell
     from octant.study.values import Place

@@ -28,9 +28,9 @@ from octant.report.study.rows import (
     stated_value,
 )
 from octant.report.terminal import console, render, screen_columns
-from octant.runs.declared import nothing_fits
-from octant.runs.programs.allowed import command_lines, permissions, quoted
-from octant.runs.programs.typed import resume_line
+from octant.runs.cell_costs import nothing_fits
+from octant.runs.programs.command_text import resume_line
+from octant.runs.programs.permissions import command_lines, permissions, quoted
 from octant.stats.grades import SIGNS as REPORT_SIGNS
 from octant.study import file, kinds
 from octant.study.cells import combinations

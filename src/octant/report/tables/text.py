@@ -20,7 +20,7 @@ from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import clean, clean_lines, in_ascii
 from octant.report.screen.text import screen_lines, wrapped
 from octant.report.terminal import screen_columns
-from octant.runs.programs.typed import resume_line
+from octant.runs.programs.command_text import resume_line
 from octant.workload import Choice
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from octant.program import ProgramCheck, ProgramValue
 from octant.record import MISSING, KeptFile, Result
 from octant.runs.programs import checks, values
 from octant.runs.programs.checks import Answer
-from octant.runs.programs.fill import filled, filled_words, known_values
 from octant.runs.programs.grammar import implied_value
+from octant.runs.programs.placeholders import filled, filled_words, known_values
 from octant.runs.programs.reference import Reference
 from octant.runs.programs.values import MissingValueError, Sources
 from octant.store import kept

@@ -21,7 +21,7 @@ from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import NoteSegment
 
-from octant.runs.programs.launching import program_name
+from octant.runs.programs.launcher_line import program_name
 from octant.runs.programs.values import open_plain
 
 MOST_LIBRARIES = 400

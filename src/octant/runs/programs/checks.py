@@ -21,7 +21,7 @@ from octant.launch.program import ProgramEnd, run_command
 from octant.program import STDERR, STDOUT, ProgramCheck
 from octant.record import UNCHECKED, RecordError, Result
 from octant.runs.programs import values
-from octant.runs.programs.fill import filled
+from octant.runs.programs.placeholders import filled
 from octant.runs.programs.reference import Reference, digest_note, digest_of, stored_name
 from octant.runs.programs.values import MissingValueError, Sources
 from octant.store import kept

@@ -17,7 +17,7 @@ from octant.machine.discover import discover
 from octant.placement.expressions import parse_place
 from octant.placement.request import Request
 from octant.program import shell_text
-from octant.runs.programs import fill, launching
+from octant.runs.programs import launcher_line, placeholders
 from octant.runs.programs.options import ProgramOptions, option_words
 from octant.runs.requests import HERE, Where, check_directives, check_full_nodes, check_options, host_names, requested
 from octant.runs.rounds import LAUNCHES
@@ -65,15 +65,15 @@ def program(
     request = requested(where.place, machine).request if where.place else None
     if request and "threads" not in asked and "OMP_NUM_THREADS" not in subject.environment:
         asked["threads"] = str(request.threads)
-    started = launching.recognised(subject, asked, ranks)
+    started = launcher_line.recognised(subject, asked, ranks)
     if started:
-        count, own = launching.launcher_ranks(started, ranks, where, request), started.program
-        launching.check_named_ranks(subject, started, asked)
+        count, own = launcher_line.launcher_ranks(started, ranks, where, request), started.program
+        launcher_line.check_named_ranks(subject, started, asked)
     else:
-        count = launching.own_ranks(ranks, where, request, asked)
-        own = tuple(fill.filled_words(words, {"ranks": str(count), **cells_of(asked)[0]}))
-    launching.check_hidden(own, subject.environment.get("PATH"), where, None if started else ranks)
-    name = launching.program_name(own)
+        count = launcher_line.own_ranks(ranks, where, request, asked)
+        own = tuple(placeholders.filled_words(words, {"ranks": str(count), **cells_of(asked)[0]}))
+    launcher_line.check_hidden(own, subject.environment.get("PATH"), where, None if started else ranks)
+    name = launcher_line.program_name(own)
     shape = Shape(count, str(request) if request else "", host_names(where.hosts), where.launcher)
     subject = replace(subject, program=name)
     return Ask(subject, asked, shape, dict(mpi or {}), Presentation(name), repeats or LAUNCHES), machine
@@ -85,7 +85,7 @@ def remarks(ask: Ask) -> tuple[str, ...]:
     for name in filter(is_secret_name, ask.subject.environment):
         instead = f"to keep it out, set it before the command: {name}=… octant run …"
         found.append(f"the value of {name} is stored with the run, because --env sets it; {instead}")
-    return (*found, *launching.remarks(ask))
+    return (*found, *launcher_line.remarks(ask))
 
 
 def check_mpi(ask: Ask, library: str) -> None:
@@ -97,7 +97,7 @@ def check_mpi(ask: Ask, library: str) -> None:
     Raises:
         Refusal: no launcher of this library starts the program.
     """
-    started = launching.recognised(ask.subject, ask.knobs, ask.shape.ranks)
+    started = launcher_line.recognised(ask.subject, ask.knobs, ask.shape.ranks)
     if started:
         if started.launcher.startswith(library):
             return
@@ -140,16 +140,16 @@ def job(
         request = parse_place(where.place, discover().topology) if where.place else None
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
-    started = launching.recognised(subject, asked, ranks)
+    started = launcher_line.recognised(subject, asked, ranks)
     if where.hosts:
         raise Refusal("cannot use --hosts in a job (the batch system chooses them); leave it out", Exit.WRONG_WORD)
-    count = launching.launcher_ranks(started, ranks, Where(where.place), request) if started else ranks
+    count = launcher_line.launcher_ranks(started, ranks, Where(where.place), request) if started else ranks
     if started:  # the job has room for the largest cell
         count = max(filter(None, started.ranks), default=count)
     placed = request or Request(ranks=count or 1)
     own, path = started.program if started else words, subject.environment.get("PATH")
-    launching.check_hidden(own, path, Where(where.place), None if started else ranks)
-    name = launching.program_name(own)
+    launcher_line.check_hidden(own, path, Where(where.place), None if started else ranks)
+    name = launcher_line.program_name(own)
     total = count or placed.ranks
     check_full_nodes(total, placed)
     threads = max((int(word) for word in asked.get("threads", "1").split(",") if word.isdecimal()), default=1)
@@ -166,7 +166,7 @@ def job(
         re.sub(r"[^\w.-]+", "-", f"octant-{name}"),
         directives,
         tuple(words),
-        bool(started or launching.hidden_launcher(own, path)),
+        bool(started or launcher_line.hidden_launcher(own, path)),
     )  # fmt: skip
 
 
@@ -206,7 +206,7 @@ def read_knobs(words: Sequence[str], subject: Subject) -> dict[str, str]:
         if why:
             raise Refusal(why, Exit.WRONG_WORD)
         found[name] = value
-    named = fill.named(subject)
+    named = placeholders.named(subject)
     if unused := next((name for name in found if name not in named and name != "threads"), ""):
         free = named - {*found, "ranks", "threads"}
         close = near(unused, named) or [*free][: len(free) == 1]

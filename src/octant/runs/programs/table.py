@@ -13,7 +13,7 @@ from msgspec.structs import fields
 from octant.ask import Subject
 from octant.failure import Refusal, near
 from octant.program import STDOUT, Better, ProgramValue
-from octant.runs.programs import fill, grammar
+from octant.runs.programs import grammar, placeholders
 from octant.runs.programs.options import ProgramOptions
 from octant.untrusted import InputTable
 
@@ -97,7 +97,7 @@ def problems(table: ProgramTable) -> Iterator[Problem]:
 
 def knob_problem(table: ProgramTable, knob: str) -> str:
     """Why a program cannot have a knob; "" if braces name it, or it is the number of threads."""
-    named = fill.named(table.subject)
+    named = placeholders.named(table.subject)
     if knob in {"threads", *named}:
         return ""
     close = near(knob, named)

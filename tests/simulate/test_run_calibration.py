@@ -22,7 +22,7 @@ from octant.network.collectives import MessageCosts, programs
 from octant.network.files import parse
 from octant.record import Given, Point, Result
 from octant.report.network.answers import store_calibration_text
-from octant.simulate.from_store import StoreCalibration, calibrate_from_run
+from octant.simulate.run_calibration import StoreCalibration, calibrate_from_run
 from octant.store import StoredRun
 from octant.workload import NoTraffic, Traffic, Workload
 

@@ -15,9 +15,9 @@ from octant.ask import Ask, Launch, Subject
 from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
 from octant.record import Point, Result
-from octant.runs.carry_out import Batch
-from octant.runs.programs.decide import baseline_starts, decide, launches_within, repeats_text
-from octant.runs.programs.limits import LEAST_S, NO_LIMIT_S, TIMES, TimeLimits
+from octant.runs.programs.schedule import baseline_starts, decide, launches_within, repeats_text
+from octant.runs.programs.timeouts import LEAST_S, NO_LIMIT_S, TIMES, TimeLimits
+from octant.runs.session import Batch
 from octant.runs.starts import starts_of
 from octant.store import Repeats, Store, StoredRun
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from octant.program import STDOUT, shell_text
-from octant.runs.programs.launching import program_name
+from octant.runs.programs.launcher_line import program_name
 from octant.runs.programs.options import option_words
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from octant import launchers
 from octant.ask import cells_of
 from octant.failure import Exit, Refusal
 from octant.launchers import JobSize
-from octant.runs.programs import fill
+from octant.runs.programs import placeholders
 from octant.runs.requests import check_full_nodes, host_names
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ def recognised(subject: Subject, asked: Mapping[str, str], ranks: int | None) ->
     found: dict[tuple[str, ...], tuple[str, LaunchCommand]] = {}
     for cell in cells_of(asked):
         known = {"ranks": str(ranks or 1), **cell}
-        words = tuple(fill.filled_words(subject.command, known))
-        variables = {name: fill.filled(value, known) for name, value in subject.environment.items()}
+        words = tuple(placeholders.filled_words(subject.command, known))
+        variables = {name: placeholders.filled(value, known) for name, value in subject.environment.items()}
         one = launchers.recognise(words, {**os.environ, **variables})
         if one is None:
             return None
@@ -104,7 +104,7 @@ def check_named_ranks(subject: Subject, started: Started, asked: Mapping[str, st
     Raises:
         Refusal: no knob is called ranks, and there is no one number.
     """
-    if len(started.ranks) > 1 and "ranks" in fill.named(subject) and "ranks" not in asked:
+    if len(started.ranks) > 1 and "ranks" in placeholders.named(subject) and "ranks" not in asked:
         why = f"{started.name} starts another number of ranks in each combination of the values"
         raise Refusal(f"cannot fill in {{ranks}} ({why}); write the knob that states it there", Exit.WRONG_WORD)
 
@@ -242,7 +242,7 @@ def remarks(ask: Ask) -> tuple[str, ...]:
         option = launchers.unbinding_option(started.launcher, started.name)
         found.append(f"the configuration of {started.name} decides whether it binds ranks too; {option} prevents it")
     known = {"ranks": str(ask.shape.ranks), **cells_of(ask.knobs)[0]}
-    words = started.program if started else fill.filled_words(ask.subject.command, known)
+    words = started.program if started else placeholders.filled_words(ask.subject.command, known)
     if hidden := hidden_launcher(words, ask.subject.environment.get("PATH")):
         found.append(f"{hidden}: it runs unchanged, and what is recorded is of the whole script, not of each rank")
     return tuple(found)

@@ -14,8 +14,8 @@ from octant.cli._measure import end_command
 from octant.failure import Exit, worst
 from octant.record import Failure
 from octant.record.written import failure_line
-from octant.runs import ends
-from octant.runs.ends import ends_of
+from octant.runs import exit_reasons
+from octant.runs.exit_reasons import ends_of
 from octant.store import Pair, Store, StoredRun, StudyAsked
 
 SIZES = ("1MiB", "2MiB", "4MiB", "8MiB", "16MiB")
@@ -81,7 +81,7 @@ def test_suites_and_studies_may_try_what_is_not_there(tmp_path: Path, who: str, 
 
 
 def test_a_pattern_that_does_not_work_counts_in_a_suite_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ends, "alone_knobs", lambda _name: ("pattern",))
+    monkeypatch.setattr(exit_reasons, "alone_knobs", lambda _name: ("pattern",))
     codes = [
         [end.code for end in ends_of(run_of(tmp_path / who, ["lacking", "right"], who))]
         for who in ("evaluate", "study x")

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant.failure import Exit, Refusal
-from octant.runs.programs import fill
-from octant.runs.programs.allowed import known_command
-from octant.runs.programs.launching import program_name
+from octant.runs.programs import placeholders
+from octant.runs.programs.launcher_line import program_name
+from octant.runs.programs.permissions import known_command
 from octant.runs.programs.request import other_threads
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ def named(ask: Ask, states_ranks: bool, allowed: Collection[str]) -> Ask:
     """
     if why := other_threads(ask.subject, ask.knobs):
         raise ValueError(f"{why}; write {{threads}} there, or leave it out")
-    known = fill.known_of(ask, ask.cells()[0])
-    words = fill.filled_words(ask.subject.command, known)
-    variables = {name: fill.filled(value, known) for name, value in ask.subject.environment.items()}
+    known = placeholders.known_of(ask, ask.cells()[0])
+    words = placeholders.filled_words(ask.subject.command, known)
+    variables = {name: placeholders.filled(value, known) for name, value in ask.subject.environment.items()}
     found = known_command(words, variables, allowed)
     own = words[found[1].program :] if found else words
     path = variables.get("PATH") or os.environ.get("PATH")
@@ -47,7 +47,7 @@ def named(ask: Ask, states_ranks: bool, allowed: Collection[str]) -> Ask:
         )
     shape = replace(ask.shape, ranks=ranks or ask.shape.ranks)
     written = ask.subject.command[found[1].program if found else 0 :]
-    name = fill.PLACE.sub(r"\1", program_name(written))  # the same in all combinations: `app` of ./{app}
+    name = placeholders.PLACE.sub(r"\1", program_name(written))  # the same in all combinations: `app` of ./{app}
     return replace(ask, subject=replace(ask.subject, program=name), shape=shape)
 
 

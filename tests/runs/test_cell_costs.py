@@ -11,8 +11,8 @@ from octant import workloads
 from octant.ask import Ask, Shape
 from octant.failure import Exit, Refusal
 from octant.machine import Machine
-from octant.runs import declared
-from octant.runs.declared import check_memory, nothing_fits
+from octant.runs import cell_costs
+from octant.runs.cell_costs import check_memory, nothing_fits
 from octant.step import Declared, Step
 
 GIB = 2**30
@@ -28,8 +28,8 @@ def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
 def _declares(monkeypatch: pytest.MonkeyPatch) -> None:
     one = replace(workloads.workload("node/stream"), step=step)
     monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": one})
-    monkeypatch.setattr(declared, "default_knobs", lambda _name: DEFAULTS)
-    monkeypatch.setattr(declared, "pace", lambda _name, _knobs: "steps")
+    monkeypatch.setattr(cell_costs, "default_knobs", lambda _name: DEFAULTS)
+    monkeypatch.setattr(cell_costs, "pace", lambda _name, _knobs: "steps")
     for name in ("SLURM_JOB_ID", "FLUX_URI", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE"):
         monkeypatch.delenv(name, raising=False)
 
@@ -52,7 +52,7 @@ def having(available: int) -> Machine:
 )
 def test_all_groups_hold_what_the_step_of_each_declares(question: Ask, held: int) -> None:
     (cell,) = question.cells()
-    found = declared.declared(question, cell)
+    found = cell_costs.declared(question, cell)
     assert found is not None
     assert found.bytes_held == held * GIB
 
@@ -60,7 +60,7 @@ def test_all_groups_hold_what_the_step_of_each_declares(question: Ask, held: int
 @pytest.mark.parametrize("question", [ask(workload="node/absent"), ask(n="many"), ask(groups="0+x", ranks=2, n="x")])
 def test_of_what_is_not_declared_nothing_is_known(question: Ask) -> None:
     (cell,) = question.cells()
-    assert declared.declared(question, cell) is None
+    assert cell_costs.declared(question, cell) is None
     check_memory(question, having(1))
 
 
@@ -78,14 +78,14 @@ def test_a_mistake_of_a_step_is_said_once_and_a_value_that_it_does_not_know_neve
 ) -> None:
     one = replace(workloads.workload("node/stream"), step=wrong)
     monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": one})
-    assert declared.declared(ask(n="3"), {"n": "3"}) is None
-    said = declared.step_mistakes([ask(n="3"), ask(n="4,5")])
+    assert cell_costs.declared(ask(n="3"), {"n": "3"}) is None
+    said = cell_costs.step_mistakes([ask(n="3"), ask(n="4,5")])
     assert len(said) == 1
     assert said[0].startswith("no memory check and no duration of node/stream: its step cannot be used (")
     assert f"{__file__}, line" in said[0]
     monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": replace(one, step=step)})
-    assert declared.declared(ask(n="many"), {"n": "many"}) is None
-    assert declared.step_mistakes([ask(n="many"), ask(n="3")]) == ()
+    assert cell_costs.declared(ask(n="many"), {"n": "many"}) is None
+    assert cell_costs.step_mistakes([ask(n="many"), ask(n="3")]) == ()
 
 
 def test_what_does_not_fit_is_refused_with_the_bytes_and_a_remedy() -> None:

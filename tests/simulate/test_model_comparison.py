@@ -12,7 +12,7 @@ from octant.analysis.summary import Summary, summarise
 from octant.network import load
 from octant.record import Given, Point
 from octant.report.charts.pictures import pictures
-from octant.simulate.beside import with_model
+from octant.simulate.model_comparison import with_model
 from octant.store import StoredRun
 
 LENGTHS = (0, 8, 1024, 65536, 2**20)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from octant.failure import Exit
 from octant.record import MISSING
-from octant.runs.programs.typed import resume_line
+from octant.runs.programs.command_text import resume_line
 from octant.units import counted
 from octant.workloads import alone_knobs
 

@@ -13,8 +13,8 @@ from octant.ask import Ask, Launch
 from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
 from octant.record import MISSING, UNCHECKED, Point
-from octant.runs.carry_out import Batch, Decide
 from octant.runs.programs.reference import baseline_of, is_of_cell
+from octant.runs.session import Batch, Decide
 from octant.store import Repeats, StoredRun, finished_cells
 from octant.units import counted, differing_texts, duration_text, si_text
 

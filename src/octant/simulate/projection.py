@@ -16,7 +16,7 @@ from octant.failure import Exit, Refusal
 from octant.launch.link import parse_link
 from octant.network.step_rates import Way, rate
 from octant.record import known_count
-from octant.simulate.beside import duplex_of, times_of
+from octant.simulate.model_comparison import duplex_of, times_of
 
 if TYPE_CHECKING:
     from octant.analysis.figures import Figure

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octant.failure import Refusal
-from octant.runs.programs import fill
-from octant.runs.programs.launching import recognised
+from octant.runs.programs import placeholders
+from octant.runs.programs.launcher_line import recognised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,23 +29,23 @@ def check_there(ask: Ask) -> None:
     subject, seen = ask.subject, set[tuple[str, str | None]]()
     elsewhere = bool(ask.shape.hosts or recognised(subject, ask.knobs, ask.shape.ranks))
     for cell in ask.cells():
-        known = fill.known_of(ask, cell)
+        known = placeholders.known_of(ask, cell)
         path = subject.environment.get("PATH")
-        path = None if path is None else fill.filled(path, known)
+        path = None if path is None else placeholders.filled(path, known)
         for word in _words(subject, known, elsewhere):
             if (word, path) not in seen:
                 seen.add((word, path))
                 _check_program(word, subject.directory, path)
         if subject.input and not subject.before:
-            _check_input(fill.filled(subject.input, known), subject.directory)
+            _check_input(placeholders.filled(subject.input, known), subject.directory)
 
 
 def _words(subject: Subject, known: Mapping[str, str], elsewhere: bool) -> Iterator[str]:
     """The first words of the command lines that nothing before them can make."""
     if not subject.before and not elsewhere:
-        yield fill.filled(subject.command[0], known)
+        yield placeholders.filled(subject.command[0], known)
     for number, words in enumerate((*subject.before, *subject.after)):
-        word = fill.filled(words[0], known)
+        word = placeholders.filled(words[0], known)
         if number == 0 or not subject.before or "/" not in word:
             yield word
 

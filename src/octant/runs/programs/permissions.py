@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from octant import launchers
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
-from octant.runs.programs import fill
-from octant.runs.programs.launching import is_interpreter
+from octant.runs.programs import placeholders
+from octant.runs.programs.launcher_line import is_interpreter
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -71,7 +71,7 @@ def permissions(asks: Sequence[Ask], allowed: Collection[str] = ()) -> tuple[Per
     found: dict[str, str] = {}
     for ask in asks:
         for cell in ask.cells() if ask.subject.command else ():
-            for word, what in _of_cell(ask.subject, fill.known_of(ask, cell), allowed):
+            for word, what in _of_cell(ask.subject, placeholders.known_of(ask, cell), allowed):
                 found.setdefault(word, what)
     return tuple(Permission(word, what) for word, what in found.items())
 
@@ -115,9 +115,9 @@ def command_lines(asks: Sequence[Ask]) -> list[str]:
         if not ask.subject.command:
             continue
         values = lines.setdefault(_line(ask.subject), {})
-        named = fill.named(ask.subject)
+        named = placeholders.named(ask.subject)
         for cell in ask.cells():
-            for knob, value in fill.known_of(ask, cell).items():
+            for knob, value in placeholders.known_of(ask, cell).items():
                 if knob in named:
                     values.setdefault(knob, {})[value] = None
         for words in _around(ask.subject):
@@ -152,11 +152,11 @@ def known_command(
 
 
 def _of_cell(subject: Subject, known: Mapping[str, str], allowed: Collection[str]) -> Iterator[tuple[str, str]]:
-    variables = {name: fill.filled(value, known) for name, value in subject.environment.items()}
+    variables = {name: placeholders.filled(value, known) for name, value in subject.environment.items()}
     path = variables.get("PATH") or os.environ.get("PATH")
-    words = fill.filled_words(subject.command, known)
+    words = placeholders.filled_words(subject.command, known)
     found = known_command(words, variables, allowed)
-    read = fill.filled(subject.input, known)
+    read = placeholders.filled(subject.input, known)
     if found is None or found[1].launcher:
         yield from _started(words, subject.directory, path, read)
     if found is not None:
@@ -167,7 +167,7 @@ def _of_cell(subject: Subject, known: Mapping[str, str], allowed: Collection[str
             yield shell_text(own), f"options of {_resolved(words[launcher], subject.directory, path)}"
         yield from _started(words[found[1].program :], subject.directory, path, read)
     for around in _around(subject):
-        yield from _started(fill.filled_words(around, known), subject.directory, path)
+        yield from _started(placeholders.filled_words(around, known), subject.directory, path)
     yield from _variables(f"{name}={value}" for name, value in subject.environment.items())
 
 

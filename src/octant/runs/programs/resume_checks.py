@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
 from octant.runs.programs import grammar, request
-from octant.runs.programs.typed import resume_line
+from octant.runs.programs.command_text import resume_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

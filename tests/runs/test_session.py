@@ -22,8 +22,8 @@ from octant.launch.bind import refusal_path
 from octant.launch.execute import ProcessOutcome
 from octant.placement import RankPlace
 from octant.record import Failure, Point
-from octant.runs.carry_out import Batch, Decide, LaunchStart, carry_out, in_turn
-from octant.runs.ends import ends_of
+from octant.runs.exit_reasons import ends_of
+from octant.runs.session import Batch, Decide, LaunchStart, carry_out, in_turn
 from octant.runs.starts import starts_of
 from octant.store import Store, StoredRun
 from octant.store.kept import read_kept

@@ -14,7 +14,7 @@ from octant.ask import Ask, Subject
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
-from octant.runs.programs.allowed import check_allowed, command_lines, permissions, quoted
+from octant.runs.programs.permissions import check_allowed, command_lines, permissions, quoted
 
 PLANTED = "#!/bin/sh\ntouch {mark}\necho 'HYDRA build details:'\n"
 

@@ -15,7 +15,7 @@ from octant.network.calibrate import Calibration, MeasuredRate, check_classes, f
 from octant.network.files import NetworkFile
 from octant.network.solve import engine
 from octant.network.traffic import TrafficPattern, make
-from octant.simulate.beside import Duplex, duplex_of
+from octant.simulate.model_comparison import Duplex, duplex_of
 from octant.simulate.stored_figures import matching_figures
 from octant.stats import Estimate, Interval
 from octant.store import StoredRun
