@@ -1,4 +1,4 @@
-"""Short looks at the machine that come first and last in a run: what they differ by, nothing between them shows."""
+"""Probes: short measurements at the beginning and at the end of a run, which detect changes of the machine."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ LOOKS = 2
 
 
 def probes_for(asks: Sequence[Ask]) -> tuple[Ask, ...]:
-    """The probes of the families that these asks are of, each once; none where the asks have them already.
+    """Return the probes of the workload families of these requests, without those that are requested anyway.
 
-    An ask over an emulated link or on other hosts says nothing of a core here, and has none.
+    Requests over an emulated link or on other hosts do not measure a core of this machine, and have no probe.
     """
     local = [ask for ask in asks if ask.subject.workload and not ask.shape.link and not ask.shape.hosts]
     families = {workloads.workload(ask.subject.workload).family for ask in local}
@@ -32,10 +32,10 @@ def probes_for(asks: Sequence[Ask]) -> tuple[Ask, ...]:
 def with_probes(
     asks: Sequence[Ask], order: Sequence[tuple[int, int]]
 ) -> tuple[tuple[Ask, ...], tuple[tuple[int, int], ...]]:
-    """The asks and the order of their launches, with each probe's looks at both ends.
+    """Return the requests with their probes, and the order of launches with a probe at both ends.
 
     Args:
-        order: (ask, repeat) of each launch.
+        order: (request, repeat) of each launch.
     """
     probes = probes_for(asks)
     numbers = range(len(asks), len(asks) + len(probes))

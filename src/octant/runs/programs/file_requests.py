@@ -1,4 +1,4 @@
-"""Requests of programs that a file makes: their programs, ranks, and what two requests of one program read."""
+"""Requests of programs in study and suite files: their programs, their ranks, and the union of equal requests."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ if TYPE_CHECKING:
 
 
 def named(ask: Ask, states_ranks: bool, allowed: Collection[str]) -> Ask:
-    """The request with the name of the program behind a launcher, and with the ranks that the launcher starts.
+    """Return the request with the name of its program and the ranks that its launcher starts.
 
     Args:
-        states_ranks: the file says how many ranks there are.
-        allowed: what the user allows; see `allowed.known_command`.
+        states_ranks: the file states the number of ranks.
+        allowed: permissions of the user; see `permissions.known_command`.
 
     Raises:
-        Refusal: no such launcher or program is on PATH, or its command line cannot be taken apart.
-        ValueError: the launcher starts another number of ranks than the file says, or a variable states other threads.
+        Refusal: the launcher or program is not on PATH, or its command line cannot be parsed.
+        ValueError: the launcher starts another number of ranks than the file states, or a variable sets another number
+            of threads.
     """
     if why := other_threads(ask.subject, ask.knobs):
-        raise ValueError(f"{why}; write {{threads}} there, or leave it out")
+        raise ValueError(f"{why}; write {{threads}} there, or remove it")
     known = placeholders.known_of(ask, ask.cells()[0])
     words = placeholders.filled_words(ask.subject.command, known)
     variables = {name: placeholders.filled(value, known) for name, value in ask.subject.environment.items()}
@@ -39,20 +40,20 @@ def named(ask: Ask, states_ranks: bool, allowed: Collection[str]) -> Ask:
     own = words[found[1].program :] if found else words
     path = variables.get("PATH") or os.environ.get("PATH")
     if "/" not in own[0] and shutil.which(own[0], path=path) is None:
-        raise Refusal(f"no program {own[0]} on PATH", Exit.NOT_SUPPORTED)
+        raise Refusal(f"program {own[0]} is not on PATH", Exit.NOT_SUPPORTED)
     ranks = found[1].ranks if found else None
     if ranks and states_ranks and ranks != ask.shape.ranks:
         raise ValueError(
-            f"its launcher starts {ranks} ranks, and `ranks` comes to {ask.shape.ranks}; write {{ranks}} there"
+            f"the launcher starts {ranks} ranks, but `ranks` is {ask.shape.ranks}; write {{ranks}} in the command line"
         )
     shape = replace(ask.shape, ranks=ranks or ask.shape.ranks)
     written = ask.subject.command[found[1].program if found else 0 :]
-    name = placeholders.PLACE.sub(r"\1", program_name(written))  # the same in all combinations: `app` of ./{app}
+    name = placeholders.PLACE.sub(r"\1", program_name(written))  # equal for all combinations: `app` for ./{app}
     return replace(ask, subject=replace(ask.subject, program=name), shape=shape)
 
 
 def joined(first: Ask, second: Ask) -> Ask:
-    """Two requests with the same key as one, which reads the values of both and makes the checks of both."""
+    """Return the union of two requests with the same key, with the values and checks of both."""
     if not first.subject.command or first.subject == second.subject:
         return first
     one, other = first.subject, second.subject
