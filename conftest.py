@@ -207,14 +207,14 @@ def _may_hold_one_alone(path: Path) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    for option, asks, wanted in (
+    for option, requests, wanted in (
         ("--quick", _asks_for(SLOW_MARKERS, SLOW_FIXTURES), False),
         ("--together", _asks_for(ALONE_MARKERS, ALONE_FIXTURES), False),
         ("--alone", _asks_for(ALONE_MARKERS, ALONE_FIXTURES), True),
         ("--root", _asks_for(("root",), frozenset()), True),
     ):
         if config.getoption(option):
-            left_out = [item for item in items if asks(item) != wanted]
+            left_out = [item for item in items if requests(item) != wanted]
             reasons = Counter(map(_why_slow, left_out)) if option == "--quick" else {}
             config.stash[LEFT_OUT] = _left_out(option, len(left_out), reasons)
             if option == "--together" and (
@@ -222,7 +222,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             ):
                 raise pytest.UsageError(f"--alone would not find its tests in {', '.join(sorted(unread))}")
             config.hook.pytest_deselected(items=left_out)
-            items[:] = [item for item in items if asks(item) == wanted]
+            items[:] = [item for item in items if requests(item) == wanted]
     for item in items:
         if marker := item.get_closest_marker("root"):
             if not marker.args:
@@ -232,11 +232,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _asks_for(markers: Sequence[str], fixtures: Set[str]) -> Callable[[pytest.Item], bool]:
-    def asks(item: pytest.Item) -> bool:
+    def requests(item: pytest.Item) -> bool:
         marked = any(item.get_closest_marker(name) for name in markers)
         return marked or not fixtures.isdisjoint(getattr(item, "fixturenames", ()))
 
-    return asks
+    return requests
 
 
 def _why_slow(item: pytest.Item) -> str:

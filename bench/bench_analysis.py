@@ -69,7 +69,7 @@ def least(one: Point, metric: Metric) -> float:
 
 
 def of_all(one: Point, metrics: dict[str, Value]) -> float:
-    """Seconds for the figures of a launch in all these metrics, doubts included."""
+    """Seconds for the figures of a launch in all these metrics, caveats included."""
     begin = time.process_time()
     found = launch_figures(one, [Metric(name, "s", "lower", value) for name, value in metrics.items()])
     taken = time.process_time() - begin

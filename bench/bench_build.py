@@ -28,7 +28,7 @@ def main() -> None:
     environment.pop("OCTANT_KERNELS", None)
     os.environ["CXXFLAGS"] = environment["CXXFLAGS"]
     folder = next(iter(on_demand.tree().folders()))
-    quick = {ask.subject.workload for ask in suites.asks(suites.load("quick"), discover(), (), "quick")}
+    quick = {request.subject.workload for request in suites.requests(suites.load("quick"), discover(), (), "quick")}
     try:
         print(f"{'what':44} {'wall s':>8} {'CPU s':>8}")
         for title, names in (

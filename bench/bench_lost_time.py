@@ -101,7 +101,7 @@ def reported(point: Point) -> tuple[float, str]:
     (launch,) = figure(workloads.workload(point.workload), (point,)).launches
     lost = lost_time_of(point)
     share = launch.value.middle if launch.metric.of_lost_time else lost.share if lost else 0.0
-    return share, "; ".join(one.text for one in launch.doubts if one.kind in KINDS)
+    return share, "; ".join(one.text for one in launch.caveats if one.kind in KINDS)
 
 
 def row(case: Case, seconds: float) -> bool:

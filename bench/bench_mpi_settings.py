@@ -53,8 +53,8 @@ def main() -> int:
             print(f"{' '.join(words):55} refused     {refusal}")
             continue
         for one in found:
-            bad += bool(one.doubt)
-            print(f"{one.asked:55} {one.proof:11} {one.doubt or one.effect}  {' '.join(one.variables)}", flush=True)
+            bad += bool(one.caveat)
+            print(f"{one.asked:55} {one.proof:11} {one.caveat or one.effect}  {' '.join(one.variables)}", flush=True)
     print(f"{library.library} {library.version} {library.device}: {bad} other than asked")
     return int(bad > 0)
 

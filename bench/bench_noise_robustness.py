@@ -4,7 +4,7 @@
 
 The hog burns one core for 30 to 150 ms, then sleeps for 20 to 100 ms, again and again. Claim: medians of the quiet and
 the disturbed run differ by under 10 %, where means differ by far more. On a machine that is not quiet to begin with,
-the first run is disturbed too, and its doubts say so.
+the first run is disturbed too, and its caveats say so.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def main() -> None:
             lines.append({"workload": name, "mode": asked.mode, "median_change": medians, "mean_change": means})
             print(f"{name:24} {asked.mode:8} median {100 * medians:+6.1f} %   mean {100 * means:+6.1f} %", flush=True)
             for when, row in (("quiet", quiet), ("beside the hog", beside)):
-                print(f"  {when}: {'; '.join(one.text for one in row.doubts) or 'nothing to doubt'}")
+                print(f"  {when}: {'; '.join(one.text for one in row.caveats) or 'nothing to caveat'}")
     print(json.dumps(lines))
 
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from octant.ask import Ask, Launch, Presentation, Subject
 from octant.machine.discover import discover
-from octant.runs.session import carry_out
+from octant.request import Launch, Presentation, Request, Subject
 from octant.runs.plan import planner_of
+from octant.runs.session import carry_out
 from octant.store import Store, StoredRun
 
 ROUNDS = 200
@@ -54,7 +54,7 @@ def measure(program: Path, folder: Path, rounds: int) -> tuple[list[float], list
     """Seconds of each round: bare, as a launch, and as the guard reports it."""
     store = Store(folder / "store")
     subject = Subject(command=(str(program),), directory=str(folder))
-    run = store.create("overhead", discover(), [Ask(subject, show=Presentation("program"), repeats=rounds)])
+    run = store.create("overhead", discover(), [Request(subject, show=Presentation("program"), repeats=rounds)])
     bare: list[float] = []
     launched: list[float] = []
     begun_s = [0.0]

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.machine.discover import discover
 from octant.record.written import seal
-from octant.store.asked import Asked, asked_text
+from octant.request import Launch, Presentation, Request, Shape, Subject
+from octant.store.run_request import RunRequest, run_request_text
 
 SAMPLES, THREADS = 500, 2
 SHAPES = {"5,000 cells, once each": (5000, 1), "500 cells, 10 launches each": (500, 10)}
@@ -50,15 +50,15 @@ def write_store(store: Path, cells: int, launches: int) -> None:
     """A store with one run: a sweep over sizes, launched several times."""
     sizes = [4096 * (i + 1) for i in range(cells)]
     knobs = {"kernel": "triad", "bytes": ",".join(map(str, sizes)), "threads": str(THREADS)}
-    ask = Ask(Subject("node/stream"), knobs, Shape(1), show=Presentation("triad"), repeats=launches)
+    request = Request(Subject("node/stream"), knobs, Shape(1), show=Presentation("triad"), repeats=launches)
     order = tuple((0, repeat) for repeat in range(launches))
-    asked = Asked("run", "run stream", "2026-11-22T08:00:00+00:00", discover(), {}, (ask,), order)
+    asked = RunRequest("run", "run stream", "2026-11-22T08:00:00+00:00", discover(), {}, (request,), order)
     folder = store / "runs" / "20261122-080000-bench"
     folder.mkdir(parents=True)
-    (folder / "asked.json").write_text(asked_text(asked))
+    (folder / "asked.json").write_text(run_request_text(asked))
     generator = np.random.default_rng(20)
     with (folder / "records.jsonl").open("w") as records:
-        for launch in ask.launches():
+        for launch in request.launches():
             records.writelines(point_line(launch, size, generator) + "\n" for size in sizes)
 
 

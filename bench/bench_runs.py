@@ -13,12 +13,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 
-from fake_kernel import GOOD, answer, ask
+from fake_kernel import GOOD, answer, request
 from fake_run import launch_line, machine, point_line
-from octant.ask import Shape
 from octant.launch.execute import ProcessOutcome
-from octant.runs.session import carry_out, in_turn
+from octant.request import Shape
 from octant.runs.plan import planner_of
+from octant.runs.session import carry_out, in_turn
 from octant.store import Store
 
 GOAL_MS = 5.0
@@ -51,7 +51,7 @@ def cost(launches: int, place: str) -> tuple[float, float]:
 
     with tempfile.TemporaryDirectory() as folder:
         where = Store(Path(folder))
-        question = replace(ask(launches, bytes="1MiB"), shape=Shape(1, place))
+        question = replace(request(launches, bytes="1MiB"), shape=Shape(1, place))
         run = where.create("bench", machine(nodes=2, cores=8), [question])
         begin, cpu = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_utime
         done = carry_out(where, run, in_turn(run.launches), planner_of(run), start=timed)

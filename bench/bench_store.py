@@ -16,12 +16,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 
 from bench_report import measure
-from fake_kernel import answer, ask
+from fake_kernel import answer, request
 from fake_run import durations, lane, launch_line, machine, point, point_line
 from octant.record import Point
 from octant.record.lines import Reader
 from octant.store import Store, lock, sweep
-from octant.store.asked import Asked, asked_text
+from octant.store.run_request import RunRequest, run_request_text
 
 RUNS, COMMAND_RUNS = 10_000, 2_000
 
@@ -44,11 +44,14 @@ def main() -> None:
 
 def write_runs(store: Store, count: int) -> None:
     """A store of that many small runs."""
-    question = ask(bytes="1MiB,2MiB")
-    asked = Asked("run", "stream", "2026-11-22T07:16:07+00:00", machine(), {}, (question,), ((0, 0),))
+    question = request(bytes="1MiB,2MiB")
+    asked = RunRequest("run", "stream", "2026-11-22T07:16:07+00:00", machine(), {}, (question,), ((0, 0),))
     launch = asked.decided_launches()[0]
     points = [answer("node/stream", launch.key, cell) for cell in launch.cells()]
-    text, lines = asked_text(asked), "".join(f"{line}\n" for line in (launch_line(points[0]), *map(point_line, points)))
+    text, lines = (
+        run_request_text(asked),
+        "".join(f"{line}\n" for line in (launch_line(points[0]), *map(point_line, points))),
+    )
     for number in range(count):
         folder = store.root / "runs" / f"20261122-071607-{number:05d}"
         folder.mkdir(parents=True)

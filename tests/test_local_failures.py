@@ -16,7 +16,6 @@ from octant import benchmarks, launchers, suites, workloads
 from octant.advice import Advice, Facts, diagnose
 from octant.advice.findings import review
 from octant.analysis.summary import Summary, summarise
-from octant.ask import Ask, Launch, Shape, Subject
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.foreign import read_file
@@ -25,11 +24,12 @@ from octant.machine import discover
 from octant.record.written import seal
 from octant.registry import Broken, Entries
 from octant.report.machine import advice as advice_writer
-from octant.runs.requests import find_workload
+from octant.request import Launch, Request, Shape, Subject
+from octant.runs.command_line import find_workload
 from octant.simulate.stored_figures import matching_figures
 from octant.software.surroundings import Surroundings
 from octant.store import Store
-from octant.store.asked import asked_text
+from octant.store.run_request import run_request_text
 from octant.study import file
 from octant.study.question import Study
 from paths import DATA
@@ -77,10 +77,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     for name in workloads.workloads():
         start = next(line for line in RECORDED if line["kind"] == "launch" and line["workload"] == name)
         line = next(line for line in RECORDED if line["kind"] == "point" and line["workload"] == name)
-        launch = Launch(Ask(Subject(name), line["knobs"], Shape(line["shape"]["ranks"])), 0)
+        launch = Launch(Request(Subject(name), line["knobs"], Shape(line["shape"]["ranks"])), 0)
         run = stored([launch], folder=folder / "runs" / id_of(name))
         run.folder.mkdir(parents=True)
-        (run.folder / "asked.json").write_text(asked_text(run), encoding="utf-8")
+        (run.folder / "asked.json").write_text(run_request_text(run), encoding="utf-8")
         lines = [seal({**one, "launch": launch.key}) for one in (start, line)]
         (run.folder / "records.jsonl").write_text("".join(f"{one}\n" for one in lines), encoding="utf-8")
     write_run(fake_run(), folder)
@@ -417,7 +417,7 @@ def test_a_stored_run_of_a_study_is_shown_without_the_study_and_without_its_work
         assert "no workload 'node/stream'" in said
         assert said.endswith(f"; try octant report {run.id}")
         report = json.loads(invoke(app, "report", run.id, "--json"))
-        assert len(report["figures"]) >= len(run.asks)
+        assert len(report["figures"]) >= len(run.requests)
 
 
 @pytest.mark.parametrize("name", suites.names())
@@ -439,12 +439,12 @@ def test_a_suite(name: str, app: typer.Typer, tmp_path: Path, monkeypatch: pytes
 
 def test_a_suite_leaves_out_workloads_that_are_not_here(app: typer.Typer) -> None:
     suite = suites.load("quick")
-    every = suites.asks(suite, machine(), name="quick")
+    every = suites.requests(suite, machine(), name="quick")
     for how in ("broken", "left out"):
         with changed("octant.workloads.node", "stream", how):
-            asked = suites.asks(suite, machine(), name="quick")
-            assert asked == tuple(ask for ask in every if ask.subject.workload != "node/stream")
+            asked = suites.requests(suite, machine(), name="quick")
+            assert asked == tuple(request for request in every if request.subject.workload != "node/stream")
             assert list(suites.absent(suite, "quick")) == ["node/stream"]
             assert suites.first_screen(suite, machine(), ["gemm"]).tiles
             assert "its requests are left out" in " ".join(invoke(app, "evaluate", "--list").split())
-            assert "node/stream" in refused(lambda: suites.asks(suite, machine(), name="a file of the user's"))
+            assert "node/stream" in refused(lambda: suites.requests(suite, machine(), name="a file of the user's"))

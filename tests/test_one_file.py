@@ -82,7 +82,7 @@ from octant.advice.findings import RuleResult, RunFinding
 def judge(summary):
     """Return the same finding for every run."""
     found = RunFinding(rule="demo", title="this run is a demonstration", body="It is of a test.", lines=("true",),
-                       family="demo", details=(), kind="belief", gain=1.0)
+                       family="demo", details=(), kind="reliability", gain=1.0)
     return RuleResult((found,))
 '''
 
@@ -172,5 +172,5 @@ def test_a_suite_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     (tmp_path / "demo.toml").write_text(text)
     (row,) = json.loads(invoke("evaluate", "--list", "--json"))
     assert (row["name"], row.get("error")) == ("demo", None)
-    (ask,) = suites.asks(suites.load("demo"), machine(), name="demo")
-    assert (ask.subject.workload, ask.knobs["kernel"]) == ("node/stream", "triad")
+    (request,) = suites.requests(suites.load("demo"), machine(), name="demo")
+    assert (request.subject.workload, request.knobs["kernel"]) == ("node/stream", "triad")

@@ -7,13 +7,13 @@ import pytest
 
 from octant import catalogue
 from octant.analysis import evidence
-from octant.analysis.doubts import LEAST_BURSTS, TIME_SLICE_NS
+from octant.analysis.caveats import LEAST_BURSTS, TIME_SLICE_NS
 from octant.analysis.figures import BEYOND
 from octant.machine.hwloc import read_synthetic
 from octant.placement.expressions import parse_place
 from octant.runs.programs import pair
 from octant.stats import changes, gate, launches, paired, samples
-from octant.stats.doubts import BOUNDS
+from octant.stats.caveats import BOUNDS
 from octant.stats.verdicts import MARGIN
 from paths import ROOT
 
@@ -91,11 +91,11 @@ OF_THE_ANALYSIS: Mapping[str, tuple[object, object]] = {
     "the median sample lasts over 3 ms": (TIME_SLICE_NS, 3e6),
     "fewer than four in a launch": (LEAST_BURSTS, 4),
     "beyond 105 % the figure is flagged": (BEYOND, 1.05),
-    "half of the interval is over 3 % of the value: a note; over 10 %: doubtful; over 30 %": (
+    "half of the interval is over 3 % of the value: a note; over 10 %: limited; over 30 %": (
         BOUNDS["wide interval"],
         (0.03, 0.1, 0.3),
     ),
-    "| to 1 % | none | | to 5 % | a note | | to 50 % | doubtful": (
+    "| to 1 % | none | | to 5 % | a note | | to 50 % | limited": (
         BOUNDS["lost time"],
         (0.01, 0.05, 0.5),
     ),

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from octant import workloads
-from octant.ask import comparable, comparable_cell
 from octant.program import is_program
 from octant.record import NOT_STATED
+from octant.request import comparable, comparable_cell
 
 if TYPE_CHECKING:
-    from octant.ask import Ask
     from octant.launch import Planned
     from octant.record import Point
+    from octant.request import Request
 
 Named: TypeAlias = tuple[tuple[str, str], ...]
 """Names with values, in the order of the names."""
@@ -65,7 +65,7 @@ class Identity:
 
     @property
     def cell(self) -> tuple[Hashable, ...]:
-        """What one ask tells apart: the quantity, and every other knob."""
+        """What one request tells apart: the quantity, and every other knob."""
         return *self.same_quantity, self.means
 
     @property
@@ -86,20 +86,20 @@ class Identity:
         return replace(self, knobs=knobs, means=means)
 
 
-def identity_of(point: Point, ask: Ask | None = None, planned: Planned | None = None) -> Identity:
+def identity_of(point: Point, request: Request | None = None, planned: Planned | None = None) -> Identity:
     """The identity of a point's results.
 
     Args:
         ask: what asked for it; without one, neither a placement nor settings are known.
         planned: how it was started.
     """
-    named = ask.subject.name if ask and ask.subject.command else point.workload
+    named = request.subject.name if request and request.subject.command else point.workload
     own = dict(comparable_cell(point.knobs, named))
     means, shape_knobs = _means(named, own), _shape_knobs(named, own)
     dealt = {name: value for name, value in own.items() if name in shape_knobs - {"threads"}}
     dealt |= {"ranks": NOT_STATED if point.ranks is None else str(point.ranks)}
-    shape = ask.shape if ask else None
-    subject = ask.subject if ask else None
+    shape = request.shape if request else None
+    subject = request.subject if request else None
     return Identity(
         point.workload,
         subject.command if subject else (),
@@ -108,7 +108,7 @@ def identity_of(point: Point, ask: Ask | None = None, planned: Planned | None = 
         point.process.link,
         _sorted([*((name, own[name]) for name in means), *dealt.items()]),
         (shape.place, shape.hosts, shape.launcher) if shape else (),
-        _sorted(ask.mpi.items()) if ask else (),
+        _sorted(request.mpi.items()) if request else (),
         point.process.mpi,
         (planned.build if planned else "") or json.dumps(dict(point.process.build), sort_keys=True),
         _sorted(planned.environment.items()) if planned else (),

@@ -262,8 +262,8 @@ class Metric:
     better: Literal["higher", "lower"]
     value: Value
     note: str = ""  # the counting rule, shown beside the figure
-    of_lost_time: bool = False  # a share of all time: what was lost is no doubt about it
-    of_system: bool = False  # what the system did to threads: that it also took their time is no doubt about it
+    of_lost_time: bool = False  # a share of all time: what was lost is no caveat about it
+    of_system: bool = False  # what the system did to threads: that it also took their time is no caveat about it
     per_rank: bool = False  # the mean of one rank, where ranks that work alone otherwise have a value together
 
     @property

@@ -1,6 +1,6 @@
 """What the first screen of a report is made of, as a suite declares it and a run stores it: no report names a workload.
 
-A figure is named by the title of its ask; titles, words and numbers are data, and `{…}` in a text stands for one.
+A figure is named by the title of its request; titles, words and numbers are data, and `{…}` in a text stands for one.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ Text = Annotated[str, Meta(max_length=300)]
 
 @dataclass(frozen=True)
 class NamedFigure:
-    """One figure of a run: of the asks with this title, of the cells with these knobs."""
+    """One figure of a run: of the requests with this title, of the cells with these knobs."""
 
     title: Text
     knobs: Mapping[str, Text] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from octant.limit import MEMORY, Known, Limit, Provides
 from octant.machine import Machine
 from octant.metric import Metric, Needed, needed_names
 from octant.record import Point
-from octant.stats.doubts import GRADES
+from octant.stats.caveats import GRADES
 from octant.step import NOT_KNOWN, Declared, Scaling, Step, StepError, checked
 
 
@@ -20,17 +20,17 @@ from octant.step import NOT_KNOWN, Declared, Scaling, Step, StepError, checked
 class Curve:
     """A metric against a knob or another metric, with a line for each mode and each value of the other knobs.
 
-    Against a knob, points lie in the order of its values; against a metric, a line joins the points of one ask in the
+    Against a knob, points lie in the order of its values; against a metric, a line joins the points of one request in the
     order in which it lists them.
     """
 
     x: str  # a knob, or a metric of the workload
     y: str = ""  # "": the headline
     each: tuple[str, ...] = ()
-    """Knobs that tell lines apart, against a metric they alone; none: all that vary or, against a metric, the asks."""
+    """Knobs that tell lines apart, against a metric they alone; none: all that vary or, against a metric, the requests."""
     marks: Literal["", "caches"] = ""  # lines across the picture
     along: str = ""  # what x is in words; "": its name
-    title: str = ""  # "": what the ask calls it, and x
+    title: str = ""  # "": what the request calls it, and x
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Bars:
 
     x: str
     y: str = ""  # "": the headline
-    title: str = ""  # "": what the ask calls it, and x
+    title: str = ""  # "": what the request calls it, and x
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Spread:
     high: str
     each: tuple[str, ...] = ()  # knobs that tell bands apart; none: all that vary
     along: str = ""  # what x is in words; "": its name
-    title: str = ""  # "": what the ask calls it, and x
+    title: str = ""  # "": what the request calls it, and x
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A metric of every pair of ranks, as squares: cells whose groups are pairs, all of one ask together.
+    """A metric of every pair of ranks, as squares: cells whose groups are pairs, all of one request together.
 
     The metric does not reduce groups.
     """
@@ -184,7 +184,7 @@ class Probe:
     title: str
     knobs: Mapping[str, str]
     metric: str  # what the looks are judged by
-    doubt: Callable[[Machine, Sequence[float]], str]
+    caveat: Callable[[Machine, Sequence[float]], str]
     """What the metric in all looks of a run says against what was measured between them; "": nothing."""
     kind: str  # of that doubt, in `stats.GRADES`
 
@@ -351,7 +351,7 @@ def _misspelt_metrics(workload: Workload) -> Iterator[str]:
     yield from _unknown("duplex", "metric", filter(None, [workload.duplex]), names)
     if workload.probe:
         yield from _unknown("probe", "metric", filter(None, [workload.probe.metric]), names)
-        yield from _unknown("probe", "kind of doubt", [workload.probe.kind], GRADES)
+        yield from _unknown("probe", "kind of caveat", [workload.probe.kind], GRADES)
     for metric, need in _series_of(workload):
         if need.name != "step" and not need.name.startswith(("phase/", "reading/")):
             yield f"metric {metric.name!r}: no series {need.name!r}; use step, phase/NAME or reading/NAME"

@@ -17,7 +17,7 @@ from octant.advice.findings import KINDS, RunFinding, findings, first_of, review
 from octant.advice.findings._thresholds import HEAP_ASKS, HEAP_TAKES, LEAST_PAIRS, NOTHING_BELOW
 from octant.advice.findings.pages import HEAP
 from octant.analysis.summary import Summary
-from octant.stats import Doubt, Grade
+from octant.stats import Caveat, Grade
 
 SHARES = (0.0, 0.004, 0.0101, 0.06, 0.4, 0.9)
 LABELS = ("made up, one core", "x", "a, b, c", "multiply <n>", "名前")
@@ -34,11 +34,11 @@ def launches(draw: Random) -> list[float]:
 def some_cells(draw: Random) -> list[Cell]:
     """Ladders by pages, messages by length, and rates with a limit, of any values."""
     found = []
-    doubts = tuple(Doubt("drift", grade, "drifts") for grade in (Grade.NOTE, Grade.DOUBTFUL) if draw.random() < 0.1)
+    caveats = tuple(Caveat("drift", grade, "drifts") for grade in (Grade.NOTE, Grade.LIMITED) if draw.random() < 0.1)
     for size in draw.sample(["8KiB", "1MiB", "256MiB"], draw.randint(0, 3)):
         for pages in draw.choice([("base", "thp"), ("thp",)]):
             swept = {"bytes": size, "pages": pages}
-            found.append(Cell("node/latency", launches(draw), swept=swept, title=LABELS[0], doubts=doubts))
+            found.append(Cell("node/latency", launches(draw), swept=swept, title=LABELS[0], caveats=caveats))
     for length in draw.sample(LENGTHS, draw.randint(0, 5)):
         counts, swept = {"messages": 2, "bytes_sent": 2 * length}, {"bytes": str(length)}
         found.append(Cell("mpi/p2p", launches(draw), swept=swept, title="lengths", counts=counts, ranks=2))

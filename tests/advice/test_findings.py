@@ -15,10 +15,10 @@ from octant.advice.findings import KINDS, RunFinding, first_of
 from octant.analysis.summary import Summary
 from octant.machine import Disagreement, Processor
 from octant.record import Given, Scheduling
-from octant.stats import Doubt, Grade
+from octant.stats import Caveat, Grade
 from octant.units import NARROW
 
-ASKS = {"glibc": "2.36"}
+REQUESTS = {"glibc": "2.36"}
 SIZES = {"8KiB": 1.0, "8MiB": 1.05, "256MiB": 1.4}
 
 
@@ -134,8 +134,8 @@ def test_a_value_is_said_to_contain_lost_time_only_where_it_does() -> None:
     same = body_of_lost(replace(quick(), slowed=1.02))
     assert same.startswith("No value of the table contains lost time: each is as good as by the CPU time that was used")
     assert body_of_lost(quick()) == "Find what it is, then measure again.", "it is not known"
-    long = Doubt("long samples", Grade.DOUBTFUL, "preempted in 50 % of samples, which last 7 ms")
-    assert "its samples last longer than a time slice" in body_of_lost(replace(quick(), doubts=(long,)))
+    long = Caveat("long samples", Grade.LIMITED, "preempted in 50 % of samples, which last 7 ms")
+    assert "its samples last longer than a time slice" in body_of_lost(replace(quick(), caveats=(long,)))
     other = replace(quick(), title="again", slowed=1.2)
     assert body_of_lost(replace(quick(), slowed=1.9), other).count("(and 1 more)") == 1
     hidden = replace(quick(), title="again", slowed=1.9, table=False)
@@ -186,14 +186,14 @@ def test_steal_is_a_finding_above_one_percent() -> None:
 
 
 def test_huge_pages_are_a_finding_where_the_near_end_is_beyond_three_percent() -> None:
-    found = only(found_run(ladder(SIZES), software=ASKS), "pages")
+    found = only(found_run(ladder(SIZES), software=REQUESTS), "pages")
     assert found.title == "Huge pages: random load from memory 1.40 × as fast"
     assert found.body.startswith("140 ns become 100 ns at 256 MiB; they bring under × 1.1 at 8 KiB, 8 MiB. ")
     assert found.lines == ("export GLIBC_TUNABLES=glibc.malloc.hugetlb=1",)
     assert found.effect is not None
     assert found.effect.number == 6
     for ratio, beyond in ((1.031, True), (1.029, False)):
-        summary = found_run(ladder({"256MiB": ratio}), software=ASKS)
+        summary = found_run(ladder({"256MiB": ratio}), software=REQUESTS)
         assert ("pages" in rules(summary)) is beyond
         assert any("no gain by huge pages" in text for text in passed_checks(summary)) is not beyond
 
@@ -201,7 +201,7 @@ def test_huge_pages_are_a_finding_where_the_near_end_is_beyond_three_percent() -
 def test_a_gain_whose_interval_reaches_below_three_percent_is_none() -> None:
     base, huge = ladder({"256MiB": 1.2})
     odd = [value * (1.3 if place % 2 else 0.8) for place, value in enumerate(huge.values)]
-    summary = found_run([base, replace(huge, values=odd)], software=ASKS)
+    summary = found_run([base, replace(huge, values=odd)], software=REQUESTS)
     assert rules(summary) == []
     (text,) = (text for text in passed_checks(summary) if "gain by huge pages" in text)
     hidden = float(text.partition("×")[2].split()[0])
@@ -218,7 +218,7 @@ def test_a_gain_among_many_sizes_has_to_be_surer_than_a_gain_alone() -> None:
     huge = ladder({"256MiB": 1.0})[1]
     even = ladder({f"{2**power}KiB": 1.0 for power in range(3, 18)})
     rules = [
-        [one.rule for one in advised.findings(found_run(cells, software=ASKS))]
+        [one.rule for one in advised.findings(found_run(cells, software=REQUESTS))]
         for cells in ([borderline, huge], [*even, borderline, huge])
     ]
     assert ["pages" in found for found in rules] == [True, False]
@@ -228,7 +228,7 @@ def test_a_gain_among_many_sizes_has_to_be_surer_than_a_gain_alone() -> None:
 def test_a_gain_needs_four_paired_launches(rule: str) -> None:
     def found(launches: int) -> list[str]:
         cells = ladder(SIZES, launches) if rule == "pages" else messages({8192: 1e9, 65536: 9e9, MIB: 1e9}, launches)
-        return rules(found_run(cells, software=ASKS))
+        return rules(found_run(cells, software=REQUESTS))
 
     assert found(4) == [rule]
     assert found(3) == []
@@ -237,12 +237,12 @@ def test_a_gain_needs_four_paired_launches(rule: str) -> None:
 @pytest.mark.parametrize(
     ("system", "software"),
     [
-        ({"thp": "never"}, ASKS),
-        ({"thp": "always"}, ASKS),
+        ({"thp": "never"}, REQUESTS),
+        ({"thp": "always"}, REQUESTS),
         ({}, {"glibc": "2.34"}),
         ({}, {"glibc": "2.43"}),
         ({}, {}),
-        ({"thp": ""}, ASKS),
+        ({"thp": ""}, REQUESTS),
     ],
 )
 def test_huge_pages_are_not_advised_where_the_setting_has_no_effect(
@@ -252,8 +252,8 @@ def test_huge_pages_are_not_advised_where_the_setting_has_no_effect(
 
 
 def test_huge_pages_that_were_not_given_prove_nothing() -> None:
-    asked = (Doubt("not as asked", Grade.INVALID, "NOT AS ASKED"),)
-    assert "pages" not in rules(found_run(ladder(SIZES, doubts=asked), software=ASKS))
+    asked = (Caveat("not as asked", Grade.INVALID, "NOT AS ASKED"),)
+    assert "pages" not in rules(found_run(ladder(SIZES, caveats=asked), software=REQUESTS))
 
 
 def test_long_messages_at_half_the_best_rate_are_a_finding() -> None:
@@ -271,10 +271,10 @@ def test_long_messages_do_not_leave_a_cache_of_disputed_size() -> None:
     rates = {8192: 1e9, 512 * 1024: 12e9, 64 * MIB: 5e9}
     summary = found_run(messages(rates))
     assert "(L2 has 2 MiB, L3 has 32 MiB)" in only(summary, "message fall").body
-    doubt = Disagreement("last-level cache", (("stated", "32 MiB"),), "neither")
-    machine = replace(summary.run.machine, disagreements=(doubt,))
-    doubted = replace(summary, run=replace(summary.run, machine=machine))
-    assert "(L2 has 2 MiB). " in only(doubted, "message fall").body
+    caveat = Disagreement("last-level cache", (("stated", "32 MiB"),), "neither")
+    machine = replace(summary.run.machine, disagreements=(caveat,))
+    disputed = replace(summary, run=replace(summary.run, machine=machine))
+    assert "(L2 has 2 MiB). " in only(disputed, "message fall").body
 
 
 def test_a_check_of_messages_names_their_group_which_has_enough_launches() -> None:
@@ -337,9 +337,9 @@ def test_figures_below_eighty_percent_of_their_limit_are_a_finding() -> None:
 
 
 def test_doubtful_figures_and_few_launches_are_not_far_from_a_limit() -> None:
-    note, doubtful = (Doubt("drift", grade, "drifts") for grade in (Grade.NOTE, Grade.DOUBTFUL))
-    assert rules(found_run([product(0.5, core="", doubts=(note,))])) == ["far from a limit"]
-    assert rules(found_run([product(0.5, core="", doubts=(doubtful,))])) == []
+    note, limited = (Caveat("drift", grade, "drifts") for grade in (Grade.NOTE, Grade.LIMITED))
+    assert rules(found_run([product(0.5, core="", caveats=(note,))])) == ["far from a limit"]
+    assert rules(found_run([product(0.5, core="", caveats=(limited,))])) == []
     assert rules(found_run([product(0.5, launches=3, core="")])) == []
 
 
@@ -428,7 +428,7 @@ def test_rules_of_the_doctor_look_at_what_was_stored() -> None:
 def test_findings_are_ordered_by_kind_and_then_by_gain() -> None:
     cells = [*ladder({"256MiB": 1.1}), *messages({8192: 1e9, 65536: 9e9, MIB: 1e9}), product(0.5, core=""), quick()]
     slow = {"governor": "powersave", "frequency_driver": "acpi-cpufreq"}
-    found = findings(found_run(cells, taken(lost=0.1), software=ASKS, system=slow))
+    found = findings(found_run(cells, taken(lost=0.1), software=REQUESTS, system=slow))
     assert [one.rule for one in found] == ["lost time", "message fall", "far from a limit", "pages", "governor"]
     assert [KINDS.index(one.kind) for one in found] == sorted(KINDS.index(one.kind) for one in found)
     gains = [one.gain for one in found if one.kind == "gain"]
@@ -438,7 +438,7 @@ def test_findings_are_ordered_by_kind_and_then_by_gain() -> None:
 
 def test_of_a_family_one_is_among_the_first_three() -> None:
     far = [product(0.3, core=""), replace(quick(0.4), title="peak"), *ladder({"256MiB": 1.1})]
-    everything = found_run(far, taken(lost=0.1, stolen=0.1), software=ASKS)
+    everything = found_run(far, taken(lost=0.1, stolen=0.1), software=REQUESTS)
     assert [one.family for one in findings(everything)] == ["lost time", "limit", "pages", "lost time", "limit"]
     assert first_of(findings(everything)) == 3
     same = findings(found_run([quick()], taken(lost=0.1, stolen=0.1)))
@@ -448,7 +448,7 @@ def test_of_a_family_one_is_among_the_first_three() -> None:
 
 
 def test_no_line_ends_between_a_number_and_its_unit() -> None:
-    found = advised.findings(found_run(ladder(SIZES), software=ASKS))[0]
+    found = advised.findings(found_run(ladder(SIZES), software=REQUESTS))[0]
     assert f"140{NARROW}ns become 100{NARROW}ns at 256{NARROW}MiB" in found.body
     assert f"1.40{NARROW}× as fast" in found.title
 
@@ -470,7 +470,7 @@ def test_every_line_of_ours_is_read_by_our_command_line_and_starts_nothing() -> 
     cells = [*ladder({"256MiB": 1.1}), *messages({8192: 1e9, 65536: 9e9, MIB: 1e9}), product(0.5), quick(0.4)]
     system = {"governor": "powersave", "thp": "madvise", "swap_used_bytes": str(2**30)}
     summaries = [
-        found_run(cells, taken(lost=0.1, stolen=0.2, throttled=0.1), software=ASKS, system=system),
+        found_run(cells, taken(lost=0.1, stolen=0.2, throttled=0.1), software=REQUESTS, system=system),
         found_run([product(0.5, wrong=True)], title="run gemm n=384", on=intel("amx_tile")),
         found_run([replace(product(0.5), mismatches=("rank 0: elsewhere",))], on=intel("amx_tile")),
     ]

@@ -6,15 +6,15 @@ from fake_run import stored
 from octant.advice.findings import RuleResult
 from octant.advice.findings.groups_untold import judge
 from octant.analysis.summary import Summary, summarise
-from octant.ask import Ask, Launch, Subject
 from octant.machine import Topology
 from octant.machine.hwloc import read_synthetic
 from octant.record import Point
+from octant.request import Launch, Request, Subject
 from pair_times import TWO_SOCKETS, launch
 
 
 def summary(topology: Topology, found: Point | None = None) -> Summary:
-    asked = Launch(Ask(Subject("node/coherence"), {"pattern": "pairs"}))
+    asked = Launch(Request(Subject("node/coherence"), {"pattern": "pairs"}))
     point = dataclasses.replace(found or launch(), launch=asked.key)
     run = stored([asked], [point])
     return summarise(dataclasses.replace(run, machine=dataclasses.replace(run.machine, topology=topology)))

@@ -14,11 +14,11 @@ from octant.advice import findings as advised
 from octant.advice.findings import RunFinding
 from octant.advice.findings._program_lines import program_line
 from octant.analysis.summary import Summary
-from octant.ask import Ask
 from octant.machine import Machine
+from octant.request import Request
 from octant.runs.programs.options import ProgramOptions
 from octant.units import NARROW
-from program_run import RankSeen, Seen, ask_of, launches, program_summary
+from program_run import RankSeen, Seen, launches, program_summary, request_of
 
 OF_PROGRAMS = {
     "shared cores", "oversubscription", "unbound threads", "base pages", "idle cores", "outlived", "system time",
@@ -39,7 +39,7 @@ class Planted:
     """A run in which one rule finds something."""
 
     seen: Seen
-    ask: Ask = field(default_factory=ask_of)
+    request: Request = field(default_factory=request_of)
     on: Machine = field(default_factory=host)
 
 
@@ -56,7 +56,7 @@ PLANTED = {
         Seen(ranks=[rank(4, user=1.9)], pressure=0.9, notes={"busy threads of a process": "4"})
     ),
     "shared cores": Planted(
-        Seen(ranks=[rank(1, (3,), user=0.25)] * 4, pressure=0.9), ask_of(("./solve",), ranks=4)
+        Seen(ranks=[rank(1, (3,), user=0.25)] * 4, pressure=0.9), request_of(("./solve",), ranks=4)
     ),
     "unbound threads": Planted(Seen(ranks=[rank(4, EIGHT)]), on=host(nodes=2, cores=4)),
     "base pages": Planted(Seen(ranks=[rank(2, nodes={"0": 2 * GIB}, huge=GIB // 10)])),
@@ -68,7 +68,7 @@ PLANTED = {
 
 
 def summary(planted: Planted, root: Path, **changes: Any) -> Summary:
-    return program_summary(root, planted.ask, [launches(replace(planted.seen, **changes))], on=planted.on)
+    return program_summary(root, planted.request, [launches(replace(planted.seen, **changes))], on=planted.on)
 
 
 def rules(found: Summary) -> set[str]:
@@ -173,10 +173,10 @@ def test_huge_pages_are_advised_only_where_the_line_would_do_something(tmp_path:
     planted = PLANTED["base pages"]
     for number, on in enumerate((host(thp="always"), host(thp="never"), host(glibc="2.31"), host(glibc="2.43"))):
         assert rules(summary(replace(planted, on=on), tmp_path / str(number))) == set(), on.system
-    asked = ask_of(environment={"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"})
-    assert rules(summary(replace(planted, ask=asked), tmp_path / "asked")) == set()
-    other = ask_of(environment={"GLIBC_TUNABLES": "glibc.malloc.arena_max=1"})
-    (line,) = only(summary(replace(planted, ask=other), tmp_path / "other")).lines
+    asked = request_of(environment={"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"})
+    assert rules(summary(replace(planted, request=asked), tmp_path / "asked")) == set()
+    other = request_of(environment={"GLIBC_TUNABLES": "glibc.malloc.arena_max=1"})
+    (line,) = only(summary(replace(planted, request=other), tmp_path / "other")).lines
     assert "GLIBC_TUNABLES=glibc.malloc.arena_max=1:glibc.malloc.hugetlb=1 " in line
 
 
@@ -194,23 +194,23 @@ def test_system_calls_are_looked_at_where_page_faults_do_not_explain_the_time(tm
 
 
 def test_a_line_measures_the_cell_that_was_found(tmp_path: Path) -> None:
-    ask = ask_of(("mpiexec", "-n", "{n}", "./my solve", "a;b"), program="my solve", knobs={"n": "1,2"})
+    request = request_of(("mpiexec", "-n", "{n}", "./my solve", "a;b"), program="my solve", knobs={"n": "1,2"})
     wasteful = replace(PLANTED["system time"].seen, minor_faults=0)
     cells = [launches(CALM.seen), launches(wasteful)]
-    found = only(program_summary(tmp_path, ask, cells, on=host()))
+    found = only(program_summary(tmp_path, request, cells, on=host()))
     assert found.lines == ("strace -f -c -S time mpiexec -n 2 './my solve' 'a;b'",)
     quota = replace(CALM.seen, ranks=[rank(2, throttled=0.5)])
-    lost = program_summary(tmp_path / "quota", ask, [launches(quota)] * 2, on=host())
+    lost = program_summary(tmp_path / "quota", request, [launches(quota)] * 2, on=host())
     (line,) = next(one for one in advised.findings(lost) if one.rule == "quota").lines[1:]
     assert line == "octant run n=1,2 -- mpiexec -n {n} './my solve' 'a;b'"
-    assert shlex.split(line) == ["octant", "run", "n=1,2", "--", *ask.subject.command]
+    assert shlex.split(line) == ["octant", "run", "n=1,2", "--", *request.subject.command]
     command_lines.read(line)
 
 
 def test_rules_on_kernels_find_nothing_in_programs_with_knobs_of_the_same_names(tmp_path: Path) -> None:
-    ask = ask_of(("./app", "{pages}", "{seconds}"), knobs={"pages": "base,thp", "seconds": "1,2"})
+    request = request_of(("./app", "{pages}", "{seconds}"), knobs={"pages": "base,thp", "seconds": "1,2"})
     cells = [launches(replace(CALM.seen, wall=wall)) for wall in (2.0, 2.1, 1.0, 1.1)]
-    found = program_summary(tmp_path, ask, cells, on=host())
+    found = program_summary(tmp_path, request, cells, on=host())
     assert len(found.figures) == 4, "seconds is an argument of the program"
     assert advised.findings(found) == ()
     assert not any("gain by huge pages" in text for text in advised.review(found).passed)
@@ -231,7 +231,7 @@ OPTIONS = [
 def test_a_line_asks_what_was_asked(options: ProgramOptions) -> None:
     """The options that a line has are read back into the same subject, whatever a shell makes of their characters."""
     subject = options.subject(("./app", "$HOME", "{s}", "a'b"), "app", "/home/user")
-    (line,) = program_line(Ask(subject, {"s": "static,guided"}), {"s": "static"})
+    (line,) = program_line(Request(subject, {"s": "static,guided"}), {"s": "static"})
     words = shlex.split(line)
     assert words[:3] == ["octant", "run", "s=static"]
     at = words.index("--")
@@ -251,7 +251,7 @@ def test_a_line_asks_what_was_asked(options: ProgramOptions) -> None:
 
 
 def test_no_line_is_made_of_characters_that_cannot_be_typed() -> None:
-    assert program_line(ask_of(("./app", "a\x1b[2J")), {}) == ()
+    assert program_line(request_of(("./app", "a\x1b[2J")), {}) == ()
 
 
 def test_sentences_hold_no_nonsense(tmp_path: Path) -> None:

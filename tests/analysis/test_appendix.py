@@ -13,9 +13,9 @@ from octant.analysis.appendix import ComparisonRow, Entry, KnownMachine, compare
 from octant.analysis.appendix.measured import with_measured
 from octant.analysis.appendix.published import of_published
 from octant.analysis.appendix.stated import of_machine
-from octant.ask import Ask, Subject
 from octant.machine import Machine
 from octant.record import Buffer, Given
+from octant.request import Request, Subject
 from octant.store import Store
 from octant.study.file import names as study_names
 
@@ -88,8 +88,8 @@ def _ladder(
     where: Store, times_ns: Mapping[int, int], pages: str = "thp", invalid: bool = False, pattern: str = ""
 ) -> str:
     """A stored run of loads from these footprints; its build makes its figures invalid where wanted."""
-    ask = Ask(Subject("node/latency"), {"bytes": ",".join(map(str, times_ns)), "pages": pages})
-    (launch,) = ask.launches()
+    request = Request(Subject("node/latency"), {"bytes": ",".join(map(str, times_ns)), "pages": pages})
+    (launch,) = request.launches()
     points = [
         point(
             workload="node/latency",
@@ -116,9 +116,9 @@ def _row(rows: Sequence[ComparisonRow], name: str) -> ComparisonRow:
 def test_a_measured_row_is_of_the_newest_run_that_is_valid(tmp_path: Path) -> None:
     where, here = Store(tmp_path), of_machine(machine())
     assert with_measured(here, where).entries == here.entries
-    doubtful = _ladder(where, LADDER, invalid=True)
+    limited = _ladder(where, LADDER, invalid=True)
     latency = with_measured(here, where).entries["Memory", "latency"]
-    assert (latency.text, latency.doubtful, latency.run) == ("100 ns", True, doubtful)
+    assert (latency.text, latency.limited, latency.run) == ("100 ns", True, limited)
     first = _ladder(where, LADDER)
     second = _ladder(where, {size: 2 * time for size, time in LADDER.items()})
     _ladder(where, LADDER, invalid=True)
@@ -143,7 +143,7 @@ def test_loads_of_another_pattern_are_no_ladder(tmp_path: Path) -> None:
 def _streamed(where: Store, here: Machine, *cpus: int, **knobs: str) -> Entry | None:
     """What a run of a rank on each of these hardware threads says of a node's bandwidth."""
     asked = {"bytes": "32MiB", "pages": "thp", **knobs}
-    (launch,) = Ask(Subject("node/stream"), asked).launches()
+    (launch,) = Request(Subject("node/stream"), asked).launches()
     one = point(
         workload="node/stream", launch=launch.key, knobs=asked, ranks=len(cpus), counts={"bytes_read": 1000},
         lanes=tuple(lane(durations(1000), rank=rank) for rank in range(len(cpus))),
@@ -174,8 +174,8 @@ def test_runs_of_another_machine_say_nothing(tmp_path: Path) -> None:
 
 def test_the_reach_of_base_pages_is_where_the_curves_part(tmp_path: Path) -> None:
     where = Store(tmp_path)
-    ask = Ask(Subject("node/latency"), {"pages": "base,thp"})
-    (launch,) = ask.launches()
+    request = Request(Subject("node/latency"), {"pages": "base,thp"})
+    (launch,) = request.launches()
     points = [
         point(
             workload="node/latency",

@@ -18,7 +18,7 @@ from octant.record import Buffer, Given, Point, Process, Result, Samples, Work
 from octant.report.comparison import statements as views
 from octant.report.comparison import text as comparison
 from octant.store import Pair, StoredRun
-from octant.store.asked import Looks
+from octant.store.run_request import Looks
 from octant.workload import Workload
 
 BASE = fake_run()
@@ -27,7 +27,7 @@ BASE = fake_run()
 def rows(speed: float = 1.0, repeats: int = 4) -> StoredRun:
     """The fake run with several launches, of the rows of the table only."""
     run = fake_run(speed=speed, repeats=repeats)
-    shown = {ask.key for ask in run.asks if ask.show.table}
+    shown = {request.key for request in run.requests if request.show.table}
     return dataclasses.replace(run, points=tuple(p for p in run.points if p.launch.rpartition("-")[0] in shown))
 
 
@@ -315,10 +315,10 @@ def test_cells_are_shown_as_they_were_asked_though_a_resumed_one_was_measured_la
 
 @pytest.mark.parametrize(("kind", "word"), [("not as asked", "not comparable"), ("wide interval", "same")])
 def test_an_invalid_figure_gets_no_verdict_unless_for_the_width_of_its_interval(kind: str, word: str) -> None:
-    bad = stats.Doubt(kind, stats.Grade.INVALID, "this is why")
+    bad = stats.Caveat(kind, stats.Grade.INVALID, "this is why")
     sides = [fake_summary([[100.0] * 4], "a"), fake_summary([[101.0] * 4], "b", Pair("a", "old", 4))]
     (row,) = sides[1].figures
-    launches = tuple(dataclasses.replace(one, doubts=(bad,)) for one in row.launches)
+    launches = tuple(dataclasses.replace(one, caveats=(bad,)) for one in row.launches)
     (one,) = compare(
         sides[0], dataclasses.replace(sides[1], figures=(dataclasses.replace(row, launches=launches),))
     ).figures
@@ -379,11 +379,11 @@ def changed_workloads(run: StoredRun, kept: set[str]) -> StoredRun:
 def test_what_is_asked_to_compare_once_more_are_the_asks_of_both_sides() -> None:
     after = rows(1.1)
     both = compared(BASE, after)
-    shown = {ask.key for ask in BASE.asks if ask.show.table}
+    shown = {request.key for request in BASE.requests if request.show.table}
     assert {(before.key, other.key) for before, other in both.couples()} == {(key, key) for key in shown}
     assert len(both.couples()) == len(shown), "each once"
     fewer = dataclasses.replace(after, points=tuple(p for p in after.points if p.workload != "node/gemm"), failures=())
-    gemm = next(ask for ask in BASE.asks if ask.subject.workload == "node/gemm")
+    gemm = next(request for request in BASE.requests if request.subject.workload == "node/gemm")
     assert gemm.key not in {before.key for before, _ in compared(BASE, fewer).couples()}
     failure = dataclasses.replace(
         BASE.failures[0], workload="node/gemm", launch=f"{gemm.key}-0", knobs=dict(gemm.knobs), reason="killed"

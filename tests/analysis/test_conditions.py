@@ -10,24 +10,24 @@ from fake_run import WORKLOADS, fake_run, point
 from octant.analysis.compare import Comparisons, compare
 from octant.analysis.conditions import Difference, differences
 from octant.analysis.summary import summarise
-from octant.ask import Ask, Launch, Subject
 from octant.launch import Planned
 from octant.mpi.proof import READ_BACK
 from octant.record import Point, Result, Scheduling
+from octant.request import Launch, Request, Subject
 from octant.store import Pair, StoredRun
 
 BASE = fake_run()
 
 
-def asked(of_ask: Callable[[Ask], Ask], run: StoredRun = BASE) -> StoredRun:
-    """The run of other asks; its points are those of their launches."""
-    asks = tuple(map(of_ask, run.asks))
-    keys = {old.key: new.key for old, new in zip(run.asks, asks, strict=True)}
+def asked(of_request: Callable[[Request], Request], run: StoredRun = BASE) -> StoredRun:
+    """The run of other requests; its points are those of their launches."""
+    requests = tuple(map(of_request, run.requests))
+    keys = {old.key: new.key for old, new in zip(run.requests, requests, strict=True)}
     points = [
         dataclasses.replace(p, launch=f"{keys[p.launch.rpartition('-')[0]]}-{p.launch.rpartition('-')[2]}")
         for p in run.points
     ]
-    return dataclasses.replace(run, asks=asks, points=tuple(points))
+    return dataclasses.replace(run, requests=requests, points=tuple(points))
 
 
 def with_points(change: Callable[[Point], Point], run: StoredRun = BASE) -> StoredRun:
@@ -36,7 +36,7 @@ def with_points(change: Callable[[Point], Point], run: StoredRun = BASE) -> Stor
 
 def planned(run: StoredRun = BASE, **changes: Any) -> StoredRun:
     """The run whose launches were started so."""
-    launches = [Launch(ask, repeat) for ask in run.asks for repeat in range(ask.repeats)]
+    launches = [Launch(request, repeat) for request in run.requests for repeat in range(request.repeats)]
     return dataclasses.replace(run, plans={one.key: Planned(one, (), **changes) for one in launches})
 
 
@@ -58,8 +58,8 @@ def effort(p: Point, **knobs: str) -> Point:
     return dataclasses.replace(p, knobs={**p.knobs, **knobs})
 
 
-def shaped(ask: Ask, **shape: Any) -> Ask:
-    return dataclasses.replace(ask, shape=dataclasses.replace(ask.shape, **shape))
+def shaped(request: Request, **shape: Any) -> Request:
+    return dataclasses.replace(request, shape=dataclasses.replace(request.shape, **shape))
 
 
 COPY = {"UCX_RNDV_SCHEME": "am"}
@@ -69,13 +69,17 @@ USUAL, NICE = Scheduling("other", nice=0, group="/job_1"), Scheduling("other", n
 @pytest.mark.parametrize(
     ("before", "after", "row"),
     [
-        (BASE, asked(lambda ask: dataclasses.replace(ask, mpi=COPY)), ("MPI settings", "none", "UCX_RNDV_SCHEME=am")),
         (
             BASE,
-            asked(lambda ask: shaped(ask, place="2x1,order=scatter")),
+            asked(lambda request: dataclasses.replace(request, mpi=COPY)),
+            ("MPI settings", "none", "UCX_RNDV_SCHEME=am"),
+        ),
+        (
+            BASE,
+            asked(lambda request: shaped(request, place="2x1,order=scatter")),
             ("placement", "a hardware thread for each thread", "2x1,order=scatter"),
         ),
-        (BASE, asked(lambda ask: shaped(ask, link="100Mbit/s")), ("emulated link", "none", "100Mbit/s")),
+        (BASE, asked(lambda request: shaped(request, link="100Mbit/s")), ("emulated link", "none", "100Mbit/s")),
         (planned(), planned(launcher="srun"), ("launcher", "direct", "srun")),
         (
             planned(environment={"OMP_DYNAMIC": "false", READ_BACK: "A"}),
@@ -138,8 +142,8 @@ def test_the_build_of_a_kernel_is_that_of_its_workload() -> None:
 
 
 def test_what_differs_for_some_figures_says_for_how_many() -> None:
-    def gemm(ask: Ask) -> Ask:
-        return dataclasses.replace(ask, mpi=COPY) if ask.subject.workload == "node/gemm" else ask
+    def gemm(request: Request) -> Request:
+        return dataclasses.replace(request, mpi=COPY) if request.subject.workload == "node/gemm" else request
 
     summary = summarise(BASE, WORKLOADS)
     table = [one for one in summary.figures if one.show.table]
@@ -176,11 +180,11 @@ def test_what_an_older_run_does_not_record_is_no_difference() -> None:
 
 def program_run(name: str, partner: str, command: str, builds: dict[str, str], **subject: Any) -> StoredRun:
     """A run of a program that was measured in turn with another."""
-    ask = Ask(Subject(command=tuple(command.split()), **subject))
+    request = Request(Subject(command=tuple(command.split()), **subject))
     results = (Result("wall time", 1.0, "s"),)
-    one = point(workload=ask.subject.name, launch=f"{ask.key}-0", results=results, build=builds)
+    one = point(workload=request.subject.name, launch=f"{request.key}-0", results=results, build=builds)
     return dataclasses.replace(
-        BASE, id=name, asks=(ask,), order=(), points=(one,), failures=(), plans={}, pair=Pair(partner, "", 4)
+        BASE, id=name, requests=(request,), order=(), points=(one,), failures=(), plans={}, pair=Pair(partner, "", 4)
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
-from fake_kernel import Kernel, ask, planned
+from fake_kernel import Kernel, planned, request
 from fake_run import WORKLOADS, durations, lane, machine, point
 from fake_summary import fake_summary
 from launch_shapes import simulated_launches
@@ -26,7 +26,7 @@ from octant.runs.session import carry_out, in_turn
 from octant.stats import median_interval
 from octant.stats.verdicts import Verdict
 from octant.store import Pair, Store, StoredRun
-from octant.store.asked import Looks
+from octant.store.run_request import Looks
 
 
 def judged(
@@ -136,7 +136,7 @@ def stored(
     store: Store, begun: datetime, level: float, spread: float = 0.01, repeats: int = 6, kernel: str = "triad"
 ) -> StoredRun:
     """A run of one cell that began then, whose launches take about `level` times as long."""
-    asked = ask(repeats, bytes="1MiB", kernel=kernel)
+    asked = request(repeats, bytes="1MiB", kernel=kernel)
     run = store.create("q", machine(), [asked])
     path = run.folder / "asked.json"
     path.write_text(path.read_text().replace(run.started, begun.isoformat(timespec="seconds")))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fake_run import WORKLOADS, lane, machine, point
 from octant import stats
 from octant.analysis import figures
-from octant.analysis.doubts import doubts_about, doubts_about_samples
+from octant.analysis.caveats import caveats_about, caveats_about_samples
 from octant.analysis.figures import Figure, LaunchFigure, MeasuredCell, figure, figures_of
 from octant.analysis.reduce import measure
 from octant.analysis.summary import with_limit
@@ -39,7 +39,7 @@ def launch(one: Point, metric: str = "") -> LaunchFigure:
 
 
 def texts(one: Figure | LaunchFigure) -> tuple[str, ...]:
-    return tuple(doubt.text for doubt in one.doubts)
+    return tuple(caveat.text for caveat in one.caveats)
 
 
 def limited(workload: Workload, one: Point, known: Known = NOTHING) -> Figure:
@@ -117,7 +117,7 @@ def test_lanes_of_unlike_speed_are_no_drift() -> None:
     generator = np.random.default_rng(3)
     lanes = tuple(lane([int(x) for x in generator.normal(m, 10, 200)], rank=r) for r, m in enumerate((1000, 1100)))
     found = launch(point(lanes=lanes, counts={"loads": 10}), "time")
-    assert found.doubts == ()
+    assert found.caveats == ()
     assert found.value.low < 105e-9 < found.value.high
 
 
@@ -180,7 +180,7 @@ def test_the_limit_of_lanes_is_for_a_chunk_of_each() -> None:
 
 STOLEN = {"time_s": 1, "node_steal_s": 0.2}
 BUSY = {"time_s": 1, "node_busy_s": 1.9, "own_cpu_s": 1}
-DOUBTED: list[tuple[Callable[[Series], Series], dict[str, Any], str]] = [
+DISPUTED: list[tuple[Callable[[Series], Series], dict[str, Any], str]] = [
     (lambda x: dataclasses.replace(x, preempted=frozenset(range(100))), {}, "note: preempted in 100 % of samples"),
     (
         lambda _x: lane([1000] * 90 + [1500] * 10, preempted=range(80, 100)),
@@ -190,12 +190,12 @@ DOUBTED: list[tuple[Callable[[Series], Series], dict[str, Any], str]] = [
     (
         lambda _x: lane([4_000_000] * 90 + [20_000_000] * 10, preempted=range(80, 100)),
         {},
-        "doubtful: preempted in 10 % of samples, which last 4 ms, longer than a time slice",
+        "limited: preempted in 10 % of samples, which last 4 ms, longer than a time slice",
     ),
-    (lambda x: x, {"share_cores": True}, "doubtful: more threads than hardware threads"),
-    (lambda x: x, {"noise": {"during": STOLEN}}, "doubtful: the hypervisor took up to 20 % of the CPU time"),
+    (lambda x: x, {"share_cores": True}, "limited: more threads than hardware threads"),
+    (lambda x: x, {"noise": {"during": STOLEN}}, "limited: the hypervisor took up to 20 % of the CPU time"),
     (lambda x: x, {"noise": {"during": {**STOLEN, "node_steal_s": 0.03}}}, "note: the hypervisor took up to 3 %"),
-    (lambda x: x, {"noise": {"during": {**STOLEN, "node_steal_s": 9}}}, "doubtful: the hypervisor took up to 50 %"),
+    (lambda x: x, {"noise": {"during": {**STOLEN, "node_steal_s": 9}}}, "limited: the hypervisor took up to 50 %"),
     (
         lambda x: x,
         {"noise": {"during": BUSY}},
@@ -209,15 +209,15 @@ DOUBTED: list[tuple[Callable[[Series], Series], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change_lane", "changes", "expected"), DOUBTED)
+@pytest.mark.parametrize(("change_lane", "changes", "expected"), DISPUTED)
 def test_what_casts_doubt_is_said_with_its_grade(
     change_lane: Callable[[Series], Series], changes: dict[str, Any], expected: str
 ) -> None:
     steady = lane([1000] * 100)
     clean = point(lanes=(steady,))
-    assert doubts_about(clean, clean.read()) == ()
-    doubtful = point(lanes=(change_lane(steady),), **changes)
-    (found,) = doubts_about(doubtful, doubtful.read())
+    assert caveats_about(clean, clean.read()) == ()
+    limited = point(lanes=(change_lane(steady),), **changes)
+    (found,) = caveats_about(limited, limited.read())
     assert f"{found.grade.name.lower()}: {found.text}".startswith(expected)
 
 
@@ -228,14 +228,14 @@ def test_what_casts_doubt_is_said_with_its_grade(
 )  # fmt: skip
 def test_enough_effort_casts_no_doubt(lanes: tuple[Series, ...], changes: dict[str, Any]) -> None:
     one = point(lanes=lanes or (lane([1000] * 100),), **changes)
-    assert doubts_about(one, one.read()) == ()
+    assert caveats_about(one, one.read()) == ()
 
 
 def test_a_figure_of_one_launch_names_the_hardware_threads_that_it_drew() -> None:
     def notes(knobs: dict[str, str], launches: int = 1, threads: int = 1) -> list[str]:
         lanes = tuple(lane([1000] * 100, thread) for thread in range(threads))
         one = point(lanes=lanes, counts={"bytes_read": 8}, knobs=knobs, threads=threads)
-        return [found.text for found in figure(WORKLOAD, [one] * launches).doubts if found.kind == "one draw of CPUs"]
+        return [found.text for found in figure(WORKLOAD, [one] * launches).caveats if found.kind == "one draw of CPUs"]
 
     assert notes({"pin": "each"}) == ["on CPU 0: launches were not repeated"]
     assert notes({"pin": "each"}, threads=2) == ["on CPUs 0-1: launches were not repeated"]
@@ -253,17 +253,17 @@ def test_what_was_given_other_than_asked_is_flagged() -> None:
 def test_a_phase_shorter_than_ten_of_its_marks_is_flagged() -> None:
     pack = dataclasses.replace(lane([500] * 100, name="phase/pack"), entries=np.ones(100))
     marked = point("steps", lanes=(lane([1000] * 100), pack), clock=Clock(mark_ns=66))
-    (found,) = doubts_about(marked, marked.read())
-    assert (found.text, found.grade) == ("phases shorter than ten of their marks: pack", Grade.DOUBTFUL)
+    (found,) = caveats_about(marked, marked.read())
+    assert (found.text, found.grade) == ("phases shorter than ten of their marks: pack", Grade.LIMITED)
 
 
 def test_unsteady_samples_cast_doubt() -> None:
-    assert doubts_about_samples(np.full(100, 3.0)) == ()
+    assert caveats_about_samples(np.full(100, 3.0)) == ()
     noisy = np.random.default_rng(1).normal(100, 1, 200)
-    assert doubts_about_samples(noisy) == ()
-    (drifts,) = doubts_about_samples(np.concatenate([noisy, noisy * 1.1]))
-    assert (drifts.text[:15], drifts.grade) == ("drifts by +10 %", Grade.DOUBTFUL)
-    (far,) = doubts_about_samples(np.where(np.arange(200) % 10 == 0, 200, noisy))
+    assert caveats_about_samples(noisy) == ()
+    (drifts,) = caveats_about_samples(np.concatenate([noisy, noisy * 1.1]))
+    assert (drifts.text[:15], drifts.grade) == ("drifts by +10 %", Grade.LIMITED)
+    (far,) = caveats_about_samples(np.where(np.arange(200) % 10 == 0, 200, noisy))
     assert (far.text, far.grade) == ("10 % outliers", Grade.NOTE)
 
 
@@ -394,7 +394,7 @@ def test_a_result_has_no_samples_and_no_doubt_about_their_number() -> None:
     one = figure(workload, [point("steps", lanes=(lane([1000] * 9),), results=(Result("iterations", 42.0),))])
     assert one.value is not None
     assert (one.value.low, one.value.middle, one.value.high) == (42, 42, 42)
-    assert one.launches[0].doubts == ()
+    assert one.launches[0].caveats == ()
 
 
 def test_a_mean_or_a_worst_step_has_no_interval_within_one_launch() -> None:
@@ -466,7 +466,7 @@ def test_idle_ranks_use_no_hardware_threads_and_make_no_star() -> None:
 
 
 def launched(ns: int, number: int = 0, count: int = 50, **changes: Any) -> Point:
-    """A launch of the ask's `number`-th repeat, five minutes after the one before."""
+    """A launch of the request's `number`-th repeat, five minutes after the one before."""
     started = f"2026-11-21T21:{45 + 2 * number}:00Z"
     return point(lanes=(lane([ns] * count),), counts={"bytes_read": 1000}, started=started, **changes)
 
@@ -481,7 +481,7 @@ def test_a_figure_claims_what_its_number_of_launches_allows(number: int, kind: s
     minutes = (one.value.period.end - one.value.period.begin).total_seconds() / 60
     assert minutes == 2 * (number - 1)
     assert one.value.period.begin.tzinfo is not None
-    assert ("few launches" in {doubt.kind for doubt in one.doubts}) == (number < 6)
+    assert ("few launches" in {caveat.kind for caveat in one.caveats}) == (number < 6)
     assert (one.next_launch is not None) == (number == 6)
 
 
@@ -494,13 +494,13 @@ def test_the_interval_of_a_share_of_time_is_within_the_whole(shares: Sequence[fl
         assert 0 <= ends.low <= ends.middle <= ends.high <= 1
 
 
-def lost(share: float) -> tuple[stats.Doubt, ...]:
+def lost(share: float) -> tuple[stats.Caveat, ...]:
     return stats.graded("lost time", share, f"{share:.0%} lost")
 
 
 def with_lost_time(one: Figure, shares: Sequence[float]) -> Figure:
     launches = [
-        dataclasses.replace(launch, doubts=lost(share)) for launch, share in zip(one.launches, shares, strict=True)
+        dataclasses.replace(launch, caveats=lost(share)) for launch, share in zip(one.launches, shares, strict=True)
     ]
     return dataclasses.replace(one, launches=tuple(launches))
 
@@ -511,7 +511,7 @@ def test_a_launch_that_lost_most_of_its_time_was_tried_and_does_not_count() -> N
     assert one.value is not None
     assert (one.value.number, one.value.high < 1.1e9, one.value.low > 0.9e9) == (4, True, True)
     assert not one.invalid
-    assert {doubt.kind: doubt.text for doubt in one.doubts if doubt.grade == Grade.DOUBTFUL} == {
+    assert {caveat.kind: caveat.text for caveat in one.caveats if caveat.grade == Grade.LIMITED} == {
         "lost time": "20% lost",
         "launches left out": "2 of 6 launches lost more than half of their time, and do not count",
     }

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from fake_run import WORKLOADS, fake_run, machine, point, stored
 from octant.analysis import given as readback
-from octant.analysis.doubts import doubts_about
+from octant.analysis.caveats import caveats_about
 from octant.analysis.summary import summarise
-from octant.ask import Ask, Launch, Shape, Subject
 from octant.launch import Planned
 from octant.placement import planner
 from octant.placement.request import parse_request
 from octant.record import Buffer, Given, Point, Process, known_count
+from octant.request import Launch, Request, Shape, Subject
 from octant.stats import Grade
 from octant.store import ProvenSetting, StoredRun
 
@@ -144,7 +144,7 @@ def test_memory_that_is_not_bound_as_asked_is_told(memory: str, on: dict[str, in
 
 def placed_run(asked: str, given: Point, plan: str) -> StoredRun:
     """A run of one launch that was asked as `asked`, planned as `plan`, and gave the point."""
-    launch = Launch(Ask(Subject(given.workload), {}, Shape(known_count(given.ranks), asked)))
+    launch = Launch(Request(Subject(given.workload), {}, Shape(known_count(given.ranks), asked)))
     places = planner.plan(MACHINE.topology, parse_request(plan)).ranks
     run = stored([launch], [dataclasses.replace(given, launch=launch.key)], on=MACHINE)
     return dataclasses.replace(run, plans={launch.key: Planned(launch, (), places=places)})
@@ -156,9 +156,9 @@ def test_what_differs_from_the_plan_casts_doubt_on_the_figure() -> None:
     found = readback.mismatches_of(run, wrong)
     assert found[0] == "rank 0: 1 threads asked, 2 given"
     assert readback.all_mismatches(run) == sorted(found)
-    (doubt,) = doubts_about(wrong, wrong.read(), found)
-    assert doubt.text == "NOT AS ASKED: rank 0: 1 threads asked, 2 given (and 2 more)"
-    assert doubt.grade == Grade.INVALID
+    (caveat,) = caveats_about(wrong, wrong.read(), found)
+    assert caveat.text == "NOT AS ASKED: rank 0: 1 threads asked, 2 given (and 2 more)"
+    assert caveat.grade == Grade.INVALID
     assert readback.mismatches_of(dataclasses.replace(run, plans={}), wrong) == (), "nothing is planned again"
 
 
@@ -172,21 +172,21 @@ def test_a_summary_doubts_what_was_not_given_as_asked() -> None:
     small = (Given("h", (0,), ((0,),), (Buffer(1 << 30, 1 << 30, 0, 4096, {"0": 64}),)),)
     points = tuple(dataclasses.replace(p, knobs={**p.knobs, "pages": "thp"}, given=small) for p in run.points)
     figures = summarise(dataclasses.replace(run, points=points), WORKLOADS).figures
-    assert all(one.doubts[0].text.startswith("NOT AS ASKED: rank 0: pages=thp asked") for one in figures)
+    assert all(one.caveats[0].text.startswith("NOT AS ASKED: rank 0: pages=thp asked") for one in figures)
 
 
 def test_settings_that_the_library_reads_back_otherwise_are_told() -> None:
     """A setting is compared with what the launch's own processes say, and the probe's doubt holds for every point."""
     mpi = {"OMPI_MCA_btl_tcp_rcvbuf": "65536", "OMPI_MCA_coll": "^han", "UCX_TLS": "tcp"}
-    launch = Launch(Ask(Subject("fake/thing"), mpi=mpi))
+    launch = Launch(Request(Subject("fake/thing"), mpi=mpi))
     read = {"OMPI_MCA_btl_tcp_rcvbuf": ("196608",), "OMPI_MCA_coll": ("^han",)}
     found = dataclasses.replace(point(ranks=1), launch=launch.key, process=Process(settings=read))
-    doubt = "eager-limit=65536 asked: the largest eager message is 8112 B"
+    caveat = "eager-limit=65536 asked: the largest eager message is 8112 B"
     run = dataclasses.replace(
         stored([launch], [found]),
         plans={launch.key: Planned(launch, ("x",))},
-        settings=(ProvenSetting("eager-limit=65536", {}, proof="effect", doubt=doubt),),
+        settings=(ProvenSetting("eager-limit=65536", {}, proof="effect", caveat=caveat),),
     )
     raised = "OMPI_MCA_btl_tcp_rcvbuf=65536 asked, the library reads back 196608"
-    assert readback.mismatches_of(run, found) == (doubt, raised)
-    assert readback.all_mismatches(run) == sorted([doubt, raised])
+    assert readback.mismatches_of(run, found) == (caveat, raised)
+    assert readback.all_mismatches(run) == sorted([caveat, raised])

@@ -30,12 +30,12 @@ def curve(levels: Mapping[str, tuple[float, float]], noise: float = 0.0, seed: i
     return found
 
 
-def of(*steps: tuple[float, float], doubted: tuple[int, ...] = (), stated: Mapping[int, int] = STATED) -> list[str]:
+def of(*steps: tuple[float, float], disputed: tuple[int, ...] = (), stated: Mapping[int, int] = STATED) -> list[str]:
     """The names on a ladder of times that are `value` up to `size`, from step to step, and end with the last one."""
     points = [
         (float(size), next(value for top, value in steps if size <= top)) for size in SIZES if size <= steps[-1][0]
     ]
-    return [one.name for one in named_plateaus(points, stated, doubted)]
+    return [one.name for one in named_plateaus(points, stated, disputed)]
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -158,9 +158,9 @@ def test_a_part_of_the_last_cache_is_told_from_memory_by_its_edge() -> None:
 
 def test_a_size_in_doubt_names_nothing() -> None:
     steps = ((48 * KIB, 1), (2 * MIB, 5), (16 * MIB, 24), (256 * MIB, 110))
-    assert of(*steps, doubted=(3,)) == ["L1", "L2", "to 16 MiB", "beyond L2"]
-    assert of(*steps[:2], (256 * MIB, 110), doubted=(3,)) == ["L1", "L2", "beyond L2"]
-    assert of(*steps[:2], doubted=(3,)) == ["L1", "L2"]
+    assert of(*steps, disputed=(3,)) == ["L1", "L2", "to 16 MiB", "beyond L2"]
+    assert of(*steps[:2], (256 * MIB, 110), disputed=(3,)) == ["L1", "L2", "beyond L2"]
+    assert of(*steps[:2], disputed=(3,)) == ["L1", "L2"]
     assert of(*steps, stated={}) == ["to 48 KiB", "to 2 MiB", "to 16 MiB", "to 256 MiB"]
 
 

@@ -9,8 +9,8 @@ import pytest
 from fake_run import WORKLOADS, lane, point
 from octant.analysis.figures import figure
 from octant.analysis.lost import (
+    caveats_about_lost,
     cpu_time_of_chunk,
-    doubts_about_lost,
     lost_time_of,
     oversubscription,
     slowed_by_loss,
@@ -20,7 +20,7 @@ from octant.limit import Limit
 from octant.metric import Metric, per, rate, seconds, share
 from octant.record import Given, Point, Process, Samples, Taken
 from octant.record.sketch import Sketch
-from octant.stats.doubts import Grade
+from octant.stats.caveats import Grade
 from sketches import sketch_of
 
 S = 10**9
@@ -34,7 +34,7 @@ def taken(rank: int, wall: int, cpu: int | None, wait: int, throttled: int = 0, 
 def test_older_records_say_nothing() -> None:
     assert lost_time_of(point()) is None
     assert lost_time_of(point(taken=(Taken(0, (S,)),))) is None  # neither clock nor wait
-    assert doubts_about_lost(point(), RATE, 1e9, Sketch()) == ()
+    assert caveats_about_lost(point(), RATE, 1e9, Sketch()) == ()
 
 
 def test_each_lane_has_its_own_share() -> None:
@@ -98,8 +98,8 @@ STEPS = [1000] * 90 + [91_000] * 10  # ten times the median on average
 
 
 def unexplained(of: Point, times: Sketch | None = None, metric: Metric | None = None) -> list[str]:
-    doubts = doubts_about_lost(of, metric or Metric("t", "s", "lower", seconds()), 1e-6, times or sketch_of(STEPS))
-    return [one.text for one in doubts if one.kind == "unexplained loss"]
+    caveats = caveats_about_lost(of, metric or Metric("t", "s", "lower", seconds()), 1e-6, times or sketch_of(STEPS))
+    return [one.text for one in caveats if one.kind == "unexplained loss"]
 
 
 def older(wait: float, used: float | None) -> Point:
@@ -146,9 +146,9 @@ def test_oversubscription_is_of_the_host_with_most_threads_for_its_hardware_thre
 def test_what_threads_of_a_launch_take_from_each_other_is_not_blamed_on_others() -> None:
     half = Taken(0, (S,) * 4, (51 * S // 100,) * 4, (49 * S // 100,) * 4)
     crowded = crowd(((0, 1),) * 4, ("a",), taken=(half,), lanes=(lane(STOPPED),))
-    (lost,) = doubts_about_lost(crowded, RATE, 50e9, sketch_of(STOPPED))
+    (lost,) = caveats_about_lost(crowded, RATE, 50e9, sketch_of(STOPPED))
     assert lost.text.startswith("49 % of the time was lost to oversubscription, in one launch: ")
-    (alone,) = doubts_about_lost(replace(crowded, share_cores=False), RATE, 50e9, sketch_of(STOPPED))
+    (alone,) = caveats_about_lost(replace(crowded, share_cores=False), RATE, 50e9, sketch_of(STOPPED))
     assert "other work on the same CPUs" in alone.text
 
 
@@ -240,22 +240,22 @@ def test_what_is_sustained_is_the_work_over_all_of_the_time(metric: Metric, expe
 
 def test_a_doubtful_launch_shows_both_values_and_the_cause() -> None:
     half = point(taken=(taken(0, S, 55 * S // 100, 0),), lanes=(lane(STOPPED),))
-    (found,) = doubts_about_lost(half, RATE, 50e9, sketch_of(STOPPED))
-    assert found.grade == Grade.DOUBTFUL
+    (found,) = caveats_about_lost(half, RATE, 50e9, sketch_of(STOPPED))
+    assert found.grade == Grade.LIMITED
     assert found.text == (
         "45 % of the time was lost to stops or other causes, in one launch: undisturbed 50.0 Gflop/s, "
         "sustained 26.3 Gflop/s"
     )
     slower = Metric("time", "s", "lower", per("flops"))
-    (found,) = doubts_about_lost(half, slower, 1e-3, sketch_of(STOPPED))
+    (found,) = caveats_about_lost(half, slower, 1e-3, sketch_of(STOPPED))
     assert found.text.endswith("undisturbed 1.00 ms, sustained 1.90 ms")
 
 
 def test_more_is_not_measurable_and_less_is_a_note() -> None:
     times = sketch_of(STOPPED)
-    (found,) = doubts_about_lost(point(taken=(taken(0, S, S // 4, 3 * S // 4),)), RATE, 50e9, times)
+    (found,) = caveats_about_lost(point(taken=(taken(0, S, S // 4, 3 * S // 4),)), RATE, 50e9, times)
     assert (found.grade, "not measurable" in found.text) == (Grade.INVALID, True)
-    (found,) = doubts_about_lost(point(taken=(taken(0, S, 97 * S // 100, 0),)), RATE, 50e9, times)
+    (found,) = caveats_about_lost(point(taken=(taken(0, S, 97 * S // 100, 0),)), RATE, 50e9, times)
     assert (found.grade, "sustained" in found.text) == (Grade.NOTE, False)
 
 
@@ -266,17 +266,17 @@ def test_a_launch_that_lost_most_of_its_time_is_not_in_the_figure_and_alone_it_h
     stopped, clean = point(taken=(quota,), **samples), point(taken=(taken(0, S, S, 0),), **samples)
     alone = replace(figure(workload, (stopped,)), limit=Limit(1e-3, "clock"))
     assert (alone.invalid, alone.of_limit) == (True, None)
-    assert alone.doubts[0].text == "75 % of the time was lost to a CPU quota: not measurable"
+    assert alone.caveats[0].text == "75 % of the time was lost to a CPU quota: not measurable"
     both = replace(figure(workload, (stopped, clean)), limit=Limit(1e-3, "clock"))
     assert both.of_limit == pytest.approx(1)
     assert [one.point for one in both.counted] == [clean]
-    assert "launches left out" in {one.kind for one in both.doubts}
+    assert "launches left out" in {one.kind for one in both.caveats}
 
 
 def test_threads_that_were_to_share_cores_cannot_make_their_point_invalid() -> None:
     crowded = replace(point(taken=(taken(0, S, S // 4, 3 * S // 4),)), share_cores=True)
-    (found,) = doubts_about_lost(crowded, RATE, 50e9, sketch_of(STOPPED))
-    assert found.grade == Grade.DOUBTFUL
+    (found,) = caveats_about_lost(crowded, RATE, 50e9, sketch_of(STOPPED))
+    assert found.grade == Grade.LIMITED
 
 
 def test_lanes_that_work_alone_have_the_mean_of_their_quotas() -> None:
@@ -291,11 +291,11 @@ def test_lanes_that_work_alone_have_the_mean_of_their_quotas() -> None:
 def test_a_share_of_lost_time_that_the_clocks_contradict_is_doubtful() -> None:
     share = Metric("lost", "1", "lower", seconds(), of_lost_time=True)
     tenth = point(taken=(taken(0, S, 9 * S // 10, 0),))
-    (found,) = doubts_about_lost(tenth, share, 0.16, Sketch())
+    (found,) = caveats_about_lost(tenth, share, 0.16, Sketch())
     assert found.kind == "sources disagree"
     assert found.text == "16 % of the time was lost, 10 % by the threads' own clocks"
-    assert [doubts_about_lost(tenth, share, value, Sketch()) for value in (0.06, 0.1, 0.149)] == [(), (), ()]
-    assert doubts_about_lost(tenth, share, 0.04, Sketch()) != ()
+    assert [caveats_about_lost(tenth, share, value, Sketch()) for value in (0.06, 0.1, 0.149)] == [(), (), ()]
+    assert caveats_about_lost(tenth, share, 0.04, Sketch()) != ()
 
 
 def test_steal_of_ranks_that_said_nothing_of_their_threads_is_of_one_cpu() -> None:
@@ -314,6 +314,6 @@ def test_a_figure_shows_the_launch_that_lost_most(percent: tuple[int, ...]) -> N
         point(taken=(taken(0, S, S - wait, wait),), launch=f"peakflops-{number}", **samples)
         for number, wait in enumerate(waits)
     ]
-    texts = [one.text for one in figure(workload, launches).doubts if one.kind == "lost time"]
+    texts = [one.text for one in figure(workload, launches).caveats if one.kind == "lost time"]
     assert len(texts) == 1
     assert texts[0].startswith("35 % of the time was lost to other work on the same CPUs")

@@ -13,9 +13,9 @@ from octant.analysis.compare import compare
 from octant.analysis.figures import MeasuredCell, figures_of
 from octant.analysis.matching import matched, share_figures
 from octant.analysis.summary import Summary, summarise
-from octant.ask import Ask, Subject
 from octant.identity import Identity, identity_of
 from octant.record import Point, Result
+from octant.request import Request, Subject
 from octant.store import Pair, Store, StoredRun
 from octant.store.imported import create
 
@@ -27,15 +27,15 @@ GEMM, PINGPONG, TRIAD = "node/gemm", "mpi/p2p", "node/stream"
 def points(workload: str, knobs: dict[str, str], **fields: Any) -> tuple[Point, ...]:
     """The launches of the workload's first cell, with these knobs and other fields."""
     every = [point for point in RUN.points if point.workload == workload]
-    ask = every[0].launch.rpartition("-")[0]
-    first = {point.launch: point for point in reversed(every) if point.launch.startswith(ask)}
+    request = every[0].launch.rpartition("-")[0]
+    first = {point.launch: point for point in reversed(every) if point.launch.startswith(request)}
     return tuple(replace(point, knobs={**point.knobs, **knobs}, **fields) for point in first.values())
 
 
 def summary(*cells: tuple[Point, ...]) -> Summary:
     """A summary with a figure for each cell."""
-    asks = tuple(replace(ask, show=replace(ask.show, table=True)) for ask in RUN.asks)
-    run = replace(RUN, asks=asks, points=tuple(point for cell in cells for point in cell), failures=())
+    requests = tuple(replace(request, show=replace(request.show, table=True)) for request in RUN.requests)
+    run = replace(RUN, requests=requests, points=tuple(point for cell in cells for point in cell), failures=())
     known = WORKLOADS[cells[0][0].workload]
     metric = replace(known.metrics[0], name={"half round trip": "time"}.get(known.metrics[0].name, "bandwidth"))
     figures = [figures_of(MeasuredCell(known, cell, (metric,)))[metric.name] for cell in cells]
@@ -111,17 +111,17 @@ def test_of_several_that_are_as_near_none_is_taken() -> None:
 
 def test_projections_add_to_each_other() -> None:
     """What makes the quantity another makes the cell, the program and the conditions another; not the reverse."""
-    (ask, *_) = RUN.asks
+    (request, *_) = RUN.requests
     (point, *_) = points(GEMM, {"n": "448"})
-    base = identity_of(point, ask)
+    base = identity_of(point, request)
     process = point.process
     changed = [
-        (0, identity_of(replace(point, knobs={**point.knobs, "n": "449"}), ask)),
-        (1, identity_of(replace(point, knobs={**point.knobs, "pin": "none"}), ask)),
-        (2, identity_of(point, replace(ask, shape=replace(ask.shape, place="2x1")))),
-        (2, identity_of(point, replace(ask, mpi={"A": "1"}))),
-        (2, identity_of(replace(point, process=replace(process, mpi="another library")), ask)),
-        (2, identity_of(replace(point, process=replace(process, build={"flags": "-O1"})), ask)),
+        (0, identity_of(replace(point, knobs={**point.knobs, "n": "449"}), request)),
+        (1, identity_of(replace(point, knobs={**point.knobs, "pin": "none"}), request)),
+        (2, identity_of(point, replace(request, shape=replace(request.shape, place="2x1")))),
+        (2, identity_of(point, replace(request, mpi={"A": "1"}))),
+        (2, identity_of(replace(point, process=replace(process, mpi="another library")), request)),
+        (2, identity_of(replace(point, process=replace(process, build={"flags": "-O1"})), request)),
         (3, replace(base, environment=(("A", "1"),))),
     ]
     for first, other in changed:
@@ -133,7 +133,7 @@ def test_projections_add_to_each_other() -> None:
             for one, two in [(base, other)]
         ]
         assert projections == [number < first for number in range(4)], other
-    assert identity_of(replace(point, knobs={**point.knobs, "seconds": "9"}), ask) == base
+    assert identity_of(replace(point, knobs={**point.knobs, "seconds": "9"}), request) == base
 
 
 @pytest.fixture
@@ -164,17 +164,18 @@ def test_of_an_imported_result_the_knobs_count_that_both_tell(store: Store) -> N
     assert not pairs(summary(points(PINGPONG, told, ranks=4, groups=())), theirs), "four ranks are not two"
 
 
-def side(name: str, partner: str, *asks: Ask) -> StoredRun:
-    """A run of programs with one launch of each ask, which was measured in turn with another run."""
+def side(name: str, partner: str, *requests: Request) -> StoredRun:
+    """A run of programs with one launch of each request, which was measured in turn with another run."""
     made = [
-        point(workload=one.subject.name, launch=f"{one.key}-0", knobs=dict(one.knobs), results=RESULTS) for one in asks
+        point(workload=one.subject.name, launch=f"{one.key}-0", knobs=dict(one.knobs), results=RESULTS)
+        for one in requests
     ]
     pair = Pair(partner, "", 4) if partner else None
-    return replace(RUN, id=name, asks=asks, order=(), points=tuple(made), failures=(), plans={}, pair=pair)
+    return replace(RUN, id=name, requests=requests, order=(), points=tuple(made), failures=(), plans={}, pair=pair)
 
 
-def program(command: str, n: str = "") -> Ask:
-    return Ask(Subject(command=tuple(command.split())), {"n": n} if n else {}, repeats=4)
+def program(command: str, n: str = "") -> Request:
+    return Request(Subject(command=tuple(command.split())), {"n": n} if n else {}, repeats=4)
 
 
 def programs_matched(before: StoredRun, after: StoredRun) -> list[tuple[str, str]]:

@@ -7,10 +7,10 @@ import pytest
 
 from fake_run import lane, machine, point, stored
 from octant.analysis.summary import summarise
-from octant.ask import Ask, Presentation, Subject
 from octant.machine import Machine
 from octant.metric import Metric, rate, result
 from octant.record import Point, Result
+from octant.request import Presentation, Request, Subject
 from octant.store import StoredRun
 from octant.workload import Probe, Workload
 from octant.workloads.node.core import WORKLOAD as CORE
@@ -21,7 +21,7 @@ LOOK = Workload(
     (Metric("window", "1", "higher", result("window")),),
     {},
     "fake/look",
-    probe=Probe("the look", {"pattern": "window,misses"}, "window", CORE.probe.doubt, "window halved"),
+    probe=Probe("the look", {"pattern": "window,misses"}, "window", CORE.probe.caveat, "window halved"),
 )
 THING = Workload("A thing", (Metric("rate", "1/s", "higher", rate("things")),), {}, "fake/thing")
 KNOWN = {one.name: one for one in (LOOK, THING)}
@@ -29,8 +29,10 @@ KNOWN = {one.name: one for one in (LOOK, THING)}
 
 def run_with(windows: Sequence[float], on: Machine | None = None, passed: bool = True) -> StoredRun:
     """A thing measured between looks that saw these windows."""
-    look = Ask(Subject("fake/look"), {"pattern": "window,misses"}, show=Presentation("the look"), repeats=len(windows))
-    thing = Ask(Subject("fake/thing"))
+    look = Request(
+        Subject("fake/look"), {"pattern": "window,misses"}, show=Presentation("the look"), repeats=len(windows)
+    )
+    thing = Request(Subject("fake/thing"))
     points: list[Point] = [
         point(
             workload="fake/look",
@@ -48,15 +50,15 @@ def run_with(windows: Sequence[float], on: Machine | None = None, passed: bool =
 
 def kinds(run: StoredRun) -> list[str]:
     (figure,) = summarise(run, KNOWN).figures  # a look is no figure of the run
-    return [one.kind for one in figure.doubts if one.kind == "window halved"]
+    return [one.kind for one in figure.caveats if one.kind == "window halved"]
 
 
 @pytest.mark.parametrize(
     ("windows", "doubted"),
     [((448, 448), False), ((448, 430), False), ((448, 224), True), ((215, 456), True), ((224,), False), ((), False)],
 )
-def test_half_a_window_at_one_end_is_a_doubt_about_what_lies_between(windows: Sequence[float], doubted: bool) -> None:
-    assert bool(kinds(run_with(windows))) == doubted
+def test_half_a_window_at_one_end_is_a_doubt_about_what_lies_between(windows: Sequence[float], disputed: bool) -> None:
+    assert bool(kinds(run_with(windows))) == disputed
 
 
 def test_half_of_a_documented_window_is_a_doubt_though_both_looks_agree() -> None:
@@ -73,5 +75,5 @@ def test_a_wrong_look_says_nothing() -> None:
 
 def test_the_text_says_what_was_seen_and_what_it_means() -> None:
     (figure,) = summarise(run_with((448, 224)), KNOWN).figures
-    (text,) = [one.text for one in figure.doubts if one.kind == "window halved"]
+    (text,) = [one.text for one in figure.caveats if one.kind == "window halved"]
     assert text.startswith("the core looked 224 instructions ahead instead of the 448 at another time of this run")

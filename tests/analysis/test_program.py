@@ -24,13 +24,13 @@ from octant.record import Point
 from octant.report.charts.pictures import pictures
 from octant.report.export import tidy
 from octant.stats import Grade
-from program_run import RankSeen, Seen, ask_of, launches, program_summary, stored_program
+from program_run import RankSeen, Seen, launches, program_summary, request_of, stored_program
 
 VALUES = (ProgramValue("rate", "flop/s", "higher", pattern="(.*)"), ProgramValue("error", better="lower", path="e"))
 
 
 def one_point(root: Path, seen: Seen) -> Point:
-    return program_summary(root, ask_of(), [[seen]]).run.points[0]
+    return program_summary(root, request_of(), [[seen]]).run.points[0]
 
 
 def values(summary: Summary, place: int = 0) -> dict[str, float]:
@@ -43,7 +43,7 @@ def test_what_is_measured_of_every_program_is_a_metric(tmp_path: Path) -> None:
     seen = Seen(
         wall=2.0, ranks=[RankSeen(user=2.0, system=1.0)], memory=10**8, values={"energy of package-0": (9, "J")}
     )
-    found = values(program_summary(tmp_path, ask_of(), [launches(seen, 5, 0.0)]))
+    found = values(program_summary(tmp_path, request_of(), [launches(seen, 5, 0.0)]))
     assert found == pytest.approx(
         {
             "wall time": 2.0, "user time": 2.0, "system time": 1.0, "memory": 10**8, "minor page faults": 1000,
@@ -55,7 +55,7 @@ def test_what_is_measured_of_every_program_is_a_metric(tmp_path: Path) -> None:
 
 def test_the_first_value_of_the_user_is_the_headline(tmp_path: Path) -> None:
     seen = Seen(values={"rate": (3e9, "flop/s"), "error": (0.5, "1")})
-    summary = program_summary(tmp_path, ask_of(values=VALUES), [launches(seen)])
+    summary = program_summary(tmp_path, request_of(values=VALUES), [launches(seen)])
     (headline,) = summary.figures
     assert (headline.metric.name, headline.metric.better) == ("rate", "higher")
     assert headline.value is not None
@@ -70,10 +70,10 @@ def test_the_first_value_of_the_user_is_the_headline(tmp_path: Path) -> None:
 
 def test_a_launch_without_the_value_is_left_out_and_keeps_its_times(tmp_path: Path) -> None:
     with_value, without = Seen(values={"rate": (3e9, "flop/s")}), Seen()
-    summary = program_summary(tmp_path, ask_of(values=VALUES[:1]), [[with_value, with_value, without]])
+    summary = program_summary(tmp_path, request_of(values=VALUES[:1]), [[with_value, with_value, without]])
     (headline,) = summary.figures
     assert headline.count_text == "2 of 3"
-    assert any("no result 'rate'" in one.text for one in headline.doubts)
+    assert any("no result 'rate'" in one.text for one in headline.caveats)
     wall = summary.figure(headline, "wall time")
     assert wall is not None
     assert wall.count_text == "3"
@@ -81,7 +81,7 @@ def test_a_launch_without_the_value_is_left_out_and_keeps_its_times(tmp_path: Pa
 
 def test_ranks_have_an_imbalance_and_readings_of_their_own(tmp_path: Path) -> None:
     ranks = [RankSeen(user=user, system=0.0, cpus=(n,), masks=((n,),)) for n, user in enumerate((0.5, 0.5, 0.5, 0.9))]
-    summary = program_summary(tmp_path, ask_of(ranks=4), [launches(Seen(ranks=ranks))], on=machine(cores=4))
+    summary = program_summary(tmp_path, request_of(ranks=4), [launches(Seen(ranks=ranks))], on=machine(cores=4))
     assert values(summary)[IMBALANCE] == pytest.approx(0.9 / 0.6 - 1)
     slowest = summary.figure(summary.figures[0], "reading/user time")
     assert slowest is not None
@@ -94,9 +94,9 @@ def test_ranks_have_an_imbalance_and_readings_of_their_own(tmp_path: Path) -> No
 )
 def test_a_knob_means_what_the_command_line_makes_of_it(tmp_path: Path, knob: str) -> None:
     """Kernels have knobs of these names, which say how long they measure, or where their data are."""
-    ask = ask_of(("./app", f"{{{knob}}}"), knobs={knob: "1,bind:7"})
+    request = request_of(("./app", f"{{{knob}}}"), knobs={knob: "1,bind:7"})
     held = [RankSeen(nodes={"0": 1 << 20})]
-    summary = program_summary(tmp_path, ask, [launches(Seen(wall=wall, ranks=held)) for wall in (1.0, 2.0)])
+    summary = program_summary(tmp_path, request, [launches(Seen(wall=wall, ranks=held)) for wall in (1.0, 2.0)])
     assert [round(figure.value.middle, 3) for figure in summary.figures if figure.value] == [1.0, 2.0]
     assert [dict(figure.identity.knobs) for figure in summary.figures] == [{knob: "1"}, {knob: "bind:7"}]
     assert not any(figure.mismatches for figure in summary.figures)
@@ -104,31 +104,31 @@ def test_a_knob_means_what_the_command_line_makes_of_it(tmp_path: Path, knob: st
 
 
 def test_two_knobs_with_names_of_effort_make_two_curves(tmp_path: Path) -> None:
-    ask = ask_of(("./app", "{seconds}", "{samples}"), knobs={"seconds": "1,2,3", "samples": "1,2"})
+    request = request_of(("./app", "{seconds}", "{samples}"), knobs={"seconds": "1,2,3", "samples": "1,2"})
     cells = [launches(Seen(wall=1.0 + number)) for number in range(6)]
-    first, second = pictures(program_summary(tmp_path, ask, cells))
+    first, second = pictures(program_summary(tmp_path, request, cells))
     assert {row[0] for row in first.rows} == {"samples 1", "samples 2"}
     assert {row[0] for row in second.rows} == {"seconds 1", "seconds 2", "seconds 3"}
 
 
 def test_cells_stay_in_the_order_of_the_command_though_their_ranks_differ(tmp_path: Path) -> None:
-    ask = ask_of(("mpiexec", "-n", "{n}", "./app"), knobs={"n": "2,1,4"}, program="app")
+    request = request_of(("mpiexec", "-n", "{n}", "./app"), knobs={"n": "2,1,4"}, program="app")
     cells = [launches(Seen(ranks=[RankSeen()] * ranks), 2) for ranks in (2, 1, 4)]
-    run = stored_program(tmp_path, ask, cells)
+    run = stored_program(tmp_path, request, cells)
     shuffled = summarise(replace(run, points=tuple(reversed(run.points))))
     assert [figure.knobs["n"] for figure in shuffled.figures] == ["2", "1", "4"]
 
 
 def test_names_are_spelled_as_the_file_and_values_explain_themselves(tmp_path: Path) -> None:
-    ask = ask_of(
+    request = request_of(
         ("python3", "my.Solver.py", "{n}", "{s}", "{simd}"), knobs={"n": "2,4", "s": "static,a", "simd": "on,off"}
     )
     cells = [launches(Seen(ranks=[RankSeen()] * 2), 1) for _ in range(8)]
-    names = [short_name(figure) for figure in program_summary(tmp_path, ask, cells).figures]
+    names = [short_name(figure) for figure in program_summary(tmp_path, request, cells).figures]
     assert names[0] == "my.Sol…, n 2, static, simd on, 2…" or names[0].startswith("my.Sol")
     assert "n 2, static" in names[0]
     assert "s a" in names[2]
-    plain = program_summary(tmp_path / "plain", ask_of(("./solve",), knobs={"n": "2,4"}), [launches(Seen())] * 2)
+    plain = program_summary(tmp_path / "plain", request_of(("./solve",), knobs={"n": "2,4"}), [launches(Seen())] * 2)
     assert [short_name(figure) for figure in plain.figures] == ["solve, n 2", "solve, n 4"]
 
 
@@ -177,12 +177,12 @@ def test_a_quota_of_a_program_with_many_threads_is_a_share_of_all_their_time(tmp
 
 def test_what_a_program_may_have_lost_on_the_run_queue_is_no_reason_to_leave_it_out(tmp_path: Path) -> None:
     seen = Seen(ranks=[RankSeen(user=0.2, system=0.0)], pressure=0.95, preemptions=50)
-    summary = program_summary(tmp_path, ask_of(), [launches(seen)])
+    summary = program_summary(tmp_path, request_of(), [launches(seen)])
     (headline,) = summary.figures
     assert headline.counting == 6
-    (doubt,) = (one for one in headline.doubts if one.kind == "lost time")
-    assert doubt.grade == Grade.DOUBTFUL
-    assert doubt.text == "up to 80 % of the time may have been lost to other work on the same CPUs"
+    (caveat,) = (one for one in headline.caveats if one.kind == "lost time")
+    assert caveat.grade == Grade.LIMITED
+    assert caveat.text == "up to 80 % of the time may have been lost to other work on the same CPUs"
     causes = causes_of_run(summary)
     assert causes is not None
     assert causes.lost == causes.other_processes == 0
@@ -194,16 +194,16 @@ def test_what_a_program_may_have_lost_on_the_run_queue_is_no_reason_to_leave_it_
     [
         ("cut output", "output cut", Grade.NOTE),
         ("binds itself", "launcher binds", Grade.NOTE),
-        ("outlived", "processes outlived", Grade.DOUBTFUL),
-        ("ranks missing", "ranks missing", Grade.DOUBTFUL),
-        ("failed after", "command after failed", Grade.DOUBTFUL),
-        ("problems", "launch problems", Grade.DOUBTFUL),
+        ("outlived", "processes outlived", Grade.LIMITED),
+        ("ranks missing", "ranks missing", Grade.LIMITED),
+        ("failed after", "command after failed", Grade.LIMITED),
+        ("problems", "launch problems", Grade.LIMITED),
     ],
 )
 def test_what_the_guard_noted_casts_doubt(tmp_path: Path, note: str, kind: str, grade: Grade) -> None:
-    summary = program_summary(tmp_path, ask_of(), [launches(Seen(notes={note: "7 (sleep)"}))])
-    assert {(one.kind, one.grade) for one in summary.figures[0].doubts} == {(kind, grade)}
-    assert "7 (sleep)" in summary.figures[0].doubts[0].text
+    summary = program_summary(tmp_path, request_of(), [launches(Seen(notes={note: "7 (sleep)"}))])
+    assert {(one.kind, one.grade) for one in summary.figures[0].caveats} == {(kind, grade)}
+    assert "7 (sleep)" in summary.figures[0].caveats[0].text
 
 
 def test_the_placement_of_a_program_is_as_asked_where_its_threads_stay_within_it(tmp_path: Path) -> None:
@@ -217,16 +217,16 @@ def test_the_placement_of_a_program_is_as_asked_where_its_threads_stay_within_it
 def test_memory_and_threads_are_those_of_the_launch_that_was_seen_best(tmp_path: Path) -> None:
     unseen = Seen(ranks=[RankSeen(cpus=(), masks=((0, 1),))])
     seen = Seen(ranks=[RankSeen(nodes={"0": 3 << 20, "1": 1 << 20}, huge=2 << 20)])
-    occupied = most_occupied(program_summary(tmp_path, ask_of(), [[unseen, seen, unseen]]).run.points)
+    occupied = most_occupied(program_summary(tmp_path, request_of(), [[unseen, seen, unseen]]).run.points)
     assert occupied is not None
     assert (occupied.threads, occupied.resident_bytes, occupied.huge_share) == (1, 4 << 20, 0.5)
     assert occupied.memory_text == "memory on nodes 0 (75 %), 1 (25 %)"
 
 
 def test_every_export_holds_a_program(tmp_path: Path) -> None:
-    ask = ask_of(("./my app", "{n}"), ranks=2, knobs={"n": "1,2"}, values=VALUES[:1])
+    request = request_of(("./my app", "{n}"), ranks=2, knobs={"n": "1,2"}, values=VALUES[:1])
     cells = [launches(Seen(ranks=[RankSeen()] * 2, values={"rate": (rate, "flop/s")})) for rate in (1e9, 2e9)]
-    summary = program_summary(tmp_path, ask, cells)
+    summary = program_summary(tmp_path, request, cells)
     for what, least in (("figures", 2 * 10), ("results", 2 * 6 * 9), ("samples", 2 * 6 * 2 * 4)):
         written = io.BytesIO()
         tidy.write(summary, "csv", what, written)  # type: ignore[arg-type]

@@ -8,12 +8,12 @@ import pytest
 from fake_run import KIB, MIB, durations, lane, machine, point, stored
 from octant.analysis.roofline import intensity, roofs
 from octant.analysis.summary import Summary, summarise
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.limit import Best, Known, Threads, level_of
 from octant.machine import LAST_CACHE, Disagreement
 from octant.record import Point, Taken
 from octant.report.charts.curves.roofline import roofline
 from octant.report.charts.picture import ChartSeries, Panel, Picture
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store import StoredRun
 from reports import ladders_of
 
@@ -106,7 +106,7 @@ def measured(mode: tuple[int, int] = (1, 1)) -> StoredRun:
 
     def add(workload: str, knobs: dict[str, str], ns: float, counts: dict[str, int], **changes: Any) -> None:
         for repeat, speed in enumerate((0.98, 1.0, 1.04)):
-            launch = Launch(Ask(Subject(workload), knobs, Shape(ranks), show=Presentation(), repeats=3), repeat)
+            launch = Launch(Request(Subject(workload), knobs, Shape(ranks), show=Presentation(), repeats=3), repeat)
             launches.append(launch)
             pairs = [(r, t) for r in range(ranks) for t in range(threads)]
             lanes = tuple(lane(durations(round(ns / speed)), t, r, clock_hz=(3_000_000_000,)) for r, t in pairs)
@@ -184,7 +184,7 @@ def test_the_panels_of_the_fewest_and_the_most_threads_have_equal_scales() -> No
 
 
 def _launches(run: StoredRun) -> list[Launch]:
-    return [Launch(run.asks[ask], repeat) for ask, repeat in run.order]
+    return [Launch(run.requests[request], repeat) for request, repeat in run.order]
 
 
 def with_ladder(run: StoredRun) -> StoredRun:
@@ -195,7 +195,9 @@ def with_ladder(run: StoredRun) -> StoredRun:
         for repeat, triad in enumerate(triads):
             knobs = {"kernel": "triad", "bytes": size}
             launches.append(
-                Launch(Ask(Subject("node/stream"), knobs, Shape(1), show=Presentation("", False), repeats=3), repeat)
+                Launch(
+                    Request(Subject("node/stream"), knobs, Shape(1), show=Presentation("", False), repeats=3), repeat
+                )
             )
             lanes = tuple(lane(durations(200_000 // faster)) for _ in range(1))
             moved = {"bytes_read": 1_600_000, "bytes_written": 800_000, "bytes_allocated": 800_000, "flops": 200_000}
@@ -219,8 +221,8 @@ def test_roofs_of_caches_come_from_loops_that_are_not_in_the_table() -> None:
 
 def test_a_kernel_within_a_cache_has_a_share_of_that_roof() -> None:
     run = with_ladder(measured())
-    listed = tuple(replace(ask, show=Presentation("in a cache")) for ask in run.asks)
-    (panel,) = drawn(replace(run, asks=listed)).panels
+    listed = tuple(replace(request, show=Presentation("in a cache")) for request in run.requests)
+    (panel,) = drawn(replace(run, requests=listed)).panels
     labels = next(one.labels for one in panel.series if one.name == "node/stream")
     assert [label.rpartition(",")[2].strip() for label in labels].count("the limit") == 3
 

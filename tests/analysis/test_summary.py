@@ -1,4 +1,4 @@
-"""A run as figures: points that several asks have in common are measured together, and say so where they disagree."""
+"""A run as figures: points that several requests have in common are measured together, and say so where they disagree."""
 
 import dataclasses
 import io
@@ -11,38 +11,38 @@ import pytest
 from fake_run import WORKLOADS, durations, fake_run, lane, point, stored
 from octant.analysis.figures import Figure
 from octant.analysis.summary import Summary, summarise
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.metric import Metric, result
 from octant.record import Failure, Point, Result, Samples
 from octant.report.export import tidy
 from octant.report.page import run_page
 from octant.report.tables import text
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.runs.rounds import drawn_order
 from octant.stats import Grade
 from octant.workload import Workload
 from reports import report_of
 
 STREAM = Subject("node/stream")
-ROW = Ask(STREAM, {"bytes": "1MiB"}, show=Presentation("row"), repeats=3)
-CURVE = Ask(STREAM, {"bytes": "64KiB,1MiB"}, show=Presentation("curve", table=False), repeats=3)
+ROW = Request(STREAM, {"bytes": "1MiB"}, show=Presentation("row"), repeats=3)
+CURVE = Request(STREAM, {"bytes": "64KiB,1MiB"}, show=Presentation("curve", table=False), repeats=3)
 
 
-def launched(ask: Ask, size: str, ns: int, **changes: Any) -> list[Point]:
-    """A point of each launch of the ask, a minute apart, 0.2 % slower each."""
+def launched(request: Request, size: str, ns: int, **changes: Any) -> list[Point]:
+    """A point of each launch of the request, a minute apart, 0.2 % slower each."""
     return [
         point(
             workload="node/stream", launch=launch.key, knobs={"bytes": size}, counts={"bytes_read": 1000},
             lanes=(lane(durations(round(ns * (1 + 0.002 * launch.repeat)))),),
             started=f"2026-11-21T21:{45 + launch.repeat}:00Z", **changes,
         )
-        for launch in ask.launches()
+        for launch in request.launches()
     ]  # fmt: skip
 
 
-def summary(row_ns: int, curve_ns: int, row: Ask = ROW, **changes: Any) -> Summary:
+def summary(row_ns: int, curve_ns: int, row: Request = ROW, **changes: Any) -> Summary:
     points = [*launched(row, "1MiB", row_ns), *launched(CURVE, "64KiB", 500_000)]
     points += launched(CURVE, "1024KiB", curve_ns, **changes)
-    launches = [Launch(ask, repeat) for repeat in range(3) for ask in (row, CURVE)]
+    launches = [Launch(request, repeat) for repeat in range(3) for request in (row, CURVE)]
     return summarise(stored(launches, points), WORKLOADS, all_metrics=True)
 
 
@@ -64,15 +64,15 @@ def test_equal_points_of_a_run_are_launches_of_each() -> None:
     assert traffic is not None
     assert traffic.value is not None
     assert traffic.value.number == 6
-    assert not any(doubt.kind == "equal points differ" for doubt in row.doubts)
+    assert not any(caveat.kind == "equal points differ" for caveat in row.caveats)
 
 
 def test_equal_points_that_disagree_are_named_with_both_values() -> None:
     found = summary(1_000_000, 1_200_000)
     for title in ("row", "curve, bytes 1"):
-        (doubt,) = [one for one in at(found, title).doubts if one.kind == "equal points differ"]
-        assert doubt.grade == Grade.DOUBTFUL
-        assert doubt.text == "equal points of this run differ by 20 % (831.7 kB/s and 998.0 kB/s)"
+        (caveat,) = [one for one in at(found, title).caveats if one.kind == "equal points differ"]
+        assert caveat.grade == Grade.LIMITED
+        assert caveat.text == "equal points of this run differ by 20 % (831.7 kB/s and 998.0 kB/s)"
 
 
 @pytest.mark.parametrize("change", [{"shape": Shape(place="1x1,cpus=1")}, {"mpi": {"MPIR_CVAR_X": "1"}}])
@@ -96,20 +96,20 @@ def test_figures_are_in_the_order_of_the_asks_whatever_launch_was_drawn_first() 
     run = fake_run(repeats=3)
     asked = [figure.title for figure in summarise(run, WORKLOADS).figures]
     for seed in (1, 2):
-        drawn = dataclasses.replace(run, order=drawn_order([ask.repeats for ask in run.asks], seed))
+        drawn = dataclasses.replace(run, order=drawn_order([request.repeats for request in run.requests], seed))
         assert [figure.title for figure in summarise(drawn, WORKLOADS).figures] == asked
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_a_value_that_is_no_number_is_no_value_in_any_view(value: float) -> None:
     workload = Workload("Solver", (Metric("error", "1", "lower", result("error")),), {}, "app/solver")
-    ask = Ask(Subject("app/solver"), repeats=2)
+    request = Request(Subject("app/solver"), repeats=2)
     points = [
-        point(workload="app/solver", launch=Launch(ask, n).key, results=(Result("error", x, "1"),))
+        point(workload="app/solver", launch=Launch(request, n).key, results=(Result("error", x, "1"),))
         for n, x in enumerate((value, 0.5))
     ]
     for number in (1, 2):
-        run = stored([Launch(ask, n) for n in range(number)], points[:number])
+        run = stored([Launch(request, n) for n in range(number)], points[:number])
         summary = summarise(run, {workload.name: workload}, all_metrics=True)
         (one,) = summary.figures
         assert (one.value.number if one.value else None) == (None if number == 1 else 1)
@@ -121,8 +121,8 @@ def test_a_value_that_is_no_number_is_no_value_in_any_view(value: float) -> None
 
 
 def test_launches_that_failed_or_gave_no_value_are_tried_and_left_out_with_a_doubt() -> None:
-    ask = Ask(Subject("node/stream"), {"bytes": "1MiB,2MiB"}, repeats=5)
-    launches = [Launch(ask, repeat) for repeat in range(5)]
+    request = Request(Subject("node/stream"), {"bytes": "1MiB,2MiB"}, repeats=5)
+    launches = [Launch(request, repeat) for repeat in range(5)]
     lanes = (lane(durations(100_000)),)
     points = [
         point(workload="node/stream", launch=one.key, knobs={"bytes": size}, lanes=lanes, counts={"bytes_read": 1})
@@ -131,12 +131,16 @@ def test_launches_that_failed_or_gave_no_value_are_tried_and_left_out_with_a_dou
     ]
     points[0] = dataclasses.replace(points[0], read=Samples, heads=())
     failures = [
-        Failure("node/stream", launches[3].key, ask.knobs, 1, "no memory", 3),
+        Failure("node/stream", launches[3].key, request.knobs, 1, "no memory", 3),
         Failure("node/stream", launches[4].key, {"bytes": "2097152"}, 1, "no memory", 3),
-        Failure("node/stream", launches[2].key, ask.knobs, 1, "stopped, and resumed later", 3),
+        Failure("node/stream", launches[2].key, request.knobs, 1, "stopped, and resumed later", 3),
     ]
     both = {
-        one.title: (one.value.number if one.value else 0, one.tried, {doubt.kind: doubt.text for doubt in one.doubts})
+        one.title: (
+            one.value.number if one.value else 0,
+            one.tried,
+            {caveat.kind: caveat.text for caveat in one.caveats},
+        )
         for one in summarise(stored(launches, points, failures), WORKLOADS).figures
     }
     smaller, larger = both["stream, bytes 1 MiB"], both["stream, bytes 2 MiB"]
@@ -155,7 +159,7 @@ def test_points_that_nobody_asked_come_last_under_the_name_of_their_workload() -
               lanes=(lane(durations(1_000_000)),))
         for number, size in enumerate(("2MiB", "4MiB"))
     ]  # fmt: skip
-    launches = [Launch(ask, 0) for ask in (ROW, CURVE)]
+    launches = [Launch(request, 0) for request in (ROW, CURVE)]
     points = [*stray, *launched(CURVE, "64KiB", 500_000)[:1], *launched(ROW, "1MiB", 1_000_000)[:1]]
     found = summarise(stored(launches, points), WORKLOADS)
     assert [figure.title for figure in found.figures] == ["row", "curve, bytes 64KiB", "stream", "stream"]
@@ -171,7 +175,7 @@ def test_a_headline_is_found_by_no_name_and_by_its_own() -> None:
 
 
 def test_sizes_in_titles_are_written_as_people_read_them_only_where_that_says_the_same() -> None:
-    curve = Ask(STREAM, {"bytes": "65536,1000000"}, show=Presentation("curve"))
+    curve = Request(STREAM, {"bytes": "65536,1000000"}, show=Presentation("curve"))
     points = [one for size in ("65536", "1000000") for one in launched(curve, size, 500_000)]
     found = summarise(stored([Launch(curve, 0)], points), WORKLOADS)
     assert [figure.title for figure in found.figures] == ["curve, bytes 64 KiB", "curve, bytes 1000000"]

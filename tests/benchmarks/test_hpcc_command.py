@@ -22,7 +22,7 @@ def test_a_run_prints_a_row_for_each_key_and_its_summary_is_read_back(
     done = octant(*TINY, timeout=300)
     assert done.returncode == 0, done.stderr
     (run,) = Store(Path(environment["OCTANT_STORE"])).runs()
-    assert (run.benchmark, run.asks[0].show.test) == ("hpcc", read_tests("hpcc")[0].name)
+    assert (run.benchmark, run.requests[0].show.test) == ("hpcc", read_tests("hpcc")[0].name)
     keys = {one.key for test in read_tests("hpcc") for one in test.figure}
     measured = {key for key in keys if f"  {key} " in done.stdout}
     left_out = {test.name for test in read_tests("hpcc") if f"octant: {test.name} is left out" in done.stderr}

@@ -116,13 +116,15 @@ def described(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("ranks", [1, 2, 7])
 def test_what_can_be_measured_is_asked_and_the_rest_has_a_reason(ranks: int) -> None:
     found = hpcc.asked(TESTS, HpccSizes(ranks, 512), quick=True, repeats=benchmarks()["hpcc"].launches)
-    asked = {ask.show.title: ask for ask in found.asks}
+    asked = {request.show.title: request for request in found.requests}
     names = {test.name for test in read_tests("hpcc")}
     assert set(asked) | set(found.left_out) == names or (ranks == 1 and set(asked) | set(found.left_out) < names)
     assert not set(asked) & set(found.left_out)
-    assert len({ask.key for ask in found.asks}) == len(found.asks), "no two asks are the same question"
-    assert {ask.repeats for ask in found.asks} == {benchmarks()["hpcc"].launches}
-    assert not any("{" in value for ask in found.asks for value in ask.knobs.values())
+    assert len({request.key for request in found.requests}) == len(found.requests), (
+        "no two requests are the same question"
+    )
+    assert {request.repeats for request in found.requests} == {benchmarks()["hpcc"].launches}
+    assert not any("{" in value for request in found.requests for value in request.knobs.values())
     for test in read_tests("hpcc"):
         if test.workload in workloads.workloads() and test.name in asked:
             wanted = {"one": 1, "star": ranks, "all": 6 if test.ranks and ranks == 7 else ranks}[test.mode]
@@ -135,9 +137,11 @@ def test_what_can_be_measured_is_asked_and_the_rest_has_a_reason(ranks: int) -> 
 @pytest.mark.usefixtures("described")
 def test_ranks_on_several_hosts_do_not_ask_for_memory_that_all_share() -> None:
     def transports(**where: Any) -> dict[str, str]:
-        asks = hpcc.asked(TESTS, HpccSizes(2, 512), quick=True, repeats=None, **where).asks
+        requests = hpcc.asked(TESTS, HpccSizes(2, 512), quick=True, repeats=None, **where).requests
         return {
-            ask.show.title: ask.knobs.get("transport", "") for ask in asks if ask.subject.workload.startswith("hpcc/")
+            request.show.title: request.knobs.get("transport", "")
+            for request in requests
+            if request.subject.workload.startswith("hpcc/")
         }
 
     there = transports(hosts=("a", "b"))
@@ -151,7 +155,7 @@ def test_ranks_on_several_hosts_do_not_ask_for_memory_that_all_share() -> None:
 def test_ranks_that_cannot_share_as_much_send_messages() -> None:
     def by_messages(bytes_: float, ranks: int = 2, **where: Any) -> set[str]:
         found = hpcc.asked(TESTS, HpccSizes(ranks, 4096), quick=True, repeats=None, shareable_bytes=bytes_, **where)
-        sent = {ask.show.title for ask in found.asks if ask.knobs.get("transport") == "messages"}
+        sent = {request.show.title for request in found.requests if request.knobs.get("transport") == "messages"}
         assert sent == set(found.unshared)
         return sent
 
@@ -170,7 +174,7 @@ def test_a_kernel_that_refuses_leaves_its_test_out(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(hpcc, "describe", refuse)
     found = hpcc.asked(TESTS, HpccSizes(2, 512), quick=True, repeats=1)
-    assert not found.asks
+    assert not found.requests
     assert "not built" in found.left_out["SingleDGEMM"]
 
 

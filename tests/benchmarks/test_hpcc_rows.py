@@ -14,7 +14,6 @@ from edge_runs import unmeasurable
 from fake_run import lane, point, stored, there_and_back
 from octant import foreign, workloads
 from octant.analysis.summary import Summary, summarise
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.benchmarks import benchmarks
 from octant.benchmarks.hpcc.summary import NORMS
 from octant.benchmarks.rows import BenchmarkRow, over_peak, rows_of
@@ -23,6 +22,7 @@ from octant.failure import Refusal
 from octant.record import Failure, Point, Result
 from octant.report import claims
 from octant.report.tables import benchmark as benchmark_table
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store import Store
 from octant.store.imported import create
 
@@ -32,15 +32,15 @@ N = 1000
 
 def launches_of(name: str, ranks: int, **knobs: str) -> list[Launch]:
     test = next(one for one in read_tests("hpcc") if one.name == name)
-    ask = Ask(Subject(test.workload), knobs, Shape(ranks), show=Presentation(name, test=name), repeats=3)
-    return list(ask.launches())
+    request = Request(Subject(test.workload), knobs, Shape(ranks), show=Presentation(name, test=name), repeats=3)
+    return list(request.launches())
 
 
 def measured(launch: Launch, at: dict[str, str], **changes: Any) -> Point:
-    ranks = launch.ask.shape.ranks
+    ranks = launch.request.shape.ranks
     lanes = tuple(lane([1_000_000] * 20, rank=rank) for rank in range(ranks))
-    given = {"workload": launch.ask.subject.workload, "launch": launch.key, "ranks": ranks, "lanes": lanes}
-    return point(**{**given, "knobs": {**launch.ask.knobs, **at}, **changes})
+    given = {"workload": launch.request.subject.workload, "launch": launch.key, "ranks": ranks, "lanes": lanes}
+    return point(**{**given, "knobs": {**launch.request.knobs, **at}, **changes})
 
 
 def run_of(wrong: bool = False) -> tuple[list[Launch], list[Point], list[Failure]]:
@@ -64,7 +64,7 @@ def run_of(wrong: bool = False) -> tuple[list[Launch], list[Point], list[Failure
             lanes = (lane([ns * 2, ns * 2, ns] * 20),)
             points.append(measured(one, {"groups": groups}, pace="steps", counts=there_and_back(8), lanes=lanes))
     ring = launches_of("RandomlyOrderedRing latency", 3, order="random", bytes="8", method="sendrecv")
-    failures = [Failure("mpi/ring", one.key, one.ask.knobs, 3, "SIGSEGV", 1) for one in ring]
+    failures = [Failure("mpi/ring", one.key, one.request.knobs, 3, "SIGSEGV", 1) for one in ring]
     return [*gemm[0], *gemm[1], *stream, *pairs, *ring], points, failures
 
 
@@ -169,7 +169,7 @@ def test_what_is_not_measurable_has_no_ends_in_the_table() -> None:
     marked = [line for line in text.splitlines() if line.startswith("  ") and "right" in line]
     assert marked
     assert all(line.endswith(claims.grade(bad.figures[0])) for line in marked), "the grade of a tile"
-    assert "* doubtful" not in text
+    assert "* limited" not in text
     assert not any(row.invalid for row in rows_of(good, HPCC))
 
 
@@ -246,7 +246,7 @@ def test_the_summary_is_read_back_to_the_same_values(tmp_path: Path) -> None:
 
 def test_with_one_rank_single_figures_are_star_figures() -> None:
     launches, points, _ = run_of()
-    alone = [one for one in launches if one.ask.shape.ranks == 1]
+    alone = [one for one in launches if one.request.shape.ranks == 1]
     keys = {one.key for one in alone}
     run = stored(alone, [one for one in points if one.launch in keys])
     found = rows(summarise(run, all_metrics=True))

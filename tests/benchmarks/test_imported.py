@@ -11,10 +11,10 @@ from golden_tables import printed
 from octant import foreign
 from octant.analysis.compare import compare
 from octant.analysis.summary import Summary, summarise
-from octant.ask import Ask, Presentation, Shape, Subject
 from octant.benchmarks import benchmarks
 from octant.benchmarks.rows import imported_cells, rows_of
 from octant.benchmarks.table import plain_name, read_tests
+from octant.request import Presentation, Request, Shape, Subject
 from octant.store import Store
 from octant.store.imported import create
 from paths import DATA
@@ -167,7 +167,7 @@ def measured_as(file: Path) -> Summary:
         for cell in cells:
             knobs = {**own, "library": "own", **cell.knobs, **groups}
             show = Presentation(test.name, test=test.name)
-            (launch,) = Ask(Subject(test.workload), knobs, Shape(ranks), show=show, repeats=1).launches()
+            (launch,) = Request(Subject(test.workload), knobs, Shape(ranks), show=show, repeats=1).launches()
             of_ranks = tuple(lane([1_000_000 + 10_000 * rank] * 20, rank=rank) for rank in range(ranks))
             given = {"workload": test.workload, "launch": launch.key, "ranks": ranks, "lanes": of_ranks}
             counts = dict.fromkeys(COUNTS, 1_000_000)

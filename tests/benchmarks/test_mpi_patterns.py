@@ -3,10 +3,10 @@
 import pytest
 
 from octant import workloads
-from octant.ask import Ask
 from octant.benchmarks.messages import requests as mpi_patterns
 from octant.benchmarks.messages.patterns import find, pattern_of, patterns
 from octant.failure import Exit, Refusal
+from octant.request import Request
 
 
 @pytest.fixture
@@ -15,8 +15,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mpi_patterns, "read_knobs", lambda _, words: dict(word.split("=") for word in words))
 
 
-def only(asks: tuple[Ask, ...]) -> Ask:
-    (one,) = asks
+def only(requests: tuple[Request, ...]) -> Request:
+    (one,) = requests
     return one
 
 
@@ -78,14 +78,14 @@ def test_process_counts_double_up_to_all(ranks: int, counts: list[int]) -> None:
 
 @pytest.mark.usefixtures("asked")
 def test_a_pair_runs_once_and_in_multi_mode_as_often_as_it_fits() -> None:
-    assert only(mpi_patterns.asks(["pingpong"], 8)).knobs["groups"] == "first:2"
-    assert only(mpi_patterns.asks(["pingpong"], 8, multi=True)).knobs["groups"] == "2"
-    assert len(only(mpi_patterns.asks(["PingPong", "osu_latency"], 2)).cells()) == 24
+    assert only(mpi_patterns.requests(["pingpong"], 8)).knobs["groups"] == "first:2"
+    assert only(mpi_patterns.requests(["pingpong"], 8, multi=True)).knobs["groups"] == "2"
+    assert len(only(mpi_patterns.requests(["PingPong", "osu_latency"], 2)).cells()) == 24
 
 
 @pytest.mark.usefixtures("asked")
 def test_sizes_repeats_and_knobs_are_the_users() -> None:
-    one = only(mpi_patterns.asks(["pingpong"], 2, "8,64", repeats=2, words=["buffers=rotating", "seconds=0.5"]))
+    one = only(mpi_patterns.requests(["pingpong"], 2, "8,64", repeats=2, words=["buffers=rotating", "seconds=0.5"]))
     assert (one.knobs["bytes"], one.knobs["buffers"], one.knobs["seconds"], one.repeats) == (
         "8,64",
         "rotating",
@@ -93,21 +93,21 @@ def test_sizes_repeats_and_knobs_are_the_users() -> None:
         2,
     )
     with pytest.raises(Refusal, match="the pattern PingPong sets it"):
-        mpi_patterns.asks(["pingpong"], 2, words=["pattern=exchange"])
+        mpi_patterns.requests(["pingpong"], 2, words=["pattern=exchange"])
 
 
 @pytest.mark.usefixtures("asked")
 def test_modes_of_imb_are_both_asked_and_osus_one() -> None:
-    assert only(mpi_patterns.asks(["Unidir_put"], 2)).knobs["window"] == mpi_patterns.MODES
-    assert only(mpi_patterns.asks(["osu_put_latency"], 2)).knobs["window"] == "1"
-    assert only(mpi_patterns.asks(["P_Write_Indv"], 2, words=["aggregate=8"])).knobs["aggregate"] == "8"
-    assert only(mpi_patterns.asks(["osu_put_latency"], 2)).show.title == "osu_put_latency"
-    assert only(mpi_patterns.asks(["osu_multi_lat"], 4)).knobs["groups"] == "2"
+    assert only(mpi_patterns.requests(["Unidir_put"], 2)).knobs["window"] == mpi_patterns.MODES
+    assert only(mpi_patterns.requests(["osu_put_latency"], 2)).knobs["window"] == "1"
+    assert only(mpi_patterns.requests(["P_Write_Indv"], 2, words=["aggregate=8"])).knobs["aggregate"] == "8"
+    assert only(mpi_patterns.requests(["osu_put_latency"], 2)).show.title == "osu_put_latency"
+    assert only(mpi_patterns.requests(["osu_multi_lat"], 4)).knobs["groups"] == "2"
 
 
 @pytest.mark.usefixtures("asked")
 def test_lengths_are_multiples_of_the_elements_and_what_is_left_out_is_said() -> None:
-    one = only(mpi_patterns.asks(["Allreduce"], 2, "0,1,4,7,8", words=["type=double"]))
+    one = only(mpi_patterns.requests(["Allreduce"], 2, "0,1,4,7,8", words=["type=double"]))
     assert one.knobs["bytes"] == "0,8"
     (text,) = mpi_patterns.left_out(["Allreduce", "Bcast"], "0,1,4,7,8", ["type=double"])
     assert text == "Allreduce: without 1, 4, 7 B, since its elements have 8 B"
@@ -125,11 +125,11 @@ def test_lengths_are_multiples_of_the_elements_and_what_is_left_out_is_said() ->
 )
 def test_sizes_that_would_be_ignored_are_refused(names: list[str], sizes: str, words: list[str], why: str) -> None:
     with pytest.raises(Refusal, match=why) as refused:
-        mpi_patterns.asks(names, 2, sizes, words=words)
+        mpi_patterns.requests(names, 2, sizes, words=words)
     assert refused.value.code == Exit.WRONG_WORD
 
 
 def test_one_rank_is_refused_with_a_reason() -> None:
     with pytest.raises(Refusal, match=r"\(a pattern needs two ranks\)") as refused:
-        mpi_patterns.asks([], 1)
+        mpi_patterns.requests([], 1)
     assert refused.value.code == Exit.NOT_SUPPORTED

@@ -12,7 +12,6 @@ from fake_run import lane, point, stored
 from octant import workloads
 from octant.analysis.figures import MeasuredCell, figures_of
 from octant.analysis.summary import Summary, summarise
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.benchmarks import BenchmarkArguments
 from octant.benchmarks.messages import patterns as mpi_patterns
 from octant.benchmarks.messages import tables as mpi_tables
@@ -20,6 +19,7 @@ from octant.benchmarks.messages.patterns import MessagePattern
 from octant.failure import Refusal
 from octant.metric import Derived, Metric, Reduce, Seconds, derived, groups, per, ranks, seconds, steps
 from octant.record import Failure, Result
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.units import si_text
 from octant.workload import Workload
 from octant.workloads.mpi.collective import imb_overlap_of
@@ -146,8 +146,10 @@ def summary(
     `rounded`: notes of the kernel, by the length that was asked; `long_steps`: one step in ten takes 1 ms.
     """
     asked = {"pattern": pattern, **knobs}
-    ask = Ask(Subject(workload), asked, Shape(2), show=Presentation(title or pattern, test=title), repeats=repeats)
-    launches = [Launch(ask, repeat) for repeat in range(repeats)]
+    request = Request(
+        Subject(workload), asked, Shape(2), show=Presentation(title or pattern, test=title), repeats=repeats
+    )
+    launches = [Launch(request, repeat) for repeat in range(repeats)]
     lanes = (lane([20_000, 40_000] * 50, rank=0), lane([30_000, 90_000] * 50, rank=1))
     if long_steps:
         lanes = (lanes[0], lane(([30_000] * 9 + [1_000_000]) * 10, rank=1))
@@ -158,7 +160,7 @@ def summary(
             knobs={**cell}, groups=((0, 1),), counts={"messages": 2},
             notes={"rounded": note} if (note := (rounded or {}).get(cell.get("bytes", ""))) else {},
         )
-        for launch in launches for cell in ask.cells()
+        for launch in launches for cell in request.cells()
     ]  # fmt: skip
     return summarise(stored(launches, points, failures), WORKLOADS, all_metrics=True)
 
@@ -204,7 +206,7 @@ def test_what_is_not_measurable_has_no_ends_in_the_table() -> None:
     for style in ("imb", "osu", "octant"):
         text = table_text(unmeasurable(good), style)
         assert any(line.endswith("  not measurable") for line in text.splitlines()), "the grade of a tile"
-        assert "* doubtful" not in text
+        assert "* limited" not in text
         assert "# not measurable: " in text
 
 
@@ -229,9 +231,9 @@ def overlapping(title: str) -> Summary:
         lane([each[rank] * 1000] * 50, rank=rank, name=name) for rank in range(2) for name, each in of.items()
     )
     knobs = {"pattern": "ibcast", "bytes": "1000"}
-    ask = Ask(Subject("mpi/overlap"), knobs, Shape(2), show=Presentation(title, test=title))
-    one = point(workload="mpi/overlap", launch=Launch(ask).key, pace="steps", ranks=2, lanes=lanes, knobs=knobs)
-    return summarise(stored([Launch(ask)], [one]), WORKLOADS, all_metrics=True)
+    request = Request(Subject("mpi/overlap"), knobs, Shape(2), show=Presentation(title, test=title))
+    one = point(workload="mpi/overlap", launch=Launch(request).key, pace="steps", ranks=2, lanes=lanes, knobs=knobs)
+    return summarise(stored([Launch(request)], [one]), WORKLOADS, all_metrics=True)
 
 
 def test_beside_computing_the_columns_are_of_the_slowest_rank_and_give_imbs_overlap() -> None:

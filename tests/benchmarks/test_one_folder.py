@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 
 from fake_run import lane, point, stored, there_and_back, write_run
 from octant import benchmarks, registry
-from octant.ask import Ask, Launch, Shape, Subject
 from octant.benchmarks import requests
 from octant.benchmarks.table import read_tests
 from octant.cli import application
 from octant.failure import Exit
+from octant.request import Launch, Request, Shape, Subject
 from paths import DATA, ROOT
 from registries import added
 
@@ -85,7 +85,7 @@ def transposed_with_messages(store: Path) -> str:
         parts.append(("mpi/p2p", of_message, 2 * (1000 + length), there_and_back(length)))
     launches, points = [], []
     for workload, known, ns, counts in parts:
-        launches.append(Launch(Ask(Subject(workload), known, Shape(2))))
+        launches.append(Launch(Request(Subject(workload), known, Shape(2))))
         lanes = tuple(lane([ns] * 8, rank=rank) for rank in range(2))
         given = {"workload": workload, "launch": launches[-1].key, "ranks": 2, "knobs": known}
         points.append(point("steps", **given, counts=counts, lanes=lanes))

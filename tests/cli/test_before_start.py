@@ -58,7 +58,9 @@ def test_a_suite_goes_on_without_what_does_not_fit_into_memory(tmp_path: Path) -
     assert done.exit_code == Exit.OK, done.output
     assert "octant: a large loop is left out: it does not fit into memory (1 rank would hold " in done.stderr
     (row,) = Store(tmp_path / "store").list_runs()
-    assert {ask.show.title for ask in Store(tmp_path / "store").read(row.id).asks if ask.show.table} == {"a loop"}
+    assert {
+        request.show.title for request in Store(tmp_path / "store").read(row.id).requests if request.show.table
+    } == {"a loop"}
 
 
 def _misspelling(knobs: Mapping[str, str], _ranks: int, _threads: int) -> Step:

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from fake_kernel import Kernel, ask
+from fake_kernel import Kernel, request
 from fake_run import WORKLOADS, durations, lane, machine, point
 from octant import workloads
-from octant.ask import Ask
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.launch.execute import ProcessOutcome
 from octant.machine import discover
 from octant.record import Point
+from octant.request import Request
 from octant.runs import interleaved
 from octant.runs.plan import planner_of
 from octant.runs.session import carry_out, in_turn
@@ -37,9 +37,9 @@ class Bench:
     kernel: Kernel = field(default_factory=Kernel)
     stop_at: int = -1  # Ctrl-C at this start
 
-    def measured(self, *asks: Ask, title: str = "run") -> StoredRun:
-        """A stored run of these asks, each launched once."""
-        run = self.store.create(title, machine(), asks)
+    def measured(self, *requests: Request, title: str = "run") -> StoredRun:
+        """A stored run of these requests, each launched once."""
+        run = self.store.create(title, machine(), requests)
         return carry_out(self.store, run, in_turn(run.launches), planner_of(run), start=Kernel())
 
     def start(self, *arguments: object) -> ProcessOutcome:
@@ -85,7 +85,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     return made
 
 
-TRIAD, COPY = ask(bytes="1MiB", kernel="triad"), ask(bytes="1MiB", kernel="copy")
+TRIAD, COPY = request(bytes="1MiB", kernel="triad"), request(bytes="1MiB", kernel="copy")
 
 
 def test_rounds_measure_both_again_and_give_verdicts(bench: Bench) -> None:
@@ -239,7 +239,7 @@ def test_previous_is_the_last_comparable_run(bench: Bench) -> None:
 
 
 def test_what_only_one_run_has_takes_one_line(bench: Bench) -> None:
-    bench.measured(TRIAD, ask(bytes="2MiB,4MiB,8MiB", kernel="add"))
+    bench.measured(TRIAD, request(bytes="2MiB,4MiB,8MiB", kernel="add"))
     bench.measured(TRIAD, COPY)
     ids = bench.store.ids()
     short, long = (" ".join(bench.compare(*ids, *words).stdout.split()) for words in ((), ("--all",)))

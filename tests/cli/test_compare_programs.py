@@ -18,7 +18,7 @@ from octant.failure import Exit, Refusal
 from octant.launch.execute import ProcessOutcome
 from octant.machine import discover
 from octant.runs import interleaved
-from octant.runs.programs import request
+from octant.runs.programs import program_request
 from octant.stats.gate import RISING_FURTHER
 from octant.store import Store, StoredRun
 
@@ -64,7 +64,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.chdir(tmp_path)
     for name in ("old", "new"):
         Path(name).touch(0o755)
-    monkeypatch.setattr(request, "discover", machine)
+    monkeypatch.setattr(program_request, "discover", machine)
     monkeypatch.setattr(interleaved, "new_seed", lambda: 1)
     monkeypatch.setattr(discover, "discover", machine)
     made = Bench(Store(tmp_path / "store"))

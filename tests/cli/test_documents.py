@@ -19,10 +19,10 @@ from command_lines import is_name, read, words_of
 from documents import DOCUMENTS, Shown
 from fake_run import fake_run, machine, write_run
 from octant import suites
-from octant.ask import Presentation
 from octant.cli import application
 from octant.cli._examples import EXAMPLES, WAYS_IN
 from octant.failure import Exit, Refusal
+from octant.request import Presentation
 from octant.store import Store, StoredRun
 from paths import DATA, ROOT
 
@@ -103,8 +103,13 @@ def _begin(*_: object, **__: object) -> None:
 def _with_hpcc(run: StoredRun) -> StoredRun:
     """The run with its matrix product on a core as a test of HPC Challenge."""
     single = Presentation("SingleDGEMM", test="SingleDGEMM")
-    of_one = {ask.key for ask in run.asks if ask.subject.workload == "node/gemm" and ask.shape.ranks == 1}
-    return replace(run, asks=tuple(replace(ask, show=single) if ask.key in of_one else ask for ask in run.asks))
+    of_one = {
+        request.key for request in run.requests if request.subject.workload == "node/gemm" and request.shape.ranks == 1
+    }
+    return replace(
+        run,
+        requests=tuple(replace(request, show=single) if request.key in of_one else request for request in run.requests),
+    )
 
 
 @pytest.fixture(scope="module")

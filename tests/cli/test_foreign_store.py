@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fake_kernel import ask, planned
+from fake_kernel import planned, request
 from fake_run import machine
-from octant.ask import Ask, Launch, Shape, Subject
 from octant.cli import application
 from octant.failure import Exit
+from octant.request import Launch, Request, Shape, Subject
 from octant.store import Store, StoredRun
-from octant.store.asked import start_line
+from octant.store.run_request import start_line
 
 TRAP = """
 #include <fcntl.h>
@@ -70,11 +70,11 @@ def test_a_library_of_a_foreign_store_is_not_loaded(
     tmp_path: Path, trap: tuple[Path, Path], programs: Path, where: str
 ) -> None:
     library, marker = trap
-    planted = dataclasses.replace(ask(), mpi={"LD_PRELOAD": str(library)})
+    planted = dataclasses.replace(request(), mpi={"LD_PRELOAD": str(library)})
     if where == "asked.json":
         run = Store(tmp_path / "store").create("q", machine(), [planted])
     else:  # of a run whose launches are decided one by one
-        run = Store(tmp_path / "store").create("q", machine(), [ask()], [])
+        run = Store(tmp_path / "store").create("q", machine(), [request()], [])
         run.plan.write_text(start_line(planned(Launch(planted), run.records), was_asked=False) + "\n")
     done = resume(tmp_path / "store", programs)
     assert (done.returncode, done.stdout) == (Exit.NOT_SUPPORTED, "")
@@ -85,7 +85,7 @@ def test_a_library_of_a_foreign_store_is_not_loaded(
 def test_a_library_that_the_user_allows_is_given_to_the_kernel(tmp_path: Path, programs: Path) -> None:
     seen = tmp_path / "seen"
     (programs / "octant-node-stream").write_text(f'#!/bin/sh\necho "$@" >> {seen}\n')
-    Store(tmp_path / "store").create("q", machine(), [ask(library="/opt/libblas.so")])
+    Store(tmp_path / "store").create("q", machine(), [request(library="/opt/libblas.so")])
     refused = resume(tmp_path / "store", programs)
     assert refused.returncode == Exit.NOT_SUPPORTED
     assert "try --allow /opt/libblas.so" in refused.stderr
@@ -97,16 +97,16 @@ def test_a_library_that_the_user_allows_is_given_to_the_kernel(tmp_path: Path, p
 @pytest.mark.parametrize(
     ("planted", "why"),
     [
-        (dataclasses.replace(ask(), mpi={"UCX_NET_DEVICES": "/srv/x"}), "cannot go on with /srv/x"),
-        (dataclasses.replace(ask(), shape=Shape(2, hosts=("their-host",))), "cannot go on with their-host"),
-        (dataclasses.replace(ask(), shape=Shape(2, place="2x1, torus=1x2, map=/dev/zero")), "with /dev/zero"),
-        (dataclasses.replace(ask(), shape=Shape(2, launcher="/srv/launcher")), "no such launcher"),
-        (Ask(Subject(command=("touch", "x"))), "cannot go on with the command line 'touch x'"),
+        (dataclasses.replace(request(), mpi={"UCX_NET_DEVICES": "/srv/x"}), "cannot go on with /srv/x"),
+        (dataclasses.replace(request(), shape=Shape(2, hosts=("their-host",))), "cannot go on with their-host"),
+        (dataclasses.replace(request(), shape=Shape(2, place="2x1, torus=1x2, map=/dev/zero")), "with /dev/zero"),
+        (dataclasses.replace(request(), shape=Shape(2, launcher="/srv/launcher")), "no such launcher"),
+        (Request(Subject(command=("touch", "x"))), "cannot go on with the command line 'touch x'"),
     ],
     ids=["setting", "host", "map", "launcher", "command"],
 )
 def test_nothing_else_of_it_is_started_reached_or_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: Path, planted: Ask, why: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: Path, planted: Request, why: str
 ) -> None:
     monkeypatch.setenv("OCTANT_KERNELS", str(programs))
     run = Store(tmp_path / "store").create("q", machine(), [planted])
@@ -118,7 +118,7 @@ def test_nothing_else_of_it_is_started_reached_or_read(
 
 @pytest.mark.parametrize("name", ["records.jsonl", "plan.jsonl"])
 def test_a_link_in_it_is_not_written_through(tmp_path: Path, programs: Path, name: str) -> None:
-    run = Store(tmp_path / "store").create("q", machine(), [ask()])
+    run = Store(tmp_path / "store").create("q", machine(), [request()])
     mine = tmp_path / "mine"
     mine.write_text("mine\n")
     (run.folder / name).unlink(missing_ok=True)
@@ -137,8 +137,8 @@ def with_asked(run: StoredRun, old: str, new: str) -> None:
 
 
 def test_the_program_is_ours_whatever_the_store_says(tmp_path: Path, programs: Path) -> None:
-    run = Store(tmp_path / "store").create("q", machine(), [ask()])
-    start = planned(Launch(run.asks[0]), run.records)
+    run = Store(tmp_path / "store").create("q", machine(), [request()])
+    start = planned(Launch(run.requests[0]), run.records)
     evil = dataclasses.replace(start, words=("/bin/touch", str(tmp_path / "evil")), environment={"A": "B"})
     run.plan.write_text(start_line(evil, was_asked=True) + "\n")
     resume(tmp_path / "store", programs)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from octant.cli import application
 from octant.program import ProgramValue
-from program_run import BEGUN, RankSeen, Seen, ask_of, launches, stored_program
+from program_run import BEGUN, RankSeen, Seen, launches, request_of, stored_program
 
 VALUES = (ProgramValue("rate", "Mop/s", "higher", pattern="(.*)"),)
 
@@ -18,7 +18,7 @@ VALUES = (ProgramValue("rate", "Mop/s", "higher", pattern="(.*)"),)
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     """Two runs of `My app.v2` with two values of a knob; other builds, the second one is slower."""
-    ask = ask_of(
+    request = request_of(
         ("mpiexec", "-n", "2", "./My app.v2", "{n}"), ranks=2, program="My app.v2", knobs={"n": "1,2"}, values=VALUES
     )
     for day, (rate, build) in enumerate(((100.0, "a1"), (80.0, "b2"))):
@@ -26,7 +26,7 @@ def store(tmp_path: Path) -> Path:
         cells = [
             [replace(one, values={"rate": (rate * n / one.wall, "Mop/s")}) for one in launches(seen)] for n in (1, 2)
         ]
-        stored_program(tmp_path / "store", ask, cells, begun=BEGUN + datetime.timedelta(days=day))
+        stored_program(tmp_path / "store", request, cells, begun=BEGUN + datetime.timedelta(days=day))
     return tmp_path / "store"
 
 

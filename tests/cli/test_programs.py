@@ -57,7 +57,7 @@ def test_a_command_after_the_launch_that_fails_is_in_the_caveat_and_told_last(oc
     assert done.returncode == 0
     told = "the command `false` after the launch ended with exit status 1, in 2 of 2 launches"
     assert done.stderr.splitlines()[-1] == f"octant: {told}"
-    assert "! Doubtful" in done.stdout
+    assert "! Limited" in done.stdout
     assert f"{told.replace('the', 'The', 1)}." in " ".join(done.stdout.partition("\n\n")[2].split())
 
 

@@ -5,38 +5,38 @@ from pathlib import Path
 
 import pytest
 
-from fake_kernel import Kernel, ask, planned
+from fake_kernel import Kernel, planned, request
 from fake_run import machine
 from octant import workloads
-from octant.ask import Ask, Presentation, Subject
 from octant.cli._progress import RemainingTime, progress_of
+from octant.request import Presentation, Request, Subject
 from octant.runs import rounds
 from octant.runs.durations import Durations
 from octant.runs.session import LaunchStart, carry_out, in_turn
 from octant.store import Store, StoredRun
 
 TOOK_S = {"1MiB": 0.3, "2MiB": 2.5, "1KiB,2KiB,4KiB,8KiB,16KiB": 1.1}
-ASKS = tuple(ask(repeats, bytes=sizes) for repeats, sizes in zip((6, 6, 3), TOOK_S, strict=True))
+REQUESTS = tuple(request(repeats, bytes=sizes) for repeats, sizes in zip((6, 6, 3), TOOK_S, strict=True))
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> StoredRun:
-    order = rounds.drawn_order([one.repeats for one in ASKS], 3)
-    return Store(tmp_path).create("q", machine(), ASKS, order, seed=3)
+    order = rounds.drawn_order([one.repeats for one in REQUESTS], 3)
+    return Store(tmp_path).create("q", machine(), REQUESTS, order, seed=3)
 
 
 def test_the_time_left_is_learnt_in_the_first_round(run: StoredRun) -> None:
     """Launches take 1 to 5 times as long as is expected of them: filling and checking cannot be known beforehand."""
     now = [100.0]
     clock = RemainingTime(run.remaining(), rounds.rounds_of(run), now=lambda: now[0])
-    takes = [TOOK_S[launch.ask.knobs["bytes"]] for launch in run.launches]
+    takes = [TOOK_S[launch.request.knobs["bytes"]] for launch in run.launches]
     assert clock.left_s() == pytest.approx(sum(map(Durations().seconds, run.launches)))
     for number, launch in enumerate(run.launches):
         step = LaunchStart(planned(launch, run.records), number, run.records)
         assert clock.is_new(step)
         assert not clock.is_new(step)
         truth = sum(takes[number:])
-        if clock.rounds[launch.key] >= 2:  # every ask has been launched once
+        if clock.rounds[launch.key] >= 2:  # every request has been launched once
             assert clock.left_s() == pytest.approx(truth, rel=0.01)
             assert clock.done_share(clock.left_s()) == pytest.approx(1 - truth / sum(takes), rel=0.01)
         now[0] += takes[number] / 2
@@ -45,7 +45,7 @@ def test_the_time_left_is_learnt_in_the_first_round(run: StoredRun) -> None:
 
 
 def test_of_a_program_nothing_is_promised_before_it_has_run_once(tmp_path: Path) -> None:
-    run = Store(tmp_path).create("q", machine(), [Ask(Subject(command=("./app",)), repeats=3)])
+    run = Store(tmp_path).create("q", machine(), [Request(Subject(command=("./app",)), repeats=3)])
     now = [0.0]
     clock = RemainingTime(run.remaining(), {}, now=lambda: now[0])
     assert clock.promise() == "3 launches"
@@ -61,7 +61,7 @@ def test_programs_that_print_get_lines_on_a_terminal_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    run = Store(tmp_path).create("q", machine(), [Ask(Subject(command=("./app",)), show=Presentation("app"))])
+    run = Store(tmp_path).create("q", machine(), [Request(Subject(command=("./app",)), show=Presentation("app"))])
     with progress_of(run.remaining(), {}, shown=True) as observe:
         for elapsed_s in (0.0, 0.1):
             observe(LaunchStart(planned(run.launches[0], run.records), 0, run.records), elapsed_s)
@@ -78,7 +78,7 @@ def test_values_that_are_started_one_by_one_are_counted_one_by_one(
 ) -> None:
     monkeypatch.setattr(workloads, "apart_knobs", lambda _name: ("library",))
     store = Store(tmp_path)
-    run = store.create("q", machine(), [ask(3, library="a,b", n="16,32")])
+    run = store.create("q", machine(), [request(3, library="a,b", n="16,32")])
     with progress_of(run.remaining(), rounds.rounds_of(run)) as observe:
         carry_out(store, run, in_turn(run.launches), functools.partial(planned, records=run.records), observe, Kernel())
     first, *lines = capsys.readouterr().err.splitlines()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from fake_kernel import ask
+from fake_kernel import request
 from fake_run import machine
 from octant.cli import _stored
 from octant.cli._measure import finish
@@ -20,8 +20,8 @@ SLOW = Durations({"node/stream": [PointCost({}, (1, 1), 2**20, 1.0, 0.2, 0.2, 19
 
 @pytest.fixture
 def run(tmp_path: Path) -> StoredRun:
-    asks = (ask(6, bytes="1MiB"),)
-    return Store(tmp_path).create("q", machine(), asks, rounds.drawn_order([6], 3), seed=3)
+    requests = (request(6, bytes="1MiB"),)
+    return Store(tmp_path).create("q", machine(), requests, rounds.drawn_order([6], 3), seed=3)
 
 
 def test_a_long_run_says_what_its_promise_rests_on(run: StoredRun, capsys: pytest.CaptureFixture[str]) -> None:

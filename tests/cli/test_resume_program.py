@@ -10,11 +10,11 @@ import pytest
 
 from fake_kernel import planned
 from fake_run import machine
-from octant.ask import Ask, Launch, Subject
 from octant.failure import Exit
 from octant.program import ProgramCheck, ProgramValue
+from octant.request import Launch, Request, Subject
 from octant.store import Store, StoredRun
-from octant.store.asked import start_line
+from octant.store.run_request import start_line
 from paths import Octant
 
 
@@ -32,11 +32,11 @@ def subject(folder: Path, **parts: Any) -> Subject:
 
 def stored(folder: Path, asked: Subject, knobs: str = "1", where: str = "asked.json", repeats: int = 1) -> StoredRun:
     """A run that nothing was measured of yet; in plan.jsonl a planted launch is one that was decided later."""
-    ask, store = Ask(asked, {"n": knobs}, repeats=repeats), Store(folder.parent / "store")
+    request, store = Request(asked, {"n": knobs}, repeats=repeats), Store(folder.parent / "store")
     if where == "asked.json":
-        return store.create("q", machine(), [ask])
-    run = store.create("q", machine(), [Ask(subject(folder), {"n": "1"}, repeats=1)])
-    run.plan.write_text(start_line(planned(Launch(ask, 1), run.records), was_asked=False) + "\n")
+        return store.create("q", machine(), [request])
+    run = store.create("q", machine(), [Request(subject(folder), {"n": "1"}, repeats=1)])
+    run.plan.write_text(start_line(planned(Launch(request, 1), run.records), was_asked=False) + "\n")
     return run
 
 
@@ -88,8 +88,8 @@ def with_marker(value: Any, marker: str) -> Any:
 def test_the_values_of_knobs_are_given_again(folder: Path, octant: Octant, name: str) -> None:
     """They are filled into the words: `sh -c 'solve {n}'` would start whatever the value says."""
     marker, command = folder.parent / "sprung", ("sh", "-c", f"true {{{name}}}")
-    ask = Ask(subject(folder, command=command, program="sh"), {name: f"1; touch {marker}"}, repeats=1)
-    Store(folder.parent / "store").create("q", machine(), [ask])
+    request = Request(subject(folder, command=command, program="sh"), {name: f"1; touch {marker}"}, repeats=1)
+    Store(folder.parent / "store").create("q", machine(), [request])
     for words in ([f"{name}=1"], []):
         done = octant("resume", "last", *words, "--", *command, cwd=folder)
         assert done.returncode == Exit.WRONG_WORD
@@ -172,7 +172,7 @@ def test_the_first_difference_is_shown(folder: Path, octant: Octant, words: list
 
 
 def test_a_run_of_workloads_takes_no_program(octant: Octant, tmp_path: Path) -> None:
-    Store(tmp_path / "store").create("q", machine(), [Ask(Subject("node/stream"), repeats=1)])
+    Store(tmp_path / "store").create("q", machine(), [Request(Subject("node/stream"), repeats=1)])
     assert "it is a run of workloads" in octant("resume", "last", "--", "true").stderr
     assert "--env" in octant("resume", "last", "--env", "A=b").stderr
     assert "knobs of a run are stored with it" in octant("resume", "last", "bytes=1").stderr

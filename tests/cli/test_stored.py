@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fake_kernel import ask
+from fake_kernel import request
 from fake_run import fake_run, machine, write_run
 from octant.cli import application
 from octant.failure import Exit, Refusal
@@ -33,7 +33,7 @@ def test_damaged_lines_are_named_on_standard_error(store: Store, words: list[str
 
 
 def test_a_run_that_cannot_be_read_is_named_and_hides_no_other(store: Store) -> None:
-    bad = store.create("bad", machine(), [ask()])
+    bad = store.create("bad", machine(), [request()])
     (bad.folder / "asked.json").write_text("{")
     done = CliRunner().invoke(application(), ["runs", "--store", str(store.root)])
     assert done.exit_code == 0
@@ -44,7 +44,7 @@ def test_a_run_that_cannot_be_read_is_named_and_hides_no_other(store: Store) -> 
 @pytest.mark.parametrize("text", ["{", "[" * 200_000, '{"format": 2}'])
 def test_the_last_run_that_can_be_read_is_last_and_the_others_are_named(store: Store, text: str) -> None:
     (good,) = store.runs()
-    bad = store.create("bad", machine(), [ask()])
+    bad = store.create("bad", machine(), [request()])
     bad.folder.rename(newest := bad.folder.with_name("29991231-000000-ffff"))
     (newest / "asked.json").write_text(text)
     for words in (["report", "last", "--json"], ["compare", "last", "last"], ["export", "last"]):
@@ -70,7 +70,7 @@ def test_many_damaged_lines_are_counted(store: Store) -> None:
 
 def test_a_stored_setting_that_nobody_knows_is_not_set_on_resuming(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    run = store.create("q", machine(), [ask()])
+    run = store.create("q", machine(), [request()])
     path = run.folder / "asked.json"
     path.write_text(path.read_text().replace('"mpi": {}', '"mpi": {"LD_PRELOAD": "evil.so"}'))
     done = CliRunner().invoke(application(), ["resume", "last", "--store", str(tmp_path)])

@@ -58,7 +58,7 @@ def test_host_and_device_buffers_are_different_cells(tmp_path: Path) -> None:
     run = imported.create(Store(tmp_path), "osu", [(path, found)])
     cells = {(point.knobs["memory"], point.results[0].value) for point in run.points}
     assert cells == {("H-H", 12e9), ("H-H", 12.2e9), ("D-D", 4e9), ("D-H", 6e9), ("MD-MH", 9e8)}
-    assert sorted((ask.knobs["memory"], ask.repeats) for ask in run.asks) == [
+    assert sorted((request.knobs["memory"], request.repeats) for request in run.requests) == [
         ("D-D", 1), ("D-H", 1), ("H-H", 2), ("MD-MH", 1)
     ]  # fmt: skip
 

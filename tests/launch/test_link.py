@@ -14,7 +14,6 @@ from octant.analysis.compare import compare
 from octant.analysis.figures import figure, known_limits
 from octant.analysis.names import short_name
 from octant.analysis.summary import summarise
-from octant.ask import Ask, Launch, Shape, Subject
 from octant.benchmarks.messages import requests as mpi_patterns
 from octant.failure import Exit, Refusal
 from octant.launch import link as links
@@ -27,10 +26,11 @@ from octant.record.written import link_line
 from octant.report.claims import link_text
 from octant.report.tables.table import table
 from octant.report.tables.text import lines
+from octant.request import Launch, Request, Shape, Subject
 from octant.runs import plan
-from octant.runs.requests import Where
+from octant.runs.command_line import Where
 from octant.simulate.timestep import measured_step
-from octant.store import asked
+from octant.store import run_request
 from octant.workloads import workload
 from reports import report_of
 
@@ -95,9 +95,9 @@ def test_what_does_not_go_with_a_link_is_refused(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(links, "why_not", lambda _link: "")
 
     def refusal(mpi: dict[str, str] | None = None, **shape: Any) -> str:
-        ask = Ask(Subject("mpi/p2p"), {}, Shape(**{"ranks": 2, "link": "100Mbit/s", **shape}), mpi or {})
+        request = Request(Subject("mpi/p2p"), {}, Shape(**{"ranks": 2, "link": "100Mbit/s", **shape}), mpi or {})
         with pytest.raises(Refusal) as refused:
-            plan.check_startable(ask, machine())
+            plan.check_startable(request, machine())
         assert refused.value.code == Exit.WRONG_WORD
         return str(refused.value)
 
@@ -108,20 +108,20 @@ def test_what_does_not_go_with_a_link_is_refused(tmp_path: Path, monkeypatch: py
     assert "it says where messages go" in refusal({"UCX_TLS": "posix"})
     monkeypatch.setattr(links, "why_not", lambda _link: "cannot emulate a link (no veth); try another kernel")
     with pytest.raises(Refusal, match="no veth") as refused:
-        plan.check_startable(Ask(Subject("mpi/p2p"), {}, Shape(2, link="100Mbit/s")), machine())
+        plan.check_startable(Request(Subject("mpi/p2p"), {}, Shape(2, link="100Mbit/s")), machine())
     assert refused.value.code == Exit.NOT_SUPPORTED
 
 
 def test_a_link_makes_another_question_and_none_leaves_the_old_key() -> None:
-    ask = Ask(Subject("mpi/p2p"), {"bytes": "8"}, Shape(2))
-    linked = dataclasses.replace(ask, shape=Shape(2, link="100Mbit/s"))
-    assert ask.key == "mpi-p2p-bc2b5fbbf1"
-    assert linked.key != ask.key
-    question = fake_run().asks[0]
+    request = Request(Subject("mpi/p2p"), {"bytes": "8"}, Shape(2))
+    linked = dataclasses.replace(request, shape=Shape(2, link="100Mbit/s"))
+    assert request.key == "mpi-p2p-bc2b5fbbf1"
+    assert linked.key != request.key
+    question = fake_run().requests[0]
     over = dataclasses.replace(question, shape=dataclasses.replace(question.shape, link="100Mbit/s"))
-    run = dataclasses.replace(fake_run(), asks=(over,), order=())
-    read = asked.read_asked(asked.asked_text(run).encode())
-    assert read.asks[0].shape.link == "100Mbit/s"
+    run = dataclasses.replace(fake_run(), requests=(over,), order=())
+    read = run_request.read_run_request(run_request.run_request_text(run).encode())
+    assert read.requests[0].shape.link == "100Mbit/s"
 
 
 REPORT = b'{"sent":[{"bytes":10,"packets":2},{"bytes":20,"packets":3}],"real_time":true,"dropped":1,"delayed":5,\
@@ -159,7 +159,7 @@ def test_a_figure_over_a_link_says_so_and_is_no_figure_of_the_machine() -> None:
     assert "emulated link 100Mbit/s" in linked.name
     assert "link" not in short_name(local) + local.name
     assert local.identity.same_quantity != linked.identity.same_quantity
-    assert [one.kind for one in linked.doubts if one.kind == "emulated link"]
+    assert [one.kind for one in linked.caveats if one.kind == "emulated link"]
     assert known_limits([(local, ["memory traffic"])], machine()).by_name
     assert not known_limits([(linked, ["memory traffic"])], machine()).by_name
 
@@ -174,13 +174,13 @@ def test_the_page_says_below_its_table_what_a_link_is() -> None:
 
 def test_patterns_over_a_link_have_one_rank_on_each_host() -> None:
     with pytest.raises(Refusal, match="cannot measure 4 ranks on 2 hosts"):
-        mpi_patterns.asks(["pingpong"], 4, where=Where(link="100Mbit/s"))
+        mpi_patterns.requests(["pingpong"], 4, where=Where(link="100Mbit/s"))
 
 
 def test_runs_with_and_without_a_link_have_no_figure_in_common(tmp_path: Path) -> None:
     runs = []
     for number, link in enumerate(("", "100Mbit/s")):
-        launch = Launch(Ask(Subject("mpi/p2p"), {"bytes": "65536"}, Shape(2, link=link)))
+        launch = Launch(Request(Subject("mpi/p2p"), {"bytes": "65536"}, Shape(2, link=link)))
         run = stored([launch], [message(link, launch=launch.key)])
         runs.append(write_run(run, tmp_path / str(number)))
     text = " ".join(" ".join(map(str, lines(report_of(summarise(runs[1]))))).split())

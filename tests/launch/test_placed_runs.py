@@ -124,7 +124,7 @@ def test_a_launcher_that_binds_first_is_found_out(
     assert failure.exit == 3
 
 
-@pytest.mark.alone  # its figure must be worth a doubt
+@pytest.mark.alone  # its figure must be worth a caveat
 @two_cpus
 def test_a_kernel_that_ran_elsewhere_casts_doubt_loudly(octant: Octant, tmp_path: Path, kernels: Path) -> None:
     """A wrapper moves the kernel after octant-bind placed it, as a site's own wrapper might."""

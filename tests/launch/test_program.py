@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from octant.ask import Ask, Launch, Subject
 from octant.launch import Planned
 from octant.launch.capture import HEAD_BYTES
 from octant.launch.execute import ProcessOutcome
 from octant.launch.program import ProgramEnd, matching, run_program
+from octant.request import Launch, Request, Subject
 from octant.runs.plan import resolve_program
 
 MIB = 1 << 20
@@ -37,7 +37,7 @@ class Programs:
     def planned(self, words: Sequence[str], timeout_s: float | None = None, **subject: Any) -> Planned:
         asked = Subject(command=tuple(words), directory=str(self.work), **subject)
         records = self.root / "records.jsonl"
-        return resolve_program(Launch(Ask(asked)), records, _no_placement, timeout_s, timeout_s)
+        return resolve_program(Launch(Request(asked)), records, _no_placement, timeout_s, timeout_s)
 
     def run(self, *words: str, timeout_s: float | None = None, shown: bool = False, **subject: Any) -> ProgramEnd:
         scratch = self.root / f"scratch-{time.monotonic_ns()}"

@@ -99,7 +99,7 @@ def test_what_cannot_be_submitted_is_said(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_directive_is_one_line() -> None:
-    from octant.runs import requests
+    from octant.runs import command_line
 
     with pytest.raises(Refusal, match="of several lines"):
-        requests.job("stream", [], 1, "", None, 30, ("--partition=debug\ntouch pwned",))
+        command_line.job("stream", [], 1, "", None, 30, ("--partition=debug\ntouch pwned",))

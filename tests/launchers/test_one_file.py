@@ -101,7 +101,7 @@ def test_it_starts_ranks(demo: None, kernels: Path, tmp_path: Path, monkeypatch:
     )
     assert (tmp_path / "log").read_text() == "demorun 1\n"
     (run,) = Store(store).runs()
-    assert run.asks[0].shape.launcher == "demorun"
+    assert run.requests[0].shape.launcher == "demorun"
     assert launchers.chosen("", launchers.JobSize(2), {"DEMO_JOB": "1"}) == "demorun"
 
 

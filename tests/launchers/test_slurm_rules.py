@@ -19,7 +19,7 @@ from octant.machine.cpusets import parse_cpus
 from octant.machine.hwloc import load, read_synthetic
 from octant.placement import numbers_text
 from octant.placement.planner import DoesNotFit, plan
-from octant.placement.request import Request, explicit
+from octant.placement.request import PlacementRequest, explicit
 from paths import DATA, MACHINES
 from slurm_cases import MACHINES as PRETENDED
 from slurm_cases import SETTINGS, Machine, all_pairs, cases, generated, topology_of
@@ -103,7 +103,7 @@ def test_lines_printed_together_are_equivalent(
     machine: str, ranks: int, threads: int, unit: str, order: str, smt: int
 ) -> None:
     topology = load(MACHINES / machine)
-    request = Request(ranks, threads, unit, order, smt)  # type: ignore[arg-type]
+    request = PlacementRequest(ranks, threads, unit, order, smt)  # type: ignore[arg-type]
     try:
         placement = plan(topology, request)
     except DoesNotFit:
@@ -119,7 +119,7 @@ def test_two_masks_never_have_one_line_of_named_options() -> None:
     named: dict[str, list[frozenset[int]]] = {}
     for unit in ("core", "hwthread", "numa", "package"):
         for order in ("compact", "scatter:package"):
-            request = Request(8 if unit in ("core", "hwthread", "numa") else 2, 4, unit, order)
+            request = PlacementRequest(8 if unit in ("core", "hwthread", "numa") else 2, 4, unit, order)
             placement = plan(topology, request)
             lines = to_syntax("slurm", placement, request, topology).lines
             for line in (line for line in lines if "named" in line):
@@ -145,7 +145,7 @@ def test_domains_follow_the_distribution_and_idle_ones_are_named() -> None:
     said = " ".join(read("srun -n 4 -c 32 --cpu-bind=ldoms", topology).remarks)
     assert "4 tasks on 8 NUMA domains" in said
     assert "NUMA domains" not in " ".join(read("srun -n 8 -c 32 --cpu-bind=ldoms", topology).remarks)
-    request = Request(8, 4, "numa")
+    request = PlacementRequest(8, 4, "numa")
     (line,) = [line for line in to_syntax("slurm", plan(topology, request), request, topology).lines if "named" in line]
     assert re.search(r"-n 8 -c 32 --cpu-bind=ldoms", line)
 
@@ -182,7 +182,7 @@ def test_cpus_that_slurm_does_not_count_are_refused() -> None:
     """Two cores with two hardware threads, two with one: Slurm counts four, and takes CPUs 0, 2, 4 and 6 for them."""
     topology = topology_of(Machine("pack:1 core:4 pu:2", offline="5,7"))
     assert sets("srun -n 2 --cpu-bind=map_cpu:4,0", topology) == [frozenset({4}), frozenset({0})]
-    request = Request(2, 2, "hwthread", smt=2)
+    request = PlacementRequest(2, 2, "hwthread", smt=2)
     answer = to_syntax("slurm", plan(topology, request), request, topology)
     assert not answer.lines
     assert "does not count all CPUs" in answer.cannot[0]

@@ -12,7 +12,7 @@ from octant.failure import Refusal
 from octant.launchers import from_syntax, names, to_syntax
 from octant.machine.hwloc import load, read_synthetic
 from octant.placement.planner import DoesNotFit, plan
-from octant.placement.request import Request
+from octant.placement.request import PlacementRequest
 from paths import MACHINES
 
 GOLDEN = [  # research table of affinity syntax: one column a goal (compact, by NUMA, siblings, NUMA, cyclic sockets)
@@ -96,7 +96,7 @@ def test_exact_words_read_back_to_the_same_masks(
     name: str, machine: str, ranks: int, threads: int, unit: str, order: str, smt: int
 ) -> None:
     topology = load(MACHINES / machine)
-    request = Request(ranks, threads, unit, order, smt)  # type: ignore[arg-type]
+    request = PlacementRequest(ranks, threads, unit, order, smt)  # type: ignore[arg-type]
     try:
         placement = plan(topology, request)
     except DoesNotFit:
@@ -143,7 +143,9 @@ def test_blue_gene_letters_and_maps() -> None:
     assert "BG_MAPPING=TXYZ" in lines[1]
     q = syntax_of("bluegene", "32x1,order=ABCDET,torus=2x2x2x1x1", node).lines
     assert "--mapping ABCDET" in q[0]
-    request = Request(4, 1, order="XYZT", torus=(2, 2, 1), map=((0, 0, 0, 0), (1, 1, 0, 0), (0, 1, 0, 0), (1, 0, 0, 0)))
+    request = PlacementRequest(
+        4, 1, order="XYZT", torus=(2, 2, 1), map=((0, 0, 0, 0), (1, 1, 0, 0), (0, 1, 0, 0), (1, 0, 0, 0))
+    )
     answer = to_syntax("bluegene", plan(node, request), request, node)
     assert answer.files == (("octant.map", "0 0 0 0\n1 1 0 0\n0 1 0 0\n1 0 0 0\n"),)
     assert not any("cover the whole partition" in said for said in answer.cannot)
@@ -153,7 +155,7 @@ def test_blue_gene_letters_and_maps() -> None:
 
 def test_a_map_file_is_read_back() -> None:
     node = read_synthetic("core:2 pu:1")
-    request = Request(3, 1, torus=(2, 1, 2), map=((1, 0, 1, 0), (0, 0, 0, 1), (0, 0, 0, 0)))
+    request = PlacementRequest(3, 1, torus=(2, 1, 2), map=((1, 0, 1, 0), (0, 0, 0, 1), (0, 0, 0, 0)))
     answer = to_syntax("bluegene", plan(node, request), request, node)
     assert any("cover the whole partition" in said for said in answer.cannot)
     ((name, content),) = answer.files
@@ -190,8 +192,8 @@ def test_lines_that_cannot_be_read_say_why(text: str, says: str) -> None:
 
 
 def test_unknown_launchers_are_refused_with_the_known_ones() -> None:
-    placement = plan(REFERENCE, Request())
+    placement = plan(REFERENCE, PlacementRequest())
     with pytest.raises(Refusal, match="cannot write for 'mvapich' \\(no such launcher\\); did you mean mpich"):
-        to_syntax("mvapich", placement, Request(), REFERENCE)
+        to_syntax("mvapich", placement, PlacementRequest(), REFERENCE)
     with pytest.raises(Refusal, match="cannot read lines of 'pbs'"):
         from_syntax("#PBS -l select=1", REFERENCE, "pbs")

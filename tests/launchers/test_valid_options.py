@@ -18,7 +18,7 @@ from octant.placement import Placement, RankPlace, mask_text, planner, set_text
 from octant.placement.draw import as_svg, as_text
 from octant.placement.nonempty import NonEmptySet
 from octant.placement.planner import DoesNotFit, plan
-from octant.placement.request import Memory, Policy, Request, Unit
+from octant.placement.request import Memory, PlacementRequest, Policy, Unit
 from octant.placement.sanity import check, may_share
 
 EMPTY = re.compile(r"(?:(?<! )=|[:,\[+;/])(?=[\s\],;+/]|$)|0x0\b|\{\}|\[\]")
@@ -27,7 +27,7 @@ UNIT: st.SearchStrategy[Unit] = st.sampled_from(["hwthread", "core", "l2", "l3",
 POLICY: st.SearchStrategy[Policy] = st.sampled_from(["default", "local", "interleave", "bind"])
 READ_BACK = ["taskset", "numactl", "slurm", "hwloc", "mpich", "openmpi"]
 REQUEST = st.builds(
-    Request,
+    PlacementRequest,
     ranks=st.integers(1, 9),
     threads=st.integers(1, 5),
     unit=UNIT,
@@ -45,7 +45,7 @@ def options(syntax: Syntax) -> str:
     return "\n".join([*syntax.lines, *(content for _, content in syntax.files)])
 
 
-def planned(topology: Topology, request: Request) -> tuple[Placement, Request] | None:
+def planned(topology: Topology, request: PlacementRequest) -> tuple[Placement, PlacementRequest] | None:
     """The placement of the request, or of the largest that fits; none where nothing does, with a reason."""
     try:
         return plan(topology, request), request
@@ -63,7 +63,7 @@ def seventeen() -> Topology:
 
 @given(topologies.any_topology(), REQUEST)
 @settings(max_examples=60, phases=[Phase.generate])
-def test_no_launcher_prints_an_option_with_an_empty_list(described: Topology, request: Request) -> None:
+def test_no_launcher_prints_an_option_with_an_empty_list(described: Topology, request: PlacementRequest) -> None:
     topology, _ = checked_topology(described)
     found = planned(topology, request)
     if found is None:
@@ -79,7 +79,7 @@ def test_no_launcher_prints_an_option_with_an_empty_list(described: Topology, re
 
 @given(topologies.any_topology(), REQUEST)
 @settings(max_examples=60, phases=[Phase.generate])
-def test_masks_are_those_of_the_placement(described: Topology, request: Request) -> None:
+def test_masks_are_those_of_the_placement(described: Topology, request: PlacementRequest) -> None:
     topology, _ = checked_topology(described)
     found = planned(topology, request)
     if found is None:
@@ -104,7 +104,7 @@ def test_masks_are_those_of_the_placement(described: Topology, request: Request)
 
 @given(topologies.any_topology(), REQUEST)
 @settings(max_examples=60, phases=[Phase.generate])
-def test_the_drawing_shows_every_hardware_thread_once(described: Topology, request: Request) -> None:
+def test_the_drawing_shows_every_hardware_thread_once(described: Topology, request: PlacementRequest) -> None:
     topology, _ = checked_topology(described)
     found = planned(topology, request)
     if found is None:
@@ -120,7 +120,7 @@ def test_the_drawing_shows_every_hardware_thread_once(described: Topology, reque
     topologies.any_topology(), st.sampled_from(["taskset", "numactl", "slurm", "hwloc", "mpich", "openmpi"]), REQUEST
 )
 @settings(max_examples=60, phases=[Phase.generate])
-def test_what_is_read_back_is_valid_or_refused(described: Topology, name: str, request: Request) -> None:
+def test_what_is_read_back_is_valid_or_refused(described: Topology, name: str, request: PlacementRequest) -> None:
     """Lines that were written for one machine are read on it, and on the same with half of its hardware threads."""
     topology, _ = checked_topology(described)
     found = planned(topology, request)
@@ -145,16 +145,16 @@ def test_what_is_read_back_is_valid_or_refused(described: Topology, name: str, r
 
 def test_threads_without_a_node_are_drawn_and_bound_to_stated_memory_alone() -> None:
     topology = seventeen()
-    placement = plan(topology, Request(4))
+    placement = plan(topology, PlacementRequest(4))
     assert [place.memory for place in placement.ranks] == [(), (), (1,), (1,)]
     assert "no memory of their own  │0│1│" in as_text(topology, placement).plain
     assert any("hardware threads 0-1 belong to no memory node" in text for text in placement.remarks)
     with pytest.raises(DoesNotFit, match=r"memory=bind for rank 0 .*local to its hardware threads 0.*memory=bind:1"):
-        plan(topology, Request(4, memory=Memory("bind")))
-    stated = Request(4, memory=Memory("bind", (1,)))
+        plan(topology, PlacementRequest(4, memory=Memory("bind")))
+    stated = PlacementRequest(4, memory=Memory("bind", (1,)))
     lines = to_syntax("numactl", plan(topology, stated), stated, topology).lines
     assert lines[0] == "numactl --physcpubind=0 --membind=1 PROGRAM"
-    partly = plan(topology, Request(1, 4, memory=Memory("bind")))
+    partly = plan(topology, PlacementRequest(1, 4, memory=Memory("bind")))
     assert partly.ranks[0].memory == (1,)
     assert any("bound to memory 1" in text for text in partly.remarks)
 
@@ -164,7 +164,7 @@ def test_a_memory_option_without_a_node_is_refused_by_rank(name: str) -> None:
     """Whoever makes such a placement: the line cannot be written."""
     place = RankPlace.of_threads(0, [{0}], ())
     with pytest.raises(Refusal, match=r"memory of rank 0 .*hardware threads 0.*memory=bind:0"):
-        to_syntax(name, Placement((place,)), Request(memory=Memory("bind")), seventeen())
+        to_syntax(name, Placement((place,)), PlacementRequest(memory=Memory("bind")), seventeen())
 
 
 def test_a_set_for_an_option_has_a_member() -> None:
@@ -218,12 +218,12 @@ def test_contradictions_of_a_machine_are_remarks_of_its_placements() -> None:
 
 def test_caches_that_are_not_known_are_not_asked_for() -> None:
     topology = replace(seventeen(), caches=None)
-    assert plan(topology, Request(2)).ranks
-    assert any("caches are not known" in text for text in plan(topology, Request(2, order="scatter")).remarks)
+    assert plan(topology, PlacementRequest(2)).ranks
+    assert any("caches are not known" in text for text in plan(topology, PlacementRequest(2, order="scatter")).remarks)
     with pytest.raises(DoesNotFit, match=r"unit=l3 .it is not known which hardware threads share a cache.*fits: 2x1$"):
-        plan(topology, Request(2, unit="l3"))
+        plan(topology, PlacementRequest(2, unit="l3"))
     with pytest.raises(DoesNotFit, match=r"order=scatter:l3 .*fits: 2x1,order=scatter$"):
-        plan(topology, Request(2, order="scatter:l3"))
+        plan(topology, PlacementRequest(2, order="scatter:l3"))
     with pytest.raises(ValueError, match="caches are not known"):
         from_syntax("OMP_NUM_THREADS=2 OMP_PLACES=ll_caches p", topology)
 
@@ -235,13 +235,13 @@ def test_every_plan_passes_the_check(monkeypatch: pytest.MonkeyPatch, sets: list
     """A planner with a defect, as the check is there for."""
     monkeypatch.setattr(planner, "_by_slots", lambda _topology, _request: [(frozenset(one),) for one in sets])
     with pytest.raises(Refusal, match=why):
-        plan(seventeen(), Request(2))
+        plan(seventeen(), PlacementRequest(2))
 
 
 def test_every_launcher_answers_for_a_machine_whose_memory_nodes_are_not_stated() -> None:
     """Generators tried the level of memory nodes, which is not known, and broke."""
     whole = seventeen()
     none = replace(whole, numa=(), cpus=tuple(replace(cpu, numa=None) for cpu in whole.cpus))
-    request = Request(2, 2)
+    request = PlacementRequest(2, 2)
     _made, broken = to_every_syntax(plan(none, request), request, none)
     assert not broken

@@ -1,4 +1,4 @@
-"""What a probe proves of MPI settings: read-back is spelling, an effect is proof, and a fall back to TCP is a doubt."""
+"""What a probe proves of MPI settings: read-back is spelling, an effect is proof, and a fall back to TCP is a caveat."""
 
 import dataclasses
 import itertools
@@ -56,25 +56,25 @@ def proven(*words: str, outside: Mapping[str, str] | None = None, **seen: Any) -
 )
 def test_an_effect_proves_a_setting_and_its_absence_is_a_doubt(word: str, seen: dict[str, Any], effect: str) -> None:
     (one,) = proven(word, **seen)
-    assert (one.proof, one.doubt) == ("effect", "")
+    assert (one.proof, one.caveat) == ("effect", "")
     assert effect in one.effect
     if not seen:
         return
     (one,) = proven(word)  # the library does what it does by default
     assert one.proof == "effect"
-    assert one.doubt.startswith(f"{one.asked} asked: ")
+    assert one.caveat.startswith(f"{one.asked} asked: ")
 
 
 def test_reading_back_proves_no_more_than_the_spelling() -> None:
     name = "MPIR_CVAR_DEVICE_COLLECTIVES"
     (one,) = proven("collective-offload=no", read_back={name: ("1", "none")})
-    assert (one.proof, one.doubt) == ("read-back", "")
+    assert (one.proof, one.caveat) == ("read-back", "")
     (one,) = proven("collective-offload=no", read_back={name: ("2", "percoll")})
-    assert one.doubt == f"collective-offload=no asked: {name} reads back percoll"
+    assert one.caveat == f"collective-offload=no asked: {name} reads back percoll"
     (one,) = proven("rails=2")
     assert one.proof == "launch"
     (one,) = proven("MPIR_CVAR_ASYNC_PROGRESS=1", read_back={"MPIR_CVAR_ASYNC_PROGRESS": ("0",)})
-    assert one.doubt == "MPIR_CVAR_ASYNC_PROGRESS=1 asked: MPIR_CVAR_ASYNC_PROGRESS reads back 0"
+    assert one.caveat == "MPIR_CVAR_ASYNC_PROGRESS=1 asked: MPIR_CVAR_ASYNC_PROGRESS reads back 0"
 
 
 @pytest.mark.parametrize(
@@ -121,14 +121,14 @@ def test_spellings_of_a_value_agree() -> None:
 
 def test_a_fall_back_to_the_network_is_a_doubt_unless_it_was_asked() -> None:
     (one,) = proven("eager-limit=4MiB", edge=4 << 20, latency_s=7e-6)
-    assert "messages within the node leave shared memory" in one.doubt
-    assert "7.0 µs for 8 bytes, 500 ns without" in one.doubt
-    assert proven("eager-limit=4MiB", edge=4 << 20, latency_s=7e-7)[0].doubt == ""
-    assert all(not s.doubt for s in proven("shared-memory=no", "rails=1", latency_s=7e-6))
+    assert "messages within the node leave shared memory" in one.caveat
+    assert "7.0 µs for 8 bytes, 500 ns without" in one.caveat
+    assert proven("eager-limit=4MiB", edge=4 << 20, latency_s=7e-7)[0].caveat == ""
+    assert all(not s.caveat for s in proven("shared-memory=no", "rails=1", latency_s=7e-6))
     (one,) = proven(outside={"UCX_TLS": "tcp,self"}, latency_s=7e-6)
     assert one.asked == ""
     assert one.variables == {"UCX_TLS": "tcp,self"}
-    assert "leave shared memory" in one.doubt
+    assert "leave shared memory" in one.caveat
     assert proven(outside={"UCX_TLS": "sm,self"}) == ()
 
 
@@ -136,13 +136,13 @@ def test_memory_that_is_slow_for_a_while_is_no_network() -> None:
     """A busy machine: 85 ns and then 266 ns through the same memory, or 900 ns in one of two looks."""
     read = settings.read(["eager-limit=64KiB"], MPICH, {})
 
-    def doubt(*latencies_s: float) -> str:
+    def caveat(*latencies_s: float) -> str:
         looks = (dataclasses.replace(PLAIN, edge=65536, latency_s=s) for s in latencies_s)
-        return proof.prove(read, LIBRARY, lambda _variables, _words: next(looks), {})[0].doubt
+        return proof.prove(read, LIBRARY, lambda _variables, _words: next(looks), {})[0].caveat
 
-    assert doubt(85e-9, 266e-9) == ""
-    assert doubt(85e-9, 900e-9, 90e-9) == ""
-    assert "leave shared memory" in doubt(85e-9, 900e-9, 800e-9)
+    assert caveat(85e-9, 266e-9) == ""
+    assert caveat(85e-9, 900e-9, 90e-9) == ""
+    assert "leave shared memory" in caveat(85e-9, 900e-9, 800e-9)
 
 
 def test_settings_with_which_mpi_does_not_start_are_refused_with_what_it_said() -> None:
@@ -175,7 +175,7 @@ def test_what_the_site_needs_stays_set_while_a_setting_is_compared_with_the_defa
 
     read = settings.read(["shared-memory=no"], MPICH, {})
     (one,) = proof.prove(read, LIBRARY, start, {"FI_PROVIDER": "cxi"})
-    assert (one.proof, one.effect, one.doubt) == ("effect", "8 bytes take 6.0 µs, by default 500 ns", "")
+    assert (one.proof, one.effect, one.caveat) == ("effect", "8 bytes take 6.0 µs, by default 500 ns", "")
 
 
 @pytest.mark.parametrize("timed_out", [True, False])
@@ -205,11 +205,11 @@ def test_what_launchers_put_into_the_environment_is_no_setting() -> None:
 
 def test_a_run_keeps_the_proof(tmp_path: Path) -> None:
     one = ProvenSetting("a=1", {"A": "1"}, {"A": ("1", "true")}, "effect", "seen", "a=1 asked: b")
-    from fake_kernel import ask
+    from fake_kernel import request
     from fake_run import machine
 
     store = Store(tmp_path)
-    run = store.create("q", machine(nodes=1, cores=1), [ask()], settings=[one])
+    run = store.create("q", machine(nodes=1, cores=1), [request()], settings=[one])
     assert store.read(run.id).settings == (one,)
 
 
@@ -241,7 +241,7 @@ def test_where_the_default_was_disturbed_nothing_is_said_of_memory(monkeypatch: 
     """Seen on a busy machine: 4.8 µs by default and 6.9 µs through the network."""
     monkeypatch.setattr(sys.modules[__name__], "PLAIN", dataclasses.replace(PLAIN, latency_s=4.8e-6))
     (one,) = proven("shared-memory=no", latency_s=6.9e-6)
-    assert (one.effect, one.doubt) == ("", "")
+    assert (one.effect, one.caveat) == ("", "")
 
 
 @pytest.mark.mpi
@@ -266,7 +266,7 @@ def test_mpich_obeys(live: Inventory, words: list[str]) -> None:
     found = proof.prove(read, settings.library_of(live, read.variables), proof.starter("mpiexec"), {})
     for one in found:
         shows = "effect" if one.asked.partition("=")[0] in proof._EFFECTS else ""
-        assert one.doubt == "", one
+        assert one.caveat == "", one
         assert not shows or one.proof == shows or one.asked.startswith("shared-memory"), one
 
 

@@ -117,9 +117,9 @@ def test_a_graph_is_checked_link_by_link() -> None:
 def test_numbers_beyond_the_network_name_nothing() -> None:
     topology = built("torus", *SMALL["torus"])
     for odd in (-1, topology.links, INT_MAX, INT_MIN):
-        for ask in (topology.class_of, topology.name, topology.node_name, topology.entry):
+        for request in (topology.class_of, topology.name, topology.node_name, topology.entry):
             with pytest.raises(ValueError, match="cannot name"):
-                ask(odd)
+                request(odd)
         with pytest.raises(ValueError, match="cannot name"):
             topology.relation(0, odd)
     with pytest.raises(TypeError):

@@ -12,7 +12,7 @@ from octant.machine import CpuKind, PageSize, Topology
 from octant.machine.hwloc import load, read_synthetic
 from octant.placement import Placement, set_text
 from octant.placement.planner import DoesNotFit, ordered_cores, plan, slots
-from octant.placement.request import Memory, Request, Unit, parse_request
+from octant.placement.request import Memory, PlacementRequest, Unit, parse_request
 from paths import MACHINES
 
 RECORDED = sorted([*MACHINES.glob("*.xml"), *MACHINES.glob("*.synthetic")])
@@ -32,7 +32,7 @@ def cpus(placement: Placement) -> list[str]:
     return [set_text(place.cpus) for place in placement.ranks]
 
 
-def answer(topology: Topology, request: Request) -> tuple[Placement | None, Request | None]:
+def answer(topology: Topology, request: PlacementRequest) -> tuple[Placement | None, PlacementRequest | None]:
     """The placement, or the largest request that fits."""
     try:
         return plan(topology, request), None
@@ -44,7 +44,7 @@ MACHINE = st.sampled_from([path.name for path in RECORDED]).map(machine)
 UNIT: st.SearchStrategy[Unit] = st.sampled_from(["hwthread", "core", "l2", "l3", "numa", "package"])
 ORDER = st.sampled_from(["compact", "scatter", "scatter:numa", "scatter:package", "scatter:l3"])
 REQUEST = st.builds(
-    Request,
+    PlacementRequest,
     ranks=st.integers(1, 40),
     threads=st.integers(1, 9),
     unit=UNIT,
@@ -58,7 +58,7 @@ ANY_REQUEST = st.builds(replace, REQUEST, oversubscribe=st.booleans())
 
 @given(MACHINE, ANY_REQUEST)
 @settings(max_examples=300)
-def test_a_request_fits_or_is_refused_with_the_largest_that_fits(topology: Topology, request: Request) -> None:
+def test_a_request_fits_or_is_refused_with_the_largest_that_fits(topology: Topology, request: PlacementRequest) -> None:
     placement, largest = answer(topology, request)
     if placement is None:
         assert largest is not None
@@ -81,7 +81,9 @@ def test_a_request_fits_or_is_refused_with_the_largest_that_fits(topology: Topol
 
 @given(MACHINE, REQUEST)
 @settings(max_examples=300)
-def test_a_request_that_fits_is_placed_alike_with_oversubscription(topology: Topology, request: Request) -> None:
+def test_a_request_that_fits_is_placed_alike_with_oversubscription(
+    topology: Topology, request: PlacementRequest
+) -> None:
     placement, _ = answer(topology, request)
     if placement is not None:
         assert plan(topology, replace(request, oversubscribe=True)) == placement
@@ -89,7 +91,7 @@ def test_a_request_that_fits_is_placed_alike_with_oversubscription(topology: Top
 
 @given(MACHINE, REQUEST)
 @settings(max_examples=300)
-def test_ranks_beyond_those_that_fit_are_placed_like_the_first(topology: Topology, request: Request) -> None:
+def test_ranks_beyond_those_that_fit_are_placed_like_the_first(topology: Topology, request: PlacementRequest) -> None:
     """In every order; a rank in compact order begins where the one before it ends."""
     beyond, _ = answer(topology, replace(request, oversubscribe=True))
     fitting, largest = answer(topology, request)
@@ -109,7 +111,7 @@ def test_ranks_beyond_those_that_fit_are_placed_like_the_first(topology: Topolog
 
 @given(MACHINE, REQUEST)
 @settings(max_examples=300)
-def test_nobody_shares_a_core_unless_asked(topology: Topology, request: Request) -> None:
+def test_nobody_shares_a_core_unless_asked(topology: Topology, request: PlacementRequest) -> None:
     try:
         placement = plan(topology, request)
     except DoesNotFit:
@@ -134,7 +136,7 @@ def test_nobody_shares_a_core_unless_asked(topology: Topology, request: Request)
 @settings(max_examples=200)
 def test_compact_fills_a_domain_before_the_next(topology: Topology, ranks: int, threads: int, level: str) -> None:
     try:
-        placement = plan(topology, Request(ranks=ranks, threads=threads))
+        placement = plan(topology, PlacementRequest(ranks=ranks, threads=threads))
     except DoesNotFit:
         return
     order = [core[0].os for core in ordered_cores(topology)]
@@ -150,7 +152,7 @@ def test_compact_fills_a_domain_before_the_next(topology: Topology, ranks: int, 
 @settings(max_examples=200)
 def test_scatter_is_balanced_to_within_one(topology: Topology, ranks: int, threads: int, level: str) -> None:
     """A domain may hold fewer only because no further rank fits into it."""
-    request = Request(ranks=ranks, threads=threads, order=f"scatter:{level}")
+    request = PlacementRequest(ranks=ranks, threads=threads, order=f"scatter:{level}")
     try:
         placement = plan(topology, request)
     except DoesNotFit:
@@ -175,7 +177,7 @@ def test_scatter_is_balanced_to_within_one(topology: Topology, ranks: int, threa
 @settings(max_examples=60)
 def test_scatter_of_everything_uses_what_compact_uses(topology: Topology, ranks: int, order: str) -> None:
     every = len(ordered_cores(topology))
-    used = plan(topology, Request(ranks=every, order=order))
+    used = plan(topology, PlacementRequest(ranks=every, order=order))
     assert frozenset().union(*(p.cpus for p in used.ranks)) == topology.allowed
 
 
@@ -210,7 +212,7 @@ def test_threads_of_a_rank_get_sets_of_their_own() -> None:
 
 
 def test_container_gets_only_what_it_may_use() -> None:
-    placement = plan(machine("container-2s.xml"), Request(ranks=8))
+    placement = plan(machine("container-2s.xml"), PlacementRequest(ranks=8))
     assert cpus(placement) == ["16", "17", "2,18", "3,19", "10,26", "11,27", "12,28", "13,29"]
 
 
@@ -225,8 +227,8 @@ def test_power7_slide_threads_per_core() -> None:
 def test_oversubscription_only_when_asked() -> None:
     topology = machine("vm-2core.xml")
     with pytest.raises(DoesNotFit, match="largest that fits: 2x1"):
-        plan(topology, Request(ranks=8))
-    placement = plan(topology, Request(ranks=8, oversubscribe=True))
+        plan(topology, PlacementRequest(ranks=8))
+    placement = plan(topology, PlacementRequest(ranks=8, oversubscribe=True))
     assert cpus(placement) == ["0", "1"] * 4
     assert any("share hardware threads" in remark for remark in placement.remarks)
 
@@ -241,16 +243,16 @@ def test_memory_nodes() -> None:
     assert nodes("4x2,memory=preferred:1") == (1,)
     assert nodes("2x8,order=scatter:package") == (2, 3)
     with pytest.raises(DoesNotFit, match="memory node 7"):
-        plan(reference(), Request(memory=Memory("bind", (7,))))
+        plan(reference(), PlacementRequest(memory=Memory("bind", (7,))))
 
 
 def test_pages_that_the_system_lacks_are_refused() -> None:
     known = [PageSize(4096), PageSize(1 << 21, 10, 10)]
-    assert plan(reference(), Request(pages="2m"), known)
-    assert plan(reference(), Request(pages="thp"), known)
+    assert plan(reference(), PlacementRequest(pages="2m"), known)
+    assert plan(reference(), PlacementRequest(pages="thp"), known)
     with pytest.raises(DoesNotFit, match=r"pages of 16 MiB .the system has 4 KiB, 2 MiB.") as refusal:
-        plan(reference(), Request(pages="16m"), known)
-    assert refusal.value.largest == Request()
+        plan(reference(), PlacementRequest(pages="16m"), known)
+    assert refusal.value.largest == PlacementRequest()
 
 
 def test_explicit_lists_outside_the_job_are_refused() -> None:
@@ -279,16 +281,16 @@ def test_remarks_say_what_surprises() -> None:
 
 def test_torus_letters_give_nodes_and_places() -> None:
     node = load("core:4 pu:1")
-    xyzt = plan(node, Request(ranks=16, order="XYZT", torus=(2, 2, 1)))
+    xyzt = plan(node, PlacementRequest(ranks=16, order="XYZT", torus=(2, 2, 1)))
     assert [p.coordinates for p in xyzt.ranks[:5]] == [
         (0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0), (1, 1, 0, 0), (0, 0, 0, 1)
     ]  # fmt: skip
-    txyz = plan(node, Request(ranks=16, order="TXYZ", torus=(2, 2, 1)))
+    txyz = plan(node, PlacementRequest(ranks=16, order="TXYZ", torus=(2, 2, 1)))
     assert [p.coordinates[-1] for p in txyz.ranks[:5]] == [0, 1, 2, 3, 0]
     assert cpus(txyz)[:5] == ["0", "1", "2", "3", "0"]
     assert txyz.remarks == ()
     with pytest.raises(DoesNotFit, match="largest that fits: 16x1"):
-        plan(node, Request(ranks=17, order="XYZT", torus=(2, 2, 1)))
+        plan(node, PlacementRequest(ranks=17, order="XYZT", torus=(2, 2, 1)))
 
 
 def test_nothing_is_given_in_place_of_what_was_asked() -> None:
@@ -326,9 +328,9 @@ def test_memory_comes_from_nodes_that_have_some() -> None:
 def test_maps_of_nodes_that_hold_fewer_are_refused() -> None:
     node = load("core:2 pu:1")
     places = ((0, 0, 0, 1), (1, 0, 0, 0), (0, 0, 0, 2))
-    assert cpus(plan(node, Request(2, torus=(2, 1, 1), map=places))) == ["1", "0"]
+    assert cpus(plan(node, PlacementRequest(2, torus=(2, 1, 1), map=places))) == ["1", "0"]
     with pytest.raises(DoesNotFit, match=r"rank 2 of the map at place 2 of its node, which holds 2.*fits: 2x1"):
-        plan(node, Request(3, torus=(2, 1, 1), map=places))
+        plan(node, PlacementRequest(3, torus=(2, 1, 1), map=places))
 
 
 @pytest.mark.parametrize(
@@ -368,9 +370,9 @@ def test_an_explicit_list_is_dealt_to_threads_and_the_last_has_the_rest() -> Non
 def test_a_node_that_holds_no_rank_of_a_torus_is_refused_with_its_size() -> None:
     node = load("core:2 pu:1")
     with pytest.raises(DoesNotFit, match=r"1 ranks x 3 threads \(2 cores may be used.*hold 2 threads\); nothing like"):
-        plan(node, Request(1, 3, order="XYZT", torus=(2, 1, 1)))
+        plan(node, PlacementRequest(1, 3, order="XYZT", torus=(2, 1, 1)))
     with pytest.raises(DoesNotFit, match="cannot map 5 ranks on 2x1x1x2 places; the most is 4"):
-        plan(node, Request(5, order="XYZT", torus=(2, 1, 1)))
+        plan(node, PlacementRequest(5, order="XYZT", torus=(2, 1, 1)))
 
 
 def test_memory_of_unknown_size_counts_as_memory() -> None:
@@ -396,7 +398,7 @@ def test_the_largest_that_fits_has_memory_of_its_own_too() -> None:
     cpus = tuple(replace(cpu, numa=None) if cpu.os in outside else cpu for cpu in whole.cpus)
     topology = replace(whole, numa=numa, cpus=cpus)
     for unit in ("core", "package"):
-        placement, largest = answer(topology, Request(ranks=99, unit=unit, memory=Memory("bind")))
+        placement, largest = answer(topology, PlacementRequest(ranks=99, unit=unit, memory=Memory("bind")))
         assert placement is None
         assert largest is not None
         assert plan(topology, largest).ranks

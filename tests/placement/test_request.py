@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octant.placement.request import MOST, Memory, Request, parse_request
+from octant.placement.request import MOST, Memory, PlacementRequest, parse_request
 from octant.placement.torus import coordinates, read_map, write_map
 
 REQUEST = st.builds(
-    Request,
+    PlacementRequest,
     ranks=st.integers(1, 600),
     threads=st.integers(1, 99),
     unit=st.sampled_from(["hwthread", "core", "l2", "l3", "numa", "package"]),
@@ -38,24 +38,24 @@ REQUEST = st.builds(
 
 
 @given(REQUEST)
-def test_every_request_reads_back_from_its_text(request: Request) -> None:
+def test_every_request_reads_back_from_its_text(request: PlacementRequest) -> None:
     assert parse_request(str(request)) == request
 
 
 @given(st.lists(st.lists(st.integers(0, 300), min_size=2, max_size=2), min_size=1, max_size=5))
 def test_explicit_lists_keep_their_order(lists: list[list[int]]) -> None:
-    request = Request(ranks=len(lists), threads=2, cpus=tuple(tuple(cpus) for cpus in lists))
+    request = PlacementRequest(ranks=len(lists), threads=2, cpus=tuple(tuple(cpus) for cpus in lists))
     assert parse_request(str(request)) == request
 
 
 def test_the_documented_example() -> None:
     request = parse_request("4x2,unit=core,order=scatter,smt=1,memory=local,pages=2m")
-    assert request == Request(4, 2, "core", "scatter", 1, Memory("local"), "2m")
-    assert parse_request("cpus=0-1/4-5") == Request(2, 2, cpus=((0, 1), (4, 5)))
+    assert request == PlacementRequest(4, 2, "core", "scatter", 1, Memory("local"), "2m")
+    assert parse_request("cpus=0-1/4-5") == PlacementRequest(2, 2, cpus=((0, 1), (4, 5)))
     assert parse_request("8x1,smt=all").smt == 0
     for nodes in ("0+2-3", "0,2-3", "0,2,3"):
         assert parse_request(f"8x1,memory=bind:{nodes},smt=all").memory == Memory("bind", (0, 2, 3))
-    assert parse_request("1x1,pages.text=huge,pages.heap=huge") == Request(heap="huge", text="huge")
+    assert parse_request("1x1,pages.text=huge,pages.heap=huge") == PlacementRequest(heap="huge", text="huge")
     assert parse_request("1x1,text=huge,stack=huge").huge_segments == ("text", "stack")
     assert parse_request("8x1,smt=off").smt == 1
     assert parse_request("16x1,order=TXYZ,torus=2x2x2").torus == (2, 2, 2)
@@ -161,17 +161,17 @@ def test_a_map_file_is_a_value(tmp_path: Path) -> None:
 )
 def test_requests_that_contradict_themselves_are_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=re.escape(said)):
-        Request(**changes)
+        PlacementRequest(**changes)
 
 
 def test_the_most_threads_may_be_asked_for() -> None:
-    assert Request(ranks=MOST).ranks == MOST
+    assert PlacementRequest(ranks=MOST).ranks == MOST
     with pytest.raises(ValueError, match=f"over {MOST} threads"):
-        Request(ranks=MOST // 2 + 1, threads=2)
+        PlacementRequest(ranks=MOST // 2 + 1, threads=2)
 
 
 def test_explicit_lists_give_the_numbers_that_are_not_given() -> None:
     assert parse_request("cpus=0-3/4-7").threads == 4
-    assert parse_request("threads=2,cpus=0-3/4-7") == Request(2, 2, cpus=((0, 1, 2, 3), (4, 5, 6, 7)))
+    assert parse_request("threads=2,cpus=0-3/4-7") == PlacementRequest(2, 2, cpus=((0, 1, 2, 3), (4, 5, 6, 7)))
     with pytest.raises(ValueError, match=r"cannot use answer=maybe \(no such answer\); try one of yes, no"):
         parse_request("4x2,share=maybe")

@@ -119,7 +119,7 @@ def test_programs_are_told_the_kind_and_the_next_launch() -> None:
     assert first["first_start"] < first["last_start"]
     (row, *_) = csv.DictReader(io.StringIO(in_csv(summary(3))))
     assert (row["kind"], row["launches"], row["next_low"]) == ("student", "3", "")
-    assert row["doubts"] == "note: only 3 launches"
+    assert row["caveats"] == "note: only 3 launches"
 
 
 def test_the_page_says_where_the_next_launch_would_lie() -> None:

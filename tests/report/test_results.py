@@ -123,12 +123,12 @@ def test_the_files_of_each_launch_are_one_row() -> None:
 
 
 def test_the_files_of_a_program_are_one_row_for_each_combination_of_knobs() -> None:
-    def left(number: int, n: int, *names: str, why: str = "", ask: str = "app-1") -> Failure:
+    def left(number: int, n: int, *names: str, why: str = "", request: str = "app-1") -> Failure:
         files = tuple(
-            KeptFile(name, "output", 5, stored="" if why else f"{ask}-{number}.{n}/0.0.{name}", left_out=why)
+            KeptFile(name, "output", 5, stored="" if why else f"{request}-{number}.{n}/0.0.{name}", left_out=why)
             for name in names
         )
-        return Failure("program/app", f"{ask}-{number}", {"n": str(n)}, 1, "ended", 1, files=files)
+        return Failure("program/app", f"{request}-{number}", {"n": str(n)}, 1, "ended", 1, files=files)
 
     launches = [left(number, n, "stdout") for number in range(6) for n in (1, 2)]
     launches += [left(6, 2, "stdout", "stderr"), left(7, 2), left(0, 4), left(7, 3, "big", why="larger than 16 MiB")]
@@ -140,7 +140,7 @@ def test_the_files_of_a_program_are_one_row_for_each_combination_of_knobs() -> N
         "n=2: 8 launches: stdout (7 of 8), stderr (1 of 8); for example app-1-6.2",
         "n=3: 1 launch: big (not stored: larger than 16 MiB)",
     ]
-    two = [left(0, 1, "stdout"), left(0, 1, "stdout", ask="app-2")]
+    two = [left(0, 1, "stdout"), left(0, 1, "stdout", request="app-2")]
     assert results.program_file_texts(two, folder)[1] == "app-1 n=1: 1 launch: stdout; for example app-1-0.1"
     many = results.program_file_texts([left(0, n, *"abcdefghij") for n in range(20)], folder)
     assert (len(many), many[-1]) == (18, "and 4 more combinations of knobs")

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from fake_kernel import Kernel, ask, planned
+from fake_kernel import Kernel, planned, request
 from fake_run import machine
 from octant import workloads
-from octant.ask import Ask, Launch, Shape, Subject
 from octant.failure import Exit
 from octant.launch.execute import ProcessOutcome
 from octant.mpi import faults
 from octant.mpi.neutral import Library
 from octant.record import Failure
+from octant.request import Launch, Request, Shape, Subject
 from octant.runs import plan
 from octant.runs.session import carry_out, in_turn
 from octant.store import Store, StoredRun
@@ -47,7 +47,7 @@ def go_on(store: Store, run: StoredRun, kernel: Kernel) -> StoredRun:
 
 def test_a_pattern_that_hangs_is_started_once_and_the_others_are_measured(store: Store) -> None:
     kernel = Kernel({1: HUNG})
-    question = ask(3, ranks=5, pattern="a,b,c", bytes="8,16")
+    question = request(3, ranks=5, pattern="a,b,c", bytes="8,16")
     run = go_on(store, store.create("q", machine(), [question]), kernel)
     assert len(kernel.starts) == 3 + 2 + 2, "the two later launches leave the one out that hung"
     assert {point.knobs["pattern"] for point in run.points} == {"a", "c"}
@@ -67,7 +67,7 @@ def test_a_pattern_that_is_slow_and_still_answers_is_no_hang(store: Store) -> No
             outcome = super().__call__(first if len(self.starts) < 3 else words, *further)
             return HUNG if len(self.starts) <= 4 else outcome
 
-    run = store.create("q", machine(), [ask(1, ranks=2, pattern="a", bytes="1,2,4,8,16")])
+    run = store.create("q", machine(), [request(1, ranks=2, pattern="a", bytes="1,2,4,8,16")])
     kernel = Slow({3: HUNG})
     run = go_on(store, run, kernel)
     assert [point.knobs["bytes"] for point in run.points] == ["1", "2", "4"]
@@ -76,7 +76,7 @@ def test_a_pattern_that_is_slow_and_still_answers_is_no_hang(store: Store) -> No
 
 
 def test_a_resumed_run_knows_what_hung_before(store: Store) -> None:
-    question = ask(2, ranks=2, pattern="a,b")
+    question = request(2, ranks=2, pattern="a,b")
     run = store.create("q", machine(), [question])
 
     def stopped(*given: object) -> ProcessOutcome:
@@ -109,7 +109,7 @@ ABORTED, ILLEGAL = (f"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: X (signa
     ],
 )
 def test_a_crash_is_told_whatever_the_launcher_makes_of_it(store: Store, code: int, said: str, signal: str) -> None:
-    run = store.create("q", machine(), [ask(2, ranks=2, pattern="a,b")])
+    run = store.create("q", machine(), [request(2, ranks=2, pattern="a,b")])
     run = go_on(store, run, Kernel({0: ProcessOutcome(code, False, 0.2, said)}))
     assert {failure.reason for failure in run.failures} == {
         f"crashes here (Open MPI 5.0.11, 2 ranks: {signal}) and is not started again"
@@ -122,7 +122,7 @@ def test_a_library_that_crashes_is_a_result_and_the_others_are_measured(
 ) -> None:
     monkeypatch.setattr(workloads, "alone_knobs", lambda _name: ())
     monkeypatch.setattr(workloads, "apart_knobs", lambda _name: ("library", "isa"))
-    run = store.create("q", machine(), [ask(2, library="a,b,c", n="16,32")])
+    run = store.create("q", machine(), [request(2, library="a,b,c", n="16,32")])
     kernel = Kernel({1: ProcessOutcome(-11, False, 0.2, "")})
     run = go_on(store, run, kernel)
     assert [words[-1] for words in kernel.starts[:3]] == ["n=16,32"] * 3
@@ -140,7 +140,7 @@ def test_code_of_ours_that_crashes_is_no_librarys_result_and_is_started_again(
     monkeypatch.setattr(workloads, "alone_knobs", lambda _name: ())
     monkeypatch.setattr(workloads, "apart_knobs", lambda _name: ("library", "isa"))
     monkeypatch.setattr(workloads, "is_ours", lambda _name, values: "plain" in values)
-    run = store.create("q", machine(), [ask(1, library="plain,b")])
+    run = store.create("q", machine(), [request(1, library="plain,b")])
     run = go_on(store, run, Kernel({0: ProcessOutcome(-11, False, 0.2, "")}))
     assert [failure.exit for failure in run.failures] == [Exit.CANNOT_RUN]
     assert [launch.started_knobs["library"] for launch in run.remaining()] == ["plain"]
@@ -154,14 +154,14 @@ def test_ours_are_values_that_a_workload_names() -> None:
 
 @pytest.mark.parametrize("code", [137, -9, *(code for code in Exit if code)])
 def test_what_ends_from_outside_is_no_crash_and_is_tried_again(store: Store, code: int) -> None:
-    run = store.create("q", machine(), [ask(1, ranks=2, pattern="a,b")])
+    run = store.create("q", machine(), [request(1, ranks=2, pattern="a,b")])
     run = go_on(store, run, Kernel({0: ProcessOutcome(code, False, 0.2, "")}))
     assert [failure.exit for failure in run.failures] == [Exit.CANNOT_RUN]
     assert [launch.started_knobs["pattern"] for launch in run.remaining()] == ["a"]
 
 
 def test_a_cell_that_a_kernel_refuses_is_not_asked_for_again(store: Store) -> None:
-    run = store.create("q", machine(), [ask(3, ranks=2, pattern="a", bytes="8,16")])
+    run = store.create("q", machine(), [request(3, ranks=2, pattern="a", bytes="8,16")])
 
     class Refusing(Kernel):
         def __call__(self, words: object, *further: object) -> ProcessOutcome:
@@ -179,7 +179,7 @@ def test_a_cell_that_a_kernel_refuses_is_not_asked_for_again(store: Store) -> No
 
 def test_a_value_that_a_kernel_cannot_read_is_not_started_again(store: Store) -> None:
     """A length that its code does not transform: six launches would fail alike."""
-    run = store.create("q", machine(), [ask(3, ranks=2, pattern="a", bytes="7")])
+    run = store.create("q", machine(), [request(3, ranks=2, pattern="a", bytes="7")])
 
     class Refusing(Kernel):
         def __call__(self, words: Sequence[str], *_further: object) -> ProcessOutcome:
@@ -195,20 +195,20 @@ def test_a_value_that_a_kernel_cannot_read_is_not_started_again(store: Store) ->
 
 
 def test_the_time_limit_is_a_few_times_what_is_expected() -> None:
-    launch = Launch(ask(ranks=2, pattern="a", bytes="8,16", seconds="0.1"))
+    launch = Launch(request(ranks=2, pattern="a", bytes="8,16", seconds="0.1"))
     assert plan.timeout_seconds(launch) == plan.ALONE_LEAST_S
-    many = Launch(ask(ranks=2, pattern="a", bytes=",".join(str(2**i) for i in range(24)), seconds="1"))
+    many = Launch(request(ranks=2, pattern="a", bytes=",".join(str(2**i) for i in range(24)), seconds="1"))
     assert 2 < plan.timeout_seconds(many) / plan.expected_seconds(many) < 4
-    crowd = Launch(ask(ranks=8, pattern="a", bytes="8", seconds="9"))
+    crowd = Launch(request(ranks=8, pattern="a", bytes="8", seconds="9"))
     assert plan.timeout_seconds(crowd, 2) > 3 * plan.timeout_seconds(crowd, 8)
-    large = Launch(ask(ranks=2, pattern="a", bytes="2GiB"))
+    large = Launch(request(ranks=2, pattern="a", bytes="2GiB"))
     assert plan.timeout_seconds(large) > 40, "two gibibytes take ten seconds in some libraries"
 
 
 def test_a_known_fault_is_named_with_what_helps(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faults, "in_use", lambda: Library("openmpi", "4.1.4"))
     monkeypatch.setattr(faults, "default_knobs", lambda _name: {"win": "create"})
-    question = Ask(Subject("mpi/onesided"), {"pattern": "compare-and-swap", "win": "allocate"}, Shape(2))
+    question = Request(Subject("mpi/onesided"), {"pattern": "compare-and-swap", "win": "allocate"}, Shape(2))
     run = go_on(store, store.create("q", machine(), [question]), Kernel({0: CRASHED}))
     (failure,) = run.failures
     assert "crashes here (Open MPI 4.1.4, 2 ranks: SIGSEGV)" in failure.reason
@@ -219,10 +219,10 @@ def test_a_known_fault_is_named_with_what_helps(store: Store, monkeypatch: pytes
 def test_only_safe_leaves_out_just_the_cells_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faults, "default_knobs", lambda _name: {"win": "create"})
     knobs = {"pattern": "put,compare-and-swap", "win": "allocate,create"}
-    question = Ask(Subject("mpi/onesided"), knobs, Shape(2))
-    kept, said = faults.safe_asks([question], Library("openmpi", "4.1.4"))
+    question = Request(Subject("mpi/onesided"), knobs, Shape(2))
+    kept, said = faults.safe_requests([question], Library("openmpi", "4.1.4"))
     cells = [tuple(cell.values()) for one in kept for cell in one.cells()]
     assert sorted(cells) == [("compare-and-swap", "create"), ("put", "allocate"), ("put", "create")]
     assert len(said) == 1
     assert "OMPI_MCA_osc=^rdma" in said[0]
-    assert faults.safe_asks([question], OPENMPI) == ((question,), ())
+    assert faults.safe_requests([question], OPENMPI) == ((question,), ())

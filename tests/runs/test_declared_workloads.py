@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fake_run import machine
-from octant.ask import Ask, Launch, Shape, Subject
 from octant.failure import Refusal
+from octant.request import Launch, Request, Shape, Subject
 from octant.runs.cell_costs import check_memory, declared
 from octant.runs.plan import STARTUP_S, UNKNOWN_S, timeout_seconds
 
@@ -46,7 +46,7 @@ def _kernels(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_a_workload_holds_must_be_there(
     name: str, ranks: int, knobs: dict[str, str], held: int, smaller: str
 ) -> None:
-    question = Ask(Subject(name), knobs, Shape(ranks))
+    question = Request(Subject(name), knobs, Shape(ranks))
     (cell,) = question.cells()
     found = declared(question, cell)
     assert found is not None
@@ -71,7 +71,7 @@ def test_what_a_workload_holds_must_be_there(
     ],
 )
 def test_a_hang_of_a_workload_ends_long_before_an_hour(name: str, knobs: dict[str, str]) -> None:
-    assert STARTUP_S < timeout_seconds(Launch(Ask(Subject(name), knobs))) < UNKNOWN_S / 4
+    assert STARTUP_S < timeout_seconds(Launch(Request(Subject(name), knobs))) < UNKNOWN_S / 4
 
 
 def test_long_steps_of_a_workload_have_longer() -> None:
@@ -81,4 +81,4 @@ def test_long_steps_of_a_workload_have_longer() -> None:
         ("node/memory", {"pattern": "unmap", "bytes": "64GiB"}, 7 * 2 * 64 * GIB / 4096 * 2e-6),
         ("node/vecmath", {"n": "1073741824"}, 3 * GIB * 100e-9),
     ):
-        assert timeout_seconds(Launch(Ask(Subject(name), knobs))) > 10 * slow_s
+        assert timeout_seconds(Launch(Request(Subject(name), knobs))) > 10 * slow_s

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fake_run import MIB, launch_line, machine, point, point_line, stored, write_run
-from octant.ask import Ask, Shape, Subject
 from octant.record import Point, Work
+from octant.request import Request, Shape, Subject
 from octant.runs.cell_costs import USUAL, Declared
 from octant.runs.durations import BYTE_S, POINT_S, START_RANKS_S, START_S, Durations, PointCost, learned
 from octant.runs.starts import starts_of
@@ -19,17 +19,17 @@ def cost(size: float, beyond_s: float, measured_s: float = 0.2, power: float = 1
     return PointCost(knobs, (1, 1), size, power, 0.2, measured_s, beyond_s)
 
 
-def asked(ranks: int = 1, **knobs: str) -> Ask:
-    return Ask(Subject("node/stream"), knobs, Shape(ranks=ranks))
+def asked(ranks: int = 1, **knobs: str) -> Request:
+    return Request(Subject("node/stream"), knobs, Shape(ranks=ranks))
 
 
-def seconds(known: Durations, one: Ask) -> float:
+def seconds(known: Durations, one: Request) -> float:
     return sum(map(known.seconds, starts_of(one.launches())))
 
 
 @pytest.fixture(autouse=True)
 def _declares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("octant.runs.durations.declared", lambda _ask, _cell: None)
+    monkeypatch.setattr("octant.runs.durations.declared", lambda _request, _cell: None)
 
 
 def test_without_runs_a_launch_is_its_start_its_budgets_and_its_bytes() -> None:
@@ -47,7 +47,7 @@ def test_without_runs_a_declared_step_that_is_longer_than_the_budget_takes_its_t
     def step(knobs: Mapping[str, str]) -> Declared:
         return Declared(Step({"flops": int(knobs["n"]) * USUAL["flops"]}, int(3 * USUAL["filled"])), 1, 1, 2)
 
-    monkeypatch.setattr("octant.runs.durations.declared", lambda _ask, cell: step(cell))
+    monkeypatch.setattr("octant.runs.durations.declared", lambda _request, cell: step(cell))
     assert seconds(Durations(), asked(n="0")) == pytest.approx(START_S + 0.2 + POINT_S + 3)
     assert seconds(Durations(), asked(n="40,50")) == pytest.approx(START_S + 2 * (POINT_S + 3) + 80 + 100)
     assert seconds(Durations(), asked(n="40", seconds="90")) == pytest.approx(START_S + 90 + POINT_S + 3)
@@ -121,10 +121,10 @@ def test_of_nothing_there_is_no_proportion() -> None:
 def test_the_work_says_with_which_power_of_the_size_it_grows(
     tmp_path: Path, knobs: Mapping[str, str], counts: Mapping[str, int], power: float
 ) -> None:
-    ask = Ask(Subject("node/stream"), knobs)
-    (launch,) = ask.launches()
+    request = Request(Subject("node/stream"), knobs)
+    (launch,) = request.launches()
     one = point(workload="node/stream", launch=launch.key, knobs=knobs, work=(Work(counts),), spent_s={"build_s": 0.3})
-    write_run(stored(ask.launches(), [one], folder=Path("runs/20261121-214530-3f2a")), tmp_path)
+    write_run(stored(request.launches(), [one], folder=Path("runs/20261121-214530-3f2a")), tmp_path)
     ((known,),) = learned(Store(tmp_path), machine()).costs.values()
     assert known.power == power
 
@@ -136,29 +136,29 @@ def _took(launch: str, size: int, started: str, spent: Mapping[str, float]) -> P
 
 def test_each_library_of_a_launch_has_a_start_of_its_own(tmp_path: Path) -> None:
     """Two libraries, a start each second: of 0.65 s the point, and the rest the start."""
-    ask = Ask(Subject("node/vecmath"), {"library": "libm,relaxed"}, repeats=12)
+    request = Request(Subject("node/vecmath"), {"library": "libm,relaxed"}, repeats=12)
     points = [
         point(
             workload="node/vecmath", launch=launch.key, knobs={"library": library}, spent_s={"measure_s": 0.65},
             started=f"2026-11-21T21:45:{2 * number + half:02d}Z",
         )
-        for number, launch in enumerate(ask.launches())
+        for number, launch in enumerate(request.launches())
         for half, library in enumerate(("libm", "relaxed"))
     ]  # fmt: skip
-    run = write_run(stored(ask.launches(), [], folder=Path("runs/20261121-214530-3f2a")), tmp_path)
+    run = write_run(stored(request.launches(), [], folder=Path("runs/20261121-214530-3f2a")), tmp_path)
     run.records.write_text("".join(f"{launch_line(one)}\n{point_line(one)}\n" for one in points), encoding="utf-8")
     assert learned(Store(tmp_path), machine()).start_scale == pytest.approx(0.35 / START_S)
 
 
 def test_runs_of_the_machine_are_learnt_from(tmp_path: Path) -> None:
     """Twenty-four launches, one every two seconds, of which the point took 1.55 s: the rest is the start."""
-    ask = Ask(Subject("node/stream"), {"bytes": str(MIB), "kernel": "triad"}, repeats=24)
+    request = Request(Subject("node/stream"), {"bytes": str(MIB), "kernel": "triad"}, repeats=24)
     spent = {"build_s": 0.3, "measure_s": 0.25, "check_s": 1.0}
     points = [
         _took(launch.key, MIB, f"2026-11-21T21:45:{number * 2:02d}Z", spent)
-        for number, launch in enumerate(ask.launches())
+        for number, launch in enumerate(request.launches())
     ]
-    write_run(stored(ask.launches(), points, folder=Path("runs/20261121-214530-3f2a")), tmp_path)
+    write_run(stored(request.launches(), points, folder=Path("runs/20261121-214530-3f2a")), tmp_path)
     known = learned(Store(tmp_path), machine())
     assert known.runs == 1
     assert known.start_scale == pytest.approx(0.45 / START_S)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fake_kernel import answer, ask
+from fake_kernel import answer, request
 from fake_run import launch_line, machine, point_line
 from octant import workloads
 from octant.cli._measure import end_command
@@ -16,7 +16,7 @@ from octant.record import Failure
 from octant.record.written import failure_line
 from octant.runs import exit_reasons
 from octant.runs.exit_reasons import ends_of
-from octant.store import Pair, Store, StoredRun, StudyAsked
+from octant.store import Pair, Store, StoredRun, StudyRequest
 
 SIZES = ("1MiB", "2MiB", "4MiB", "8MiB", "16MiB")
 """One launch each, of which the tests make what they need."""
@@ -24,19 +24,19 @@ SIZES = ("1MiB", "2MiB", "4MiB", "8MiB", "16MiB")
 
 def run_of(folder: Path, outcomes: Sequence[str], who: str = "run", pair: Pair | None = None) -> StoredRun:
     """A run with a launch for each outcome: right, wrong, killed, killed and repeated, refused, lacking, missing."""
-    asks = [ask(bytes=size) for size in SIZES[: len(outcomes)]]
-    study = StudyAsked("page-size", 7, "question = '?'") if who.startswith("study") else None
+    requests = [request(bytes=size) for size in SIZES[: len(outcomes)]]
+    study = StudyRequest("page-size", 7, "question = '?'") if who.startswith("study") else None
     store = Store(folder)
     run = store.create(
-        "q", machine(), asks, who=who, study=study, pair=("20260101-000000-aaaa", pair) if pair else None
+        "q", machine(), requests, who=who, study=study, pair=("20260101-000000-aaaa", pair) if pair else None
     )
     codes = {"killed": Exit.CANNOT_RUN, "repeated": Exit.CANNOT_RUN, "refused": Exit.WRONG_WORD}
     codes |= {"lacking": Exit.NOT_SUPPORTED}
     lines = []
     for launch, outcome in zip(run.decided_launches(), outcomes, strict=True):
-        point = answer("node/stream", launch.key, launch.ask.knobs)
+        point = answer("node/stream", launch.key, launch.request.knobs)
         if outcome in codes:
-            failed = Failure("node/stream", launch.key, launch.ask.knobs, 1, f"was {outcome}", codes[outcome])
+            failed = Failure("node/stream", launch.key, launch.request.knobs, 1, f"was {outcome}", codes[outcome])
             lines.append(failure_line(failed))
         if outcome == "wrong":
             results = tuple(dataclasses.replace(one, value=1.0) for one in point.results)

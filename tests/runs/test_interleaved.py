@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from fake_kernel import Kernel, ask, planned
+from fake_kernel import Kernel, planned, request
 from fake_run import machine
-from octant.ask import Ask, Subject
 from octant.failure import Exit, Refusal
 from octant.launch.execute import ProcessOutcome
 from octant.record import Failure
+from octant.request import Request, Subject
 from octant.runs.interleaved import Interleaved, RoundEnd, begin, measure
 from octant.runs.plan import planner_of
 from octant.runs.session import carry_out, in_turn
 from octant.store import Store, StoredRun
 
-ASKS = (ask(bytes="1MiB,2MiB"), ask(bytes="4MiB", kernel="copy"))
-COUPLES = tuple((one, one) for one in ASKS)
+REQUESTS = (request(bytes="1MiB,2MiB"), request(bytes="4MiB", kernel="copy"))
+COUPLES = tuple((one, one) for one in REQUESTS)
 
 
 @pytest.fixture
@@ -35,9 +35,9 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     return Store(tmp_path / "store")
 
 
-def stored(store: Store, *asks: Ask) -> StoredRun:
+def stored(store: Store, *requests: Request) -> StoredRun:
     """A run that was measured once."""
-    run = store.create("evaluate --quick", machine(), asks or ASKS, benchmark="evaluate")
+    run = store.create("evaluate --quick", machine(), requests or REQUESTS, benchmark="evaluate")
     return carry_out(store, run, in_turn(run.launches), planner_of(run), start=Kernel())
 
 
@@ -64,7 +64,7 @@ def test_each_round_starts_every_launch_of_both_sides_once_and_partners_beside_e
     for first, second in zip(starts[::2], starts[1::2], strict=True):
         assert (first[0] != second[0], first[1]) == (True, second[1]), "A and B of the same round and ask"
     for order in ([folder for folder, _ in starts[::2]], [key.rpartition("-")[0] for _, key in starts[::4]]):
-        assert len(set(order)) == 2, "which side, and which ask, comes first is drawn"
+        assert len(set(order)) == 2, "which side, and which request, comes first is drawn"
     repeats = [launch.rpartition("-")[2] for _, launch in starts]
     assert repeats == [str(number) for number in range(16) for _ in range(4)]
     assert (done.rounds, len(done.before.points), len(done.after.points)) == (16, 48, 48)
@@ -147,7 +147,7 @@ def test_a_launch_that_fails_is_kept_and_the_rounds_go_on(store: Store) -> None:
     )
 
 
-def refused(store: Store, before: StoredRun, couple: tuple[Ask, Ask] = COUPLES[0]) -> str:
+def refused(store: Store, before: StoredRun, couple: tuple[Request, Request] = COUPLES[0]) -> str:
     """Why the side A cannot be measured again; no run is made of it."""
     number = len(store.ids())
     with pytest.raises(Refusal) as refusal:
@@ -183,11 +183,11 @@ def test_what_a_store_says_is_started_only_if_it_is_ours(store: Store) -> None:
     run = stored(store)
     with pytest.raises(Refusal, match="nothing says what was asked"):
         begin(store, run, run, (), machine(), 6, "once")
-    command = Ask(Subject(command=("./evil",)))
+    command = Request(Subject(command=("./evil",)))
     assert "what a store says is never started" in refused(store, run, (command, command))
-    preload = dataclasses.replace(ASKS[0], mpi={"LD_PRELOAD": "evil.so"})
+    preload = dataclasses.replace(REQUESTS[0], mpi={"LD_PRELOAD": "evil.so"})
     assert "cannot set 'LD_PRELOAD'" in refused(store, run, (preload, preload))
-    away = dataclasses.replace(ASKS[0], shape=dataclasses.replace(ASKS[0].shape, place="64x1"))
+    away = dataclasses.replace(REQUESTS[0], shape=dataclasses.replace(REQUESTS[0].shape, place="64x1"))
     assert "cannot measure A again" in refused(store, run, (away, away))
 
 

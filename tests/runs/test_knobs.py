@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from fake_kernel import ask
+from fake_kernel import request
 from octant.build import program_name
 from octant.build.describe import Described, DescribedKnob
 from octant.failure import Exit, Refusal
-from octant.runs.knobs import check_asks, check_knobs
+from octant.runs.knobs import check_knobs, check_requests
 
 KNOBS = [{"name": name, "kind": "integer", "default": "1", "help": ""} for name in ("n", "threads")]
 
@@ -33,20 +33,20 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_shape_that_the_kernel_does_not_take_is_refused_before_there_is_a_run(tmp_path: Path) -> None:
     asked = says(tmp_path, takes=True, code=Exit.WRONG_WORD)
     with pytest.raises(Refusal, match=r"cannot use 3 ranks \(odd\)"):
-        check_asks([ask(ranks=3, n="7,8", threads="2")])
+        check_requests([request(ranks=3, n="7,8", threads="2")])
     assert asked.read_text().split() == ["--describe", "n=7,8", "threads=2", "--ranks", "3"]
 
 
 def test_what_is_not_supported_is_left_to_its_launch(tmp_path: Path) -> None:
     """A suite goes on with what it asks besides."""
     says(tmp_path, takes=True, code=Exit.NOT_SUPPORTED)
-    check_asks([ask(ranks=3, n="7")])
+    check_requests([request(ranks=3, n="7")])
 
 
 def test_a_kernel_that_takes_every_shape_is_not_asked_about_numbers(tmp_path: Path) -> None:
-    """Each question starts a process: a suite has hundreds of asks."""
+    """Each question starts a process: a suite has hundreds of requests."""
     asked = says(tmp_path, takes=False, code=Exit.OK)
-    check_asks([ask(n=str(n)) for n in range(1, 9)])
+    check_requests([request(n=str(n)) for n in range(1, 9)])
     assert asked.read_text().count("\n") == 1
 
 

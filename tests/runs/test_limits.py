@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from fake_kernel import Kernel, answer, ask
+from fake_kernel import Kernel, answer, request
 from fake_run import machine, point
 from octant import workloads
-from octant.ask import Ask, Launch, Shape, Subject
 from octant.launch.execute import ProcessOutcome
 from octant.record import Point
+from octant.request import Launch, Request, Shape, Subject
 from octant.runs import cell_costs, plan
 from octant.runs.durations import Durations
 from octant.runs.plan import STARTUP_S, UNKNOWN_S, planner_of, timeout_seconds
@@ -49,50 +49,54 @@ def took(seconds: float, **knobs: str) -> Point:
     return point(workload="node/stream", knobs={**DEFAULTS, **knobs}, spent_s=spent)
 
 
-def limit_s(question: Ask, *points: Point, hardware_threads: int = 0) -> float:
+def limit_s(question: Request, *points: Point, hardware_threads: int = 0) -> float:
     return timeout_seconds(Launch(question), hardware_threads, Durations().add(points))
 
 
 def test_a_declared_step_has_far_more_than_any_machine_takes(declares: Callable[[str], None]) -> None:
     declares("whole")
-    assert limit_s(ask(n="20")) < SOON_S
+    assert limit_s(request(n="20")) < SOON_S
     hpl_s = 2 / 3 * 20_000**3 / 1e9  # at 1 Gflop/s, and a machine does 10 times as much
-    assert 2 * hpl_s < limit_s(ask(n="20000")) < 100 * hpl_s
-    assert limit_s(ask(n="20000", warmup="4")) > 2 * limit_s(ask(n="20000"))
-    assert limit_s(ask(n="20000"), hardware_threads=1) == limit_s(ask(n="20000"))
-    assert limit_s(ask(n="20000", threads="8"), hardware_threads=8) < limit_s(ask(n="20000", threads="8")) * 1.01
-    assert limit_s(ask(n="20000", threads="8"), hardware_threads=1) > limit_s(ask(n="20000")) / 1.01
-    assert limit_s(ask(n="20000,20000")) > 1.9 * limit_s(ask(n="20000"))
-    once = limit_s(ask(n="20000"))
+    assert 2 * hpl_s < limit_s(request(n="20000")) < 100 * hpl_s
+    assert limit_s(request(n="20000", warmup="4")) > 2 * limit_s(request(n="20000"))
+    assert limit_s(request(n="20000"), hardware_threads=1) == limit_s(request(n="20000"))
+    assert (
+        limit_s(request(n="20000", threads="8"), hardware_threads=8) < limit_s(request(n="20000", threads="8")) * 1.01
+    )
+    assert limit_s(request(n="20000", threads="8"), hardware_threads=1) > limit_s(request(n="20000")) / 1.01
+    assert limit_s(request(n="20000,20000")) > 1.9 * limit_s(request(n="20000"))
+    once = limit_s(request(n="20000"))
     declares("steps")
-    assert limit_s(ask(n="20000")) > 5 * once, "a burst has several steps"
+    assert limit_s(request(n="20000")) > 5 * once, "a burst has several steps"
 
 
-@pytest.mark.parametrize("question", [ask(), ask(n="many"), Ask(Subject(command=("./solve",)))])
-def test_where_nothing_says_a_launch_has_an_hour(declares: Callable[[str], None], question: Ask) -> None:
+@pytest.mark.parametrize("question", [request(), request(n="many"), Request(Subject(command=("./solve",)))])
+def test_where_nothing_says_a_launch_has_an_hour(declares: Callable[[str], None], question: Request) -> None:
     declares("steps" if "n" in question.knobs else "")
     assert UNKNOWN_S < limit_s(question) < UNKNOWN_S + SOON_S
 
 
 def test_links_may_be_slower_than_any(declares: Callable[[str], None]) -> None:
     declares("steps")
-    linked = replace(ask(n="20"), shape=Shape(2, link="100Mbit/s,delay=1ms"))
+    linked = replace(request(n="20"), shape=Shape(2, link="100Mbit/s,delay=1ms"))
     assert UNKNOWN_S < limit_s(linked) < UNKNOWN_S + SOON_S
 
 
 @pytest.mark.parametrize("pace", ["", "steps"])
 def test_a_known_cell_has_ten_times_what_its_slowest_point_took(declares: Callable[[str], None], pace: str) -> None:
     declares(pace)
-    base = limit_s(ask(), took(1.0)) - 10.0
+    base = limit_s(request(), took(1.0)) - 10.0
     assert STARTUP_S < base < SOON_S
-    assert limit_s(ask(), took(40.0), took(300.0)) == pytest.approx(base + 3000.0)
-    assert limit_s(ask(n="1000", kernel="triad"), took(300.0)) == pytest.approx(base + 3000.0)
-    assert limit_s(ask(seconds="5"), took(300.0)) == pytest.approx(base + 3000.0 + 4 * 4.8)
-    unknown = limit_s(ask())
+    assert limit_s(request(), took(40.0), took(300.0)) == pytest.approx(base + 3000.0)
+    assert limit_s(request(n="1000", kernel="triad"), took(300.0)) == pytest.approx(base + 3000.0)
+    assert limit_s(request(seconds="5"), took(300.0)) == pytest.approx(base + 3000.0 + 4 * 4.8)
+    unknown = limit_s(request())
     for other in ({"n": "999"}, {"kernel": "copy"}, {"threads": "2"}):
-        assert limit_s(ask(), took(300.0, **other)) == unknown
-    assert limit_s(ask(ranks=2), took(300.0)) == limit_s(ask(ranks=2))
-    assert limit_s(ask(), point(workload="node/stream", knobs=DEFAULTS)) == unknown, "it does not say how long it took"
+        assert limit_s(request(), took(300.0, **other)) == unknown
+    assert limit_s(request(ranks=2), took(300.0)) == limit_s(request(ranks=2))
+    assert limit_s(request(), point(workload="node/stream", knobs=DEFAULTS)) == unknown, (
+        "it does not say how long it took"
+    )
 
 
 @dataclass
@@ -124,7 +128,7 @@ def measured(tmp_path: Path, kernel: Slow, timeout_s: float | None = None) -> St
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
     where = Store(tmp_path / "store")
-    run = where.create("q", machine(), [ask(5)])
+    run = where.create("q", machine(), [request(5)])
     return carry_out(where, run, in_turn(run.launches), planner_of(run, timeout_s), start=kernel)
 
 

@@ -15,12 +15,12 @@ from fake_programs import Programs
 from fake_run import machine
 from octant.analysis.compare import Comparisons, compare
 from octant.analysis.summary import summarise
-from octant.ask import Subject
 from octant.program import ProgramCheck, ProgramValue
+from octant.request import Subject
 from octant.runs import interleaved
 from octant.runs.interleaved import Interleaved, RoundEnd, begin_programs, measure
 from octant.runs.plan import planner_of
-from octant.runs.programs import grammar, request
+from octant.runs.programs import grammar, program_request
 from octant.runs.programs.command_text import check_text, comparison_line, subject_words, value_text
 from octant.runs.programs.options import ProgramOptions
 from octant.runs.programs.pair import SENSIBLE_S, couples_of, sensible_rounds, two_commands
@@ -38,7 +38,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     for name in ("bind", "pages"):
         (kernels / f"octant-{name}").touch(0o755)
     monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
-    monkeypatch.setattr(request, "discover", machine)
+    monkeypatch.setattr(program_request, "discover", machine)
     monkeypatch.setattr(interleaved, "new_seed", lambda: 1)
     monkeypatch.setattr(os, "fsync", lambda _descriptor: None)  # thousands of launches
     return Store(tmp_path / "store")
@@ -146,8 +146,8 @@ def test_variables_that_differ_are_set_for_their_own_program(store: Store, comma
     ]  # fmt: skip
     again = two_commands(line[line.index("--") + 1 :])
     found, _ = couples_of(again, [], None, options=ProgramOptions(env=("SAME=0",)))
-    assert [ask.shape.ranks for ask in found[0]] == [ask.shape.ranks for ask in sides]
-    assert [ask.subject.program for ask in found[0]] == [ask.subject.program for ask in sides]
+    assert [request.shape.ranks for request in found[0]] == [request.shape.ranks for request in sides]
+    assert [request.subject.program for request in found[0]] == [request.subject.program for request in sides]
 
 
 NAMES = st.from_regex(r"[a-z][a-z0-9 ]{0,8}[a-z0-9]", fullmatch=True).filter(lambda name: "  " not in name)

@@ -10,38 +10,40 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from octant.ask import Ask, Subject
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
+from octant.request import Request, Subject
 from octant.runs.programs.permissions import check_allowed, command_lines, permissions, quoted
 
 PLANTED = "#!/bin/sh\ntouch {mark}\necho 'HYDRA build details:'\n"
 
 
-def words(ask: Ask, *allowed: str) -> list[str]:
+def words(request: Request, *allowed: str) -> list[str]:
     """The words that need permission."""
-    return [one.word for one in permissions([ask], allowed)]
+    return [one.word for one in permissions([request], allowed)]
 
 
-def ask(*command: str, **others: object) -> Ask:
+def request(*command: str, **others: object) -> Request:
     """A request of a program."""
     subject = Subject(command=command, directory=os.getcwd(), **others)  # type: ignore[arg-type]  # noqa: PTH109
-    return Ask(subject, {"n": "1,2"})
+    return Request(subject, {"n": "1,2"})
 
 
 def test_every_program_that_a_launch_starts_needs_permission() -> None:
     checks = (ProgramCheck("command", command=("./verify", "x")), ProgramCheck("file", file="out"))
-    one = ask("./app", "{n}", before=(("cp", "a", "b"),), after=(("rm", "b"),), checks=checks)
+    one = request("./app", "{n}", before=(("cp", "a", "b"),), after=(("rm", "b"),), checks=checks)
     assert words(one) == ["./app", "cp", "rm", "./verify"]
 
 
 def test_a_program_that_a_knob_names_needs_permission_for_each() -> None:
-    assert words(ask("./app-{n}")) == ["./app-1", "./app-2"]
+    assert words(request("./app-{n}")) == ["./app-1", "./app-2"]
 
 
 def test_variables_that_only_choose_threads_need_no_permission() -> None:
-    one = ask("./app", environment={"OMP_NUM_THREADS": "{n}", "LD_PRELOAD": "./x.so", "OMP_TOOL_LIBRARIES": "./y.so"})
+    one = request(
+        "./app", environment={"OMP_NUM_THREADS": "{n}", "LD_PRELOAD": "./x.so", "OMP_TOOL_LIBRARIES": "./y.so"}
+    )
     assert words(one) == ["./app", "LD_PRELOAD=./x.so", "OMP_TOOL_LIBRARIES=./y.so"]
 
 
@@ -49,22 +51,22 @@ def test_what_a_word_resolves_to_follows_its_path(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sleep").write_text("#!/bin/sh\n")
     (tmp_path / "sleep").chmod(0o755)
-    (app, _) = permissions([ask("sleep", environment={"PATH": str(tmp_path)})])
+    (app, _) = permissions([request("sleep", environment={"PATH": str(tmp_path)})])
     assert app.what == str(tmp_path / "sleep")
-    assert permissions([ask("./app")])[0].what == str(tmp_path / "app")
-    assert permissions([ask("no-such-program")])[0].what == "not on PATH"
+    assert permissions([request("./app")])[0].what == str(tmp_path / "app")
+    assert permissions([request("no-such-program")])[0].what == "not on PATH"
 
 
 @pytest.mark.mpi
 @pytest.mark.usefixtures("mpiexec_on_path")
 def test_a_launcher_needs_permission_only_for_more_than_ranks() -> None:
-    assert words(ask("mpiexec", "-n", "2", "./app")) == ["./app"]
-    assert words(ask("mpiexec", "-np", "{n}", "./app")) == ["./app"]
-    assert words(ask("mpiexec", "-n", "2", "-genv", "LD_PRELOAD", "x.so", "./app")) == [
+    assert words(request("mpiexec", "-n", "2", "./app")) == ["./app"]
+    assert words(request("mpiexec", "-np", "{n}", "./app")) == ["./app"]
+    assert words(request("mpiexec", "-n", "2", "-genv", "LD_PRELOAD", "x.so", "./app")) == [
         "mpiexec -n 2 -genv LD_PRELOAD x.so",
         "./app",
     ]
-    told = words(ask("mpiexec", "-launcher-exec", "./rsh", "-n", "{n}", "./app"))
+    told = words(request("mpiexec", "-launcher-exec", "./rsh", "-n", "{n}", "./app"))
     assert told == ["mpiexec -launcher-exec ./rsh -n 1", "./app", "mpiexec -launcher-exec ./rsh -n 2"]
 
 
@@ -83,41 +85,45 @@ def test_a_launcher_needs_permission_only_for_more_than_ranks() -> None:
     ],
 )
 def test_a_command_behind_a_launcher_needs_what_it_needs_alone(behind: tuple[str, ...], needed: list[str]) -> None:
-    assert words(ask(*behind)) == needed
-    assert words(ask("mpiexec", "-n", "1", *behind)) == needed
+    assert words(request(*behind)) == needed
+    assert words(request("mpiexec", "-n", "1", *behind)) == needed
 
 
 def test_an_interpreter_needs_permission_for_what_it_executes() -> None:
-    assert words(ask("python3", "fft.py", "{n}")) == ["python3", "fft.py"]
-    assert words(ask("python3", "-m", "mine", "{n}")) == ["python3 -m mine 1", "python3 -m mine 2"]
-    assert words(ask("bash", input="in.sh")) == ["bash", "in.sh"]
-    assert words(ask("true", before=(("sh", "-c", "./evil {n}"),))) == ["true", "sh -c './evil 1'", "sh -c './evil 2'"]
+    assert words(request("python3", "fft.py", "{n}")) == ["python3", "fft.py"]
+    assert words(request("python3", "-m", "mine", "{n}")) == ["python3 -m mine 1", "python3 -m mine 2"]
+    assert words(request("bash", input="in.sh")) == ["bash", "in.sh"]
+    assert words(request("true", before=(("sh", "-c", "./evil {n}"),))) == [
+        "true",
+        "sh -c './evil 1'",
+        "sh -c './evil 2'",
+    ]
 
 
 def test_another_word_in_front_of_a_launcher_needs_permission() -> None:
-    assert words(ask("env", "OMP_NUM_THREADS=1", "A=1", "./app")) == ["env", "A=1", "./app"]
-    assert words(ask("nice", "-n", "5", "./app", "x")) == ["nice", "./app"]
-    assert words(ask("sh", "-c", "./app")) == ["sh -c ./app"]
+    assert words(request("env", "OMP_NUM_THREADS=1", "A=1", "./app")) == ["env", "A=1", "./app"]
+    assert words(request("nice", "-n", "5", "./app", "x")) == ["nice", "./app"]
+    assert words(request("sh", "-c", "./app")) == ["sh -c ./app"]
 
 
 @pytest.mark.mpi
 @pytest.mark.usefixtures("mpiexec_on_path")
 def test_a_launcher_behind_another_command_is_recognised_once_that_is_allowed() -> None:
-    one = ask("env", "A=1", "mpiexec", "-n", "{n}", "./app")
+    one = request("env", "A=1", "mpiexec", "-n", "{n}", "./app")
     assert words(one) == ["env", "A=1", "mpiexec"]
     assert words(one, "env") == ["env", "A=1", "mpiexec", "./app"]
 
 
 def test_the_refusal_lists_all_words_and_the_line_that_allows_them() -> None:
-    asks = [ask("./my app", "{n}", "x;y", environment={"A": "{n}"}, input="in.txt", before=(("cp", "a", "b"),))]
-    assert command_lines(asks) == ["A={n} './my app' {n} 'x;y' < in.txt  with n=1,2", "cp a b"]
+    requests = [request("./my app", "{n}", "x;y", environment={"A": "{n}"}, input="in.txt", before=(("cp", "a", "b"),))]
+    assert command_lines(requests) == ["A={n} './my app' {n} 'x;y' < in.txt  with n=1,2", "cp a b"]
     with pytest.raises(Refusal) as refused:
-        check_allowed(asks, ["cp"], "mine", "octant study run mine.toml")
+        check_allowed(requests, ["cp"], "mine", "octant study run mine.toml")
     assert refused.value.code == Exit.NOT_SUPPORTED
     assert str(refused.value).splitlines()[-1] == (
         "If you know them, try octant study run mine.toml --allow './my app' --allow cp --allow A={n}"
     )
-    check_allowed(asks, ["cp", "./my app", "A={n}"], "mine", "octant study run mine.toml")
+    check_allowed(requests, ["cp", "./my app", "A={n}"], "mine", "octant study run mine.toml")
 
 
 @pytest.mark.parametrize("word", ["a\x1b[8mb", "a\nb", "a\u202eb", "a'\\\x07", "é\x00"[:1] + "\x7f", "plain", "{n}"])

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from fake_kernel import ask
+from fake_kernel import request
 from fake_run import machine
 from octant import workloads
-from octant.ask import Ask, Launch, Shape, Subject
 from octant.failure import Exit, Refusal
 from octant.launch import Planned
 from octant.launchers import openmpi
 from octant.machine import Machine
+from octant.request import Launch, Request, Shape, Subject
 from octant.runs import cell_costs, plan
 from octant.runs.rounds import seed_within
 from octant.runs.starts import starts_of
@@ -38,12 +38,12 @@ def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def resolved(question: Ask, timeout_s: float | None = None) -> Planned:
+def resolved(question: Request, timeout_s: float | None = None) -> Planned:
     return plan.resolve(Launch(question), RECORDS, functools.partial(plan.placed, machine=MACHINE), OWN, timeout_s)
 
 
 def test_one_rank_is_the_kernel_itself(kernels: Path) -> None:
-    made = resolved(dataclasses.replace(ask(bytes="1MiB,2MiB"), mpi={"MPIR_CVAR_X": "1"}))
+    made = resolved(dataclasses.replace(request(bytes="1MiB,2MiB"), mpi={"MPIR_CVAR_X": "1"}))
     key = made.launch.key
     program = str(kernels / "octant-node-stream")
     order = str(seed_within(0, "launch 0"))
@@ -53,14 +53,14 @@ def test_one_rank_is_the_kernel_itself(kernels: Path) -> None:
         "OMP_DYNAMIC": "false", "MPIR_CVAR_X": "1", "OCTANT_MPI_SETTINGS": "MPIR_CVAR_X",
     }  # fmt: skip
     assert made.timeout_s > 10 * made.expected_s > 0
-    assert resolved(ask(), 7.0).timeout_s == 7.0
+    assert resolved(request(), 7.0).timeout_s == 7.0
 
 
 def test_a_repetition_that_lasts_has_the_time_it_takes() -> None:
     """A drift over minutes is no hang."""
 
     def launch(**knobs: str) -> Launch:
-        return Launch(Ask(Subject("mpi/clock"), {"pattern": "drift", "seconds": "1", **knobs}))
+        return Launch(Request(Subject("mpi/clock"), {"pattern": "drift", "seconds": "1", **knobs}))
 
     short, lasting = launch(), launch(duration="2min,4min")
     assert plan.expected_seconds(lasting) - 2 * plan.expected_seconds(short) == pytest.approx(360, abs=1)
@@ -74,7 +74,7 @@ def test_threads_beyond_the_hardware_threads_yield_and_the_record_reads_it_back(
     monkeypatch.setattr("os.sched_getaffinity", lambda _pid: {0, 1})
     (kernels / "octant-mpi-threads").write_bytes((kernels / "octant-bind").read_bytes())
     (kernels / "octant-mpi-threads").chmod(0o755)
-    crowd = Ask(Subject("mpi/threads"), {"threads": "1,2"}, Shape(2))
+    crowd = Request(Subject("mpi/threads"), {"threads": "1,2"}, Shape(2))
     planned = resolved(crowd).environment
     assert (planned[openmpi.YIELD], planned["OCTANT_MPI_SETTINGS"]) == ("1", openmpi.YIELD)
     own = resolved(dataclasses.replace(crowd, mpi={openmpi.YIELD: "0"})).environment
@@ -83,7 +83,7 @@ def test_threads_beyond_the_hardware_threads_yield_and_the_record_reads_it_back(
 
 
 def test_a_placed_launch_says_its_masks(kernels: Path) -> None:
-    made = resolved(dataclasses.replace(ask(ranks=2, threads="2"), shape=Shape(2, "2x2,memory=local")))
+    made = resolved(dataclasses.replace(request(ranks=2, threads="2"), shape=Shape(2, "2x2,memory=local")))
     assert made.launcher == "mpiexec"
     assert [[sorted(mask) for mask in place.threads] for place in made.places] == [[[0], [1]], [[2], [3]]]
     assert [place.memory for place in made.places] == [(0,), (0,)]
@@ -92,7 +92,9 @@ def test_a_placed_launch_says_its_masks(kernels: Path) -> None:
 
 
 def test_a_users_command_line_is_started_as_a_kernel_is() -> None:
-    question = Ask(Subject(command=("./solve", "-n", "{n}", "{ranks}", "{other}")), {"n": "8"}, Shape(1, "1x1,cpus=3"))
+    question = Request(
+        Subject(command=("./solve", "-n", "{n}", "{ranks}", "{other}")), {"n": "8"}, Shape(1, "1x1,cpus=3")
+    )
     made = resolved(question)
     assert made.words[-5:] == ("./solve", "-n", "8", "1", "{other}")
     assert made.words[-6] == "--"
@@ -106,7 +108,7 @@ def test_a_users_command_line_is_started_as_a_kernel_is() -> None:
 )
 def test_a_placement_that_cannot_be_had_is_refused_alike_everywhere(place: str, code: int) -> None:
     with pytest.raises(Refusal) as refused:
-        resolved(dataclasses.replace(ask(), shape=Shape(1, place)))
+        resolved(dataclasses.replace(request(), shape=Shape(1, place)))
     assert refused.value.code == code
 
 
@@ -122,7 +124,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_the_start(monkeypatch: 
         Refusal,
         match=rf"\(1 rank would hold {2**40:,} B \(1 TiB\), and {2**35:,} B \(32 GiB\) of memory are available\)",
     ):
-        plan.check_startable(ask(), MACHINE)
+        plan.check_startable(request(), MACHINE)
 
 
 def test_a_placement_is_worked_out_once_for_all_launches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +136,7 @@ def test_a_placement_is_worked_out_once_for_all_launches(tmp_path: Path, monkeyp
         return work_out(text, machine)
 
     monkeypatch.setattr(plan, "placed", counted)
-    run = Store(tmp_path / "store").create("q", MACHINE, [dataclasses.replace(ask(5), shape=Shape(1, "1x1"))])
+    run = Store(tmp_path / "store").create("q", MACHINE, [dataclasses.replace(request(5), shape=Shape(1, "1x1"))])
     planner = plan.planner_of(run)
     orders = {planner(launch).words[planner(launch).words.index("--seed") + 1] for launch in run.launches}
     assert len(orders) == 5, "each launch measures its points in another order"
@@ -144,7 +146,7 @@ def test_a_placement_is_worked_out_once_for_all_launches(tmp_path: Path, monkeyp
 
 def test_launches_of_a_program_are_planned_for_each_cell(tmp_path: Path) -> None:
     subject = Subject(command=("./app", "{n}"), keep=("out-{n}",), before=(("make", "n={n}"),))
-    run = Store(tmp_path / "store").create("q", MACHINE, [Ask(subject, {"n": "1,2"}, repeats=2)])
+    run = Store(tmp_path / "store").create("q", MACHINE, [Request(subject, {"n": "1,2"}, repeats=2)])
     planner = plan.planner_of(run)
     launches = [start for launch in run.launches for start in starts_of([launch])]
     planned = [planner(launch) for launch in launches]
@@ -160,7 +162,7 @@ def test_launches_of_a_program_are_planned_for_each_cell(tmp_path: Path) -> None
     assert planned[0].program.commands_timeout_s == 600.0
 
 
-def stored(tmp_path: Path, question: Ask) -> tuple[Launch, ...]:
+def stored(tmp_path: Path, question: Request) -> tuple[Launch, ...]:
     return Store(tmp_path / "store").create("q", MACHINE, [question]).launches
 
 
@@ -177,7 +179,7 @@ def stored(tmp_path: Path, question: Ask) -> tuple[Launch, ...]:
     ],
 )
 def test_a_store_cannot_set_what_our_table_of_settings_does_not_have(tmp_path: Path, name: str) -> None:
-    question = dataclasses.replace(ask(), mpi={name: "evil.so"})
+    question = dataclasses.replace(request(), mpi={name: "evil.so"})
     with pytest.raises(Refusal, match=f"cannot set '{name}'"):
         plan.check_stored(stored(tmp_path, question))
 
@@ -186,14 +188,14 @@ def test_a_store_cannot_set_what_our_table_of_settings_does_not_have(tmp_path: P
     "name", ["OMPI_MCA_btl_sm_eager_limit", "I_MPI_FABRICS", "UCX_RNDV_THRESH", "MPIR_CVAR_BCAST_INTRA_ALGORITHM"]
 )
 def test_settings_of_our_table_are_set_again_on_resuming(tmp_path: Path, name: str) -> None:
-    plan.check_stored(stored(tmp_path, dataclasses.replace(ask(), mpi={name: "1"})))
+    plan.check_stored(stored(tmp_path, dataclasses.replace(request(), mpi={name: "1"})))
 
 
 FOREIGN = {
-    "host": (dataclasses.replace(ask(), shape=Shape(2, hosts=("their-host",))), "their-host"),
-    "library": (ask(library="none,/opt/libblas.so"), "/opt/libblas.so"),
-    "setting": (dataclasses.replace(ask(), mpi={"UCX_NET_DEVICES": "/srv/x"}), "/srv/x"),
-    "map": (dataclasses.replace(ask(), shape=Shape(2, "2x1, torus=1x2, map=places")), "places"),
+    "host": (dataclasses.replace(request(), shape=Shape(2, hosts=("their-host",))), "their-host"),
+    "library": (request(library="none,/opt/libblas.so"), "/opt/libblas.so"),
+    "setting": (dataclasses.replace(request(), mpi={"UCX_NET_DEVICES": "/srv/x"}), "/srv/x"),
+    "map": (dataclasses.replace(request(), shape=Shape(2, "2x1, torus=1x2, map=places")), "places"),
 }
 
 
@@ -210,4 +212,4 @@ def test_what_a_store_names_is_used_only_if_it_is_allowed(tmp_path: Path, what: 
 
 def test_a_command_line_in_a_store_is_never_started(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match="cannot go on with the command line 'rm -rf /'"):
-        plan.check_stored(stored(tmp_path, Ask(Subject(command=("rm", "-rf", "/")))))
+        plan.check_stored(stored(tmp_path, Request(Subject(command=("rm", "-rf", "/")))))

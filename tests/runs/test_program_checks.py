@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import point
-from octant.ask import Subject
 from octant.failure import Refusal
 from octant.launch.execute import ProcessOutcome
 from octant.launch.program import ProgramEnd
 from octant.program import ProgramCheck
 from octant.record import KeptFile, Result
+from octant.request import Subject
 from octant.runs.programs import checks
 from octant.runs.programs.checks import Answer, CheckResults, FailedCheckError, difference, judge
 from octant.runs.programs.reference import Reference, digest_of

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 
 from fake_run import point
-from octant.ask import Ask, Launch, Subject
 from octant.failure import Exit
 from octant.record import Failure, Point
+from octant.request import Launch, Request, Subject
 from octant.runs.programs.reference import is_launch_of, is_of_cell
 from octant.runs.programs.timeouts import NO_LIMIT_S, TimeLimits
 from octant.runs.starts import starts_of
 from octant.store import separate_repeated
 
-ASK = Ask(Subject(command=("./app", "{n}")), {"n": "1k,1024,1KiB,prefer:0,preferred:0"})
-LAUNCH = Launch(ASK)
+REQUEST = Request(Subject(command=("./app", "{n}")), {"n": "1k,1024,1KiB,prefer:0,preferred:0"})
+LAUNCH = Launch(REQUEST)
 FIRST, SECOND, THIRD, *_ = LAUNCH.starts()
 
 
@@ -24,9 +24,9 @@ def answer(knobs: Mapping[str, str]) -> Point:
 def test_each_spelling_is_started_once_in_the_drawn_order() -> None:
     for seed in range(20):
         forwards, backwards = (
-            [start.started_knobs["n"] for start in starts_of([Launch(ASK, n)], seed)] for n in (0, 1)
+            [start.started_knobs["n"] for start in starts_of([Launch(REQUEST, n)], seed)] for n in (0, 1)
         )
-        assert sorted(forwards) == sorted(ASK.knobs["n"].split(","))
+        assert sorted(forwards) == sorted(REQUEST.knobs["n"].split(","))
         assert backwards == forwards[::-1]
 
 

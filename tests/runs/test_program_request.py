@@ -11,21 +11,21 @@ from hypothesis import strategies as st
 
 from fake_run import machine
 from octant import launchers
-from octant.ask import Ask, Launch
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
+from octant.request import Launch, Request
 from octant.runs import plan
-from octant.runs.programs import file_checks, launcher_line, request
+from octant.runs.command_line import HERE, Where
+from octant.runs.programs import file_checks, launcher_line, program_request
 from octant.runs.programs.options import ProgramOptions
-from octant.runs.requests import HERE, Where
 
 APP = ("./app", "{n}")
 
 
 def asked(
     *knobs: str, words: tuple[str, ...] = APP, ranks: int | None = None, where: Where = HERE, **options: Any
-) -> Ask:
-    return request.program(words, knobs, ranks, None, where, options=ProgramOptions(**options))[0]
+) -> Request:
+    return program_request.program(words, knobs, ranks, None, where, options=ProgramOptions(**options))[0]
 
 
 def refused(why: str, code: Exit, *knobs: str, **given: Any) -> str:
@@ -40,7 +40,7 @@ def refused(why: str, code: Exit, *knobs: str, **given: Any) -> str:
 @pytest.fixture(autouse=True)
 def four_cores(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine, and a directory with a program."""
-    monkeypatch.setattr(request, "discover", lambda: machine(cores=4))
+    monkeypatch.setattr(program_request, "discover", lambda: machine(cores=4))
     monkeypatch.chdir(tmp_path_factory.mktemp("work"))
     Path("app").write_text("#!/bin/sh\n")
     Path("app").chmod(0o755)
@@ -59,11 +59,11 @@ def hydra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("hydra")
 def test_each_cell_has_the_ranks_that_its_knob_states(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
-    ask = asked("n=2,1", words=("mpiexec", "-n", "{n}", "./app"))
-    plan.check_startable(ask, machine(cores=4))
-    starts = [plan.resolve(start, Path(), lambda place: pytest.fail(place), {}) for start in Launch(ask).starts()]
+    request = asked("n=2,1", words=("mpiexec", "-n", "{n}", "./app"))
+    plan.check_startable(request, machine(cores=4))
+    starts = [plan.resolve(start, Path(), lambda place: pytest.fail(place), {}) for start in Launch(request).starts()]
     assert [(start.ranks, start.words[2]) for start in starts] == [(2, "2"), (1, "1")]
-    job = request.job(ask.subject.command, ["n=1,2"], None, ProgramOptions(), HERE, None, 5, ())
+    job = program_request.job(request.subject.command, ["n=1,2"], None, ProgramOptions(), HERE, None, 5, ())
     assert job.ranks_per_node * job.nodes == 2
     refused("cannot read -n x", Exit.WRONG_WORD, "n=1,x", words=("mpiexec", "-n", "{n}", "./app"))
     refused("cannot fill in {ranks}", Exit.WRONG_WORD, "n=1,2", words=("mpiexec", "-n", "{n}", "./app", "{ranks}"))
@@ -103,9 +103,9 @@ def test_the_knob_threads_is_not_overruled_by_a_variable(words: tuple[str, ...],
 
 def test_values_are_passed_as_they_are_written() -> None:
     assert asked("n=1,01,1k,1024,1e3,1000,prefer:0,preferred:0").knobs["n"].count(",") == 7
-    ask = asked("n=4k,64K,007,prefer:0", "m=1 2", words=("./app", "{n}", "{m}", "{x}", "{ranks}"))
-    assert ask.knobs == {"n": "4k,64K,007,prefer:0", "m": "1 2"}
-    assert ask.subject.command == ("./app", "{n}", "{m}", "{x}", "{ranks}"), "braces without a knob stay"
+    request = asked("n=4k,64K,007,prefer:0", "m=1 2", words=("./app", "{n}", "{m}", "{x}", "{ranks}"))
+    assert request.knobs == {"n": "4k,64K,007,prefer:0", "m": "1 2"}
+    assert request.subject.command == ("./app", "{n}", "{m}", "{x}", "{ranks}"), "braces without a knob stay"
 
 
 @pytest.mark.parametrize(
@@ -136,19 +136,19 @@ def test_a_knob_may_be_named_in_any_part(tmp_path: Path) -> None:
         "check": ("command ./verify {f}", "file {g}", "file x = {h}"), "value": ("v[1,lower,{i}.txt]=(.)",),
     }  # fmt: skip
     names = "abcdefghi"
-    ask = asked(*(f"{name}=1" for name in names), words=("./app",), **parts)
-    assert set(ask.knobs) == set(names)
+    request = asked(*(f"{name}=1" for name in names), words=("./app",), **parts)
+    assert set(request.knobs) == set(names)
 
 
 def test_the_parts_of_a_subject_come_from_the_options() -> None:
-    ask = asked("n=1", env=("A=b",), input="in", fresh_dir=True, keep=("*.x",), before=("a b",), after=("c",),
+    request = asked("n=1", env=("A=b",), input="in", fresh_dir=True, keep=("*.x",), before=("a b",), after=("c",),
                 value=("r=(.)",), check=("exit=1", "r within 1"))  # fmt: skip
-    subject = ask.subject
+    subject = request.subject
     assert (subject.environment, subject.input, subject.fresh, subject.keep) == ({"A": "b"}, "in", True, ("*.x",))
     assert (subject.before, subject.after, subject.statuses) == ((("a", "b"),), (("c",),), (1,))
     assert ([value.name for value in subject.values], len(subject.checks)) == (["r"], 1)
     assert subject.directory == str(Path.cwd())
-    assert (subject.program, ask.show.title) == ("app", "app")
+    assert (subject.program, request.show.title) == ("app", "app")
 
 
 @pytest.mark.usefixtures("hydra")
@@ -256,8 +256,8 @@ def test_braces_of_a_knob_need_no_quotes_and_no_line_is_broken() -> None:
 
 
 def test_the_title_is_what_is_typed() -> None:
-    assert request.title(("./app", "a b"), (), ()) == "./app 'a b'"
-    assert request.title(("./app", "{n}"), ("n=1,2",), ("--env", "A=b c")) == "n=1,2 --env 'A=b c' -- ./app {n}"
+    assert program_request.title(("./app", "a b"), (), ()) == "./app 'a b'"
+    assert program_request.title(("./app", "{n}"), ("n=1,2",), ("--env", "A=b c")) == "n=1,2 --env 'A=b c' -- ./app {n}"
 
 
 @given(
@@ -270,7 +270,7 @@ def test_a_job_runs_the_very_command_with_all_its_options(words: list[str], text
         before=(f"cp {shlex.quote(text)} x",), after=("-x",),
     )  # fmt: skip
     further = ["--repeats=2", "--timeout=5"]
-    job = request.job(words, ["threads=2"], 4, options, Where(place="2x2"), None, 30, ("-q a",), further)
+    job = program_request.job(words, ["threads=2"], 4, options, Where(place="2x2"), None, 30, ("-q a",), further)
     assert (job.ranks_per_node, job.nodes, job.cpus_per_rank, job.directives) == (2, 2, 2, ("-q a",))
     for system in launchers.names("job"):
         script = launchers.batch_system(system).script(job)
@@ -289,7 +289,7 @@ def test_a_job_runs_the_very_command_with_all_its_options(words: list[str], text
 @pytest.mark.usefixtures("hydra")
 def test_a_job_of_a_command_with_a_launcher_starts_it_as_it_is() -> None:
     words = ("mpiexec", "-n", "8", "./app")
-    job = request.job(words, [], None, ProgramOptions(), Where(), None, 30, ())
+    job = program_request.job(words, [], None, ProgramOptions(), Where(), None, 30, ())
     assert (job.ranks_per_node, job.nodes, job.name) == (8, 1, "octant-app")
     line = shlex.split(launchers.batch_system("sbatch").script(job).splitlines()[-1])
     assert "--launcher" not in line
@@ -299,10 +299,10 @@ def test_a_job_of_a_command_with_a_launcher_starts_it_as_it_is() -> None:
 
 def test_a_job_of_a_script_that_hides_a_launcher_leaves_the_ranks_to_it() -> None:
     Path("job.sh").write_text("#!/bin/sh\nsrun ./app\n")
-    job = request.job(("bash", "./job.sh"), [], None, ProgramOptions(), Where(launcher="sbatch"), None, 30, ())
+    job = program_request.job(("bash", "./job.sh"), [], None, ProgramOptions(), Where(launcher="sbatch"), None, 30, ())
     assert "--launcher" not in launchers.batch_system("sbatch").script(job)
     with pytest.raises(Refusal, match=r"cannot use --place .line 2 of job.sh seems to start srun"):
-        request.job(("bash", "./job.sh"), [], None, ProgramOptions(), Where(place="2x1"), None, 30, ())
+        program_request.job(("bash", "./job.sh"), [], None, ProgramOptions(), Where(place="2x1"), None, 30, ())
 
 
 def test_a_mistake_is_no_matter_for_a_queue() -> None:
@@ -312,9 +312,9 @@ def test_a_mistake_is_no_matter_for_a_queue() -> None:
         (ProgramOptions(), Where(place="x"), "x"),
     ):
         with pytest.raises(Refusal, match=why):
-            request.job(("./app",), [], None, options, where, None, 30, ())
+            program_request.job(("./app",), [], None, options, where, None, 30, ())
     with pytest.raises(Refusal, match="of several lines"):
-        request.job(("./app",), [], None, ProgramOptions(), Where(), None, 30, ("a\nb",))
+        program_request.job(("./app",), [], None, ProgramOptions(), Where(), None, 30, ("a\nb",))
 
 
 @pytest.fixture
@@ -339,7 +339,7 @@ def open_mpi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_launcher_that_binds_is_reported_and_places_nothing_else(
     words: tuple[str, ...], reason: str, off: str
 ) -> None:
-    (remark,) = request.remarks(asked(words=words))
+    (remark,) = program_request.remarks(asked(words=words))
     assert f"binds its ranks itself, {reason}; --place needs {off}" in remark
     refused(f"binds them itself, {reason}.*try .*{off}", Exit.WRONG_WORD, words=words, where=Where(place="2x1"))
 
@@ -349,9 +349,9 @@ def test_a_launcher_that_binds_is_reported_and_places_nothing_else(
     "words", [("mpiexec", "-n", "2", "./app"), ("mpirun", "--bind-to", "none", "-n", "2", "./app"), ("./app",)]
 )
 def test_of_ranks_that_nobody_binds_nothing_is_said(words: tuple[str, ...]) -> None:
-    ask = asked(words=words, where=Where(place="2x1"))
-    assert request.remarks(ask) == ()
-    assert ask.shape.ranks == 2
+    request = asked(words=words, where=Where(place="2x1"))
+    assert program_request.remarks(request) == ()
+    assert request.shape.ranks == 2
 
 
 @pytest.mark.usefixtures("hydra")
@@ -368,9 +368,9 @@ def test_of_ranks_that_nobody_binds_nothing_is_said(words: tuple[str, ...]) -> N
 def test_a_script_that_hides_a_launcher_runs_unchanged_and_is_not_placed(words: tuple[str, ...], where: str) -> None:
     Path("job.sh").write_text("#!/bin/sh\n# mpirun\nmpiexec -n 2 ./app\n")
     Path("job.sh").chmod(0o755)
-    ask = asked(words=words)
-    assert ask.subject.command == words
-    assert f"octant: {where}: it runs unchanged" in f"octant: {request.remarks(ask)[-1]}"
+    request = asked(words=words)
+    assert request.subject.command == words
+    assert f"octant: {where}: it runs unchanged" in f"octant: {request.remarks(request)[-1]}"
     refused(f"cannot use --place .{where}.*leave --place out", Exit.WRONG_WORD, words=words, where=Where(place="2x1"))
     if words[0] != "mpiexec":
         refused(f"cannot use --ranks .{where}.*leave --ranks out", Exit.WRONG_WORD, words=words, ranks=2)

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import machine, point
-from octant.ask import Ask, Launch, Subject
 from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
 from octant.record import Point, Result
+from octant.request import Launch, Request, Subject
 from octant.runs.programs.schedule import baseline_starts, decide, launches_within, repeats_text
 from octant.runs.programs.timeouts import LEAST_S, NO_LIMIT_S, TIMES, TimeLimits
 from octant.runs.session import Batch
@@ -22,8 +22,8 @@ from octant.runs.starts import starts_of
 from octant.store import Repeats, Store, StoredRun
 
 
-def program(*checks: ProgramCheck, repeats: int = 6, **knobs: str) -> Ask:
-    return Ask(Subject(command=("./app", "{n}"), checks=checks), knobs or {"n": "1,2,3"}, repeats=repeats)
+def program(*checks: ProgramCheck, repeats: int = 6, **knobs: str) -> Request:
+    return Request(Subject(command=("./app", "{n}"), checks=checks), knobs or {"n": "1,2,3"}, repeats=repeats)
 
 
 def answer(launch: Launch, cell: Mapping[str, str], wall_s: float, *results: Result) -> Point:
@@ -69,8 +69,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return Store(tmp_path_factory.mktemp("store"))
 
 
-def created(store: Store, ask: Ask, who: str = "run") -> StoredRun:
-    return store.create("q", machine(), [ask], who=who)
+def created(store: Store, request: Request, who: str = "run") -> StoredRun:
+    return store.create("q", machine(), [request], who=who)
 
 
 @given(st.floats(1e-6, 1e6), st.integers(1, 50))
@@ -102,8 +102,8 @@ def test_a_number_that_was_asked_for_is_not_decided(store: Store, who: str, give
 
 @pytest.mark.parametrize("stop_after", range(20))
 def test_resuming_decides_the_same_again(store: Store, stop_after: int) -> None:
-    ask = program(ProgramCheck("value", "x", 0.1), repeats=6)
-    whole, parts = Runner(created(store, ask), 34.0, steady), Runner(created(store, ask), 34.0, steady)
+    request = program(ProgramCheck("value", "x", 0.1), repeats=6)
+    whole, parts = Runner(created(store, request), 34.0, steady), Runner(created(store, request), 34.0, steady)
     whole.go()
     parts.go(stop_after)
     if parts.decided:
@@ -183,10 +183,10 @@ def test_two_equal_runs_that_differ_more_than_the_tolerance_refuse_the_run(
 
 
 def _question(check: ProgramCheck) -> dict[str, Any]:
-    ask = program(check)
-    order = tuple((0, repeat) for repeat in range(ask.repeats))
+    request = program(check)
+    order = tuple((0, repeat) for repeat in range(request.repeats))
     return {
-        "who": "run", "title": "q", "started": "", "machine": machine(), "environment": {}, "asks": (ask,),
+        "who": "run", "title": "q", "started": "", "machine": machine(), "environment": {}, "asks": (request,),
         "order": order, "id": "x", "folder": Path(),
     }  # fmt: skip
 
@@ -231,29 +231,31 @@ def test_the_number_of_launches_is_announced(decided: Repeats, cells: int, text:
 
 @given(st.integers(0, 2**31), st.integers(1, 6), st.integers(0, 9))
 def test_the_cells_of_a_launch_are_a_randomised_block(seed: int, count: int, repeat: int) -> None:
-    ask = program(n=",".join(map(str, range(count))), m="a,b")
-    orders = [[start.started_knobs for start in starts_of([Launch(ask, number)], seed)] for number in (repeat, repeat)]
+    request = program(n=",".join(map(str, range(count))), m="a,b")
+    orders = [
+        [start.started_knobs for start in starts_of([Launch(request, number)], seed)] for number in (repeat, repeat)
+    ]
     assert orders[0] == orders[1], "resuming has the same order"
-    assert sorted(map(repr, orders[0])) == sorted(map(repr, ask.cells()))
-    pair = [starts_of([Launch(ask, repeat // 2 * 2 + number)], seed) for number in (0, 1)]
+    assert sorted(map(repr, orders[0])) == sorted(map(repr, request.cells()))
+    pair = [starts_of([Launch(request, repeat // 2 * 2 + number)], seed) for number in (0, 1)]
     assert [one.started_knobs for one in pair[0]] == [one.started_knobs for one in reversed(pair[1])]
-    left = replace(Launch(ask, repeat), knobs={"n": ask.knobs["n"], "m": "b"})
+    left = replace(Launch(request, repeat), knobs={"n": request.knobs["n"], "m": "b"})
     assert [one.started_knobs for one in starts_of([left], seed)] == [one for one in orders[0] if one["m"] == "b"]
 
 
 def test_each_cell_is_first_about_equally_often() -> None:
-    ask = program(n="1,2,3,4")
-    first = [starts_of([Launch(ask, 0)], seed)[0].started_knobs["n"] for seed in range(400)]
+    request = program(n="1,2,3,4")
+    first = [starts_of([Launch(request, 0)], seed)[0].started_knobs["n"] for seed in range(400)]
     assert all(60 < first.count(n) < 140 for n in "1234")
 
 
 @given(st.lists(st.tuples(st.sampled_from("12"), st.floats(0, 1e4)), max_size=8))
 def test_the_time_limit_follows_the_slowest_launch_of_the_cell(taken: list[tuple[str, float]]) -> None:
-    ask, limits = program(n="1,2"), TimeLimits()
+    request, limits = program(n="1,2"), TimeLimits()
     for repeat, (n, wall_s) in enumerate(taken):
-        limits.add([answer(Launch(ask, repeat), {"n": n}, wall_s)])
-    for n, other in itertools.product("12", (ask, program(n="1,2,9"))):
-        slowest = max((wall_s for one, wall_s in taken if one == n and other is ask), default=None)
+        limits.add([answer(Launch(request, repeat), {"n": n}, wall_s)])
+    for n, other in itertools.product("12", (request, program(n="1,2,9"))):
+        slowest = max((wall_s for one, wall_s in taken if one == n and other is request), default=None)
         limit_s = limits.limit_s(Launch(other, 8, {"n": n}))
         if slowest is None:
             assert limit_s == NO_LIMIT_S

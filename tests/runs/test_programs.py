@@ -12,12 +12,12 @@ from fake_kernel import planned
 from fake_run import stored
 from kernel_run import read_records
 from octant.analysis.given import mismatches_of
-from octant.ask import Ask, Shape, Subject
 from octant.launch.execute import ProcessOutcome
 from octant.launch.guard import Energy, GuardReport, Outlived, SeenThread
 from octant.launch.program import ProgramEnd
 from octant.placement import numbers_text
 from octant.record import Given, Point, Taken
+from octant.request import Request, Shape, Subject
 from octant.runs.programs.records import record_lines
 
 SMALL = "octant-pages: text of process 7: 0 of 4096 KiB on large pages (Invalid argument)\n"
@@ -27,7 +27,7 @@ SMALL = "octant-pages: text of process 7: 0 of 4096 KiB on large pages (Invalid 
     ("errors", "told"), [("", 0), (f"hello\n{SMALL}{SMALL}bye\n", 1), ("not octant-pages: quoted\n", 0)]
 )
 def test_parts_that_lie_on_small_pages_are_not_as_asked(tmp_path: Path, errors: str, told: int) -> None:
-    (launch,) = Ask(Subject(command=("./prog",))).launches()
+    (launch,) = Request(Subject(command=("./prog",))).launches()
     outcome = ProcessOutcome(0, False, 1.0, errors, 0.9, 0.1, 1 << 20)
     begun = datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC)
     path = tmp_path / "records.jsonl"
@@ -42,7 +42,7 @@ def test_parts_that_lie_on_small_pages_are_not_as_asked(tmp_path: Path, errors: 
 
 
 def test_what_is_said_of_many_processes_alike_is_recorded_once(tmp_path: Path) -> None:
-    (launch,) = Ask(Subject(command=("./script",))).launches()
+    (launch,) = Request(Subject(command=("./script",))).launches()
     none = "octant-pages: data of process {}: 0 of 0 KiB on large pages (it has no whole large page)\n"
     errors = SMALL + "".join(none.format(number) for number in range(100, 135))
     begun = datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC)
@@ -71,7 +71,7 @@ def report(rank: int | None, host: str = "node", **more: Any) -> GuardReport:
 
 
 def read_back(tmp_path: Path, end: ProgramEnd, ranks: int) -> Point:
-    (launch,) = Ask(Subject(command=("./prog",)), shape=Shape(ranks)).launches()
+    (launch,) = Request(Subject(command=("./prog",)), shape=Shape(ranks)).launches()
     path = tmp_path / "records.jsonl"
     begun = datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC)
     path.write_text("".join(f"{line}\n" for line in record_lines(planned(launch, path), end, begun)))

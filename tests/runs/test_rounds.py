@@ -9,14 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_kernel import Kernel, ask, planned
+from fake_kernel import Kernel, planned, request
 from fake_run import machine
 from octant.runs import rounds
 from octant.runs.session import LaunchStart, carry_out, in_turn
 from octant.store import Store, StoredRun
 
 REPEATS = st.lists(st.integers(1, 12), min_size=1, max_size=12)
-ASKS = (ask(6, bytes="1KiB,2KiB"), ask(3, bytes="4KiB"), ask(6, bytes="8KiB"), ask(3, bytes="16KiB"))
+REQUESTS = (
+    request(6, bytes="1KiB,2KiB"),
+    request(3, bytes="4KiB"),
+    request(6, bytes="8KiB"),
+    request(3, bytes="16KiB"),
+)
 
 
 @pytest.mark.parametrize(
@@ -68,15 +73,15 @@ def test_the_order_follows_from_the_seed_and_no_two_rounds_are_alike() -> None:
 
 
 def test_points_of_each_launch_have_an_order_of_their_own() -> None:
-    keys = [launch.key for launch in ask(6, bytes="1KiB,2KiB").launches()]
+    keys = [launch.key for launch in request(6, bytes="1KiB,2KiB").launches()]
     seeds = [rounds.seed_within(seed, key) for seed in (1, 2) for key in keys]
     assert len(set(seeds)) == len(seeds)
     assert seeds[:6] == [rounds.seed_within(1, key) for key in keys]
 
 
 def begun(store: Store, seed: int = 5) -> StoredRun:
-    order = rounds.drawn_order([one.repeats for one in ASKS], seed)
-    return store.create("q", machine(), ASKS, order, seed=seed)
+    order = rounds.drawn_order([one.repeats for one in REQUESTS], seed)
+    return store.create("q", machine(), REQUESTS, order, seed=seed)
 
 
 def go_on(store: Store, run: StoredRun, stop_after: int | None = None) -> list[str]:
@@ -114,6 +119,6 @@ def test_a_stored_run_knows_its_rounds(tmp_path: Path) -> None:
     run = begun(Store(tmp_path))
     found = rounds.rounds_of(run)
     assert len(found) == 18
-    assert {number for key, number in found.items() if key.startswith(ASKS[0].key)} == set(range(6))
+    assert {number for key, number in found.items() if key.startswith(REQUESTS[0].key)} == set(range(6))
     in_file_order = dataclasses.replace(run, order=tuple(sorted(run.order)))
     assert rounds.rounds_of(in_file_order) == {}, "a run of before there were rounds"

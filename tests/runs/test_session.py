@@ -13,22 +13,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fake_kernel import GOOD, Kernel, ask, planned
+from fake_kernel import GOOD, Kernel, planned, request
 from fake_run import machine
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.failure import Exit, Refusal, worst
 from octant.launch import Planned
 from octant.launch.bind import refusal_path
 from octant.launch.execute import ProcessOutcome
 from octant.placement import RankPlace
 from octant.record import Failure, Point
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.runs.exit_reasons import ends_of
 from octant.runs.session import Batch, Decide, LaunchStart, carry_out, in_turn
 from octant.runs.starts import starts_of
 from octant.store import Store, StoredRun
 from octant.store.kept import read_kept
 
-ASKS = (ask(bytes="1MiB,2MiB"), ask(bytes="4MiB", kernel="copy"))
+REQUESTS = (request(bytes="1MiB,2MiB"), request(bytes="4MiB", kernel="copy"))
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def go_on(store: Store, run: StoredRun, kernel: Callable[..., ProcessOutcome] | 
 
 def test_every_launch_is_started_once_and_nothing_is_left(store: Store) -> None:
     kernel = Kernel()
-    run = go_on(store, store.create("q", machine(), ASKS), kernel)
+    run = go_on(store, store.create("q", machine(), REQUESTS), kernel)
     assert [point.knobs["bytes"] for point in run.points] == ["1MiB", "2MiB", "4MiB"]
     assert run.complete
     assert go_on(store, run, kernel).points[0].launch == run.points[0].launch
@@ -53,7 +53,7 @@ def test_every_launch_is_started_once_and_nothing_is_left(store: Store) -> None:
 
 def test_a_failed_launch_is_recorded_the_rest_goes_on_and_resume_asks_again(store: Store) -> None:
     kernel = Kernel({0: ProcessOutcome(1, False, 0.1, "noise\nnode/stream: rank 1: cannot go on (test); try again\n")})
-    run = go_on(store, store.create("q", machine(), ASKS), kernel)
+    run = go_on(store, store.create("q", machine(), REQUESTS), kernel)
     assert [point.knobs["bytes"] for point in run.points] == ["4MiB"]
     assert run.failures[0].reason == "node/stream: rank 1: cannot go on (test); try again (exit status 1)"
     assert [launch.key for launch in run.remaining()] == [run.launches[0].key]
@@ -61,24 +61,24 @@ def test_a_failed_launch_is_recorded_the_rest_goes_on_and_resume_asks_again(stor
 
 
 def test_an_ask_that_hangs_twice_waits_for_resume_and_the_others_go_on(store: Store) -> None:
-    asks = (ask(6, bytes="1MiB"), ask(3, bytes="2MiB"))
+    requests = (request(6, bytes="1MiB"), request(3, bytes="2MiB"))
     order = [(number, repeat) for repeat in range(3) for number in (0, 1)] + [(0, repeat) for repeat in range(3, 6)]
     ends = {0: ProcessOutcome(-15, True, 7.0, ""), 2: ProcessOutcome(-15, True, 7.0, "")}
     kernel = Kernel(ends)
-    run = go_on(store, store.create("q", machine(), asks, order), kernel)
+    run = go_on(store, store.create("q", machine(), requests, order), kernel)
     assert len(kernel.starts) == 5, "two of the one that hangs, three of the other"
-    assert [launch.key for launch in run.remaining()] == [launch.key for launch in asks[0].launches()]
+    assert [launch.key for launch in run.remaining()] == [launch.key for launch in requests[0].launches()]
     assert go_on(store, run, Kernel()).complete
 
 
 def test_launches_that_fail_quickly_are_all_tried(store: Store) -> None:
     kernel = Kernel({number: ProcessOutcome(1, False, 0.1, "") for number in range(4)})
-    run = go_on(store, store.create("q", machine(), (ask(6, bytes="1MiB"),)), kernel)
+    run = go_on(store, store.create("q", machine(), (request(6, bytes="1MiB"),)), kernel)
     assert (len(kernel.starts), len(run.points), len(run.remaining())) == (6, 2, 4)
 
 
 def test_a_hung_launch_and_a_killed_one_say_so_and_how_far_they_were(store: Store) -> None:
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
     kernel = Kernel({0: ProcessOutcome(-9, False, 0.1, ""), 1: ProcessOutcome(-15, True, 7.0, "")})
 
     def start(words: Sequence[str], *further: Any) -> ProcessOutcome:
@@ -102,7 +102,7 @@ def _leave(run: StoredRun, launch: str) -> None:
 
 
 def test_what_a_killed_kernel_leaves_is_removed_and_says_nothing_of_later_launches(store: Store) -> None:
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
     _leave(run, run.launches[0].key)  # this process was killed together with the kernel
     kept = {path.name for path in run.folder.iterdir() if "scratch" not in path.name and "progress" not in path.name}
     run = go_on(store, run, Kernel({0: ProcessOutcome(-9, False, 0.1, "")}))
@@ -132,7 +132,7 @@ def test_a_rank_that_was_killed_is_asked_again_whatever_its_launcher_made_of_it(
     store: Store, code: int, said: str, reason: str
 ) -> None:
     """The exit statuses 2 and 3 of a kernel mean a usage error and what is not supported."""
-    run = go_on(store, store.create("q", machine(), ASKS[:1]), Kernel({0: ProcessOutcome(code, False, 0.1, said)}))
+    run = go_on(store, store.create("q", machine(), REQUESTS[:1]), Kernel({0: ProcessOutcome(code, False, 0.1, said)}))
     assert f"a rank was ended by {reason}" in run.failures[0].reason
     assert (run.failures[0].exit, run.complete) == (Exit.CANNOT_RUN, False)
 
@@ -141,7 +141,7 @@ def test_a_rank_that_was_killed_is_asked_again_whatever_its_launcher_made_of_it(
 def test_an_exit_status_that_no_record_explains_is_not_taken_for_an_end_of_the_kernel(store: Store, code: int) -> None:
     """Launchers have statuses of their own, and change those of ranks."""
     outcome = ProcessOutcome(code, False, 0.1, "octant-bind: cannot; node/stream: cannot")
-    run = go_on(store, store.create("q", machine(), ASKS[:1]), Kernel({0: outcome}))
+    run = go_on(store, store.create("q", machine(), REQUESTS[:1]), Kernel({0: outcome}))
     assert [failure.exit for failure in run.failures] == [Exit.CANNOT_RUN] * (code != 0)
     assert not run.complete, "it can be repeated"
 
@@ -150,7 +150,7 @@ def test_an_exit_status_that_no_record_explains_is_not_taken_for_an_end_of_the_k
 def test_a_kernel_that_answered_every_cell_did_not_fail_whatever_its_status_is(store: Store, code: int) -> None:
     """A wrong answer is a point, whose check says it."""
     kernel = Kernel()
-    run = go_on(store, store.create("q", machine(), ASKS[:1]), lambda *words: replace(kernel(*words), code=code))
+    run = go_on(store, store.create("q", machine(), REQUESTS[:1]), lambda *words: replace(kernel(*words), code=code))
     assert (len(run.points), run.failures, run.complete) == (2, (), True)
     assert run.records.read_text().count('"kind":"failure"') == 0
 
@@ -170,7 +170,7 @@ def test_what_octant_bind_refuses_is_what_it_states(
 ) -> None:
     """Whatever the launcher makes of the status, and without what was said on standard error."""
     kernel = Kernel({0: ProcessOutcome(status, False, 0.1, "")})
-    run = store.create("q", machine(), ASKS[:1])
+    run = store.create("q", machine(), REQUESTS[:1])
 
     def start(*words: Any) -> ProcessOutcome:
         refusal_path(run.records).write_text(stated)
@@ -183,7 +183,7 @@ def test_what_octant_bind_refuses_is_what_it_states(
 
 @pytest.mark.parametrize("code", [Exit.CANNOT_RUN, Exit.WRONG_WORD, Exit.NOT_SUPPORTED])
 def test_what_a_kernel_states_is_believed_whatever_its_status_is(store: Store, code: Exit) -> None:
-    run = store.create("q", machine(), ASKS[:1])
+    run = store.create("q", machine(), REQUESTS[:1])
 
     def start(*_words: Any) -> ProcessOutcome:
         store.append(run, Failure("node/stream", run.launches[0].key, {"bytes": "1MiB,2MiB"}, 1, "cannot", code))
@@ -199,7 +199,7 @@ def test_what_a_kernel_states_is_believed_whatever_its_status_is(store: Store, c
     [(Exit.CANNOT_RUN, ["cannot", "on a, b: exit status 9"]), (Exit.WRONG_WORD, ["cannot"]), (3, ["cannot"])],
 )
 def test_on_which_hosts_it_was_is_said_of_what_can_be_repeated(store: Store, code: int, reasons: list[str]) -> None:
-    question = replace(ask(bytes="1MiB"), shape=Shape(2, hosts=("a", "b")))
+    question = replace(request(bytes="1MiB"), shape=Shape(2, hosts=("a", "b")))
     run = store.create("q", machine(), [question])
 
     def start(*_words: Any) -> ProcessOutcome:
@@ -210,7 +210,7 @@ def test_on_which_hosts_it_was_is_said_of_what_can_be_repeated(store: Store, cod
 
 
 def test_a_kernel_that_refuses_one_value_is_started_again_for_those_after_it(store: Store) -> None:
-    run = store.create("q", machine(), ASKS[:1])
+    run = store.create("q", machine(), REQUESTS[:1])
     kernel = Kernel()
 
     def start(words: Sequence[str], *further: Any) -> ProcessOutcome:
@@ -228,7 +228,7 @@ def test_a_kernel_that_refuses_one_value_is_started_again_for_those_after_it(sto
 
 
 def test_a_launch_that_cannot_be_planned_is_a_failure_of_its_own(store: Store) -> None:
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
 
     def plan(launch: Launch) -> Planned:
         if launch == run.launches[0]:
@@ -242,12 +242,12 @@ def test_a_launch_that_cannot_be_planned_is_a_failure_of_its_own(store: Store) -
 
 
 def test_what_was_decided_is_on_disk_before_it_starts(store: Store) -> None:
-    run = store.create("q", machine(), ASKS[:1])
+    run = store.create("q", machine(), REQUESTS[:1])
     places = (RankPlace.of_threads(0, ({0}, {4}), (1,)),)
 
     def start(*_: object) -> ProcessOutcome:
         (plan,) = store.read(run.id).plans.values()
-        assert plan == dataclasses.replace(made, launch=dataclasses.replace(launch, knobs=dict(launch.ask.knobs)))
+        assert plan == dataclasses.replace(made, launch=dataclasses.replace(launch, knobs=dict(launch.request.knobs)))
         return GOOD
 
     (launch,) = run.launches
@@ -259,14 +259,14 @@ def test_ctrl_c_is_passed_on(store: Store) -> None:
     def stopped(*_: object) -> ProcessOutcome:
         raise KeyboardInterrupt
 
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
     with pytest.raises(KeyboardInterrupt):
         carry_out(store, run, in_turn(run.launches), functools.partial(planned, records=run.records), start=stopped)
     assert store.read(run.id).failures == (), "a stop by the user is no failure"
 
 
 def test_one_run_is_measured_by_one_process_at_a_time(store: Store) -> None:
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
 
     def meanwhile(*_: object) -> ProcessOutcome:
         with pytest.raises(Refusal, match="another octant is measuring it"):
@@ -284,7 +284,7 @@ def doubling(limit: int, batches: list[Batch] | None = None) -> Decide:
     """Asks for twice the size for as long as an answer comes and it is below the limit."""
     size = 1
     while size < limit:
-        batch = yield Launch(ask(bytes=f"{size}KiB"))
+        batch = yield Launch(request(bytes=f"{size}KiB"))
         if batches is not None:
             batches.append(batch)
         size *= 2 if batch.points else limit
@@ -298,8 +298,8 @@ def test_each_launch_is_decided_from_what_came_of_the_last(store: Store) -> None
     done = carry_out(store, run, doubling(100, batches), plan, start=kernel)
     assert [len(batch.points) for batch in batches] == [1, 1, 0]
     assert [batch.failures[0].reason for batch in batches if batch.failures] == ["exit status 1"]
-    assert [launch.ask.knobs["bytes"] for launch in done.launches] == ["1KiB", "2KiB", "4KiB"], "read from the plan"
-    assert [launch.ask.knobs["bytes"] for launch in done.remaining()] == ["4KiB"]
+    assert [launch.request.knobs["bytes"] for launch in done.launches] == ["1KiB", "2KiB", "4KiB"], "read from the plan"
+    assert [launch.request.knobs["bytes"] for launch in done.remaining()] == ["4KiB"]
 
 
 def test_resuming_decides_again_and_starts_only_what_is_missing(store: Store) -> None:
@@ -317,7 +317,7 @@ def test_resuming_decides_again_and_starts_only_what_is_missing(store: Store) ->
 
 
 def test_a_command_line_is_started_for_each_cell_and_recorded_by_us(store: Store) -> None:
-    question = Ask(Subject(command=("./solve", "--n={n}", "{other}")), {"n": "1,2"}, show=Presentation("mine"))
+    question = Request(Subject(command=("./solve", "--n={n}", "{other}")), {"n": "1,2"}, show=Presentation("mine"))
     run = store.create("q", machine(), [question])
     steps: list[LaunchStart] = []
     taken = ProcessOutcome(0, False, 2.5, "", 2.0, 0.25, 1 << 20)
@@ -342,7 +342,9 @@ def test_a_command_line_is_started_for_each_cell_and_recorded_by_us(store: Store
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     store = Store(tmp_path_factory.mktemp("finished"))
-    return go_on(store, store.create("q", machine(), (ask(2, bytes="1KiB,2KiB", kernel="copy,add"), ask(bytes="4KiB"))))
+    return go_on(
+        store, store.create("q", machine(), (request(2, bytes="1KiB,2KiB", kernel="copy,add"), request(bytes="4KiB")))
+    )
 
 
 @settings(max_examples=60)
@@ -379,7 +381,7 @@ def test_what_a_program_puts_into_its_folder_is_kept_with_its_point(store: Store
         (folder / "log").write_text(f"start {len(seen)}")
         return ProcessOutcome(1, False, 0.1, "no\n") if len(seen) == 1 else GOOD
 
-    run = store.create("q", machine(), (Ask(Subject(command=("./prog",)), repeats=2),))
+    run = store.create("q", machine(), (Request(Subject(command=("./prog",)), repeats=2),))
     run = go_on(store, run, program)
     (point,) = run.points
     assert [(file.name, file.kind, file.bytes) for file in point.files] == [("log", "output", 7)]
@@ -391,19 +393,19 @@ def test_what_a_program_puts_into_its_folder_is_kept_with_its_point(store: Store
 
 
 def test_files_of_a_launch_that_was_killed_before_its_record_are_removed(store: Store) -> None:
-    run = store.create("q", machine(), (Ask(Subject(command=("./prog",))),))
+    run = store.create("q", machine(), (Request(Subject(command=("./prog",))),))
     left = run.folder / "files" / f"{run.launches[0].key}.0123456789abcdef"
     left.mkdir(parents=True)
     (left / "0.0.stdout").write_text("text")
     (store.root / "locks").mkdir(exist_ok=True)
     (store.root / "locks" / run.id).touch()  # of the process that was killed
-    other = store.create("q", machine(), ASKS[:1])
+    other = store.create("q", machine(), REQUESTS[:1])
     go_on(store, other)
     assert not left.exists()
 
 
 def test_a_failed_launch_of_a_program_keeps_what_octant_bind_says(store: Store) -> None:
-    run = store.create("q", machine(), (Ask(Subject(command=("./prog",))),))
+    run = store.create("q", machine(), (Request(Subject(command=("./prog",))),))
 
     def start(*_: object) -> ProcessOutcome:
         refusal_path(run.records).write_text("3 cannot bind to hardware threads 9; try fewer\n")
@@ -423,13 +425,13 @@ def test_a_kernel_is_given_no_folder_for_files(store: Store) -> None:
         given.append(environment)
         return Kernel()(words, environment, timeout_s, observe)
 
-    go_on(store, store.create("q", machine(), (ask(bytes="1MiB"),)), kernel)
+    go_on(store, store.create("q", machine(), (request(bytes="1MiB"),)), kernel)
     assert given
     assert "OCTANT_KEEP" not in given[0]
 
 
 def test_the_folder_for_files_of_a_program_that_was_killed_with_us_is_removed(store: Store) -> None:
-    run = store.create("q", machine(), (Ask(Subject(command=("./prog",))),))
+    run = store.create("q", machine(), (Request(Subject(command=("./prog",))),))
     left = run.folder / "records.jsonl.scratch-keep-0123456789abcdef"
     left.mkdir()
     (left / "log").write_text("text")

@@ -1,4 +1,4 @@
-"""Launches of one cell: neighbours that resemble each other, equal points that disagree, and doubts about a figure."""
+"""Launches of one cell: neighbours that resemble each other, equal points that disagree, and caveats about a figure."""
 
 import ast
 from datetime import UTC, datetime
@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from launch_shapes import autoregressive_launches
-from octant.stats.doubts import BOUNDS, GRADES, Doubt, Grade, doubt, graded, worst_of_each_kind
+from octant.stats.caveats import BOUNDS, GRADES, Caveat, Grade, caveat, graded, worst_of_each_kind
 from octant.stats.intervals import Period, median_over_launches
-from octant.stats.launches import doubts_about_equal_points, doubts_over_launches, neighbour_correlation
+from octant.stats.launches import caveats_about_equal_points, caveats_over_launches, neighbour_correlation
 from octant.stats.samples import Interval
 from paths import ROOT
 
@@ -21,9 +21,9 @@ def exact(*values: float) -> list[Interval]:
     return [Interval(value, value, value) for value in values]
 
 
-def doubts_of(*values: float) -> dict[str, Grade]:
+def caveats_of(*values: float) -> dict[str, Grade]:
     launches = exact(*values)
-    found = doubts_over_launches(launches, median_over_launches(launches, PERIOD))
+    found = caveats_over_launches(launches, median_over_launches(launches, PERIOD))
     return {one.kind: one.grade for one in found}
 
 
@@ -39,56 +39,56 @@ def test_neighbours_that_resemble_each_other_are_seen() -> None:
 
 
 def test_doubts_follow_number_spread_and_order_of_launches() -> None:
-    assert doubts_of(100, 101, 100, 99, 100, 100) == {}
-    assert doubts_of(100) == {"few launches": Grade.NOTE}
-    assert doubts_of(100, 101) == {"few launches": Grade.NOTE}
-    assert doubts_of(100, 100.1, 99.9) == {"few launches": Grade.NOTE}
-    assert doubts_of(95, 100, 105, 95, 100, 105) == {"wide interval": Grade.NOTE}
-    assert doubts_of(80, 100, 120, 80, 100, 120) == {"wide interval": Grade.DOUBTFUL}
-    assert doubts_of(50, 100, 200, 50, 100, 200) == {"wide interval": Grade.INVALID}
-    assert doubts_of(*range(100, 108)) == {"launches resemble their neighbours": Grade.NOTE}
+    assert caveats_of(100, 101, 100, 99, 100, 100) == {}
+    assert caveats_of(100) == {"few launches": Grade.NOTE}
+    assert caveats_of(100, 101) == {"few launches": Grade.NOTE}
+    assert caveats_of(100, 100.1, 99.9) == {"few launches": Grade.NOTE}
+    assert caveats_of(95, 100, 105, 95, 100, 105) == {"wide interval": Grade.NOTE}
+    assert caveats_of(80, 100, 120, 80, 100, 120) == {"wide interval": Grade.LIMITED}
+    assert caveats_of(50, 100, 200, 50, 100, 200) == {"wide interval": Grade.INVALID}
+    assert caveats_of(*range(100, 108)) == {"launches resemble their neighbours": Grade.NOTE}
 
 
 def test_the_width_of_a_share_counts_in_points() -> None:
     lost = (0.02, 0.04, 0.08, 0.02, 0.04, 0.08)
     estimate = median_over_launches(exact(*lost), PERIOD)
     kinds = [
-        {one.kind: one.grade for one in doubts_over_launches(exact(*lost), estimate, whole)} for whole in (False, True)
+        {one.kind: one.grade for one in caveats_over_launches(exact(*lost), estimate, whole)} for whole in (False, True)
     ]
     assert kinds == [{"wide interval": Grade.INVALID}, {}]
     wide = [20 * value for value in lost]  # the interval is twenty times as wide
-    (found,) = doubts_over_launches(exact(*wide), median_over_launches(exact(*wide), PERIOD), of_whole=True)
+    (found,) = caveats_over_launches(exact(*wide), median_over_launches(exact(*wide), PERIOD), of_whole=True)
     assert found.text == "6 launches differ too much: not measurable here"
 
 
 def test_equal_points_that_disagree_are_a_doubt() -> None:
     near, far = exact(100, 101, 99), exact(110, 111, 109)
-    (found,) = doubts_about_equal_points([near, far], "{:.0f} ns".format)
+    (found,) = caveats_about_equal_points([near, far], "{:.0f} ns".format)
     assert found.kind == "equal points differ"
     assert found.text == "equal points of this run differ by 10 % (100 ns and 110 ns)"
-    assert doubts_about_equal_points([near, exact(102, 103, 101)]) == ()  # within 3 %
-    (twice,) = doubts_about_equal_points([near, exact(200, 202, 198)])
+    assert caveats_about_equal_points([near, exact(102, 103, 101)]) == ()  # within 3 %
+    (twice,) = caveats_about_equal_points([near, exact(200, 202, 198)])
     assert twice.text == "equal points of this run differ by 100 % (100 and 200)"
     noisy = (100, 110, 90)  # a spread of 10 %
-    assert doubts_about_equal_points([exact(*noisy), exact(*(1.25 * value for value in noisy))]) == ()  # three spreads
-    assert doubts_about_equal_points([exact(*noisy), exact(*(1.4 * value for value in noisy))]) != ()
-    assert doubts_about_equal_points([exact(100), exact(104)]) != ()  # nothing is known of the spread
-    assert doubts_about_equal_points([near]) == ()
-    assert doubts_about_equal_points([exact(0, 1), exact(5, 6)]) == ()  # no logarithms
+    assert caveats_about_equal_points([exact(*noisy), exact(*(1.25 * value for value in noisy))]) == ()  # three spreads
+    assert caveats_about_equal_points([exact(*noisy), exact(*(1.4 * value for value in noisy))]) != ()
+    assert caveats_about_equal_points([exact(100), exact(104)]) != ()  # nothing is known of the spread
+    assert caveats_about_equal_points([near]) == ()
+    assert caveats_about_equal_points([exact(0, 1), exact(5, 6)]) == ()  # no logarithms
 
 
 def test_grades_depend_on_the_kind_or_on_the_size() -> None:
-    assert doubt("drift", "drifts by 4 %") == Doubt("drift", Grade.DOUBTFUL, "drifts by 4 %")
+    assert caveat("drift", "drifts by 4 %") == Caveat("drift", Grade.LIMITED, "drifts by 4 %")
     assert not GRADES.keys() & BOUNDS.keys()
-    expected = {0.01: [], 0.011: [Grade.NOTE], 0.05: [Grade.NOTE], 0.06: [Grade.DOUBTFUL], 0.51: [Grade.INVALID]}
+    expected = {0.01: [], 0.011: [Grade.NOTE], 0.05: [Grade.NOTE], 0.06: [Grade.LIMITED], 0.51: [Grade.INVALID]}
     for size, grades in expected.items():
         assert [one.grade for one in graded("lost time", size, "")] == grades
     with pytest.raises(KeyError):
-        doubt("no such kind", "")
+        caveat("no such kind", "")
 
 
 def test_one_doubt_of_each_kind_is_left_the_worst_first() -> None:
-    notes = [doubt("outliers", "7 % outliers"), doubt("outliers", "9 % outliers")]
+    notes = [caveat("outliers", "7 % outliers"), caveat("outliers", "9 % outliers")]
     lost = [*graded("lost time", 0.02, "2 %"), *graded("lost time", 0.6, "60 %"), *graded("lost time", 0.3, "30 %")]
     assert worst_of_each_kind([*notes, *lost]) == (lost[1], notes[0])
 
@@ -96,11 +96,11 @@ def test_one_doubt_of_each_kind_is_left_the_worst_first() -> None:
 @pytest.mark.parametrize("order", [(0.20, 0.21, 0.35), (0.35, 0.20, 0.21), (0.21, 0.35, 0.20)])
 def test_of_doubts_of_one_grade_the_greatest_is_left(order: tuple[float, ...]) -> None:
     lost = [one for share in order for one in graded("lost time", share, f"{100 * share:.0f} % lost")]
-    assert {one.grade for one in lost} == {Grade.DOUBTFUL}
+    assert {one.grade for one in lost} == {Grade.LIMITED}
     assert [one.text for one in worst_of_each_kind(lost)] == ["35 % lost"]
-    drifts = [doubt("drift", f"drifts by {change:+.0%}", abs(change)) for change in (0.04, -0.12, 0.05)]
+    drifts = [caveat("drift", f"drifts by {change:+.0%}", abs(change)) for change in (0.04, -0.12, 0.05)]
     assert worst_of_each_kind(drifts) == (drifts[1],)
-    few = [doubt("few bursts", f"only {number} bursts", -number) for number in (3, 1, 2)]
+    few = [caveat("few bursts", f"only {number} bursts", -number) for number in (3, 1, 2)]
     assert worst_of_each_kind(few) == (few[1],)
 
 
@@ -109,7 +109,7 @@ def test_every_doubt_whose_text_has_a_number_of_its_launch_can_be_graded_by_it()
     without = set()
     for path in (ROOT / "src/octant").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "doubt" and len(node.args) == 2:
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "caveat" and len(node.args) == 2:
                 without.add(ast.unparse(node.args[0]).strip("'"))
     assert without == {
         "wrong answer", "fault-injection build", "cores shared", "emulated link", "imported", "not verified",
@@ -121,7 +121,7 @@ def test_every_doubt_whose_text_has_a_number_of_its_launch_can_be_graded_by_it()
 
 def test_doubts_about_launches_have_their_numbers() -> None:
     def texts(*values: float) -> list[str]:
-        return [one.text for one in doubts_over_launches(exact(*values), median_over_launches(exact(*values), PERIOD))]
+        return [one.text for one in caveats_over_launches(exact(*values), median_over_launches(exact(*values), PERIOD))]
 
     assert texts(100) == ["only 1 launch"]
     assert texts(100, 101) == ["only 2 launches"]

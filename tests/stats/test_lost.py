@@ -2,8 +2,8 @@
 
 import pytest
 
-from octant.stats.doubts import Grade
-from octant.stats.lost import LostShares, doubts_about_lost_time, lost_time
+from octant.stats.caveats import Grade
+from octant.stats.lost import LostShares, caveats_about_lost_time, lost_time
 
 
 def bursts(share: float, threads: int = 1) -> list[list[float]]:
@@ -66,19 +66,19 @@ def test_quotas_and_steal_of_more_threads_than_are_read() -> None:
 
 @pytest.mark.parametrize(
     ("share", "grades"),
-    [(0.01, []), (0.03, [Grade.NOTE]), (0.05, [Grade.NOTE]), (0.06, [Grade.DOUBTFUL]), (0.51, [Grade.INVALID])],
+    [(0.01, []), (0.03, [Grade.NOTE]), (0.05, [Grade.NOTE]), (0.06, [Grade.LIMITED]), (0.51, [Grade.INVALID])],
 )
 def test_grades(share: float, grades: list[Grade]) -> None:
-    found = doubts_about_lost_time(LostShares(share, (share,), share, 0, 0, "other work on the same CPUs"))
+    found = caveats_about_lost_time(LostShares(share, (share,), share, 0, 0, "other work on the same CPUs"))
     assert [one.grade for one in found] == grades
 
 
 def test_texts_name_the_cause_and_steal_stands_apart() -> None:
-    (quota,) = doubts_about_lost_time(reading(0.24, 0.76, 0.76))
+    (quota,) = caveats_about_lost_time(reading(0.24, 0.76, 0.76))
     assert quota.text == "76 % of the time was lost to a CPU quota: not measurable"
-    (unseen,) = doubts_about_lost_time(reading(1, 0, 0, 0.2))
+    (unseen,) = caveats_about_lost_time(reading(1, 0, 0, 0.2))
     assert (unseen.kind, unseen.text) == ("stolen time", "the hypervisor took 20 % of the CPU time")
-    (seen,) = doubts_about_lost_time(reading(0.8, 0, 0, 0.2))
+    (seen,) = caveats_about_lost_time(reading(0.8, 0, 0, 0.2))
     assert (seen.kind, seen.text) == ("lost time", "20 % of the time was lost to the hypervisor")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fake_kernel import Kernel, ask, planned
+from fake_kernel import Kernel, planned, request
 from fake_run import fake_run, machine, write_run
 from octant.analysis.summary import summarise
 from octant.mpi.knobs import knobs, of_mpi
@@ -51,7 +51,7 @@ def test_only_settings_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             monkeypatch.delenv(name)
     for name, value in {**CREDENTIALS, **SETTINGS}.items():
         monkeypatch.setenv(name, value)
-    run = Store(tmp_path).create("q", machine(), [ask()])
+    run = Store(tmp_path).create("q", machine(), [request()])
     assert json.loads((run.folder / "asked.json").read_text())["environment"] == SETTINGS
     assert "hunter2" not in (run.folder / "asked.json").read_text()
 
@@ -110,7 +110,7 @@ def test_a_store_is_its_owners_alone_whatever_the_umask(tmp_path: Path) -> None:
 
 def fill(store: Store) -> None:
     """Every file that the command writes into a store."""
-    run = store.create("q", machine(), [ask(bytes="1MiB")])
+    run = store.create("q", machine(), [request(bytes="1MiB")])
     plan = functools.partial(planned, records=run.records)
     done = carry_out(store, run, in_turn(run.launches), plan, start=Kernel())
     assert done.complete

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fake_kernel import answer, ask
+from fake_kernel import answer, request
 from fake_run import launch_line, machine, point_line
 from octant.failure import Exit
 from octant.record import Failure, RecordError
@@ -14,7 +14,7 @@ from octant.record.lines import read_line
 from octant.record.written import failure_line, seal
 from octant.store import Store, StoredRun
 
-SWEEP = ask(2, bytes="1MiB,2MiB")
+SWEEP = request(2, bytes="1MiB,2MiB")
 
 
 @pytest.fixture

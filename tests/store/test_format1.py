@@ -8,8 +8,8 @@ import pytest
 
 from fake_kernel import Kernel, planned
 from octant.analysis.given import mismatches_of
-from octant.ask import Subject
 from octant.failure import Refusal
+from octant.request import Subject
 from octant.runs.session import carry_out, in_turn
 from octant.store import Store
 from paths import DATA
@@ -39,24 +39,24 @@ def test_every_run_is_read_under_todays_names() -> None:
 
 def test_a_placed_run_without_a_plan_is_not_found_fault_with() -> None:
     placed = Store(KEPT).runs()[1]
-    ask = placed.ask_of(placed.points[0].launch)
-    assert ask is not None
-    assert (ask.shape.ranks, ask.shape.place) == (2, "2x1")
+    request = placed.request_of(placed.points[0].launch)
+    assert request is not None
+    assert (request.shape.ranks, request.shape.place) == (2, "2x1")
     assert mismatches_of(placed, placed.points[0]) == ()
 
 
 def test_order_titles_and_repeats_are_kept() -> None:
     study = Store(KEPT).runs()[3]
-    assert [(launch.ask.show.title, launch.repeat) for launch in study.launches] == [
+    assert [(launch.request.show.title, launch.repeat) for launch in study.launches] == [
         ("bandwidth: cached", 0), ("bandwidth: larger", 0), ("bandwidth: larger", 1), ("bandwidth: cached", 1),
     ]  # fmt: skip
-    assert {ask.repeats for ask in study.asks} == {2}
+    assert {request.repeats for request in study.requests} == {2}
 
 
 def test_a_stopped_run_is_resumed_with_todays_keys(store: Store) -> None:
     stopped = store.runs()[-1]
     (left,) = stopped.remaining()
-    assert left.ask.subject == Subject("node/noise")
+    assert left.request.subject == Subject("node/noise")
     kernel = Kernel()
     done = carry_out(
         store, stopped, in_turn(stopped.launches), lambda launch: planned(launch, stopped.records), start=kernel

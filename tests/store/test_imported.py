@@ -50,7 +50,7 @@ def test_every_output_becomes_a_whole_run(path: Path, store: Store) -> None:
     assert not summary.unknown
     for figure in summary.figures:
         assert (figure.value is None) == bool(figure.wrong)
-        assert figure.wrong or "imported" in {one.kind for one in figure.doubts}
+        assert figure.wrong or "imported" in {one.kind for one in figure.caveats}
         assert figure.limit is None
     assert not summary.known.by_name
     lines = list(tidy.figure_lines(summary))
@@ -170,7 +170,7 @@ def test_wrong_results_have_no_speed_and_what_timed_out_no_figure(store: Store) 
         "timed out in Alltoall (imb-2021.11-timeout.txt, line 43)",
     ]
     assert "not verified" in {
-        one.kind for f in summarise(imported(store, "npb-3.4.2-unverified.txt")).figures for one in f.doubts
+        one.kind for f in summarise(imported(store, "npb-3.4.2-unverified.txt")).figures for one in f.caveats
     }
 
 
@@ -209,7 +209,7 @@ def test_an_imported_figure_compares_with_a_measured_one(store: Store) -> None:
     assert both.speed == pytest.approx(1.0)
     assert both.verdict, "what another tool does not say is no obstacle"
     assert both.after
-    assert any("not measured here: of IMB 2021.11" in one.text for one in both.after.doubts)
+    assert any("not measured here: of IMB 2021.11" in one.text for one in both.after.caveats)
 
 
 def test_the_command_stores_shows_and_exits_as_results_are(tmp_path: Path) -> None:

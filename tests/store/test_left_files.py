@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fake_kernel import ask
+from fake_kernel import request
 from fake_run import machine
 from octant import store as stores
 from octant.store import Store, StoredRun
@@ -28,7 +28,7 @@ def leave(run: StoredRun, chosen: Path) -> None:
 
 @pytest.fixture
 def make(tmp_path: Path) -> Callable[[], StoredRun]:
-    return lambda: Store(tmp_path / "store").create("q", machine(), [ask(bytes="8")])
+    return lambda: Store(tmp_path / "store").create("q", machine(), [request(bytes="8")])
 
 
 def names(folder: Path) -> list[str]:

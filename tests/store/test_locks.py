@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from fake_kernel import Kernel, ask, planned
+from fake_kernel import Kernel, planned, request
 from fake_run import machine
 from octant import store as stores
 from octant.cli import application
@@ -42,7 +42,7 @@ def at_one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def create(store: Store, title: str = "q") -> StoredRun:
-    return store.create(title, machine(), [ask(bytes="1MiB")])
+    return store.create(title, machine(), [request(bytes="1MiB")])
 
 
 def forked(body: Callable[[], object]) -> int:
@@ -86,7 +86,7 @@ def test_a_run_of_a_pair_does_not_replace_another(store: Store) -> None:
     first = create(store)
     pair = (first.id, stores.Pair("other", first.id, 4))
     with pytest.raises(Refusal, match="File exists"):
-        store.create("again", machine(), [ask()], pair=pair)
+        store.create("again", machine(), [request()], pair=pair)
     assert store.read(first.id).title == "q"
 
 

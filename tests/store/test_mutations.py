@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from fake_run import fake_run, stored, write_run
 from octant.analysis.summary import summarise
-from octant.ask import Launch
 from octant.failure import Refusal
 from octant.record.written import seal
 from octant.report.export import tidy
 from octant.report.page import run_page
-from octant.store import Pair, ProvenSetting, Store, StoredRun, StudyAsked
+from octant.request import Launch
+from octant.store import Pair, ProvenSetting, Store, StoredRun, StudyRequest
 from paths import DATA
 from reports import report_of
 
@@ -38,10 +38,14 @@ def run() -> Iterator[StoredRun]:
     """A run with something in every member that asked.json may have."""
     with tempfile.TemporaryDirectory() as folder:
         whole = fake_run()
-        asks = (whole.asks[0], whole.asks[-2])  # lanes that work alone, and steps of ranks together
-        points = [point for point in whole.points if point.launch.rpartition("-")[0] in {ask.key for ask in asks}]
-        small = stored([Launch(ask) for ask in asks], points, whole.failures, title="evaluate")
-        study = StudyAsked("page-size", 7, "question = '?'", "mpich", {"A": "why"}, {"a": asks[0].key}, {}, {"m": {}})
+        requests = (whole.requests[0], whole.requests[-2])  # lanes that work alone, and steps of ranks together
+        points = [
+            point for point in whole.points if point.launch.rpartition("-")[0] in {request.key for request in requests}
+        ]
+        small = stored([Launch(request) for request in requests], points, whole.failures, title="evaluate")
+        study = StudyRequest(
+            "page-size", 7, "question = '?'", "mpich", {"A": "why"}, {"a": requests[0].key}, {}, {"m": {}}
+        )
         proven = (ProvenSetting("eager-limit=1", {"A": "1"}, {"A": ("1", "2")}, "effect"),)
         whole = replace(small, study=study, settings=proven, pair=Pair("x", "y", 4))
         yield write_run(whole, Path(folder))

@@ -8,24 +8,24 @@ import pytest
 
 from fake_run import fake_run, lane, machine, point, write_run
 from octant.analysis.summary import summarise
-from octant.ask import Ask, Launch, Shape, Subject
 from octant.launch import Planned
 from octant.record import Failure
 from octant.record.lines import read_line
 from octant.record.renamed import RENAMED
 from octant.record.written import failure_line
-from octant.store import Store, StudyAsked
-from octant.store.asked import Asked, start_line
+from octant.request import Launch, Request, Shape, Subject
+from octant.store import Store, StudyRequest
+from octant.store.run_request import RunRequest, start_line
 from octant.workloads import workload, workloads
 
-OLD = Ask(Subject("mpi/pingpong"), {"bytes": "8,1KiB"}, Shape(2), repeats=2)
+OLD = Request(Subject("mpi/pingpong"), {"bytes": "8,1KiB"}, Shape(2), repeats=2)
 TODAY = replace(OLD, subject=Subject("mpi/p2p"))
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     """One launch of two was made: 8 B took 1 µs one way, 1 KiB failed."""
-    study = StudyAsked("mpi-eager-limit", 7, "question = '?'", cells={"pingpong a": OLD.key})
+    study = StudyRequest("mpi-eager-limit", 7, "question = '?'", cells={"pingpong a": OLD.key})
     base = fake_run()
     measured = point(
         "steps", workload="mpi/pingpong", launch=f"{OLD.key}-0", knobs={"bytes": "8"}, ranks=2,
@@ -33,7 +33,7 @@ def store(tmp_path: Path) -> Store:
     )  # fmt: skip
     failed = Failure("mpi/pingpong", f"{OLD.key}-0", {"bytes": "1KiB"}, 2, "why", 3)
     run = replace(
-        base, asks=(OLD,), order=((0, 0), (0, 1)), points=(measured,), failures=(failed,), study=study, who="run"
+        base, requests=(OLD,), order=((0, 0), (0, 1)), points=(measured,), failures=(failed,), study=study, who="run"
     )
     write_run(run, tmp_path)
     plan = start_line(Planned(Launch(OLD, 0), ("mpiexec",), {}, "mpiexec", (), 1.0, 2.0, ""), True)
@@ -43,7 +43,7 @@ def store(tmp_path: Path) -> Store:
 
 def test_an_old_run_is_read_under_todays_name(store: Store) -> None:
     (run,) = store.runs()
-    assert (run.damaged, run.asks) == ((), (TODAY,))
+    assert (run.damaged, run.requests) == ((), (TODAY,))
     assert run.study is not None
     assert run.study.cells == {"pingpong a": TODAY.key}
     assert list(run.plans) == [f"{TODAY.key}-0"]
@@ -51,7 +51,7 @@ def test_an_old_run_is_read_under_todays_name(store: Store) -> None:
     assert measured.launch == failed.launch == f"{TODAY.key}-0"
     assert measured.workload == failed.workload == "mpi/p2p"
     assert measured.knobs["pattern"] == failed.knobs["pattern"] == "pingpong"
-    assert run.ask_of(measured.launch) == TODAY
+    assert run.request_of(measured.launch) == TODAY
 
 
 def test_an_old_run_has_the_figures_of_today_and_only_its_second_launch_is_left(store: Store) -> None:
@@ -77,5 +77,5 @@ def test_a_workload_that_lost_its_name_is_found_by_it() -> None:
 def test_what_is_written_today_stays_as_it_is() -> None:
     failure = Failure("mpi/p2p", "p2p-0", {"pattern": "exchange"}, 2, "why", 3)
     assert read_line(failure_line(failure).encode()) == failure
-    asked = Asked("run", "", "2026-11-22T07:35:00+00:00", machine(), {}, (TODAY,), ())
+    asked = RunRequest("run", "", "2026-11-22T07:35:00+00:00", machine(), {}, (TODAY,), ())
     assert json.dumps(asked.keys) == "{}"

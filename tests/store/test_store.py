@@ -13,18 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from fake_kernel import answer, ask, planned
+from fake_kernel import answer, planned, request
 from fake_run import launch_line, machine, point_line
-from octant.ask import Launch
 from octant.failure import Refusal
 from octant.record import Failure
 from octant.record.written import failure_line
-from octant.store import Store, StoredRun, StudyAsked, asked, files, open_store
-from octant.store.asked import start_line
+from octant.request import Launch
+from octant.store import Store, StoredRun, StudyRequest, files, open_store, run_request
 from octant.store.index import Listed, rows
 from octant.store.lines import _skip_line
+from octant.store.run_request import start_line
 
-ASKS = (ask(bytes="1MiB,2MiB"), ask(2, bytes="4MiB", kernel="copy"))
+REQUESTS = (request(bytes="1MiB,2MiB"), request(2, bytes="4MiB", kernel="copy"))
 
 
 @pytest.fixture
@@ -45,36 +45,44 @@ def lines(run: StoredRun) -> list[str]:
 
 
 def test_a_run_is_read_back_as_it_was_asked(store: Store) -> None:
-    study = StudyAsked("page-size", 7, "question = '?'", "mpich", {"A": "why"})
-    run = store.create("a question", machine(packages=2), ASKS, [(1, 1), (0, 0), (1, 0)], "study page-size", study)
+    study = StudyRequest("page-size", 7, "question = '?'", "mpich", {"A": "why"})
+    run = store.create("a question", machine(packages=2), REQUESTS, [(1, 1), (0, 0), (1, 0)], "study page-size", study)
     assert run == store.read(run.id)
-    assert run.asks == ASKS
-    assert [(launch.ask, launch.repeat) for launch in run.launches] == [(ASKS[1], 1), (ASKS[0], 0), (ASKS[1], 0)]
+    assert run.requests == REQUESTS
+    assert [(launch.request, launch.repeat) for launch in run.launches] == [
+        (REQUESTS[1], 1),
+        (REQUESTS[0], 0),
+        (REQUESTS[1], 0),
+    ]
     assert (run.title, run.who, run.seed, run.study) == ("a question", "study page-size", 7, study)
     assert run.machine == machine(packages=2)
     assert run.remaining() == run.launches
-    assert run.ask_of(run.launches[0].key) == ASKS[1]
-    assert run.ask_of("absent: 4 KiB pages") is None
+    assert run.request_of(run.launches[0].key) == REQUESTS[1]
+    assert run.request_of("absent: 4 KiB pages") is None
 
 
 def test_without_an_order_asks_are_launched_one_after_the_other(store: Store) -> None:
-    run = store.create("q", machine(), ASKS)
-    assert [launch.key for launch in run.launches] == [f"{ASKS[0].key}-0", f"{ASKS[1].key}-0", f"{ASKS[1].key}-1"]
+    run = store.create("q", machine(), REQUESTS)
+    assert [launch.key for launch in run.launches] == [
+        f"{REQUESTS[0].key}-0",
+        f"{REQUESTS[1].key}-0",
+        f"{REQUESTS[1].key}-1",
+    ]
 
 
 def test_points_are_read_without_samples_and_samples_when_asked_for(store: Store) -> None:
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
     write(run, *lines(run))
     read = store.read(run.id)
     assert [point.knobs["bytes"] for point in read.points] == ["1MiB", "2MiB"]
     assert {point.process.mpi for point in read.points} == {"MPICH 5.0.1"}
     (series,) = read.points[1].read().series
     assert len(series.values) == 5
-    assert [launch.key for launch in read.remaining()] == [f"{ASKS[1].key}-0", f"{ASKS[1].key}-1"]
+    assert [launch.key for launch in read.remaining()] == [f"{REQUESTS[1].key}-0", f"{REQUESTS[1].key}-1"]
 
 
 def test_a_damaged_line_is_named_and_hides_no_other(store: Store) -> None:
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
     first, second, third = lines(run)
     write(run, first, second.replace('"ranks":1', '"ranks":2'), "", third, second[:80], failure_line(failure(run)))
     read = store.read(run.id)
@@ -92,7 +100,7 @@ def failure(run: StoredRun) -> Failure:
 
 
 def test_a_torn_last_line_is_no_damage(store: Store) -> None:
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
     write(run, *lines(run)[:2])
     with run.records.open("a") as file:
         file.write(lines(run)[2][:100])
@@ -105,7 +113,7 @@ def test_a_torn_last_line_is_no_damage(store: Store) -> None:
 
 def test_a_line_that_is_too_long_is_named_and_not_held(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("octant.store.lines.MOST_BYTES", 1 << 20)
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
     first, second, third = lines(run)
     write(run, first, "x" * (3 << 20), second, third)
     read = store.read(run.id)
@@ -126,22 +134,22 @@ def test_a_line_that_is_too_long_is_skipped_part_by_part(monkeypatch: pytest.Mon
 
 
 def test_plans_ask_for_no_more_cells_together_than_a_run_may(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a run whose launches are decided one by one, so that each line has an ask of its own."""
-    monkeypatch.setattr("octant.store.asked.MOST_CELLS", 100)
+    """Of a run whose launches are decided one by one, so that each line has a request of its own."""
+    monkeypatch.setattr("octant.store.run_request.MOST_CELLS", 100)
     run = store.create("q", machine(), [], [])
-    launches = [Launch(ask(x=",".join(map(str, range(40))), y=str(number))) for number in range(3)]
+    launches = [Launch(request(x=",".join(map(str, range(40))), y=str(number))) for number in range(3)]
     text = "".join(f"{start_line(planned(launch, run.records), was_asked=False)}\n" for launch in launches)
     run.plan.write_text(text)
     read = store.read(run.id)
     assert [launch.key for launch in read.launches] == [launch.key for launch in launches[:2]]
     assert read.damaged == ("plan.jsonl, line 3: it asks for more than 100 cells",)
-    few = Launch(ask(x="1", y="another"))
+    few = Launch(request(x="1", y="another"))
     run.plan.write_text(f"{start_line(planned(few, run.records), was_asked=False)}\n" * 120)
     assert store.read(run.id).damaged[0].startswith("plan.jsonl, line 101: ")
 
 
 def test_a_repeated_line_is_told_and_is_no_further_launch(store: Store) -> None:
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
     first, second, third = lines(run)
     write(run, first, second, third, second, first, failure_line(failure(run)), failure_line(failure(run)))
     read = store.read(run.id)
@@ -150,7 +158,7 @@ def test_a_repeated_line_is_told_and_is_no_further_launch(store: Store) -> None:
 
 
 def test_empty_lines_are_counted_by_the_block(store: Store) -> None:
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
     first, second, third = lines(run)
     with run.records.open("a") as file:
         file.write(f"{first}\n\n{second}\n" + "\n" * 20_000_000 + f"nonsense\n\n\n{third}\n")
@@ -163,7 +171,7 @@ def test_empty_lines_are_counted_by_the_block(store: Store) -> None:
 
 def test_a_file_of_damaged_lines_is_given_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("octant.store.lines.MOST_DAMAGED", 100)
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
     write(run, *lines(run), *["nonsense"] * 1000)
     read = store.read(run.id)
     assert len(read.points) == 2
@@ -172,7 +180,7 @@ def test_a_file_of_damaged_lines_is_given_up(store: Store, monkeypatch: pytest.M
 
 
 def test_names_may_hold_what_ends_a_line_in_unicode(store: Store) -> None:
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
     write(run, point_line(answer("node/stream", run.launches[0].key, {"library": "/a\u2028b\x85c"})))
     read = store.read(run.id)
     assert [point.knobs["library"] for point in read.points] == ["/a\u2028b\x85c"]
@@ -185,7 +193,7 @@ def test_names_may_hold_what_ends_a_line_in_unicode(store: Store) -> None:
         ('"ranks": 1', '"ranks": -1', "asks"),
         ('"workload": "node/stream"', '"workload": "../../bin/sh"', "regex"),
         ('"hosts": []', '"hosts": ["-oProxyCommand=x"]', "regex"),
-        ('"order": [[0,0]', '"order": [[7,0]', "launch 0 of ask 7"),
+        ('"order": [[0,0]', '"order": [[7,0]', "launch 0 of request 7"),
         ('"title": "q"', '"title": 7', "title"),
         ('"cpus": [', '"cpus": ["a",', "cpus"),
         ('"level": 1', '"level": "1"', "level"),
@@ -196,7 +204,7 @@ def test_names_may_hold_what_ends_a_line_in_unicode(store: Store) -> None:
     ],
 )
 def test_what_is_no_description_of_a_run_is_refused_with_its_file(store: Store, old: str, new: str, why: str) -> None:
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
     path = run.folder / "asked.json"
     text = path.read_text()
     assert old in text
@@ -207,9 +215,9 @@ def test_what_is_no_description_of_a_run_is_refused_with_its_file(store: Store, 
 
 
 def test_a_description_of_any_size_is_not_read(store: Store) -> None:
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
     with (run.folder / "asked.json").open("ab") as file:
-        file.truncate(asked.MOST_BYTES + 1)
+        file.truncate(run_request.MOST_BYTES + 1)
     with pytest.raises(Refusal, match="more than 64 MiB"):
         store.read(run.id)
 
@@ -218,7 +226,7 @@ def test_nobody_else_may_look_and_no_link_is_followed(store: Store, tmp_path: Pa
     os.umask(before := os.umask(0))
     try:
         os.umask(0)
-        run = store.create("q", machine(), ASKS)
+        run = store.create("q", machine(), REQUESTS)
         store.append(run, failure(run))
     finally:
         os.umask(before)
@@ -244,7 +252,7 @@ def test_nobody_else_may_look_and_no_link_is_followed(store: Store, tmp_path: Pa
 def test_the_remedy_is_one_for_the_reason(
     store: Store, monkeypatch: pytest.MonkeyPatch, number: int, said: str
 ) -> None:
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
 
     def refused(*_: object) -> int:
         raise OSError(number, os.strerror(number))
@@ -264,8 +272,8 @@ def test_a_store_that_cannot_be_read_is_not_called_empty(tmp_path: Path) -> None
 def test_runs_are_found_by_id_start_of_id_folder_and_short_names(store: Store) -> None:
     with pytest.raises(Refusal, match="does not exist"):
         store.find("last")
-    first = store.create("first", machine(), ASKS)
-    second = store.create("second", machine(), ASKS)
+    first = store.create("first", machine(), REQUESTS)
+    second = store.create("second", machine(), REQUESTS)
     if first.id[:19] != second.id[:19]:  # two runs of the same millisecond sort by their random tails
         assert store.find("last").title == "second"
     assert store.find(first.id) == first
@@ -280,7 +288,7 @@ def test_the_last_run_is_the_last_in_any_time_zone(store: Store, monkeypatch: py
     for zone in ("UTC-14", "UTC+11"):
         monkeypatch.setenv("TZ", zone)
         time.tzset()
-        started = store.create(zone, machine(), ASKS).started
+        started = store.create(zone, machine(), REQUESTS).started
         assert started.endswith({"UTC-14": "+14:00", "UTC+11": "-11:00"}[zone])
     monkeypatch.undo()
     time.tzset()
@@ -288,8 +296,8 @@ def test_the_last_run_is_the_last_in_any_time_zone(store: Store, monkeypatch: py
 
 
 def test_stores_merge_by_copying(store: Store, tmp_path: Path) -> None:
-    copied = Store(tmp_path / "other").create("theirs", machine(), ASKS)
-    mine = store.create("mine", machine(), ASKS)
+    copied = Store(tmp_path / "other").create("theirs", machine(), REQUESTS)
+    mine = store.create("mine", machine(), REQUESTS)
     copied.folder.rename(mine.folder.parent / copied.id)
     assert sorted(run.title for run in store.runs()) == ["mine", "theirs"]
 
@@ -303,12 +311,12 @@ def test_a_run_that_is_being_made_is_not_seen_and_a_full_disk_leaves_none(
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(Refusal, match="No space left on device"):
-        store.create("q", machine(), ASKS)
+        store.create("q", machine(), REQUESTS)
     assert store.ids() == []
 
 
 def test_a_list_says_the_same_as_the_runs(store: Store) -> None:
-    run = store.create("q", machine(name="n1"), ASKS)
+    run = store.create("q", machine(name="n1"), REQUESTS)
     write(run, *lines(run), "nonsense", failure_line(failure(run)))
     (row,) = store.list_runs()
     read = store.read(run.id)
@@ -319,7 +327,7 @@ def test_a_list_says_the_same_as_the_runs(store: Store) -> None:
 
 
 def test_the_index_follows_the_files_and_is_never_needed(store: Store) -> None:
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
     assert [row.points for row in store.list_runs()] == [0]
     write(run, *lines(run))
     assert [row.points for row in store.list_runs()] == [2]
@@ -336,7 +344,7 @@ def test_the_index_follows_the_files_and_is_never_needed(store: Store) -> None:
 
 
 def test_a_list_reads_the_runs_that_have_changed_and_no_others(store: Store) -> None:
-    runs = [store.create("q", machine(), ASKS) for _ in range(3)]
+    runs = [store.create("q", machine(), REQUESTS) for _ in range(3)]
     read = list[str]()
 
     def listed() -> list[str]:
@@ -361,7 +369,7 @@ def test_a_list_reads_the_runs_that_have_changed_and_no_others(store: Store) -> 
 
 
 def test_an_index_of_another_version_is_made_anew_and_one_of_this_version_is_kept(store: Store) -> None:
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
 
     def listed_title(version: int | None) -> str:
         """What a list shows after another title was put into the index, which says that it is of that version."""
@@ -381,14 +389,14 @@ def test_an_index_of_another_version_is_made_anew_and_one_of_this_version_is_kep
 
 
 def test_an_index_of_another_place_is_not_believed(store: Store, tmp_path: Path) -> None:
-    store.create("q", machine(), ASKS)
+    store.create("q", machine(), REQUESTS)
     (before,) = store.list_runs()
     (moved,) = Store(store.root.rename(tmp_path / "moved")).list_runs()
     assert moved == dataclasses.replace(before, folder=str(tmp_path / "moved" / "runs" / before.id))
 
 
 def test_a_run_that_cannot_be_read_hides_no_other(store: Store) -> None:
-    bad, good = (store.create(title, machine(), ASKS) for title in ("bad", "good"))
+    bad, good = (store.create(title, machine(), REQUESTS) for title in ("bad", "good"))
     (bad.folder / "asked.json").write_text('{"format": 2, "ti')
     rows = {row.id: row for row in store.list_runs()}
     assert rows[good.id].title == "good"
@@ -399,7 +407,7 @@ def test_a_run_that_cannot_be_read_hides_no_other(store: Store) -> None:
 def test_the_environment_is_noted_by_what_may_matter(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_PROC_BIND", "close")
     monkeypatch.setenv("SECRET_TOKEN", "x")
-    run = store.create("q", machine(), ASKS)
+    run = store.create("q", machine(), REQUESTS)
     noted = json.loads((run.folder / "asked.json").read_text())["environment"]
     assert noted["OMP_PROC_BIND"] == "close"
     assert "SECRET_TOKEN" not in noted

@@ -81,8 +81,10 @@ def test_no_view_prints_a_number_that_is_not_stated(
     assert figure["mode"] == "not stated"
     (point,) = Store(store.root).read(summary.run.id).points
     assert (point.ranks, point.threads) == (ranks, threads)
-    (ask,) = json.loads((store.root / "runs" / summary.run.id / "asked.json").read_text())["asks"]
-    assert ask["shape"]["unstated"] == [name for name, one in (("ranks", ranks), ("threads", threads)) if one is None]
+    (request,) = json.loads((store.root / "runs" / summary.run.id / "asked.json").read_text())["asks"]
+    assert request["shape"]["unstated"] == [
+        name for name, one in (("ranks", ranks), ("threads", threads)) if one is None
+    ]
 
 
 def test_ranks_that_are_given_are_those_of_tables_without_them(store: Store) -> None:
@@ -96,7 +98,7 @@ def test_other_numbers_of_threads_are_other_cells(store: Store) -> None:
     summary = run_of(store, loop(1, 1, 1e9, 1), loop(1, 2, 2e9, 2), loop(1, None, 3e9, 3), loop(None, 2, 4e9, 4))
     found = {(f.point.ranks, f.point.threads): f.value.middle for f in summary.figures if f.value}
     assert found == {(1, 1): 1e9, (1, 2): 2e9, (1, None): 3e9, (None, 2): 4e9}
-    assert len({ask.key for ask in summary.run.asks}) == 4
+    assert len({request.key for request in summary.run.requests}) == 4
 
 
 def compared(first: Summary, second: Summary) -> Comparisons:

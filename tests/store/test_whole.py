@@ -9,33 +9,41 @@ from typing import Any
 
 import pytest
 
-from fake_kernel import ask
+from fake_kernel import request
 from fake_run import fake_run, machine, write_run
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.failure import Exit, Refusal
 from octant.launch import Planned
 from octant.machine import codec
 from octant.placement import RankPlace
 from octant.record import RecordError
 from octant.record.written import seal, unseal
-from octant.store import Pair, Store, StudyAsked, files, format1, new_ids, open_store
-from octant.store.asked import Asked, ImportedFile, ProvenSetting, asked_text, read_asked, read_decided, start_line
+from octant.request import Launch, Presentation, Request, Shape, Subject
+from octant.store import Pair, Store, StudyRequest, files, format1, new_ids, open_store
 from octant.store.index import Listed
 from octant.store.progress import path_of, progress_of, remove_leftovers
+from octant.store.run_request import (
+    ImportedFile,
+    ProvenSetting,
+    RunRequest,
+    read_decided,
+    read_run_request,
+    run_request_text,
+    start_line,
+)
 from octant.tile import DeclaredScreen
 from screen_run import SCREEN
 
-ASK = Ask(
+REQUEST = Request(
     Subject("mpi/p2p"), {"bytes": "1KiB"},
     Shape(2, "2x1", ("n1", "n2"), "mpiexec", "1Gbit/s,delay=1ms", ("threads",)),
     {"UCX_TLS": "tcp"}, Presentation("a curve", False, "curve", "PTRANS"), 3,
 )  # fmt: skip
-OTHER = Ask(Subject("", ("sleep", "1")), repeats=2)
-STUDY = StudyAsked(
+OTHER = Request(Subject("", ("sleep", "1")), repeats=2)
+STUDY = StudyRequest(
     "page-size", 7, "question = '?'", "mpich", {"A": "why"}, {"m a": "key"}, {"m b": "absent"}, {"m": {"1": "1KiB"}}
 )
-ASKED = Asked(
-    "study page-size", "a question", "2026-11-22T07:35:00+00:00", machine(), {"OMP_NUM_THREADS": "2"}, (ASK, OTHER),
+ASKED = RunRequest(
+    "study page-size", "a question", "2026-11-22T07:35:00+00:00", machine(), {"OMP_NUM_THREADS": "2"}, (REQUEST, OTHER),
     ((1, 1), (0, 2), (0, 0)), 5, STUDY,
     settings=(ProvenSetting("eager-limit=1KiB", {"X": "1024"}, {"X": ("1024", "1K")}, "effect", "seen", "doubted"),),
     pair=Pair("20261122-073500-1111", "20261121-073500-2222", 6, "any time"), screen=SCREEN,
@@ -45,7 +53,7 @@ ASKED = Asked(
     benchmark="hpcc",
 )  # fmt: skip
 PLANNED = Planned(
-    Launch(ASK, 2, {"bytes": "2KiB"}), ("mpiexec", "-n", "2"), {"OMP_PLACES": "cores"}, "mpiexec",
+    Launch(REQUEST, 2, {"bytes": "2KiB"}), ("mpiexec", "-n", "2"), {"OMP_PLACES": "cores"}, "mpiexec",
     (RankPlace.of_threads(0, ({0}, {1}), (0,)),
      RankPlace.of_threads(1, ({2, 3},), (1, 2))),
     11.5, 22.5, "0123456789abcdef",
@@ -55,7 +63,7 @@ PLANNED = Planned(
 def test_no_member_here_has_its_default() -> None:
     """A member with its default would be read back even if nothing wrote or read it."""
     assert ASKED.pair is not None
-    examples = (ASK, ASK.shape, ASK.show, ASKED, STUDY, ASKED.settings[0], ASKED.pair, ASKED.imported[0])
+    examples = (REQUEST, REQUEST.shape, REQUEST.show, ASKED, STUDY, ASKED.settings[0], ASKED.pair, ASKED.imported[0])
     for example in examples:
         for member in dataclasses.fields(example):
             default = member.default_factory() if callable(member.default_factory) else member.default
@@ -64,26 +72,26 @@ def test_no_member_here_has_its_default() -> None:
 
 
 def test_every_member_of_a_description_is_read_back() -> None:
-    assert read_asked(asked_text(ASKED).encode()) == ASKED
+    assert read_run_request(run_request_text(ASKED).encode()) == ASKED
     least = dataclasses.replace(
         ASKED, study=None, settings=(), pair=None, screen=DeclaredScreen(), order=(), imported=()
     )
-    assert read_asked(asked_text(least).encode()) == least
-    assert not json.loads(asked_text(least)).keys() & {"study", "settings", "pair", "screen", "imported"}
+    assert read_run_request(run_request_text(least).encode()) == least
+    assert not json.loads(run_request_text(least)).keys() & {"study", "settings", "pair", "screen", "imported"}
 
 
 @pytest.mark.parametrize("order", [[[0, 3]], [[1, 2]], [[2, 0]]])
 def test_an_order_names_launches_that_were_asked(order: list[list[int]]) -> None:
-    members = json.loads(asked_text(ASKED))
-    assert read_asked(json.dumps({**members, "order": [[0, 2], [1, 1]]}).encode()).order == ((0, 2), (1, 1))
-    with pytest.raises(ValueError, match=r"its order names launch \d of ask \d, which is not there"):
-        read_asked(json.dumps({**members, "order": order}).encode())
+    members = json.loads(run_request_text(ASKED))
+    assert read_run_request(json.dumps({**members, "order": [[0, 2], [1, 1]]}).encode()).order == ((0, 2), (1, 1))
+    with pytest.raises(ValueError, match=r"its order names launch \d of request \d, which is not there"):
+        read_run_request(json.dumps({**members, "order": order}).encode())
 
 
 @pytest.mark.parametrize("was_asked", [True, False])
 def test_every_member_of_a_start_is_read_back(was_asked: bool) -> None:
     line = start_line(PLANNED, was_asked).encode()
-    assert read_decided(line, {ASK.key: ASK} if was_asked else {}, {}) == PLANNED
+    assert read_decided(line, {REQUEST.key: REQUEST} if was_asked else {}, {}) == PLANNED
     members = json.loads(line)
     assert (members["format"], members["kind"]) == (2, "start")
     assert ("ask" in members) != was_asked
@@ -96,13 +104,13 @@ def test_a_start_of_what_nobody_asked_is_no_start() -> None:
     members = json.loads(unseal(line))
     members.pop("crc")
     with pytest.raises(RecordError, match="nobody asked for the launch"):
-        read_decided(seal({**members, "repeat": 1}).encode(), {ASK.key: ASK}, {})
+        read_decided(seal({**members, "repeat": 1}).encode(), {REQUEST.key: REQUEST}, {})
     with pytest.raises(RecordError, match="a field is missing or wrong"):
-        read_decided(seal({**members, "repeat": "x"}).encode(), {ASK.key: ASK}, {})
+        read_decided(seal({**members, "repeat": "x"}).encode(), {REQUEST.key: REQUEST}, {})
 
 
 def test_a_start_that_cannot_be_read_is_named_with_its_reason(tmp_path: Path) -> None:
-    run = Store(tmp_path).create("q", machine(), [ask()])
+    run = Store(tmp_path).create("q", machine(), [request()])
     planned = dataclasses.replace(PLANNED, launch=dataclasses.replace(run.launches[0], knobs={"bytes": "1KiB"}))
     run.plan.write_text(f"{start_line(planned, True)}\n{start_line(PLANNED, True)}\n")
     read = Store(tmp_path).read(run.id)
@@ -124,7 +132,7 @@ def test_progress_is_that_of_the_launch(tmp_path: Path) -> None:
 
 def test_a_run_that_is_not_there_is_refused_with_the_five_newest(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    ids = sorted(store.create("q", machine(), [ask()]).id for _ in range(7))
+    ids = sorted(store.create("q", machine(), [request()]).id for _ in range(7))
     with pytest.raises(Refusal) as refusal:
         store.find("nothing")
     assert refusal.value.code == Exit.WRONG_WORD
@@ -168,16 +176,16 @@ FIRST: dict[str, Any] = {
 
 
 def test_every_member_of_a_description_of_format_1_is_read() -> None:
-    found = format1.read_asked(json.dumps(FIRST).encode())
-    row = Ask(
+    found = format1.read_run_request(json.dumps(FIRST).encode())
+    row = Request(
         Subject("node/stream"), {"bytes": "1MiB"}, Shape(2, "2x1", ("n1",), "mpiexec"), {"UCX_TLS": "tcp"},
         Presentation("a row", False), 2,
     )  # fmt: skip
-    plain = Ask(Subject("unheard"), {}, Shape(2))
-    assert dataclasses.replace(found, keys={}) == Asked(
+    plain = Request(Subject("unheard"), {}, Shape(2))
+    assert dataclasses.replace(found, keys={}) == RunRequest(
         "study page-size", "page sizes", "2026-11-22T07:35:00+00:00", machine(), {"OMP_NUM_THREADS": "2"},
         (row, plain), ((0, 1), (1, 0), (0, 0)), 7,
-        StudyAsked("page-size", 7, "question = '?'", "mpich", {"A": "why"}),
+        StudyRequest("page-size", 7, "question = '?'", "mpich", {"A": "why"}),
     )  # fmt: skip
     assert sorted(found.keys.values()) == sorted([f"{row.key}-0", f"{row.key}-1", f"{plain.key}-0"])
     assert [old.rpartition("-")[2] for old in found.keys] == ["1", "0", "0"]
@@ -187,14 +195,14 @@ def test_every_member_of_a_description_of_format_1_is_read() -> None:
 def test_who_asked_in_format_1_is_told_by_the_title(title: str, who: str) -> None:
     members = {**FIRST, "title": title}
     del members["study"]
-    found = format1.read_asked(json.dumps(members).encode())
+    found = format1.read_run_request(json.dumps(members).encode())
     assert (found.who, found.study, found.seed) == (who, None, 0)
 
 
 def test_a_list_has_every_member_of_a_run_and_nothing_of_one_that_cannot_be_read(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    run = store.create("a question", machine(name="vm"), [ask(2)], who="study page-size", study=STUDY)
-    bad = store.create("q", machine(), [ask()])
+    run = store.create("a question", machine(name="vm"), [request(2)], who="study page-size", study=STUDY)
+    bad = store.create("q", machine(), [request()])
     (bad.folder / "asked.json").write_text("{")
     rows = {row.id: row for row in store.list_runs()}
     assert dataclasses.replace(rows[run.id], fingerprint="") == Listed(
@@ -225,7 +233,7 @@ def test_ids_of_two_runs_sort_in_their_order() -> None:
 
 def test_runs_of_one_millisecond_sort_in_the_order_in_which_they_were_created(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    ids = [store.create("q", machine(), [ask()]).id for _ in range(100)]
+    ids = [store.create("q", machine(), [request()]).id for _ in range(100)]
     assert ids == sorted(ids)
 
 

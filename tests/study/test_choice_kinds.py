@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from octant.stats import Doubt, Grade, Interval
+from octant.stats import Caveat, Grade, Interval
 from octant.study import file
 from octant.study.file import StudyError
 from octant.study.parts import Cell
@@ -86,7 +86,7 @@ def test_what_the_library_lacks_is_left_out_and_what_is_in_doubt_is_not() -> Non
         judged('kind = "choice", bar = { above = 1.5 }', {"a": TIMES["a"]}, absent="bcd")
     with pytest.raises(CannotTest, match="not in this library"):
         judged('kind = "best", of = ["d"], bar = { above = 1.5 }', left, absent="d")
-    lost = StudyValue(TIMES["d"].launches, doubts=(Doubt("lost time", Grade.INVALID, "60 % was lost"),))
+    lost = StudyValue(TIMES["d"].launches, caveats=(Caveat("lost time", Grade.INVALID, "60 % was lost"),))
     with pytest.raises(CannotTest, match="60 % was lost"):
         judged('kind = "choice", bar = { above = 1.5 }', {**TIMES, "d": lost})
 

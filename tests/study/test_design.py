@@ -37,11 +37,11 @@ def test_shipped_studies_plan_on_every_recorded_machine(name: str, topology: Pat
     plan = design(study, on(topology), seed=1)
     assert set(plan.questions) | set(plan.absent) == set(cells(study))
     assert not set(plan.questions) & set(plan.absent)
-    assert {ask.key for ask in plan.asks} == set(plan.questions.values())
+    assert {request.key for request in plan.requests} == set(plan.questions.values())
     assert set(Counter(number for number, _ in plan.order).values()) <= {study.repeats}
-    for ask in plan.asks:
-        assert ask.shape.ranks >= 1
-        assert all(value.isdigit() for name, value in ask.knobs.items() if name == "bytes" and "*" in value)
+    for request in plan.requests:
+        assert request.shape.ranks >= 1
+        assert all(value.isdigit() for name, value in request.knobs.items() if name == "bytes" and "*" in value)
 
 
 def test_ladders_of_an_axis_come_out_as_one(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_the_order_is_shuffled_within_rounds_and_repeats_with_the_seed() -> None
     plan = design(study, machine(nodes=2, smt=2), seed=3)
     rounds: dict[int, list[str]] = {}
     for number, repeat in plan.order:
-        rounds.setdefault(repeat, []).append(plan.asks[number].key)
+        rounds.setdefault(repeat, []).append(plan.requests[number].key)
     assert list(rounds) == list(range(study.repeats))
     assert len({tuple(sorted(block)) for block in rounds.values()}) == 1  # every round asks everything once
     assert len({tuple(block) for block in rounds.values()}) > 2  # in another order
@@ -79,7 +79,7 @@ def test_the_order_is_shuffled_within_rounds_and_repeats_with_the_seed() -> None
 def test_words_become_numbers_of_the_machine() -> None:
     """2 domains x 2 cores x 2 threads with a 32 MiB cache per domain: 4 * 64 MiB over 4 or 8 ranks."""
     plan = design(file.load("stream-affinity-pages"), machine(nodes=2, smt=2), seed=0)
-    asked = {ask.show.title: ask for ask in plan.asks}
+    asked = {request.show.title: request for request in plan.requests}
     core = asked["triad: yes, local, large, one rank per core"]
     assert (core.shape.ranks, core.knobs["bytes"], core.shape.place) == (4, str(64 * 2**20), "4x1,smt=1")
     threads = asked["triad: yes, local, large, one rank per core, its threads"]
@@ -132,7 +132,7 @@ def test_every_plan_covers_its_product_once_per_round(a: int, b: int, repeats: i
     {second}
     """
     plan = design(file.parse(text, "law"), machine(), seed)
-    assert len({ask.key for ask in plan.asks}) == a * b
+    assert len({request.key for request in plan.requests}) == a * b
     assert sorted(plan.order) == [(number, repeat) for number in range(a * b) for repeat in range(repeats)]
 
 
@@ -141,7 +141,7 @@ def test_the_study_of_the_documentation_can_be_run() -> None:
     example = file.parse(page.split("```toml\n")[1].split("```")[0], "mine")
     plan = design(example, machine(), seed=0)
     assert len(plan.order) == 2 * example.repeats
-    assert len(plan.asks[0].cells()) == 3
+    assert len(plan.requests[0].cells()) == 3
 
 
 def test_the_mode_of_old_files_is_read_and_changes_nothing() -> None:
@@ -155,6 +155,6 @@ def test_a_location_means_the_hardware_threads_that_it_names_here() -> None:
     here = machine(nodes=2)
     plan = design(file.parse(text, "test"), here, seed=1)
     expected = min(cpu.os for cpu in here.topology.cpus if cpu.numa == 1)
-    assert f"1x1,unit=hwthread,cpus={expected}" in {ask.shape.place for ask in plan.asks}
+    assert f"1x1,unit=hwthread,cpus={expected}" in {request.shape.place for request in plan.requests}
     nowhere = design(file.parse(text.replace("numa:1", "numa:7"), "test"), here, seed=1)
     assert "no numa:7.core:0 here" in nowhere.absent.values()

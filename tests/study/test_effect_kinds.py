@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from fake_run import machine
-from judged_study import AXIS, DOUBTS, FLOPS, RATE, SIZES, A, B, C, curve, judged, measured, study
-from octant.stats import Interval, doubt
+from judged_study import AXIS, CAVEATS, FLOPS, RATE, SIZES, A, B, C, curve, judged, measured, study
+from octant.stats import Interval, caveat
 from octant.study import file
 from octant.study.factors import factor_text
 from octant.study.parts import Cell
@@ -80,7 +80,7 @@ def test_a_measure_that_could_not_be_asked_does_not_make_the_others_most() -> No
 
 def test_what_was_not_given_as_asked_is_not_judged() -> None:
     asked = "NOT AS ASKED: rank 0: pages=thp asked, 0 % of a buffer is on huge pages"
-    spoiled = {"": dataclasses.replace(B[""], doubts=(doubt("not as asked", asked),))}
+    spoiled = {"": dataclasses.replace(B[""], caveats=(caveat("not as asked", asked),))}
     found = judged(
         'kind = "ratio", measure = "m", of = { which = "b" }, bar = { above = 1.0 }', {"m a": A, "m b": spoiled}
     )
@@ -100,8 +100,8 @@ def test_what_was_not_given_as_asked_is_not_judged() -> None:
     ],
 )
 def test_every_verdict_names_the_doubts(test: str) -> None:
-    doubtful = {at: dataclasses.replace(one, doubts=DOUBTS) for at, one in curve(18, 8, 8, 8).items()}
-    values = {"m a": curve(9, 4, 4, 4), "m b": doubtful, "n a": curve(9, 4, 4, 4), "n b": curve(18, 8, 8, 8)}
+    limited = {at: dataclasses.replace(one, caveats=CAVEATS) for at, one in curve(18, 8, 8, 8).items()}
+    values = {"m a": curve(9, 4, 4, 4), "m b": limited, "n a": curve(9, 4, 4, 4), "n b": curve(18, 8, 8, 8)}
     text = judged(test, values, AXIS).text
     assert "measured in doubt: drifts" in text
     assert "preempted" not in text, "a note"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fake_run import MIB, durations, lane, machine, point, stored, write_run
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.cli._own_run import own_run
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.stats import Interval
 from octant.store import StoredRun
 from octant.study import file, outcome
@@ -97,7 +97,7 @@ def test_this_machine_stands_beside_or_the_command_that_puts_it_there() -> None:
 def latency_run(size: int, clock_hz: tuple[int, ...], name: str, **others: str) -> StoredRun:
     """100 ns a load; the fake machine's caches hold 32 MiB."""
     knobs = {"bytes": str(size), "pages": "thp", **others}
-    launch = Launch(Ask(Subject("node/latency"), knobs, Shape(), {}, Presentation("latency"), 1), 0)
+    launch = Launch(Request(Subject("node/latency"), knobs, Shape(), {}, Presentation("latency"), 1), 0)
     made = point(
         workload="node/latency", launch=launch.key, knobs=knobs, counts={"loads": 1000},
         lanes=(lane(durations(100_000), clock_hz=clock_hz),),

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from judged_study import AXIS, DOUBTS, SIZES, curve, judged, measured, study
+from judged_study import AXIS, CAVEATS, SIZES, curve, judged, measured, study
 from octant.stats import Interval
 from octant.study import file
 from octant.study.kinds.limit import last_near, left_beyond
@@ -76,8 +76,8 @@ def test_what_was_published_has_the_unit_of_the_axis() -> None:
 
 
 def test_a_limit_names_the_doubts() -> None:
-    doubtful = {at: dataclasses.replace(one, doubts=DOUBTS) for at, one in curve(10, 10, 4, 4).items()}
-    text = judged(TEST.replace("BAR", "above = 1024"), {"m b": doubtful}, AXIS).text
+    limited = {at: dataclasses.replace(one, caveats=CAVEATS) for at, one in curve(10, 10, 4, 4).items()}
+    text = judged(TEST.replace("BAR", "above = 1024"), {"m b": limited}, AXIS).text
     assert "measured in doubt: drifts" in text
 
 

@@ -37,8 +37,8 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def test_a_verdict_over_an_emulated_link_says_so_with_the_link(where: Store) -> None:
-    run = fake_study.run(where, "leaving.toml", machine(), lambda launch, _: 1e9 if launch.ask.shape.link else 9e9)
-    assert {ask.shape.link for ask in run.asks} == {"", "100Mbit/s"}
+    run = fake_study.run(where, "leaving.toml", machine(), lambda launch, _: 1e9 if launch.request.shape.link else 9e9)
+    assert {request.shape.link for request in run.requests} == {"", "100Mbit/s"}
     found = fake_study.outcome_of(run)
     (verdict,) = found.verdicts
     assert verdict.status == "holds"
@@ -50,7 +50,7 @@ def test_a_verdict_over_an_emulated_link_says_so_with_the_link(where: Store) -> 
 def test_what_rests_on_no_link_does_not_say_so(where: Store, tmp_path: Path) -> None:
     plain = STUDY.replace('link = "100000kbit/s"', 'knobs = { bytes = "1MiB" }')
     (tmp_path / "leaving.toml").write_text(plain)
-    run = fake_study.run(where, "leaving.toml", machine(), lambda launch, _: 1e9 if launch.ask.knobs else 9e9)
+    run = fake_study.run(where, "leaving.toml", machine(), lambda launch, _: 1e9 if launch.request.knobs else 9e9)
     (verdict,) = fake_study.outcome_of(run).verdicts
     assert "emulated" not in verdict.text
 

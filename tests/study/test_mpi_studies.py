@@ -90,7 +90,7 @@ def test_with_enough_cores_all_is_asked(name: str, nodes: int, cores: int) -> No
     study, large = file.load(name), machine(nodes=nodes)
     plan = design(study, large, seed=0)
     assert set(plan.questions) == set(cells(study))
-    assert {ask.shape.ranks for ask in plan.asks} == {cores}
+    assert {request.shape.ranks for request in plan.requests} == {cores}
 
 
 def test_what_cannot_be_tested_names_what_is_missing() -> None:

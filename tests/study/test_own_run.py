@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from fake_run import fake_run, lane, point, stored, write_run
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.benchmarks.table import read_tests
 from octant.cli._own_run import own_run
 from octant.report.study.pictures import pictures
 from octant.report.study.text import report_text
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.stats import Interval
 from octant.study import outcome
 from octant.study.local_reference import NO_RUN, OwnRun
@@ -57,7 +57,7 @@ def test_the_newest_run_of_the_benchmark_is_found_whatever_its_title_is(tmp_path
     launches, points = [], []
     for name, knobs, notes in (("Peak of all ranks", {"element": "double"}, {"width": "512"}), ("HPL", {"n": "9"}, {})):
         (test,) = (one for one in read_tests("hpcc") if one.name == name)
-        launches.append(Launch(Ask(Subject(test.workload), knobs, Shape(2), show=Presentation("a row", test=name))))
+        launches.append(Launch(Request(Subject(test.workload), knobs, Shape(2), show=Presentation("a row", test=name))))
         lanes = tuple(lane([1_000_000] * 20, rank=rank) for rank in range(2))
         points.append(point(
             workload=test.workload, launch=launches[-1].key, knobs=knobs, ranks=2, lanes=lanes,

@@ -10,13 +10,13 @@ import pytest
 import fake_study
 from fake_run import fake_run, lane, machine, point, there_and_back
 from octant import facts, workloads
-from octant.ask import Launch
 from octant.benchmarks.table import read_tests
 from octant.failure import Refusal
 from octant.record import Given, Point
 from octant.report.network.larger import measured_answers
 from octant.report.study.rows import beside_model, range_of_model
 from octant.report.study.text import report_text
+from octant.request import Launch
 from octant.simulate.projection import node_rates, on_nodes, predicted, ways_of
 from octant.stats import Interval
 from octant.step import Scaling
@@ -152,9 +152,9 @@ def test_a_study_asks_the_benchmark_of_its_workloads_about_described_machines() 
 def test_a_level_has_knobs_of_one_measure_and_a_measure_its_least_ranks() -> None:
     text = STUDY.replace("a = {}", 'a = { measures = { m = { bytes = "sqrt(65536*ranks)" } } }')
     study = file.parse(text, "mine")
-    asks = {ask.show.title: ask for ask in design(study, machine(), 0).asks}
-    assert asks["m: a"].knobs["bytes"] == "256"
-    assert "bytes" not in asks["m: b"].knobs
+    requests = {request.show.title: request for request in design(study, machine(), 0).requests}
+    assert requests["m: a"].knobs["bytes"] == "256"
+    assert "bytes" not in requests["m: b"].knobs
     few = file.parse(STUDY.replace('workload = "stream"', 'workload = "stream"\nleast_ranks = 2'), "mine")
     assert design(few, machine(), 0).absent[Cell("m", ("a",))] == "it needs 2 ranks"
 
@@ -190,7 +190,7 @@ def test_roots_are_whole_numbers_of_a_product() -> None:
 
 def test_the_shipped_study_grows_its_data_with_the_ranks_or_not() -> None:
     plan = design(file.load("hpcc-scaling"), machine(cores=4), 0)
-    knobs = {ask.show.title: ask.knobs for ask in plan.asks}
+    knobs = {request.show.title: request.knobs for request in plan.requests}
     assert (knobs["hpl: weak, 1"]["n"], knobs["hpl: weak, 4"]["n"], knobs["hpl: strong, 4"]["n"]) == (
         "3072",
         "6144",

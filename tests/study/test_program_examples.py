@@ -38,8 +38,8 @@ def test_the_study_has_two_factors_and_findings_of_its_own(name: str) -> None:
 def test_the_numpy_script_prints_what_its_study_reads(tmp_path: Path, operation: str, precision: str) -> None:
     script(tmp_path, "dense.py", operation, "60", precision)
     study = file.load(str(PROGRAMS / "numpy.toml"))
-    asks = design(study, machine(), 1).asks
-    assert [one.word for one in permissions(asks)] == ["python3", "dense.py"]
+    requests = design(study, machine(), 1).requests
+    assert [one.word for one in permissions(requests)] == ["python3", "dense.py"]
     (rate,) = study.measures[operation].subject.values
     sources = Sources({"stdout": tmp_path / "stdout"}, tmp_path)
     assert read_value(rate, sources) > 0
@@ -58,7 +58,7 @@ def test_the_input_of_hpcc_has_its_order_blocks_and_grid(tmp_path: Path) -> None
 def test_hpcc_is_asked_where_it_is_installed() -> None:
     plan = design(file.load(str(PROGRAMS / "hpcc.toml")), machine(), 1)
     if shutil.which("hpcc") and shutil.which("mpirun.openmpi"):
-        assert [one.word for one in permissions(plan.asks)] == ["hpcc", "python3"]
+        assert [one.word for one in permissions(plan.requests)] == ["hpcc", "python3"]
     else:
-        assert not plan.asks
+        assert not plan.requests
         assert all("on PATH" in why for why in plan.absent.values())

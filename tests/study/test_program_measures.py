@@ -83,13 +83,13 @@ def test_a_program_has_its_values_and_what_is_measured_of_every_program() -> Non
 
 def test_measures_of_one_command_share_its_launches(here: Path) -> None:
     plan = design(parsed(), machine(), 1)
-    assert [ask.knobs for ask in plan.asks] == [{"way": "1", "threads": "1"}, {"way": "2", "threads": "1"}]
-    for ask in plan.asks:
-        assert ask.subject.values == (ProgramValue("rate", "Mop/s", "higher", pattern="rate ([0-9.]+)"),)
-        assert ask.subject.directory == str(here)
-        assert ask.subject.name == "program/app"
+    assert [request.knobs for request in plan.requests] == [{"way": "1", "threads": "1"}, {"way": "2", "threads": "1"}]
+    for request in plan.requests:
+        assert request.subject.values == (ProgramValue("rate", "Mop/s", "higher", pattern="rate ([0-9.]+)"),)
+        assert request.subject.directory == str(here)
+        assert request.subject.name == "program/app"
     assert len(plan.questions) == 4
-    assert set(plan.questions.values()) == {ask.key for ask in plan.asks}
+    assert set(plan.questions.values()) == {request.key for request in plan.requests}
 
 
 @pytest.mark.parametrize(
@@ -146,15 +146,15 @@ def test_checks_compare_with_the_baseline_of_the_study(here: Path) -> None:
         text.replace('way = "a"', 'way = "b"').replace('of = { way = "b" }', 'of = { way = "a" }'), "mine"
     )
     plan = design(study, machine(), 1)
-    assert [ask.knobs["way"] for ask in plan.asks] == ["2", "1"]
-    assert {ask.subject.name for ask in plan.asks} == {"program/app-way"}
-    assert baseline_of(plan.asks[1], plan.asks).ask == plan.asks[0]
+    assert [request.knobs["way"] for request in plan.requests] == ["2", "1"]
+    assert {request.subject.name for request in plan.requests} == {"program/app-way"}
+    assert baseline_of(plan.requests[1], plan.requests).request == plan.requests[0]
 
 
 @pytest.mark.usefixtures("here")
 def test_a_program_that_is_not_there_cannot_be_asked() -> None:
     plan = design(parsed('"./app"', '"no-such-program"'), machine(), 1)
-    assert plan.asks == ()
+    assert plan.requests == ()
     assert set(plan.absent.values()) == {"no program no-such-program on PATH"}
 
 
@@ -162,10 +162,12 @@ def test_a_program_that_is_not_there_cannot_be_asked() -> None:
 @pytest.mark.usefixtures("here", "mpiexec_on_path")
 def test_a_launcher_of_the_command_line_says_how_many_ranks() -> None:
     launched = parsed('["./app",', '["mpiexec", "-n", "2", "./app",')
-    assert {(ask.shape.ranks, ask.subject.name) for ask in design(launched, machine(), 1).asks} == {(2, "program/app")}
+    assert {(request.shape.ranks, request.subject.name) for request in design(launched, machine(), 1).requests} == {
+        (2, "program/app")
+    }
     text = STUDY.replace('["./app",', '["mpiexec", "-n", "{ranks}", "./app",')
     counted = file.parse(text.replace('metric = "memory"', 'metric = "memory"\nranks = "cores"'), "mine")
-    assert {ask.shape.ranks for ask in design(counted, machine(cores=4), 1).asks} == {1, 4}
+    assert {request.shape.ranks for request in design(counted, machine(cores=4), 1).requests} == {1, 4}
     wrong = file.parse(text.replace("{ranks}", "3").replace("metric", 'ranks = "2"\nmetric', 1), "mine")
     with pytest.raises(StudyError, match="its launcher starts 3 ranks, and `ranks` comes to 2"):
         design(wrong, machine(), 1)
@@ -235,7 +237,7 @@ def test_a_suite_measures_a_program(here: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('short = "Way"', 'short = "Way"\nworkload = "stream"', "an ask names either a workload or a command"),
+        ('short = "Way"', 'short = "Way"\nworkload = "stream"', "a request names either a workload or a command"),
         ('short = "Way"', 'short = "Way"\nmode = "all"', "a program has no mode"),
         ('way = "1,2"', 'wayy = "1,2"', "no {wayy} stands in the command line); did you mean way?"),
         ("'rate (", "'rate ((", "asks.0: values.0: cannot read --value"),
@@ -247,13 +249,13 @@ def test_mistakes_of_a_suite_are_refused(old: str, new: str, message: str) -> No
     assert old in SUITE
     Path("suite.toml").write_text(SUITE.replace(old, new), encoding="utf-8")
     with pytest.raises(Refusal) as refused:
-        suites.asks(suites.load("suite.toml"), machine())
+        suites.requests(suites.load("suite.toml"), machine())
     assert message in str(refused.value)
 
 
 @pytest.mark.parametrize("name", suites.names())
 def test_no_shipped_suite_names_a_program(name: str) -> None:
-    assert not any(ask.command for ask in suites.load(name).asks)
+    assert not any(request.command for request in suites.load(name).requests)
 
 
 @pytest.mark.parametrize("name", file.names())

@@ -10,9 +10,9 @@ import pytest
 
 import fake_study
 from fake_run import KIB, MIB, machine
-from octant.ask import Launch
 from octant.failure import Refusal
 from octant.record import Buffer, Given
+from octant.request import Launch
 from octant.store import Store
 from octant.study import file, outcome
 from octant.study.parts import Cell
@@ -89,9 +89,9 @@ def test_with_probes_it_begins_and_ends_with_a_look_and_has_the_same_cells(where
         outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=2, probes=probes)
         for probes in (False, True)
     )
-    assert looked.asks[:-1] == plain.asks
+    assert looked.requests[:-1] == plain.requests
     assert looked.order[1:-1] == plain.order
-    last = len(plain.asks)
+    last = len(plain.requests)
     assert (looked.order[0], looked.order[-1]) == ((last, 0), (last, 1))
     assert looked.study is not None
     assert plain.study is not None
@@ -126,7 +126,7 @@ def test_a_stopped_study_goes_on_where_it_stopped(where: Store) -> None:
 
 def test_a_failed_combination_is_reported_and_the_rest_stands(where: Store) -> None:
     def unbound_fails(launch: Launch, _point: object) -> float | None:
-        return None if launch.ask.knobs.get("pin") == "none" else 10e9
+        return None if launch.request.knobs.get("pin") == "none" else 10e9
 
     found = fake_study.outcome_of(fake_study.run(where, "stream-affinity-pages", machine(), unbound_fails, repeats=1))
     why = "node/stream: cannot go on (no reason); try again (exit status 1)"
@@ -142,7 +142,7 @@ def test_a_wrong_answer_has_no_value(where: Store) -> None:
     begun = outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=1)
     with begun.records.open("a") as records:
         records.writelines(
-            fake_study.line(launch, launch.ask.knobs, 99e9, passed=False) + "\n" for launch in begun.launches
+            fake_study.line(launch, launch.request.knobs, 99e9, passed=False) + "\n" for launch in begun.launches
         )
     found = fake_study.outcome_of(where.read(begun.id))
     assert not found.values.by_cell
@@ -154,18 +154,18 @@ def test_one_wrong_launch_takes_the_value_of_its_combination_and_of_no_other(whe
     begun = outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=4)
     spoiled, not_started = (Cell("triad", (bind, "local", "small", "one rank per core")) for bind in ("yes", "no"))
     with begun.records.open("a") as records:
-        for launch in (launch for launch in begun.launches if launch.ask.show.title != str(not_started)):
-            right = (launch.ask.show.title, launch.repeat) != (str(spoiled), 2)
-            records.write(fake_study.line(launch, launch.ask.knobs, 9e9, passed=right) + "\n")
+        for launch in (launch for launch in begun.launches if launch.request.show.title != str(not_started)):
+            right = (launch.request.show.title, launch.repeat) != (str(spoiled), 2)
+            records.write(fake_study.line(launch, launch.request.knobs, 9e9, passed=right) + "\n")
     values = fake_study.outcome_of(where.read(begun.id)).values
     assert values.absent[spoiled] == "wrong answers in 1 of 4 launches"
     assert values.absent[not_started] == "not measured yet"
-    assert len(values.by_cell) == len({launch.ask.key for launch in begun.launches}) - 2
+    assert len(values.by_cell) == len({launch.request.key for launch in begun.launches}) - 2
 
 
 def test_a_point_that_no_launch_gave_is_named_with_its_reason(where: Store, tmp_path: Path) -> None:
     def ends_early(launch: Launch, point: Mapping[str, str]) -> float | None:
-        return None if launch.ask.knobs.get("pages") == "thp" and point["bytes"] == "4MiB" else 10e9
+        return None if launch.request.knobs.get("pages") == "thp" and point["bytes"] == "4MiB" else 10e9
 
     found = fake_study.outcome_of(fake_study.run(where, curve_study(tmp_path), machine(), ends_early, repeats=4))
     why = "node/stream: cannot go on (no reason); try again (exit status 1)"
@@ -175,13 +175,13 @@ def test_a_point_that_no_launch_gave_is_named_with_its_reason(where: Store, tmp_
 
 def test_launches_that_failed_are_a_doubt_about_the_others(where: Store, tmp_path: Path) -> None:
     def half_fails(launch: Launch, _point: object) -> float | None:
-        return None if launch.ask.knobs.get("pages") == "thp" and launch.repeat < 4 else 10e9
+        return None if launch.request.knobs.get("pages") == "thp" and launch.repeat < 4 else 10e9
 
     found = fake_study.outcome_of(fake_study.run(where, curve_study(tmp_path), machine(), half_fails, repeats=8))
     why = "node/stream: cannot go on (no reason); try again (exit status 1)"
     value = found.values.by_cell[Cell("m", ("b",))]["4MiB"]
-    (doubt,) = (one for one in value.doubts if one.kind == "launches left out")
-    assert (len(value.launches), doubt.text) == (4, f"4 of 8 launches failed ({why})")
+    (caveat,) = (one for one in value.caveats if one.kind == "launches left out")
+    assert (len(value.launches), caveat.text) == (4, f"4 of 8 launches failed ({why})")
     assert "4 of 8 launches failed" in found.verdicts[0].why
 
 
@@ -256,7 +256,7 @@ def test_what_was_not_given_as_asked_is_doubted(where: Store) -> None:
     points = tuple(dataclasses.replace(p, knobs={**p.knobs, "pages": "thp"}, given=small) for p in run.points)
     found = fake_study.outcome_of(dataclasses.replace(run, points=points)).values.by_cell
     assert found
-    assert all("NOT AS ASKED" in str(value.doubts) for curve in found.values() for value in curve.values())
+    assert all("NOT AS ASKED" in str(value.caveats) for curve in found.values() for value in curve.values())
 
 
 def test_reading_a_run_plans_nothing_again(where: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,7 +297,7 @@ def test_an_axis_may_go_by_facts_of_the_machine(where: Store, tmp_path: Path) ->
     mine = curve_study(tmp_path, '"8KiB to 128KiB by 4", "2*l2"', "2*l2")
 
     def twice(launch: Launch, point: Mapping[str, str]) -> float:
-        return 20e9 if launch.ask.knobs.get("pages") == "thp" and point["bytes"] == str(4 * MIB) else 10e9
+        return 20e9 if launch.request.knobs.get("pages") == "thp" and point["bytes"] == str(4 * MIB) else 10e9
 
     found = fake_study.outcome_of(fake_study.run(where, mine, machine(), twice, repeats=6))
     curve = found.values.by_cell[Cell("m", ("b",))]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_run import machine
-from judged_study import DOUBTS, RATE, measured, study
-from octant.stats import Estimate, Interval, doubt
+from judged_study import CAVEATS, RATE, measured, study
+from octant.stats import Estimate, Interval, caveat
 from octant.study import file
 from octant.study.design import design
 from octant.study.factors import gain, quotient
@@ -18,7 +18,7 @@ from octant.study.parts import Bar, Cell
 from octant.study.values import CannotTest, StudyValues
 from octant.study.verdict import (
     Effect,
-    doubts_text,
+    caveats_text,
     ends_text,
     judge,
     judge_effect,
@@ -121,14 +121,14 @@ def test_what_would_decide_is_said(more: int | None, launches: int, least: int, 
 
 
 def test_doubts_and_ends_are_named_once_and_notes_not() -> None:
-    drift, same = doubt("drift", "drifts by 9 %"), doubt("drift", "drifts by 7 %")
+    drift, same = caveat("drift", "drifts by 9 %"), caveat("drift", "drifts by 7 %")
     effects = [
-        Effect(Interval(1, 2, 3), 6, (drift, doubt("outliers", "7 % outliers"))),
-        Effect(Interval(1, 2, 3), 6, (same, doubt("short phase", "a short phase")), ends="the range of the rounds"),
+        Effect(Interval(1, 2, 3), 6, (drift, caveat("outliers", "7 % outliers"))),
+        Effect(Interval(1, 2, 3), 6, (same, caveat("short phase", "a short phase")), ends="the range of the rounds"),
         Effect(Interval(2, 2, 2), 6, ends="nothing"),
     ]
-    assert doubts_text(effects) == "; measured in doubt: drifts by 9 %, a short phase"
-    assert doubts_text(effects[2:]) == ""
+    assert caveats_text(effects) == "; measured in doubt: drifts by 9 %, a short phase"
+    assert caveats_text(effects[2:]) == ""
     assert ends_text(effects) == "; in brackets: the model's own bounds; in brackets: the range of the rounds"
     assert ends_text(effects[2:]) == ""
 
@@ -151,7 +151,7 @@ def test_what_is_left_open_says_how_many_launches_would_decide_all_of_it() -> No
 
 
 def test_a_judgement_says_what_was_found_against_which_bar() -> None:
-    found = judge_effect(Effect(Interval(1.8, 1.9, 2.0), 6, DOUBTS), Bar(above=1.5), " for b")
+    found = judge_effect(Effect(Interval(1.8, 1.9, 2.0), 6, CAVEATS), Bar(above=1.5), " for b")
     assert (found.status, found.here, found.here_is) == ("holds", Interval(1.8, 1.9, 2.0), "the model's own bounds")
     assert found.why == (
         "×1.90 [1.80, 2.00] here for b (the bar: above 1.5; in brackets: the model's own bounds); "
@@ -251,9 +251,9 @@ def test_a_drift_does_not_pass_for_an_effect(repeats: int) -> None:
     for seed in range(600):
         plan = design(asked, machine(), seed)
         levels = {"a": [0.0] * repeats, "b": [0.0] * repeats}
-        for n, (ask, repeat) in enumerate(plan.order):
+        for n, (request, repeat) in enumerate(plan.order):
             slower = 1 - 0.3 * n / len(plan.order)
-            levels[plan.asks[ask].knobs["pages"]][repeat] = slower * float(np.exp(draw.normal(0, 0.01)))
+            levels[plan.requests[request].knobs["pages"]][repeat] = slower * float(np.exp(draw.normal(0, 0.01)))
         cells = {Cell("m", (level,)): {"": measured(*values)} for level, values in levels.items()}
         (verdict,) = verdicts(asked, StudyValues({"m": RATE}, cells, {}, {}), machine())
         lucky += verdict.status != "undecided"

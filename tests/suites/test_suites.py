@@ -29,48 +29,56 @@ def test_tiles_name_metrics_that_the_workloads_of_their_asks_have(name: str) -> 
     (said,) = suites.problems(structs.replace(suite, tiles=(wrong, *suite.tiles[1:])))
     assert said.startswith(f"the tile {tile.name}: no metric 'rat' in node/")
     with pytest.raises(SuiteError, match="no metric 'rat' in node/"):
-        suites.asks(structs.replace(suite, tiles=(wrong, *suite.tiles[1:])), machine())
+        suites.requests(structs.replace(suite, tiles=(wrong, *suite.tiles[1:])), machine())
 
 
 @pytest.mark.parametrize("name", suites.names())
 def test_every_suite_asks_known_workloads_on_every_kind_of_machine(name: str) -> None:
     suite = suites.load(name)
     for here in (machine(), machine(cores=1), machine(packages=2, nodes=2, cores=16, smt=2)):
-        found = suites.asks(suite, here)
-        assert {ask.subject.workload for ask in found} <= set(workloads.workloads())
-        assert all(ask.show.title for ask in found)
-        keys = [ask.key for ask in found]
-        assert len(set(keys)) == len(keys), "no two asks are the same"
-        for ask in found:
-            for cell in ask.cells():
+        found = suites.requests(suite, here)
+        assert {request.subject.workload for request in found} <= set(workloads.workloads())
+        assert all(request.show.title for request in found)
+        keys = [request.key for request in found]
+        assert len(set(keys)) == len(keys), "no two requests are the same"
+        for request in found:
+            for cell in request.cells():
                 assert not any("cached" in value or "cores" in value for value in cell.values())
-            assert ask.repeats >= (6 if ask.show.table else 3), "each launch is a sample"
+            assert request.repeats >= (6 if request.show.table else 3), "each launch is a sample"
 
 
 def test_sizes_follow_the_machine() -> None:
-    found = suites.asks(suites.load("quick"), machine())  # 32 MiB of last-level cache, 16 GiB of memory
-    stream = [ask for ask in found if ask.subject.workload == "node/stream"]
-    assert {ask.knobs["bytes"] for ask in stream if ask.show.table} == {str(128 * MIB)}
-    star = [ask for ask in suites.asks(suites.load("full"), machine()) if ask.subject.workload == "node/stream"]
-    assert {ask.knobs["bytes"] for ask in star if ask.shape.ranks == 2} == {str(64 * MIB)}
-    curve = next(ask for ask in stream if not ask.show.table)
+    found = suites.requests(suites.load("quick"), machine())  # 32 MiB of last-level cache, 16 GiB of memory
+    stream = [request for request in found if request.subject.workload == "node/stream"]
+    assert {request.knobs["bytes"] for request in stream if request.show.table} == {str(128 * MIB)}
+    star = [
+        request
+        for request in suites.requests(suites.load("full"), machine())
+        if request.subject.workload == "node/stream"
+    ]
+    assert {request.knobs["bytes"] for request in star if request.shape.ranks == 2} == {str(64 * MIB)}
+    curve = next(request for request in stream if not request.show.table)
     sizes = [int(size) for size in curve.knobs["bytes"].split(",")]
     assert (sizes[0], sizes[-1]) == (8 * 1024, 256 * MIB)
     assert all(b / a == 2 for a, b in pairwise(sizes[sizes.index(8 * MIB) :]))
     assert all(b / a <= 1.5 for a, b in pairwise(sizes[: sizes.index(8 * MIB)])), "two an octave around the caches"
     small = replace(machine(), memory_bytes=GIB // 2)
-    ladder = next(a for a in suites.asks(suites.load("quick"), small) if a.show.title == "latency against footprint")
+    ladder = next(
+        a for a in suites.requests(suites.load("quick"), small) if a.show.title == "latency against footprint"
+    )
     assert ladder.knobs["bytes"].endswith(f",{32 * MIB},{64 * MIB}"), "an eighth of the memory at most"
-    assert next(a for a in suites.asks(suites.load("quick"), small) if a.subject.workload == "node/stream").knobs[
+    assert next(a for a in suites.requests(suites.load("quick"), small) if a.subject.workload == "node/stream").knobs[
         "bytes"
     ] == str(GIB // 16), "an eighth of the memory at most"
 
 
 def test_a_mode_is_ranks_and_threads() -> None:
-    found = suites.asks(suites.load("quick"), machine(cores=4), only=("node/peakflops",))
-    shapes = [(ask.shape.ranks, ask.knobs.get("threads", "1")) for ask in found if ask.show.table]
+    found = suites.requests(suites.load("quick"), machine(cores=4), only=("node/peakflops",))
+    shapes = [(request.shape.ranks, request.knobs.get("threads", "1")) for request in found if request.show.table]
     assert shapes == [(1, "1"), (4, "1"), (1, "4")]
-    assert {ask.shape.ranks for ask in suites.asks(suites.load("quick"), machine(cores=1))} == {1}, "no messages"
+    assert {request.shape.ranks for request in suites.requests(suites.load("quick"), machine(cores=1))} == {1}, (
+        "no messages"
+    )
 
 
 def test_a_file_of_ones_own_is_a_suite(tmp_path: Path) -> None:
@@ -84,10 +92,10 @@ needs = ["cores>=4"]
 repeats = 3
 """
     suite = suites.load(write(tmp_path, text))
-    (ask,) = suites.asks(suite, machine(cores=8))
-    assert (ask.subject.workload, ask.shape.ranks, ask.repeats) == ("node/stream", 4, 3)
-    assert ask.knobs == {"bytes": str(32 * MIB), "kernel": "load,triad"}
-    assert suites.asks(suite, machine(cores=2)) == ()
+    (request,) = suites.requests(suite, machine(cores=8))
+    assert (request.subject.workload, request.shape.ranks, request.repeats) == ("node/stream", 4, 3)
+    assert request.knobs == {"bytes": str(32 * MIB), "kernel": "load,triad"}
+    assert suites.requests(suite, machine(cores=2)) == ()
 
 
 @pytest.mark.parametrize(
@@ -111,7 +119,7 @@ def test_what_cannot_be_asked_is_refused_by_name(tmp_path: Path) -> None:
     def refused(line: str) -> str:
         suite = suites.load(write(tmp_path, f"title = 'x'\n[[asks]]\ntitle = 'this one'\n{line}"))
         with pytest.raises(SuiteError) as error:
-            suites.asks(suite, machine(), name="mine")
+            suites.requests(suite, machine(), name="mine")
         return str(error.value)
 
     assert "this one: no workload 'strem'" in refused("workload = 'strem'")
@@ -127,8 +135,8 @@ def test_what_cannot_be_asked_is_refused_by_name(tmp_path: Path) -> None:
 
 def test_the_suite_of_the_documentation_can_be_asked(tmp_path: Path) -> None:
     text = (ROOT / "docs/measuring.md").read_text(encoding="utf-8").partition("```toml\n")[2].partition("```")[0]
-    found = suites.asks(suites.load(write(tmp_path, text)), machine(cores=4))
-    assert [(ask.shape.ranks, ask.repeats) for ask in found] == [(1, 6), (4, 12)]
+    found = suites.requests(suites.load(write(tmp_path, text)), machine(cores=4))
+    assert [(request.shape.ranks, request.repeats) for request in found] == [(1, 6), (4, 12)]
 
 
 TILES = """
@@ -157,7 +165,7 @@ def test_tiles_name_the_machine_and_what_it_lacks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("was", "becomes", "why"),
     [
-        ('"triad", knobs', '"copy", knobs', "names no ask of this suite: 'copy'"),
+        ('"triad", knobs', '"copy", knobs', "names no request of this suite: 'copy'"),
         ('what = "{cores}"', 'what = "{ranks}"', r"tiles.0.what: nothing is called \{ranks\}"),
         ("drew {Memory}", "drew {Storage}", r"the answer names no tile of this suite: \{Storage\}"),
         ('what = "{cores}"\n', 'what = "x"\nbar = "comparison"\n', "is a comparison without `compared`"),
@@ -183,16 +191,19 @@ def test_a_suite_has_six_tiles_at_most(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", suites.names())
 def test_every_figure_that_a_tile_names_is_asked(name: str) -> None:
-    """Its title, and knobs whose values the ask sweeps or sets; knobs at their defaults are the kernel's."""
+    """Its title, and knobs whose values the request sweeps or sets; knobs at their defaults are the kernel's."""
     suite = suites.load(name)
-    asked = suites.asks(suite, machine())
+    asked = suites.requests(suite, machine())
     assert len(suite.tiles) == 6
     for one in suites.first_screen(suite, machine()).tiles:
         for figure in one.figures:
-            fitting = [ask for ask in asked if ask.show.title == figure.title]
+            fitting = [request for request in asked if request.show.title == figure.title]
             assert fitting, figure.title
             for knob, value in figure.knobs.items():
-                assert any(value in ask.knobs.get(knob, value).split(",") for ask in fitting), (figure.title, knob)
+                assert any(value in request.knobs.get(knob, value).split(",") for request in fitting), (
+                    figure.title,
+                    knob,
+                )
 
 
 def test_what_was_not_asked_is_not_said_to_be_lacking() -> None:

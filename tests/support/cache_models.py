@@ -10,7 +10,7 @@ from typing import Literal
 import trees
 from octant import catalogue
 from octant.analysis.level_names import NamedPlateau, named_plateaus
-from octant.analysis.levels import doubted_levels, stated_sizes
+from octant.analysis.levels import disputed_levels, stated_sizes
 from octant.limit import MEMORY
 from octant.machine import Cache
 from octant.machine.hwloc import load
@@ -60,8 +60,8 @@ def stated_by_name() -> Mapping[str, Mapping[int, int]]:
         caches = [one for one in trees.description(name).caches if one.type != "Instruction"]
         found[name] = {one.level: parse_bytes(one.size.replace("K", "KiB")) for one in caches}
     guest = trees.machine("kvm-xeon-2cpu")
-    doubted = doubted_levels(guest)
-    found[guest.name] = {level: size for level, size in stated_sizes(guest).items() if level not in doubted}
+    disputed = disputed_levels(guest)
+    found[guest.name] = {level: size for level, size in stated_sizes(guest).items() if level not in disputed}
     units = {"KB": KIB, "MB": MIB}
     for name, published in catalogue.machines().items():
         listed = {one["level"]: one for one in published.others.get("caches", ()) if "size" in one}

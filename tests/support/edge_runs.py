@@ -12,7 +12,7 @@ from octant.analysis.figures import Figure
 from octant.analysis.summary import Summary, summarise
 from octant.limit import Limit
 from octant.record import Point, Result, Work
-from octant.stats import Doubt, Grade
+from octant.stats import Caveat, Grade
 from octant.store import StoredRun
 from pages import NASTY
 
@@ -57,11 +57,11 @@ def with_flops(point: Point, flops: float) -> Point:
 
 def unmeasurable(summary: Summary) -> Summary:
     """The run, whose figures are all not what was asked."""
-    bad = (Doubt("not as asked", Grade.INVALID, "NOT AS ASKED"),)
+    bad = (Caveat("not as asked", Grade.INVALID, "NOT AS ASKED"),)
 
     def spoiled(one: Figure) -> Figure:
         return dataclasses.replace(
-            one, launches=tuple(dataclasses.replace(launch, doubts=(*launch.doubts, *bad)) for launch in one.launches)
+            one, launches=tuple(dataclasses.replace(launch, caveats=(*launch.caveats, *bad)) for launch in one.launches)
         )
 
     others = {key: spoiled(one) for key, one in summary.others.items()}

@@ -5,17 +5,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fake_run import durations, lane, launch_line, point, point_line
-from octant.ask import Ask, Launch, Shape, Subject, cells_of
 from octant.launch import Planned
 from octant.launch.execute import ProcessOutcome
 from octant.record import Point
+from octant.request import Launch, Request, Shape, Subject, cells_of
 
 GOOD = ProcessOutcome(0, False, 0.1, "")
 
 
-def ask(repeats: int = 1, workload: str = "node/stream", ranks: int = 1, **knobs: str) -> Ask:
+def request(repeats: int = 1, workload: str = "node/stream", ranks: int = 1, **knobs: str) -> Request:
     """What these knobs ask of a workload."""
-    return Ask(Subject(workload), knobs, Shape(ranks), repeats=repeats)
+    return Request(Subject(workload), knobs, Shape(ranks), repeats=repeats)
 
 
 def planned(launch: Launch, records: Path) -> Planned:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.limit import Known, Limit, Provides
 from octant.machine import (
     Cache,
@@ -38,8 +37,9 @@ from octant.record import (
     known_count,
 )
 from octant.record.written import failure_line, kept_member, seal
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store import Store, StoredRun
-from octant.store.asked import Asked, asked_text
+from octant.store.run_request import RunRequest, run_request_text
 from octant.workload import Bars, Curve, Histogram, Ladder, Messages, Workload
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
@@ -296,12 +296,12 @@ class _Recorder:
     points: list[Point] = field(default_factory=list)
 
     def add(self, workload: str, label: str, knobs: dict[str, str], table: bool = True, **changes: Any) -> None:
-        """One point of each repeat; `at` are the knobs of the point where those of the ask are lists."""
+        """One point of each repeat; `at` are the knobs of the point where those of the request are lists."""
         at = changes.pop("at", {})
         shape = Shape(changes.get("ranks", 1))
-        ask = Ask(Subject(workload), knobs, shape, show=Presentation(label, table), repeats=self.repeats)
+        request = Request(Subject(workload), knobs, shape, show=Presentation(label, table), repeats=self.repeats)
         for repeat in range(self.repeats):
-            launch = Launch(ask, repeat)
+            launch = Launch(request, repeat)
             if launch.key not in {known.key for known in self.launches}:
                 self.launches.append(launch)
             given = {**knobs, **at, "seconds": "1", "threads": str(changes.get("threads", 1))}
@@ -393,21 +393,21 @@ def stored(
     title: str = "run",
 ) -> StoredRun:
     """A run in which these launches were asked, in this order."""
-    asks = {launch.ask.key: launch.ask for launch in launches}
-    numbers = {key: number for number, key in enumerate(asks)}
-    order = tuple((numbers[launch.ask.key], launch.repeat) for launch in launches)
+    requests = {launch.request.key: launch.request for launch in launches}
+    numbers = {key: number for number, key in enumerate(requests)}
+    order = tuple((numbers[launch.request.key], launch.repeat) for launch in launches)
     who = title.partition(" ")[0]
-    asked = Asked(
+    asked = RunRequest(
         who, title, "2026-11-21T21:45:30+00:00", on or machine(), {"OMP_PROC_BIND": "close"},
-        tuple(asks.values()), order, benchmark=who if who in ("evaluate", "hpcc", "mpi") else "",
+        tuple(requests.values()), order, benchmark=who if who in ("evaluate", "hpcc", "mpi") else "",
     )  # fmt: skip
     return StoredRun(**vars(asked), id=folder.name, folder=folder, points=tuple(points), failures=tuple(failures))
 
 
 def retitled(run: StoredRun, title: str) -> StoredRun:
     """The run with another title for everything that was asked."""
-    asks = tuple(replace(ask, show=replace(ask.show, title=title)) for ask in run.asks)
-    return replace(run, asks=asks)
+    requests = tuple(replace(request, show=replace(request.show, title=title)) for request in run.requests)
+    return replace(run, requests=requests)
 
 
 def point_line(p: Point) -> str:
@@ -470,7 +470,7 @@ def write_run(run: StoredRun, store: Path) -> StoredRun:
     """Puts a run into a store as the command would have, and reads it back."""
     folder = store / "runs" / run.id
     folder.mkdir(parents=True)
-    (folder / "asked.json").write_text(asked_text(run), encoding="utf-8")
+    (folder / "asked.json").write_text(run_request_text(run), encoding="utf-8")
     processes = {point.launch: launch_line(point) for point in run.points}
     lines = [*processes.values(), *map(point_line, run.points), *map(failure_line, run.failures)]
     (folder / "records.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from fake_run import STARTED, durations, lane, launch_line, point, point_line
-from octant.ask import Launch
 from octant.build import program_name
 from octant.launch.execute import ProcessOutcome as Ended
 from octant.machine import Machine
 from octant.record import Process, Result
+from octant.request import Launch
 from octant.runs.plan import planner_of
 from octant.runs.session import carry_out, in_turn
 from octant.store import Store, StoredRun
@@ -58,7 +58,7 @@ def line(launch: Launch, knobs: Mapping[str, str], rate: float, passed: bool = T
     """A record of one lane that moves `rate` bytes a second, in the median exactly."""
     return point_line(
         point(
-            workload=launch.ask.subject.name, launch=launch.key, knobs=dict(knobs), ranks=launch.ask.shape.ranks,
+            workload=launch.request.subject.name, launch=launch.key, knobs=dict(knobs), ranks=launch.request.shape.ranks,
             results=(Result("compared", 0.0 if passed else 1.0, "1", 0.0),), given=(),
             counts={"bytes_read": BYTES, "bytes_allocated": BYTES // 2},
             lanes=(lane(durations(round(BYTES / rate * 1e9))),), **changes,
@@ -83,7 +83,7 @@ def go_on(where: Store, begun: StoredRun, rate_of: Rate) -> StoredRun:
             if rate is None:
                 return Ended(1, False, 0.1, "node/stream: cannot go on (no reason); try again")
             with Path(words[words.index("--output") + 1]).open("a") as records:
-                if link := launch.ask.shape.link:
+                if link := launch.request.shape.link:
                     process = Process(link=link, started=STARTED)
                     records.write(launch_line(point(launch=launch.key, process=process)) + "\n")
                 records.write(line(launch, cell, rate) + "\n")
@@ -101,4 +101,4 @@ def as_published(launch: Launch) -> float:
     """What the POWER7 node measured in a launch's combination; elsewhere, what bound and local gave."""
     rows = {str(row.cell): row.value for row in published_values(file.load("stream-affinity-pages"))}
     jitter = 1 + 0.002 * (random.Random(launch.key).random() - 0.5)
-    return rows.get(launch.ask.show.title, 122409e6) * jitter
+    return rows.get(launch.request.show.title, 122409e6) * jitter

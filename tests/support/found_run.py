@@ -9,13 +9,13 @@ import numpy as np
 from fake_run import machine, point, stored
 from octant.analysis.figures import Figure, LaunchFigure
 from octant.analysis.summary import Summary
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.identity import identity_of
 from octant.limit import Known, Limit
 from octant.machine import Machine
 from octant.record import Point, Result, Samples, Scheduling, Taken, Work
 from octant.record.sketch import Sketch
-from octant.stats import Doubt, Grade, Interval
+from octant.request import Launch, Presentation, Request, Shape, Subject
+from octant.stats import Caveat, Grade, Interval
 from octant.store import StoredRun
 from octant.workloads import workload
 
@@ -24,19 +24,19 @@ BEGUN = datetime.datetime(2026, 11, 22, 8, 45, tzinfo=datetime.UTC)
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a run: its workload, the knobs of its ask, those of the cell, and what its launches say."""
+    """A cell of a run: its workload, the knobs of its request, those of the cell, and what its launches say."""
 
     name: str
     values: Sequence[float]  # of each launch, base units
     knobs: Mapping[str, str] = field(default_factory=dict)
-    swept: Mapping[str, str] = field(default_factory=dict)  # knobs of which the ask has a list
+    swept: Mapping[str, str] = field(default_factory=dict)  # knobs of which the request has a list
     further: Mapping[str, str] = field(default_factory=dict)  # knobs of the cell that nobody asked for
     title: str = "made up, one core"
     table: bool = True
     counts: Mapping[str, int] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     best: float | None = None  # the limit, in units of the metric
-    doubts: tuple[Doubt, ...] = ()
+    caveats: tuple[Caveat, ...] = ()
     lost: Sequence[float] = ()  # of each launch the share of its time
     wrong: bool = False
     ranks: int = 1
@@ -81,38 +81,38 @@ def found_run(
     return Summary(run, tuple(figures), Known(machine_.topology, {}), (), (), {})
 
 
-def _whole(cells: Sequence[Cell]) -> list[tuple[Cell, Ask]]:
-    """Each cell with the ask of all cells that were swept together."""
+def _whole(cells: Sequence[Cell]) -> list[tuple[Cell, Request]]:
+    """Each cell with the request of all cells that were swept together."""
     found = []
     for cell in cells:
         alike = [one for one in cells if (one.name, one.title, one.knobs) == (cell.name, cell.title, cell.knobs)]
         swept = {name: ",".join(dict.fromkeys(one.swept[name] for one in alike)) for name in cell.swept}
-        ask = Ask(
+        request = Request(
             Subject(cell.name), {**cell.knobs, **swept}, Shape(cell.ranks), show=Presentation(cell.title, cell.table),
             repeats=max(len(one.values) for one in alike),
         )  # fmt: skip
-        found.append((cell, ask))
+        found.append((cell, request))
     return found
 
 
 def _figure(
-    made: tuple[Cell, Ask], launches: list[Launch], took: Taken | None, scheduling: Scheduling | None
+    made: tuple[Cell, Request], launches: list[Launch], took: Taken | None, scheduling: Scheduling | None
 ) -> Figure:
-    cell, ask = made
+    cell, request = made
     known, metric = workload(cell.name), workload(cell.name).metrics[0]
     of_launches = []
     points = []
     for repeat, value in enumerate(cell.values):
-        launch = Launch(ask, repeat)
+        launch = Launch(request, repeat)
         if launch.key not in {one.key for one in launches}:
             launches.append(launch)
         share = cell.lost[repeat] if cell.lost else 0.0
-        one = _point(cell, ask, launch, took or taken(lost=share), scheduling)
+        one = _point(cell, request, launch, took or taken(lost=share), scheduling)
         points.append(one)
-        invalid = (Doubt("lost time", Grade.INVALID, f"{100 * share:.0f} % lost"),) if share > 0.5 else ()
+        invalid = (Caveat("lost time", Grade.INVALID, f"{100 * share:.0f} % lost"),) if share > 0.5 else ()
         of_launches.append(
             LaunchFigure(
-                metric, one, Interval(value, value, value), np.empty(0), 0, Sketch(), (*cell.doubts, *invalid),
+                metric, one, Interval(value, value, value), np.empty(0), 0, Sketch(), (*cell.caveats, *invalid),
                 mismatches=cell.mismatches, speeds=_speeds(cell, repeat), slowed=cell.slowed,
             )
         )  # fmt: skip
@@ -125,7 +125,7 @@ def _figure(
     swept = ", ".join(f"{name} {value}" for name, value in cell.swept.items())
     return Figure(
         known, metric, tuple(points), identity_of(points[0]), () if wrong else tuple(of_launches), wrong,
-        limit=limit, label=cell.title, title=", ".join(filter(None, (cell.title, swept))), show=ask.show,
+        limit=limit, label=cell.title, title=", ".join(filter(None, (cell.title, swept))), show=request.show,
     )  # fmt: skip
 
 
@@ -133,8 +133,8 @@ def _speeds(cell: Cell, repeat: int) -> tuple[tuple[tuple[int, int], float], ...
     return tuple(((rank, 0), speed) for rank, speed in enumerate(cell.places[repeat])) if cell.places else ()
 
 
-def _point(cell: Cell, ask: Ask, launch: Launch, took: Taken, scheduling: Scheduling | None) -> Point:
-    ranks = len(cell.places[0]) if cell.places else ask.shape.ranks
+def _point(cell: Cell, request: Request, launch: Launch, took: Taken, scheduling: Scheduling | None) -> Point:
+    ranks = len(cell.places[0]) if cell.places else request.shape.ranks
     results = (Result("compared with the plain loop", 1.0 if cell.wrong else 0.0, "1", 1e-12),)
     knobs = {**cell.further, **cell.knobs, **cell.swept}
     begun = (BEGUN + datetime.timedelta(minutes=launch.repeat)).isoformat()

@@ -3,9 +3,9 @@
 import numpy as np
 
 from fake_run import durations, lane, point, stored
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.metric import Metric, ranks, rate, reading, seconds, share, steps
 from octant.record import Head, Point, Result, Series, Work
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store import StoredRun
 from octant.workload import Bars, Curve, Histogram, Stacked, Timeline, Workload
 
@@ -52,6 +52,8 @@ def _point(launch: Launch, n: int) -> Point:
 
 def halo_run() -> StoredRun:
     """Four sizes, two launches; groups of two ranks, the second half as fast; the largest size is wrong once."""
-    ask = Ask(Subject(HALO.name), {"n": ",".join(map(str, SIZES))}, Shape(4), show=Presentation("halo"), repeats=2)
-    launches = ask.launches()
+    request = Request(
+        Subject(HALO.name), {"n": ",".join(map(str, SIZES))}, Shape(4), show=Presentation("halo"), repeats=2
+    )
+    launches = request.launches()
     return stored(launches, [_point(launch, n) for launch in launches for n in SIZES])

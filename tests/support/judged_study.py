@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from fake_run import machine
-from octant.stats import Interval, doubt
+from octant.stats import Interval, caveat
 from octant.study import file
 from octant.study.parts import Cell
 from octant.study.question import Study
@@ -25,7 +25,7 @@ def measured(*middles: float, spread: float = 0.001, first: int = 0) -> StudyVal
     return StudyValue(tuple(launches))
 
 
-DOUBTS = (doubt("drift", "drifts by +9 %"), doubt("preempted", "preempted in 9 % of samples"))
+CAVEATS = (caveat("drift", "drifts by +9 %"), caveat("preempted", "preempted in 9 % of samples"))
 
 
 def study(test: str, extra: str = "", more: str = "") -> Study:

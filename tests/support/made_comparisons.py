@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from fake_summary import fake_summary
 from octant.analysis.compare import Comparisons, compare
 from octant.store import Pair
-from octant.store.asked import Looks
+from octant.store.run_request import Looks
 
 STEPS = np.array([-1.0, 1.0, -0.5, 0.5, 0.7, -0.7])  # of launches about their mean
 QUIET, LOUD = 0.001, 0.1

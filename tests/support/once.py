@@ -34,7 +34,7 @@ def ask_programs_once(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(module, "output", answered_once(module.output))
 
 
-def answered_once(ask: Answer) -> Answer:
+def answered_once(request: Answer) -> Answer:
     """Return a function that asks for the same program with the same words, files and variables once.
 
     Args:
@@ -48,7 +48,7 @@ def answered_once(ask: Answer) -> Answer:
         variables = [os.environ.get(name) for name in _READ_BY_TOOLS]
         key = (program, *command, *files, *sorted((changes or {}).items()), *variables)
         if not known.get(key):  # a busy machine may have kept it from answering
-            known[key] = ask(command, changes)
+            known[key] = request(command, changes)
         return known[key]
 
     return answer

@@ -10,7 +10,7 @@ from octant.launchers import to_every_syntax
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.planner import DoesNotFit, plan
-from octant.placement.request import SMT_ALL, Memory, Request
+from octant.placement.request import SMT_ALL, Memory, PlacementRequest
 
 UNITS = ("hwthread", "core", "l2", "l3", "numa", "package")
 ORDERS = ("compact", "scatter", "scatter:numa", "scatter:package")
@@ -19,7 +19,7 @@ EMPTY = re.compile(r"""\w[=:](?=$|\s|[,;]|''|"")|\b0x0+\b|\{\}|\[\]|,,|[=:,],"""
 """A list, a set or a mask without a member, in a line for a launcher."""
 
 
-def requests(topology: Topology, seed: str, several: int) -> Iterator[Request]:
+def requests(topology: Topology, seed: str, several: int) -> Iterator[PlacementRequest]:
     """Yield requests of every unit, order, SMT and policy of memory, in combinations that the seed draws."""
     rng = random.Random(seed)
     columns: Sequence[Sequence[object]] = (UNITS, ORDERS, (1, SMT_ALL), MEMORY, (False, True))
@@ -27,10 +27,10 @@ def requests(topology: Topology, seed: str, several: int) -> Iterator[Request]:
     most = max(1, len(topology.usable()))
     for unit, order, smt, policy, share in zip(*shuffled, strict=True):
         ranks, threads = rng.choice((1, 2, 3, 4, most)), rng.choice((1, 2, 4))
-        yield Request(ranks, threads, unit, order, smt, Memory(policy), share=share)
+        yield PlacementRequest(ranks, threads, unit, order, smt, Memory(policy), share=share)
 
 
-def placed(topology: Topology, request: Request) -> tuple[Request, Placement] | None:
+def placed(topology: Topology, request: PlacementRequest) -> tuple[PlacementRequest, Placement] | None:
     """Return the request, or the largest one like it that fits, with its placement; `None` if nothing fits."""
     try:
         return request, plan(topology, request)
@@ -42,7 +42,7 @@ def placed(topology: Topology, request: Request) -> tuple[Request, Placement] | 
         return None
 
 
-def faults(topology: Topology, request: Request, placement: Placement) -> Iterator[str]:
+def faults(topology: Topology, request: PlacementRequest, placement: Placement) -> Iterator[str]:
     """Yield what is wrong with a placement."""
     nodes = {node.os for node in topology.numa}
     if len(placement.ranks) != request.ranks:
@@ -68,7 +68,7 @@ def faults(topology: Topology, request: Request, placement: Placement) -> Iterat
             return
 
 
-def empty_lists(topology: Topology, request: Request, placement: Placement) -> Iterator[str]:
+def empty_lists(topology: Topology, request: PlacementRequest, placement: Placement) -> Iterator[str]:
     """Yield each line for a launcher that contains an empty list, and launchers that cannot write the placement."""
     syntaxes, broken = to_every_syntax(placement, request, topology)
     for entry in broken:

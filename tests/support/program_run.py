@@ -8,13 +8,13 @@ from typing import Any
 
 from fake_run import machine
 from octant.analysis.summary import Summary, summarise
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.machine import Machine
 from octant.record import FORMAT
 from octant.record.written import seal
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.runs.programs.launcher_line import program_name
 from octant.store import Store, StoredRun
-from octant.store.asked import asked_text
+from octant.store.run_request import run_request_text
 
 BEGUN = datetime.datetime(2026, 11, 25, 8, 45, tzinfo=datetime.UTC)
 GIB = 2**30
@@ -53,19 +53,19 @@ class Seen:
     build: Mapping[str, str] = field(default_factory=dict)
 
 
-def ask_of(
+def request_of(
     words: Sequence[str] = ("./solve", "input"), ranks: int = 1, repeats: int = 6, place: str = "",
     knobs: Mapping[str, str] | None = None, **subject: Any,
-) -> Ask:  # fmt: skip
+) -> Request:  # fmt: skip
     """What `octant run KNOBS -- WORDS` asks."""
     name = subject.pop("program", "") or program_name(words)
     made = Subject(command=tuple(words), program=name, directory="/home/user", **subject)
-    return Ask(made, knobs or {}, Shape(ranks, place), show=Presentation(name), repeats=repeats)
+    return Request(made, knobs or {}, Shape(ranks, place), show=Presentation(name), repeats=repeats)
 
 
 def lines_of(launch: Launch, cell: Mapping[str, str], seen: Seen, begun: datetime.datetime) -> list[str]:
     """The launch and the point of one start."""
-    head = {"workload": launch.ask.subject.name, "launch": launch.key}
+    head = {"workload": launch.request.subject.name, "launch": launch.key}
     usage = {
         "wall time": (seen.wall, "s"),
         "user time": (sum(rank.user for rank in seen.ranks), "s"),
@@ -129,37 +129,39 @@ def _lost(number: int, rank: RankSeen, wall: float) -> dict[str, Any]:
 
 def stored_program(
     root: Path,
-    ask: Ask,
+    request: Request,
     cells: Sequence[Sequence[Seen]],
     begun: datetime.datetime = BEGUN,
     on: Machine | None = None,
     title: str = "",
 ) -> StoredRun:
-    """A run in the store at `root` with launches of one ask.
+    """A run in the store at `root` with launches of one request.
 
     Args:
         cells: of each cell of the ask what its launches left, the same number of each.
     """
     store = Store(root)
     repeats = len(cells[0])
-    ask = replace(ask, repeats=repeats)
+    request = replace(request, repeats=repeats)
     order = [(0, repeat) for repeat in range(repeats)]
-    title = title or " ".join([*(f"{name}={value}" for name, value in ask.knobs.items()), "--", *ask.subject.command])
-    run = store.create(title, on or machine(), [ask], order, "run")
-    asked = asked_text(replace(run, started=begun.isoformat(timespec="seconds")))
+    title = title or " ".join(
+        [*(f"{name}={value}" for name, value in request.knobs.items()), "--", *request.subject.command]
+    )
+    run = store.create(title, on or machine(), [request], order, "run")
+    asked = run_request_text(replace(run, started=begun.isoformat(timespec="seconds")))
     (run.folder / "asked.json").write_text(asked)
     found = []
-    for repeat, launch in enumerate(ask.launches()):
-        for cell, seen in zip(ask.cells(), cells, strict=True):
+    for repeat, launch in enumerate(request.launches()):
+        for cell, seen in zip(request.cells(), cells, strict=True):
             begins = begun + datetime.timedelta(minutes=repeat)
             found += lines_of(launch, cell, seen[repeat], begins)
     (run.folder / "records.jsonl").write_text("".join(f"{line}\n" for line in found))
     return store.read(run.id)
 
 
-def program_summary(root: Path, ask: Ask, cells: Sequence[Sequence[Seen]], **changes: Any) -> Summary:
+def program_summary(root: Path, request: Request, cells: Sequence[Sequence[Seen]], **changes: Any) -> Summary:
     """The summary of `stored_program`, of which every record was read."""
-    run = stored_program(root, ask, cells, **changes)
+    run = stored_program(root, request, cells, **changes)
     assert not run.unread
     return summarise(run)
 

@@ -240,8 +240,8 @@ def main(name: str, launcher: str) -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rec-")))
         folder.chmod(0o755)
         environment = stack.enter_context(slurm(folder, 2)) if name == "slurm" else {}
-        ask = {**os.environ, **environment}
-        version = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False, env=ask)
+        request = {**os.environ, **environment}
+        version = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False, env=request)
         known[name] = {
             "version": (version.stdout + version.stderr)[:100].strip(),
             "cpus": ",".join(map(str, sorted(os.sched_getaffinity(0)))),

@@ -7,11 +7,11 @@ import numpy as np
 
 from fake_run import lane, machine, point, stored
 from octant.analysis.summary import Summary, summarise
-from octant.ask import Ask, Launch, Presentation, Subject
 from octant.limit import Known, Limit
 from octant.machine import Machine
 from octant.metric import Metric, per, rate
 from octant.record import Point, Result
+from octant.request import Launch, Presentation, Request, Subject
 from octant.store import StoredRun
 from octant.tile import Also, DeclaredAnswer, DeclaredScreen, DeclaredTile, NamedFigure, TileComparison
 from octant.workload import Workload
@@ -90,9 +90,9 @@ def run_of(*groups: Sequence[Point], screen: DeclaredScreen = SCREEN, on: Machin
         values = ",".join(dict.fromkeys(p.knobs[knob] for p in group))
         repeats = len({p.launch for p in group})
         title = group[0].workload.removeprefix("fake/")
-        ask = Ask(Subject(group[0].workload), {knob: values}, show=Presentation(title), repeats=repeats)
-        launches += [Launch(ask, repeat) for repeat in range(repeats)]
-        points += [replace(p, launch=Launch(ask, int(p.launch)).key) for p in group]
+        request = Request(Subject(group[0].workload), {knob: values}, show=Presentation(title), repeats=repeats)
+        launches += [Launch(request, repeat) for repeat in range(repeats)]
+        points += [replace(p, launch=Launch(request, int(p.launch)).key) for p in group]
     return replace(stored(launches, points, on=on or machine()), screen=screen)
 
 

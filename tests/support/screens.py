@@ -1,7 +1,7 @@
 """A first screen whose every number is written here, for tests of pages: six tiles, three findings and more."""
 
 from octant.advice.findings import RunFinding
-from octant.report.screen.answer import Belief, BeliefRow, Tile
+from octant.report.screen.answer import Reliability, ReliabilityRow, Tile
 from octant.report.screen.first_screen import FirstScreen
 from octant.report.strips import ShareBar, Strip
 
@@ -17,7 +17,7 @@ TILES = (
     ),
     Tile(
         "Memory", "2 cores, streaming stores", "", "25.7", "GB/s",
-        f"24.8 … 26.7: 95{NARROW}% interval, median of 3 of 6 launches, few", "doubtful",
+        f"24.8 … 26.7: 95{NARROW}% interval, median of 3 of 6 launches, few", "limited",
         ("18 % of the time was lost",),
         Strip((25.4e9, 25.7e9, 26e9), (25.2e9, 26.1e9, 27.7e9), 24.8e9, 25.7e9, 26.7e9, ("25.2", "27.7")),
         ShareBar("comparison", (("one core", 0.54),)),
@@ -26,7 +26,7 @@ TILES = (
     ),
     Tile(
         "Latency", "random load, huge pages", "", "164", "ns",
-        f"142 … 190: 95{NARROW}% interval, median of 5 of 9 launches", "doubtful", (),
+        f"142 … 190: 95{NARROW}% interval, median of 5 of 9 launches", "limited", (),
         Strip((153e-9, 160e-9, 164e-9, 180e-9, 190e-9), (205e-9, 208e-9, 212e-9),
               142e-9, 164e-9, 190e-9, ("153", "212")),
         ShareBar("comparison", (("base pages", 0.7),)),
@@ -35,7 +35,7 @@ TILES = (
     ),
     Tile(
         "Messages", "8 B in a node, one way", "", "1.51", "µs",
-        f"1.41 … 1.60: 95{NARROW}% interval, median of 6 launches", "doubtful", (),
+        f"1.41 … 1.60: 95{NARROW}% interval, median of 6 launches", "limited", (),
         Strip((1.4e-6, 1.41e-6, 1.5e-6, 1.52e-6, 1.58e-6, 1.61e-6), (), 1.41e-6, 1.51e-6, 1.6e-6, ("1.40", "1.61")),
         ShareBar("comparison", (("longest message", 0.19),)),
         f"19{NARROW}% of the best 12.2{NARROW}GB/s, at 512{NARROW}KiB, is left at 4{NARROW}MiB",
@@ -43,7 +43,7 @@ TILES = (
     ),
     Tile(
         "Noise", "share of time lost, 1 core", "", "20", f"{NARROW}% of time",
-        f"3 … 39{NARROW}%: single launches; 4 … 34: 95{NARROW}% interval of their median, 6 launches", "doubtful", (),
+        f"3 … 39{NARROW}%: single launches; 4 … 34: 95{NARROW}% interval of their median, 6 launches", "limited", (),
         Strip((0.03, 0.05, 0.06, 0.16, 0.27, 0.39), (), 0.04, 0.11, 0.34, ("3", "39")),
         ShareBar("parts", (("other processes", 0.11), ("the host", 0.0), ("unexplained", 0.09))),
         f"11{NARROW}% other processes · 0.0{NARROW}% the host · 9{NARROW}% unexplained",
@@ -84,13 +84,13 @@ FINDINGS = (
 SCREEN = FirstScreen(
     f"Two cores compute at 129{NARROW}Gflop/s and draw 25.7{NARROW}GB/s from memory; a byte from memory is worth 5.0 "
     "operations.",
-    Belief(
-        "doubtful",
+    Reliability(
+        "limited",
         f"Other processes took 24{NARROW}% of the processor time while this was measured. Intervals hold for the "
         "median over six launches, here, between 08:45 and 09:02; other hours may differ, which was not measured.",
         (
-            BeliefRow("Time lost", "24 % on average, 93 % at most", "89 of 357 measurements do not count"),
-            BeliefRow("Launches", "6 rounds over 17 minutes", "intervals hold for this period"),
+            ReliabilityRow("Time lost", "24 % on average, 93 % at most", "89 of 357 measurements do not count"),
+            ReliabilityRow("Launches", "6 rounds over 17 minutes", "intervals hold for this period"),
         ),
     ),
     TILES,

@@ -21,11 +21,11 @@ import planted
 from kernel_run import QUICK, KernelRuns, read_records
 from octant import workloads
 from octant.analysis.figures import launch_figures
-from octant.analysis.lost import doubts_about_lost, lost_time_of, sustained_share
+from octant.analysis.lost import caveats_about_lost, lost_time_of, sustained_share
 from octant.analysis.reduce import NoSamplesError
 from octant.build import program_name
 from octant.record import Point, Taken
-from octant.stats.doubts import Grade
+from octant.stats.caveats import Grade
 
 pytestmark = pytest.mark.alone
 
@@ -87,9 +87,9 @@ def graded(point: Point) -> tuple[Grade, float]:
     assert not isinstance(found, NoSamplesError)
     sustained = sustained_share(metric, found.times)
     assert sustained is not None
-    doubts = doubts_about_lost(point, metric, found.value.middle, found.times)
-    (doubt,) = [one for one in doubts if one.kind == "lost time"]
-    return doubt.grade, sustained
+    caveats = caveats_about_lost(point, metric, found.value.middle, found.times)
+    (caveat,) = [one for one in caveats if one.kind == "lost time"]
+    return caveat.grade, sustained
 
 
 def cpu_s(task: str) -> float:
@@ -156,7 +156,7 @@ def test_a_process_that_is_stopped_loses_that_time(
     if lost.wait < 0.1:
         assert lost.cause == "stops or other causes"
     grade, sustained = graded(point)
-    assert grade == (Grade.DOUBTFUL if lost.share <= 0.5 else Grade.INVALID)
+    assert grade == (Grade.LIMITED if lost.share <= 0.5 else Grade.INVALID)
     assert sustained < 0.7
 
 
@@ -255,7 +255,7 @@ def test_a_quota_takes_what_it_does_not_grant(
     assert scheduling is not None
     assert (scheduling.quota_cores, scheduling.quota_group) == (0.5, f"/{half_a_core.name}")
     grade, sustained = graded(point)
-    assert grade == (Grade.DOUBTFUL if lost.share <= 0.5 else Grade.INVALID)
+    assert grade == (Grade.LIMITED if lost.share <= 0.5 else Grade.INVALID)
     assert sustained < 1.3 * (1 - lost.share)
 
 

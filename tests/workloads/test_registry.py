@@ -4,7 +4,7 @@ import pytest
 
 from octant import registry, workloads
 from octant.cli import _complete
-from octant.runs import requests
+from octant.runs import command_line
 from octant.workloads import full_name
 
 
@@ -51,5 +51,10 @@ def test_every_bare_name_of_a_workload_means_one_and_is_completed() -> None:
 
 
 def test_what_else_has_the_name_is_known() -> None:
-    assert requests.namesakes("fft") == ["hpcc/fft"]
-    assert requests.namesakes("hpcc/fft") == requests.namesakes("stream") == requests.namesakes("no such") == []
+    assert command_line.namesakes("fft") == ["hpcc/fft"]
+    assert (
+        command_line.namesakes("hpcc/fft")
+        == command_line.namesakes("stream")
+        == command_line.namesakes("no such")
+        == []
+    )

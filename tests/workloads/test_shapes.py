@@ -35,7 +35,7 @@ TAKEN = [
 ]
 
 
-def ask(kernels: Path, workload: str, ranks: int, knobs: str) -> subprocess.CompletedProcess[str]:
+def request(kernels: Path, workload: str, ranks: int, knobs: str) -> subprocess.CompletedProcess[str]:
     words = [str(kernels / program_name(workload)), "--describe", *knobs.split(), "--ranks", str(ranks)]
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
@@ -44,7 +44,7 @@ def ask(kernels: Path, workload: str, ranks: int, knobs: str) -> subprocess.Comp
 def test_a_shape_that_a_kernel_does_not_take_is_refused_with_the_reason(
     kernels: Path, workload: str, ranks: int, knobs: str, why: str, code: int
 ) -> None:
-    answer = ask(kernels, workload, ranks, knobs)
+    answer = request(kernels, workload, ranks, knobs)
     assert answer.returncode == Exit(code)
     assert why in answer.stderr
     assert answer.stdout == ""
@@ -52,5 +52,5 @@ def test_a_shape_that_a_kernel_does_not_take_is_refused_with_the_reason(
 
 @pytest.mark.parametrize(("workload", "ranks", "knobs"), TAKEN)
 def test_a_shape_that_a_kernel_takes_is_described(kernels: Path, workload: str, ranks: int, knobs: str) -> None:
-    answer = ask(kernels, workload, ranks, knobs)
+    answer = request(kernels, workload, ranks, knobs)
     assert (answer.returncode, answer.stderr) == (0, "")

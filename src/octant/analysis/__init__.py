@@ -1,1 +1,1 @@
-"""What records say: figures with their limits and doubts, runs in rows and beside one another, models of messages."""
+"""What records say: figures with their limits and caveats, runs in rows and beside one another, models of messages."""

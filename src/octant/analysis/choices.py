@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from octant.ask import EFFORT
+from octant.request import EFFORT
 from octant.stats import Estimate, Interval
 from octant.stats.paired import LEAST_ROUNDS, paired_bounds, ratio_in_rounds
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from octant import units
 from octant.analysis.conditions import differences, differing_shapes
-from octant.analysis.evidence import invalid_doubts, no_history, of_rounds, of_two_runs, values_behind
+from octant.analysis.evidence import invalid_caveats, no_history, of_rounds, of_two_runs, values_behind
 from octant.analysis.figures import includes
 from octant.analysis.matching import Defaults, in_turn, matched
 from octant.stats import Grade, verdicts
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from octant.analysis.evidence import History
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.ask import Ask
     from octant.identity import Size
     from octant.record import Failure, Point
+    from octant.request import Request
     from octant.store import Pair, StoredRun
 
 Word = Literal[verdicts.Word, "not comparable"]
@@ -110,8 +110,8 @@ class Comparisons:
     @property
     def of_programs(self) -> bool:
         """Whether two programs of the user were measured in turn."""
-        asks = [ask for run in self.runs for ask in run.asks]
-        return bool(self.pair and asks) and all(ask.subject.command for ask in asks)
+        requests = [request for run in self.runs for request in run.requests]
+        return bool(self.pair and requests) and all(request.subject.command for request in requests)
 
     @property
     def runs(self) -> tuple[StoredRun, StoredRun]:
@@ -169,21 +169,21 @@ class Comparisons:
                     known.update(sizes)
         return tuple((name, tuple(in_a), tuple(in_b)) for name, (in_a, in_b) in found.items())
 
-    def couples(self) -> tuple[tuple[Ask, Ask], ...]:
-        """The asks of A and B that have a figure in common, or should have: what to ask to compare them once more."""
-        found: dict[tuple[str, str], tuple[Ask, Ask]] = {}
+    def couples(self) -> tuple[tuple[Request, Request], ...]:
+        """The requests of A and B that have a figure in common, or should have: what to ask to compare them once more."""
+        found: dict[tuple[str, str], tuple[Request, Request]] = {}
         for one in self.figures:
-            before, after = _ask_of(self.before, one.before), _ask_of(self.after, one.after)
+            before, after = _request_of(self.before, one.before), _request_of(self.after, one.after)
             if one.lost and one.before and after is None:
                 failed = _failures_of(self.before.run, self.after.run, one.before)
-                after = next((ask for f in failed if (ask := self.after.run.ask_of(f.launch))), None)
+                after = next((request for f in failed if (request := self.after.run.request_of(f.launch))), None)
             if before and after:
                 found.setdefault((before.key, after.key), (before, after))
         return tuple(found.values())
 
 
-def _ask_of(summary: Summary, row: Figure | None) -> Ask | None:
-    return summary.run.ask_of(row.point.launch) if row else None
+def _request_of(summary: Summary, row: Figure | None) -> Request | None:
+    return summary.run.request_of(row.point.launch) if row else None
 
 
 def compare(
@@ -244,11 +244,11 @@ def _alone(sides: tuple[Summary, Summary], old: Figure | None, new: Figure | Non
 
 def _failures_of(before: StoredRun, after: StoredRun, old: Figure) -> list[Failure]:
     """What failed in B of what a figure of A is of: where they were measured in turn, launches of the same couple."""
-    numbers = [number for number, ask in enumerate(before.asks) if ask.key == old.ask]
-    if in_turn(before, after) and numbers and numbers[0] < len(after.asks):
-        partner = after.asks[numbers[0]]
+    numbers = [number for number, request in enumerate(before.requests) if request.key == old.request]
+    if in_turn(before, after) and numbers and numbers[0] < len(after.requests):
+        partner = after.requests[numbers[0]]
         if partner.subject.command:
-            return [failure for failure in after.failures if after.ask_of(failure.launch) == partner]
+            return [failure for failure in after.failures if after.request_of(failure.launch) == partner]
     return [failure for failure in after.failures if includes(failure, old)]
 
 
@@ -258,7 +258,7 @@ def _obstacles(old: Figure, new: Figure) -> list[str]:
     found = [f"wrong answer in {name} ({row.wrong[0].name})" for name, row in (("A", old), ("B", new)) if row.wrong]
     found += [text for name, row in (("A", old), ("B", new)) if (text := _no_ratio(name, row))]
     found += [
-        f"{name}: {one.text}" for name, row in (("A", old), ("B", new)) if not row.wrong for one in invalid_doubts(row)
+        f"{name}: {one.text}" for name, row in (("A", old), ("B", new)) if not row.wrong for one in invalid_caveats(row)
     ]
     statements = (
         ("more threads than hardware threads", a.share_cores, b.share_cores),
@@ -302,7 +302,7 @@ def _yes_or_no(value: object) -> str:
 
 
 def _remarks(old: Figure, new: Figure) -> list[str]:
-    """What to keep in mind: other memory than in the other run, doubts about either side."""
+    """What to keep in mind: other memory than in the other run, caveats about either side."""
     shares = [[b.huge_share for p in row.points for rank in p.given for b in rank.buffers] for row in (old, new)]
     sizes = [dict(row.identity.knobs) for row in (old, new)]
     found = [
@@ -314,7 +314,7 @@ def _remarks(old: Figure, new: Figure) -> list[str]:
         found.append(
             f"huge pages: {units.percent_text(min(shares[0]))} in A, {units.percent_text(min(shares[1]))} in B"
         )
-    olds, news = ([one.text for one in row.doubts if one.grade > Grade.NOTE] for row in (old, new))
+    olds, news = ([one.text for one in row.caveats if one.grade > Grade.NOTE] for row in (old, new))
     found += [f"both: {text}" for text in olds if text in news]
     for name, mine, others in (("A", olds, news), ("B", news, olds)):
         found += [f"{name}: {text}" for text in mine if text not in others]

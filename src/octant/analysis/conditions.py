@@ -7,20 +7,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.ask import effort_knobs
 from octant.identity import identity_of
 from octant.machine.modes import numa_mode
 from octant.mpi.proof import READ_BACK
 from octant.record import NOT_STATED
+from octant.request import effort_knobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
-    from octant.ask import Ask, Subject
     from octant.identity import Size
     from octant.launch import Planned
     from octant.record import Point
+    from octant.request import Request, Subject
     from octant.store import StoredRun
 
 MOMENTARY = frozenset({"frequency_now_hz", "steal_fraction", "swap_used_bytes"})
@@ -122,32 +122,32 @@ def _conditions(run: StoredRun, figure: Figure) -> dict[str, str]:
     """The conditions of all launches of a figure, by name; of several values all."""
     found: dict[str, dict[str, None]] = {}
     for point in (point for one in (figure, *figure.equal) for point in one.points):
-        ask, planned = run.ask_of(point.launch), run.plans.get(point.launch)
-        for name, value in _of_launch(point, ask, planned).items():
+        request, planned = run.request_of(point.launch), run.plans.get(point.launch)
+        for name, value in _of_launch(point, request, planned).items():
             found.setdefault(name, {})[value] = None
     return {name: _together(values) for name, values in found.items()}
 
 
-def _of_launch(point: Point, ask: Ask | None, planned: Planned | None) -> dict[str, str]:
+def _of_launch(point: Point, request: Request | None, planned: Planned | None) -> dict[str, str]:
     """What was asked of a launch besides its cell, how it was started, and what it was given.
 
     What an older or an imported run does not record is left out.
     """
     found: dict[str, str] = {}
-    if ask:
-        found |= _of_program(ask.subject)
-        found["MPI settings"] = _assigned(ask.mpi) or "none"
-        unplaced = "none requested" if ask.subject.command else "a hardware thread for each thread"
-        found["placement"] = ask.shape.place or unplaced
-        found["emulated link"] = ask.shape.link or "none"
+    if request:
+        found |= _of_program(request.subject)
+        found["MPI settings"] = _assigned(request.mpi) or "none"
+        unplaced = "none requested" if request.subject.command else "a hardware thread for each thread"
+        found["placement"] = request.shape.place or unplaced
+        found["emulated link"] = request.shape.link or "none"
     if planned:
         found["launcher"] = planned.launcher
         found |= {f"build of {point.workload}": planned.build} if planned.build else {}
-        settings = {*(ask.mpi if ask else ()), READ_BACK}
+        settings = {*(request.mpi if request else ()), READ_BACK}
         given = {name: value for name, value in planned.environment.items() if name not in settings}
         found |= {f"{name}{_OF_LAUNCHES}": value for name, value in given.items()}
-    if ask and ask.subject.command:
-        found |= _files_of_program(ask.subject, point.process.build)
+    if request and request.subject.command:
+        found |= _files_of_program(request.subject, point.process.build)
     else:
         found |= {f"build: {name.replace('_', ' ')}": str(value) for name, value in point.process.build.items()}
     if hosts := _hosts(point):

@@ -22,12 +22,12 @@ def name_per_rank(metric: str) -> str:
 def per_rank(figure: Figure) -> Figure:
     """Return the figure over the number of its working ranks, in the same unit, under the name of `name_per_rank`.
 
-    It has no limit. A doubt whether the sum is beyond its limit stays.
+    It has no limit. A caveat whether the sum is beyond its limit stays.
     """
     ranks = known_count(figure.point.working_ranks)
     value = derived(lambda of_all: of_all / ranks, figure.metric.value)
     metric = replace(figure.metric, name=name_per_rank(figure.metric.name), value=value, per_rank=True)
-    workload, beyond = figure.workload, tuple(one for one in figure.doubts if one.kind == "beyond its limit")
+    workload, beyond = figure.workload, tuple(one for one in figure.caveats if one.kind == "beyond its limit")
     if figure.metric is workload.metrics[0]:
         workload = replace(workload, metrics=(metric, *workload.metrics[1:]))
     return replace(

@@ -14,7 +14,7 @@ import numpy as np
 from octant.analysis.figures import Figure, LaunchFigure, MeasuredCell, figures_of
 from octant.analysis.given import mismatches_of
 from octant.failure import Refusal
-from octant.stats import Doubt, Grade
+from octant.stats import Caveat, Grade
 from octant.stats.gate import gate_verdicts, least_rounds, planned_looks, until_sure_verdicts
 from octant.stats.intervals import Period
 from octant.stats.occasions import LEAST_LAUNCHES, TwoRuns, occasion_verdicts
@@ -146,9 +146,9 @@ def _period(runs: Runs, both: Both, occasions: Sequence[Sequence[Occasion]] = ()
     return Period(min(times), max(times))
 
 
-def invalid_doubts(row: Figure) -> list[Doubt]:
+def invalid_caveats(row: Figure) -> list[Caveat]:
     """What makes a verdict on a figure impossible. A wide interval does not: the ratio has its own."""
-    return [one for one in row.doubts if one.grade == Grade.INVALID and one.kind != "wide interval"]
+    return [one for one in row.caveats if one.grade == Grade.INVALID and one.kind != "wide interval"]
 
 
 def occasions_in(stored: Callable[[], Iterable[StoredRun]]) -> History:
@@ -200,5 +200,5 @@ def _values(run: StoredRun, rows: dict[tuple[object, ...], Figure]) -> Iterable[
         if launched:
             given = {place: found for place, one in enumerate(launched) if (found := mismatches_of(run, one))}
             made = figures_of(MeasuredCell(row.workload, launched, (row.metric,), given))[row.metric.name]
-            if made.value is not None and made.value.middle > 0 and not invalid_doubts(made):
+            if made.value is not None and made.value.middle > 0 and not invalid_caveats(made):
                 yield program, made.value.middle

@@ -14,17 +14,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant import stats
-from octant.analysis.doubts import doubts_about, doubts_about_samples, doubts_about_seats, doubts_about_togetherness
+from octant.analysis.caveats import (
+    caveats_about,
+    caveats_about_samples,
+    caveats_about_seats,
+    caveats_about_togetherness,
+)
 from octant.analysis.lane_speeds import lane_speeds
-from octant.analysis.lost import cpu_time_of_chunk, doubts_about_lost, slowed_by_loss
+from octant.analysis.lost import caveats_about_lost, cpu_time_of_chunk, slowed_by_loss
 from octant.analysis.reduce import LaunchMeasurement, NoSamplesError, measure, steady_values
-from octant.ask import Presentation, comparable_value, effort_knobs
 from octant.identity import Identity, identity_of, works_alone
 from octant.limit import Best, Known, Limit
 from octant.program import is_program
 from octant.record import NOT_STATED, RecordError, unstated_counts
 from octant.record.sketch import Sketch, sketch_of_array
-from octant.stats import Doubt, Grade, Period, doubt
+from octant.request import Presentation, comparable_value, effort_knobs
+from octant.stats import Caveat, Grade, Period, caveat
 from octant.units import si_text
 
 if TYPE_CHECKING:
@@ -67,7 +72,7 @@ class LaunchFigure:
     samples: NDArray[np.float64]  # base units, in time order, at most `KEPT` of them, the extremes among them
     count: int  # samples or windows there were
     times: Sketch  # of all steady samples of the step, ns, each for `point.batch` chunks or steps
-    doubts: tuple[Doubt, ...]
+    caveats: tuple[Caveat, ...]
     by_group: tuple[float, ...] = ()  # where the metric does not reduce groups
     mismatches: tuple[str, ...] = ()  # what was given is not what was asked
     whole_s: float | None = None  # of a share of time: what it is a share of
@@ -79,7 +84,7 @@ class LaunchFigure:
     @property
     def counts(self) -> bool:
         """Whether it enters the figure: not where more than half of its time was lost."""
-        return not any(one.grade == Grade.INVALID and one.kind in _LOST for one in self.doubts)
+        return not any(one.grade == Grade.INVALID and one.kind in _LOST for one in self.caveats)
 
 
 @dataclass(frozen=True)
@@ -97,12 +102,12 @@ class Figure:
     why_failed: str = ""  # the reason of the first of them
     limit: Limit | None = None
     is_limit: bool = False  # it provides a limit of this run, so it has no share of it
-    ask: str = ""  # the key of the ask that it answers
-    label: str = ""  # of the ask
-    title: str = ""  # the label and the values of the knobs that the ask swept
+    request: str = ""  # the key of the request that it answers
+    label: str = ""  # of the request
+    title: str = ""  # the label and the values of the knobs that the request swept
     show: Presentation = field(default_factory=Presentation)
-    beside: tuple[Doubt, ...] = ()  # what looks at the machine, at both ends of the run, say against it
-    equal: tuple[Figure, ...] = ()  # of other asks of this run, whose launches count as launches of this one
+    beside: tuple[Caveat, ...] = ()  # what looks at the machine, at both ends of the run, say against it
+    equal: tuple[Figure, ...] = ()  # of other requests of this run, whose launches count as launches of this one
 
     @property
     def point(self) -> Point:
@@ -196,29 +201,29 @@ class Figure:
         return value.middle / best if self.metric.better == "higher" else best / value.middle
 
     @cached_property
-    def doubts(self) -> tuple[Doubt, ...]:
+    def caveats(self) -> tuple[Caveat, ...]:
         """What casts doubt on the figure: of each kind the worst, the worst kinds first."""
         beyond = (self.of_limit or 0) > BEYOND
         disturbed = (
-            doubt("beyond its limit", "beyond its limit: what set the limit was disturbed", self.of_limit or 0.0),
+            caveat("beyond its limit", "beyond its limit: what set the limit was disturbed", self.of_limit or 0.0),
         ) * beyond
-        return stats.worst_of_each_kind((*self._doubts, *disturbed))
+        return stats.worst_of_each_kind((*self._caveats, *disturbed))
 
     @cached_property
-    def _doubts(self) -> tuple[Doubt, ...]:
+    def _caveats(self) -> tuple[Caveat, ...]:
         """Those that do not come from the limit."""
-        found = [one for launch in self.counted for one in launch.doubts]
+        found = [one for launch in self.counted for one in launch.caveats]
         if self._estimate is None:
             return tuple(found)
         found += [*self.beside, *self._left_out]
-        found += doubts_about_seats([launch.point for launch in self.counted])
+        found += caveats_about_seats([launch.point for launch in self.counted])
         return (
             *found,
-            *stats.doubts_about_equal_points(
+            *stats.caveats_about_equal_points(
                 [[launch.value for launch in side] for side in self._sides],
                 lambda value: si_text(value, self.metric.unit, 4),
             ),
-            *stats.doubts_over_launches(
+            *stats.caveats_over_launches(
                 [launch.value for launch in self.counted], self._estimate, self.metric.is_share
             ),
         )
@@ -240,7 +245,7 @@ class Figure:
         return "" if self.value is None else str(number) if number == self.tried else f"{number} of {self.tried}"
 
     @property
-    def _left_out(self) -> tuple[Doubt, ...]:
+    def _left_out(self) -> tuple[Caveat, ...]:
         """That launches are not in the value, and why."""
         every = (self, *self.equal)
         failed = sum(one.failed for one in every)
@@ -254,12 +259,12 @@ class Figure:
             (lost, "lost more than half of their time, and do not count"),
         )
         texts = [f"{number} of {self.tried} launches {why}" for number, why in reasons if number]
-        return (doubt("launches left out", "; ".join(texts), failed + without + lost),) if texts else ()
+        return (caveat("launches left out", "; ".join(texts), failed + without + lost),) if texts else ()
 
     @property
     def invalid(self) -> bool:
         """Whether it is none that a share of a limit, a limit or a verdict may be made of."""
-        return any(one.grade == Grade.INVALID for one in self._doubts)
+        return any(one.grade == Grade.INVALID for one in self._caveats)
 
     @property
     def mismatches(self) -> tuple[str, ...]:
@@ -324,13 +329,13 @@ def launch_figures(
         samples = point.read()
     except RecordError as error:
         return {metric.name: NoSamplesError(f"cannot read the samples ({error})") for metric in metrics}
-    doubtful = doubts_about(point, samples, mismatches)
+    limited = caveats_about(point, samples, mismatches)
     times, speeds = _times(point, samples), lane_speeds(point, samples)
     cpu_s = cpu_time_of_chunk(point, samples)
     figures: dict[str, LaunchFigure | NoSamplesError] = {}
     for metric in metrics:
         try:
-            made = _launch_figure(metric, point, measure(metric, point, samples), times, doubtful, mismatches)
+            made = _launch_figure(metric, point, measure(metric, point, samples), times, limited, mismatches)
             slowed = slowed_by_loss(point, metric, made.value.middle, cpu_s)
             figures[metric.name] = replace(made, speeds=speeds, slowed=slowed)
         except NoSamplesError as error:
@@ -343,23 +348,23 @@ def _launch_figure(
     point: Point,
     measured: LaunchMeasurement,
     times: Sketch,
-    doubtful: tuple[Doubt, ...],
+    limited: tuple[Caveat, ...],
     mismatches: tuple[str, ...],
 ) -> LaunchFigure:
     samples, value = measured.samples, measured.value
     if not math.isfinite(value):  # a result that the kernel could not give
         raise NoSamplesError(f"the value of a launch is {value:g}")
-    lost = doubts_about_lost(point, metric, value, times)
-    doubts = (*doubtful, *lost, *doubts_about_togetherness(measured.together))
+    lost = caveats_about_lost(point, metric, value, times)
+    caveats = (*limited, *lost, *caveats_about_togetherness(measured.together))
     # Samples give an interval for their median alone: a mean or a worst step has none within one launch.
     interval = stats.Interval(value, value, value)
     if len(samples):
         correlation = stats.correlation_time(samples)
         interval = stats.median_interval(samples, correlation) if measured.is_median else interval
-        doubts += doubts_about_samples(samples, correlation)
+        caveats += caveats_about_samples(samples, correlation)
     kept = stats.thinned(samples, KEPT)
     return LaunchFigure(
-        metric, point, interval, kept, len(samples), times, doubts, measured.by_group, mismatches,
+        metric, point, interval, kept, len(samples), times, caveats, measured.by_group, mismatches,
         measured.whole_s, measured.lanes, measured.by_pair,
     )  # fmt: skip
 

@@ -18,8 +18,8 @@ from octant.store import StoredRun
 def mismatches_of(run: StoredRun, point: Point) -> tuple[str, ...]:
     """What a point of a run was given other than asked."""
     planned = run.plans.get(point.launch)
-    placed = mismatches(planned.places, point, planned.launch.ask.shape.ranks) if planned and planned.places else ()
-    asked = planned.launch.ask.mpi if planned else {}
+    placed = mismatches(planned.places, point, planned.launch.request.shape.ranks) if planned and planned.places else ()
+    asked = planned.launch.request.mpi if planned else {}
     told = (point.notes[SMALL_PAGES],) if SMALL_PAGES in point.notes else ()
     nodes = node_mismatches(point)
     return (*page_mismatches(point), *nodes, *placed, *told, *setting_mismatches(run, asked, point))
@@ -66,7 +66,7 @@ def setting_mismatches(run: StoredRun, asked: Mapping[str, str], point: Point) -
         asked: the variables that the launch was given.
     """
     read = point.process.settings
-    found = [setting.doubt for setting in run.settings if setting.doubt]
+    found = [setting.caveat for setting in run.settings if setting.caveat]
     for name, value in asked.items():
         if name in read and not agrees(value, read[name]):
             found.append(f"{name}={value} asked, the library reads back {read[name][-1] if read[name] else 'nothing'}")

@@ -43,7 +43,7 @@ class NamedPlateau(Plateau):
 
 
 def named_plateaus(
-    points: Sequence[tuple[float, float]], stated: Mapping[int, int], doubted: Container[int] = (), rising: bool = True
+    points: Sequence[tuple[float, float]], stated: Mapping[int, int], disputed: Container[int] = (), rising: bool = True
 ) -> tuple[NamedPlateau, ...]:
     """Return the plateaus of a ladder with their names, from small footprints to large.
 
@@ -53,7 +53,7 @@ def named_plateaus(
         doubted: levels whose size a source contradicts. Such a size neither cuts the curve nor gives a name.
         rising: whether values grow from level to level (times); rates fall.
     """
-    return _Namer(points, stated, doubted, rising).named()
+    return _Namer(points, stated, disputed, rising).named()
 
 
 @dataclass
@@ -76,10 +76,10 @@ class _Namer:
         self,
         points: Sequence[tuple[float, float]],
         stated: Mapping[int, int],
-        doubted: Container[int],
+        disputed: Container[int],
         rising: bool,
     ) -> None:
-        known = [(level, size) for level, size in sorted(stated.items()) if level not in doubted]
+        known = [(level, size) for level, size in sorted(stated.items()) if level not in disputed]
         self.points = points
         self.outermost, self.largest = max(stated.items(), default=(0, 0))
         self.numbers = [level for level, _ in known]

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from octant import units
 from octant.analysis.level_names import named_plateaus
 from octant.analysis.plateaus import LEAST_POINTS
-from octant.ask import EFFORT
 from octant.facts import usable_cores
 from octant.limit import MEMORY, cache_capacities
 from octant.machine import LAST_CACHE
+from octant.request import EFFORT
 from octant.workload import Ladder
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def stated_sizes(machine: Machine) -> dict[int, int]:
     return {level: size for level, size in sizes if size}
 
 
-def doubted_levels(machine: Machine) -> dict[int, str]:
-    """Levels whose size a source contradicts, and the doubt in words: `the host's`."""
+def disputed_levels(machine: Machine) -> dict[int, str]:
+    """Levels whose size a source contradicts, and the caveat in words: `the host's`."""
     found = next((entry for entry in machine.disagreements if entry.subject == LAST_CACHE), None)
     if found is None:
         return {}
@@ -53,7 +53,7 @@ class LevelCurve:
 
     points: tuple[tuple[float, float], ...]  # (bytes, value), the bytes ascending
     sizes: Mapping[int, int]  # bytes along the ladder that fit into the caches of each level, as stated
-    doubted: frozenset[int]  # levels of which no size is certain
+    disputed: frozenset[int]  # levels of which no size is certain
     plateaus: tuple[NamedPlateau, ...]
 
     def at(self, size: float) -> NamedPlateau | None:
@@ -67,7 +67,7 @@ class LevelCurve:
             return "distinct"
         if any(name in one.levels for one in self.plateaus):
             return "shared"
-        if level in self.doubted and any(below < one.last <= size for one in self.plateaus):
+        if level in self.disputed and any(below < one.last <= size for one in self.plateaus):
             return "unnamed"
         within = sum(below < at <= size for at, _ in self.points)
         return "unseen" if within >= LEAST_POINTS else "unknown"
@@ -85,10 +85,10 @@ def level_curve(at: Sequence[tuple[float, Figure]], machine: Machine) -> LevelCu
     Args:
         at: (bytes, figure with a positive value), the bytes ascending.
     """
-    sizes, doubted = _sizes_along(at, machine)
+    sizes, disputed = _sizes_along(at, machine)
     points = tuple((size, one.value.middle) for size, one in at if one.value)
     rising = not at or at[0][1].metric.better == "lower"
-    return LevelCurve(points, sizes, doubted, named_plateaus(points, sizes, doubted, rising))
+    return LevelCurve(points, sizes, disputed, named_plateaus(points, sizes, disputed, rising))
 
 
 def _sizes_along(at: Sequence[tuple[float, Figure]], machine: Machine) -> tuple[dict[int, int], frozenset[int]]:
@@ -111,7 +111,7 @@ def _sizes_along(at: Sequence[tuple[float, Figure]], machine: Machine) -> tuple[
             found.setdefault(level, set()).add(fits)
     differing = {level for level, fits in found.items() if len(fits) > 1}
     return {level: max(fits) for level, fits in sorted(found.items())}, frozenset(
-        differing | set(doubted_levels(machine))
+        differing | set(disputed_levels(machine))
     )
 
 

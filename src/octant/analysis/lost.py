@@ -10,8 +10,8 @@ import numpy as np
 from octant.metric import Rate, Seconds
 from octant.program import is_program
 from octant.record import known_count
-from octant.stats.doubts import Doubt, Grade, doubt, graded
-from octant.stats.lost import LostShares, doubts_about_lost_time, lost_time
+from octant.stats.caveats import Caveat, Grade, caveat, graded
+from octant.stats.lost import LostShares, caveats_about_lost_time, lost_time
 from octant.units import counted, si_text
 
 if TYPE_CHECKING:
@@ -213,33 +213,33 @@ def sustained_share(metric: Metric, times: Sketch) -> float | None:
     return min(1.0, times.quantile(0.5) / mean) if mean else None
 
 
-def doubts_about_lost(point: Point, metric: Metric, value: float, times: Sketch) -> tuple[Doubt, ...]:
-    """What lost time says against one launch's value of a metric; where it is doubtful, with both values.
+def caveats_about_lost(point: Point, metric: Metric, value: float, times: Sketch) -> tuple[Caveat, ...]:
+    """What lost time says against one launch's value of a metric; where it is limited, with both values.
 
     Args:
         value: of the launch, base units.
         times: of the samples of the step.
     """
-    lost, queued = lost_time_of(point), _queue_doubt(point, metric)
+    lost, queued = lost_time_of(point), _queue_caveat(point, metric)
     if lost is None or metric.of_system:
         return queued
     if metric.of_lost_time:
         return _disagreement(value, lost)
-    found = tuple(_with_both_values(one, metric, value, times) for one in doubts_about_lost_time(lost))
+    found = tuple(_with_both_values(one, metric, value, times) for one in caveats_about_lost_time(lost))
     found += () if any(one.kind == "lost time" for one in found) else queued
     if point.share_cores:  # its own threads take the time from each other, as was asked
-        found = tuple(replace(one, grade=min(one.grade, Grade.DOUBTFUL)) for one in found)
+        found = tuple(replace(one, grade=min(one.grade, Grade.LIMITED)) for one in found)
     return (*found, *_unexplained(point, metric, lost, times))
 
 
-def _queue_doubt(point: Point, metric: Metric) -> tuple[Doubt, ...]:
+def _queue_caveat(point: Point, metric: Metric) -> tuple[Caveat, ...]:
     """What a program may have lost on the run queue; a bound never makes a figure unusable."""
     bound = 0.0 if metric.of_system else queue_bound(point) or 0.0
     text = f"up to {100 * bound:.0f} % of the time may have been lost to other work on the same CPUs"
-    return tuple(replace(one, grade=min(one.grade, Grade.DOUBTFUL)) for one in graded("lost time", bound, text))
+    return tuple(replace(one, grade=min(one.grade, Grade.LIMITED)) for one in graded("lost time", bound, text))
 
 
-def _disagreement(share: float, lost: LostShares) -> tuple[Doubt, ...]:
+def _disagreement(share: float, lost: LostShares) -> tuple[Caveat, ...]:
     """Between a share of lost time that a workload found by itself and that of the threads' own clocks.
 
     A slower clock and a busy sibling core lengthen samples, and take no CPU time.
@@ -247,10 +247,10 @@ def _disagreement(share: float, lost: LostShares) -> tuple[Doubt, ...]:
     if abs(share - lost.share) <= DISAGREEING:
         return ()
     shares = f"{100 * share:.0f} % of the time was lost, {100 * lost.share:.0f} % by the threads' own clocks"
-    return (doubt("sources disagree", shares, abs(share - lost.share)),)
+    return (caveat("sources disagree", shares, abs(share - lost.share)),)
 
 
-def _unexplained(point: Point, metric: Metric, lost: LostShares, times: Sketch) -> tuple[Doubt, ...]:
+def _unexplained(point: Point, metric: Metric, lost: LostShares, times: Sketch) -> tuple[Caveat, ...]:
     """That samples took longer than the lost time explains, where the CPU time of the ranks does not say what was lost.
 
     What one rank loses delays every other, so the losses of all ranks together explain the samples. The ranks must lack
@@ -274,7 +274,7 @@ def _unexplained(point: Point, metric: Metric, lost: LostShares, times: Sketch) 
     )
     if idle is not None:
         text += f", and the ranks used {100 * (1 - idle):.0f} % of the CPU time"
-    return (doubt("unexplained loss", text, missing),)
+    return (caveat("unexplained loss", text, missing),)
 
 
 def _idle_share(point: Point) -> float | None:
@@ -318,9 +318,9 @@ def slowed_by_loss(point: Point, metric: Metric, value: float, cpu_s: float | No
     return alone / value if metric.better == "higher" else value / alone
 
 
-def _with_both_values(one: Doubt, metric: Metric, value: float, times: Sketch) -> Doubt:
+def _with_both_values(one: Caveat, metric: Metric, value: float, times: Sketch) -> Caveat:
     share = sustained_share(metric, times)
-    if one.kind != "lost time" or one.grade != Grade.DOUBTFUL or not share:
+    if one.kind != "lost time" or one.grade != Grade.LIMITED or not share:
         return one
     sustained = value * share if metric.better == "higher" else value / share
     both = f"undisturbed {si_text(value, metric.unit)}, sustained {si_text(sustained, metric.unit)}"

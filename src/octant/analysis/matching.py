@@ -33,7 +33,7 @@ class _Row:
     identity: Identity
     metric: str = ""
     figure: Figure | None = None
-    couple: Hashable = None  # the ask's number and the values of its knobs; `None`: it is of no couple of asks
+    couple: Hashable = None  # the request's number and the values of its knobs; `None`: it is of no couple of requests
 
 
 Key: TypeAlias = Callable[[_Row], Hashable]
@@ -92,16 +92,16 @@ def in_turn(run: StoredRun, other: StoredRun) -> bool:
 
 
 def _couple(run: StoredRun, point: Point) -> Hashable:
-    """Which cell of which ask a point is of, by the number of the ask; `None` where none of the run asked for it."""
-    numbers = (number for number, ask in enumerate(run.asks) if ask.key == point.launch.rpartition("-")[0])
+    """Which cell of which ask a point is of, by the number of the request; `None` where none of the run asked for it."""
+    numbers = (number for number, request in enumerate(run.requests) if request.key == point.launch.rpartition("-")[0])
     number = next(numbers, None)
     return None if number is None else (number, tuple(sorted(point.knobs.items())))
 
 
 def _is_shown(run: StoredRun, point: Point) -> bool:
     """Whether it is a row of the table."""
-    ask = run.ask_of(point.launch)
-    return ask is None or ask.show.table
+    request = run.request_of(point.launch)
+    return request is None or request.show.table
 
 
 def _shown_figures(summary: Summary, curves: bool) -> list[Figure]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from octant.ask import comparable_value
+from octant.request import comparable_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,9 +7,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.ask import comparable
 from octant.program import is_program
 from octant.record import NOT_STATED, unstated_counts
+from octant.request import comparable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ _PLACES = {"one": "core", "threads": "thread", "star": "copy", "all": "rank"}
 
 
 def short_name(figure: Figure, with_place: bool = True) -> str:
-    """What is measured, the values of what its ask varied, and on how many cores; at most 32 characters.
+    """What is measured, the values of what its request varied, and on how many cores; at most 32 characters.
 
     The metric stands last where it is not the headline of its workload.
 
@@ -73,7 +73,7 @@ def distinct_names(figures: Sequence[Figure]) -> dict[int, str]:
 
 
 def name_and_rest(figure: Figure) -> tuple[str, str]:
-    """What is measured, and apart from it, in words, what its ask varied and on how many cores: for a tile."""
+    """What is measured, and apart from it, in words, what its request varied and on how many cores: for a tile."""
     what, *more = _what(figure, whole=True).split(", ")
     knobs = [knob_of(figure, name) for name in _swept(figure)]
     where = [*_nonempty(place_text(figure)), *["emulated link"] * bool(figure.link)]
@@ -85,7 +85,7 @@ def _nonempty(text: str) -> list[str]:
 
 
 def _swept(figure: Figure) -> dict[str, str]:
-    """The knobs that its ask varied."""
+    """The knobs that its request varied."""
     parts = figure.title.removeprefix(figure.label).split(", ")[1:]
     return {name: figure.knobs.get(name, "") for name in (part.partition(" ")[0] for part in parts)}
 
@@ -101,7 +101,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _what(figure: Figure, whole: bool = False) -> str:
-    """What its ask calls it, without its cores, which `place_text` says; not `whole`: up to the first comma."""
+    """What its request calls it, without its cores, which `place_text` says; not `whole`: up to the first comma."""
     if is_program(figure.workload.name):  # the name of a file, as it is spelled
         return figure.show.short or figure.label
     parts = [part for part in figure.label.split(", ") if not _CORES.search(part)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.analysis.figures import figure
-from octant.ask import canonical
-from octant.stats import Doubt, doubt
+from octant.request import canonical
+from octant.stats import Caveat, caveat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from octant.workload import Probe, Workload
 
 
-def doubts_by_probes(run: StoredRun, known: Mapping[str, Workload]) -> tuple[Doubt, ...]:
-    """The doubts that hold for all figures of a run; none where it has no looks that give their metric.
+def caveats_by_probes(run: StoredRun, known: Mapping[str, Workload]) -> tuple[Caveat, ...]:
+    """The caveats that hold for all figures of a run; none where it has no looks that give their metric.
 
     Raises:
         RecordError: the samples of a look cannot be read.
@@ -29,8 +29,8 @@ def doubts_by_probes(run: StoredRun, known: Mapping[str, Workload]) -> tuple[Dou
             continue
         looks = [point for point in run.points if point.workload == workload.name and _is_look(point, probe)]
         values = [one.value.middle for point in looks if (one := figure(workload, [point], probe.metric)).value]
-        if values and (text := probe.doubt(run.machine, values)):
-            found.append(doubt(probe.kind, text))
+        if values and (text := probe.caveat(run.machine, values)):
+            found.append(caveat(probe.kind, text))
     return tuple(found)
 
 

@@ -15,8 +15,8 @@ from octant.workload import Bars, Curve, RankBars, Workload
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from octant.ask import Ask, Subject
     from octant.record import Point, Samples
+    from octant.request import Request, Subject
     from octant.workload import Picture
 
 WALL, USER, SYSTEM, MEMORY = "wall time", "user time", "system time", "memory"
@@ -38,7 +38,7 @@ UTILISATION, CORES_USED, IMBALANCE = "CPU utilisation", "cores used", "load imba
 _RANK_TIMES = (f"reading/{USER}", f"reading/{SYSTEM}")
 
 
-def program_workload(ask: Ask, points: Sequence[Point]) -> Workload:
+def program_workload(request: Request, points: Sequence[Point]) -> Workload:
     """The workload of a program, whose headline is the first value that was asked for, else the wall time.
 
     It bounds nothing and has no limit.
@@ -47,7 +47,7 @@ def program_workload(ask: Ask, points: Sequence[Point]) -> Workload:
         ask: with a command line.
         points: of one of its cells.
     """
-    subject = ask.subject
+    subject = request.subject
     units_of = {one.name: one.unit for point in points for one in point.results if one.bound is None}
     metrics = [
         Metric(value.name, value.unit, value.better, result(value.name), note="as the program states it")
@@ -64,7 +64,7 @@ def program_workload(ask: Ask, points: Sequence[Point]) -> Workload:
     each_once = {metric.name: metric for metric in reversed(metrics)}  # a value hides what is always measured
     ordered = tuple(each_once[name] for name in dict.fromkeys(metric.name for metric in metrics))
     name = subject.name.partition("/")[2]
-    return Workload(f"The program {name}", ordered, {}, subject.name, pictures=_pictures(ask, points))
+    return Workload(f"The program {name}", ordered, {}, subject.name, pictures=_pictures(request, points))
 
 
 def declared_workload(subject: Subject) -> Workload:
@@ -156,11 +156,11 @@ def _imbalance(_point: Point, samples: Samples) -> float:
     return max(times) / mean - 1
 
 
-def _pictures(ask: Ask, points: Sequence[Point]) -> tuple[Picture, ...]:
+def _pictures(request: Request, points: Sequence[Point]) -> tuple[Picture, ...]:
     """A curve along each knob that was swept over numbers or sizes, bars for one of words, and bars for ranks."""
-    swept = [(name, values.split(",")) for name, values in ask.knobs.items() if "," in values]
-    title = ask.show.title or ask.subject.name.partition("/")[2]
-    metric = ask.subject.values[0].name if ask.subject.values else WALL
+    swept = [(name, values.split(",")) for name, values in request.knobs.items() if "," in values]
+    title = request.show.title or request.subject.name.partition("/")[2]
+    metric = request.subject.values[0].name if request.subject.values else WALL
     found: list[Picture] = []
     for name, values in swept:
         if _are_numbers(values):

@@ -13,22 +13,22 @@ from octant.analysis.given import mismatches_of
 from octant.analysis.imported import imported_workload, recorded_workload
 from octant.analysis.levels import cached_by_ladder
 from octant.analysis.measured_machine import with_measured
-from octant.analysis.probes import doubts_by_probes
+from octant.analysis.probes import caveats_by_probes
 from octant.analysis.program import program_workload
 from octant.analysis.series import series_metrics
-from octant.ask import comparable_cell
 from octant.limit import Known
 from octant.program import is_program
+from octant.request import comparable_cell
 from octant.workload import Stacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
     from octant.analysis.figures import Figure
-    from octant.ask import Ask
     from octant.machine import Machine
     from octant.metric import Metric
     from octant.record import Point
+    from octant.request import Request
     from octant.store import StoredRun
     from octant.workload import Workload
 
@@ -102,14 +102,14 @@ def summarise(
 
     """
     installed = workloads.workloads() if known is None else known
-    made: list[tuple[Ask | None, Figure]] = []  # of every metric of a cell, the headline first
-    for ask, points in _cells(run):
+    made: list[tuple[Request | None, Figure]] = []  # of every metric of a cell, the headline first
+    for request, points in _cells(run):
         known_one = installed.get(points[0].workload)
-        if ask and ask.subject.command:
-            workload = program_workload(ask, points)
+        if request and request.subject.command:
+            workload = program_workload(request, points)
         else:
             workload = imported_workload(points, known_one) if run.imported else known_one or recorded_workload(points)
-        if ask and workload.probe and ask.show.title == workload.probe.title:
+        if request and workload.probe and request.show.title == workload.probe.title:
             continue  # a look at the machine is no figure of the run
         wanted = (
             workload.metrics[:1]
@@ -122,10 +122,10 @@ def summarise(
         of_cell = list(figures_of(MeasuredCell(workload, points, wanted, given, run.identity_of(points[0]))).values())
         if not of_cell:  # points without a result, imported or of a workload that is not installed
             continue
-        reasons = _reasons_of_failure(run, ask, of_cell[0]) if ask else []
+        reasons = _reasons_of_failure(run, request, of_cell[0]) if request else []
         failed, why = len(reasons), next(iter(reasons), "")
-        made += [(ask, _with_label(replace(one, failed=failed, why_failed=why), ask)) for one in of_cell]
-    beside = doubts_by_probes(run, installed)
+        made += [(request, _with_label(replace(one, failed=failed, why_failed=why), request)) for one in of_cell]
+    beside = caveats_by_probes(run, installed)
     every = [replace(figure, beside=beside) for figure in _with_equal_ones(made)]
     run = replace(run, machine=_measured(run.machine, every))
     limits = known_limits(_provided_limits(every, run.machine), run.machine)
@@ -157,38 +157,38 @@ def clock_hz(figure: Figure) -> float | None:
     return float(np.median(clocks)) if clocks else None
 
 
-def _cells(run: StoredRun) -> list[tuple[Ask | None, list[Point]]]:
+def _cells(run: StoredRun) -> list[tuple[Request | None, list[Point]]]:
     """The points of each cell, one per launch, in the order in which cells were asked."""
     order = {launch.key: i for i, launch in enumerate(run.launches)}
-    cells: dict[tuple[object, ...], tuple[Ask | None, dict[str, Point]]] = {}
-    asks: set[str] = set()
+    cells: dict[tuple[object, ...], tuple[Request | None, dict[str, Point]]] = {}
+    requests: set[str] = set()
     places: dict[tuple[object, ...], int] = {}  # points of a launch that was resumed come last in the file
     for point in sorted(run.points, key=lambda p: order.get(p.launch, len(order))):
-        ask = run.ask_of(point.launch)
+        request = run.request_of(point.launch)
         # What was not asked may be missing in a launch of an older version.
-        known = {name: point.knobs.get(name, "") for name in ask.knobs} if ask else point.knobs
+        known = {name: point.knobs.get(name, "") for name in request.knobs} if request else point.knobs
         ranks = 0 if is_program(point.workload) else point.ranks  # the command line of a cell says how many
-        key = (ask.key if ask else point.launch, point.workload, ranks, comparable_cell(known, point.workload))
-        if ask and ask.key not in asks:
-            asks.add(ask.key)
-            cells_asked = [comparable_cell(cell, point.workload) for cell in ask.cells()]
-            asked = ((ask.key, point.workload, ranks, cell) for cell in cells_asked)
+        key = (request.key if request else point.launch, point.workload, ranks, comparable_cell(known, point.workload))
+        if request and request.key not in requests:
+            requests.add(request.key)
+            cells_asked = [comparable_cell(cell, point.workload) for cell in request.cells()]
+            asked = ((request.key, point.workload, ranks, cell) for cell in cells_asked)
             places.update({cell: len(places) + i for i, cell in enumerate(asked)})
-        by_launch = cells.setdefault(key, (ask, {}))[1]
+        by_launch = cells.setdefault(key, (request, {}))[1]
         if point.launch not in by_launch or by_launch[point.launch].passed:  # a wrong answer is not outdone
             by_launch[point.launch] = point
-    numbers = {ask.key: i for i, ask in enumerate(run.asks)}  # launches start in random order
+    numbers = {request.key: i for i, request in enumerate(run.requests)}  # launches start in random order
     ordered = sorted(cells, key=lambda key: (numbers.get(str(key[0]), len(numbers)), places.get(key, len(places))))
     return [(cells[key][0], list(cells[key][1].values())) for key in ordered]
 
 
-def _reasons_of_failure(run: StoredRun, ask: Ask, figure: Figure) -> list[str]:
-    """Why launches of an ask failed at the cell of a figure, and gave no point of it when they were resumed."""
+def _reasons_of_failure(run: StoredRun, request: Request, figure: Figure) -> list[str]:
+    """Why launches of a request failed at the cell of a figure, and gave no point of it when they were resumed."""
     launched = {point.launch for point in figure.points}
     failed = {
         failure.launch: (failure.reason.splitlines() or ["no reason given"])[0]
         for failure in run.failures
-        if failure.launch not in launched and includes(failure, figure) and run.ask_of(failure.launch) == ask
+        if failure.launch not in launched and includes(failure, figure) and run.request_of(failure.launch) == request
     }
     return list(failed.values())
 
@@ -202,16 +202,16 @@ def _needed_metrics(workload: Workload, points: Sequence[Point], further: Collec
     return [*needed, *(series_metrics(points) if stacked else ())]
 
 
-def _with_label(figure: Figure, ask: Ask | None) -> Figure:
-    swept = [name for name, value in ask.knobs.items() if "," in value] if ask else []
-    label = ask.show.title if ask and ask.show.title else figure.workload.name.rpartition("/")[2]
+def _with_label(figure: Figure, request: Request | None) -> Figure:
+    swept = [name for name, value in request.knobs.items() if "," in value] if request else []
+    label = request.show.title if request and request.show.title else figure.workload.name.rpartition("/")[2]
     words = [label, *(f"{name} {_value_text(name, figure.knobs.get(name, '?'))}" for name in swept)]
-    shown, key = (ask.show, ask.key) if ask else (figure.show, "")
-    return replace(figure, label=label, title=", ".join(words), show=shown, ask=key)
+    shown, key = (request.show, request.key) if request else (figure.show, "")
+    return replace(figure, label=label, title=", ".join(words), show=shown, request=key)
 
 
-def _with_equal_ones(made: Sequence[tuple[Ask | None, Figure]]) -> list[Figure]:
-    """The figures with those of other asks of the run that are the same, whose launches count as theirs.
+def _with_equal_ones(made: Sequence[tuple[Request | None, Figure]]) -> list[Figure]:
+    """The figures with those of other requests of the run that are the same, whose launches count as theirs.
 
     A row of the table may also be a point of a curve. A figure with a wrong answer is nobody's equal.
     """

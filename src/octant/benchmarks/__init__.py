@@ -25,7 +25,7 @@ from octant.registry import Broken, Entries, UndeclaredError
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from octant.ask import Ask
+    from octant.request import Request
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class BenchmarkArguments:
 class BenchmarkRequests:
     """What a benchmark asks."""
 
-    asks: tuple[Ask, ...]
+    requests: tuple[Request, ...]
     title: str  # the command that asks the same
     remarks: tuple[str, ...] = ()  # what is left out or changed, and why, before anything starts
     below: tuple[str, ...] = ()  # sentences that stand below the tables of the run

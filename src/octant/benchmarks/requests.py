@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant import build, workloads
-from octant.ask import Ask, Presentation, Shape, Subject
 from octant.benchmarks import BenchmarkRequests
 from octant.benchmarks.table import BenchmarkError, check_sizes, read_tests, size_name
 from octant.build.describe import describe
 from octant.facts import usable_cores
 from octant.failure import Refusal, suggestion
 from octant.launch import leftovers
+from octant.request import Presentation, Request, Shape, Subject
+from octant.runs.command_line import host_names
 from octant.runs.knobs import check_knobs
 from octant.runs.modes import ranks_and_knobs
-from octant.runs.requests import host_names
 from octant.runs.rounds import usual_launches
 from octant.units import bytes_text, counted
 from octant.untrusted import Mistake
@@ -42,10 +42,10 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class AskedTests:
+class RequestedTests:
     """Tests as asks."""
 
-    asks: tuple[Ask, ...]
+    requests: tuple[Request, ...]
     left_out: Mapping[str, str]  # why a test is not measured, by its name
     unshared: tuple[str, ...] = ()  # tests that do not find the memory to share that they would take
 
@@ -53,7 +53,7 @@ class AskedTests:
 def requested(
     benchmark: Benchmark, chosen: BenchmarkArguments, machine: Machine, _mpi: Mapping[str, str]
 ) -> BenchmarkRequests:
-    """Return an ask for each test that can be measured; the remarks name the others.
+    """Return a request for each test that can be measured; the remarks name the others.
 
     Raises:
         Refusal: a size that cannot be, or a mistake in `tests.toml`.
@@ -80,7 +80,7 @@ def requested(
     words += [f"--launcher {chosen.launcher}"] * bool(chosen.launcher) + [f"--hosts {chosen.hosts}"] * bool(
         chosen.hosts
     )
-    return BenchmarkRequests(found.asks, " ".join(words), tuple(remarks))
+    return BenchmarkRequests(found.requests, " ".join(words), tuple(remarks))
 
 
 def problems(tests: Sequence[BenchmarkTest]) -> Iterator[Mistake]:
@@ -143,15 +143,15 @@ def asked(
     hosts: tuple[str, ...] = (),
     link: str = "",
     shareable_bytes: float = math.inf,
-) -> AskedTests:
-    """Return an ask for each test that can be measured; of tests that ask the same one.
+) -> RequestedTests:
+    """Return a request for each test that can be measured; of tests that ask the same one.
 
     Args:
         quick: with the further knobs of a quick run.
         repeats: launches of each; `None`: as many as is usual for its knobs.
         shareable_bytes: what ranks of this node can share.
     """
-    made: dict[str, Ask] = {}
+    made: dict[str, Request] = {}
     left_out: dict[str, str] = {}
     unshared = []
     build.prepare([*(test.workload for test in tests if not absent(test, sizes.ranks)), "bind", "pages"])
@@ -166,11 +166,11 @@ def asked(
             elif sizes.ranks > 1 and int(filled(test.share, sizes)) > shareable_bytes:
                 more |= test.unshared
                 unshared.append(test.name)
-            ask = _ask(test, sizes, more, repeats, Shape(1, "", hosts, launcher, link))
-            made.setdefault(ask.key, ask)  # with one rank tests of one rank, of each and of all may be the same
+            request = _request(test, sizes, more, repeats, Shape(1, "", hosts, launcher, link))
+            made.setdefault(request.key, request)  # with one rank tests of one rank, of each and of all may be the same
         except Refusal as refusal:
             left_out[test.name] = str(refusal)
-    return AskedTests(tuple(made.values()), left_out, tuple(unshared))
+    return RequestedTests(tuple(made.values()), left_out, tuple(unshared))
 
 
 def absent(test: BenchmarkTest, ranks: int) -> str:
@@ -180,7 +180,7 @@ def absent(test: BenchmarkTest, ranks: int) -> str:
     return workloads.why_absent(test.workload)
 
 
-def _ask(test: BenchmarkTest, sizes: Sizes, more: Mapping[str, str], repeats: int | None, shape: Shape) -> Ask:
+def _request(test: BenchmarkTest, sizes: Sizes, more: Mapping[str, str], repeats: int | None, shape: Shape) -> Request:
     described = describe(test.workload)
     alone = described.raw.get("pace", "chunks") == "chunks"
     ranks, knobs = ranks_and_knobs(test.mode, sizes.ranks, alone)
@@ -191,4 +191,4 @@ def _ask(test: BenchmarkTest, sizes: Sizes, more: Mapping[str, str], repeats: in
     describe(test.workload, knobs, ranks)  # what only the kernel can judge
     shape = Shape(ranks, shape.place, shape.hosts, shape.launcher, shape.link)
     show = Presentation(test.name, short=test.name, test=test.name)
-    return Ask(Subject(test.workload), knobs, shape, {}, show, repeats or usual_launches(knobs))
+    return Request(Subject(test.workload), knobs, shape, {}, show, repeats or usual_launches(knobs))

@@ -45,7 +45,7 @@ class BenchmarkRow:
     ranks: int | None = 0  # `None`: an imported file does not state it
     shown: tuple[str, ...] = ()  # "n=8192"
     varied: tuple[str, ...] = ()  # those that tell rows of one key apart: "store=plain"
-    doubts: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
     reason: str = ""  # why there is no value
     invalid: bool = False  # the grade of its figure is "not measurable"
 
@@ -66,7 +66,7 @@ def rows_of(summary: Summary, benchmark: Benchmark) -> tuple[BenchmarkRow, ...]:
     Args:
         summary: with all metrics.
     """
-    widest = max((ask.shape.ranks for ask in summary.run.asks), default=1)
+    widest = max((request.shape.ranks for request in summary.run.requests), default=1)
     return tuple(row for test in read_tests(benchmark.name) for row in _rows(summary, benchmark, test, widest))
 
 
@@ -75,7 +75,7 @@ def is_shown(summary: Summary, benchmark: Benchmark, rows: Sequence[BenchmarkRow
     if any(row.value is not None or row.verdict == "WRONG" for row in rows):
         return True
     run, names = summary.run, {test.name for test in read_tests(benchmark.name)}
-    asked = run.benchmark == benchmark.command or any(ask.show.test in names for ask in run.asks)
+    asked = run.benchmark == benchmark.command or any(request.show.test in names for request in run.requests)
     return asked and not run.imported
 
 
@@ -92,7 +92,7 @@ def published_values(rows: Sequence[BenchmarkRow]) -> dict[str, float | None]:
 
 
 def figures_of_test(summary: Summary, benchmark: Benchmark, test: BenchmarkTest) -> tuple[Figure, ...]:
-    """The headline figures of a test: of its ask or, with one rank, of that of another test which asks the same.
+    """The headline figures of a test: of its request or, with one rank, of that of another test which asks the same.
 
     Of an imported run those that `imported_cells` finds for its keys. None of a workload that is not installed: figures
     made from records alone are of other metrics than its declaration has.
@@ -103,7 +103,7 @@ def figures_of_test(summary: Summary, benchmark: Benchmark, test: BenchmarkTest)
     if test.workload in summary.unknown:
         return ()
     found = tuple(one for one in summary.figures if one.show.test == test.name)
-    if found or any(ask.shape.ranks > 1 for ask in summary.run.asks):
+    if found or any(request.shape.ranks > 1 for request in summary.run.requests):
         return found
     others = {one.name for one in read_tests(benchmark.name)}
     return tuple(one for one in summary.figures if one.show.test in others and test.is_of(one.workload.name, one.knobs))
@@ -187,7 +187,7 @@ def _stated(test: BenchmarkTest, one: BenchmarkFigure, chosen: Figure, empty: Be
         verdict=_verdict([chosen]),
         ranks=chosen.point.ranks,
         shown=_shown([chosen], test, empty),
-        doubts=tuple(stats.warnings(chosen.doubts)),
+        caveats=tuple(stats.warnings(chosen.caveats)),
         invalid=value is not None and chosen.invalid,
         launches=chosen.count_text,
         reason="" if value or chosen.wrong else chosen.missing or "no launch gave a value",
@@ -241,7 +241,7 @@ def _measured(
         of_limit=chosen.of_limit,
         limit=chosen.limit.source if chosen.limit and chosen.of_limit is not None else "",
         shown=_shown([cell] if one.over == "best" else cells, test, empty),
-        doubts=tuple(stats.warnings(chosen.doubts)),
+        caveats=tuple(stats.warnings(chosen.caveats)),
         invalid=any(figure.invalid for figure in with_value) if mean else chosen.invalid,
     )
 
@@ -292,11 +292,11 @@ def _short(value: str) -> str:
 def _reason(summary: Summary, test: BenchmarkTest, widest: int) -> str:
     """Why a test has no figure: its launches failed, or it was not asked."""
     for failure in summary.run.failures:
-        ask = summary.run.ask_of(failure.launch)
-        if ask and ask.show.test == test.name:
+        request = summary.run.request_of(failure.launch)
+        if request and request.show.test == test.name:
             return failure.reason
     if why := absent(test, widest):
         return why
-    if any(ask.show.test == test.name for ask in summary.run.asks):
+    if any(request.show.test == test.name for request in summary.run.requests):
         return "not measured yet"
     return "not asked in this run"

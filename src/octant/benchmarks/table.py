@@ -19,7 +19,7 @@ class BenchmarkFigure(InputTable, frozen=True, kw_only=True):
     """One key under which a benchmark publishes a value."""
 
     key: str
-    knobs: Mapping[str, str] = {}  # of the cell, where an ask has several
+    knobs: Mapping[str, str] = {}  # of the cell, where a request has several
     metric: str = ""  # "": the headline of the workload
     unit: Annotated[float, Meta(gt=0)]  # 1e9 for a key in Gflops: the value is divided by it
     of: str = ""  # the base unit of the metric, "flop/s": a metric in another one gives no value; "": any
@@ -49,11 +49,11 @@ class BenchmarkTest(InputTable, frozen=True, kw_only=True):
     A value `{name}` of a knob, of `ranks` or of `share` is a size of the benchmark's `sizes.py`.
     """
 
-    name: str  # the title of its ask
+    name: str  # the title of its request
     workload: str  # that does it
     mode: Literal["one", "star", "all"]  # one rank, while others do not run; every rank alone, at once; all together
     ranks: str = ""  # "": those that the mode says
-    knobs: Mapping[str, str] = {}  # of the ask; a list makes a cell of each
+    knobs: Mapping[str, str] = {}  # of the request; a list makes a cell of each
     quick: Mapping[str, str] = {}  # further knobs of a quick run
     across: Mapping[str, str] = {}  # further knobs where the ranks are on several hosts
     share: str = "0"  # memory that ranks of a node share, bytes

@@ -61,7 +61,7 @@ _OF_COMMANDS = {
     "evaluate": (
         Example("octant evaluate", "the quick suite, a table and a report"),
         Example("octant evaluate --full", "more sizes, more launches: about an hour"),
-        Example("octant evaluate --only stream --notes", "one workload of the suite, every doubt"),
+        Example("octant evaluate --only stream --notes", "one workload of the suite, every caveat"),
     ),
     "run": (
         Example("octant run stream bytes=1MiB,1GiB pages=base,thp", "every combination of the values"),

@@ -1,4 +1,4 @@
-"""What commands that ask and measure share: a run of asks, settings of the MPI library, and what is said at the end."""
+"""What commands that request and measure share: a run of requests, settings of the MPI library, and what is said at the end."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from octant.failure import Exit, Refusal, worst
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from octant.ask import Ask
     from octant.machine import Machine
     from octant.mpi.settings import MpiWords
+    from octant.request import Request
     from octant.runs.durations import Durations
     from octant.runs.exit_reasons import End
     from octant.store import ProvenSetting, Store, StoredRun
     from octant.tile import DeclaredScreen
 
 
-def safe(asks: Sequence[Ask]) -> Sequence[Ask]:
-    """The asks without what the library in use is known to do wrong; what is left out is said on standard error."""
-    from octant.mpi.faults import safe_asks
+def safe(requests: Sequence[Request]) -> Sequence[Request]:
+    """The requests without what the library in use is known to do wrong; what is left out is said on standard error."""
+    from octant.mpi.faults import safe_requests
     from octant.mpi.inventory import linked
     from octant.mpi.settings import library_of
 
-    kept, reasons = safe_asks(asks, library_of(linked(), {}))
+    kept, reasons = safe_requests(requests, library_of(linked(), {}))
     for text in reasons:
         typer.echo(f"octant: {text}", err=True)
     if not kept:
@@ -39,7 +39,7 @@ def create(
     where: Store,
     title: str,
     machine: Machine,
-    asks: Sequence[Ask],
+    requests: Sequence[Request],
     who: str,
     settings: Sequence[ProvenSetting] = (),
     screen: DeclaredScreen | None = None,
@@ -50,11 +50,11 @@ def create(
     from octant.runs.rounds import drawn_order, new_seed
 
     seed = new_seed()
-    order = drawn_order([ask.repeats for ask in asks], seed)
+    order = drawn_order([request.repeats for request in requests], seed)
     if who == "evaluate":
-        asks, order = with_probes(asks, order)
+        requests, order = with_probes(requests, order)
     return where.create(
-        title, machine, asks, order, who, seed=seed, settings=settings, screen=screen, benchmark=benchmark
+        title, machine, requests, order, who, seed=seed, settings=settings, screen=screen, benchmark=benchmark
     )
 
 
@@ -71,7 +71,7 @@ def settings_of(words: Sequence[str]) -> MpiWords:
     return settings
 
 
-def prove(settings: MpiWords, ask: Ask, to: Store) -> tuple[ProvenSetting, ...]:
+def prove(settings: MpiWords, request: Request, to: Store) -> tuple[ProvenSetting, ...]:
     """Tries the settings, and those of the environment where ranks communicate, and says what came of it."""
     import os
 
@@ -79,13 +79,13 @@ def prove(settings: MpiWords, ask: Ask, to: Store) -> tuple[ProvenSetting, ...]:
     from octant.mpi.inventory import linked
     from octant.mpi.settings import library_of
 
-    outside = proof.set_outside(os.environ) if ask.shape.ranks > 1 else {}
+    outside = proof.set_outside(os.environ) if request.shape.ranks > 1 else {}
     if not settings.variables and not settings.settings and not outside:
         return ()
     library = library_of(linked(), {**os.environ, **settings.variables})
     root = to.root.absolute()  # where kernels write their records, every host can read
     shared = next(folder for folder in (root, *root.parents) if folder.is_dir())
-    proven = proof.prove(settings, library, proof.starter(ask.shape.launcher, shared), outside)
+    proven = proof.prove(settings, library, proof.starter(request.shape.launcher, shared), outside)
     for one in proven:
         typer.echo(f"octant: {proof.text(one, library)}", err=True)
     return proven
@@ -145,7 +145,7 @@ def warn_of_output(run: StoredRun) -> None:
 
 def warn_of_commands(run: StoredRun) -> None:
     """Name the commands after launches that failed; they do not change the exit code."""
-    from octant.analysis.doubts import failed_commands
+    from octant.analysis.caveats import failed_commands
 
     for text in failed_commands(run.points):
         typer.echo(f"octant: {text}", err=True)

@@ -54,7 +54,7 @@ SvgOption = Annotated[
 ShowOutputOption = Annotated[
     bool, typer.Option("--show-output", help="Show what a program prints while it runs; it is stored as well.")
 ]
-NotesOption = Annotated[bool, typer.Option("--notes", help="Print the doubts that are only notes too.")]
+NotesOption = Annotated[bool, typer.Option("--notes", help="Print the caveats that are only notes too.")]
 TimeoutOption = Annotated[
     float | None,
     starting_option(min=0.1, max=1e7, callback=finite, help="Seconds after which a launch is ended as hung."),

@@ -60,7 +60,7 @@ def _latency_runs(store: Path | None) -> Iterator[OwnRun]:
         if listed.refused or not listed.points:
             continue
         run = where.read(listed.id)
-        if not run.imported and ladders & {ask.subject.name for ask in run.asks}:
+        if not run.imported and ladders & {request.subject.name for request in run.requests}:
             own = _latency_of(run, int(listed.started[:4]))
             if own is not None:
                 yield own

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from octant.cli._program import ProgramWords
     from octant.cli._rounds import Judge, RoundOptions
     from octant.record import Point
+    from octant.runs.command_line import Where
     from octant.runs.interleaved import Interleaved, RoundEnd
-    from octant.runs.requests import Where
     from octant.runs.session import LaunchStart
     from octant.store import Pair, Store, StoredRun
 
@@ -78,7 +78,7 @@ def line_of(run: StoredRun) -> str:
     runs = sorted((run, Store(run.folder.parent.parent).read(run.pair.partner)), key=lambda one: one.id)
     options = ["--until-sure"] if run.pair.looks == "any time" else []
     options += [] if run.pair.looks == "rising" else ["--rounds", str(run.pair.rounds)]
-    couples = tuple(zip(runs[0].asks, runs[1].asks, strict=True))
+    couples = tuple(zip(runs[0].requests, runs[1].requests, strict=True))
     return comparison_line(couples, *options, runs=[one.id for one in runs])
 
 
@@ -163,18 +163,18 @@ def measured(to: Store, programs: Programs, asked: RoundOptions, judge: Judge) -
     """
     from octant.analysis.evidence import too_few_rounds
     from octant.runs import interleaved
+    from octant.runs.command_line import HERE
     from octant.runs.plan import check_startable
     from octant.runs.programs import pair
     from octant.runs.programs.file_checks import check_there
-    from octant.runs.requests import HERE
     from octant.stats.gate import RISING_FURTHER, least_rounds
 
     commands = pair.two_commands(programs.typed.command or ())
     options = programs.typed.options
     couples, machine = pair.couples_of(commands, programs.knobs, programs.ranks, programs.where or HERE, options)
-    for ask in (ask for couple in couples for ask in couple):
-        check_there(ask)
-        check_startable(ask, machine)
+    for request in (request for couple in couples for request in couple):
+        check_there(request)
+        check_startable(request, machine)
     kept = pair.continued([to.find(name) for name in programs.runs], couples) if programs.runs else None
     rounds, looks, goes_on = asked.plan(kept.pair if kept else None, max(RISING_FURTHER), early=True)
     if asked.gate and rounds < least_rounds(len(couples)):

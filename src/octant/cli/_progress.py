@@ -15,7 +15,7 @@ from octant.units import counted, duration_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from octant.ask import Launch
+    from octant.request import Launch
     from octant.runs.durations import Durations
     from octant.runs.session import LaunchStart, Observe
 
@@ -23,7 +23,7 @@ _REDRAW_S = 0.1
 _LOOK_S = 0.2
 _SILENT_S = 2.0
 _LONG_S = 30.0  # what takes longer is announced, and says what that rests on
-_DOUBT_S = 10.0  # of launches of other asks, until they say more about an ask than what is expected of it
+_CAVEAT_S = 10.0  # of launches of other requests, until they say more about a request than what is expected of it
 
 
 @contextlib.contextmanager
@@ -137,9 +137,9 @@ class RemainingTime:
         self.most = 1 + max(self.rounds.values(), default=0)
         self.now, self.begun_s = now, now()
         self.number, self.current, self.current_s, self.since_s = -1, "", 0.0, 0.0
-        self.ahead: dict[str, float] = {}  # expected seconds of what has not begun, by the key of the ask
+        self.ahead: dict[str, float] = {}  # expected seconds of what has not begun, by the key of the request
         self.taken: dict[str, tuple[float, float]] = {}  # seconds of what has ended, and those expected
-        self.programs: set[str] = set()  # keys of asks of programs
+        self.programs: set[str] = set()  # keys of requests of programs
         self._expect(starts)
 
     def replan(self, left: Sequence[Launch]) -> None:
@@ -154,9 +154,9 @@ class RemainingTime:
 
     def _expect(self, starts: Sequence[Launch]) -> None:
         self.ahead = {}
-        self.programs |= {start.ask.key for start in starts if start.ask.subject.command}
+        self.programs |= {start.request.key for start in starts if start.request.subject.command}
         for start in starts:
-            self.ahead[start.ask.key] = self.ahead.get(start.ask.key, 0.0) + self.known.seconds(start)
+            self.ahead[start.request.key] = self.ahead.get(start.request.key, 0.0) + self.known.seconds(start)
 
     def is_new(self, step: LaunchStart) -> bool:
         """Notes which launch is being started; whether it is another than before."""
@@ -166,7 +166,7 @@ class RemainingTime:
         if self.current:
             took_s, expected_s = self.taken.get(self.current, (0.0, 0.0))
             self.taken[self.current] = took_s + now - self.since_s, expected_s + self.current_s
-        self.number, self.current, self.since_s = step.number, step.planned.launch.ask.key, now
+        self.number, self.current, self.since_s = step.number, step.planned.launch.request.key, now
         self.current_s = self.known.seconds(step.planned.launch)
         self.ahead[self.current] = max(0.0, self.ahead.get(self.current, 0.0) - self.current_s)
         return True
@@ -196,7 +196,7 @@ class RemainingTime:
         present_s = self.current_s * self._slowness(self.current) - elapsed_s if self.current else 0.0
         if share:
             present_s = elapsed_s * (1 - share) / share
-        ahead_s = sum(seconds * self._slowness(ask) for ask, seconds in self.ahead.items())
+        ahead_s = sum(seconds * self._slowness(request) for request, seconds in self.ahead.items())
         return max(0.0, present_s) + ahead_s + self.after_s
 
     def promise(self) -> str:
@@ -214,27 +214,27 @@ class RemainingTime:
         over_s = self.now() - self.begun_s
         return over_s / (over_s + left_s) if over_s + left_s > 0 else 0.0
 
-    def _slowness(self, ask: str) -> float:
-        """What launches of an ask took over what was expected; of all asks, where it has had none."""
-        if ask in self.taken:
-            took_s, expected_s = self.taken[ask]
+    def _slowness(self, request: str) -> float:
+        """What launches of a request took over what was expected; of all requests, where it has had none."""
+        if request in self.taken:
+            took_s, expected_s = self.taken[request]
         else:
             took_s, expected_s = (
-                _DOUBT_S + sum(column) for column in zip((0.0, 0.0), *self.taken.values(), strict=True)
+                _CAVEAT_S + sum(column) for column in zip((0.0, 0.0), *self.taken.values(), strict=True)
             )
         return took_s / expected_s if expected_s > 0 else 1.0
 
 
 def _title(step: LaunchStart) -> str:
-    ask = step.planned.launch.ask
-    if ask.subject.command:
-        return clean(ask.show.title or ask.subject.name)
-    return clean(": ".join(dict.fromkeys([ask.subject.name, ask.show.title or ask.subject.name])))
+    request = step.planned.launch.request
+    if request.subject.command:
+        return clean(request.show.title or request.subject.name)
+    return clean(": ".join(dict.fromkeys([request.subject.name, request.show.title or request.subject.name])))
 
 
 def _reached_text(step: LaunchStart, phase: str, elapsed_s: float) -> str:
     """How far a launch is: the phase that its kernel reports; for a program, which reports nothing, its time."""
-    if step.planned.launch.ask.subject.command:
+    if step.planned.launch.request.subject.command:
         return f", {elapsed_s:.0f} s in this launch"
     return f", {phase}" if phase else ""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from octant.analysis.compare import Comparisons
     from octant.runs.interleaved import Interleaved, RoundEnd
     from octant.store import Pair, Store, StoredRun
-    from octant.store.asked import Looks
+    from octant.store.run_request import Looks
 
     Judge = Callable[[StoredRun, StoredRun], Comparisons]
 
@@ -99,14 +99,14 @@ def measured(where: Store, found: Comparisons, asked: RoundOptions, judge: Judge
         if sides.rounds >= rounds or decided(interleaved.RoundEnd(sides.rounds, (), lambda: sides)):
             return judge(before, after)
         for name, run in (("A", before), ("B", after)):
-            interleaved.check_again(name, run, run.asks, discover(), asked.allowed)
+            interleaved.check_again(name, run, run.requests, discover(), asked.allowed)
     sides = _measure(where, sides, rounds, decided, asked)
     return judge(sides.before, sides.after)
 
 
 def are_programs(found: Comparisons) -> bool:
     """Whether both runs are of programs of the user."""
-    return all(run.asks and all(ask.subject.command for ask in run.asks) for run in found.runs)
+    return all(run.requests and all(request.subject.command for request in run.requests) for run in found.runs)
 
 
 def programs_are_given(found: Comparisons, asked: RoundOptions) -> Refusal:
@@ -116,8 +116,8 @@ def programs_are_given(found: Comparisons, asked: RoundOptions) -> Refusal:
 
     options = [*(["--gate"] if asked.gate else []), *(["--until-sure"] if asked.until_sure else [])]
     options += ["--rounds", str(asked.rounds)] if asked.rounds else []
-    couples = found.couples() or tuple(zip(found.before.run.asks, found.after.run.asks, strict=False))
-    first = tuple(ask.subject for ask in couples[0])
+    couples = found.couples() or tuple(zip(found.before.run.requests, found.after.run.requests, strict=False))
+    first = tuple(request.subject for request in couples[0])
     is_whole = all(
         (old.subject, new.subject, old.mpi, new.mpi, old.knobs) == (*first, {}, {}, new.knobs) for old, new in couples
     )

@@ -14,10 +14,10 @@ from octant.failure import Exit, Refusal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from octant.ask import Ask
     from octant.cli._program import ProgramWords
     from octant.launchers import Job
-    from octant.runs.requests import Where
+    from octant.request import Request
+    from octant.runs.command_line import Where
     from octant.store import StoredRun
 
 
@@ -64,13 +64,13 @@ def run_workload(workload: str, options: RunOptions) -> None:
         typer.Exit: a launch failed, was wrong, is not supported, or was stopped.
     """
     from octant.cli._measure import create, finish, prove, safe, settings_of
-    from octant.runs import requests
+    from octant.runs import command_line
     from octant.runs.plan import check_startable
     from octant.store import open_store
 
     _refuse_program_without_dashes(workload, options)
-    if others := requests.namesakes(workload):
-        chosen = requests.find_workload(workload).name
+    if others := command_line.namesakes(workload):
+        chosen = command_line.find_workload(workload).name
         typer.echo(f"octant: {workload} is {chosen}; {' and '.join(others)} has the same name", err=True)
     if options.on_model:
         _run_on_model(workload, options)
@@ -79,16 +79,16 @@ def run_workload(workload: str, options: RunOptions) -> None:
         _write_job(_workload_job(workload, options), options)
         return
     settings = settings_of(options.mpi)
-    ask, machine = requests.run(
+    request, machine = command_line.run(
         workload, options.knobs, options.ranks, options.mode, options.repeats, options.where, settings.variables
     )
     words = [f"{name} {value}" for name, value in options.started.items() if value]
     title = " ".join([workload, *options.knobs, *words, *(f"--mpi {word}" for word in options.mpi)])
-    check_startable(ask, machine)
-    asks = safe([ask]) if options.only_safe else [ask]
+    check_startable(request, machine)
+    requests = safe([request]) if options.only_safe else [request]
     to = open_store(options.store)
-    proven = prove(settings, ask, to)
-    run = create(to, title, machine, asks, "run", proven)
+    proven = prove(settings, request, to)
+    run = create(to, title, machine, requests, "run", proven)
     finish(to, run, options.timeout, shown(options.json, options.notes, page=False))
 
 
@@ -102,7 +102,7 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     from octant.cli._measure import create, finish, settings_of
     from octant.mpi.inventory import linked
     from octant.runs.plan import check_startable
-    from octant.runs.programs import file_checks, request
+    from octant.runs.programs import file_checks, program_request
     from octant.store import Repeats, open_store
 
     command = program.command or ()
@@ -110,20 +110,20 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     if options.is_job:
         _write_job(_program_job(program, options), options)
         return
-    ask, machine = request.program(
+    request, machine = program_request.program(
         command, options.knobs, options.ranks, options.repeats, options.where, options=program.options
     )
     if options.mpi:
-        request.check_mpi(ask, linked().library)
-        ask = replace(ask, mpi=settings_of(options.mpi).variables)
-    file_checks.check_there(ask)
-    check_startable(ask, machine)
-    report_remarks(ask)
+        program_request.check_mpi(request, linked().library)
+        request = replace(request, mpi=settings_of(options.mpi).variables)
+    file_checks.check_there(request)
+    check_startable(request, machine)
+    report_remarks(request)
     to = open_store(options.store)
     words = [word for name, value in options.started.items() if value for word in (name, value)]
     words += [word for setting in options.mpi for word in ("--mpi", setting)]
-    title = request.title(command, options.knobs, [*words, *program.options.shown_words])
-    run = create(to, title, machine, [ask], "run")
+    title = program_request.title(command, options.knobs, [*words, *program.options.shown_words])
+    run = create(to, title, machine, [request], "run")
     if options.repeats:  # else the first launch decides
         to.decide_repeats(run, Repeats(options.repeats))
         run = to.read(run.id)
@@ -149,11 +149,11 @@ def _refuse_program_without_dashes(word: str, options: RunOptions) -> None:
         )
 
 
-def report_remarks(ask: Ask) -> None:
+def report_remarks(request: Request) -> None:
     """Print on standard error what the user has to know of a program before it starts."""
-    from octant.runs.programs import request
+    from octant.runs.programs import program_request
 
-    for text in request.remarks(ask):
+    for text in program_request.remarks(request):
         typer.echo(f"octant: {text}", err=True)
 
 
@@ -176,28 +176,28 @@ def _refuse_options_of_workloads(options: RunOptions) -> None:
 
 
 def _workload_job(workload: str, options: RunOptions) -> Job:
-    from octant.runs import requests
+    from octant.runs import command_line
 
     mode, repeats, link = options.mode, options.repeats, options.where.link
-    requests.check_options(options.ranks, mode, repeats)
+    command_line.check_options(options.ranks, mode, repeats)
     further = [f"--mode={mode}"] if mode else []
     further += [f"--repeats={repeats}"] if repeats else []
     further += [f"--mpi={word}" for word in options.mpi] + ([f"--link={link}"] if link else [])
-    return requests.job(
+    return command_line.job(
         workload, options.knobs, options.ranks, options.where.place, options.store, options.minutes,
         options.directives, further,
     )  # fmt: skip
 
 
 def _program_job(program: ProgramWords, options: RunOptions) -> Job:
-    from octant.runs import requests
-    from octant.runs.programs import request
+    from octant.runs import command_line
+    from octant.runs.programs import program_request
 
-    requests.check_options(options.ranks, "", options.repeats)
+    command_line.check_options(options.ranks, "", options.repeats)
     further = [f"--repeats={options.repeats}"] if options.repeats else []
     further += [f"--timeout={options.timeout:g}"] if options.timeout else []
     further += ["--show-output"] if options.show_output else []
-    return request.job(
+    return program_request.job(
         program.command or (), options.knobs, options.ranks, program.options, options.where, options.store,
         options.minutes, options.directives, [*further, *(f"--mpi={word}" for word in options.mpi)],
     )  # fmt: skip
@@ -224,10 +224,10 @@ def _run_on_model(workload: str, options: RunOptions) -> None:
     from octant.network import load
     from octant.report.network import answers as report
     from octant.report.network import text as network_text
-    from octant.runs import requests
+    from octant.runs import command_line
     from octant.simulate import simulated_workload
 
-    requests.read_knobs(workload, options.knobs)
+    command_line.read_knobs(workload, options.knobs)
     with ended_like_ctrl_c(), status_line() as tick:
         network = load(options.on_model)
         found = simulated_workload.run(network, workload, options.knobs, options.ranks, options.timeout or 600.0, tick)

@@ -100,15 +100,15 @@ def measure(
     from octant.runs.session import carry_out
     from octant.units import counted
 
-    for text in step_mistakes(run.asks):
+    for text in step_mistakes(run.requests):
         warn(text)
-    rounds = rounds_of(run) if len(run.asks) > 1 else {}
+    rounds = rounds_of(run) if len(run.requests) > 1 else {}
     left = () if needs_decision(run) else (*baseline_starts(run), *run.remaining())
     clock = RemainingTime(left, rounds, after_s, known=known)
 
     def decided(repeats: Repeats) -> None:
         where.decide_repeats(run, repeats)
-        warn(repeats_text(repeats, sum(len(ask.cells()) for ask in run.asks)))
+        warn(repeats_text(repeats, sum(len(request.cells()) for request in run.requests)))
         clock.replan(where.read(run.id).remaining())
 
     try:

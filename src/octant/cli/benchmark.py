@@ -147,30 +147,30 @@ def _check_alone(instead: str, beside: Sequence[str]) -> None:
 def _created(
     benchmark: Benchmark, chosen: BenchmarkArguments, only_safe: bool, store: Path | None
 ) -> tuple[StoredRun, Store, tuple[str, ...]]:
-    """A new run with an ask for each test that can be measured, and what stands below its tables."""
+    """A new run with a request for each test that can be measured, and what stands below its tables."""
     from octant.benchmarks import requests as tests_and_sizes
     from octant.cli._measure import create, prove, safe, settings_of
     from octant.machine.discover import discover
-    from octant.runs import requests
+    from octant.runs import command_line
     from octant.runs.plan import check_startable
     from octant.store import open_store
 
     machine, settings = discover(), settings_of(chosen.mpi)
-    requests.check_options(chosen.ranks, "", chosen.repeats)
+    command_line.check_options(chosen.ranks, "", chosen.repeats)
     part = benchmark.part("requests") or tests_and_sizes
     found: BenchmarkRequests = part.requested(benchmark, chosen, machine, settings.variables)
     for text in found.remarks:
         typer.echo(f"octant: {text}", err=True)
-    if not found.asks:
+    if not found.requests:
         raise Refusal(
             f"cannot measure any test of {benchmark.title} (see above); try octant doctor", Exit.NOT_SUPPORTED
         )
-    for ask in found.asks:
-        check_startable(ask, machine)
-    asks = safe(found.asks) if only_safe else found.asks
+    for request in found.requests:
+        check_startable(request, machine)
+    requests = safe(found.requests) if only_safe else found.requests
     to = open_store(store)
-    proven = prove(settings, found.asks[-1], to)
-    return create(to, found.title, machine, asks, "run", proven, benchmark=benchmark.command), to, found.below
+    proven = prove(settings, found.requests[-1], to)
+    return create(to, found.title, machine, requests, "run", proven, benchmark=benchmark.command), to, found.below
 
 
 def _show(

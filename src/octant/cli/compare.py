@@ -109,7 +109,7 @@ def compare(
     """
     from octant.cli import _pair, _rounds
     from octant.cli._stored import find_run
-    from octant.runs.requests import Where
+    from octant.runs.command_line import Where
     from octant.store import open_store
 
     where = open_store(store)

@@ -38,7 +38,7 @@ from octant.failure import Exit, Refusal
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from octant.ask import Ask
+    from octant.request import Request
     from octant.store import StoredRun
 
 job_option = options_under("As a job of a batch system")
@@ -104,7 +104,7 @@ def run(
     It runs here or as a job of a batch system (--launcher sbatch, pbs, lsf or flux, --script).
     """
     from octant.cli._run import RunOptions, run_program, run_workload
-    from octant.runs.requests import Where
+    from octant.runs.command_line import Where
 
     words = tuple(knobs or ())
     options = RunOptions(
@@ -138,10 +138,10 @@ def evaluate(
     from octant import suites
     from octant.cli._stored import warn
     from octant.machine.discover import discover
-    from octant.runs import requests
+    from octant.runs import command_line
     from octant.runs.cell_costs import nothing_fits
     from octant.runs.durations import learned
-    from octant.runs.knobs import check_asks
+    from octant.runs.knobs import check_requests
     from octant.runs.programs.permissions import check_allowed
     from octant.store import open_store
 
@@ -152,27 +152,27 @@ def evaluate(
         return
     machine, to = discover(), open_store(store)
     name = suite or ("quick" if quick else "full")
-    kept = [requests.find_workload(one).name for one in only or []]
+    kept = [command_line.find_workload(one).name for one in only or []]
     chosen = suites.load(name)
     for why in suites.absent(chosen, name).values():
         typer.echo(f"octant: {why}; what the suite {name} asks of it is left out", err=True)
-    asks = suites.asks(chosen, machine, kept, name, allow or (), warn)
-    check_allowed(asks, allow or (), name, f"octant evaluate --suite {shlex.quote(name)}")
-    for ask, why in ((ask, nothing_fits(ask, machine)) for ask in asks):
+    requests = suites.requests(chosen, machine, kept, name, allow or (), warn)
+    check_allowed(requests, allow or (), name, f"octant evaluate --suite {shlex.quote(name)}")
+    for request, why in ((request, nothing_fits(request, machine)) for request in requests):
         if why:
-            typer.echo(f"octant: {ask.show.title} is left out: {why}", err=True)
-            asks = tuple(one for one in asks if one is not ask)
-    if missing := [one for one in kept if one not in {ask.subject.workload for ask in asks}]:
+            typer.echo(f"octant: {request.show.title} is left out: {why}", err=True)
+            requests = tuple(one for one in requests if one is not request)
+    if missing := [one for one in kept if one not in {request.subject.workload for request in requests}]:
         why = f"the suite {name} asks nothing of it here"
         raise Refusal(f"cannot evaluate {missing[0]} ({why}); try octant run {missing[0]}", Exit.WRONG_WORD)
-    if not asks:
+    if not requests:
         why = f"this installation has none of the workloads of the suite {name}, or the machine lacks what they need"
         raise Refusal(f"cannot evaluate ({why}); try octant workloads", Exit.NOT_SUPPORTED)
-    check_asks(asks)
+    check_requests(requests)
     words = [f"--suite {suite}" if suite else f"--{name}", *(f"--only {one}" for one in only or [])]
     title = " ".join(["evaluate", *words, *(f"--allow {shlex.quote(one)}" for one in allow or [])])
     screen = suites.first_screen(chosen, machine, only or ())
-    run = create(to, title, machine, asks, "evaluate", screen=screen, benchmark="evaluate")
+    run = create(to, title, machine, requests, "evaluate", screen=screen, benchmark="evaluate")
     finish(to, run, timeout, shown(json, notes, page=True), _report_s(run), learned(to, machine, run.id))
 
 
@@ -206,7 +206,7 @@ def resume(
     from octant.cli._rounds import command
     from octant.cli._run import report_remarks
     from octant.cli._stored import find_run
-    from octant.runs.knobs import check_asks
+    from octant.runs.knobs import check_requests
     from octant.runs.plan import check_stored
     from octant.runs.programs import resume_checks
     from octant.store import Store, open_store
@@ -217,7 +217,7 @@ def resume(
         why = f"it was imported, {run.source}"
         raise Refusal(f"cannot resume {run.id} ({why}); try octant import with a longer output", Exit.WRONG_WORD)
     if run.pair:
-        of_program = any(ask.subject.command for ask in run.asks)
+        of_program = any(request.subject.command for request in run.requests)
         more = line_of(run) if of_program else command(run.pair, run.id, run.pair.rounds)
         raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {more}")
     if from_file:
@@ -231,16 +231,16 @@ def resume(
     else:
         resume_checks.check_given(run, program.command, knobs or (), program.options, allow or ())
     check_stored(run.launches, allow or (), given=bool(from_file) or program.command is not None)
-    check_asks({launch.ask.key: launch.ask for launch in run.remaining()}.values())
-    for ask in run.asks if program.command else ():
-        report_remarks(ask)
+    check_requests({launch.request.key: launch.request for launch in run.remaining()}.values())
+    for request in run.requests if program.command else ():
+        report_remarks(request)
     page = run.benchmark == "evaluate"
     show = _of_study(json) if run.study else shown(json, notes, page)
     show_s = _report_s(run) if page else 0.0
     finish(Store(run.folder.parent.parent), run, timeout, show, show_s, shown=show_output)
 
 
-def _stated(run: StoredRun, name: str, allowed: Sequence[str]) -> Sequence[Ask]:
+def _stated(run: StoredRun, name: str, allowed: Sequence[str]) -> Sequence[Request]:
     """What the study or suite of a stored run asks by its file, whose programs are all allowed."""
     from octant import suites
     from octant.runs.programs.permissions import check_allowed
@@ -248,9 +248,9 @@ def _stated(run: StoredRun, name: str, allowed: Sequence[str]) -> Sequence[Ask]:
 
     if run.study:
         return outcome.asks_again(run, name, allowed)
-    asks = suites.asks(suites.load(name), run.machine, (), name, allowed)
-    check_allowed(asks, allowed, name, f"octant resume {run.id} --from {shlex.quote(name)}")
-    return asks
+    requests = suites.requests(suites.load(name), run.machine, (), name, allowed)
+    check_allowed(requests, allowed, name, f"octant resume {run.id} --from {shlex.quote(name)}")
+    return requests
 
 
 def _of_study(json: bool) -> Callable[[StoredRun], None]:

@@ -11,7 +11,7 @@ from octant.cli._help import PLACE
 from octant.cli._options import MOST_RANKS, JsonOption
 
 if TYPE_CHECKING:
-    from octant.runs.requests import PlacementForms
+    from octant.runs.command_line import PlacementForms
 
 PlaceOption = Annotated[str, typer.Option(help="Ranks x threads and where they go: 2x4,unit=core,memory=local.")]
 Program = Annotated[list[str], typer.Argument(metavar="PROGRAM...", help="The program and its arguments, after --.")]
@@ -115,9 +115,9 @@ def bind(
 
 def _request(place: str) -> PlacementForms:
     from octant.machine.discover import discover
-    from octant.runs import requests
+    from octant.runs import command_line
 
-    asked = requests.requested(place, discover())
+    asked = command_line.requested(place, discover())
     for remark in asked.placement.remarks:
         typer.echo(f"octant: {remark}", err=True)
     return asked

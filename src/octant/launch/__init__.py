@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from octant.ask import Launch
 from octant.placement import RankPlace
+from octant.request import Launch
 
 
 @dataclass(frozen=True)
@@ -35,5 +35,5 @@ class Planned:
     expected_s: float = 1.0
     timeout_s: float = 60.0
     build: str = ""  # of the kernel (`octant.build.digest`); "": a command line, or a run of an older version
-    ranks: int = 0  # that the launcher of a user's program starts; 0: those of the ask
+    ranks: int = 0  # that the launcher of a user's program starts; 0: those of the request
     program: ProgramStart | None = None  # of a user's program that is to be started; `None`: a kernel, or a stored plan

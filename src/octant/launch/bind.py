@@ -7,7 +7,7 @@ from octant import build
 from octant.failure import Exit, Refusal, worst
 from octant.placement import Placement, RankPlace, set_text
 from octant.placement.nonempty import NonEmptySet
-from octant.placement.request import PAGE_BYTES, Request
+from octant.placement.request import PAGE_BYTES, PlacementRequest
 
 LOCAL_RANK_VARIABLES = (
     "MPI_LOCALRANKID",
@@ -27,7 +27,7 @@ _MOST_BYTES = 1 << 16
 _REFUSAL = re.compile(r"^([123]) (.+)$", re.MULTILINE)
 
 
-def words(placement: Placement, request: Request) -> list[str]:
+def words(placement: Placement, request: PlacementRequest) -> list[str]:
     """octant-bind's arguments before `--`: one entry for each rank of a node, and the pages of the heap.
 
     Raises:
@@ -69,7 +69,7 @@ def take_refusal(records: Path) -> Refusal | None:
     return Refusal(f"octant-bind: {found[0][1]}", worst(Exit(int(code)) for code, _ in found)) if found else None
 
 
-def _entry(place: RankPlace, request: Request) -> list[str]:
+def _entry(place: RankPlace, request: PlacementRequest) -> list[str]:
     def number_list(numbers: NonEmptySet) -> str:
         return set_text(numbers).replace(",", "+")
 
@@ -79,14 +79,14 @@ def _entry(place: RankPlace, request: Request) -> list[str]:
     return found if memory == "default" else [*found, f"mem={memory}{nodes}"]
 
 
-def _segments(request: Request) -> list[str]:
+def _segments(request: PlacementRequest) -> list[str]:
     """The parts of the program that a library of ours asks huge pages for, once it is loaded into it."""
     if not request.huge_segments:
         return []
     return ["--segments", "+".join(request.huge_segments), "--preload", str(build.find("pages"))]
 
 
-def _pages(request: Request) -> list[str]:
+def _pages(request: PlacementRequest) -> list[str]:
     """Small pages for all, transparent or pooled huge ones for the heap."""
     if request.pages == "4k":
         return ["--no-thp"]

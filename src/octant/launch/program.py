@@ -352,7 +352,7 @@ def _judged(planned: Planned, end: ProgramEnd) -> ProgramEnd:
 
 
 def _reason(planned: Planned, end: ProgramEnd) -> str:
-    outcome, subject = end.outcome, planned.launch.ask.subject
+    outcome, subject = end.outcome, planned.launch.request.subject
     name = (planned.program.name if planned.program else "") or subject.command[0]
     if outcome.timed_out:
         return f"{name} did not end within {waited_text(planned.timeout_s)} and was stopped; --timeout sets the limit"

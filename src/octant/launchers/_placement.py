@@ -15,12 +15,12 @@ from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
-from octant.placement.request import LONGEST, Memory, Request
+from octant.placement.request import LONGEST, Memory, PlacementRequest
 from octant.placement.sanity import check
 from octant.registry import Broken
 
 
-def to_syntax(name: str, placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(name: str, placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """The placement in the syntax of launcher `name`.
 
     Raises:
@@ -31,7 +31,7 @@ def to_syntax(name: str, placement: Placement, request: Request, topology: Topol
 
 
 def to_every_syntax(
-    placement: Placement, request: Request, topology: Topology
+    placement: Placement, request: PlacementRequest, topology: Topology
 ) -> tuple[dict[str, Syntax], tuple[Broken, ...]]:
     """The placement in the syntax of every launcher, and the launchers that cannot be used."""
     made = registry.collect(

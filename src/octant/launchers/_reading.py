@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from octant.placement import Placement
-from octant.placement.request import Request
+from octant.placement.request import PlacementRequest
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,6 @@ class Syntax:
 class LauncherReading:
     """What a launcher's lines would do: the equivalent request, the placement, and what may be unexpected."""
 
-    request: Request
+    request: PlacementRequest
     placement: Placement
     remarks: tuple[str, ...] = ()

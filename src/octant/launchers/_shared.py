@@ -12,7 +12,7 @@ from octant.placement.nonempty import NonEmptySet
 from octant.placement.planner import DoesNotFit, plan
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
-from octant.placement.request import MOST, Memory, Request
+from octant.placement.request import MOST, Memory, PlacementRequest
 
 PROGRAM = "PROGRAM"
 DOCUMENTED = "from documentation: the rules of this launcher were not compared with the launcher itself"
@@ -29,7 +29,7 @@ def rank_sets(placement: Placement) -> list[NonEmptySet]:
     return [place.cpus for place in placement.ranks]
 
 
-def plain(placement: Placement, request: Request, topology: Topology) -> Request:
+def plain(placement: Placement, request: PlacementRequest, topology: Topology) -> PlacementRequest:
     """The request without lists where a plain one gives the same masks."""
     if not request.cpus:
         return request
@@ -53,7 +53,7 @@ def cores_each(place: RankPlace, topology: Topology) -> int:
     return sum(1 for core in topology.groups("core") if core & place.cpus)
 
 
-def openmp_line(request: Request) -> tuple[str, ...]:
+def openmp_line(request: PlacementRequest) -> tuple[str, ...]:
     """The OpenMP variables for the threads inside a rank, which launchers do not set."""
     if request.threads == 1:
         return ()
@@ -63,21 +63,23 @@ def openmp_line(request: Request) -> tuple[str, ...]:
     return (f"export OMP_NUM_THREADS={request.threads} OMP_PLACES={places} OMP_PROC_BIND=close",)
 
 
-def heap_line(request: Request) -> tuple[str, ...]:
+def heap_line(request: PlacementRequest) -> tuple[str, ...]:
     """The line that gives the heap of an unmodified program huge pages (glibc 2.35 or newer)."""
     if request.heap != "huge" and request.pages not in ("thp", "2m"):
         return ()
     return (f"export GLIBC_TUNABLES=glibc.malloc.hugetlb={2 if request.pages == '2m' else 1}",)
 
 
-def no_memory(request: Request, who: str, instead: str = "numactl inside the launcher, or octant-bind") -> list[str]:
+def no_memory(
+    request: PlacementRequest, who: str, instead: str = "numactl inside the launcher, or octant-bind"
+) -> list[str]:
     """The statement that a launcher sets no memory policy, if one was asked for."""
     if request.memory.policy in ("default", "local"):
         return []
     return [f"{who} has no memory policy: memory={request.memory} needs {instead}"]
 
 
-def no_pages(request: Request) -> list[str]:
+def no_pages(request: PlacementRequest) -> list[str]:
     """The statement on page sizes that only the program itself or octant-bind can request."""
     asked = [] if request.pages in ("default", "4k", "thp", "2m") else [f"pages={request.pages}"]
     asked += [f"{segment}=huge" for segment in request.huge_segments]
@@ -187,7 +189,7 @@ def read_line(text: str) -> CommandLine:
     return CommandLine(variables, words)
 
 
-def reading_of_request(request: Request, topology: Topology, remarks: Sequence[str] = ()) -> LauncherReading:
+def reading_of_request(request: PlacementRequest, topology: Topology, remarks: Sequence[str] = ()) -> LauncherReading:
     """A reading whose placement is the plan of a request.
 
     Raises:
@@ -197,7 +199,7 @@ def reading_of_request(request: Request, topology: Topology, remarks: Sequence[s
     return LauncherReading(request, placement, (*remarks, *placement.remarks))
 
 
-def fill_ranks(request: Request, topology: Topology) -> tuple[Request, tuple[str, ...]]:
+def fill_ranks(request: PlacementRequest, topology: Topology) -> tuple[PlacementRequest, tuple[str, ...]]:
     """The same request with as many ranks as fit, for lines that give no number; and a remark on that."""
     too_many = max(1, min(len(topology.cpus) + 1, MOST // request.threads))
     try:

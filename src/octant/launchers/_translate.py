@@ -14,7 +14,7 @@ from octant.machine.sanity import checked_topology, remark
 from octant.placement import Placement
 from octant.placement.expressions import parse_place
 from octant.placement.planner import plan
-from octant.placement.request import LONGEST, Request
+from octant.placement.request import LONGEST, PlacementRequest
 from octant.registry import Broken
 from octant.untrusted import read_text
 
@@ -24,7 +24,7 @@ class Translation:
     """A request, its placement on a topology, what may be unexpected, and the same in the syntax of launchers."""
 
     topology: Topology
-    request: Request
+    request: PlacementRequest
     placement: Placement
     remarks: tuple[str, ...]
     launchers: Mapping[str, Syntax]

@@ -6,7 +6,7 @@ from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, set_text
-from octant.placement.request import Request
+from octant.placement.request import PlacementRequest
 
 TITLE = "AIX"
 BINDS = "process"
@@ -28,7 +28,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
     return _words.scan(words, OPTIONS, lambda word: (word.removeprefix("-"), None))
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """One resource set per rank, on logical CPU numbers."""
     lines = []
     cannot = [

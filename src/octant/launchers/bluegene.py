@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables, _words
 from octant.machine import Topology
 from octant.placement import Placement
-from octant.placement.request import MOST, Request
+from octant.placement.request import MOST, PlacementRequest
 from octant.placement.torus import coordinates, letter_orders, read_map, write_map
 
 TITLE = "Blue Gene/L, /P and /Q"
@@ -41,7 +41,7 @@ def _split(word: str) -> tuple[str, str | None]:
     return name, value if equals else None
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """The letters where they give these places, else a map file."""
     places = [place.coordinates for place in placement.ranks]
     if not request.torus:
@@ -97,12 +97,12 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     notes = [f"the options do not give the partition: drawn on a torus of {side}"]
     if letters[0] != "T" and len(letters) == 4:
         notes.append(f"{letters} puts consecutive ranks on different nodes; TXYZ fills a node first")
-    return _shared.reading_of_request(Request(ranks or 1, 1, order=letters, torus=shape), topology, notes)
+    return _shared.reading_of_request(PlacementRequest(ranks or 1, 1, order=letters, torus=shape), topology, notes)
 
 
-def _map_request(text: str, ranks: int | None) -> Request:
+def _map_request(text: str, ranks: int | None) -> PlacementRequest:
     """The request of a map file's lines, on the smallest torus that holds them."""
     width = len(text.split("\n", 1)[0].split("#")[0].split())
     places = read_map(text, (MOST,) * (width - 1))
     torus = tuple(max(place[axis] for place in places) + 1 for axis in range(width - 1))
-    return Request(ranks or len(places), torus=torus, map=tuple(places))
+    return PlacementRequest(ranks or len(places), torus=torus, map=tuple(places))

@@ -18,7 +18,7 @@ from octant.launchers import (
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, set_text
-from octant.placement.request import Request
+from octant.placement.request import PlacementRequest
 
 TITLE = "Cray (PALS mpiexec, ALPS aprun)"
 NAMES = {"mpiexec": "pals"}
@@ -32,7 +32,7 @@ PMI = ""
 SPINS = True
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """One list per rank, separated by colons."""
     sets = _shared.rank_sets(placement)
     listed = ":".join(set_text(held) for held in sets)

@@ -22,7 +22,7 @@ from octant.launchers import (
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
 from octant.placement import Placement, set_text
-from octant.placement.request import Request
+from octant.placement.request import PlacementRequest
 
 TITLE = "Flux"
 MARK = r"cpu-affinity="
@@ -31,7 +31,7 @@ COMMANDS = ("flux",)
 UNBIND = "-o cpu-affinity=off -o mpibind=off"
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """The map gives the masks; the plain case has named options as well."""
     asked = _shared.plain(placement, request, topology)
     sets = _shared.rank_sets(placement)

@@ -7,7 +7,7 @@ from octant.launchers import LauncherReading, Syntax, _command, _openmp, _shared
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, numbers_text
-from octant.placement.request import Request
+from octant.placement.request import PlacementRequest
 
 TITLE = "GNU OpenMP (GOMP_CPU_AFFINITY)"
 MARK = r"GOMP_CPU_AFFINITY"
@@ -19,7 +19,7 @@ VARIABLES = _tables.table(
 )
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """One line per rank: the first hardware thread of each thread's set."""
     lines, cannot = [], []
     for place in placement.ranks:

@@ -9,7 +9,7 @@ from octant.machine.cpusets import parse_mask
 from octant.placement import Placement, mask_text, numbers_text
 from octant.placement.expressions import LOCATION, objects
 from octant.placement.expressions import hwloc as expand
-from octant.placement.request import Memory, Policy, Request
+from octant.placement.request import Memory, PlacementRequest, Policy
 
 TITLE = "hwloc-bind"
 MARK = r"\bhwloc-bind\b"
@@ -56,7 +56,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
     return given
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """One command a rank, by logical objects; the widest that fit exactly."""
     lines = []
     memory = {"bind": "bind", "interleave": "interleave", "preferred": "bind"}.get(request.memory.policy)

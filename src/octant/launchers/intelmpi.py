@@ -17,7 +17,7 @@ from octant.launchers import (
 )
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, mask_text
-from octant.placement.request import Request
+from octant.placement.request import PlacementRequest
 
 TITLE = "Intel MPI"
 VERSION = ("Intel(R) MPI",)
@@ -94,7 +94,7 @@ VARIABLES = _tables.table(
 """Variables of Intel MPI 2021.18: `impi_info -all -expert`, and the names in mpiexec.hydra."""
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Masks always; named options for the plain cases follow as a comment."""
     sets = _shared.rank_sets(placement)
     masks = ",".join(mask_text(held) for held in sets)

@@ -9,7 +9,7 @@ from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement
 from octant.placement.expressions import objects
 from octant.placement.planner import ordered_cores
-from octant.placement.request import Request
+from octant.placement.request import PlacementRequest
 
 TITLE = "Intel and LLVM OpenMP (KMP_AFFINITY)"
 MARK = r"KMP_AFFINITY"
@@ -25,7 +25,7 @@ _KINDS = ("compact", "scatter", "balanced", "explicit", "none", "disabled")
 _GRANULARITIES = ("granularity=fine", "granularity=thread", "granularity=core")
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """One explicit list per rank, and the values for threads inside a mask that the launcher set."""
     lines, cannot = [], []
     for place in placement.ranks:

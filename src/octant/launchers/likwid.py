@@ -9,7 +9,7 @@ from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, numbers_text
 from octant.placement.expressions import parse_place
-from octant.placement.request import Memory, Request, explicit
+from octant.placement.request import Memory, PlacementRequest, explicit
 
 TITLE = "LIKWID (likwid-pin, likwid-mpirun)"
 COMMANDS = ("likwid-mpirun",)
@@ -37,7 +37,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
     return _words.scan(words, OPTIONS, lambda word: (word.lstrip("-"), None))
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Lists of the system's numbers: threads are pinned one by one."""
     lists, cannot = [], []
     for place in placement.ranks:
@@ -78,7 +78,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     if ranks != len(request.cpus):
         notes.append(f"{len(request.cpus)} lists for {ranks} ranks: the lists are assigned again from the first")
         lists = tuple(request.cpus[rank % len(request.cpus)] for rank in range(ranks))
-        request = Request(**{**vars(request), "ranks": ranks, "cpus": lists})
+        request = PlacementRequest(**{**vars(request), "ranks": ranks, "cpus": lists})
     used = numbers_text(frozenset(cpu for cpus in request.cpus for cpu in cpus))
     return _shared.reading_of_request(request, topology, (*notes, f"pinned one thread each to {used}"))
 

@@ -5,7 +5,7 @@ import re
 from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables
 from octant.machine import Topology
 from octant.placement import Placement
-from octant.placement.request import Memory, Request
+from octant.placement.request import Memory, PlacementRequest
 
 TITLE = "LoadLeveler (job command file)"
 MARK = r"#\s*@\s*(rset|task_affinity|mcm_affinity_options|cpus_per_core)\b"
@@ -27,7 +27,7 @@ KEYWORDS = _tables.table(
 """Keywords of a job command file: the POWER6 guide, section 5.2.1."""
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """The keywords; only those that the request needs, as POE generates them."""
     if request.cpus and all(held == topology.allowed for held in _shared.rank_sets(placement)):
         return Syntax((), False, ("nothing is bound: LoadLeveler binds no task without a keyword",))
@@ -52,7 +52,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(tuple(lines), False, (*cannot, *_pages(request)))
 
 
-def _options(asked: Request) -> str:
+def _options(asked: PlacementRequest) -> str:
     if asked.near == "adapter":
         return "MCM_SNI_PREF MCM_DISTRIBUTE"
     memory = {"local": "mcm_mem_pref", "preferred": "mcm_mem_pref", "bind": "mcm_mem_req"}.get(asked.memory.policy)
@@ -62,7 +62,7 @@ def _options(asked: Request) -> str:
     return " ".join(filter(None, [allocation, memory, "mcm_sni_none"]))
 
 
-def _pages(request: Request) -> list[str]:
+def _pages(request: PlacementRequest) -> list[str]:
     if request.pages == "default":
         return []
     return [f"pages={request.pages} is no keyword: on AIX export LDR_CNTRL (see --for aix)"]
@@ -89,16 +89,16 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     order = "scatter:numa" if spread else "compact"
     near = "adapter" if {"mcm_sni_pref", "mcm_sni_req"} & set(options) else "any"
     if number == 0:
-        request = Request(1, 1, "numa", order, memory=policy, near=near, share=True)  # type: ignore[arg-type]
+        request = PlacementRequest(1, 1, "numa", order, memory=policy, near=near, share=True)  # type: ignore[arg-type]
     else:
         unit = "core" if smt == 1 else "hwthread"
         smt = _shared.whole("cpus_per_core", per_core) if per_core.isdigit() and smt != 1 else smt
-        request = Request(1, number, unit, order, smt, memory=policy, near=near)  # type: ignore[arg-type]
+        request = PlacementRequest(1, number, unit, order, smt, memory=policy, near=near)  # type: ignore[arg-type]
     if not spread:
         notes.append(_shared.ACCUMULATES)
     tasks = words.get("tasks_per_node", words.get("total_tasks", ""))
     if tasks.isdigit():
-        request = Request(**{**vars(request), "ranks": _shared.whole("tasks", tasks)})
+        request = PlacementRequest(**{**vars(request), "ranks": _shared.whole("tasks", tasks)})
     else:
         request, remark = _shared.fill_ranks(request, topology)
         notes += remark

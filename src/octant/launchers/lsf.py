@@ -6,7 +6,7 @@ from pathlib import Path
 from octant.launchers import MOST_RANKS, Job, LaunchCommand, Submission, Syntax, _shared, _tables, _words, headed
 from octant.machine import Topology
 from octant.placement import Placement
-from octant.placement.request import Request
+from octant.placement.request import PlacementRequest
 
 TITLE = "IBM Spectrum LSF"
 LAUNCHER = "mpiexec"
@@ -15,7 +15,7 @@ UNBIND = "--bind none"
 _MEMORY = {"bind": ":membind=localonly", "local": ":membind=localprefer", "preferred": ":membind=localprefer"}
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """One `bsub` requirement."""
     asked = _shared.plain(placement, request, topology)
     ranks = len(placement.ranks)

@@ -20,7 +20,7 @@ from octant.launchers import (
 )
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, numbers_text, set_text
-from octant.placement.request import Memory, Request
+from octant.placement.request import Memory, PlacementRequest
 
 TITLE = "MPICH (Hydra mpiexec)"
 VERSION = ("HYDRA", "MPICH")
@@ -83,7 +83,7 @@ _OBJECTS_ONLY = ("none", "rr", "user:")
 """Bindings with which Hydra ignores a memory policy: the last one is the beginning of one."""
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """The shortest options that give the masks; a `user:` list where none do."""
     sets = _shared.rank_sets(placement)
     option = next((words for words in _options(sets, topology, request.unit) if _same(words, sets, topology)), None)

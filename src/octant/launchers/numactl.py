@@ -7,7 +7,7 @@ from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, RankPlace, numbers_text, set_text
-from octant.placement.request import Memory, Request
+from octant.placement.request import Memory, PlacementRequest
 
 TITLE = "numactl"
 MARK = r"^[ \t]*(\w+=\S+[ \t]+)*numactl\s"
@@ -34,7 +34,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
     return _words.getopt(words, OPTIONS)
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """One command per rank; whole memory nodes by `--cpunodebind`, else by the system's numbers."""
     lines = []
     nodes = {node.cpus & topology.allowed: node.os for node in topology.numa}
@@ -48,7 +48,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
 
 
-def memory_option(request: Request, place: RankPlace) -> str:
+def memory_option(request: PlacementRequest, place: RankPlace) -> str:
     """The option for the request's memory policy, empty for the default one.
 
     Raises:

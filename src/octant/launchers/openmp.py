@@ -3,7 +3,7 @@
 from octant.launchers import LauncherReading, Syntax, _command, _openmp, _shared, _tables
 from octant.machine import Topology
 from octant.placement import Placement
-from octant.placement.request import Request
+from octant.placement.request import PlacementRequest
 
 TITLE = "OpenMP (any runtime)"
 MARK = r"OMP_PLACES|OMP_PROC_BIND"
@@ -12,7 +12,7 @@ OPTIONS: _tables.Table = {}
 VARIABLES = _tables.table(_tables.interpreted("OMP_PLACES OMP_PROC_BIND"))
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """One list of places per rank; named places where the masks of the ranks suffice."""
     if all(len(set(place.threads)) == 1 and len(place.threads) > 1 for place in placement.ranks):
         line = f"export OMP_NUM_THREADS={request.threads} OMP_PROC_BIND=false"

@@ -20,7 +20,7 @@ from octant.launchers import (
 )
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement
-from octant.placement.request import Request
+from octant.placement.request import PlacementRequest
 
 TITLE = "Open MPI 5"
 VERSION = ("Open MPI", "OpenRTE", "prte")
@@ -44,7 +44,7 @@ DECIDES = "--map-by core"
 OPTIONS, VARIABLES = _openmpi_tables.OPTIONS5, _openmpi_tables.VARIABLES5
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """The shortest options that give the masks; a rank file where none do."""
     sets = _shared.rank_sets(placement)
     files: tuple[tuple[str, str], ...] = ()

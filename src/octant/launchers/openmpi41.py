@@ -17,7 +17,7 @@ from octant.launchers import (
 )
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement
-from octant.placement.request import Request
+from octant.placement.request import PlacementRequest
 
 TITLE = "Open MPI 4.1"
 COMMANDS = ("mpiexec", "mpirun", "mpiexec.openmpi", "mpirun.openmpi", "orterun")
@@ -29,7 +29,7 @@ DECIDES = "--mca hwloc_base_report_bindings 1"  # Open MPI 5 lacks it, so that t
 _UNITS = ("slot", "l3cache", "numa", "socket")
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """The shortest options that give the masks; a rank file where none do. Compared with runs of 4.1.4."""
     sets = _shared.rank_sets(placement)
     option = next((text for text in _options(sets, topology, request.unit) if _same(text, sets, topology)), None)

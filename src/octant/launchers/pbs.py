@@ -5,13 +5,13 @@ from pathlib import Path
 from octant.launchers import Job, Submission, Syntax, _shared, headed
 from octant.machine import Topology
 from octant.placement import Placement
-from octant.placement.request import Request
+from octant.placement.request import PlacementRequest
 
 TITLE = "PBS Professional"
 LAUNCHER = "mpiexec"
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """The request for one node; PBS counts what the site configured as CPUs (here: hardware threads used)."""
     ranks = len(placement.ranks)
     used = frozenset().union(*_shared.rank_sets(placement))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables, _words
 from octant.machine import Topology
 from octant.placement import Placement
-from octant.placement.request import Memory, Request, explicit
+from octant.placement.request import Memory, PlacementRequest, explicit
 
 TITLE = "POE (Parallel Environment)"
 READS = ("poe",)
@@ -34,7 +34,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
     return _words.ParsedOptions(1)
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """The variables for an interactive job; batch jobs ignore them."""
     asked = _shared.plain(placement, request, topology)
     value = _value(asked)
@@ -53,7 +53,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax((*lines, *_shared.openmp_line(request)), False, tuple(cannot))
 
 
-def _value(asked: Request) -> str:
+def _value(asked: PlacementRequest) -> str:
     if asked.near == "adapter":
         return "SNI"
     if asked.unit not in ("hwthread", "core"):
@@ -70,10 +70,10 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     procs = _shared.whole("MP_PROCS", command.variables["MP_PROCS"]) if "MP_PROCS" in command.variables else None
     threads = _shared.whole("MP_TASK_AFFINITY", number) if number.isdigit() else 1
     known = {
-        "MCM": Request(1, 1, "numa", share=True),
-        "CORE": Request(1, threads, "core"),
-        "CPU": Request(1, threads, "hwthread", smt=0),
-        "SNI": Request(1, 1, "numa", "scatter:numa", share=True, near="adapter"),
+        "MCM": PlacementRequest(1, 1, "numa", share=True),
+        "CORE": PlacementRequest(1, threads, "core"),
+        "CPU": PlacementRequest(1, threads, "hwthread", smt=0),
+        "SNI": PlacementRequest(1, 1, "numa", "scatter:numa", share=True, near="adapter"),
     }
     notes = ["MP_TASK_AFFINITY is ignored in batch jobs: use the LoadLeveler keywords there"]
     if kind in known:

@@ -41,7 +41,7 @@ from octant.launchers._slurm_masks import masks as step_masks
 from octant.launchers._slurm_options import BATCH_OPTIONS, GPU_OPTIONS
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, mask_text
-from octant.placement.request import Memory, Policy, Request
+from octant.placement.request import Memory, PlacementRequest, Policy
 
 TITLE = "Slurm (srun)"
 NAMES = {"start": "srun", "job": "sbatch"}
@@ -55,7 +55,7 @@ MARK = r"\bsrun\b|#SBATCH|SLURM_CPU_BIND"
 _UNCOUNTED = "Slurm does not count all CPUs of this machine, and refuses masks with the others"
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Masks always; named options that give the same masks follow as a comment."""
     sets = _shared.rank_sets(placement)
     memory, cannot = _memory(request, placement)
@@ -82,7 +82,7 @@ def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syn
     return Syntax(tuple(lines), True, tuple(cannot))
 
 
-def _memory(request: Request, placement: Placement) -> tuple[str, list[str]]:
+def _memory(request: PlacementRequest, placement: Placement) -> tuple[str, list[str]]:
     if request.memory.policy == "local":
         return " --mem-bind=local", []
     if request.memory.policy in ("bind", "preferred"):
@@ -98,7 +98,7 @@ _NAMED = (
 )  # fmt: skip
 
 
-def _named_options(sets: Sequence[CpuSet], request: Request, topology: Topology, node: Node) -> str:
+def _named_options(sets: Sequence[CpuSet], request: PlacementRequest, topology: Topology, node: Node) -> str:
     """Return the first line of named options with which Slurm gives these masks, "": none was found."""
     cores = max(sum(1 for core in topology.groups("core") if core & held) for held in sets)
     width = max(map(len, sets))

@@ -7,7 +7,7 @@ from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
 from octant.placement import Placement, set_text
-from octant.placement.request import Request
+from octant.placement.request import PlacementRequest
 
 TITLE = "taskset (util-linux)"
 MARK = r"^[ \t]*(\w+=\S+[ \t]+)*taskset\s"
@@ -33,7 +33,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
     return given
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """One command per rank; a wrapper of the launcher selects its line by the local rank."""
     lines = [f"taskset -c {set_text(place.cpus)} {_shared.PROGRAM}" for place in placement.ranks]
     cannot = [

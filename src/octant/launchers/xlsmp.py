@@ -8,7 +8,7 @@ from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement
 from octant.placement.planner import ordered_cores
-from octant.placement.request import Request, explicit
+from octant.placement.request import PlacementRequest, explicit
 
 TITLE = "IBM XL OpenMP (XLSMPOPTS)"
 MARK = r"XLSMPOPTS"
@@ -24,7 +24,7 @@ _STEPS = {"startproc": "0", "stride": "1"}
 _RESOURCES = {"MCM": "numa", "L2CACHE": "l2", "PROC_CORE": "core", "PROC": "thread"}
 
 
-def to_syntax(placement: Placement, request: Request, topology: Topology) -> Syntax:
+def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """One line per rank: a start and a stride where they suffice, else the list."""
     lines = []
     cannot = []

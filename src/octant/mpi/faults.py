@@ -12,7 +12,6 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from octant.ask import Ask, Launch, cells_of
 from octant.build.describe import default_knobs
 from octant.failure import Exit, Refusal
 from octant.launch.execute import ProcessOutcome, waited_text
@@ -20,6 +19,7 @@ from octant.mpi.inventory import library_and_version, linked
 from octant.mpi.neutral import TITLES, Library, LibraryName, within
 from octant.mpi.settings import library_of
 from octant.record import Point
+from octant.request import Launch, Request, cells_of
 from octant.units import counted, parse_bytes
 from octant.untrusted import InputTable, convert
 
@@ -111,11 +111,11 @@ def unfinished_text(launch: Launch, outcome: ProcessOutcome) -> str:
         return ""
     library = in_use()
     how = f"no end after {waited_text(outcome.seconds)}" if outcome.timed_out else crash
-    ranks = launch.ask.shape.ranks
+    ranks = launch.request.shape.ranks
     where = f"{library.title if library else 'MPI'}, {counted(ranks, 'rank')}"
     text = f"{'hangs' if outcome.timed_out else 'crashes'} here ({where}: {how}) and is not started again"
     kinds: tuple[Kind, ...] = ("hang", "slow") if outcome.timed_out else ("crash",)
-    known = _known(library, kinds, launch.ask.subject.workload, launch.started_knobs, ranks)
+    known = _known(library, kinds, launch.request.subject.workload, launch.started_knobs, ranks)
     hint = "if it is only slow, try a longer --timeout" if outcome.timed_out else ""
     return "; ".join(filter(None, [text, known.text if known else hint]))
 
@@ -139,21 +139,21 @@ def library_named(banner: str) -> Library | None:
         return None
 
 
-def safe_asks(asks: Iterable[Ask], library: Library) -> tuple[tuple[Ask, ...], tuple[str, ...]]:
-    """The asks without the cells that a fault of the library concerns, and the reasons, each once.
+def safe_requests(requests: Iterable[Request], library: Library) -> tuple[tuple[Request, ...], tuple[str, ...]]:
+    """The requests without the cells that a fault of the library concerns, and the reasons, each once.
 
     Faults that our programs go round are no reason.
     """
-    kept: list[Ask] = []
+    kept: list[Request] = []
     reasons: dict[str, None] = {}
-    for ask in asks:
-        defaults, concerned = default_knobs(ask.subject.workload), []
-        for cell in ask.cells():
+    for request in requests:
+        defaults, concerned = default_knobs(request.subject.workload), []
+        for cell in request.cells():
             known = [fault for fault in of_library(library) if not fault.avoided]
-            if fault := _first(known, ask.subject.workload, {**defaults, **cell}, ask.shape.ranks):
+            if fault := _first(known, request.subject.workload, {**defaults, **cell}, request.shape.ranks):
                 concerned.append(cell)
-                reasons[f"{ask.subject.workload} is left out in part: {fault.text}"] = None
-        kept += [replace(ask, knobs=launch.started_knobs) for launch in Launch(ask).without(concerned)]
+                reasons[f"{request.subject.workload} is left out in part: {fault.text}"] = None
+        kept += [replace(request, knobs=launch.started_knobs) for launch in Launch(request).without(concerned)]
     return tuple(kept), tuple(reasons)
 
 

@@ -79,7 +79,7 @@ def prove(words: MpiWords, library: Library, start: Start, environment: Mapping[
     Raises:
         Refusal: MPI does not start with them.
     """
-    plain = _by_default(start, ["wait"] if _asks(words, "wait-mode") else [], environment)
+    plain = _by_default(start, ["wait"] if _requests(words, "wait-mode") else [], environment)
     try:
         found = start(words.variables, [word for one in words.settings for word in _probe_words(one)])
     except CannotStartError as error:
@@ -92,9 +92,9 @@ def prove(words: MpiWords, library: Library, start: Start, environment: Mapping[
         proven = [_of_one_node(one, library) for one in proven]
     if _fallen_back(words, library, found, plain):  # once more: on a busy machine memory can be slow for a while
         found = _sooner(found, start(words.variables, []))
-    if doubt := _fallen_back(words, library, found, plain):
+    if caveat := _fallen_back(words, library, found, plain):
         first = proven[0] if proven else ProvenSetting("", environment, found.read_back, "launch")
-        proven[:1] = [_doubted(first, doubt)]
+        proven[:1] = [_with_caveat(first, caveat)]
     return tuple(proven)
 
 
@@ -127,7 +127,7 @@ def text(one: ProvenSetting, library: Library) -> str:
     given = " ".join(f"{name}={value}" for name, value in one.variables.items()) or "nothing to set"
     how = {"effect": "proven", "read-back": "read back", "launch": "MPI starts with it, no more is known"}[one.proof]
     how = "no effect within a node" if one.effect == BETWEEN_NODES else how
-    how = "NOT AS ASKED" if one.doubt else how
+    how = "NOT AS ASKED" if one.caveat else how
     seen = f"{how}: {one.effect}" if one.effect and one.variables else one.effect or how
     return f"{one.asked or 'the environment'} on {library.title}: {given} ({seen})"
 
@@ -198,7 +198,7 @@ def _no_start(words: MpiWords, error: CannotStartError) -> Refusal:
     return Refusal(f"cannot set {' '.join(asked)} ({why}); leave it out", Exit.NOT_SUPPORTED)
 
 
-def _asks(words: MpiWords, name: str) -> bool:
+def _requests(words: MpiWords, name: str) -> bool:
     return any(one.setting.name == name for one in words.settings)
 
 
@@ -223,8 +223,8 @@ def _judge(one: Setting, found: Probed, plain: Probed) -> ProvenSetting:
     if seen is None:
         return by_reading
     effect, as_asked = seen
-    doubt = "" if as_asked else f"{one.asked} asked: {effect}"
-    return ProvenSetting(one.asked, one.variables, by_reading.read_back, "effect", effect, doubt or by_reading.doubt)
+    caveat = "" if as_asked else f"{one.asked} asked: {effect}"
+    return ProvenSetting(one.asked, one.variables, by_reading.read_back, "effect", effect, caveat or by_reading.caveat)
 
 
 def _from_read_back(asked: str, variables: Mapping[str, str], found: Probed) -> ProvenSetting:
@@ -237,8 +237,8 @@ def _from_read_back(asked: str, variables: Mapping[str, str], found: Probed) -> 
     return ProvenSetting(asked, variables, read, proof, effect, f"{asked} asked: {', '.join(wrong)}" if wrong else "")
 
 
-def _doubted(one: ProvenSetting, doubt: str) -> ProvenSetting:
-    both = "; ".join(filter(None, [one.doubt, doubt]))
+def _with_caveat(one: ProvenSetting, caveat: str) -> ProvenSetting:
+    both = "; ".join(filter(None, [one.caveat, caveat]))
     return ProvenSetting(one.asked, one.variables, one.read_back, one.proof, one.effect, both)
 
 

@@ -189,7 +189,7 @@ def problems(words: Sequence[str], inventory: Inventory) -> tuple[Problem, ...]:
     return (*nothing, *check_names(plain, inventory), *check_values(values, inventory))
 
 
-def check_environment(variables: Mapping[str, str], ask: Callable[[], Inventory] = linked) -> None:
+def check_environment(variables: Mapping[str, str], request: Callable[[], Inventory] = linked) -> None:
     """Looks at what the shell gives to every rank: `export MPIR_CVAR_…` and `OMPI_MCA_…` are ignored just as silently.
 
     Raises:
@@ -199,7 +199,7 @@ def check_environment(variables: Mapping[str, str], ask: Callable[[], Inventory]
     if not given or "OMPI_COMM_WORLD_SIZE" in variables:  # Open MPI's launcher sets names that are no parameters
         return
     try:
-        known = ask()
+        known = request()
     except (ValueError, Refusal):
         return
     found = (*check_names(given, known), *check_values(given, known))

@@ -276,7 +276,7 @@ def exchange(network: NetworkFile, flows: Flows, nodes: Nodes, costs: MessageCos
     return Program("exchange", [row], network.class_names, costs).at(1)
 
 
-def ask(
+def request(
     network: NetworkFile,
     operation: str,
     nodes: Nodes,

@@ -8,7 +8,7 @@ from octant.machine import Cache, CpuSet, NotKnownError, Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
 from octant.placement import numbers_text
 from octant.placement.planner import ordered_cores
-from octant.placement.request import LONGEST, Request, explicit, parse_request
+from octant.placement.request import LONGEST, PlacementRequest, explicit, parse_request
 
 _LIKWID = re.compile(r"(?:[NSDCM]\d*:|[EL]:|\d+(?:[-,]\d+)*$)")
 _DOMAINS = {"N": "machine", "S": "package", "D": "die", "C": "l4", "M": "numa"}
@@ -21,7 +21,7 @@ _HWLOC_TYPES = {
 LOCATION = re.compile(r"[~x^]?(?:0x[0-9a-fA-F,]+|all|root|[A-Za-z]\w*:[-\w:]+(?:\.[A-Za-z]\w*:[-\w:]+)*)")
 
 
-def parse_place(text: str, topology: Topology) -> Request:
+def parse_place(text: str, topology: Topology) -> PlacementRequest:
     """A request from any accepted text: Octant's own, LIKWID's or hwloc's.
 
     A LIKWID expression is one rank with a thread a number; `_` parts ranks as in likwid-mpirun. An hwloc

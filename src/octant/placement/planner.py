@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from octant.machine import Cpu, CpuSet, NumaNode, PageSize, Topology
 from octant.placement import Placement, RankPlace, numbers_text
 from octant.placement.remarks import remarks
-from octant.placement.request import PAGE_BYTES, SMT_ALL, Memory, Request
+from octant.placement.request import PAGE_BYTES, SMT_ALL, Memory, PlacementRequest
 from octant.placement.sanity import check, may_share
 from octant.placement.torus import coordinates
 from octant.units import bytes_text
@@ -22,7 +22,7 @@ _SCATTER = ("package", "numa", "l3")
 class DoesNotFit(ValueError):  # noqa: N818 (a refusal with an answer, not a fault)
     """A request that the machine cannot hold. `largest` is the nearest that it can, or `None`."""
 
-    def __init__(self, reason: str, largest: Request | None) -> None:
+    def __init__(self, reason: str, largest: PlacementRequest | None) -> None:
         self.reason, self.largest = reason, largest
         super().__init__(f"{reason}; " + (f"the largest that fits: {largest}" if largest else "nothing like it fits"))
 
@@ -35,7 +35,7 @@ class _Slot:
     bound: CpuSet
 
 
-def plan(topology: Topology, request: Request, page_sizes: Sequence[PageSize] | None = None) -> Placement:
+def plan(topology: Topology, request: PlacementRequest, page_sizes: Sequence[PageSize] | None = None) -> Placement:
     """Where every rank and thread of the request goes; remarks state what may be unexpected.
 
     `page_sizes` are the machine's; without them pages are not checked.
@@ -53,7 +53,9 @@ def plan(topology: Topology, request: Request, page_sizes: Sequence[PageSize] | 
         raise DoesNotFit(refusal.reason, fits) from None
 
 
-def plan_or_suggest(topology: Topology, request: Request, page_sizes: Sequence[PageSize] | None = None) -> Placement:
+def plan_or_suggest(
+    topology: Topology, request: PlacementRequest, page_sizes: Sequence[PageSize] | None = None
+) -> Placement:
     """As `plan`, but what a refusal suggests is not tried: for those who ask whether a request is possible."""
     _check_memory(topology, request)
     _check_cores(topology, request)
@@ -73,7 +75,7 @@ def plan_or_suggest(topology: Topology, request: Request, page_sizes: Sequence[P
 
 def _finish(
     topology: Topology,
-    request: Request,
+    request: PlacementRequest,
     threads: list[tuple[CpuSet, ...]],
     places: Sequence[tuple[int, ...]] | None = None,
 ) -> Placement:
@@ -125,7 +127,7 @@ def ordered_cores(topology: Topology, kind: str = "any") -> tuple[tuple[Cpu, ...
     return tuple(sorted((tuple(core) for core in cores.values()), key=key))
 
 
-def slots(topology: Topology, request: Request) -> list[_Slot]:
+def slots(topology: Topology, request: PlacementRequest) -> list[_Slot]:
     """Every place for a thread, in compact order."""
     found = []
     for core in ordered_cores(topology, request.kind):
@@ -135,7 +137,7 @@ def slots(topology: Topology, request: Request) -> list[_Slot]:
     return found
 
 
-def _by_slots(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
+def _by_slots(topology: Topology, request: PlacementRequest) -> list[tuple[CpuSet, ...]]:
     free, size = slots(topology, request), request.threads
     need = request.ranks * size
     if need > len(free) and not (request.oversubscribe and free):
@@ -148,7 +150,7 @@ def _by_slots(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
     return list(itertools.islice(itertools.cycle(fitting), request.ranks))
 
 
-def _too_many(topology: Topology, request: Request, places: int) -> str:
+def _too_many(topology: Topology, request: PlacementRequest, places: int) -> str:
     cores = len(ordered_cores(topology, request.kind))
     kind = "" if request.kind == "any" else f"{request.kind} "
     smt = "all" if request.smt == SMT_ALL else request.smt
@@ -158,7 +160,7 @@ def _too_many(topology: Topology, request: Request, places: int) -> str:
     )
 
 
-def _largest_slots(request: Request, places: int) -> Request | None:
+def _largest_slots(request: PlacementRequest, places: int) -> PlacementRequest | None:
     if not places:
         return None
     if request.threads <= places:
@@ -166,7 +168,7 @@ def _largest_slots(request: Request, places: int) -> Request | None:
     return replace(request, ranks=1, threads=places)
 
 
-def _levels(topology: Topology, request: Request) -> tuple[str, ...]:
+def _levels(topology: Topology, request: PlacementRequest) -> tuple[str, ...]:
     """The levels over which ranks are scattered: those asked for, or all that are known."""
     known = _SCATTER if topology.caches is not None else tuple(level for level in _SCATTER if level[0] != "l")
     return (request.order.partition(":")[2],) if ":" in request.order else known
@@ -232,7 +234,7 @@ class _Balance:
         self.counts.update(path[: i + 1] for i in range(len(path)))
 
 
-def _scatter(topology: Topology, request: Request, free: list[_Slot]) -> list[tuple[CpuSet, ...]]:
+def _scatter(topology: Topology, request: PlacementRequest, free: list[_Slot]) -> list[tuple[CpuSet, ...]]:
     """Each rank goes, whole, to the least loaded domain that can take it, or else to a wider one."""
     levels = _levels(topology, request)
     paths = _paths(topology, levels)
@@ -266,7 +268,7 @@ class _Block:
     ranks: int  # that it can hold
 
 
-def _blocks(topology: Topology, request: Request) -> list[_Block]:
+def _blocks(topology: Topology, request: PlacementRequest) -> list[_Block]:
     held = {slot.cpu.os for slot in slots(topology, request)}
     usable = frozenset(c.os for core in ordered_cores(topology, request.kind) for c in core)
     rank_of = {cpu.os: i for i, core in enumerate(ordered_cores(topology, request.kind)) for cpu in core}
@@ -284,7 +286,7 @@ def _blocks(topology: Topology, request: Request) -> list[_Block]:
     return found
 
 
-def _by_units(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
+def _by_units(topology: Topology, request: PlacementRequest) -> list[tuple[CpuSet, ...]]:
     blocks = _blocks(topology, request)
     capacity = sum(block.ranks for block in blocks)
     if request.ranks > capacity and not (request.oversubscribe and blocks):
@@ -308,21 +310,21 @@ def _dealt(blocks: list[_Block], paths: dict[int, tuple[int, ...]]) -> list[_Blo
     return order
 
 
-def _too_few_units(topology: Topology, request: Request) -> str:
+def _too_few_units(topology: Topology, request: PlacementRequest) -> str:
     count = len([g for g in topology.groups(request.unit) if g & topology.allowed])
     hint = "" if request.share else ", each of which one rank has to itself; share=yes lets ranks share them"
     unit = {"l2": "L2 caches", "l3": "L3 caches", "numa": "NUMA domains"}.get(request.unit, f"{request.unit}s")
     return f"cannot place {request.ranks} ranks x {request.threads} threads by {unit} (there are {count}{hint})"
 
 
-def _largest_units(topology: Topology, request: Request, capacity: int) -> Request | None:
+def _largest_units(topology: Topology, request: PlacementRequest, capacity: int) -> PlacementRequest | None:
     if capacity:
         return replace(request, ranks=capacity)
     places = len(slots(topology, request))
     return replace(request, ranks=1, threads=places) if places else None
 
 
-def _explicit(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
+def _explicit(topology: Topology, request: PlacementRequest) -> list[tuple[CpuSet, ...]]:
     found = []
     for rank, cpus in enumerate(request.cpus):
         outside = frozenset(cpus) - topology.allowed
@@ -347,7 +349,7 @@ def _explicit(topology: Topology, request: Request) -> list[tuple[CpuSet, ...]]:
     return found
 
 
-def _on_torus(topology: Topology, request: Request) -> Placement:
+def _on_torus(topology: Topology, request: PlacementRequest) -> Placement:
     """Every node is like this one; a rank's last coordinate is its place in the node, in compact order."""
     local = replace(request, torus=(), map=(), map_file="", order="compact")
     per_node = len(slots(topology, local)) // request.threads
@@ -376,7 +378,7 @@ def _on_torus(topology: Topology, request: Request) -> Placement:
     return _finish(topology, request, [node.ranks[place[-1]].threads for place in places], places)
 
 
-def _check_memory(topology: Topology, request: Request) -> None:
+def _check_memory(topology: Topology, request: PlacementRequest) -> None:
     if not topology.numa and request.memory.policy not in ("default", "local"):
         why = "NUMA nodes are not stated"
         raise DoesNotFit(f"cannot use memory={request.memory} ({why})", replace(request, memory=Memory()))
@@ -396,7 +398,7 @@ def _check_memory(topology: Topology, request: Request) -> None:
         raise DoesNotFit(f"cannot use memory node {numbers_text(empty)} (it has no memory)", None)
 
 
-def _check_cores(topology: Topology, request: Request) -> None:
+def _check_cores(topology: Topology, request: PlacementRequest) -> None:
     """Refuses what would silently be replaced: fewer threads per core, cores of another kind."""
     if request.cpus:
         return
@@ -414,7 +416,7 @@ def _check_cores(topology: Topology, request: Request) -> None:
         raise DoesNotFit("cannot choose efficiency cores (there are none)", replace(request, kind="any"))
 
 
-def _check_caches(topology: Topology, request: Request) -> None:
+def _check_caches(topology: Topology, request: PlacementRequest) -> None:
     """Refuses what needs to know which hardware threads share a cache, where that is not known."""
     if topology.caches is not None or request.cpus:
         return
@@ -429,9 +431,11 @@ def _check_caches(topology: Topology, request: Request) -> None:
         raise DoesNotFit(f"cannot use {asked} ({why})", plain)
 
 
-def _fitting(topology: Topology, request: Request, page_sizes: Sequence[PageSize] | None = None) -> Request | None:
+def _fitting(
+    topology: Topology, request: PlacementRequest, page_sizes: Sequence[PageSize] | None = None
+) -> PlacementRequest | None:
     """The request itself where it fits, else the largest like it that does."""
-    tried: list[Request] = []
+    tried: list[PlacementRequest] = []
     while request not in tried:
         tried.append(request)
         try:
@@ -445,7 +449,7 @@ def _fitting(topology: Topology, request: Request, page_sizes: Sequence[PageSize
     return None
 
 
-def _check_pages(request: Request, page_sizes: Sequence[PageSize]) -> None:
+def _check_pages(request: PlacementRequest, page_sizes: Sequence[PageSize]) -> None:
     size = PAGE_BYTES.get(request.pages)
     if size is not None and size not in [page.size_bytes for page in page_sizes]:
         known = ", ".join(bytes_text(page.size_bytes) for page in page_sizes)
@@ -455,7 +459,9 @@ def _check_pages(request: Request, page_sizes: Sequence[PageSize]) -> None:
         )
 
 
-def _memory(topology: Topology, request: Request, rank: int, cpus: CpuSet, home: Mapping[int, int]) -> tuple[int, ...]:
+def _memory(
+    topology: Topology, request: PlacementRequest, rank: int, cpus: CpuSet, home: Mapping[int, int]
+) -> tuple[int, ...]:
     """The memory nodes of a rank: those that are stated, all of them to interleave over, or those of its threads.
 
     Raises:
@@ -478,7 +484,7 @@ def _memory(topology: Topology, request: Request, rank: int, cpus: CpuSet, home:
     )
 
 
-def _partly_bound(ranks: Sequence[RankPlace], request: Request, home: Mapping[int, int]) -> list[str]:
+def _partly_bound(ranks: Sequence[RankPlace], request: PlacementRequest, home: Mapping[int, int]) -> list[str]:
     """The remark on ranks that are bound to the memory of some of their hardware threads, since others have none."""
     if request.memory != Memory("bind"):
         return []

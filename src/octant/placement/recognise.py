@@ -5,12 +5,12 @@ from typing import get_args
 
 from octant.machine import CpuSet, Topology
 from octant.placement.planner import DoesNotFit, ordered_cores, plan_or_suggest
-from octant.placement.request import Request, Unit, explicit
+from octant.placement.request import PlacementRequest, Unit, explicit
 
 _ORDERS = ("compact", "scatter:numa", "scatter:package", "scatter:l3", "scatter")
 
 
-def recognise(sets: Sequence[CpuSet], topology: Topology, threads: int | None = None) -> Request:
+def recognise(sets: Sequence[CpuSet], topology: Topology, threads: int | None = None) -> PlacementRequest:
     """The simplest request whose ranks get exactly these sets, or one that lists them.
 
     Without `threads`, a rank has one per core of its set, or one per hardware thread where two ranks share a
@@ -34,7 +34,7 @@ def _cores(held: CpuSet, cores: Sequence[CpuSet]) -> int:
     return sum(1 for core in cores if core & held)
 
 
-def _candidates(sets: Sequence[CpuSet], topology: Topology, threads: int | None) -> Iterator[Request]:
+def _candidates(sets: Sequence[CpuSet], topology: Topology, threads: int | None) -> Iterator[PlacementRequest]:
     smt = sorted({1, topology.smt(), 2, 4} & set(range(1, topology.smt() + 1)))
     all_cores = topology.groups("core")
     cores = min(_cores(held, all_cores) for held in set(sets))
@@ -48,4 +48,4 @@ def _candidates(sets: Sequence[CpuSet], topology: Topology, threads: int | None)
             for order in orders:
                 for used in smt:
                     for share in (False, True) if unit not in ("hwthread", "core") else (False,):
-                        yield Request(len(sets), max(count, 1), unit, order, used, share=share)
+                        yield PlacementRequest(len(sets), max(count, 1), unit, order, used, share=share)

@@ -50,7 +50,7 @@ PARTS = ("heap", "text", "data", "stack")
 
 
 @dataclass(frozen=True)
-class Request:
+class PlacementRequest:
     """Ranks and threads of one node (of the whole torus, if there is one), and how they are placed.
 
     `unit` is what one thread is bound to (`hwthread`, `core`) or what one rank has to itself (`l2` to
@@ -129,7 +129,7 @@ class Request:
 
     def __str__(self) -> str:
         words = [f"{self.ranks}x{self.threads}"]
-        default = Request()
+        default = PlacementRequest()
         for entry in fields(self):
             value = getattr(self, entry.name)
             if entry.name not in ("ranks", "threads", "map") and value != getattr(default, entry.name):
@@ -166,10 +166,10 @@ _NODES = re.compile(r"memory=\w+:[0-9-]+(?:[,+][0-9-]+)+(?=,|$)")
 """Memory nodes of a policy, joined as here or as numactl does it."""
 
 
-def parse_request(text: str) -> Request:
+def parse_request(text: str) -> PlacementRequest:
     """A request from `4x2,unit=core,order=scatter,smt=1,memory=local,pages=2m`.
 
-    The first part is ranks x threads; each other part is a key of `Request`. Lists are joined by `+`, memory nodes
+    The first part is ranks x threads; each other part is a key of `PlacementRequest`. Lists are joined by `+`, memory nodes
     also by `,`; ranks' lists are parted by `/`: `2x2,cpus=0-1/4+6`. Without ranks x threads, `cpus` gives them: one
     rank a list, one thread a number.
 
@@ -204,7 +204,7 @@ def parse_request(text: str) -> Request:
             values.setdefault("ranks", len(listed))
     if head:
         values |= {"ranks": int(head[1]), "threads": int(head[2])}
-    request = Request(**values)  # type: ignore[arg-type]  # each reader gives its field's type
+    request = PlacementRequest(**values)  # type: ignore[arg-type]  # each reader gives its field's type
     if request.cpus and not head and "threads" not in values:
         return replace(request, threads=len(request.cpus[0]))
     return request
@@ -281,11 +281,11 @@ _READ: dict[str, Callable[[str], object]] = {
 }
 
 
-def explicit(cpus: list[tuple[int, ...]], threads: int | None = None) -> Request:
+def explicit(cpus: list[tuple[int, ...]], threads: int | None = None) -> PlacementRequest:
     """A request that lists the hardware threads of each rank."""
-    return Request(ranks=len(cpus), threads=threads or len(cpus[0]), unit="hwthread", cpus=tuple(cpus))
+    return PlacementRequest(ranks=len(cpus), threads=threads or len(cpus[0]), unit="hwthread", cpus=tuple(cpus))
 
 
-def masks(request: Request) -> tuple[CpuSet, ...]:
+def masks(request: PlacementRequest) -> tuple[CpuSet, ...]:
     """The explicit sets of a request, one per rank."""
     return tuple(frozenset(cpus) for cpus in request.cpus)

@@ -3,10 +3,10 @@
 from octant.failure import Exit, Refusal
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, RankPlace, numbers_text
-from octant.placement.request import Request
+from octant.placement.request import PlacementRequest
 
 
-def may_share(request: Request) -> bool:
+def may_share(request: PlacementRequest) -> bool:
     """Whether ranks of this request may share hardware threads, because it says so."""
     two_on_a_core = request.unit == "core" and request.smt != 1
     return request.oversubscribe or request.share or bool(request.cpus) or two_on_a_core

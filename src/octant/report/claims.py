@@ -186,10 +186,10 @@ def claim_text(figure: Figure) -> str:
 
 
 def grade(figure: Figure) -> GradeName:
-    """The grade of a figure in a word: of its worst doubt."""
+    """The grade of a figure in a word: of its worst caveat."""
     if figure.wrong:
         return "wrong"
-    worst = max((one.grade for one in figure.doubts), default=0)
+    worst = max((one.grade for one in figure.caveats), default=0)
     return GRADE_NAMES[worst]
 
 
@@ -200,15 +200,15 @@ def grade_of_verdicts(verdicts: Collection[Verdict]) -> GradeName:
     """
     undecided = [one for one in verdicts if not one.is_decided]
     if not undecided:
-        return "sound"
+        return "reliable"
     if len(undecided) == len(verdicts) and any(one.speed for one in undecided):
         return "not measurable"
-    return "doubtful" if 2 * len(undecided) >= len(verdicts) else "note"
+    return "limited" if 2 * len(undecided) >= len(verdicts) else "note"
 
 
 def reasons(figure: Figure) -> tuple[str, ...]:
     """What stands behind the grade of a figure, the worst first."""
-    return tuple(one.text for one in figure.doubts)
+    return tuple(one.text for one in figure.caveats)
 
 
 def sort_of(value: Estimate) -> Sort:

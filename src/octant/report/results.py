@@ -181,10 +181,10 @@ def program_file_texts(records: Iterable[Point | Failure], folder: Path) -> list
     cells = {cell: launches for cell, launches in cells.items() if any(one.files for one in launches)}
     if not cells:
         return []
-    several = len({ask for ask, _ in cells}) > 1
+    several = len({request for request, _ in cells}) > 1
     rows = [f"in {folder / kept.FOLDER}, a folder for each launch"]
-    for (ask, knobs), launches in list(cells.items())[:_MOST_CELLS]:
-        cell = " ".join(filter(None, (ask * several, knobs)))
+    for (request, knobs), launches in list(cells.items())[:_MOST_CELLS]:
+        cell = " ".join(filter(None, (request * several, knobs)))
         rows.append(f"{cell}: {_left_text(launches)}" if cell else _left_text(launches))
     more = len(cells) - _MOST_CELLS
     return [*rows, f"and {units.counted(more, 'more combination')} of knobs"] if more > 0 else rows

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from octant import launchers, units, workloads
-from octant.ask import Ask
 from octant.build.describe import default_knobs, pace
 from octant.failure import Exit, Refusal
 from octant.machine import Machine
+from octant.request import Request
 from octant.step import NOT_KNOWN, Step, StepError, checked
 
 SLOWEST = {"flops": 2e8, "bytes": 1e7, "filled": 1e7, "": 1e6}
@@ -64,42 +64,42 @@ class Declared:
         return SPARE * self.beyond_s(0.0, SLOWEST, hardware_threads)
 
 
-def declared(ask: Ask, cell: Mapping[str, str]) -> Declared | None:
+def declared(request: Request, cell: Mapping[str, str]) -> Declared | None:
     """Return the declared cost of a cell; `None`: the workload declares no step, or its kernel is not available."""
     try:
-        return _declared(ask, cell)
+        return _declared(request, cell)
     except NOT_KNOWN:  # a value that only the kernel can read, or an unusable step: see `list_step_errors`
         return None
 
 
-def step_mistakes(asks: Sequence[Ask]) -> tuple[str, ...]:
+def step_mistakes(requests: Sequence[Request]) -> tuple[str, ...]:
     """Return one message per workload whose step is unusable, so that its memory is not checked."""
     found: dict[str, None] = {}
-    for ask in {one.subject.name: one for one in reversed(asks)}.values():
+    for request in {one.subject.name: one for one in reversed(requests)}.values():
         try:
-            _declared(ask, next(iter(ask.cells())))
+            _declared(request, next(iter(request.cells())))
         except StepError as error:
-            name = ask.subject.name
+            name = request.subject.name
             found[f"{name}: memory check and time estimate are not available (its step.py is unusable: {error})"] = None
         except NOT_KNOWN:
             pass
     return tuple(found)
 
 
-def _declared(ask: Ask, cell: Mapping[str, str]) -> Declared | None:
+def _declared(request: Request, cell: Mapping[str, str]) -> Declared | None:
     """Return the declared cost of a cell.
 
     Raises:
         StepError: the step is unusable; LookupError, ValueError, ArithmeticError: it is not known for this cell.
     """
-    found = workloads.workloads().get(ask.subject.workload)
+    found = workloads.workloads().get(request.subject.workload)
     if found is None or found.step is None:
         return None
     defaults = default_knobs(found.name)
     if not defaults:
         return None
     knobs = {**defaults, **cell}
-    ranks, groups = _groups(knobs["groups"], ask.shape.ranks)
+    ranks, groups = _groups(knobs["groups"], request.shape.ranks)
     threads = int(knobs["threads"])
     steps = STEPS.get(pace(found.name, knobs), STEPS["steps"]) + int(knobs.get("warmup", "0"))
     return Declared(checked(found.step)(knobs, ranks, threads), groups, ranks * groups * threads, steps)
@@ -119,7 +119,7 @@ def _groups(text: str, ranks: int) -> tuple[int, int]:
     return max(one.count("+") + 1 for one in lists), len(lists)
 
 
-def check_memory(ask: Ask, machine: Machine) -> None:
+def check_memory(request: Request, machine: Machine) -> None:
     """Check that every cell of a request fits into the available memory.
 
     Kernels check again when they allocate (native/harness/available_memory.cpp), each on its own node.
@@ -127,47 +127,47 @@ def check_memory(ask: Ask, machine: Machine) -> None:
     Raises:
         Refusal: a cell needs more; the message states the required and the available bytes.
     """
-    for cell in ask.cells():
-        if why := memory_reason(ask, cell, machine):
-            raise Refusal(f"cannot run {ask.subject.name}{why}", Exit.NOT_SUPPORTED)
+    for cell in request.cells():
+        if why := memory_reason(request, cell, machine):
+            raise Refusal(f"cannot run {request.subject.name}{why}", Exit.NOT_SUPPORTED)
 
 
-def nothing_fits(ask: Ask, machine: Machine) -> str:
+def nothing_fits(request: Request, machine: Machine) -> str:
     """Return why no cell of a request fits into memory; "" if one fits or nothing is known."""
-    reasons = [memory_reason(ask, cell, machine) for cell in ask.cells()]
+    reasons = [memory_reason(request, cell, machine) for cell in request.cells()]
     return f"not enough memory{reasons[0]}" if all(reasons) else ""
 
 
-def memory_reason(ask: Ask, cell: Mapping[str, str], machine: Machine) -> str:
+def memory_reason(request: Request, cell: Mapping[str, str], machine: Machine) -> str:
     """Return why a cell does not fit into memory, and what to do; "" if it fits or nothing is known."""
-    available = _available_bytes(ask, cell, machine)
-    found = declared(ask, cell) if available is not None else None
+    available = _available_bytes(request, cell, machine)
+    found = declared(request, cell) if available is not None else None
     if found is None or available is None or found.bytes_held <= available:
         return ""
-    said = " ".join(f"{name}={value}" for name, value in cell.items() if "," in ask.knobs[name])
-    ranks = units.counted(ask.shape.ranks, "rank")
-    knobs = {**default_knobs(ask.subject.workload), **cell}
-    size = next((f"a smaller {name}" for name in _SIZES if _halved(ask, knobs, name) < found.bytes_held), "")
-    fewer = " or ".join(filter(None, [size, "fewer ranks" * (ask.shape.ranks > 1)])) or "smaller knobs"
+    said = " ".join(f"{name}={value}" for name, value in cell.items() if "," in request.knobs[name])
+    ranks = units.counted(request.shape.ranks, "rank")
+    knobs = {**default_knobs(request.subject.workload), **cell}
+    size = next((f"a smaller {name}" for name in _SIZES if _halved(request, knobs, name) < found.bytes_held), "")
+    fewer = " or ".join(filter(None, [size, "fewer ranks" * (request.shape.ranks > 1)])) or "smaller knobs"
     held, left = units.counted_bytes_text(found.bytes_held), units.counted_bytes_text(available)
     where = f" with {said}" if said else ""
     return f"{where} ({ranks} would need {held}, and {left} are available); try {fewer}"
 
 
-def _halved(ask: Ask, knobs: Mapping[str, str], name: str) -> float:
+def _halved(request: Request, knobs: Mapping[str, str], name: str) -> float:
     """Return the memory of a cell with half of a knob: infinite without the knob, 0 if it is not known."""
     if name not in knobs:
         return math.inf
     try:
-        found = declared(ask, {**knobs, name: str(units.parse_bytes(knobs[name]) // 2)})
+        found = declared(request, {**knobs, name: str(units.parse_bytes(knobs[name]) // 2)})
     except ValueError:
         return 0
     return found.bytes_held if found else 0
 
 
-def _available_bytes(ask: Ask, cell: Mapping[str, str], machine: Machine) -> int | None:
+def _available_bytes(request: Request, cell: Mapping[str, str], machine: Machine) -> int | None:
     """Return the memory that is available to a launch; `None`: unknown nodes, or memory of a page pool."""
-    shape = ask.shape
+    shape = request.shape
     if cell.get("pages", "default") not in _SYSTEM_PAGES:
         return None
     name = launchers.chosen(shape.launcher, launchers.JobSize(shape.ranks, hosts=shape.hosts))

@@ -10,11 +10,11 @@ from itertools import islice
 from statistics import median
 
 from octant import units
-from octant.ask import EFFORT, Ask, Launch, comparable
 from octant.failure import Refusal
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.record import Point, known_count
+from octant.request import EFFORT, Launch, Request, comparable
 from octant.runs.cell_costs import declared
 from octant.store import Store, StoredRun
 
@@ -67,12 +67,14 @@ class Durations:
 
     def seconds(self, launch: Launch) -> float:
         """Estimate the duration of a launch, including its start."""
-        shape, workload = launch.ask.shape, launch.ask.subject.workload
+        shape, workload = launch.request.shape, launch.request.subject.workload
         start_s = START_S if shape.ranks == 1 else START_RANKS_S
         threads = launch.started_knobs.get("threads", "1")
         working = shape.ranks, int(threads) if threads.isdigit() else 1
         known = self.costs.get(workload, ())
-        return start_s * self.start_scale + sum(_cell_s(launch.ask, cell, working, known) for cell in launch.cells())
+        return start_s * self.start_scale + sum(
+            _cell_s(launch.request, cell, working, known) for cell in launch.cells()
+        )
 
     def slowest_s(self, workload: str, cell: Mapping[str, str], working: tuple[int, int]) -> float | None:
         """Return the time of the slowest point of a cell beyond its budget; `None`: no point is known.
@@ -200,11 +202,11 @@ def _start_scale(run: StoredRun) -> float | None:
     return scale if 0.2 < scale < 5 else None
 
 
-def _cell_s(ask: Ask, cell: Mapping[str, str], working: tuple[int, int], known: Sequence[PointCost]) -> float:
+def _cell_s(request: Request, cell: Mapping[str, str], working: tuple[int, int], known: Sequence[PointCost]) -> float:
     budget_s, size = _budget_s(cell), _size(cell)
     alike = _most_alike(cell, working, known)
     if not alike:
-        found = declared(ask, cell)
+        found = declared(request, cell)
         beyond_s = found.beyond_s(budget_s) if found else size * BYTE_S * ("bytes" in cell)
         return budget_s + _lasting_s(cell) + POINT_S + beyond_s
     return _nearest(alike, size).within_s(budget_s) + _beyond_s(alike, size)

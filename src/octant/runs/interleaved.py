@@ -11,23 +11,23 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from octant import build
-from octant.ask import Ask, Launch
 from octant.failure import Refusal
 from octant.launch.execute import ProcessOutcome, execute
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.machine.system import VOLATILE
-from octant.runs.knobs import check_asks
+from octant.request import Launch, Request
+from octant.runs.knobs import check_requests
 from octant.runs.plan import Planner, check_startable, check_stored
 from octant.runs.programs.schedule import settle_baseline
 from octant.runs.rounds import new_seed, seed_within
 from octant.runs.session import Batch, DecideSides, Observe, Report, SessionRun, carry_out_sides
 from octant.store import Pair, ProvenSetting, Store, StoredRun, finished_cells, new_ids, recorded_environment
-from octant.store.asked import Looks
+from octant.store.run_request import Looks
 
 BASELINE_LAUNCHES = 2
 """Launches of A before the rounds if a check compares with A. A check is refused if these two launches differ."""
-Couples = tuple[tuple[Ask, Ask], ...]
+Couples = tuple[tuple[Request, Request], ...]
 """Pairs of requests of A and B that have a figure in common; each round measures all pairs."""
 
 _OTHERS = ("SLURM_", "OCTANT_STORE", "OCTANT_KERNELS")
@@ -51,12 +51,14 @@ class Interleaved:
     @property
     def couples(self) -> Couples:
         """The requests of both sides, in pairs."""
-        return tuple(zip(self.before.asks, self.after.asks, strict=True))
+        return tuple(zip(self.before.requests, self.after.requests, strict=True))
 
     @property
-    def baselines(self) -> tuple[Ask, ...]:
+    def baselines(self) -> tuple[Request, ...]:
         """The requests of A whose results are the reference of all later launches, of A and of B."""
-        return tuple(ask for ask in self.before.asks if any(check.needs_baseline for check in ask.subject.checks))
+        return tuple(
+            request for request in self.before.requests if any(check.needs_baseline for check in request.subject.checks)
+        )
 
     @property
     def rounds(self) -> int:
@@ -152,7 +154,7 @@ class _NewSide:
     """Contents of a new run of one side."""
 
     title: str
-    asks: Sequence[Ask]
+    requests: Sequence[Request]
     of: str = ""  # id of the run that is repeated; "": none
     settings: Sequence[ProvenSetting] = ()
     benchmark: str = ""
@@ -162,12 +164,14 @@ def _create(where: Store, sides: tuple[_NewSide, _NewSide], machine: Machine, ro
     ids, seed = new_ids(), new_seed()
     made = []
     for number, side in enumerate(sides):
-        first = BASELINE_LAUNCHES * any(check.needs_baseline for ask in side.asks for check in ask.subject.checks)
-        asks = [replace(ask, repeats=rounds + first) for ask in side.asks]
+        first = BASELINE_LAUNCHES * any(
+            check.needs_baseline for request in side.requests for check in request.subject.checks
+        )
+        requests = [replace(request, repeats=rounds + first) for request in side.requests]
         pair = (ids[number], Pair(ids[1 - number], side.of, rounds, looks))
         made.append(
             where.create(
-                side.title, machine, asks, (), "compare", settings=side.settings, seed=seed, pair=pair,
+                side.title, machine, requests, (), "compare", settings=side.settings, seed=seed, pair=pair,
                 benchmark=side.benchmark,
             )
         )  # fmt: skip
@@ -175,7 +179,7 @@ def _create(where: Store, sides: tuple[_NewSide, _NewSide], machine: Machine, ro
 
 
 def check_again(
-    name: str, run: StoredRun, asks: Sequence[Ask], machine: Machine, allowed: Collection[str] = ()
+    name: str, run: StoredRun, requests: Sequence[Request], machine: Machine, allowed: Collection[str] = ()
 ) -> None:
     """Check that launches of these requests would have the conditions of the stored run.
 
@@ -189,13 +193,13 @@ def check_again(
             setting, or a host or file that is not permitted, or the placement does not fit.
     """
     why = "it was imported, not measured with Octant" if run.imported else ""
-    why = why or _other_surroundings(run, machine) or _other_builds(run, asks)
+    why = why or _other_surroundings(run, machine) or _other_builds(run, requests)
     try:
         if not why:
-            check_stored([Launch(ask) for ask in asks], allowed)
-            check_asks(asks)
-            for ask in asks:
-                check_startable(ask, machine)
+            check_stored([Launch(request) for request in requests], allowed)
+            check_requests(requests)
+            for request in requests:
+                check_startable(request, machine)
     except Refusal as refusal:
         why = str(refusal)
     if why:
@@ -226,9 +230,9 @@ def _conditions(machine: Machine, environment: Mapping[str, str]) -> dict[str, s
     }
 
 
-def _other_builds(run: StoredRun, asks: Sequence[Ask]) -> str:
+def _other_builds(run: StoredRun, requests: Sequence[Request]) -> str:
     """Return which kernel differs from that of the run, whose plan contains the digests."""
-    names = {ask.key: ask.subject.workload for ask in asks if ask.subject.workload}
+    names = {request.key: request.subject.workload for request in requests if request.subject.workload}
     for key, planned in run.plans.items():
         name = names.get(key.rpartition("-")[0])
         if name is None:
@@ -301,8 +305,8 @@ def _settle_baselines(sides: Interleaved) -> Generator[tuple[int, Launch], Batch
     Raises:
         Refusal: two equal launches differ by more than a tolerance, or A has no such value or file.
     """
-    for ask in sides.baselines:
-        deciding = settle_baseline([ask])
+    for request in sides.baselines:
+        deciding = settle_baseline([request])
         try:
             launch = next(deciding)
             while True:

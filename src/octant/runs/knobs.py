@@ -5,9 +5,9 @@ import math
 from collections.abc import Iterable, Mapping
 
 from octant import build, units
-from octant.ask import Ask
 from octant.build.describe import Described, DescribedKnob, describe
 from octant.failure import Exit, Refusal, suggestion
+from octant.request import Request
 
 MOST_VALUES = 1000
 """Maximum number of values of one knob."""
@@ -40,7 +40,7 @@ def check_knobs(workload: str, knobs: Mapping[str, str], described: Described) -
         raise Refusal(f"{', '.join(knobs)} have {cells} combinations ({why}); use shorter lists", Exit.WRONG_WORD)
 
 
-def check_asks(asks: Iterable[Ask]) -> None:
+def check_requests(requests: Iterable[Request]) -> None:
     """Check the knobs of requests, so that invalid ones are refused before a run is created.
 
     A kernel that cannot be built is not an error here: its launches fail, and the others are measured. The same holds
@@ -49,27 +49,29 @@ def check_asks(asks: Iterable[Ask]) -> None:
     Raises:
         Refusal: as `check_knobs`, or the kernel itself refuses groups, pages, memory or a shape.
     """
-    asks = list(asks)
+    requests = list(requests)
     with contextlib.suppress(Refusal):  # launches of a kernel that cannot be built fail later
-        build.prepare([*{ask.subject.workload: 0 for ask in asks if ask.subject.workload}, "bind", "pages"])
+        build.prepare(
+            [*{request.subject.workload: 0 for request in requests if request.subject.workload}, "bind", "pages"]
+        )
     kernels: dict[str, Described | None] = {}
     seen = set()
-    for ask in asks:
-        name = ask.subject.workload
+    for request in requests:
+        name = request.subject.workload
         if not name:
             continue
         if name not in kernels:
             kernels[name] = _described(name)
         if (described := kernels[name]) is None:
             continue
-        check_knobs(name, ask.knobs, described)
+        check_knobs(name, request.knobs, described)
         open_words = {knob.name for knob in described.knobs if knob.kind == "word" and not knob.choices}
-        judged = {*ask.knobs} if described.raw.get("takes") else {*open_words, "layout"}
-        words = {knob: values for knob, values in ask.knobs.items() if knob in judged}
-        one = (name, ask.shape.ranks, *sorted(words.items()))
+        judged = {*request.knobs} if described.raw.get("takes") else {*open_words, "layout"}
+        words = {knob: values for knob, values in request.knobs.items() if knob in judged}
+        one = (name, request.shape.ranks, *sorted(words.items()))
         if one not in seen:
             seen.add(one)
-            check_shape(name, words, ask.shape.ranks)
+            check_shape(name, words, request.shape.ranks)
 
 
 def check_shape(workload: str, knobs: Mapping[str, str], ranks: int) -> None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from octant import build, launchers, units, workloads
-from octant.ask import Ask, Launch, Shape
 from octant.build.describe import default_knobs
 from octant.failure import Exit, Refusal
 from octant.launch import Planned, ProgramStart, bind, guard
@@ -19,7 +18,8 @@ from octant.machine import Machine
 from octant.mpi import settings
 from octant.mpi.proof import READ_BACK
 from octant.placement import RankPlace, planner
-from octant.placement.request import Request, parse_request
+from octant.placement.request import PlacementRequest, parse_request
+from octant.request import Launch, Request, Shape
 from octant.runs import rounds
 from octant.runs.cell_costs import check_memory, declared
 from octant.runs.durations import BUDGET_S, Durations
@@ -50,7 +50,7 @@ Planner = Callable[[Launch], Planned]
 class Placed:
     """A placement in the form that a launch needs."""
 
-    request: Request
+    request: PlacementRequest
     bind_words: tuple[str, ...]  # of octant-bind, for the ranks of one node
     places: tuple[RankPlace, ...]
 
@@ -64,7 +64,7 @@ def expected_seconds(launch: Launch) -> float:
     budget_s = sum(map(_seconds, words)) / len(words)
     if "duration" in launch.started_knobs:
         budget_s += sum(map(_seconds, lasting)) / len(lasting)
-    return (START_S if launch.ask.shape.ranks == 1 else START_RANKS_S) + len(launch.cells()) * (budget_s + POINT_S)
+    return (START_S if launch.request.shape.ranks == 1 else START_RANKS_S) + len(launch.cells()) * (budget_s + POINT_S)
 
 
 def _seconds(word: str) -> float:
@@ -89,23 +89,23 @@ def timeout_seconds(launch: Launch, hardware_threads: int = 0, known: Durations 
         known: durations of earlier measurements.
     """
     expected_s = expected_seconds(launch)
-    if not workloads.alone_knobs(launch.ask.subject.workload):
-        steps_s = [_steps_s(launch.ask, cell, hardware_threads, known or Durations()) for cell in launch.cells()]
+    if not workloads.alone_knobs(launch.request.subject.workload):
+        steps_s = [_steps_s(launch.request, cell, hardware_threads, known or Durations()) for cell in launch.cells()]
         unknown_s = UNKNOWN_S if None in steps_s else 0.0
         return STARTUP_S + SLACK * (len(launch.cells()) * 5.0 + expected_s) + sum(filter(None, steps_s)) + unknown_s
-    crowd = max(1.0, launch.ask.shape.ranks / hardware_threads) if hardware_threads else 1.0
+    crowd = max(1.0, launch.request.shape.ranks / hardware_threads) if hardware_threads else 1.0
     lengths = [_length(cell.get("bytes", "")) for cell in launch.cells()]
     return max(ALONE_LEAST_S, ALONE_SLACK * crowd * expected_s + BYTE_S * sum(lengths))
 
 
-def _steps_s(ask: Ask, cell: Mapping[str, str], hardware_threads: int, known: Durations) -> float | None:
+def _steps_s(request: Request, cell: Mapping[str, str], hardware_threads: int, known: Durations) -> float | None:
     """Return the time limit of the steps of a cell beyond its budget; `None`: not known."""
-    knobs = {**default_knobs(ask.subject.workload), **cell} if ask.subject.workload else cell
-    slowest_s = known.slowest_s(ask.subject.workload, knobs, (ask.shape.ranks, _threads(knobs)))
+    knobs = {**default_knobs(request.subject.workload), **cell} if request.subject.workload else cell
+    slowest_s = known.slowest_s(request.subject.workload, knobs, (request.shape.ranks, _threads(knobs)))
     if slowest_s is not None:
         return SLOWER * slowest_s
-    found = declared(ask, cell)
-    return found.longest_s(hardware_threads) if found and not ask.shape.link else None
+    found = declared(request, cell)
+    return found.longest_s(hardware_threads) if found and not request.shape.link else None
 
 
 def _length(word: str) -> int:
@@ -137,14 +137,14 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
     def planned(launch: Launch) -> Planned:
         nonlocal taken
         points, _ = tail.read_new()
-        if launch.ask.subject.command:
+        if launch.request.subject.command:
             limits.add(points)
-            cell = (launch.ask.key, repr(sorted(launch.started_knobs.items())))
+            cell = (launch.request.key, repr(sorted(launch.started_knobs.items())))
             if cell not in resolved:
                 resolved[cell] = resolve_program(launch, run.records.resolve(), placed_once, timeout_s, timeout_s)
             return replace(resolved[cell], launch=launch, timeout_s=timeout_s or limits.limit_s(launch))
         taken = taken.add(points)
-        here = threads * max(1, len(launch.ask.shape.hosts))
+        here = threads * max(1, len(launch.request.shape.hosts))
         limit_s = timeout_s or timeout_seconds(launch, here, taken)
         return resolve(launch, run.records.resolve(), placed_once, own, limit_s, run.seed)
 
@@ -172,18 +172,18 @@ def resolve(
         Refusal: the kernel or the launcher is missing, the launcher does not support this, or the placement does not
             fit.
     """
-    ask, shape = launch.ask, launch.ask.shape
-    if ask.subject.command:
+    request, shape = launch.request, launch.request.shape
+    if request.subject.command:
         return resolve_program(launch, records, placed_at, timeout_s)
     threads = _threads(launch.started_knobs)
-    kernel = build.find(ask.subject.workload)
+    kernel = build.find(request.subject.workload)
     drawn = str(rounds.seed_within(seed, f"launch {launch.repeat}"))
     program = [str(kernel), "--output", str(records), "--run", launch.key, "--seed", drawn, *launch.words]
-    variables = {**own, **ask.mpi}
-    if ask.mpi:
-        variables[READ_BACK] = ",".join(sorted(ask.mpi))
+    variables = {**own, **request.mpi}
+    if request.mpi:
+        variables[READ_BACK] = ",".join(sorted(request.mpi))
     link = _link(shape)
-    variables |= links.environment(link, ask.mpi) if link else {}
+    variables |= links.environment(link, request.mpi) if link else {}
     there = placed_at(shape.place) if shape.place else None
     size = launchers.JobSize(
         shape.ranks, there.request.ranks if there else None, threads, shape.hosts, tuple(sorted(variables))
@@ -191,8 +191,8 @@ def resolve(
     size = links.job_size(link, size) if link else size
     name = launchers.chosen(shape.launcher, size)
     if crowded := launchers.yielding(name, size):
-        variables |= {**crowded, **ask.mpi}
-        variables[READ_BACK] = ",".join(sorted({*crowded, *ask.mpi}))
+        variables |= {**crowded, **request.mpi}
+        variables[READ_BACK] = ",".join(sorted({*crowded, *request.mpi}))
     if there:
         # Variables of an outer launcher describe this process, not the rank that is started without a launcher.
         alone = ["--local-rank", "0"] if name == "direct" else []
@@ -229,12 +229,12 @@ def resolve_program(
         Refusal: the launcher is missing or does not support this, its command line cannot be parsed, or the placement
             does not fit.
     """
-    subject, shape, known = launch.ask.subject, launch.ask.shape, placeholders.known_values(launch)
+    subject, shape, known = launch.request.subject, launch.request.shape, placeholders.known_values(launch)
     words = placeholders.filled_words(subject.command, known)
     variables = {name: placeholders.filled(value, known) for name, value in subject.environment.items()}
     if "threads" in launch.started_knobs:
         variables = {"OMP_NUM_THREADS": launch.started_knobs["threads"], **variables}
-    variables |= launch.ask.mpi
+    variables |= launch.request.mpi
     there = placed_at(shape.place) if shape.place else None
     found = launchers.recognise(words, {**os.environ, **variables})
     ranks = (found[1].ranks or 0) if found else shape.ranks
@@ -307,7 +307,7 @@ def placed(text: str, machine: Machine) -> Placed:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
 
 
-def check_startable(ask: Ask, machine: Machine) -> None:
+def check_startable(request: Request, machine: Machine) -> None:
     """Resolve the first launch of a request, so that an impossible one is refused before a run is created.
 
     For a program, each combination of the values of its knobs is resolved, since they may be options of a launcher.
@@ -317,12 +317,16 @@ def check_startable(ask: Ask, machine: Machine) -> None:
             library would ignore.
     """
     settings.check_environment(os.environ)
-    check_memory(ask, machine)
-    known = [placeholders.known_values(Launch(ask, knobs=cell)) for cell in ask.cells()] if ask.subject.command else []
-    check_commands(ask.subject, known[0] if known else {})
-    check_references(ask.subject, known)
+    check_memory(request, machine)
+    known = (
+        [placeholders.known_values(Launch(request, knobs=cell)) for cell in request.cells()]
+        if request.subject.command
+        else []
+    )
+    check_commands(request.subject, known[0] if known else {})
+    check_references(request.subject, known)
     placed_once = functools.cache(functools.partial(placed, machine=machine))
-    for start in Launch(ask).starts():
+    for start in Launch(request).starts():
         resolve(start, Path(), placed_once, environment())
 
 
@@ -347,21 +351,23 @@ def check_stored(launches: Sequence[Launch], allowed: Collection[str] = (), give
             that a kernel would load) that is not permitted.
     """
     for launch in launches:
-        if launch.ask.subject.command and not given:
-            what = " ".join(launch.ask.subject.command)
+        if launch.request.subject.command and not given:
+            what = " ".join(launch.request.subject.command)
             why = "command lines in a store are never executed"
             raise Refusal(f"cannot resume {what!r} ({why}); repeat the command line after --", Exit.NOT_SUPPORTED)
-    settings.check_stored(dict.fromkeys(name for launch in launches for name in launch.ask.mpi))
-    named = dict.fromkeys(word for launch in launches for word in _hosts_and_files(launch.ask) if word not in allowed)
+    settings.check_stored(dict.fromkeys(name for launch in launches for name in launch.request.mpi))
+    named = dict.fromkeys(
+        word for launch in launches for word in _hosts_and_files(launch.request) if word not in allowed
+    )
     if named:
         words = " ".join(f"--allow {shlex.quote(word)}" for word in named)
         why = "hosts and files that only a store names need permission"
         raise Refusal(f"cannot use {', '.join(named)} ({why}); if you trust them, add {words}", Exit.NOT_SUPPORTED)
 
 
-def _hosts_and_files(ask: Ask) -> list[str]:
+def _hosts_and_files(request: Request) -> list[str]:
     """Return the hosts of a request, and every value that may name a file."""
-    knobs = () if ask.subject.command else ask.knobs.values()  # the user repeats those of a program
-    words = [word for value in (*knobs, *ask.mpi.values()) for word in value.split(",")]
-    maps = [word[4:] for word in ask.shape.place.replace(" ", "").split(",") if word.startswith("map=")]
-    return [*ask.shape.hosts, *filter(_FILE.search, words), *maps]
+    knobs = () if request.subject.command else request.knobs.values()  # the user repeats those of a program
+    words = [word for value in (*knobs, *request.mpi.values()) for word in value.split(",")]
+    maps = [word[4:] for word in request.shape.place.replace(" ", "").split(",") if word.startswith("map=")]
+    return [*request.shape.hosts, *filter(_FILE.search, words), *maps]

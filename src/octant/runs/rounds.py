@@ -10,12 +10,12 @@ import random
 import secrets
 from typing import TYPE_CHECKING
 
-from octant.ask import Launch
+from octant.request import Launch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.store.asked import Asked
+    from octant.store.run_request import RunRequest
 
 LAUNCHES = 6  # per figure of a table
 CURVE_LAUNCHES = 3  # per point of a curve
@@ -62,9 +62,9 @@ def drawn_order(repeats: Sequence[int], seed: int) -> tuple[tuple[int, int], ...
     eight runs.
     """
     rounds: list[list[tuple[int, int]]] = [[] for _ in range(max(repeats, default=0))]
-    for ask, due in enumerate(due_rounds(repeats)):
+    for request, due in enumerate(due_rounds(repeats)):
         for repeat, number in enumerate(due):
-            rounds[number].append((ask, repeat))
+            rounds[number].append((request, repeat))
     draw, places = random.Random(seed), list(range(len(repeats)))
     for number, block in enumerate(rounds):
         if number % 2 == 0:
@@ -84,18 +84,18 @@ def seed_within(seed: int, what: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed} {what}".encode()).digest()[:4])
 
 
-def rounds_of(run: Asked) -> dict[str, int]:
+def rounds_of(run: RunRequest) -> dict[str, int]:
     """Return the round of each launch of a run, by the key of the launch; empty if its order has no rounds.
 
     A probe is the last request, and its two launches are the first and the last of the run. They belong to the first
     and the last round.
     """
-    order, asks = run.order, run.asks
-    launches = [Launch(asks[ask], repeat).key for ask, repeat in order]
-    due = due_rounds([ask.repeats for ask in asks])
-    found = [due[ask][repeat] for ask, repeat in order]
-    if found != sorted(found) and order[0] == (len(asks) - 1, 0) and order[-1] == (len(asks) - 1, 1):
-        due = due_rounds([ask.repeats for ask in asks[:-1]])
-        within = [due[ask][repeat] for ask, repeat in order[1:-1]]
+    order, requests = run.order, run.requests
+    launches = [Launch(requests[request], repeat).key for request, repeat in order]
+    due = due_rounds([request.repeats for request in requests])
+    found = [due[request][repeat] for request, repeat in order]
+    if found != sorted(found) and order[0] == (len(requests) - 1, 0) and order[-1] == (len(requests) - 1, 1):
+        due = due_rounds([request.repeats for request in requests[:-1]])
+        within = [due[request][repeat] for request, repeat in order[1:-1]]
         found = [0, *within, max(within, default=0)]
     return dict(zip(launches, found, strict=True)) if found == sorted(found) else {}

@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from octant import build, store, workloads
-from octant.ask import Launch, cells_of
 from octant.failure import Exit, Refusal, remedy_for_writing
 from octant.launch import Planned, bind, leftovers, link, program
 from octant.launch.execute import ProcessOutcome, execute
 from octant.mpi import faults
 from octant.record import Failure, Point, RecordError
 from octant.record.written import failure_line, link_line
+from octant.request import Launch, cells_of
 from octant.runs.programs import records
 from octant.runs.programs.answers import Judging
 from octant.runs.programs.reference import baseline_of, find_reference, is_launch_of
 from octant.runs.starts import starts_of
 from octant.store import Store, StoredRun, files, finished_cells, kept, progress, separate_repeated
-from octant.store.asked import start_line
 from octant.store.lines import Records
+from octant.store.run_request import start_line
 
 
 @dataclass(frozen=True)
@@ -147,10 +147,10 @@ def carry_out_sides(
 
 def _programs(sides: Sequence[SessionRun]) -> Iterator[str]:
     """Yield the kernels and tools that the launches need, so that none is built during a measurement."""
-    for ask in (ask for side in sides for ask in side.run.asks):
-        if ask.subject.workload:
-            yield ask.subject.workload
-        if ask.shape.link:
+    for request in (request for side in sides for request in side.run.requests):
+        if request.subject.workload:
+            yield request.subject.workload
+        if request.shape.link:
             yield "link"
     yield from ("bind", "pages")
 
@@ -180,11 +180,11 @@ class _Session:
         self.store, self.shown = run.folder.parent.parent, shown
         self.baseline = baseline[0] if baseline else self  # of two sides, the first has the baseline of both
         self.stack = stack
-        self.asked = {ask.key for ask in run.asks}
+        self.asked = {request.key for request in run.requests}
         self.numbers = numbers  # of starts
-        self.hung: Counter[str] = Counter()  # by the key of the ask
+        self.hung: Counter[str] = Counter()  # by the key of the request
         self.known: dict[str, tuple[list[Point], list[Failure]]] = {}
-        self.unsupported: dict[str, dict[str, Failure]] = {}  # by the key of the ask and the knobs
+        self.unsupported: dict[str, dict[str, Failure]] = {}  # by the key of the request and the knobs
         self.starts = self.records = -1  # opened when something is to be written
         self.tail = Records(run.records, run.keys, run.started)
         self._read_new()
@@ -198,7 +198,7 @@ class _Session:
         starts = starts_of(left, self.run.seed)
         while starts:
             for start in self._worth_starting(starts.pop(0)):
-                if self.hung[launch.ask.key] < MOST_HUNG and self._measure(start):
+                if self.hung[launch.request.key] < MOST_HUNG and self._measure(start):
                     starts[:0] = (rest for rest in self._remaining(start) if rest != start)
         points, failures = self.known.get(launch.key, ([], []))
         return Batch(launch, tuple(points), separate_repeated(points, failures)[0])
@@ -208,7 +208,7 @@ class _Session:
 
         The failure of the earlier launch is recorded for them, so that they are not started again.
         """
-        shown = self.unsupported.get(launch.ask.key, {}).values()
+        shown = self.unsupported.get(launch.request.key, {}).values()
         useless = [
             one for one in shown if one.launch != launch.key and launch.without(cells_of(one.knobs)) != (launch,)
         ]
@@ -239,25 +239,27 @@ class _Session:
             self._read_new()
             return False
         with _writing(self.run):
-            files.append_line(self.starts, start_line(planned, launch.ask.key in self.asked))
+            files.append_line(self.starts, start_line(planned, launch.request.key in self.asked))
             files.end_torn_line(self.records)
         tick = functools.partial(self.observe, LaunchStart(planned, next(self.numbers), self.run.records))
         progress.remove_leftovers(self.run.records)
-        if launch.ask.subject.command:
+        if launch.request.subject.command:
             outcome = self._run_program(planned, tick, begun)
         else:
             outcome = self.start(planned.words, planned.environment, planned.timeout_s, tick)
-        self.hung[launch.ask.key] += outcome.timed_out and not workloads.alone_knobs(launch.ask.subject.workload)
-        if launch.ask.shape.link:
+        self.hung[launch.request.key] += outcome.timed_out and not workloads.alone_knobs(
+            launch.request.subject.workload
+        )
+        if launch.request.shape.link:
             self._append_crossing(launch)
         points, failures = self._read_new()
-        if launch.ask.subject.command:
+        if launch.request.subject.command:
             return False
         stopped = {failure.exit for failure in failures} - {Exit.NOT_SUPPORTED}  # kernels continue after such a cell
         refused = stopped == {Exit.WRONG_WORD}  # for one cell; the kernel did not reach the next ones
-        if outcome.timed_out and points and workloads.alone_knobs(launch.ask.subject.workload):
+        if outcome.timed_out and points and workloads.alone_knobs(launch.request.subject.workload):
             return True
-        if failure := self._failure_of(launch, outcome, refused or (bool(stopped) and not launch.ask.shape.hosts)):
+        if failure := self._failure_of(launch, outcome, refused or (bool(stopped) and not launch.request.shape.hosts)):
             self._append([failure_line(failure)])
             self._read_new()
         return refused
@@ -287,8 +289,10 @@ class _Session:
     def _judging(self, launch: Launch, scratch: Path) -> Judging:
         """Return the reference data with which the checks of a launch are made."""
         of = self.baseline
-        ask = launch.ask if of is self else of.run.asks[self.run.asks.index(launch.ask)]
-        baseline = baseline_of(ask, [ask] if self.run.pair else of.run.asks)  # for two programs: A's launch of the cell
+        request = launch.request if of is self else of.run.requests[self.run.requests.index(launch.request)]
+        baseline = baseline_of(
+            request, [request] if self.run.pair else of.run.requests
+        )  # for two programs: A's launch of the cell
         points = {key: points for key, (points, _) in of.known.items()}
         is_baseline = of is self and is_launch_of(launch, baseline)
         return Judging(self.run.folder, scratch, find_reference(baseline, points, of.run.folder), is_baseline)
@@ -312,7 +316,7 @@ class _Session:
     def _append_crossing(self, launch: Launch) -> None:
         """Record the traffic of the emulated link. A launch that failed early has no report."""
         with contextlib.suppress(RecordError):
-            self._append([link_line(launch.key, launch.ask.shape.link, link.take_report(self.run.records))])
+            self._append([link_line(launch.key, launch.request.shape.link, link.take_report(self.run.records))])
 
     def _read_new(self) -> tuple[list[Point], list[Failure]]:
         """Index new records by launch, and return them."""
@@ -347,7 +351,7 @@ class _Session:
             return None
         if refusal is None and explained:
             return None
-        alone = workloads.alone_knobs(launch.ask.subject.workload)
+        alone = workloads.alone_knobs(launch.request.subject.workload)
         if refusal is not None:
             failure = _failure(launch, str(refusal), refusal.code)
         elif text := faults.unfinished_text(launch, outcome) if alone else _crash_text(launch, outcome):
@@ -360,10 +364,10 @@ class _Session:
 
 def _crash_text(launch: Launch, outcome: ProcessOutcome) -> str:
     """Return which library crashed its process, and how; "": another workload, or another kind of failure."""
-    apart = workloads.apart_knobs(launch.ask.subject.workload)
+    apart = workloads.apart_knobs(launch.request.subject.workload)
     crash = faults.crash_signal(outcome)
     knobs = {name: launch.started_knobs[name] for name in apart if name in launch.started_knobs}
-    ours = workloads.is_ours(launch.ask.subject.workload, knobs.values())
+    ours = workloads.is_ours(launch.request.subject.workload, knobs.values())
     if not apart or not crash or outcome.timed_out or ours:
         return ""
     said = ", ".join(f"{name}={value}" for name, value in knobs.items())
@@ -372,9 +376,9 @@ def _crash_text(launch: Launch, outcome: ProcessOutcome) -> str:
 
 def _failure(launch: Launch, reason: str, code: int) -> Failure:
     # The launcher may not forward remote error messages, so the message names the hosts.
-    shape = launch.ask.shape
+    shape = launch.request.shape
     where = f"on {', '.join(shape.hosts)}: {reason}" if shape.hosts else reason
-    return Failure(launch.ask.subject.name, launch.key, launch.started_knobs, shape.ranks, where, int(code))
+    return Failure(launch.request.subject.name, launch.key, launch.started_knobs, shape.ranks, where, int(code))
 
 
 def _open_file(path: Path, stack: contextlib.ExitStack) -> int:

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterable
 
 from octant import workloads
-from octant.ask import Launch, comparable_cell
+from octant.request import Launch, comparable_cell
 from octant.runs.rounds import seed_within
 
 
@@ -17,8 +17,10 @@ def starts_of(launches: Iterable[Launch], seed: int | None = None) -> list[Launc
     """
     found: list[Launch] = []
     for launch in launches:
-        starts = launch.starts(_one_by_one(launch.ask.subject.workload))
-        found += _in_drawn_order(starts, launch, seed) if seed is not None and launch.ask.subject.command else starts
+        starts = launch.starts(_one_by_one(launch.request.subject.workload))
+        found += (
+            _in_drawn_order(starts, launch, seed) if seed is not None and launch.request.subject.command else starts
+        )
     return found
 
 
@@ -28,8 +30,8 @@ def _in_drawn_order(starts: Iterable[Launch], launch: Launch, seed: int) -> list
     As in `rounds.drawn_order`, every second launch reverses the order of the launch before it, so that a steady drift
     cancels in ratios of cells. The order does not depend on which cells remain.
     """
-    name = launch.ask.subject.name
-    order = [comparable_cell(cell, name) for cell in launch.ask.cells()]
+    name = launch.request.subject.name
+    order = [comparable_cell(cell, name) for cell in launch.request.cells()]
     random.Random(seed_within(seed, f"launch {launch.repeat // 2 * 2}")).shuffle(order)
     places = {cell: place for place, cell in enumerate(order if launch.repeat % 2 == 0 else reversed(order))}
     return sorted(starts, key=lambda start: places.get(comparable_cell(start.started_knobs, name), 0))

@@ -52,7 +52,7 @@ class Evidence:
     at_most_per_s: float = float("inf")  # what else the run says of the class that carries it
     startup: Startup | None = None
     segments: tuple[Segment, ...] = ()  # of the time of messages in the same buffers over their length
-    doubts: tuple[str, ...] = ()  # what casts doubt on it
+    caveats: tuple[str, ...] = ()  # what casts doubt on it
     is_message: bool = False  # of messages that have their way for themselves
 
 
@@ -197,7 +197,7 @@ def _evidence(network: NetworkFile, figures: Sequence[_Declared], duplex: Duplex
         at_most_per_s=at_most,
         startup=_startup(network, pattern, start),
         segments=_segments(figures, traffic) if timed else (),
-        doubts=tuple(dict.fromkeys(one.text for f, _ in used for one in f.doubts)),
+        caveats=tuple(dict.fromkeys(one.text for f, _ in used for one in f.caveats)),
         is_message=traffic.is_message,
     )
 

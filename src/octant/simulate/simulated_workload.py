@@ -11,7 +11,6 @@ from pathlib import Path
 
 from octant import workloads
 from octant.analysis.figures import MeasuredCell, figures_of
-from octant.ask import EFFORT
 from octant.build import program_name, smpi
 from octant.failure import Exit, Refusal, worst
 from octant.launch import smpirun
@@ -22,7 +21,8 @@ from octant.network.files import NetworkFile
 from octant.network.platform import Platform, platform, simgrid_xml
 from octant.record import Failure, Point
 from octant.record.lines import Reader
-from octant.runs.requests import find_workload
+from octant.request import EFFORT
+from octant.runs.command_line import find_workload
 from octant.workload import NoTraffic, Traffic, Workload
 
 MOST_RANKS = 128

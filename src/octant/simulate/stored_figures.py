@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from octant import units
 from octant.analysis.figures import Figure
 from octant.analysis.summary import summarise
-from octant.ask import EFFORT
 from octant.failure import Exit, Refusal
 from octant.record import NOT_STATED
+from octant.request import EFFORT
 from octant.store import StoredRun
 from octant.workloads import full_name, why_absent
 

@@ -47,7 +47,7 @@ class TimeStep:
     source: str = "given"  # where the seconds come from
     range_s: tuple[float, float] | None = None  # of the computing, where it was measured
     range_is: str = ""  # what that range is
-    doubts: tuple[str, ...] = ()  # what casts doubt on it
+    caveats: tuple[str, ...] = ()  # what casts doubt on it
 
 
 @dataclass(frozen=True)
@@ -160,9 +160,9 @@ def measured_step(run: StoredRun, kernel: str, chunks: float) -> TimeStep:
     work = ", ".join(f"{count:,.0f} {name.replace('_', ' ')}" for name, count in each.items())
     words = f"{first.workload.name} ({first.name}), run {run.id} on {run.machine.name}, launches: {len(launches)}"
     text = f"{words}; a chunk of {work} takes {units.si_text(middle_s, 's')}"
-    doubts = tuple(dict.fromkeys(one.text for figure in figures for one in figure.doubts))
+    caveats = tuple(dict.fromkeys(one.text for figure in figures for one in figure.caveats))
     return TimeStep(
-        chunks * middle_s, source=text, range_s=(chunks * low_s, chunks * high_s), range_is=over.text, doubts=doubts
+        chunks * middle_s, source=text, range_s=(chunks * low_s, chunks * high_s), range_is=over.text, caveats=caveats
     )
 
 

@@ -49,7 +49,7 @@ _CORES = (  # OpenBLAS's names, newest first, with the instructions that show th
 )
 _N = 512  # of the product that is timed: some 5 ms
 _ROUNDS = 3
-_ASK = """
+_REQUEST = """
 import array, ctypes, sys, time
 library = ctypes.CDLL(sys.argv[1])
 def find(name):
@@ -125,7 +125,7 @@ def own_core(vendor: str, flags: Collection[str]) -> str:
 
 def openblas(library: Path) -> OpenBlas | None:
     """A library as the environment lets it choose; `None` where it is no OpenBLAS or cannot be loaded."""
-    lines = _ask(library, {})
+    lines = _request(library, {})
     if lines is None:
         return None
     words = lines[1].split()  # "OpenBLAS 0.3.34 DYNAMIC_ARCH … MAX_THREADS=64"
@@ -142,7 +142,7 @@ def with_trials(found: OpenBlas, flags: Collection[str], is_set: bool) -> OpenBl
     known = {found.core}
     names = [*([""] if is_set else []), *(name for name, flag in _CORES if flag in flags)]
     for name in names:
-        lines = _ask(Path(found.path), {VARIABLE: name or None})
+        lines = _request(Path(found.path), {VARIABLE: name or None})
         if lines is None:
             continue
         core, is_new = lines[0], lines[0] not in known
@@ -157,14 +157,14 @@ def _speedup(library: Path, name: str) -> float | None:
     """How many times as fast a product of matrices is: the median of rounds of one process each."""
     ratios = []
     for _ in range(_ROUNDS):
-        now, then = _ask(library, {}, _N), _ask(library, {VARIABLE: name or None}, _N)
+        now, then = _request(library, {}, _N), _request(library, {VARIABLE: name or None}, _N)
         if now and then:
             ratios.append(float(now[2]) / float(then[2]))
     return statistics.median(ratios) if ratios else None
 
 
-def _ask(library: Path, changes: dict[str, str | None], n: int = 0) -> list[str] | None:
+def _request(library: Path, changes: dict[str, str | None], n: int = 0) -> list[str] | None:
     """Core, configuration and seconds of a product of n x n matrices on one thread; `None` if it gave no answer."""
     one = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    lines = output([sys.executable, "-c", _ASK, str(library), str(n)], {**one, **changes}).splitlines()
+    lines = output([sys.executable, "-c", _REQUEST, str(library), str(n)], {**one, **changes}).splitlines()
     return lines if len(lines) == 3 else None

@@ -22,7 +22,7 @@ _MPI_TOOLS = (
     ("intelmpi", ("impi_info", "-v"), r"Version (\S+)"),
 )
 _MPI_LIBRARIES = ("libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi.so.12", "libmpi.so.40")
-_ASK_LIBRARY = """
+_REQUEST_LIBRARY = """
 import ctypes, sys
 text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
 ctypes.CDLL(sys.argv[1]).MPI_Get_library_version(text, ctypes.byref(length))
@@ -74,7 +74,7 @@ def _mpi() -> Iterator[tuple[str, str]]:
                 [
                     sys.executable,
                     "-c",
-                    _ASK_LIBRARY,
+                    _REQUEST_LIBRARY,
                     str(beside_python if beside_python.exists() else library),
                 ]
             )

@@ -3,9 +3,9 @@
 METHOD.md gives the reasons; the docstrings of the modules give the sources.
 """
 
-from octant.stats.doubts import Doubt, Grade, doubt, graded, notes, warnings, worst_of_each_kind
+from octant.stats.caveats import Caveat, Grade, caveat, graded, notes, warnings, worst_of_each_kind
 from octant.stats.intervals import Estimate, Period, median_over_launches, next_launch
-from octant.stats.launches import doubts_about_equal_points, doubts_over_launches
+from octant.stats.launches import caveats_about_equal_points, caveats_over_launches
 from octant.stats.samples import (
     FEW_LAUNCHES,
     Z95,
@@ -22,15 +22,15 @@ from octant.stats.shares import next_share, share_over_launches
 __all__ = [
     "FEW_LAUNCHES",
     "Z95",
-    "Doubt",
+    "Caveat",
     "Estimate",
     "Grade",
     "Interval",
     "Period",
     "correlation_time",
-    "doubt",
-    "doubts_about_equal_points",
-    "doubts_over_launches",
+    "caveat",
+    "caveats_about_equal_points",
+    "caveats_over_launches",
     "drift",
     "graded",
     "median_interval",

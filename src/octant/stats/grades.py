@@ -2,8 +2,8 @@
 
 from typing import Literal, TypeAlias
 
-GradeName: TypeAlias = Literal["sound", "note", "doubtful", "not measurable", "wrong"]
+GradeName: TypeAlias = Literal["reliable", "note", "limited", "not measurable", "wrong"]
 """The grade of a figure, tile or row. Signs are in `SIGNS`."""
-SIGNS: dict[GradeName, str] = {"sound": "✓", "note": "i", "doubtful": "!", "not measurable": "×", "wrong": "✗"}
+SIGNS: dict[GradeName, str] = {"reliable": "✓", "note": "i", "limited": "!", "not measurable": "×", "wrong": "✗"}
 GRADE_NAMES: tuple[GradeName, ...] = tuple(SIGNS)
 """From the best to the worst. The first is no `Grade`; the next three are those of `Grade`, in its order."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from octant.stats.doubts import BOUNDS
+from octant.stats.caveats import BOUNDS
 from octant.stats.samples import FEW_LAUNCHES, Interval
 from octant.stats.student import LEVEL, t_quantile
 

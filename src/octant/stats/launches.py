@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from octant.stats.doubts import BOUNDS, Doubt, doubt, graded
+from octant.stats.caveats import BOUNDS, Caveat, caveat, graded
 from octant.stats.intervals import scaled_values
 from octant.stats.samples import FEW_LAUNCHES
 from octant.units import fixed_text
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from octant.stats.samples import Interval
 
 LEAST_FOR_NEIGHBOURS = 8
-RESEMBLING = 0.3  # the correlation of neighbours beyond which a doubt is raised
+RESEMBLING = 0.3  # the correlation of neighbours beyond which a caveat is raised
 EQUAL = 0.03  # equal points may differ by this, or by three times the spread of their launches
 
 
@@ -33,7 +33,9 @@ def neighbour_correlation(values: ArrayLike) -> float:
     return float(y[1:] @ y[:-1]) / power if len(y) >= LEAST_FOR_NEIGHBOURS and power > 0 else 0.0
 
 
-def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate, of_whole: bool = False) -> tuple[Doubt, ...]:
+def caveats_over_launches(
+    launches: Sequence[Interval], estimate: Estimate, of_whole: bool = False
+) -> tuple[Caveat, ...]:
     """What their number, their spread and their order say against the figure of launches.
 
     Args:
@@ -42,9 +44,11 @@ def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate, of_wh
         of_whole: they are shares of a whole, of which the width of the interval is a share too: 2 to 8 % lost is
             3 points wide to either side, however many times 2 goes into 8.
     """
-    found: list[Doubt] = []
+    found: list[Caveat] = []
     if len(launches) < FEW_LAUNCHES:
-        found.append(doubt("few launches", f"only {len(launches)} launch" + "es" * (len(launches) > 1), -len(launches)))
+        found.append(
+            caveat("few launches", f"only {len(launches)} launch" + "es" * (len(launches) > 1), -len(launches))
+        )
     half = (estimate.high - estimate.low) / 2 if of_whole and estimate.is_interval else estimate.relative_half_width
     if half is not None:
         unit = "points" if of_whole else "%"
@@ -55,14 +59,14 @@ def doubts_over_launches(launches: Sequence[Interval], estimate: Estimate, of_wh
     alike = neighbour_correlation([launch.middle for launch in launches])
     if alike > RESEMBLING:
         text = f"launches resemble their neighbours (correlation {alike:.1f}): the interval is too narrow"
-        found.append(doubt("launches resemble their neighbours", text, alike))
+        found.append(caveat("launches resemble their neighbours", text, alike))
     return tuple(found)
 
 
-def doubts_about_equal_points(
+def caveats_about_equal_points(
     points: Sequence[Sequence[Interval]], value_text: Callable[[float], str] = "{:.4g}".format
-) -> tuple[Doubt, ...]:
-    """A doubt if equal points of a run disagree, whose launches are pooled.
+) -> tuple[Caveat, ...]:
+    """A caveat if equal points of a run disagree, whose launches are pooled.
 
     Two points disagree where their medians differ by more than 3 %, and by more than three times the spread of
     launches within the points (standard deviation).
@@ -84,4 +88,4 @@ def doubts_about_equal_points(
         return ()
     values = f"{value_text(math.exp(medians[0]))} and {value_text(math.exp(medians[-1]))}"
     text = f"equal points of this run differ by {fixed_text(100 * math.expm1(min(apart, 700.0)), 0)} % ({values})"
-    return (doubt("equal points differ", text, apart),)
+    return (caveat("equal points differ", text, apart),)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from octant.stats.doubts import Doubt, graded
+from octant.stats.caveats import Caveat, graded
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -92,8 +92,8 @@ def _cause(share: float, throttled: float, own: float, wait: float, steal: float
     return next((name for taken, name in known if taken > 0 and taken >= half), "stops or other causes")
 
 
-def doubts_about_lost_time(lost: LostShares) -> tuple[Doubt, ...]:
-    """To 1 % nothing, to 5 % a note, to 50 % doubtful; beyond, the figure is not measurable."""
+def caveats_about_lost_time(lost: LostShares) -> tuple[Caveat, ...]:
+    """To 1 % nothing, to 5 % a note, to 50 % limited; beyond, the figure is not measurable."""
     text = f"{100 * lost.share:.0f} % of the time was lost to {lost.cause}"
     found = graded("lost time", lost.share, text + ": not measurable" * (lost.share > 0.5))
     if found and lost.cause == "the hypervisor":

@@ -22,7 +22,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from octant.ask import Ask, Launch, canonical, cell_count, cells_of
 from octant.failure import Exit, Refusal, remedy_for_writing, suggestion
 from octant.identity import Identity, identity_of
 from octant.launch import Planned
@@ -30,11 +29,12 @@ from octant.machine import Machine, codec
 from octant.program import is_program
 from octant.record import Crossing, Failure, Point, RecordError
 from octant.record.written import failure_line
-from octant.store import asked, environment, files, format1, index
-from octant.store.asked import Asked, ImportedFile, Pair, ProvenSetting, Repeats, StudyAsked
+from octant.request import Launch, Request, canonical, cell_count, cells_of
+from octant.store import environment, files, format1, index, run_request
 from octant.store.index import Listed
 from octant.store.lines import Records, Tail
 from octant.store.locks import lock, sweep
+from octant.store.run_request import ImportedFile, Pair, ProvenSetting, Repeats, RunRequest, StudyRequest
 from octant.tile import DeclaredScreen
 from octant.untrusted import is_file
 
@@ -45,7 +45,7 @@ __all__ = [
     "Repeats",
     "Store",
     "StoredRun",
-    "StudyAsked",
+    "StudyRequest",
     "lock",
     "new_ids",
     "open_store",
@@ -55,7 +55,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, kw_only=True)
-class StoredRun(Asked):
+class StoredRun(RunRequest):
     """A run as it lies in the store: what was asked, what was started, and what came of it."""
 
     id: str
@@ -78,23 +78,25 @@ class StoredRun(Asked):
         decided = {launch.key: launch for launch in self.decided_launches()}
         later = (planned.launch for key, planned in self.plans.items() if key not in decided)
         every = (*decided.values(), *(replace(launch, knobs=None) for launch in later))
-        return tuple(one for one in every if not one.ask.subject.command or one.repeat < self.repeats_of(one.ask))
+        return tuple(
+            one for one in every if not one.request.subject.command or one.repeat < self.repeats_of(one.request)
+        )
 
-    def repeats_of(self, ask: Ask) -> int:
-        """How many launches an ask of a program has: as many as it asks for, or fewer if that was decided."""
-        return min(ask.repeats, self.repeats.repeats) if self.repeats else ask.repeats
+    def repeats_of(self, request: Request) -> int:
+        """How many launches a request of a program has: as many as it asks for, or fewer if that was decided."""
+        return min(request.repeats, self.repeats.repeats) if self.repeats else request.repeats
 
     @cached_property
-    def _asks(self) -> Mapping[str, Ask]:
-        return {ask.key: ask for ask in (*self.asks, *(launch.ask for launch in self.launches))}
+    def _requests(self) -> Mapping[str, Request]:
+        return {request.key: request for request in (*self.requests, *(launch.request for launch in self.launches))}
 
-    def ask_of(self, launch: str) -> Ask | None:
+    def request_of(self, launch: str) -> Request | None:
         """What the launch of that key asks; `None` where nobody asked for it."""
-        return self._asks.get(launch.rpartition("-")[0])
+        return self._requests.get(launch.rpartition("-")[0])
 
     def identity_of(self, point: Point) -> Identity:
         """What the results of one of its points are of."""
-        return identity_of(point, self.ask_of(point.launch), self.plans.get(point.launch))
+        return identity_of(point, self.request_of(point.launch), self.plans.get(point.launch))
 
     def remaining(self) -> tuple[Launch, ...]:
         """The launches, or cells of them, without a result; what was wrong or is not supported is not asked again.
@@ -175,10 +177,10 @@ class Store:
         self,
         title: str,
         machine: Machine,
-        asks: Sequence[Ask],
+        requests: Sequence[Request],
         order: Sequence[tuple[int, int]] | None = None,
         who: str = "run",
-        study: StudyAsked | None = None,
+        study: StudyRequest | None = None,
         settings: Sequence[ProvenSetting] = (),
         seed: int = 0,
         pair: tuple[str, Pair] | None = None,
@@ -201,16 +203,16 @@ class Store:
         """
         now = datetime.datetime.now().astimezone()
         if order is None:
-            order = [(number, repeat) for number, ask in enumerate(asks) for repeat in range(ask.repeats)]
-        question = Asked(
-            who, title, now.isoformat(timespec="seconds"), machine, recorded_environment(), tuple(asks), tuple(order),
+            order = [(number, repeat) for number, request in enumerate(requests) for repeat in range(request.repeats)]
+        question = RunRequest(
+            who, title, now.isoformat(timespec="seconds"), machine, recorded_environment(), tuple(requests), tuple(order),
             study.seed if study else seed, study, settings=tuple(settings), pair=pair[1] if pair else None,
             screen=screen or DeclaredScreen(), imported=tuple(imported), benchmark=benchmark,
         )  # fmt: skip
         try:
             folder = _new_folder(self.root / "runs", now, pair[0] if pair else "")
             os.close(files.open_for_append(folder / "records.jsonl"))  # ours before a kernel makes it everybody's
-            files.write_durably(folder / "asked.json", asked.asked_text(question))
+            files.write_durably(folder / "asked.json", run_request.run_request_text(question))
         except OSError as error:
             raise Refusal(
                 f"cannot write to the store {self.root} ({error.strerror}); "
@@ -423,11 +425,13 @@ def append_durably(path: Path, lines: Iterable[str]) -> None:
 def _read(folder: Path) -> StoredRun:
     path = folder / "asked.json"
     size = path.stat().st_size
-    if size > asked.MOST_BYTES:
-        raise Refusal(f"cannot read {path} ({size} bytes, more than {asked.MOST_BYTES >> 20} MiB); move its run away")
+    if size > run_request.MOST_BYTES:
+        raise Refusal(
+            f"cannot read {path} ({size} bytes, more than {run_request.MOST_BYTES >> 20} MiB); move its run away"
+        )
     try:
         text = path.read_bytes()
-        question = format1.read_asked(text) if format1.is_ours(text) else asked.read_asked(text)
+        question = format1.read_run_request(text) if format1.is_ours(text) else run_request.read_run_request(text)
     except (ValueError, RecursionError) as error:
         raise Refusal(f"cannot read {path} ({error}); restore it from a copy, or move its run away") from error
     records = Records(folder / "records.jsonl", question.keys, question.started)
@@ -449,20 +453,20 @@ def _read(folder: Path) -> StoredRun:
     )
 
 
-def _read_plans(path: Path, question: Asked) -> tuple[dict[str, Planned], Repeats | None, list[str], str]:
+def _read_plans(path: Path, question: RunRequest) -> tuple[dict[str, Planned], Repeats | None, list[str], str]:
     """What was started, by the launch's key; the number of launches, as it was decided first; and what is wrong with
     lines, and with the last where it is torn.
     """
     tail = Tail(path)
-    asks = {ask.key: ask for ask in question.asks}
+    requests = {request.key: request for request in question.requests}
     plans, repeats, cells = dict[str, Planned](), None, 0
     for _, text in tail.lines():
         try:
-            line = asked.read_decided(text, asks, question.keys)
+            line = asked.read_decided(text, requests, question.keys)
             if isinstance(line, Repeats):
                 repeats = repeats or line
                 continue
-            cells += line.launch.ask.key not in asks and cell_count(line.launch.ask.knobs)
+            cells += line.launch.request.key not in requests and cell_count(line.launch.request.knobs)
             asked.check_cells(cells)
             plans[line.launch.key] = line
         except (RecordError, ValueError) as error:

@@ -9,13 +9,13 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from octant.ask import Ask, Count, Host, Presentation, Shape, Subject, cell_count
 from octant.machine.codec import StoredMachine
 from octant.record import Natural
 from octant.record.format1 import NAMES
 from octant.record.renamed import todays_name
-from octant.store.asked import Asked, Seed, StudyAsked, check_cells, check_start, of_earlier_version
+from octant.request import Count, Host, Presentation, Request, Shape, Subject, cell_count
 from octant.store.environment import recorded
+from octant.store.run_request import RunRequest, Seed, StudyRequest, check_cells, check_start, of_earlier_version
 
 _OLD_MODE = Literal["one", "star", "threads", "all"]
 
@@ -42,11 +42,11 @@ class _Launch(Struct):
             asked += further
         return f"{self.workload}-{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:10]}-{self.repeat}"
 
-    def ask(self, repeats: int) -> Ask:
+    def request(self, repeats: int) -> Request:
         """What it asks today."""
         name = todays_name(NAMES.get(self.workload, self.workload))
         shape = Shape(self.ranks, self.place, tuple(self.hosts), self.launcher)
-        return Ask(Subject(name), self.knobs, shape, self.mpi, Presentation(self.title, self.table), repeats)
+        return Request(Subject(name), self.knobs, shape, self.mpi, Presentation(self.title, self.table), repeats)
 
 
 class _Study(Struct):
@@ -57,7 +57,7 @@ class _Study(Struct):
     lacking: dict[str, str] = {}
 
 
-class _Asked(Struct):
+class _RunRequest(Struct):
     schema: Literal[1]
     title: str
     started: str
@@ -68,10 +68,10 @@ class _Asked(Struct):
 
 
 _FIRST = re.compile(rb'\s*\{\s*"schema"\s*:')
-_ASKED = msgspec.json.Decoder(_Asked)
+_ASKED = msgspec.json.Decoder(_RunRequest)
 
 
-def read_asked(text: bytes) -> Asked:
+def read_run_request(text: bytes) -> RunRequest:
     """What a text of format 1 says.
 
     Raises:
@@ -82,22 +82,22 @@ def read_asked(text: bytes) -> Asked:
     check_cells(sum(cell_count(launch.knobs) for launch in asked.launches))
     repeats: dict[str, int] = {}
     for launch in asked.launches:
-        key = launch.ask(1).key
+        key = launch.request(1).key
         repeats[key] = max(repeats.get(key, 0), launch.repeat + 1)
-    asks: dict[str, Ask] = {}
+    requests: dict[str, Request] = {}
     numbers = {key: number for number, key in enumerate(repeats)}
     order, keys = [], {}
     for launch in asked.launches:
-        key = launch.ask(1).key
-        asks.setdefault(key, launch.ask(repeats[key]))
+        key = launch.request(1).key
+        requests.setdefault(key, launch.request(repeats[key]))
         order.append((numbers[key], launch.repeat))
         keys[launch.key] = f"{key}-{launch.repeat}"
     study = asked.study
-    found = Asked(
+    found = RunRequest(
         "run", asked.title, asked.started,
-        asked.machine.machine(), recorded(asked.environment), tuple(asks.values()), tuple(order),
+        asked.machine.machine(), recorded(asked.environment), tuple(requests.values()), tuple(order),
         study.seed if study else 0,
-        StudyAsked(study.name, study.seed, study.text, study.library, study.lacking) if study else None,
+        StudyRequest(study.name, study.seed, study.text, study.library, study.lacking) if study else None,
         keys,
     )  # fmt: skip
     found = of_earlier_version(found)

@@ -9,17 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from octant.ask import Ask, Launch, Presentation, Shape, Subject, comparable
 from octant.failure import Exit, Refusal
 from octant.foreign import Output, Row, Table, Value, named
 from octant.machine import Cpu, CpuSet, Machine, Processor, Topology
 from octant.record import Failure, Point, Process, Result, Samples
 from octant.record.written import failure_line, launch_line, point_line
+from octant.request import Launch, Presentation, Request, Shape, Subject, comparable
 from octant.store import Store, StoredRun, append_durably
-from octant.store.asked import ImportedFile
+from octant.store.run_request import ImportedFile
 
 SWEPT = "bytes"
-"""The knob that varies within an ask; others tell asks apart."""
+"""The knob that varies within a request; others tell asks apart."""
 MEMORY, NOT_STATED = "memory", "not-stated"
 """The knob that says where buffers are, and its value if a reader knows only that they may differ."""
 _Conditions = tuple[str, frozenset[tuple[str, str]], int | None]
@@ -29,17 +29,17 @@ NAME_WIDTH = 32
 
 @dataclass
 class _Question:
-    """An ask in the making, and what files say of each of its cells, an occurrence a launch."""
+    """A request in the making, and what files say of each of its cells, an occurrence a launch."""
 
-    ask: Ask
+    request: Request
     cells: dict[str, list[tuple[int, Row, Table]]] = field(default_factory=dict)  # by size; int: number of the file
 
     @property
-    def asked(self) -> Ask:
+    def asked(self) -> Request:
         """With the sizes that were found, and as many launches as the cell that occurs most often."""
         sizes = {SWEPT: ",".join(self.cells)} if "" not in self.cells else {}
         return replace(
-            self.ask, knobs={**self.ask.knobs, **sizes}, repeats=max(map(len, self.cells.values()))
+            self.request, knobs={**self.request.knobs, **sizes}, repeats=max(map(len, self.cells.values()))
         )  # fmt: skip
 
 
@@ -217,41 +217,41 @@ def _add(questions: dict[str, _Question], tool: str, number: int, table: Table, 
         threads = {"threads": str(table.threads)} if table.threads and table.threads > 1 else {}
         knobs = {**ours.knobs, **table.knobs, **threads, **row.knobs}
         size = knobs.pop(SWEPT, "")
-        ask = Ask(
+        request = Request(
             Subject(ours.workload), knobs, Shape(table.ranks or 1, unstated=_unstated(table)),
             show=Presentation(", ".join([table.benchmark, *further]), test=table.benchmark,
                 short=short),
         )  # fmt: skip
-        key = f"{ask.key} {bool(size)}"
-        question = questions.setdefault(key, _Question(ask))
+        key = f"{request.key} {bool(size)}"
+        question = questions.setdefault(key, _Question(request))
         question.cells.setdefault(comparable(size), []).append((number, row, table))
 
 
 def _lines(question: _Question, outputs: Sequence[tuple[Path, Output]]) -> Iterable[str]:
-    """The records of an ask: when each launch started, where the tool says it, then its points and failures."""
-    ask, begun = question.asked, set[int]()
+    """The records of a request: when each launch started, where the tool says it, then its points and failures."""
+    request, begun = question.asked, set[int]()
     for size, occurrences in question.cells.items():
         for repeat, (number, row, table) in enumerate(occurrences):
-            launch, (path, output) = Launch(ask, repeat).key, outputs[number]
+            launch, (path, output) = Launch(request, repeat).key, outputs[number]
             started = table.started or output.started
             if started and repeat not in begun:
                 begun.add(repeat)
                 yield launch_line(launch, Process(started=started))
-            knobs = {**question.ask.knobs, **({SWEPT: size} if size else {})}
+            knobs = {**question.request.knobs, **({SWEPT: size} if size else {})}
             if row.failed:
                 reason = f"{row.failed} ({path.name}, line {row.line})"
                 yield failure_line(
-                    Failure(ask.subject.workload, launch, knobs, table.ranks, reason, int(Exit.CANNOT_RUN))
+                    Failure(request.subject.workload, launch, knobs, table.ranks, reason, int(Exit.CANNOT_RUN))
                 )
             else:
-                yield point_line(_point(table, ask, launch, knobs, row, f"of {output.name}, read from {path.name}"))
+                yield point_line(_point(table, request, launch, knobs, row, f"of {output.name}, read from {path.name}"))
 
 
 def _point(
-    table: Table, ask: Ask, launch: str, knobs: Mapping[str, str], row: Row, source: str
+    table: Table, request: Request, launch: str, knobs: Mapping[str, str], row: Row, source: str
 ) -> Point:  # fmt: skip
     return Point(
-        workload=ask.subject.workload,
+        workload=request.subject.workload,
         launch=launch,
         knobs=knobs,
         ranks=table.ranks,

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from octant.ask import cell_count
 from octant.record import Crossing, Failure, Point, RecordError
 from octant.record.lines import Reader
-from octant.store.asked import MOST_CELLS
+from octant.request import cell_count
+from octant.store.run_request import MOST_CELLS
 
 MOST_BYTES = 64 << 20
 """Of one line; a record is at most 4 MiB."""

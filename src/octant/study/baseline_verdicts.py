@@ -48,4 +48,4 @@ def baseline_verdicts(study: Study, values: StudyValues) -> Mapping[Place, Verdi
 
 
 def _counts(value: StudyValue) -> bool:
-    return value.modelled is None and all(doubt.grade < Grade.INVALID for doubt in value.doubts)
+    return value.modelled is None and all(caveat.grade < Grade.INVALID for caveat in value.caveats)

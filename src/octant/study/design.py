@@ -4,12 +4,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from octant import facts
-from octant.ask import Ask, Presentation, Shape, Subject
 from octant.failure import Refusal
 from octant.machine import Machine
 from octant.placement import planner
 from octant.placement.expressions import LOCATION, parse_place
 from octant.placement.request import parse_request
+from octant.request import Presentation, Request, Shape, Subject
 from octant.runs.programs import file_requests, placeholders
 from octant.runs.rounds import drawn_order
 from octant.study.cells import combinations
@@ -34,11 +34,11 @@ CROWD = 16  # ranks times threads on a hardware thread beyond which a count is a
 class Design:
     """What a study asks of a machine."""
 
-    asks: tuple[Ask, ...]
+    requests: tuple[Request, ...]
     order: tuple[tuple[int, int], ...]  # (ask, repeat) of each launch, in the order in which they start
-    questions: Mapping[Cell, str]  # which ask, by its key, answers a cell
+    questions: Mapping[Cell, str]  # which request, by its key, answers a cell
     absent: Mapping[Cell, str]  # what cannot be asked here, and why
-    refused: tuple[Ask, ...]  # what absent cells would ask, for the record
+    refused: tuple[Request, ...]  # what absent cells would ask, for the record
 
 
 def design(
@@ -47,7 +47,7 @@ def design(
     seed: int,
     library: MpiInUse = NO_LIBRARY,
     why_no_link: Callable[[str], str] = lambda _link: "",
-    why_no_memory: Callable[[Ask, Machine], str] = lambda _ask, _machine: "",
+    why_no_memory: Callable[[Request, Machine], str] = lambda _request, _machine: "",
     allowed: Collection[str] = (),
 ) -> Design:
     """What a study asks: in each round every combination once, shuffled, so that drift hits all alike.
@@ -58,13 +58,13 @@ def design(
         seed: of the order.
         library: the MPI library in use.
         why_no_link: says why an emulated link cannot be had here; "" where it can.
-        why_no_memory: says why no cell of an ask fits into memory (`runs.cell_costs.nothing_fits`); "" where one does.
+        why_no_memory: says why no cell of a request fits into memory (`runs.cell_costs.nothing_fits`); "" where one does.
         allowed: programs of the file that the user allows (`runs.programs.permissions`).
 
     Raises:
         StudyError: ranks or threads that are no count, or a knob whose expression has no value here.
     """
-    asked: dict[Cell, Ask] = {}
+    asked: dict[Cell, Request] = {}
     absent: dict[Cell, str] = {}
     known = facts.numbers(machine)
     for levels in combinations(study):
@@ -76,7 +76,9 @@ def design(
             cell = Cell(name, levels)
             crowd, why = _crowd(measure, chosen, known, str(cell))
             try:
-                asked[cell] = _located(_ask(study, measure, chosen, {**known, **crowd}, library, str(cell)), machine)
+                asked[cell] = _located(
+                    _request(study, measure, chosen, {**known, **crowd}, library, str(cell)), machine
+                )
                 if measure.command:
                     states_ranks = measure.ranks != "1" or any(level.ranks is not None for level in chosen)
                     asked[cell] = file_requests.named(asked[cell], states_ranks, allowed)
@@ -88,26 +90,26 @@ def design(
             why = why or why_no_memory(asked[cell], machine)
             if why:
                 absent[cell] = why
-    possible: dict[str, Ask] = {}  # two cells may have the same ask here: it is asked once
-    for cell, ask in asked.items():
+    possible: dict[str, Request] = {}  # two cells may have the same request here: it is asked once
+    for cell, request in asked.items():
         if cell not in absent:
-            possible[ask.key] = file_requests.joined(possible.get(ask.key, ask), ask)
-    firsts = {ask.key for cell, ask in asked.items() if cell.levels == study.full({})}
+            possible[request.key] = file_requests.joined(possible.get(request.key, request), request)
+    firsts = {request.key for cell, request in asked.items() if cell.levels == study.full({})}
     return Design(
         _with_baseline_first(possible.values(), firsts),
         drawn_order([study.repeats] * len(possible), seed),
-        {cell: ask.key for cell, ask in asked.items() if cell not in absent},
+        {cell: request.key for cell, request in asked.items() if cell not in absent},
         absent,
         tuple(asked[cell] for cell in absent),
     )
 
 
-def _with_baseline_first(asks: Iterable[Ask], baselines: Collection[str]) -> tuple[Ask, ...]:
-    """The asks, those with the keys of baselines first if a check compares with one (`programs.reference`)."""
-    asks = tuple(asks)
-    if not any(check.needs_baseline for ask in asks for check in ask.subject.checks):
-        return asks
-    return tuple(sorted(asks, key=lambda ask: ask.key not in baselines))
+def _with_baseline_first(requests: Iterable[Request], baselines: Collection[str]) -> tuple[Request, ...]:
+    """The requests, those with the keys of baselines first if a check compares with one (`programs.reference`)."""
+    requests = tuple(requests)
+    if not any(check.needs_baseline for request in requests for check in request.subject.checks):
+        return requests
+    return tuple(sorted(requests, key=lambda request: request.key not in baselines))
 
 
 def mpi_settings(study: Study, library: str) -> dict[str, str]:
@@ -126,29 +128,29 @@ def _without(level: Level, library: MpiInUse) -> str:
     return next((library.lacking[name] for name in _own(level, library.name) if name in library.lacking), "")
 
 
-def _does_not_fit(ask: Ask, machine: Machine, why_no_link: Callable[[str], str]) -> str:
-    if ask.shape.link and (why := why_no_link(ask.shape.link)):
+def _does_not_fit(request: Request, machine: Machine, why_no_link: Callable[[str], str]) -> str:
+    if request.shape.link and (why := why_no_link(request.shape.link)):
         return why
-    if not ask.shape.place:
+    if not request.shape.place:
         return ""
     try:
-        planner.plan(machine.topology, parse_request(ask.shape.place), machine.page_sizes)
+        planner.plan(machine.topology, parse_request(request.shape.place), machine.page_sizes)
     except planner.DoesNotFit as reason:
         return str(reason)
     except ValueError:  # a location that there is not
-        return f"no {ask.shape.place} here"
+        return f"no {request.shape.place} here"
     return ""
 
 
-def _located(ask: Ask, machine: Machine) -> Ask:
-    """The ask with the hardware threads that a location of its placement (`numa:1.core:0`) names here."""
-    if not LOCATION.fullmatch(ask.shape.place):
-        return ask
+def _located(request: Request, machine: Machine) -> Request:
+    """The request with the hardware threads that a location of its placement (`numa:1.core:0`) names here."""
+    if not LOCATION.fullmatch(request.shape.place):
+        return request
     try:
-        place = str(parse_place(ask.shape.place, machine.topology))
+        place = str(parse_place(request.shape.place, machine.topology))
     except ValueError:
-        return ask
-    return replace(ask, shape=replace(ask.shape, place=place))
+        return request
+    return replace(request, shape=replace(request.shape, place=place))
 
 
 def _crowd(measure: Measure, levels: list[Level], known: Mapping[str, int], title: str) -> tuple[dict[str, int], str]:
@@ -174,9 +176,9 @@ def _crowd(measure: Measure, levels: list[Level], known: Mapping[str, int], titl
     return counts, too_many if ranks * threads > CROWD * cpus else ""
 
 
-def _ask(
+def _request(
     study: Study, measure: Measure, levels: list[Level], known: Mapping[str, int], library: MpiInUse, title: str
-) -> Ask:
+) -> Request:
     written = {**study.knobs, **measure.knobs}
     name = next(name for name, one in study.measures.items() if one is measure)
     for level in levels:
@@ -191,7 +193,7 @@ def _ask(
     link = _last([measure.link, *(level.link for level in levels)])
     shape = Shape(known["ranks"], place, link=link)
     subject = measure.subject if measure.command else Subject(measure.workload)
-    return Ask(subject, knobs, shape, mpi, Presentation(title), study.repeats)
+    return Request(subject, knobs, shape, mpi, Presentation(title), study.repeats)
 
 
 def _last(texts: list[str | None]) -> str:

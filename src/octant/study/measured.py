@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from octant.ask import comparable
+from octant.request import comparable
 from octant.study.question import quantities
 from octant.study.values import StudyValue, StudyValues
 
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 def measured_values(of: StudyRun) -> StudyValues:
     """The values that a run measured. What gave a wrong answer in one launch has no value: it has no speed."""
     study, asked, run = of.study, of.asked, of.run
-    firsts: dict[tuple[str, str], Cell] = {}  # of several cells with the same ask and metric here
+    firsts: dict[tuple[str, str], Cell] = {}  # of several cells with the same request and metric here
     same: dict[Cell, Cell] = {}
-    for cell, ask in asked.asks.items():
-        first = firsts.setdefault((ask, of.metrics[cell.measure]), cell)
+    for cell, request in asked.requests.items():
+        first = firsts.setdefault((request, of.metrics[cell.measure]), cell)
         if first is not cell:
             same[cell] = first
     figures = _figures(of)
     by_cell: dict[Cell, dict[str, StudyValue]] = {}
     gaps: dict[tuple[Cell, str], str] = {}
     wrong: list[str] = []
-    for (ask, metric), cell in firsts.items():
+    for (request, metric), cell in firsts.items():
         axis = study.measures[cell.measure].axis
         for at in axis.values if axis else ("",):
-            figure = figures.get((ask, metric, comparable(at)))
-            value = _value(figure, _reasons(run, ask, axis.knob if axis else "", at))
+            figure = figures.get((request, metric, comparable(at)))
+            value = _value(figure, _reasons(run, request, axis.knob if axis else "", at))
             if isinstance(value, StudyValue):
                 by_cell.setdefault(cell, {})[at] = value
             else:
                 gaps[cell, at] = value
             wrong += [_wrong_text(cell, at, check) for check in (figure.wrong if figure else ())]
     absent = dict(asked.absent)
-    for cell in asked.asks:
+    for cell in asked.requests:
         first = same.get(cell, cell)
         if first in by_cell:
             by_cell[cell] = by_cell[first]
@@ -63,17 +63,17 @@ def _figures(of: StudyRun) -> dict[tuple[str, str, str], Figure]:
         for figure in of.figures:
             if figure.metric.name == metric:
                 at = comparable(figure.knobs.get(axis.knob, "")) if axis else ""
-                found.setdefault((figure.ask, metric, at), replace(figure, equal=()))
+                found.setdefault((figure.request, metric, at), replace(figure, equal=()))
     return found
 
 
-def _reasons(run: StoredRun, ask: str, knob: str, at: str) -> dict[str, str]:
-    """Why launches of an ask gave nothing at an axis value, by launch: that point failed, or a list that it is in."""
+def _reasons(run: StoredRun, request: str, knob: str, at: str) -> dict[str, str]:
+    """Why launches of a request gave nothing at an axis value, by launch: that point failed, or a list that it is in."""
     return {
         failure.launch: (failure.reason.splitlines() or ["no reason given"])[0]
         for failure in run.failures
-        if (asked := run.ask_of(failure.launch))
-        and asked.key == ask
+        if (asked := run.request_of(failure.launch))
+        and asked.key == request
         and comparable(at) in map(comparable, failure.knobs.get(knob, at).split(","))
     }
 

@@ -20,11 +20,11 @@ from octant.mpi.knobs import check_names
 from octant.record import Failure
 from octant.registry import Broken
 from octant.runs.cell_costs import nothing_fits
-from octant.runs.knobs import check_asks
+from octant.runs.knobs import check_requests
 from octant.runs.probes import with_probes
 from octant.runs.programs.permissions import check_allowed
 from octant.runs.rounds import new_seed
-from octant.store import Store, StoredRun, StudyAsked
+from octant.store import Store, StoredRun, StudyRequest
 from octant.study import file
 from octant.study.baseline_verdicts import baseline_verdicts
 from octant.study.cells import axis_values, combinations, with_axis_values
@@ -38,13 +38,13 @@ from octant.study.parts import Cell
 from octant.study.predicted import NONE, Predictions, predictions
 from octant.study.published_values import published_gains, published_values
 from octant.study.question import Study
-from octant.study.stored import NOTHING_ASKED, CellsAsked
+from octant.study.stored import NO_REQUESTED_CELLS, RequestedCells
 from octant.study.values import PublishedValue, StudyValues
 from octant.study.verdict import FindingVerdict, verdicts
 from octant.untrusted import is_file
 
 if TYPE_CHECKING:
-    from octant.ask import Ask
+    from octant.request import Request
     from octant.stats.verdicts import Verdict as Told
     from octant.study.stored import StudyRun
     from octant.study.values import Place
@@ -60,7 +60,7 @@ class Outcome:
     published: tuple[PublishedValue, ...]
     verdicts: tuple[FindingVerdict, ...]
     run: StoredRun | None  # None: a model's
-    asked: CellsAsked = NOTHING_ASKED  # of that run
+    asked: RequestedCells = NO_REQUESTED_CELLS  # of that run
     own: OwnRun = NO_RUN  # of a model: this machine's
 
     @cached_property
@@ -84,7 +84,7 @@ class Outcome:
         if self.run is None or self.run.study is None:
             return 0
         asked = set(self.run.study.cells.values())
-        launches = (launch for launch in self.run.launches if not asked or launch.ask.key in asked)
+        launches = (launch for launch in self.run.launches if not asked or launch.request.key in asked)
         return 1 + max((launch.repeat for launch in launches), default=-1)
 
     def cells(self, measure: str) -> list[Cell]:
@@ -126,31 +126,36 @@ def begin(
         study = replace_repeats(study, repeats)
     seed = new_seed() if seed is None else seed
     axes, library, plan = _planned(study, machine, found, seed, allowed)
-    check_allowed(plan.asks, allowed, found, f"octant study run {shlex.quote(name)}")
+    check_allowed(plan.requests, allowed, found, f"octant study run {shlex.quote(name)}")
     asked = {cell.measure for cell in plan.questions}
     if not asked:
         reasons = "; ".join(dict.fromkeys(plan.absent.values()))
         raise Refusal(
             f"cannot run {found} here ({reasons}); `octant study show {found}` says what it needs", Exit.NOT_SUPPORTED
         )
-    every, order = with_probes(plan.asks, plan.order) if probes else (plan.asks, plan.order)
-    check_asks(every)
-    asks, absent = ({str(cell): text for cell, text in part.items()} for part in (plan.questions, plan.absent))
-    this = StudyAsked(found, seed, text, library.name, dict(library.lacking), asks, absent, axes)
+    every, order = with_probes(plan.requests, plan.order) if probes else (plan.requests, plan.order)
+    check_requests(every)
+    requests, absent = ({str(cell): text for cell, text in part.items()} for part in (plan.questions, plan.absent))
+    this = StudyRequest(found, seed, text, library.name, dict(library.lacking), requests, absent, axes)
     run = where.create(f"study {found}", machine, every, order, f"study {found}", this)
     failures = [
-        # Not under the ask's key: here it may be the key of another combination, which can be asked.
+        # Not under the request's key: here it may be the key of another combination, which can be asked.
         Failure(
-            ask.subject.name, f"absent: {ask.show.title}", ask.knobs, ask.shape.ranks, reason, int(Exit.NOT_SUPPORTED)
+            request.subject.name,
+            f"absent: {request.show.title}",
+            request.knobs,
+            request.shape.ranks,
+            reason,
+            int(Exit.NOT_SUPPORTED),
         )
-        for ask, reason in zip(plan.refused, plan.absent.values(), strict=True)
+        for request, reason in zip(plan.refused, plan.absent.values(), strict=True)
     ]
     if failures:
         where.append(run, *failures)
     return where.read(run.id)
 
 
-def asks_again(run: StoredRun, name: str, allowed: Collection[str]) -> tuple[Ask, ...]:
+def asks_again(run: StoredRun, name: str, allowed: Collection[str]) -> tuple[Request, ...]:
     """What a study asks of the machine of a run, to compare the programs of the run with those of its file.
 
     Raises:
@@ -159,8 +164,8 @@ def asks_again(run: StoredRun, name: str, allowed: Collection[str]) -> tuple[Ask
     """
     found, text = file.source_text(name)
     _, _, plan = _planned(file.parse(text, name), run.machine, found, run.seed, allowed)
-    check_allowed(plan.asks, allowed, found, f"octant resume {run.id} --from {shlex.quote(name)}")
-    return plan.asks
+    check_allowed(plan.requests, allowed, found, f"octant resume {run.id} --from {shlex.quote(name)}")
+    return plan.requests
 
 
 def _planned(
@@ -234,7 +239,7 @@ def wanted_own_run(name: str) -> str:
 
 
 def _outcome(
-    name: str, study: Study, values: StudyValues, run: StoredRun | None, asked: CellsAsked = NOTHING_ASKED
+    name: str, study: Study, values: StudyValues, run: StoredRun | None, asked: RequestedCells = NO_REQUESTED_CELLS
 ) -> Outcome:
     judged = verdicts(study, values, run.machine if run else None)
     return Outcome(name, study, values, tuple(published_values(study)), tuple(judged), run, asked)

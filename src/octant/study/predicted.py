@@ -17,12 +17,12 @@ from octant.study.values import CannotTest
 
 if TYPE_CHECKING:
     from octant import stats
-    from octant.ask import Ask
+    from octant.request import Request
     from octant.simulate.projection import ProjectedSystem, Ways
     from octant.store import StoredRun
     from octant.study.parts import Cell
     from octant.study.question import Study
-    from octant.study.stored import CellsAsked
+    from octant.study.stored import RequestedCells
     from octant.study.values import StudyValues
 
 _NO_MODEL = "this installation has no network model; try that of `make setup`"
@@ -41,7 +41,7 @@ class Predictions:
 NONE = Predictions()
 
 
-def predictions(study: Study, asked: CellsAsked, values: StudyValues, run: StoredRun) -> Predictions:
+def predictions(study: Study, asked: RequestedCells, values: StudyValues, run: StoredRun) -> Predictions:
     """What the model says of every cell of a measure that asks for it."""
     if not any(measure.predicted for measure in study.measures.values()):
         return NONE
@@ -49,14 +49,14 @@ def predictions(study: Study, asked: CellsAsked, values: StudyValues, run: Store
         from octant.simulate.projection import ways_of  # noqa: PLC0415 - not every installation has the model
     except ImportError:
         return Predictions(why_none=(_NO_MODEL,))
-    ways, asks = ways_of(run), {ask.key: ask for ask in run.asks}
+    ways, requests = ways_of(run), {request.key: request for request in run.requests}
     found: dict[Cell, stats.Interval] = {}
     reasons: list[str] = []
-    for cell, key in asked.asks.items():
-        if not study.measures[cell.measure].predicted or key not in asks:
+    for cell, key in asked.requests.items():
+        if not study.measures[cell.measure].predicted or key not in requests:
             continue
         try:
-            one = _predicted(study, cell, asks[key], ways, values)
+            one = _predicted(study, cell, requests[key], ways, values)
         except CannotTest as reason:
             reasons.append(str(reason))
             continue
@@ -66,7 +66,7 @@ def predictions(study: Study, asked: CellsAsked, values: StudyValues, run: Store
     return Predictions(found, tuple(dict.fromkeys([*reasons, *why])), larger, systems)
 
 
-def _predicted(study: Study, cell: Cell, ask: Ask, ways: Ways, values: StudyValues) -> stats.Interval | None:
+def _predicted(study: Study, cell: Cell, request: Request, ways: Ways, values: StudyValues) -> stats.Interval | None:
     """`None`: of one rank, with which the others are compared, or nothing was measured.
 
     Raises:
@@ -74,12 +74,12 @@ def _predicted(study: Study, cell: Cell, ask: Ask, ways: Ways, values: StudyValu
     """
     from octant.simulate.projection import HOW, rate_here  # noqa: PLC0415 - as above
 
-    if ask.shape.ranks < 2:
+    if request.shape.ranks < 2:
         return None
-    hosts = len(ask.shape.hosts) if ask.shape.hosts else 1 + bool(ask.shape.link)
-    way = ways.of(hosts, ask.shape.link)
+    hosts = len(request.shape.hosts) if request.shape.hosts else 1 + bool(request.shape.link)
+    way = ways.of(hosts, request.shape.link)
     if way is None:
-        where = f"over a link of {ask.shape.link}" if ask.shape.link else "between ranks of one node"
+        where = f"over a link of {request.shape.link}" if request.shape.link else "between ranks of one node"
         raise CannotTest(f"no three lengths of messages were measured well {where}; try {HOW}")
     value = values.by_cell.get(cell, {}).get("")
     if value is None or value.figure is None:

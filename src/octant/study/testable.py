@@ -127,9 +127,9 @@ def _planned(study: Study, plan: Design, axes: Mapping[str, Mapping[str, str]]) 
     by_cell: dict[Cell, dict[str, StudyValue]] = {}
     firsts: dict[tuple[str, str], Cell] = {}
     same: dict[Cell, Cell] = {}
-    for cell, ask in plan.questions.items():
+    for cell, request in plan.questions.items():
         measure = study.measures[cell.measure]
-        first = firsts.setdefault((ask, metric_of(measure).name), cell)
+        first = firsts.setdefault((request, metric_of(measure).name), cell)
         if first is not cell:
             same[cell] = first
         by_cell[cell] = {at: StudyValue(modelled=_ANY) for at in (measure.axis.values if measure.axis else ("",))}

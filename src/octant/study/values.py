@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure, LaunchFigure
     from octant.machine import Topology
-    from octant.stats import Doubt
+    from octant.stats import Caveat
     from octant.study.parts import Measure
 
 Better: TypeAlias = Literal["higher", "lower"]
@@ -31,7 +31,7 @@ SAME_LAUNCH = "both combinations are the same launch here"
 
 
 class CannotTest(Exception):  # noqa: N818 - an outcome, not an error
-    """Why there is nothing to test; `kind` is that of the doubt which forbids it, `""` where it is none."""
+    """Why there is nothing to test; `kind` is that of the caveat which forbids it, `""` where it is none."""
 
     def __init__(self, why: str, kind: str = "") -> None:
         super().__init__(why)
@@ -74,7 +74,7 @@ class StudyValue:
 
     launches: tuple[LaunchValue, ...] = ()
     modelled: stats.Interval | None = None
-    doubts: tuple[Doubt, ...] = ()
+    caveats: tuple[Caveat, ...] = ()
     pairs: Mapping[tuple[int, int], float] = field(default_factory=dict)  # of hardware threads, of a metric of pairs
     calibrated_on: tuple[str, ...] = ()  # of a model: what of it was taken from the published value of this point
     figure: Figure | None = None  # of a measurement: what it is a view of
@@ -82,9 +82,9 @@ class StudyValue:
     @classmethod
     def of(cls, figure: Figure) -> StudyValue:
         """The view of a figure. Its interval may be wide: a ratio of two figures has an interval of its own."""
-        doubts = tuple(one for one in figure.doubts if one.kind != "wide interval")
+        caveats = tuple(one for one in figure.caveats if one.kind != "wide interval")
         launches = tuple(map(LaunchValue.of, figure.counted))
-        return cls(launches, doubts=doubts, pairs=values_of_pairs(figure), figure=figure)
+        return cls(launches, caveats=caveats, pairs=values_of_pairs(figure), figure=figure)
 
     @property
     def of_limit(self) -> float | None:
@@ -121,7 +121,7 @@ class StudyValues:
     quantities: Mapping[str, Quantity]  # by measure
     by_cell: Mapping[Cell, Mapping[str, StudyValue]]
     absent: Mapping[Cell, str]  # what could not be had, and why
-    same: Mapping[Cell, Cell]  # cells that have the same ask here as an earlier one
+    same: Mapping[Cell, Cell]  # cells that have the same request here as an earlier one
     wrong: tuple[str, ...] = ()  # checks that failed, in words
     gaps: Mapping[tuple[Cell, str], str] = field(default_factory=dict)  # axis values that a cell lacks, and why
     topology: Topology | None = None  # of the machine that measured them
@@ -146,7 +146,7 @@ class StudyValues:
         where = f"{cell}{f' at {at}' if at else ''}"
         if value is None:
             raise CannotTest(f"{where}: {self.gaps.get((cell, here), 'not measured')}")
-        invalid = next((doubt for doubt in value.doubts if doubt.grade == Grade.INVALID), None)
+        invalid = next((caveat for caveat in value.caveats if caveat.grade == Grade.INVALID), None)
         if invalid:
             raise CannotTest(f"{where}: {invalid.text}", invalid.kind)
         self.read[cell, at] = value

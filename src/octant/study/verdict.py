@@ -20,7 +20,7 @@ from octant.study.values import SAME_LAUNCH, CannotTest
 from octant.units import si_text
 
 if TYPE_CHECKING:
-    from octant.stats import Doubt
+    from octant.stats import Caveat
     from octant.study.factors import Rounds
     from octant.study.parts import Bar, Levels
     from octant.study.question import FindingTest, Study
@@ -43,7 +43,7 @@ class FindingVerdict:
     more_launches: int | None = None  # as a judgement's
     calibrated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what of a model, on which values tested
     predicted: bool = True  # whether it rests on any value on which the model was not calibrated
-    doubt: str = ""  # cannot be tested here: the kind of the doubt that forbids it
+    caveat: str = ""  # cannot be tested here: the kind of the caveat that forbids it
     emulated: tuple[str, ...] = ()  # what it rests on that was measured over an emulated link, in words
     in_unit: str = ""  # as a judgement's
     unit: str = ""  # of what was published; empty: it is a factor
@@ -82,7 +82,7 @@ class Effect:
 
     here: Bounded
     launches: int
-    doubts: tuple[Doubt, ...] = ()
+    caveats: tuple[Caveat, ...] = ()
     least: int = LEAST_ROUNDS  # launches below which there is no verdict
     rounds: Rounds | None = None  # of a measured ratio
     ends: str = ""  # what its ends are, where `here` itself does not say it
@@ -112,17 +112,17 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
             raise CannotTest(reasons[0])
         found = asked.test.judge(study, values)
     except CannotTest as reason:
-        return FindingVerdict(finding, "cannot be tested here", str(reason), there=there, doubt=reason.kind, unit=unit)
+        return FindingVerdict(finding, "cannot be tested here", str(reason), there=there, caveat=reason.kind, unit=unit)
     why = f"{range_text(there, unit)} there, {found.why}" if there else found.why
     calibrated: dict[str, tuple[str, ...]] = {}
     for (cell, at), value in values.read.items():
         for what in value.calibrated_on:
             calibrated[what] = (*calibrated.get(what, ()), at or str(cell))
     predicted = not values.read or not all(value.calibrated_on for value in values.read.values())
-    read = (doubt for value in values.read.values() for doubt in value.doubts if doubt.kind == "emulated link")
+    read = (caveat for value in values.read.values() for caveat in value.caveats if caveat.kind == "emulated link")
     return FindingVerdict(
         finding, found.status, why, found.here, found.here_is, there, found.more_launches, calibrated, predicted,
-        emulated=tuple(dict.fromkeys(doubt.text for doubt in read)), in_unit=found.in_unit, unit=unit,
+        emulated=tuple(dict.fromkeys(caveat.text for caveat in read)), in_unit=found.in_unit, unit=unit,
     )  # fmt: skip
 
 
@@ -144,7 +144,7 @@ def _judged(effect: Effect, bar: Bar, said: str) -> Judgement:
     """`said`: the value and the bar in words, in a bracket that is still open."""
     status = status_of(effect, bar)
     more = launches_needed(effect.here, bar, effect.launches, effect.least) if status == "undecided" else None
-    why = f"{said}{ends_text([effect])}){doubts_text([effect])}"
+    why = f"{said}{ends_text([effect])}){caveats_text([effect])}"
     if status == "undecided":
         why += f"; {resolution_text(effect)}{more_text(more, effect.launches, effect.least)}"
     return Judgement(status, why, effect.here, effect.here_is, more)
@@ -200,10 +200,10 @@ def launches_needed(here: Bounded, bar: Bar, launches: int, least: int = LEAST_R
     return more if more <= MOST else None
 
 
-def doubts_text(effects: Iterable[Effect]) -> str:
+def caveats_text(effects: Iterable[Effect]) -> str:
     """What casts doubt on tested quantities, each kind once and no notes; empty where nothing does."""
-    doubts = worst_of_each_kind(doubt for effect in effects for doubt in effect.doubts if doubt.grade > Grade.NOTE)
-    return f"; measured in doubt: {', '.join(doubt.text for doubt in doubts)}" if doubts else ""
+    caveats = worst_of_each_kind(caveat for effect in effects for caveat in effect.caveats if caveat.grade > Grade.NOTE)
+    return f"; measured in doubt: {', '.join(caveat.text for caveat in caveats)}" if caveats else ""
 
 
 def ends_text(effects: Iterable[Effect]) -> str:
@@ -252,22 +252,22 @@ def gain_of(
 
 def gain_over(one: Effect, other: Effect) -> Effect:
     """One gain over another: in the rounds that both have, or of a model by their bounds."""
-    doubts = one.doubts + other.doubts
+    caveats = one.caveats + other.caveats
     if one.rounds is None or other.rounds is None:
-        return Effect(quotient(one.here, other.here), 0, doubts)
-    return _in_rounds(one.rounds.over(other.rounds), doubts)
+        return Effect(quotient(one.here, other.here), 0, caveats)
+    return _in_rounds(one.rounds.over(other.rounds), caveats)
 
 
 def ratio_of(of: StudyValue, to: StudyValue, better: Better) -> Effect:
     """How many times as good one value is as another: in the rounds that both have, or of a model by their bounds."""
-    doubts = of.doubts + to.doubts
+    caveats = of.caveats + to.caveats
     if of.modelled is not None and to.modelled is not None:
-        return Effect(gain(of, to, better), 0, doubts)
-    return _in_rounds(gain_in_rounds(of, to, better), doubts)
+        return Effect(gain(of, to, better), 0, caveats)
+    return _in_rounds(gain_in_rounds(of, to, better), caveats)
 
 
-def _in_rounds(rounds: Rounds, doubts: tuple[Doubt, ...]) -> Effect:
-    return Effect(rounds.ratio, len(rounds.logs), doubts, rounds=rounds)
+def _in_rounds(rounds: Rounds, caveats: tuple[Caveat, ...]) -> Effect:
+    return Effect(rounds.ratio, len(rounds.logs), caveats, rounds=rounds)
 
 
 def place_on_axis(places: Sequence[float], launches: int, curve: Iterable[StudyValue]) -> Effect:
@@ -276,7 +276,7 @@ def place_on_axis(places: Sequence[float], launches: int, curve: Iterable[StudyV
     The range holds the median of launches to come in 97 % from six launches on, and in 75 % with three.
     """
     here = stats.Interval(min(places), float(np.median(places)), max(places))
-    return Effect(here, launches, doubts_of(curve), stats.FEW_LAUNCHES, ends=f"the range over {launches} launches")
+    return Effect(here, launches, caveats_of(curve), stats.FEW_LAUNCHES, ends=f"the range over {launches} launches")
 
 
 def ranked(study: Study, values: StudyValues, measure: str, places: Iterable[Levels], at: str) -> list[Levels]:
@@ -300,6 +300,6 @@ def ranked(study: Study, values: StudyValues, measure: str, places: Iterable[Lev
     return [levels for _, _, levels in sorted(found, key=lambda one: one[:2])]
 
 
-def doubts_of(curve: Iterable[StudyValue]) -> tuple[Doubt, ...]:
-    """The doubts of several values."""
-    return tuple(doubt for value in curve for doubt in value.doubts)
+def caveats_of(curve: Iterable[StudyValue]) -> tuple[Caveat, ...]:
+    """The caveats of several values."""
+    return tuple(caveat for value in curve for caveat in value.caveats)

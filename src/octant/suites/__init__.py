@@ -1,6 +1,6 @@
-"""Suites: files of asks, which `octant evaluate` measures. A file that lies here is a suite by its name.
+"""Suites: files of requests, which `octant evaluate` measures. A file that lies here is a suite by its name.
 
-What an ask's values say in facts of the machine (`4*cached/ranks`) is worked out when the suite is asked.
+What a request's values say in facts of the machine (`4*cached/ranks`) is worked out when the suite is asked.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from octant import facts, registry, tile, untrusted, workloads
 from octant.analysis.program import declared_workload
-from octant.ask import Ask, Presentation, Shape, Subject, each_once
 from octant.facts import Need
 from octant.failure import Exit, Refusal, suggestion
+from octant.request import Presentation, Request, Shape, Subject, each_once
 from octant.runs.modes import ranks_and_knobs
 from octant.runs.programs import file_requests, placeholders
 from octant.runs.programs import table as program_table
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from octant.registry import Entries
 
 MOST_BYTES = 1 << 20
-MOST_ASKS = 10_000
+MAX_REQUESTS = 10_000
 Repeats = Annotated[int, Meta(ge=1, le=1000)]
 
 
@@ -43,7 +43,7 @@ class SuiteError(Refusal):
         super().__init__(text, Exit.WRONG_WORD)
 
 
-class SuiteAsk(ProgramTable, frozen=True):
+class SuiteRequest(ProgramTable, frozen=True):
     """One ask of a suite's file: of a workload, or of a program, in whose command line `{knob}` is a knob's value."""
 
     workload: str = ""  # family/name
@@ -58,7 +58,7 @@ class SuiteAsk(ProgramTable, frozen=True):
 
     def __post_init__(self) -> None:
         if bool(self.workload) == bool(self.command):
-            raise ValueError("an ask names either a workload or a command; give one of the two")
+            raise ValueError("a request names either a workload or a command; give one of the two")
         if self.command and self.mode != "one":
             raise ValueError("mode: a program has no mode; remove it, and see `ranks`")
         for key, why in program_table.problems(self):
@@ -76,10 +76,10 @@ class Suite(untrusted.InputTable, frozen=True, kw_only=True):
     curve_repeats: Repeats = CURVE_LAUNCHES  # and of curves
     answer: SuiteAnswer = SuiteAnswer()
     tiles: Annotated[tuple[SuiteTile, ...], Meta(max_length=tile.MOST)] = ()
-    asks: Annotated[tuple[SuiteAsk, ...], Meta(min_length=1, max_length=MOST_ASKS)]
+    requests: Annotated[tuple[SuiteRequest, ...], Meta(min_length=1, max_length=MAX_REQUESTS)]
 
     def __post_init__(self) -> None:
-        check(self.tiles, self.answer, (ask.title for ask in self.asks))
+        check(self.tiles, self.answer, (request.title for request in self.requests))
 
 
 def names() -> list[str]:
@@ -124,14 +124,14 @@ def _text(name: str) -> str:
     return untrusted.read_text(path, "suite", MOST_BYTES)
 
 
-def asks(
+def requests(
     suite: Suite,
     machine: Machine,
     only: Sequence[str] = (),
     name: str = "suite",
     allowed: Collection[str] = (),
     report: Callable[[str], None] = lambda _text: None,
-) -> tuple[Ask, ...]:
+) -> tuple[Request, ...]:
     """What the suite asks of a machine, in the order of its file.
 
     What the machine lacks is left out; on one core so are `star` and `threads`, which would repeat `one`. So is what
@@ -141,7 +141,7 @@ def asks(
         only: workloads to keep; none: all.
         name: of the suite.
         allowed: programs of the file that the user allows (`runs.programs.permissions`).
-        report: is given the reason why an ask of a program is left out.
+        report: is given the reason why a request of a program is left out.
 
     Raises:
         SuiteError: an unknown workload or metric, or a value that cannot be worked out.
@@ -151,8 +151,8 @@ def asks(
     left_out = absent(suite, name)
     if wrong := problems(suite):
         raise SuiteError(f"cannot ask what {name} says ({wrong[0]}); correct it")
-    found: list[Ask] = []
-    for number, one in enumerate(suite.asks, 1):
+    found: list[Request] = []
+    for number, one in enumerate(suite.requests, 1):
         if one.workload in left_out:
             continue
         try:
@@ -165,15 +165,15 @@ def asks(
                 continue
             repeats = one.repeats or (suite.repeats if one.table else suite.curve_repeats)
             if workload:
-                found.append(_ask(one, workload.name, known, not workload.messages, repeats))
+                found.append(_request(one, workload.name, known, not workload.messages, repeats))
             else:
-                found.append(file_requests.named(_program_ask(one, known, repeats), bool(one.ranks), allowed))
+                found.append(file_requests.named(_program_request(one, known, repeats), bool(one.ranks), allowed))
         except Refusal as refusal:
-            report(f"{one.title or f'ask {number}'} is left out: {refusal}")
+            report(f"{one.title or f'request {number}'} is left out: {refusal}")
         except (LookupError, ValueError) as error:
             reason = error.args[0] if error.args else error
             raise SuiteError(
-                f"cannot ask what {name} says ({one.title or f'ask {number}'}: {reason}); correct it"
+                f"cannot ask what {name} says ({one.title or f'request {number}'}: {reason}); correct it"
             ) from error
     return tuple(found)
 
@@ -183,21 +183,21 @@ def absent(suite: Suite, name: str) -> dict[str, str]:
 
     Of a suite of the user's there are none: it may have misspelt a name, which is refused.
     """
-    asked = dict.fromkeys(one.workload for one in suite.asks if one.workload) if name in names() else ()
+    asked = dict.fromkeys(one.workload for one in suite.requests if one.workload) if name in names() else ()
     return {one: why for one in asked if (why := workloads.why_absent(one))}
 
 
 def problems(suite: Suite) -> list[str]:
-    """Return the metrics that tiles name and that no workload of their asks has, in words.
+    """Return the metrics that tiles name and that no workload of their requests has, in words.
 
     Of workloads that this installation cannot use nothing is known.
     """
-    asked: dict[str, dict[str, tuple[Metric, ...]]] = {}  # the metrics of an ask by its title and what it is of
+    asked: dict[str, dict[str, tuple[Metric, ...]]] = {}  # the metrics of a request by its title and what it is of
     known = workloads.workloads()
-    for ask in suite.asks:
-        workload = declared_workload(ask.subject) if ask.command else known.get(_full_name(ask.workload))
-        of = workload.name if workload else _full_name(ask.workload)
-        asked.setdefault(ask.title, {})[of] = workload.metrics if workload else ()
+    for request in suite.requests:
+        workload = declared_workload(request.subject) if request.command else known.get(_full_name(request.workload))
+        of = workload.name if workload else _full_name(request.workload)
+        asked.setdefault(request.title, {})[of] = workload.metrics if workload else ()
     found = []
     for one in suite.tiles:
         for figure in filter(lambda figure: figure.metric, figures_of(one)):
@@ -216,7 +216,7 @@ def first_screen(suite: Suite, machine: Machine, only: Sequence[str] = ()) -> ti
         only: workloads that are asked; none: all. Of others it does not say that the machine lacks something.
     """
     kept = {workloads.workload(one).name for one in only}
-    asked = {one.title for one in suite.asks if not kept or _full_name(one.workload) in kept}
+    asked = {one.title for one in suite.requests if not kept or _full_name(one.workload) in kept}
     tiles = (
         one if {figure.title for figure in one.figures} & asked else replace(one, missing={}) for one in suite.tiles
     )
@@ -230,7 +230,7 @@ def _full_name(workload: str) -> str:
         return workload
 
 
-def _program_ask(one: SuiteAsk, known: Mapping[str, int], repeats: int) -> Ask:
+def _program_request(one: SuiteRequest, known: Mapping[str, int], repeats: int) -> Request:
     ranks = facts.count(one.ranks, known) if one.ranks else 1
     if ranks < 1:
         raise ValueError(f"{one.ranks!r} comes to no rank here")
@@ -238,10 +238,12 @@ def _program_ask(one: SuiteAsk, known: Mapping[str, int], repeats: int) -> Ask:
     knobs = {name: facts.values(text, here) for name, text in one.knobs.items()}
     if "threads" in placeholders.named(one.subject):
         knobs.setdefault("threads", "1")
-    return Ask(one.subject, knobs, Shape(ranks), show=Presentation(one.title, one.table, one.short), repeats=repeats)
+    return Request(
+        one.subject, knobs, Shape(ranks), show=Presentation(one.title, one.table, one.short), repeats=repeats
+    )
 
 
-def _ask(one: SuiteAsk, workload: str, known: Mapping[str, int], alone: bool, repeats: int) -> Ask:
+def _request(one: SuiteRequest, workload: str, known: Mapping[str, int], alone: bool, repeats: int) -> Request:
     ranks, set_by_mode = ranks_and_knobs(one.mode, known["cores"], alone)
     if one.ranks:
         ranks = facts.count(one.ranks, known)
@@ -250,4 +252,4 @@ def _ask(one: SuiteAsk, workload: str, known: Mapping[str, int], alone: bool, re
     here = {**known, "ranks": ranks, "threads": int(set_by_mode.get("threads", "1"))}
     knobs = {name: each_once(facts.values(text, here)) for name, text in one.knobs.items()}
     show = Presentation(one.title, one.table, one.short)
-    return Ask(Subject(workload), {**knobs, **set_by_mode}, Shape(ranks), show=show, repeats=repeats)
+    return Request(Subject(workload), {**knobs, **set_by_mode}, Shape(ranks), show=show, repeats=repeats)

@@ -42,7 +42,7 @@ else:
 
 
 class SuiteFigure(InputTable, frozen=True):
-    """A figure of the suite: of the ask with this title."""
+    """A figure of the suite: of the request with this title."""
 
     title: Text
     knobs: Mapping[str, Text] = {}
@@ -101,7 +101,7 @@ def check(tiles: Iterable[SuiteTile], answer: SuiteAnswer, titles: Iterable[str]
     for one in tiles:
         for figure in figures_of(one):
             if figure.title not in known:
-                raise ValueError(f"the tile {one.name} names no ask of this suite: {figure.title!r}")
+                raise ValueError(f"the tile {one.name} names no request of this suite: {figure.title!r}")
         for need in filter(None, one.missing):
             facts.check_need(need)
         if (one.kind == "figure" and one.bar == "comparison") != (one.compared is not None):

@@ -12,8 +12,8 @@ from octant.record.written import failure_line
 from octant.report.export import tidy
 from octant.report.tables import listing, text
 from octant.store import Store
-from octant.store.asked import asked_text
 from octant.store.progress import progress_of
+from octant.store.run_request import run_request_text
 from paths import DATA
 from reports import report_of
 
@@ -31,7 +31,7 @@ def _ours() -> bytes:
     lines = [launch_line(points[0]), *map(point_line, points), *(failure_line(failure) for failure in run.failures)]
     return _archive(
         {
-            "asked.json": json.dumps(json.loads(asked_text(run)), separators=(",", ":")),
+            "asked.json": json.dumps(json.loads(run_request_text(run)), separators=(",", ":")),
             "records.jsonl": "\n".join(line.rpartition(',"crc":')[0] + "}" for line in lines),
             "records.jsonl.progress": '{"launch":"x-0","share":0.5,"phase":"warm-up"}',
         }

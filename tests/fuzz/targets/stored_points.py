@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 from fake_run import machine
 from fuzz_targets import one_in, sealed
 from octant import workloads
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.benchmarks.table import read_tests
 from octant.cli import application
 from octant.failure import Refusal
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store import Store
 from paths import DATA, MACHINES
 
@@ -61,11 +61,11 @@ def read(data: bytes) -> None:
     workload = workloads.workload(name)
     titles = [test.name for test in read_tests("hpcc") if test.workload == name] or [""]
     title = titles[zlib.crc32(data) % len(titles)]  # by which `octant hpcc` knows its tests
-    ask = Ask(Subject(name), workload.smoke, Shape(2 if workload.messages else 1), show=Presentation(title))
+    request = Request(Subject(name), workload.smoke, Shape(2 if workload.messages else 1), show=Presentation(title))
     refused: list[Refusal] = []
     with tempfile.TemporaryDirectory() as folder:
-        run = Store(Path(folder)).create("run", machine(), [ask])
-        lines = data.replace(f'"{name}-0"'.encode(), f'"{Launch(ask, 0).key}"'.encode()).split(b"\n")
+        run = Store(Path(folder)).create("run", machine(), [request])
+        lines = data.replace(f'"{name}-0"'.encode(), f'"{Launch(request, 0).key}"'.encode()).split(b"\n")
         records = run.folder.rename(run.folder.with_name(_ID)) / run.records.name
         records.write_bytes(b"".join(sealed(line) + b"\n" for line in lines))
         for words, several in _COMMANDS.items():

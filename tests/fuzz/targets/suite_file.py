@@ -17,4 +17,4 @@ def read(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "suite.toml"
         path.write_bytes(data)
-        suites.asks(suites.load(str(path)), _HERE)
+        suites.requests(suites.load(str(path)), _HERE)

@@ -6,7 +6,7 @@ from fake_run import machine
 from octant import facts
 from octant.machine.cpusets import cpus_text, parse_cpus
 from octant.network.inputs import read_seconds, read_sizes
-from octant.runs.requests import host_names
+from octant.runs.command_line import host_names
 from octant.units import parse_bytes, parse_seconds
 
 FORMAT = "text"

@@ -7,11 +7,11 @@ from fake_run import lane, machine, point, stored
 from octant.analysis import balance as places
 from octant.analysis.balance import Balances
 from octant.analysis.summary import Summary, summarise
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.metric import Metric, rate
 from octant.report.charts import draw
 from octant.report.charts.bars.balance import balance
 from octant.report.charts.picture import Picture
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.workload import Workload
 
 WORKLOAD = Workload("Adds", (Metric("rate", "flop/s", "higher", rate("flops")),), {}, "fake/adds")
@@ -21,7 +21,7 @@ def summary(cores: int, slow: dict[int, float] | None = None, launches: int = 6,
     """Ranks on every core, each of which takes `slow` times as long."""
     generator, plan, points = np.random.default_rng(cores + 1), list[Launch](), []
     for number in range(figures):
-        ask = Ask(
+        request = Request(
             Subject("fake/adds"),
             {"n": str(number)},
             Shape(cores),
@@ -29,7 +29,7 @@ def summary(cores: int, slow: dict[int, float] | None = None, launches: int = 6,
             repeats=launches,
         )
         for repeat in range(launches):
-            plan.append(Launch(ask, repeat))
+            plan.append(Launch(request, repeat))
             times = 100_000 * (1 + 0.004 * generator.normal(size=cores))
             for core, factor in (slow or {}).items():
                 times[core] *= factor

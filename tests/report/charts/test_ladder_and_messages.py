@@ -10,14 +10,14 @@ import fake_run
 from fake_run import KIB, LADDER, MIB, WORKLOADS, machine, point, stored
 from octant.analysis.figures import Figure
 from octant.analysis.summary import Summary, summarise
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.machine import Disagreement, Machine
 from octant.metric import Metric, ranks, rate, seconds, steps
 from octant.record import Work
 from octant.report.charts.curves import curve
 from octant.report.charts.picture import Panel, Picture
 from octant.report.charts.pictures import pictures
-from octant.stats import Doubt, Grade
+from octant.request import Launch, Presentation, Request, Shape, Subject
+from octant.stats import Caveat, Grade
 from octant.workload import Curve, Ladder, Messages, Workload
 
 
@@ -85,10 +85,10 @@ def test_the_table_says_what_the_curves_do() -> None:
 
 
 def test_a_size_in_doubt_says_so_in_words_and_names_nothing() -> None:
-    doubt = Disagreement(
+    caveat = Disagreement(
         "last-level cache", (("stated", "32 MiB"), ("kvm", "the host's cores share it too")), "neither"
     )
-    picture = ladder(dataclasses.replace(machine(), disagreements=(doubt,)))
+    picture = ladder(dataclasses.replace(machine(), disagreements=(caveat,)))
     assert picture.panels[0].marks[-1].label == "L3 32 MiB (the host's)"
     assert levels(picture.panels[1])[2:] == ["24.0 ns to 32 MiB", "memory 110 ns"]
     assert facts(picture)["L3"] == "32 MiB (the host's) stated, which names no plateau"
@@ -166,18 +166,18 @@ def test_a_knee_says_which_cache_ends_and_its_line_goes_on_to_the_next(monkeypat
 
 
 @pytest.mark.parametrize("doubted", [False, True])
-def test_a_cache_of_disputed_size_explains_no_knee(monkeypatch: pytest.MonkeyPatch, doubted: bool) -> None:
+def test_a_cache_of_disputed_size_explains_no_knee(monkeypatch: pytest.MonkeyPatch, disputed: bool) -> None:
     """Two buffers of 2 MiB fill an L3 of 4 MiB, if that is its size."""
     monkeypatch.setattr(fake_run, "pingpong_s", lambda n: 1e-6 + n / 20e9 + max(0, n - 2 * MIB) / 1e9)
-    doubts = (Disagreement("last-level cache", (("stated", "4 MiB"),), "neither"),) * doubted
+    caveats = (Disagreement("last-level cache", (("stated", "4 MiB"),), "neither"),) * disputed
     here, sizes = machine(), {2: 256 * KIB, 3: 4 * MIB}
     caches = tuple(
         dataclasses.replace(one, size_bytes=sizes.get(one.level, one.size_bytes)) for one in here.topology.caches or ()
     )
-    on = dataclasses.replace(here, topology=dataclasses.replace(here.topology, caches=caches), disagreements=doubts)
+    on = dataclasses.replace(here, topology=dataclasses.replace(here.topology, caches=caches), disagreements=caveats)
     run = fake_run.fake_run(on=on)
     picture = picture_of(summarise(run, {"mpi/p2p": WORKLOADS["mpi/p2p"]}), "mpi-p2p-messages")
-    assert facts(picture)["B, from 2 MiB"].endswith("knee" if doubted else "knee (L3)")
+    assert facts(picture)["B, from 2 MiB"].endswith("knee" if disputed else "knee (L3)")
 
 
 def test_a_segment_that_no_line_fits_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,12 +204,12 @@ def test_the_bandwidth_has_its_best_its_half_and_the_longest(monkeypatch: pytest
 
 def spoiled(summary: Summary, *sizes: int, **knobs: str) -> Summary:
     """The same run, of which these sizes are not measurable."""
-    bad = Doubt("not as asked", Grade.INVALID, "NOT AS ASKED")
+    bad = Caveat("not as asked", Grade.INVALID, "NOT AS ASKED")
 
     def spoil(one: Figure) -> Figure:
         if int(one.knobs.get("bytes", "-1")) not in sizes or any(one.knobs[name] != knobs[name] for name in knobs):
             return one
-        launches = tuple(dataclasses.replace(launch, doubts=(bad,)) for launch in one.launches)
+        launches = tuple(dataclasses.replace(launch, caveats=(bad,)) for launch in one.launches)
         return dataclasses.replace(one, launches=launches)
 
     figures = tuple(map(spoil, summary.figures))
@@ -320,8 +320,8 @@ def halo_pictures(
     own = Workload("Own", metrics, {}, "mine/own", pictures=declared)
     launches, points = [], []
     for number, (n, threads) in enumerate([*((str(size), 1) for size in sizes), *extra]):
-        ask = Ask(Subject("mine/own"), {"n": n}, Shape(groups * threads), show=Presentation(f"own {number}"))
-        launches.append(Launch(ask))
+        request = Request(Subject("mine/own"), {"n": n}, Shape(groups * threads), show=Presentation(f"own {number}"))
+        launches.append(Launch(request))
         changes: dict[str, Any] = {"counts": {"bytes_sent": 1000}}
         if groups > 1:
             changes = {
@@ -331,7 +331,7 @@ def halo_pictures(
         lanes = tuple(fake_run.lane([1000 * (g + 1)] * 11, rank=g, group=g) for g in range(groups))
         points.append(
             point(
-                "steps", workload="mine/own", launch=Launch(ask).key, knobs={"n": n}, ranks=groups * threads,
+                "steps", workload="mine/own", launch=Launch(request).key, knobs={"n": n}, ranks=groups * threads,
                 lanes=lanes, **changes,
             )
         )  # fmt: skip

@@ -13,13 +13,13 @@ from fake_run import durations, lane, machine, point, stored, write_run
 from octant.analysis.appendix.measured import with_measured
 from octant.analysis.appendix.stated import of_machine
 from octant.analysis.summary import Summary, summarise
-from octant.ask import Ask, Launch, Presentation, Subject
 from octant.machine import Machine
 from octant.record import Point
 from octant.report.charts.curves.ladder import ladder
 from octant.report.charts.curves.roofline import roofline
 from octant.report.charts.picture import Panel, Picture
 from octant.report.screen.tiles import tiles
+from octant.request import Launch, Presentation, Request, Subject
 from octant.store import Store, StoredRun
 from octant.tile import Also, DeclaredScreen, DeclaredTile, NamedFigure
 from reports import ladders_of
@@ -55,8 +55,8 @@ def run_of(bandwidth: Case, latency: Case) -> StoredRun:
     def add(
         workload: str, title: str, swept: dict[str, str], at: dict[str, str], ns: float, counts: dict[str, int]
     ) -> None:
-        ask = Ask(Subject(workload), swept, show=Presentation(title, "footprint" not in title))
-        launch = Launch(ask, 0)
+        request = Request(Subject(workload), swept, show=Presentation(title, "footprint" not in title))
+        launch = Launch(request, 0)
         if launch.key not in {known.key for known in launches}:
             launches.append(launch)
         lanes = (lane(durations(round(ns), spread=0.001), clock_hz=(3_000_000_000,)),)
@@ -222,8 +222,8 @@ def test_the_ladder_names_the_levels_of_the_loop_that_the_tile_shows() -> None:
 )
 def test_levels_of_two_threads_are_those_that_the_caches_of_both_hold(workload: str, tops: tuple[int, ...]) -> None:
     sizes = sorted({8 * KIB << i for i in range(16)} | {12 * KIB << i for i in range(14)})
-    ask = Ask(Subject(workload), {"bytes": ",".join(map(str, sizes))}, show=Presentation("two"))
-    (launch,) = ask.launches()
+    request = Request(Subject(workload), {"bytes": ",".join(map(str, sizes))}, show=Presentation("two"))
+    (launch,) = request.launches()
     copies = workload == "node/latency"
     shape: dict[str, Any] = {"ranks": 2} if copies else {"threads": 2}
     points = []

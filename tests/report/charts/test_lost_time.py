@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from fake_run import lane, machine, point, stored
 from octant.analysis.summary import Summary, summarise
-from octant.ask import Ask, Launch, Presentation, Shape, Subject
 from octant.record import Given, Point, Taken
 from octant.report import claims
 from octant.report.charts import draw
 from octant.report.charts.bars.interruptions import lost_time
 from octant.report.charts.picture import Picture
+from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.workload import LostTime
 from octant.workloads.node.noise import WORKLOAD
 from reports import cells_of
@@ -28,8 +28,8 @@ def summary(*launches: Sequence[Sequence[int]], taken: tuple[Taken, ...] = ()) -
     plan: list[Launch] = []
     known = {NAME: replace(WORKLOAD, name=NAME)}
     for repeat, ranks in enumerate(launches):
-        ask = Ask(Subject(NAME), {}, Shape(len(ranks)), show=Presentation("time lost"), repeats=len(launches))
-        plan.append(Launch(ask, repeat))
+        request = Request(Subject(NAME), {}, Shape(len(ranks)), show=Presentation("time lost"), repeats=len(launches))
+        plan.append(Launch(request, repeat))
         lanes = tuple(lane(quanta, rank=rank) for rank, quanta in enumerate(ranks))
         points.append(
             point(workload=NAME, launch=plan[-1].key, lanes=lanes, ranks=len(ranks), counts={"quanta": 1}, taken=taken)
@@ -100,8 +100,8 @@ def test_of_several_figures_each_has_its_own_causes_in_one_order() -> None:
     known = {NAME: replace(WORKLOAD, name=NAME)}
     plan, points = [], []
     for additions, crowded in (("40000", False), ("80000", True)):
-        ask = Ask(Subject(NAME), {"additions": additions}, Shape(1), show=Presentation("time lost"))
-        plan.append(Launch(ask, 0))
+        request = Request(Subject(NAME), {"additions": additions}, Shape(1), show=Presentation("time lost"))
+        plan.append(Launch(request, 0))
         places = (Given("n", (0,), ((0,), (0,))),)
         points.append(
             point(

@@ -6,13 +6,13 @@ import pytest
 
 from fake_run import durations, lane, point, stored
 from octant.analysis.summary import Summary, summarise
-from octant.ask import Ask, Launch, Shape, Subject
 from octant.machine import Topology
 from octant.metric import Metric, per, ranks, rate, steps
 from octant.record import Work
 from octant.report.charts import draw, terminal
 from octant.report.charts.matrix import matrix
 from octant.report.charts.picture import Picture
+from octant.request import Launch, Request, Shape, Subject
 from octant.workload import Matrix, Workload
 from pair_times import TWO_SOCKETS, flat, launch
 from reports import cells_of
@@ -45,7 +45,7 @@ def rounds() -> list[list[tuple[int, int]]]:
 def summary(slow: float = 1.0) -> Summary:
     """Every pair takes 10 us but one; each round is a cell."""
     names = ",".join(f"round:{number}" for number in range(RANKS - 1))
-    launch = Launch(Ask(Subject(WORKLOAD.name), {"bytes": "8", "groups": names}, Shape(RANKS)))
+    launch = Launch(Request(Subject(WORKLOAD.name), {"bytes": "8", "groups": names}, Shape(RANKS)))
     points = []
     for number, pairs in enumerate(rounds()):
         lanes = [
@@ -114,7 +114,7 @@ def test_other_groups_and_two_pairs_make_none(groups: tuple[tuple[int, ...], ...
 
 def of_threads(topology: Topology) -> Picture | None:
     """A launch of pairs of hardware threads, on a machine of that topology."""
-    asked = Launch(Ask(Subject("node/coherence"), {"pattern": "pairs"}))
+    asked = Launch(Request(Subject("node/coherence"), {"pattern": "pairs"}))
     run = stored([asked], [launch(launch=asked.key)])
     found = summarise(dataclasses.replace(run, machine=dataclasses.replace(run.machine, topology=topology)))
     of = found.figures[0].workload

@@ -20,7 +20,7 @@ from octant.report.comparison import statements
 from octant.report.comparison import text as comparison
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import percent
-from octant.store.asked import Looks
+from octant.store.run_request import Looks
 
 
 def test_the_worst_news_comes_first() -> None:
@@ -87,8 +87,8 @@ def test_absence_of_evidence_is_not_presented_as_evidence_of_absence() -> None:
     text = statements.answer(nothing)
     assert f"For 3 figures a difference below {least} could not have been detected, for the noisiest of them" in text
     assert text.endswith(f" below {most}.")
-    assert (statements.belief(nothing).grade, len(nothing.undecided)) == ("not measurable", 3)
-    assert statements.belief(nothing).text.startswith("6 interleaved rounds; 0 of 3 figures decided")
+    assert (statements.reliability(nothing).grade, len(nothing.undecided)) == ("not measurable", 3)
+    assert statements.reliability(nothing).text.startswith("6 interleaved rounds; 0 of 3 figures decided")
     shown = "\n".join(line.plain for line in comparison.lines(nothing))
     assert "× Not measurable" in shown
     assert "Sound" not in shown
@@ -97,11 +97,11 @@ def test_absence_of_evidence_is_not_presented_as_evidence_of_absence() -> None:
 
 @pytest.mark.parametrize(
     ("quiet", "loud", "grade"),
-    [(3, 0, "sound"), (2, 1, "note"), (1, 1, "doubtful"), (1, 2, "doubtful"), (0, 1, "not measurable")],
+    [(3, 0, "reliable"), (2, 1, "note"), (1, 1, "limited"), (1, 2, "limited"), (0, 1, "not measurable")],
 )
 def test_a_badge_is_not_better_than_what_is_decided(quiet: int, loud: int, grade: str) -> None:
     found = comparison_of(*[(1.0, QUIET)] * quiet, *[(1.0, LOUD)] * loud)
-    assert statements.belief(found).grade == grade
+    assert statements.reliability(found).grade == grade
     assert json.loads(comparison.as_json(found))["undecided"] == loud
 
 
@@ -122,7 +122,7 @@ def test_the_interval_of_a_ratio_that_says_nothing_is_not_stated() -> None:
 
 
 def test_too_few_rounds_are_doubtful_and_not_unmeasurable() -> None:
-    assert statements.belief(comparison_of((1.0, QUIET), rounds=3)).grade == "doubtful"
+    assert statements.reliability(comparison_of((1.0, QUIET), rounds=3)).grade == "limited"
 
 
 def test_too_few_rounds_are_no_verdict_and_count_for_nothing() -> None:
@@ -157,7 +157,7 @@ def test_two_sessions_differ_and_are_to_be_measured_in_turn() -> None:
     assert [one.word for one in statements.ordered(found)] == ["differs", "no difference seen"]
     assert statements.ordered(found)[0].verdict.text == "differs between these two sessions"  # type: ignore[union-attr]
     assert statements.answer(found).startswith("Between these two sessions 1 of 2 figures differs (")
-    assert statements.belief(found).grade == "doubtful"
+    assert statements.reliability(found).grade == "limited"
     (step,) = statements.steps(found)
     assert step.lines == ("octant compare --rounds 6 20261122-000000-aaaa 20261122-000001-bbbb",)
 

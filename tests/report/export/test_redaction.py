@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from fake_kernel import planned
 from fake_run import machine
 from octant.analysis.summary import summarise
-from octant.ask import Ask, Presentation, Subject
 from octant.launch.execute import ProcessOutcome
 from octant.launch.program import ProgramEnd
 from octant.program import ProgramCheck, ProgramValue, shell_text
@@ -28,9 +27,10 @@ from octant.record import Failure
 from octant.report.export import redaction, sharing, tidy
 from octant.report.page import run_page
 from octant.report.screen.first_screen import RunReport, first_screen
+from octant.request import Presentation, Request, Subject
 from octant.runs.programs.records import record_lines
 from octant.store import Store, StoredRun
-from octant.store.asked import start_line
+from octant.store.run_request import start_line
 
 NAMES = st.sampled_from(
     ["--password", "--api-key", "--auth-token", "token", "-passwd", "--secret", "DB_PASSWORD", "--pw", "pwd", "--key"]
@@ -81,11 +81,11 @@ def lines(draw: st.DrawFn) -> tuple[list[str], list[str]]:
 def run_of(folder: Path, words: list[str], **parts: Any) -> StoredRun:
     """A run of a program with two launches, of which one failed and said all about it."""
     subject = replace(Subject(command=tuple(words), program="app", directory="/home/jdoe/my work"), **parts)
-    ask = Ask(subject, {"n": "1,2"}, show=Presentation("app"), repeats=2)
+    request = Request(subject, {"n": "1,2"}, show=Presentation("app"), repeats=2)
     store = Store(folder)
-    run = store.create(f"n=1,2 -- {shell_text(words)}", machine(), [ask])
+    run = store.create(f"n=1,2 -- {shell_text(words)}", machine(), [request])
     filled = [word.replace("{n}", "1") for word in words]
-    first, last = (replace(launch, knobs={"n": "1"}) for launch in ask.launches())
+    first, last = (replace(launch, knobs={"n": "1"}) for launch in request.launches())
     begun = datetime.datetime(2026, 11, 26, tzinfo=datetime.UTC)
     end = ProgramEnd(ProcessOutcome(0, False, 1.0, "", 0.9, 0.1, 1 << 20), folder)
     start = replace(planned(first, run.records), words=tuple(filled))

@@ -14,7 +14,7 @@ from octant.report.charts import palette
 from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
 from octant.report.network.svg import network_script, network_style
 from octant.report.page import html, inline
-from octant.report.screen.answer import Belief
+from octant.report.screen.answer import Reliability
 from octant.report.screen.first_screen import FirstScreen
 from octant.report.screen.text import screen_lines
 from octant.report.strips import ShareBar, Strip
@@ -164,13 +164,13 @@ def test_no_finding_is_a_sentence_with_the_number_of_checks() -> None:
     said = parts("findings((), ('a', 'b'))")
     assert "Nothing found to mend; 2 checks passed." in said
     assert '<ol class="findings">' not in said
-    doubtful = parts("findings((), ('a', 'b'), sound=false)")
-    assert "<p>2 checks passed.</p>" in doubtful
+    limited = parts("findings((), ('a', 'b'), sound=false)")
+    assert "<p>2 checks passed.</p>" in limited
 
 
 @pytest.mark.parametrize(
-    ("grade", "said"), [("note", "Nothing found to mend; 1 check passed."), ("doubtful", "1 check passed.")]
+    ("grade", "said"), [("note", "Nothing found to mend; 1 check passed."), ("limited", "1 check passed.")]
 )
 def test_the_terminal_says_so_only_of_what_can_be_believed(grade: GradeName, said: str) -> None:
-    first = FirstScreen("Two cores computed.", Belief(grade, "", ()), (), passed=("a",))
+    first = FirstScreen("Two cores computed.", Reliability(grade, "", ()), (), passed=("a",))
     assert screen_lines(first, 80)[-1].plain == said

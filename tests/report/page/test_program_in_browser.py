@@ -12,7 +12,7 @@ from octant.report.charts.pictures import pictures
 from octant.report.page import html, run_page
 from octant.report.screen.first_screen import RunReport, first_screen
 from pages import opened
-from program_run import RankSeen, Seen, ask_of, launches, program_summary
+from program_run import RankSeen, Seen, launches, program_summary, request_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -25,13 +25,13 @@ pytestmark = pytest.mark.browser
 )
 def test_a_page_of_a_program_fits(browser: "Browser", tmp_path: Path, name: str) -> None:
     command = ("mpiexec", "-n", "8", f"./{name}", "-N", "{n}", *("--option=value",) * 20)
-    ask = ask_of(command, ranks=8, program=name, knobs={"n": "1,2,4", "s": "static,guided"})
+    request = request_of(command, ranks=8, program=name, knobs={"n": "1,2,4", "s": "static,guided"})
     ranks = [
         RankSeen(0.5 + number / 16, 0.01, (number,), ((number,),), {"0": GIB // 4, "1": GIB // 8}, GIB // 99)
         for number in range(8)
     ]
     cells = [launches(Seen(wall=wall, ranks=ranks, pressure=0.2)) for wall in (1.0, 1.1, 2.0, 2.2, 4.0, 4.4)]
-    summary = program_summary(tmp_path, ask, cells, on=replace(machine(nodes=2, cores=4), name="a machine"))
+    summary = program_summary(tmp_path, request, cells, on=replace(machine(nodes=2, cores=4), name="a machine"))
     made = run_page.render(RunReport(summary, first_screen(summary), pictures(summary)))
     tab, wrong = opened(browser, html.save(made, tmp_path / "report.html"), 1400, height=900)
     assert tab.locator(".tile").count() == 6

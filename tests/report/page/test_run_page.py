@@ -25,7 +25,7 @@ from octant.report.page import run_page, samples
 from octant.report.screen.first_screen import FirstScreen
 from octant.report.tables import table
 from octant.report.tables import text as terminal
-from octant.stats import Doubt, Grade
+from octant.stats import Caveat, Grade
 from pages import NASTY
 from reports import report_of
 
@@ -105,7 +105,7 @@ def said_by(first: FirstScreen) -> list[str]:
         text for one in first.tiles for text in (one.name, one.what, one.grade, one.number, one.unit, one.interval)
     ]
     findings = [text for one in first.findings[:3] for text in (one.title, one.body, *one.lines)]
-    return [first.answer, first.belief.text, *tiles, *findings, "1 more finding", "16 checks passed", "1 note "]
+    return [first.answer, first.reliability.text, *tiles, *findings, "1 more finding", "16 checks passed", "1 note "]
 
 
 def test_a_tile_without_a_figure_says_why_in_its_place() -> None:
@@ -142,8 +142,8 @@ def disturbed(lost: int) -> Summary:
     """A figure of six launches, of which some lost more than half of their time."""
     summary = fake_summary(np.linspace(1e9, 1.02e9, 6) * np.ones((1, 1)))
     figure = summary.figures[0]
-    doubts = (Doubt("lost time", Grade.INVALID, "lost 60 % of the time"),)
-    launches = tuple(dataclasses.replace(one, doubts=doubts * (i < lost)) for i, one in enumerate(figure.launches))
+    caveats = (Caveat("lost time", Grade.INVALID, "lost 60 % of the time"),)
+    launches = tuple(dataclasses.replace(one, caveats=caveats * (i < lost)) for i, one in enumerate(figure.launches))
     return dataclasses.replace(summary, figures=(dataclasses.replace(figure, launches=launches),))
 
 

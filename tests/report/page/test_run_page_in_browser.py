@@ -1,4 +1,4 @@
-"""The page of a run in Chromium: it fits, says what ends are, works from the keyboard, prints, and asks nothing."""
+"""The page of a run in Chromium: it fits, says what ends are, works from the keyboard, prints, and requests nothing."""
 
 import json
 import re

@@ -8,7 +8,7 @@ from fake_run import machine
 from octant.analysis.summary import Summary, summarise
 from octant.machine import Disagreement
 from octant.report.screen.tiles import tiles
-from octant.stats import Doubt, Grade
+from octant.stats import Caveat, Grade
 from octant.tile import Also, DeclaredScreen, DeclaredTile, NamedFigure
 from screen_run import WORKLOADS, messages, run_of
 
@@ -29,8 +29,8 @@ def ladder(times: dict[int, float], l3: int = 32 * MIB, disputed: bool = False) 
         here.topology,
         caches=tuple(replace(one, size_bytes=l3) if one.level == 3 else one for one in here.topology.caches or ()),
     )
-    doubts = (Disagreement("last-level cache", (("stated", "32 MiB"),), "neither"),) if disputed else ()
-    on = replace(here, topology=topology, disagreements=doubts)
+    caveats = (Disagreement("last-level cache", (("stated", "32 MiB"),), "neither"),) if disputed else ()
+    on = replace(here, topology=topology, disagreements=caveats)
     points = [replace(one, ranks=1, given=one.given[:1]) for one in messages(times, 3)]
     run = run_of(points, screen=DeclaredScreen(tiles=(tile,)), on=on)
     return summarise(run, WORKLOADS, all_metrics=True)
@@ -95,9 +95,9 @@ def test_a_time_has_no_half_of_the_best() -> None:
 def test_a_level_is_of_measurable_points() -> None:
     levels = {48 * KIB: 2.0, 2 * MIB: 7.0, 10**12: 180.0}
     summary = ladder({size: of(size, levels) for size in SIZES})
-    bad = Doubt("not as asked", Grade.INVALID, "NOT AS ASKED")
+    bad = Caveat("not as asked", Grade.INVALID, "NOT AS ASKED")
     figures = tuple(
-        replace(one, launches=tuple(replace(launch, doubts=(bad,)) for launch in one.launches)) if i > 7 else one
+        replace(one, launches=tuple(replace(launch, caveats=(bad,)) for launch in one.launches)) if i > 7 else one
         for i, one in enumerate(summary.figures)
     )
     assert shown(replace(summary, figures=figures)) == ("1 core: L1 2.00\u202fns",)

@@ -65,7 +65,7 @@ def test_cores_that_cannot_be_told_apart_are_even_within_what_could_hide() -> No
     assert tile.unit.startswith("within 1")
     assert tile.bar is None
     assert tile.of == "no core is slower as far as this can tell"
-    assert tile.grade == "doubtful", "the interval of the ratio is wide"
+    assert tile.grade == "limited", "the interval of the ratio is wide"
 
 
 def test_places_need_four_launches_and_two_cores() -> None:
@@ -90,8 +90,8 @@ def noise(shares: Sequence[float]) -> Summary:
             )
         )  # fmt: skip
     run = run_of(points, screen=DeclaredScreen(tiles=(LOST,)))
-    asks = tuple(replace(ask, show=replace(ask.show, title="noise")) for ask in run.asks)
-    return summarise(replace(run, asks=asks), {"node/noise": NOISE}, all_metrics=True)
+    requests = tuple(replace(request, show=replace(request.show, title="noise")) for request in run.requests)
+    return summarise(replace(run, requests=requests), {"node/noise": NOISE}, all_metrics=True)
 
 
 @pytest.mark.parametrize("shares", [[0.1, 0.2, 0.3, 0.2, 0.2, 0.2], [0.034] * 6, [0.333, 0.3, 0.31, 0.29, 0.3, 0.3]])

@@ -55,7 +55,7 @@ def test_a_strip_has_a_band_only_for_an_interval_over_launches() -> None:
 
 
 @pytest.mark.parametrize(
-    ("half", "grade"), [(0.02, "sound"), (0.05, "note"), (0.12, "doubtful"), (0.4, "not measurable")]
+    ("half", "grade"), [(0.02, "reliable"), (0.05, "note"), (0.12, "limited"), (0.4, "not measurable")]
 )
 def test_the_width_of_the_interval_grades_a_tile(half: float, grade: str) -> None:
     tile = peak(spread(90e9, half))
@@ -82,7 +82,7 @@ def test_a_wrong_answer_has_no_speed_and_no_share() -> None:
 def test_a_share_beyond_its_limit_is_shown_and_doubted() -> None:
     tile = peak([108e9] * 6)
     assert tile.of.startswith("108\u202f% of")
-    assert tile.grade == "doubtful"
+    assert tile.grade == "limited"
     assert peak([104e9] * 6).of.startswith("104\u202f% of")
 
 
@@ -153,8 +153,8 @@ def test_programs_read_the_same_first_screen() -> None:
     assert told["answer"] == "Two cores computed at 90 Gflop/s."
     assert (told["tiles"][0]["number"], told["tiles"][0]["unit"]) == (tile.number, tile.unit)
     assert told["tiles"][0]["strip"]["middle"] == pytest.approx(90e9, rel=0.01)
-    assert told["belief"]["grade"] == "note"
-    assert [row["what"] for row in told["belief"]["rows"]][:3] == ["Time lost", "Launches", "Other sessions"]
+    assert told["reliability"]["grade"] == "note"
+    assert [row["what"] for row in told["reliability"]["rows"]][:3] == ["Time lost", "Launches", "Other sessions"]
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 160])

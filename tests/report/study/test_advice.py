@@ -12,14 +12,14 @@ import command_lines
 import fake_study
 from fake_run import machine
 from found_run import taken
-from octant.ask import Launch, Subject
 from octant.machine import Machine
 from octant.placement.expressions import parse_place
-from octant.report.screen.answer import Belief
+from octant.report.screen.answer import Reliability
 from octant.report.study import text as report
 from octant.report.study.advice import lines_for, steps, waiting
-from octant.report.study.answer import adopted_settings, answer, belief, counts
+from octant.report.study.answer import adopted_settings, answer, counts, reliability
 from octant.report.study.page import render
+from octant.request import Launch, Subject
 from octant.store import Store
 from octant.study import file, outcome
 from octant.study.outcome import Outcome
@@ -54,7 +54,7 @@ def study(where: Store, tmp_path: Path) -> Study:
         mine.write_text(text)
 
         def rate(launch: Launch, _point: Mapping[str, str]) -> float:
-            is_b = launch.ask.knobs.get("pages") == "thp"
+            is_b = launch.request.knobs.get("pages") == "thp"
             return 10e9 * (gain * math.exp(spread * NOISE[launch.repeat % 6]) if is_b else 1.0)
 
         run = fake_study.run(where, str(mine), on or machine(), rate, repeats=repeats)
@@ -116,8 +116,8 @@ def test_too_few_rounds_change_nothing_and_adopt_nothing(study: Study) -> None:
     found = study(2.0, repeats=3, text=STUDY.partition("[[findings]]")[0])
     assert answer(found) == "Here 3 rounds give no verdict: 4 are the least."
     assert rules(found) == ["launches"]
-    assert belief(found).grade == "doubtful"
-    assert "a combination has 3 launches" in belief(found).text.lower()
+    assert reliability(found).grade == "limited"
+    assert "a combination has 3 launches" in reliability(found).text.lower()
     assert "adopt" in rules(study(2.0, repeats=4))
 
 
@@ -153,7 +153,7 @@ def test_a_setting_that_costs_another_measure_says_so_first_and_comes_last(where
 
 def test_what_a_setting_costs_elsewhere_on_the_same_axis_is_told(where: Store, tmp_path: Path) -> None:
     def rate(launch: Launch, point: Mapping[str, str]) -> float:
-        gain = {"1MiB": 0.2, "2MiB": 1.5}[point["bytes"]] if "pages" in launch.ask.knobs else 1.0
+        gain = {"1MiB": 0.2, "2MiB": 1.5}[point["bytes"]] if "pages" in launch.request.knobs else 1.0
         return 10e9 * gain * math.exp(QUIET * NOISE[launch.repeat % 6])
 
     found = fake_study.outcome_of(
@@ -189,8 +189,10 @@ def test_lines_of_a_study_of_programs_allow_them(study: Study) -> None:
     found = study(1.01, LOUD)
     assert found.run is not None
     subject = Subject(command=("./my app", "{pages}"), program="app", environment={"LD_PRELOAD": "./x.so"})
-    asks = tuple(replace(ask, subject=subject) for ask in found.run.asks)
-    step = next(step for step in steps(replace(found, run=replace(found.run, asks=asks))) if step.rule == "launches")
+    requests = tuple(replace(request, subject=subject) for request in found.run.requests)
+    step = next(
+        step for step in steps(replace(found, run=replace(found.run, requests=requests))) if step.rule == "launches"
+    )
     line = "octant study run mine.toml --allow './my app' --allow LD_PRELOAD=./x.so --repeats 60"
     assert step.lines == (line,)
     command_lines.read(line)
@@ -211,7 +213,7 @@ def test_lost_time_is_one_item_however_much_each_launch_lost(study: Study) -> No
     text += STUDY.partition("[[findings]]")[2].join(["[[findings]]", ""]).replace('"b"', '"c"')
     shares = {"auto": 0.1, "thp": 0.6, "base": 0.7}
     found = study(1.0, repeats=1, text=text, lost=lambda pages: shares.get(pages, 0.1))
-    assert [one.doubt for one in found.verdicts] == ["lost time"] * 2
+    assert [one.caveat for one in found.verdicts] == ["lost time"] * 2
     assert len({one.why for one in found.verdicts}) == 2, "each names its own figures"
     (step,) = [step for step in steps(found) if step.rule in ("lost time", "untestable")]
     assert re.fullmatch(r"Other work took 47 % of the time: 2 findings wait for a quiet machine", step.title)
@@ -223,7 +225,7 @@ def test_lost_time_is_one_item_however_much_each_launch_lost(study: Study) -> No
 
 def test_a_study_along_an_axis_says_from_where_on(where: Store, tmp_path: Path) -> None:
     def rate(launch: Launch, point: Mapping[str, str]) -> float:
-        large = launch.ask.knobs.get("pages") == "thp" and point["bytes"] != "1MiB"
+        large = launch.request.knobs.get("pages") == "thp" and point["bytes"] != "1MiB"
         return 10e9 * (1.4 if large else 1.0) * (1 + 1e-4 * launch.repeat)
 
     found = fake_study.outcome_of(fake_study.run(where, curve_study(tmp_path), machine(), rate))
@@ -234,7 +236,7 @@ def test_a_study_along_an_axis_says_from_where_on(where: Store, tmp_path: Path) 
 
 def test_placements_and_settings_of_mpi_have_their_lines(where: Store) -> None:
     def rate(launch: Launch, _point: object) -> float:
-        return (20e9 if launch.ask.shape.place else 10e9) * (1 + 1e-4 * launch.repeat)
+        return (20e9 if launch.request.shape.place else 10e9) * (1 + 1e-4 * launch.repeat)
 
     found = fake_study.outcome_of(fake_study.run(where, "stream-affinity-pages", machine(nodes=2), rate))
     step = steps(found)[0]
@@ -247,8 +249,11 @@ def test_placements_and_settings_of_mpi_have_their_lines(where: Store) -> None:
     assert found.run is not None
     settings = {"OMPI_MCA_btl_sm_eager_limit": "69632"}
     place = adopted_settings(found)[0].place
-    asks = (replace(ask, mpi=settings) if ask.show.title == str(place[0]) else ask for ask in found.run.asks)
-    with_mpi = replace(found, run=replace(found.run, asks=tuple(asks)))
+    requests = (
+        replace(request, mpi=settings) if request.show.title == str(place[0]) else request
+        for request in found.run.requests
+    )
+    with_mpi = replace(found, run=replace(found.run, requests=tuple(requests)))
     lines = lines_for(with_mpi, place)
     assert lines[0] == "export OMPI_MCA_btl_sm_eager_limit=69632"
     assert lines[-1].endswith("--mpi OMPI_MCA_btl_sm_eager_limit=69632")
@@ -273,39 +278,39 @@ def test_a_model_proposes_no_launches(study: Study) -> None:
             found = outcome.outcome_of_model(name)
             assert steps(found)
             assert not {"adopt", "launches", "same", "keep"} & set(rules(found))
-            assert belief(found).grade == "note"
+            assert reliability(found).grade == "note"
 
 
 def test_lost_time_and_a_wide_baseline_cast_doubt(where: Store, tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(STUDY)
 
-    def of(spread: float) -> Belief:
+    def of(spread: float) -> Reliability:
         run = fake_study.run(
             where, str(mine), machine(), lambda launch, _: 10e9 * (1 + spread * NOISE[launch.repeat % 6]), repeats=6
         )
-        return belief(fake_study.outcome_of(run))
+        return reliability(fake_study.outcome_of(run))
 
-    assert of(0.2).grade == "doubtful"
+    assert of(0.2).grade == "limited"
     assert "The interval of the baseline alone is " in of(0.2).text
     assert of(0.6).grade == "not measurable"
     assert "6 launches of the baseline differ too much for an interval" in of(0.6).text
     quiet = fake_study.run(where, str(mine), machine(), lambda *_: 10e9, repeats=6)
-    assert belief(fake_study.outcome_of(quiet)).grade == "sound"
+    assert reliability(fake_study.outcome_of(quiet)).grade == "reliable"
 
 
 def test_a_study_in_which_nothing_is_decided_is_not_sound(study: Study) -> None:
     text = STUDY.partition("[[findings]]")[0]
-    found = belief(study(1.0, LOUD, text=text))
+    found = reliability(study(1.0, LOUD, text=text))
     assert found.grade == "not measurable"
     assert found.text.startswith("1 of 1 comparison with the baseline not decided. ")
-    assert belief(study(1.0, text=text)).grade == "sound"
+    assert reliability(study(1.0, text=text)).grade == "reliable"
 
 
 def test_page_and_text_say_the_same(study: Study) -> None:
     found = study(1.5)
     page, text = " ".join(render(found).replace("\u202f", " ").split()), " ".join(report.report_text(found).split())
-    said = [answer(found), belief(found).text]
+    said = [answer(found), reliability(found).text]
     said += [part for step in steps(found) for part in (step.title, step.body)]
     for part in said:
         assert part in page

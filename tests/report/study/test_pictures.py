@@ -12,12 +12,12 @@ import fake_study
 from fake_run import machine
 from found_run import taken
 from octant import catalogue
-from octant.ask import Launch
 from octant.report.charts.picture import Picture
 from octant.report.study import page as study_page
 from octant.report.study import text as report
 from octant.report.study.further import further_tables
 from octant.report.study.pictures import pictures
+from octant.request import Launch
 from octant.store import Store
 from octant.study import file, outcome
 from octant.study.outcome import Outcome
@@ -52,7 +52,9 @@ def half_of_published(where: Store) -> Outcome:
     """A node on which every combination is half as fast as the POWER7 node; what is not published, 50 GB/s."""
     rows = {str(row.cell): row.value / 2 for row in published_values(file.load("stream-affinity-pages"))}
     node = machine(packages=4, cores=8, smt=4)
-    run = fake_study.run(where, "stream-affinity-pages", node, lambda launch, _: rows.get(launch.ask.show.title, 50e9))
+    run = fake_study.run(
+        where, "stream-affinity-pages", node, lambda launch, _: rows.get(launch.request.show.title, 50e9)
+    )
     return fake_study.outcome_of(run)
 
 
@@ -62,7 +64,7 @@ def along(where: Store, tmp_path: Path, picture: str = "curve", name: str = "min
 
     def answer(launch: Launch, point: object) -> float:
         assert isinstance(point, dict)
-        return 4e9 * steps[point["bytes"]] * (80 if launch.ask.knobs["pages"] == "thp" else 1)
+        return 4e9 * steps[point["bytes"]] * (80 if launch.request.knobs["pages"] == "thp" else 1)
 
     mine = tmp_path / f"{name}.toml"
     mine.write_text(STUDY.replace("PICTURE", picture))
@@ -179,7 +181,7 @@ def test_what_was_not_measured_is_said_in_its_row(where: Store) -> None:
 
 def test_without_a_baseline_here_values_stand_and_no_ratio(where: Store) -> None:
     def only_bound(launch: Launch, _point: object) -> float | None:
-        return None if "pin" in launch.ask.knobs and "interleave" in launch.ask.knobs["memory"] else 10e9
+        return None if "pin" in launch.request.knobs and "interleave" in launch.request.knobs["memory"] else 10e9
 
     run = fake_study.run(where, "stream-affinity-pages", machine(), only_bound, repeats=1)
     (picture,) = pictures(fake_study.outcome_of(run))

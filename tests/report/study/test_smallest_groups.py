@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from octant.machine import Topology
 from octant.report.study.smallest_groups import smallest_groups
-from octant.stats import Doubt, Grade, Interval
+from octant.stats import Caveat, Grade, Interval
 from octant.study.outcome import Outcome
 from octant.study.parts import Cell
 from octant.study.values import LaunchValue, Quantity, StudyValue, StudyValues
@@ -34,5 +34,5 @@ def test_the_smallest_groups_are_named_with_a_line_for_one_of_them() -> None:
 def test_nothing_is_said_without_groups_or_of_what_is_invalid_or_incomplete() -> None:
     pairs = values(range(16))
     assert not list(smallest_groups(outcome(flat(), values(range(16), lambda _a, _b: 50.0))))
-    assert not list(smallest_groups(outcome(TWO_SOCKETS, pairs, doubts=(Doubt("lost time", Grade.INVALID, "lost"),))))
+    assert not list(smallest_groups(outcome(TWO_SOCKETS, pairs, caveats=(Caveat("lost time", Grade.INVALID, "lost"),))))
     assert not list(smallest_groups(outcome(TWO_SOCKETS, dict(list(pairs.items())[1:]))))

@@ -12,9 +12,9 @@ import pytest
 
 import fake_study
 from fake_run import machine
-from octant.ask import Launch
 from octant.report.study import page as study_page
 from octant.report.study import text as report
+from octant.request import Launch
 from octant.store import Store
 from octant.study import outcome
 from paths import Octant
@@ -40,13 +40,13 @@ def test_what_is_not_done_and_what_is_wrong_is_said(where: Store) -> None:
     begun = outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=1)
     assert "INCOMPLETE" in report.about(fake_study.outcome_of(begun))
     with begun.records.open("a") as records:
-        records.write(fake_study.line(begun.launches[0], begun.launches[0].ask.knobs, 99e9, passed=False) + "\n")
+        records.write(fake_study.line(begun.launches[0], begun.launches[0].request.knobs, 99e9, passed=False) + "\n")
     assert "WRONG ANSWERS" in report.report_text(fake_study.outcome_of(where.read(begun.id)))
 
 
 def test_doubts_and_gaps_stand_below_the_table(where: Store, tmp_path: Path) -> None:
     def ends_early(launch: Launch, point: Mapping[str, str]) -> float | None:
-        early = launch.ask.knobs.get("pages") == "thp" and (launch.repeat < 4 or point["bytes"] == "4MiB")
+        early = launch.request.knobs.get("pages") == "thp" and (launch.repeat < 4 or point["bytes"] == "4MiB")
         return None if early else 10e9
 
     run = fake_study.run(where, curve_study(tmp_path), machine(), ends_early, repeats=8)
@@ -84,7 +84,9 @@ def test_tests_that_end_otherwise_share_the_statement_too(where: Store, tmp_path
     mine = tmp_path / "mine.toml"
     finding = STUDY[STUDY.index("[[findings]]") :]
     mine.write_text(STUDY + finding.replace("above = 1.0", "above = 2.0"))
-    run = fake_study.run(where, str(mine), machine(), lambda launch, _: 15e9 if "pages" in launch.ask.knobs else 10e9)
+    run = fake_study.run(
+        where, str(mine), machine(), lambda launch, _: 15e9 if "pages" in launch.request.knobs else 10e9
+    )
     text = report.report_text(fake_study.outcome_of(run))
     assert (text.count("p6-locality-best"), text.count(" does not hold:"), text.count(" holds:")) == (1, 1, 1)
 
@@ -92,7 +94,9 @@ def test_tests_that_end_otherwise_share_the_statement_too(where: Store, tmp_path
 def test_a_level_that_alone_was_measured_has_its_column(where: Store, tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(STUDY)
-    run = fake_study.run(where, str(mine), machine(), lambda launch, _: 10e9 if "pages" in launch.ask.knobs else None)
+    run = fake_study.run(
+        where, str(mine), machine(), lambda launch, _: 10e9 if "pages" in launch.request.knobs else None
+    )
     lines = report.report_text(fake_study.outcome_of(run)).splitlines()
     assert any(line.split()[:2] == ["b", "10.0"] for line in lines)
 
@@ -100,10 +104,10 @@ def test_a_level_that_alone_was_measured_has_its_column(where: Store, tmp_path: 
 def test_a_doubt_that_several_places_share_has_no_values_of_one() -> None:
     lost = "{} % of the time was lost to stops, in one launch: undisturbed {} ns, sustained 9.9 ns"
     known: dict[str, list[str]] = {}
-    assert report._doubt_numbers([lost.format(7, 3.41)], known) == "1"
-    assert report._doubt_numbers(["drifts by −5 %", lost.format(44.5, 10.5)], known) == "1 2"
-    assert report._doubt_numbers(["drifts by +4 %", "threads together in 24 %", lost.format(30, 1)], known) == "1 2 3"
-    assert [report._doubt_text(said) for said in known.values()] == [
+    assert report._caveat_numbers([lost.format(7, 3.41)], known) == "1"
+    assert report._caveat_numbers(["drifts by −5 %", lost.format(44.5, 10.5)], known) == "1 2"
+    assert report._caveat_numbers(["drifts by +4 %", "threads together in 24 %", lost.format(30, 1)], known) == "1 2 3"
+    assert [report._caveat_text(said) for said in known.values()] == [
         "7 … 44.5 % of the time was lost to stops, in one launch",
         "drifts by −5 … +4 %",
         "threads together in 24 %",
@@ -172,7 +176,7 @@ def test_a_study_runs_for_real_from_the_command(octant: Octant, tmp_path: Path) 
     ends = [(cell["low"] or 0, cell["middle"], cell["high"] or math.inf) for cell in said["cells"]]
     assert all(low <= middle <= high for low, middle, high in ends)
     # A busy machine may take most of a launch's time.
-    left_out = "launches left out" in [one["kind"] for cell in said["cells"] for one in cell["doubts"]]
+    left_out = "launches left out" in [one["kind"] for cell in said["cells"] for one in cell["caveats"]]
     assert left_out or [cell["launches"] for cell in said["cells"]] == [3, 3]
     (finding,) = said["findings"]
     assert finding["status"] == "cannot be tested here"
@@ -195,7 +199,7 @@ def test_no_view_of_a_study_states_an_interval_that_says_nothing(where: Store, t
 
     def of(spread: float) -> tuple[str, str, list[tuple[float | None, float | None]]]:
         def rate(launch: Launch, _point: Mapping[str, str]) -> float:
-            is_b = launch.ask.knobs.get("pages") == "thp"
+            is_b = launch.request.knobs.get("pages") == "thp"
             return 1e9 * math.exp(spread * (2 * launch.repeat if is_b else -launch.repeat))
 
         found = fake_study.outcome_of(fake_study.run(where, str(mine), machine(), rate, repeats=4))
@@ -231,7 +235,7 @@ def test_every_view_of_a_study_says_what_its_brackets_are(
     where: Store, tmp_path: Path, repeats: int, here: str, ratio: str
 ) -> None:
     def rate(launch: Launch, _point: object) -> float:
-        return 10e9 * (1 + 0.01 * (launch.repeat + (launch.ask.knobs.get("pages") == "thp")) ** 2)
+        return 10e9 * (1 + 0.01 * (launch.repeat + (launch.request.knobs.get("pages") == "thp")) ** 2)
 
     found = fake_study.outcome_of(fake_study.run(where, curve_study(tmp_path), machine(), rate, repeats=repeats))
     text = " ".join(report.report_text(found).split())

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from octant.registry import Broken
     from octant.stats import Estimate
 
-Kind: TypeAlias = Literal["wrong", "belief", "gain", "advice"]
-KINDS: tuple[Kind, ...] = ("wrong", "belief", "gain", "advice")
+Kind: TypeAlias = Literal["wrong", "reliability", "gain", "advice"]
+KINDS: tuple[Kind, ...] = ("wrong", "reliability", "gain", "advice")
 """First to last: an answer is wrong; measurements cannot be trusted; speed that was measured; speed that was not."""
 FIRST = 3
 """So many findings are on the first screen; of one family at most one is among them."""

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.ask import comparable_value, effort_knobs
+from octant.request import comparable_value, effort_knobs
 from octant.workload import Curve, Ladder, Messages
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def groups(figures: Iterable[Figure], *knobs: str) -> list[list[Figure]]:
 
 
 def subject(figures: Iterable[Figure]) -> str:
-    """What figures of one workload measure, in the words of its first ask of the table: `random load`."""
+    """What figures of one workload measure, in the words of its first request of the table: `random load`."""
     ordered = sorted(figures, key=lambda figure: not figure.show.table)
     words = next((one.show.short or one.label.partition(",")[0] for one in ordered), "")
     return words[:1].lower() + words[1:]

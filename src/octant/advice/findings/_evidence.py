@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant.advice.findings._thresholds import LEAST_PAIRS, NOTHING_BELOW, OF_PEAK
-from octant.analysis.evidence import invalid_doubts, log_ratios
+from octant.analysis.evidence import invalid_caveats, log_ratios
 from octant.software.blas import own_core
 from octant.stats import Estimate, Grade, Period
 from octant.stats.paired import ratio_in_rounds
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def paired_ratio(slower: Figure, faster: Figure, times: float = 1.0, of: int = 1) -> Estimate | None:
     """The speed of one figure of a run over that of another, from launches of the same round.
 
-    Launches of equal figures count too, where they are of the same ask. `None` below `LEAST_PAIRS`, and where either
+    Launches of equal figures count too, where they are of the same request. `None` below `LEAST_PAIRS`, and where either
     figure is none that a verdict may be made of.
 
     Args:
@@ -33,7 +33,7 @@ def paired_ratio(slower: Figure, faster: Figure, times: float = 1.0, of: int = 1
     """
     if not (is_usable(slower) and is_usable(faster)):
         return None
-    sides = [(a, b) for a in (slower, *slower.equal) for b in (faster, *faster.equal) if _ask(a) == _ask(b)]
+    sides = [(a, b) for a in (slower, *slower.equal) for b in (faster, *faster.equal) if _request(a) == _request(b)]
     x = np.concatenate([log_ratios(a, b) for a, b in sides or [(slower, faster)]]) + math.log(times)
     if len(x) < LEAST_PAIRS:
         return None
@@ -58,7 +58,7 @@ def gap_of(figure: Figure) -> Estimate | None:
 def is_usable(figure: Figure) -> bool:
     """Whether a ratio may be made of it: its answers are right, were measured as asked, and are above 0."""
     values = [launch.value.middle for one in (figure, *figure.equal) for launch in one.launches]
-    return figure.value is not None and not invalid_doubts(figure) and all(0 < value < math.inf for value in values)
+    return figure.value is not None and not invalid_caveats(figure) and all(0 < value < math.inf for value in values)
 
 
 def is_beyond(ratio: Estimate) -> bool:
@@ -68,7 +68,7 @@ def is_beyond(ratio: Estimate) -> bool:
 
 def is_sure(figure: Figure) -> bool:
     """Whether nothing but notes casts doubt on a figure."""
-    return all(one.grade <= Grade.NOTE for one in figure.doubts)
+    return all(one.grade <= Grade.NOTE for one in figure.caveats)
 
 
 def gain_of(summary: Summary, ratio: float, touched: Sequence[Figure]) -> float:
@@ -84,7 +84,7 @@ def gain_of(summary: Summary, ratio: float, touched: Sequence[Figure]) -> float:
     return abs(math.log(ratio)) * sum(not mine.isdisjoint(tile) for tile in every) / max(1, len(every))
 
 
-def _ask(figure: Figure) -> str:
+def _request(figure: Figure) -> str:
     return figure.point.launch.rpartition("-")[0]
 
 

@@ -17,5 +17,5 @@ HEAP = "glibc.malloc.hugetlb"
 def heap_may_ask(machine: Machine) -> bool:
     """Whether programs get base pages unless they ask, and the C library asks only if it is told to."""
     version = re.match(r"(\d{1,4})\.(\d{1,4})", machine.software.get("glibc", ""))
-    asks = version is not None and HEAP_ASKS <= (int(version[1]), int(version[2])) < HEAP_TAKES
-    return asks and machine.system.get("thp") == "madvise"
+    requests = version is not None and HEAP_ASKS <= (int(version[1]), int(version[2])) < HEAP_TAKES
+    return requests and machine.system.get("thp") == "madvise"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from octant.advice.findings._curves import size_knob, size_of
 from octant.advice.findings._program_lines import program_line
-from octant.ask import effort_knobs
+from octant.request import effort_knobs
 from octant.runs.rounds import usual_launches
 from octant.units import bytes_text, parse_bytes
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.ask import Ask
+    from octant.request import Request
     from octant.store import StoredRun
 
 DOCTOR = "octant doctor"
@@ -34,12 +34,12 @@ def again(run: StoredRun) -> tuple[str, ...]:
         return (f"octant {run.title}",)
     if _STUDY.fullmatch(run.who):
         return (f"octant study run {run.who.partition(' ')[2]}",)
-    if run.who == "run" and len(run.asks) == 1:
-        ask = run.asks[0]
-        if ask.subject.command:  # without --repeats the first launch decides how many there are
-            return program_line(ask, ask.knobs)
-        often = ask.repeats if ask.repeats != usual_launches(ask.knobs) else 0
-        return tuple(f"{line} --repeats={often}" if often else line for line in asked(ask, ask.knobs))
+    if run.who == "run" and len(run.requests) == 1:
+        request = run.requests[0]
+        if request.subject.command:  # without --repeats the first launch decides how many there are
+            return program_line(request, request.knobs)
+        often = request.repeats if request.repeats != usual_launches(request.knobs) else 0
+        return tuple(f"{line} --repeats={often}" if often else line for line in asked(request, request.knobs))
     return ()
 
 
@@ -48,12 +48,12 @@ def of_figure(summary: Summary, figure: Figure, **changed: str) -> tuple[str, ..
 
     Only knobs that were asked for are given; none where a name or value of the store cannot be typed.
     """
-    ask = summary.run.ask_of(figure.point.launch)
-    if ask is None:
+    request = summary.run.request_of(figure.point.launch)
+    if request is None:
         return ()
     effort = effort_knobs(figure.workload.name)
-    knobs = {name: figure.knobs.get(name, value) for name, value in ask.knobs.items() if name not in effort}
-    return asked(ask, {**knobs, **changed})
+    knobs = {name: figure.knobs.get(name, value) for name, value in request.knobs.items() if name not in effort}
+    return asked(request, {**knobs, **changed})
 
 
 def larger(summary: Summary, figure: Figure) -> tuple[str, ...]:
@@ -82,14 +82,14 @@ def page_of(figure: Figure) -> str:
     return f"octant workloads {figure.workload.name}"
 
 
-def asked(ask: Ask, knobs: Mapping[str, str]) -> tuple[str, ...]:
-    """`octant run` of an ask with these knobs; none where its words cannot be typed."""
-    if ask.subject.command:
-        return program_line(ask, knobs)
-    words = ["octant", "run", ask.subject.workload, *(f"{name}={value}" for name, value in knobs.items())]
-    words += [f"--ranks={ask.shape.ranks}"] if ask.shape.ranks > 1 else []
-    words += [f"--place={ask.shape.place}"] if ask.shape.place else []
-    words += [f"--hosts={','.join(ask.shape.hosts)}"] if ask.shape.hosts else []
-    words += [f"--link={ask.shape.link}"] if ask.shape.link else []
-    typed = ask.subject.workload and not ask.mpi and all(map(_NAME.fullmatch, knobs))
+def asked(request: Request, knobs: Mapping[str, str]) -> tuple[str, ...]:
+    """`octant run` of a request with these knobs; none where its words cannot be typed."""
+    if request.subject.command:
+        return program_line(request, knobs)
+    words = ["octant", "run", request.subject.workload, *(f"{name}={value}" for name, value in knobs.items())]
+    words += [f"--ranks={request.shape.ranks}"] if request.shape.ranks > 1 else []
+    words += [f"--place={request.shape.place}"] if request.shape.place else []
+    words += [f"--hosts={','.join(request.shape.hosts)}"] if request.shape.hosts else []
+    words += [f"--link={request.shape.link}"] if request.shape.link else []
+    typed = request.subject.workload and not request.mpi and all(map(_NAME.fullmatch, knobs))
     return (shlex.join(words),) if typed and all(word.isprintable() for word in words) else ()

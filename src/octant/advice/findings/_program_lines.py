@@ -13,11 +13,11 @@ from octant.runs.programs.placeholders import filled_words
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.ask import Ask
+    from octant.request import Request
 
 
 def program_line(
-    ask: Ask,
+    request: Request,
     knobs: Mapping[str, str],
     environment: Mapping[str, str] | None = None,
     place: str = "",
@@ -32,18 +32,18 @@ def program_line(
         place: of the ranks; "": as it was asked.
         repeats: launches; 0: as many as are usual.
     """
-    subject = ask.subject
+    subject = request.subject
     variables = {**subject.environment, **(environment or {})}
     words = ["octant", "run", *(f"{name}={value}" for name, value in knobs.items())]
-    words += shape_words(ask, place)
+    words += shape_words(request, place)
     words += subject_words(replace(subject, environment=variables))
     words += ["--repeats", str(repeats)] if repeats else []
     words += ["--", *subject.command]
-    return (shell_text(words),) if not ask.mpi and all(word.isprintable() for word in words) else ()
+    return (shell_text(words),) if not request.mpi and all(word.isprintable() for word in words) else ()
 
 
-def plain_line(ask: Ask, knobs: Mapping[str, str], before: Sequence[str]) -> tuple[str, ...]:
+def plain_line(request: Request, knobs: Mapping[str, str], before: Sequence[str]) -> tuple[str, ...]:
     """The program's own command line behind the words of another tool; none where its words cannot be typed."""
-    known = {"ranks": str(ask.shape.ranks), **knobs}
-    words = [*before, *filled_words(ask.subject.command, known)]
+    known = {"ranks": str(request.shape.ranks), **knobs}
+    words = [*before, *filled_words(request.subject.command, known)]
     return (shlex.join(words),) if all(word.isprintable() for word in words) else ()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.analysis.occupancy import Occupancy
     from octant.analysis.summary import Summary
-    from octant.ask import Ask
+    from octant.request import Request
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class ProgramCell:
 
     summary: Summary
     figure: Figure
-    ask: Ask
+    request: Request
     occupied: Occupancy | None  # of the launch in which most was seen; `None`: nothing was read back
 
     def middle(self, metric: str) -> float:
@@ -55,24 +55,24 @@ class ProgramCell:
 
     def line(self, environment: Mapping[str, str] | None = None, place: str = "", **changed: str) -> tuple[str, ...]:
         """The command that measures this cell alone, with other variables, placement or values of knobs."""
-        return program_line(self.ask, {**self._knobs, **changed}, environment, place)
+        return program_line(self.request, {**self._knobs, **changed}, environment, place)
 
     def under(self, *tool: str) -> tuple[str, ...]:
         """The command line of this cell behind the words of another tool."""
-        return plain_line(self.ask, self._knobs, tool)
+        return plain_line(self.request, self._knobs, tool)
 
     @property
     def _knobs(self) -> dict[str, str]:
-        return {name: self.figure.knobs.get(name, value) for name, value in self.ask.knobs.items()}
+        return {name: self.figure.knobs.get(name, value) for name, value in self.request.knobs.items()}
 
 
 def program_cells(summary: Summary) -> list[ProgramCell]:
     """The cells of users' programs with a value, in the order of the run; none of a run of kernels."""
     found = []
     for figure in summary.figures:
-        ask = summary.run.ask_of(figure.point.launch) if is_program(figure.workload.name) else None
-        if ask is not None and ask.subject.command and figure.value is not None:
-            found.append(ProgramCell(summary, figure, ask, most_occupied(figure.points)))
+        request = summary.run.request_of(figure.point.launch) if is_program(figure.workload.name) else None
+        if request is not None and request.subject.command and figure.value is not None:
+            found.append(ProgramCell(summary, figure, request, most_occupied(figure.points)))
     return found
 
 

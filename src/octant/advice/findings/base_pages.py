@@ -20,7 +20,7 @@ def judge(summary: Summary) -> RuleResult:
     cells = [(held, share, cell) for cell in program_cells(summary) for held, share in [_largest(cell)] if held]
     if not cells or not heap_may_ask(summary.run.machine):
         return RuleResult()
-    large = [one for one in cells if one[0] >= LARGE_MEMORY and one[1] < ON_HUGE and not _asks(one[2])]
+    large = [one for one in cells if one[0] >= LARGE_MEMORY and one[1] < ON_HUGE and not _requests(one[2])]
     if not large:
         return RuleResult(passed=("no large memory lies on base pages",))
     held, share, cell = max(large, key=lambda one: one[0])
@@ -31,7 +31,7 @@ def judge(summary: Summary) -> RuleResult:
                 title=f"{bytes_text(held)} of memory, {percent_text(share)} of it on huge pages",
                 body="Random access to so much memory on base pages misses the TLB often. The line asks for huge pages "
                 "for memory from malloc; compare it with this run.",
-                lines=cell.line(glibc_tunables(cell.ask.subject.environment, f"{HEAP}=1")),
+                lines=cell.line(glibc_tunables(cell.request.subject.environment, f"{HEAP}=1")),
                 family="pages",
                 gain=ORDER["base pages"],
             ),
@@ -46,6 +46,6 @@ def _largest(cell: ProgramCell) -> tuple[int, float]:
     return (most.resident_bytes, most.huge_bytes / most.resident_bytes) if most and most.resident_bytes else (0, 0.0)
 
 
-def _asks(cell: ProgramCell) -> bool:
+def _requests(cell: ProgramCell) -> bool:
     """Whether huge pages were asked for already, so that the line would change nothing."""
-    return HEAP in cell.ask.subject.environment.get("GLIBC_TUNABLES", "") or "heap=huge" in cell.ask.shape.place
+    return HEAP in cell.request.subject.environment.get("GLIBC_TUNABLES", "") or "heap=huge" in cell.request.shape.place

@@ -46,4 +46,4 @@ def _allowed(cell: ProgramCell) -> int:
 
 def _was_swept(cell: ProgramCell) -> bool:
     """Whether the number of threads was chosen by the user."""
-    return "threads" in cell.ask.knobs or "OMP_NUM_THREADS" in cell.ask.subject.environment
+    return "threads" in cell.request.knobs or "OMP_NUM_THREADS" in cell.request.subject.environment

@@ -57,7 +57,7 @@ def judge(summary: Summary) -> RuleResult:
                     f"{share} of the time of all measurements was lost: threads that had work did not run",
                     *["; ".join(f"{cause} {percent_text(part)}" for cause, part in lost.named)] * bool(lost.named),
                 ),
-                kind="belief",
+                kind="reliability",
                 gain=lost.lost,
             ),
         )
@@ -88,7 +88,7 @@ def _contained(summary: Summary) -> list[str]:
             continue
         factors = [one.slowed for one in figure.counted if one.slowed is not None]
         value = f"the value of {subject((figure,))} contains lost time:"
-        if any(one.kind == "long samples" for one in figure.doubts):
+        if any(one.kind == "long samples" for one in figure.caveats):
             found.append(f"{value} its samples last longer than a time slice")
         elif factors and median(factors) > SLOWED:
             found.append(f"{value} it is {median(factors):.1f} times worse than by the CPU time that was used")
@@ -101,7 +101,7 @@ def _contained(summary: Summary) -> list[str]:
 
 
 def _widest(summary: Summary) -> tuple[float, Figure] | None:
-    """The widest interval of the table that is doubtful, half of it over the value, of figures that are measurable."""
+    """The widest interval of the table that is limited, half of it over the value, of figures that are measurable."""
     wide = [
         (half, figure)
         for figure in summary.figures
@@ -110,6 +110,6 @@ def _widest(summary: Summary) -> tuple[float, Figure] | None:
         and not figure.invalid
         and figure.value
         and (half := figure.value.relative_half_width) is not None
-        and any(one.kind == "wide interval" and one.grade == Grade.DOUBTFUL for one in figure.doubts)
+        and any(one.kind == "wide interval" and one.grade == Grade.LIMITED for one in figure.caveats)
     ]
     return max(wide, key=lambda one: one[0], default=None)

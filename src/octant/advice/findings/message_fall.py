@@ -11,9 +11,9 @@ from octant.advice.findings._curves import groups, size_knob, size_of
 from octant.advice.findings._evidence import gain_of, is_beyond, is_usable, paired_ratio
 from octant.advice.findings._lines import of_figure, sizes_text
 from octant.advice.findings._thresholds import FALL, LEAST_PAIRS
-from octant.analysis.levels import doubted_levels
-from octant.ask import EFFORT, comparable
+from octant.analysis.levels import disputed_levels
 from octant.metric import Rate, Seconds
+from octant.request import EFFORT, comparable
 from octant.units import bytes_text, percent_text, si_text
 
 if TYPE_CHECKING:
@@ -116,10 +116,10 @@ def _others(summary: Summary, figure: Figure, knob: str) -> dict[str, str]:
     alike = [
         one for one in summary.figures if one.workload is figure.workload and one.point.ranks == figure.point.ranks
     ]
-    asked = [(one, ask) for one in alike if (ask := summary.run.ask_of(one.point.launch))]
+    asked = [(one, request) for one in alike if (request := summary.run.request_of(one.point.launch))]
     found = {}
-    for name in sorted({name for _, ask in asked for name in ask.knobs} - {knob, *EFFORT}):
-        every = {one.knobs.get(name, ""): name in ask.knobs for one, ask in asked}
+    for name in sorted({name for _, request in asked for name in request.knobs} - {knob, *EFFORT}):
+        every = {one.knobs.get(name, ""): name in request.knobs for one, request in asked}
         if len(every) > 1:
             found[name] = ",".join(
                 value for value, wanted in every.items() if wanted or not comparable(value).isdigit()
@@ -130,7 +130,7 @@ def _others(summary: Summary, figure: Figure, knob: str) -> dict[str, str]:
 def _left(machine: Machine, best: _Length, longest: _Length) -> str:
     """Caches of a core, of undisputed size, that hold the one and not the other."""
     sizes = {(one.level, one.size_bytes) for one in machine.topology.data_caches() if one.size_bytes is not None}
-    known = sorted(one for one in sizes if one[0] not in doubted_levels(machine))
+    known = sorted(one for one in sizes if one[0] not in disputed_levels(machine))
     between = [(level, size) for level, size in known if best.bytes <= size < longest.bytes]
     names = ", ".join(f"L{level} has {bytes_text(size)}" for level, size in between)
     return f" ({names})" if names else ""

@@ -10,7 +10,7 @@ from octant.analysis.names import short_name
 
 if TYPE_CHECKING:
     from octant.analysis.summary import Summary
-    from octant.ask import Ask
+    from octant.request import Request
 
 
 def judge(summary: Summary) -> RuleResult:
@@ -18,7 +18,7 @@ def judge(summary: Summary) -> RuleResult:
     if not summary.figures:
         return RuleResult()
     given = [figure for figure in summary.figures if figure.mismatches]
-    if not given and not any(map(_was_asked, summary.run.asks)):
+    if not given and not any(map(_was_asked, summary.run.requests)):
         return RuleResult()
     if not given:
         return RuleResult(passed=("threads, memory, pages and settings were given as asked",))
@@ -33,12 +33,12 @@ def judge(summary: Summary) -> RuleResult:
                 lines=(DOCTOR, *again(summary.run)),
                 family="binding",
                 details=texts,
-                kind="belief",
+                kind="reliability",
             ),
         )
     )
 
 
-def _was_asked(ask: Ask) -> bool:
+def _was_asked(request: Request) -> bool:
     """Whether something could have been given otherwise: kernels always ask for a place, programs where it is said."""
-    return not ask.subject.command or bool(ask.shape.place or ask.mpi)
+    return not request.subject.command or bool(request.shape.place or request.mpi)

@@ -30,7 +30,7 @@ def judge(summary: Summary) -> RuleResult:
                         "its children (wait in a shell), then measure again.",
                         lines=cell.line(),
                         family="processes",
-                        kind="belief",
+                        kind="reliability",
                     ),
                 )
             )

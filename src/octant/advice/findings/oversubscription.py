@@ -62,7 +62,7 @@ def _threads_of_process(cell: ProgramCell) -> int:
 
 def _lines(cell: ProgramCell, threads: int, of_process: int) -> tuple[str, ...]:
     """With fewer threads where the program has a knob for them, or one of its processes has several."""
-    if "threads" in cell.ask.knobs:
+    if "threads" in cell.request.knobs:
         return cell.line(threads=str(threads))
     if of_process < 2:
         return cell.line()

@@ -41,7 +41,7 @@ def judge(summary: Summary) -> RuleResult:
                 details=(f"throttled time over the time of all measurements; group {least.quota_group}",)
                 if least
                 else (),
-                kind="belief",
+                kind="reliability",
                 gain=lost.quota,
             ),
         )

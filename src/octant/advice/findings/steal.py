@@ -32,7 +32,7 @@ def judge(summary: Summary) -> RuleResult:
                 lines=("octant doctor --explain steal", *again(summary.run)),
                 family="lost time",
                 details=(f"{share} of the time of all measurements: steal of /proc/stat, of the CPUs in use",),
-                kind="belief",
+                kind="reliability",
                 gain=lost.host,
             ),
         )

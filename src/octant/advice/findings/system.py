@@ -27,7 +27,7 @@ def judge(summary: Summary) -> RuleResult:
 
 
 def _finding(name: str, advice: Advice) -> RunFinding:
-    kind: Kind = "belief" if advice.severity == "spoils" else "advice"
+    kind: Kind = "reliability" if advice.severity == "spoils" else "advice"
     return RunFinding(
         rule=name,
         title=capital(advice.title),

@@ -30,14 +30,15 @@ def judge(summary: Summary) -> RuleResult:
     by_faults = faults * FAULT_S >= OF_FAULTS * cell.middle(SYSTEM)
     if by_faults:
         title = f"{percent_text(share)} of the CPU time went to the system, much of it for {faults:,.0f} page faults"
-        asks = heap_may_ask(summary.run.machine)
+        requests = heap_may_ask(summary.run.machine)
         body = "Memory that is given back and taken again has to be filled with zeros each time. The line keeps freed "
         body += (
-            "blocks of malloc of up to 32 MiB with the program" + " and asks for huge pages, which are larger" * asks
+            "blocks of malloc of up to 32 MiB with the program"
+            + " and asks for huge pages, which are larger" * requests
         )
         body += "."
-        settings = (*TUNABLES, f"{HEAP}=1") if asks else TUNABLES
-        lines = cell.line(glibc_tunables(cell.ask.subject.environment, *settings))
+        settings = (*TUNABLES, f"{HEAP}=1") if requests else TUNABLES
+        lines = cell.line(glibc_tunables(cell.request.subject.environment, *settings))
     else:
         title = f"{percent_text(share)} of the CPU time went to the system"
         body = f"It had {faults:,.0f} page faults, which do not explain it: system calls do. The line lists them by "

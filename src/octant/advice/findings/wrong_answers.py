@@ -62,13 +62,13 @@ def _kind(figure: Figure) -> str:
 
 def _other_baseline(summary: Summary, figure: Figure) -> _Baseline | None:
     run = summary.run
-    ask = run.ask_of(figure.point.launch)
-    if ask is None or not ask.subject.command or run.pair:  # of two programs, A's launch of the same cell is it
+    request = run.request_of(figure.point.launch)
+    if request is None or not request.subject.command or run.pair:  # of two programs, A's launch of the same cell is it
         return None
-    cell = baseline_of(ask, run.asks).cells()[0]
+    cell = baseline_of(request, run.requests).cells()[0]
     values = {name: f"{cell[name]},{value}" for name, value in figure.knobs.items() if cell.get(name, value) != value}
     failed = {one.name for one in figure.wrong}
-    checks = [one for one in ask.subject.checks if one.needs_baseline and one.name in failed]
+    checks = [one for one in request.subject.checks if one.needs_baseline and one.name in failed]
     return _Baseline(checks[0], values) if checks and values else None
 
 

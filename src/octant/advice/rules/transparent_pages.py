@@ -1,6 +1,6 @@
 """Transparent huge pages: which programs get 2 MiB pages without asking.
 
-`madvise` gives them to those that ask, as Octant's kernels do, and is the setting under which page size is a knob.
+`madvise` gives them to those that request, as Octant's kernels do, and is the setting under which page size is a knob.
 `always` gives them to everything, so that a measurement with "4 KiB pages" may really have had others. `never` gives
 them to none: random access to large memory then waits for page-table walks (a random walk through 512 MiB took
 1.7 times as long with 4 KiB pages on the virtual machine on which Octant is developed).

@@ -52,7 +52,7 @@ class Entry:
     value: float | None = None  # in the row's unit, where it is a number
     source: str = "stated"  # stated, published, derived, assumed, or `measured`
     run: str = ""  # that measured it
-    doubtful: bool = False  # invalid as a figure, and no run has a better one
+    limited: bool = False  # invalid as a figure, and no run has a better one
 
 
 @dataclass(frozen=True)

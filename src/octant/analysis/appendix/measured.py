@@ -13,7 +13,6 @@ from octant.analysis.level_names import NamedPlateau
 from octant.analysis.levels import level_curve, stated_sizes
 from octant.analysis.plateaus import LEAST_POINTS, reach
 from octant.analysis.summary import clock_hz
-from octant.ask import canonical
 from octant.facts import usable_cores
 from octant.failure import Refusal
 from octant.identity import identity_of
@@ -21,6 +20,7 @@ from octant.limit import CLEAR, MEMORY
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.record import Point
+from octant.request import canonical
 from octant.store import Store, StoredRun
 
 MOST_RUNS = 50
@@ -41,9 +41,9 @@ def with_measured(side: KnownMachine, where: Store) -> KnownMachine:
         for spec in wanted:
             key = spec.group, spec.name
             found = _entry(spec, run, side.machine)
-            if found and not (found.doubtful and key in entries):
+            if found and not (found.limited and key in entries):
                 entries[key] = replace(found, run=run.id)
-                wanted = wanted if found.doubtful else [one for one in wanted if one is not spec]
+                wanted = wanted if found.limited else [one for one in wanted if one is not spec]
         if not wanted:
             break
     return replace(side, entries=entries)
@@ -71,8 +71,8 @@ def _entry(spec: RowSpec, run: StoredRun, machine: Machine) -> Entry | None:
     valid = [one for one in figures if not one.invalid]
     if found := pick(spec, valid, machine) if valid else None:
         return found
-    doubtful = pick(spec, figures, machine)
-    return replace(doubtful, doubtful=True) if doubtful else None
+    limited = pick(spec, figures, machine)
+    return replace(limited, limited=True) if limited else None
 
 
 def memory_load(run: StoredRun) -> Figure | None:

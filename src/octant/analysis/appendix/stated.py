@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from octant import units
 from octant.analysis.appendix import Entry, KnownMachine, number, row_specs
-from octant.analysis.levels import doubted_levels
+from octant.analysis.levels import disputed_levels
 from octant.facts import facts
 from octant.machine import CacheKind, Machine
 
@@ -35,7 +35,7 @@ def _cache(level: int, kind: CacheKind) -> Callable[[Machine], str]:
         having = len([core for core in cores if any(core & cache.cpus for cache in caches)])
         alone = "each core" if having == len(cores) else f"{having} of {len(cores)} cores"
         parts += [alone if sharing == 1 else f"{sharing} cores"]
-        parts += [doubted_levels(machine).get(level, "") if kind == "data" else ""]
+        parts += [disputed_levels(machine).get(level, "") if kind == "data" else ""]
         return ", ".join(filter(None, parts))
 
     return text

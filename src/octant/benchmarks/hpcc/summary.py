@@ -46,7 +46,9 @@ def text(summary: Summary, benchmark: Benchmark, values: Mapping[str, float | No
     Args:
         values: of the keys of its tests.
     """
-    ranks = max((ask.shape.ranks for ask in summary.run.asks if "ranks" not in ask.shape.unstated), default=None)
+    ranks = max(
+        (request.shape.ranks for request in summary.run.requests if "ranks" not in request.shape.unstated), default=None
+    )
     checked = any(point.checks for figure in summary.figures for point in figure.points)
     right = checked and not summary.run.failures and not any(figure.wrong for figure in summary.figures)
     lines = {"Success": f"{right:d}", **({} if ranks is None else {"CommWorldProcs": str(ranks)})}

@@ -6,15 +6,15 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from octant import build
-from octant.ask import Ask, Presentation, Shape, Subject
 from octant.benchmarks import BenchmarkRequests
 from octant.benchmarks.messages.patterns import MessagePattern, find, patterns
 from octant.facts import usable_cores
 from octant.failure import Exit, Refusal
 from octant.launch.link import read_link
 from octant.mpi.inventory import PROBE
+from octant.request import Presentation, Request, Shape, Subject
+from octant.runs.command_line import Where, host_names, read_knobs
 from octant.runs.knobs import check_shape
-from octant.runs.requests import Where, host_names, read_knobs
 from octant.runs.rounds import usual_launches
 from octant.units import parse_byte_sizes, parse_bytes
 
@@ -36,18 +36,18 @@ _TYPE_BYTES = {"byte": 1, "uint8": 1, "int": 4, "int32": 4, "float": 4, "int64":
 def requested(
     _benchmark: Benchmark, chosen: BenchmarkArguments, machine: Machine, mpi: Mapping[str, str]
 ) -> BenchmarkRequests:
-    """Return an ask for each pattern.
+    """Return a request for each pattern.
 
     Args:
         mpi: settings of the MPI library, under its own names.
 
     Raises:
-        Refusal: see `asks`.
+        Refusal: see `requests`.
     """
     where = Where("", chosen.launcher, chosen.hosts, chosen.link)
     count = chosen.ranks or (read_link(chosen.link).hosts if chosen.link else len(usable_cores(machine)))
     sizes, multi = chosen.text("sizes"), bool(chosen.own.get("multi"))
-    made = asks(chosen.names, count, sizes, multi, chosen.repeats, chosen.knobs, where, mpi)
+    made = requests(chosen.names, count, sizes, multi, chosen.repeats, chosen.knobs, where, mpi)
     valued = {"--ranks": chosen.ranks, "--sizes": sizes, "--launcher": chosen.launcher, "--hosts": chosen.hosts}
     valued |= {"--link": chosen.link}
     words = [f"{name} {value}" for name, value in valued.items() if value] + ["--multi"] * multi
@@ -98,7 +98,7 @@ def process_counts(ranks: int) -> list[int]:
     return [*counts, ranks]
 
 
-def asks(
+def requests(
     names: Sequence[str],
     ranks: int,
     sizes: str = "",
@@ -107,8 +107,8 @@ def asks(
     words: Sequence[str] = (),
     where: Where | None = None,
     mpi: Mapping[str, str] | None = None,
-) -> tuple[Ask, ...]:
-    """What `octant mpi` asks: an ask for each pattern, with a cell for each process count and length.
+) -> tuple[Request, ...]:
+    """What `octant mpi` asks: a request for each pattern, with a cell for each process count and length.
 
     Args:
         names: of patterns; none: the usual ones.
@@ -150,7 +150,7 @@ def asks(
         check_shape(pattern.workload, knobs, ranks)  # a value that cannot be read is refused before anything starts
         launches = usual_launches(knobs) if repeats is None else repeats
         subject, show = Subject(pattern.workload), Presentation(name, test=name)
-        made.append(Ask(subject, knobs, shape, dict(mpi or {}), show, launches))
+        made.append(Request(subject, knobs, shape, dict(mpi or {}), show, launches))
     return tuple(made)
 
 

@@ -48,7 +48,7 @@ class MessageRow:
     low: float | None
     high: float | None
     launches: str
-    doubts: tuple[str, ...]
+    caveats: tuple[str, ...]
     wrong: bool
     invalid: bool = False  # the grade of its figure is "not measurable"
 
@@ -112,7 +112,7 @@ def osu_columns(pattern: MessagePattern) -> tuple[str, ...]:
 
 
 def text(summary: Summary, chosen: BenchmarkArguments, below: Sequence[str] = ()) -> str:
-    """Return the tables of a run, then what they do not show: failed patterns, doubts, differing definitions.
+    """Return the tables of a run, then what they do not show: failed patterns, caveats, differing definitions.
 
     Args:
         chosen: the style of the tables, and the names of patterns; none: all.
@@ -169,15 +169,15 @@ def _shown(summary: Summary, names: Sequence[str]) -> tuple[MessageTable, ...]:
 
 def _asked(summary: Summary, launch: str) -> str:
     """The name under which a launch's pattern was asked; "" where no pattern was."""
-    ask = summary.run.ask_of(launch)
-    return ask.show.test if ask else ""
+    request = summary.run.request_of(launch)
+    return request.show.test if request else ""
 
 
 def _others(summary: Summary, pattern: MessagePattern, figure: Figure) -> dict[str, str]:
     """What was asked besides what the name says and a table has places for."""
-    ask = summary.run.ask_of(figure.point.launch)
+    request = summary.run.request_of(figure.point.launch)
     placed = {"bytes", "groups", "pattern", "seconds"} | {*pattern.knobs}
-    return {name: figure.knobs.get(name, "") for name in (ask.knobs if ask else ()) if name not in placed}
+    return {name: figure.knobs.get(name, "") for name in (request.knobs if request else ()) if name not in placed}
 
 
 def _overlap(figure: Figure, pure: float | None, compute: float | None, whole: float | None) -> float | None:
@@ -218,7 +218,7 @@ def _row(summary: Summary, pattern: MessagePattern, figure: Figure) -> MessageRo
         whole if imported else value("phase/whole"), compute if imported else value("phase/compute"),
         own.middle if own else None, _over(moved, own.middle if own else None),
         known.low if known else None, known.high if known else None,
-        figure.count_text, tuple(stats.warnings(figure.doubts)), bool(figure.wrong),
+        figure.count_text, tuple(stats.warnings(figure.caveats)), bool(figure.wrong),
         figure.value is not None and figure.invalid,
     )  # fmt: skip
 
@@ -363,16 +363,16 @@ def _fixed(value: float | None, unit: float, digits: int = 2) -> str:
 
 
 def _mark(row: MessageRow) -> str:
-    return "  WRONG ANSWER" if row.wrong else f"  {UNMEASURABLE}" if row.invalid else " *" if row.doubts else ""
+    return "  WRONG ANSWER" if row.wrong else f"  {UNMEASURABLE}" if row.invalid else " *" if row.caveats else ""
 
 
 def _notes_of_marks(summary: Summary, shown: Sequence[MessageTable]) -> list[str]:
-    """Return what stands below tables with values that are not measurable, or doubtful."""
+    """Return what stands below tables with values that are not measurable, or limited."""
     rows, run = [row for table in shown for row in table.rows if not row.wrong], summary.run.id
-    invalid, doubtful = any(row.invalid for row in rows), any(row.doubts and not row.invalid for row in rows)
+    invalid, limited = any(row.invalid for row in rows), any(row.caveats and not row.invalid for row in rows)
     return [
         *[f"{UNMEASURABLE}: the value says nothing here; octant report {run} says why."] * invalid,
-        *[f"* doubtful here; octant report {run} says why, and has medians with intervals."] * doubtful,
+        *[f"* limited here; octant report {run} says why, and has medians with intervals."] * limited,
     ]
 
 
@@ -382,7 +382,7 @@ def _failures(summary: Summary) -> list[str]:
 
 
 def _notes_of_import(summary: Summary, shown: Sequence[MessageTable]) -> list[str]:
-    """Return where the values come from, which of them have no table, and that some are doubtful."""
+    """Return where the values come from, which of them have no table, and that some are limited."""
     run = summary.run
     notes = [f"# The values are {run.source}; of several outputs they are medians."]
     every = ((one.workload.name, one.knobs, _asked(summary, one.point.launch)) for one in summary.figures)

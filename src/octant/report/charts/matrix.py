@@ -16,9 +16,9 @@ import numpy as np
 from octant import units
 from octant.analysis.clusters import UNITS, clusters, groups_text, in_order, values_of_pairs
 from octant.analysis.names import knob_text
-from octant.ask import EFFORT
 from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, thin, thinned_text
 from octant.report.charts.ticks import even_ticks
+from octant.request import EFFORT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

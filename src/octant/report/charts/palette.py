@@ -26,7 +26,7 @@ COLOURS: dict[str, Colour] = {
     "series-2": Colour("#b34700", "#f5a25d"),  # and lost time
     "series-3": Colour("#00695a", "#5fd0b8"),  # and good verdicts
     "series-4": Colour("#8a3a7c", "#e0a3d6"),
-    "doubtful": Colour("#8a4b00", "#f0b45a"),
+    "limited": Colour("#8a4b00", "#f0b45a"),
     "wrong": Colour("#b3261e", "#ff9a90"),
 }
 """Role to colours; a page has each as the CSS variable `--role`."""

@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 Role: TypeAlias = Literal["", "series-1", "series-2", "series-3", "series-4", "ink", "grey", "faint", "published"]
 """What a colour, a dash and a mark stand for together; see `palette`. "": the next free series of the panel."""
 
-Tone: TypeAlias = Literal["", "ink", "soft", "good", "doubtful", "wrong"]
+Tone: TypeAlias = Literal["", "ink", "soft", "good", "limited", "wrong"]
 """The colour of words, which say the same without it."""
 
 

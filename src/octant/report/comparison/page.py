@@ -42,12 +42,12 @@ def render(found: Comparisons) -> str:
         machines=list(dict.fromkeys([before.machine.name, after.machine.name])),
         answer=statements.answer(found),
         counts=statements.counts(found),
-        belief=statements.belief(found),
+        reliability=statements.reliability(found),
         pictures=pictures,
         steps=statements.steps(found),
         apart=apart,
         absent=absent_workloads(found.before, found.after),
-        doubts=[(statements.name(one), "; ".join(one.why)) for one in statements.ordered(found) if one.why],
+        caveats=[(statements.name(one), "; ".join(one.why)) for one in statements.ordered(found) if one.why],
         most=MOST_ROWS,
     )
 

@@ -14,7 +14,7 @@ from octant.report.charts.bars.ratios import RatioRow, ratios
 from octant.report.claims import claims, grade_of_verdicts
 from octant.report.comparison import two_programs
 from octant.report.plain import clean
-from octant.report.screen.answer import Belief
+from octant.report.screen.answer import Reliability
 from octant.runs.programs.command_text import comparison_line
 from octant.runs.programs.pair import SENSIBLE_S
 from octant.stats.gate import RISING, RISING_FURTHER, least_rounds
@@ -188,18 +188,18 @@ def _undetectable(found: Comparisons) -> str:
     return f"{where} difference below {least} could not have been detected{noisiest}."
 
 
-def belief(found: Comparisons) -> Belief:
+def reliability(found: Comparisons) -> Reliability:
     """How far the comparison can be believed: how both sides were measured, and what their time was lost to."""
     lost = [share_lost(side.run.points) for side in (found.before, found.after)]
     grade = grade_of_share_lost(max((share for share in lost if share is not None), default=None))
     if not found.pair:
-        return Belief("doubtful" if grade in ("sound", "note") else grade, f"{APART}{_lost_text(lost)}", ())
+        return Reliability("limited" if grade in ("reliable", "note") else grade, f"{APART}{_lost_text(lost)}", ())
     undecided = sum(not verdict.is_decided for verdict in found.verdicts)
     grade = max(grade, grade_of_verdicts(found.verdicts), key=GRADE_NAMES.index)
     judged = f"{found.compared - undecided} of {counted(found.compared, 'figure')} decided"
     correction = {"once": "Benjamini-Hochberg at 5 %", "rising": "Holm at 5 %", "any time": "e-values against 5 %"}
     how = f"{found.rounds} interleaved rounds; {judged}, {correction[found.pair.looks]}."
-    return Belief(grade, f"{how}{_lost_text(lost)}", ())
+    return Reliability(grade, f"{how}{_lost_text(lost)}", ())
 
 
 def _lost_text(lost: Sequence[float | None]) -> str:
@@ -222,7 +222,7 @@ def steps(found: Comparisons) -> tuple[RunFinding, ...]:
         return ()
     if not found.compared:
         return _same_shape(found)
-    if not found.pair and any(ask.subject.command for run in found.runs for ask in run.asks):
+    if not found.pair and any(request.subject.command for run in found.runs for request in run.requests):
         return _programs_in_turn(found)
     if not found.pair:
         body = f"A and B in turn, so that what differs between two sessions is in no ratio. {GATE_OR_ROUNDS}"
@@ -238,7 +238,7 @@ def _programs_in_turn(found: Comparisons) -> tuple[RunFinding, ...]:
     Nothing where the runs have several requests in common.
     """
     couples = found.couples()
-    if len(couples) != 1 or any(ask.mpi for ask in couples[0]):
+    if len(couples) != 1 or any(request.mpi for request in couples[0]):
         return ()
     body = (
         "What differs between two sessions is then in no ratio. If the program was changed, keep both versions under "
@@ -256,7 +256,7 @@ def _same_shape(found: Comparisons) -> tuple[RunFinding, ...]:
     counts = [one for size in (old, new) for one in (size.ranks, size.threads) if one is not None]
     if len(counts) < 4 or (old.ranks, old.threads) == (new.ranks, new.threads):
         return ()
-    placed = any(ask.shape.place for ask in found.before.run.asks) or max(counts[1], counts[3]) > 1
+    placed = any(request.shape.place for request in found.before.run.requests) or max(counts[1], counts[3]) > 1
     option = f"--place {new.ranks}x{new.threads}" if placed else f"--ranks {new.ranks}"
     body = f"A has {shape_text(old)} and B {shape_text(new)}, which is another quantity. Measure A again with {option}."
     return (RunFinding("shape", "Measure the same shape in both", body, ()),)
@@ -294,7 +294,7 @@ def _gate(found: Comparisons) -> RunFinding:
 def _again(found: Comparisons, *options: str) -> str:
     """The command that measures both sides again; programs are given again, since a store starts none."""
     if found.of_programs:
-        return comparison_line(tuple(zip(found.before.run.asks, found.after.run.asks, strict=True)), *options)
+        return comparison_line(tuple(zip(found.before.run.requests, found.after.run.requests, strict=True)), *options)
     return " ".join(["octant compare", *options, found.before.run.id, found.after.run.id])
 
 
@@ -314,7 +314,7 @@ def picture(found: Comparisons) -> Picture | None:
 def _row(one: Comparison) -> RatioRow:
     verdict, speed = one.verdict, one.speed or 1.0
     ends = verdict.speed.stated if verdict and verdict.speed else None
-    tones: dict[Word, Tone] = {"slower": "wrong", "faster": "good", "cannot tell": "doubtful", "differs": "doubtful"}
+    tones: dict[Word, Tone] = {"slower": "wrong", "faster": "good", "cannot tell": "limited", "differs": "limited"}
     words = verdict.text.partition(":")[0] if verdict and one.word == "cannot tell" else verdict.text if verdict else ""
     return RatioRow(
         name(one), ends.low if ends else speed, speed, ends.high if ends else speed,

@@ -45,7 +45,7 @@ def show(found: Comparisons, every: bool = False, file: TextIO | None = None) ->
 def lines(found: Comparisons, width: int = 100, every: bool = False) -> list[Text]:
     """The comparison as styled lines of at most `width` columns, in the order and the words of its page."""
     before, after = found.before.run, found.after.run
-    believed = statements.belief(found)
+    believed = statements.reliability(found)
     first = two_programs.sentences(found)
     page = [
         *(line for sentence in first for line in _wrap(sentence, width, "bold")),

@@ -20,10 +20,10 @@ MOST_SENTENCES = 12
 
 
 def sentences(found: Comparisons) -> list[str]:
-    """A sentence for each cell that both programs were asked for, in the order of the asks; empty of other runs."""
+    """A sentence for each cell that both programs were asked for, in the order of the requests; empty of other runs."""
     if not found.of_programs:
         return []
-    several = len(found.before.run.asks) > 1
+    several = len(found.before.run.requests) > 1
     texts = []
     for one in found.figures:
         named = f"{clean(one.figure.title)}: " if several else ""

@@ -16,7 +16,7 @@ from octant.store.environment import is_secret_name, is_secret_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from octant.ask import Ask
+    from octant.request import Request
     from octant.store import StoredRun
 
 PATH, HIDDEN = "(path)", "(hidden)"
@@ -69,16 +69,20 @@ _IN_TEXT = (
 
 def hider(run: StoredRun) -> Callable[[str], str]:
     """Return what removes arguments of the programs of a run from a text; it changes nothing if there is no program."""
-    asks = {id(ask): ask for ask in (*run.asks, *(launch.ask for launch in run.launches)) if ask.subject.command}
-    if not asks:
+    requests = {
+        id(request): request
+        for request in (*run.requests, *(launch.request for launch in run.launches))
+        if request.subject.command
+    }
+    if not requests:
         return str
     found: dict[str, str] = {}
-    for ask in asks.values():
-        found |= dict(_of_ask(ask))
+    for request in requests.values():
+        found |= dict(_of_request(request))
     for planned in run.plans.values():
-        if planned.launch.ask.subject.command:
+        if planned.launch.request.subject.command:
             found |= dict(_of_words(planned.words)) | dict(_of_members(planned.environment))
-    names = {ask.subject.name for ask in asks.values()}
+    names = {request.subject.name for request in requests.values()}
     texts = [failure.reason for failure in run.failures]
     texts += [text for point in run.points for text in point.notes.values()]
     for text in texts:
@@ -86,18 +90,18 @@ def hider(run: StoredRun) -> Callable[[str], str]:
     return _replacing({text: shown for text, shown in found.items() if _may_be_replaced(text)})
 
 
-def _of_ask(ask: Ask) -> Iterator[tuple[str, str]]:
+def _of_request(request: Request) -> Iterator[tuple[str, str]]:
     """Texts of what was asked that are left out, each with what is shown instead."""
-    subject = ask.subject
+    subject = request.subject
     lines = [subject.command, *subject.before, *subject.after, *(check.command for check in subject.checks)]
     files = [subject.input, subject.directory, *subject.keep, *(value.source for value in subject.values)]
     files += [name for check in subject.checks for name in (check.file, check.reference)]
-    cells = ask.cells() if any("{" in word for line in (*lines, files) for word in line) else []
-    for known in ({}, *({"ranks": str(ask.shape.ranks), **cell} for cell in cells)):
+    cells = request.cells() if any("{" in word for line in (*lines, files) for word in line) else []
+    for known in ({}, *({"ranks": str(request.shape.ranks), **cell} for cell in cells)):
         for line in (*lines, files):
             yield from _of_words([_filled(word, known) for word in line])
         yield from _of_members({name: _filled(value, known) for name, value in subject.environment.items()})
-    for name, values in ask.knobs.items():
+    for name, values in request.knobs.items():
         for value in (values, *values.split(",")):
             yield from _of_members({name: value})
 

@@ -60,14 +60,14 @@ def cleaned_markup(markup: str, clean: Callable[[str], str]) -> str:
 def _hosts(run: StoredRun) -> list[str]:
     """The hosts that a run names, and this one, each also by its first part."""
     given = (one.host for point in run.points for one in point.given)
-    asked = (host.rpartition("@")[2] for launch in run.launches for host in launch.ask.shape.hosts)
+    asked = (host.rpartition("@")[2] for launch in run.launches for host in launch.request.shape.hosts)
     reported = (host for point in run.points for host in point.process.hosts)
     return _names([run.machine.name, *given, *asked, *reported, socket.gethostname(), os.uname().nodename])
 
 
 def _users(run: StoredRun) -> list[str]:
     """Whose store this is, who we are, and whose home the run speaks of."""
-    names = [host.partition("@")[0] for launch in run.launches for host in launch.ask.shape.hosts if "@" in host]
+    names = [host.partition("@")[0] for launch in run.launches for host in launch.request.shape.hosts if "@" in host]
     with contextlib.suppress(KeyError, OSError):
         names += [getpass.getuser(), pwd.getpwuid(run.folder.stat().st_uid).pw_name]
     texts = (run.title, str(run.folder.resolve()), *run.environment.values(), *run.machine.software.values())

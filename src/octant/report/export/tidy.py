@@ -67,7 +67,7 @@ class FigureLine:
     of_limit: float | None  # `None` where there is no limit, or the figure is one
     is_limit: bool
     passed: bool
-    doubts: str  # "doubtful: …; note: …", the worst first
+    caveats: str  # "limited: …; note: …", the worst first
     stopped_by: str
     mpi: str
     source: str  # of an imported figure: "of IMB 2021.11, read from a.txt, line 35"; "": it was measured
@@ -159,7 +159,7 @@ def _figure_line(run: StoredRun, figure: Figure) -> FigureLine:
         of_limit=figure.of_limit,
         is_limit=figure.is_limit,
         passed=not figure.wrong,
-        doubts="; ".join(f"{one.grade.name.lower()}: {one.text}" for one in figure.doubts),
+        caveats="; ".join(f"{one.grade.name.lower()}: {one.text}" for one in figure.caveats),
         stopped_by=point.stopped_by,
         mpi=" ".join(point.process.mpi.split()),
         source=_source(point),
@@ -256,7 +256,7 @@ def document(report: RunReport, page: Path | None = None, files: bool = True) ->
         "processor": machine.processor.model,
         "first_screen": _told(report.first),
         "figures": [
-            {**_structure(_figure_line(run, figure)), "doubts": _doubts(figure)}
+            {**_structure(_figure_line(run, figure)), "caveats": _caveats(figure)}
             for headline in summary.figures
             for figure in (headline, *further_figures(summary, headline))
         ],
@@ -275,17 +275,17 @@ def _programs(run: StoredRun) -> list[dict[str, object]]:
     """What was started of the user's programs, with the words of each line as in a shell."""
     return [
         {
-            "workload": ask.subject.name,
-            "command": shell_text(ask.subject.command),
-            "knobs": dict(ask.knobs),
-            "environment": dict(ask.subject.environment),
-            "input": ask.subject.input,
-            "directory": ask.subject.directory,
-            "values": [value.name for value in ask.subject.values],
-            "checks": [check.name for check in ask.subject.checks],
+            "workload": request.subject.name,
+            "command": shell_text(request.subject.command),
+            "knobs": dict(request.knobs),
+            "environment": dict(request.subject.environment),
+            "input": request.subject.input,
+            "directory": request.subject.directory,
+            "values": [value.name for value in request.subject.values],
+            "checks": [check.name for check in request.subject.checks],
         }
-        for ask in run.asks
-        if ask.subject.command
+        for request in run.requests
+        if request.subject.command
     ]
 
 
@@ -319,8 +319,8 @@ def _structure(line: FigureLine | ResultLine) -> dict[str, object]:
     return {**vars(line), "knobs": json.loads(line.knobs)}
 
 
-def _doubts(figure: Figure) -> list[dict[str, str]]:
-    return [{"kind": one.kind, "grade": one.grade.name.lower(), "text": one.text} for one in figure.doubts]
+def _caveats(figure: Figure) -> list[dict[str, str]]:
+    return [{"kind": one.kind, "grade": one.grade.name.lower(), "text": one.text} for one in figure.caveats]
 
 
 def write(summary: Summary, form: str, what: What, file: BinaryIO, clean: Callable[[str], str] = str) -> None:
@@ -336,7 +336,7 @@ def write(summary: Summary, form: str, what: What, file: BinaryIO, clean: Callab
     if form not in FORMATS:
         raise Refusal(f"cannot export to {form!r} (no such format); {suggestion(form, FORMATS)}", Exit.WRONG_WORD)
     if form == "json" and what == "figures":
-        own = not any(ask.subject.command for ask in summary.run.asks)  # a program prints whatever it likes
+        own = not any(request.subject.command for request in summary.run.requests)  # a program prints whatever it likes
         text = as_json(RunReport(summary, first_screen(summary)), clean=clean, files=own)
         file.write(escaped(text).encode() + b"\n")
         return

@@ -51,7 +51,7 @@ def _table(rows: Sequence[ComparisonRow], here: KnownMachine, there: KnownMachin
 def _cell(entry: Entry | None, marks: dict[str, str]) -> Text:
     if entry is None:
         return Text("")
-    return Text(entry.text + " (doubtful)" * entry.doubtful + (f" {marks[entry.run]}" if entry.run else ""))
+    return Text(entry.text + " (limited)" * entry.limited + (f" {marks[entry.run]}" if entry.run else ""))
 
 
 def _runs(marks: dict[str, str]) -> Table:
@@ -99,5 +99,5 @@ def _entry(entry: Entry | None) -> dict[str, object] | None:
         "value": entry.value,
         "source": entry.source,
         "run": entry.run or None,
-        "doubtful": entry.doubtful,
+        "limited": entry.limited,
     }

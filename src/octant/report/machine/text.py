@@ -89,11 +89,11 @@ def _drawing(machine: Machine) -> Iterator[RenderableType]:
     top = machine.topology
     cores, last = top.groups("core"), _last_level(top)
     disputed = {entry.subject for entry in machine.disagreements}
-    doubt, forbidden = " (disputed, see below)", top.forbidden_nodes()
+    caveat, forbidden = " (disputed, see below)", top.forbidden_nodes()
     for package in top.groups("package"):
         around = [cache for cache in last if cache.cpus >= package]
         name = next(cpu.package for cpu in top.cpus if cpu.os in package)
-        yield Text(f"package {name}" + _cache_text(around) + doubt * (bool(around) and LAST_CACHE in disputed))
+        yield Text(f"package {name}" + _cache_text(around) + caveat * (bool(around) and LAST_CACHE in disputed))
         for node in top.numa:
             here = node.cpus & package
             if node.cpus and not here:
@@ -103,7 +103,7 @@ def _drawing(machine: Machine) -> Iterator[RenderableType]:
             shared = [cache for cache in last if here and cache.cpus >= here and not cache.cpus >= package]
             size = f"  {bytes_text(node.memory_bytes)}" if node.memory_bytes else ""
             size += " (this process may not use its memory)" * (node.os in forbidden)
-            size += f" {node.kind}" * bool(node.kind) + doubt * (bool(size) and "memory size" in disputed)
+            size += f" {node.kind}" * bool(node.kind) + caveat * (bool(size) and "memory size" in disputed)
             size += "".join(f"  memory-side cache {bytes_text(cache)}" for cache in node.side_caches)
             yield Padding(Text(f"NUMA {node.os}{size}" + _cache_text(shared)), (0, 0, 0, 2))
             within = [cache for cache in last if cache.cpus < here]

@@ -265,7 +265,7 @@ def store_calibration_text(found: StoreCalibration) -> str:
         unit = f"{one.pattern.unit}/s"
         rates = [si_text(v, unit, 4) for v in (one.rate_per_s.middle, one.rate_per_s.low, one.rate_per_s.high)]
         lines += ["", f"{one.workload}, {one.between}: {rates[0]} [{rates[1]}, {rates[2]}] ({one.says}; {one.rate_is})"]
-        lines += [f"  doubt: {doubt}" for doubt in one.doubts]
+        lines += [f"  doubt: {caveat}" for caveat in one.caveats]
         lines.append(calibration_text(fit))
         if one.startup:
             took, ends = one.startup.seconds, one.startup.overhead_s

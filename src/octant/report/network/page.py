@@ -52,7 +52,7 @@ def render(shown: Overview) -> str:
         network=shown.network,
         traffic=shown.traffic,
         answer=answer(shown),
-        belief=belief(shown),
+        reliability=reliability(shown),
         word=word,
         pictures=pictures,
         sizes=sizes,
@@ -77,7 +77,7 @@ def answer(shown: Overview) -> str:
     return f"{shown.traffic} on {size}: {rate} per {whose}, limited by {last.bottleneck}.{on_the_way}"
 
 
-def belief(shown: Overview) -> str:
+def reliability(shown: Overview) -> str:
     """How far the model can be believed: how far it is from published points on which it was not calibrated."""
     known = [point for point in shown.curve.points if point.error is not None]
     free = [p.error for p in known if p.error is not None and p.published and not p.published.calibrated]

@@ -140,14 +140,14 @@ def steps_text(network: NetworkFile, step: TimeStep, times: Sequence[StepTime]) 
     if step.range_s:
         ends = " … ".join(si_text(one, "s") for one in step.range_s)
         heading += f"\ncomputing as measured: {ends} ({step.range_is})"
-    doubts = [f"doubt: {doubt}" for doubt in step.doubts]
+    caveats = [f"doubt: {caveat}" for caveat in step.caveats]
     return "\n".join(
         [
             f"{network.name}: a time step, computing: {step.source}",
             render(table),
             heading,
             *_reductions_texts(step, times),
-            *doubts,
+            *caveats,
         ]
     )
 

@@ -104,8 +104,8 @@ def about_text(machine: Machine) -> str:
     for mark in ("(R)", "(TM)", "(r)", "(tm)"):
         name = name.replace(mark, "")
     name = " ".join(word for word in name.partition("@")[0].split() if word not in ("CPU", "Processor"))
-    doubted = next((one for one in machine.disagreements if one.subject == "processor model"), None)
-    generation = doubted.statements[-1][1].rpartition(": ")[2] if doubted else ""
+    disputed = next((one for one in machine.disagreements if one.subject == "processor model"), None)
+    generation = disputed.statements[-1][1].rpartition(": ")[2] if disputed else ""
     virtual = machine.system.get("virtualisation", "none")
     cores = len(machine.topology.groups("core"))
     parts = (

@@ -1,6 +1,6 @@
 """What the first screen of a run's report says, as data: the sentence, belief and tiles.
 
-`tiles` and `belief` make them from a summary, and `advice.findings` what to do; the page and the terminal only write
+`tiles` and `reliability` make them from a summary, and `advice.findings` what to do; the page and the terminal only write
 them.
 """
 
@@ -20,7 +20,7 @@ class Tile:
     number: str = ""  # "129", "even"
     unit: str = ""  # "Gflop/s", "within 10 %"
     interval: str = ""  # "123 … 136: 95 % interval, median of 5 of 6 launches"
-    grade: GradeName = "sound"
+    grade: GradeName = "reliable"
     reasons: tuple[str, ...] = ()  # of the grade
     strip: Strip | None = None
     bar: ShareBar | None = None
@@ -30,7 +30,7 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class BeliefRow:
+class ReliabilityRow:
     """One row of "how far this can be believed"."""
 
     what: str
@@ -39,9 +39,9 @@ class BeliefRow:
 
 
 @dataclass(frozen=True)
-class Belief:
+class Reliability:
     """How far the page can be believed: the worst grade of its tiles, one sentence, and the table behind it."""
 
     grade: GradeName
     text: str
-    rows: tuple[BeliefRow, ...]
+    rows: tuple[ReliabilityRow, ...]

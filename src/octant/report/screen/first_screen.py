@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import Review, first_of, review
-from octant.report.screen.belief import belief
+from octant.report.screen.reliability import reliability
 from octant.report.screen.tiles import answer_text, tiles
 from octant.workloads import NOT_INSTALLED, why_absent
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from octant.advice.findings import RunFinding
     from octant.analysis.summary import Summary
     from octant.report.charts.picture import Picture
-    from octant.report.screen.answer import Belief, Tile
+    from octant.report.screen.answer import Reliability, Tile
 
 
 FROM_RECORDS = "its figures are made from the records alone, without its metrics, limits and pictures"
@@ -28,7 +28,7 @@ class FirstScreen:
     """What the first screen says."""
 
     answer: str
-    belief: Belief
+    reliability: Reliability
     tiles: tuple[Tile, ...]
     findings: tuple[RunFinding, ...] = ()
     passed: tuple[str, ...] = ()  # what the rules looked at and found in order
@@ -40,9 +40,9 @@ class FirstScreen:
         return first_of(self.findings)
 
     @property
-    def is_sound(self) -> bool:
+    def is_reliable(self) -> bool:
         """Whether the run can be believed, so that no finding means that nothing is to be mended."""
-        return self.belief.grade in ("sound", "note")
+        return self.reliability.grade in ("reliable", "note")
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,9 @@ def first_screen(summary: Summary) -> FirstScreen:
     found = Review() if summary.run.imported else review(summary)  # nothing can be done here about another's run
     rules = [f"the rule {one.name} cannot be used here ({one.reason})" for one in found.broken]
     absent = (*absent_workloads(summary), *rules)
-    return FirstScreen(answer_text(summary, shown), belief(summary, shown), shown, found.findings, found.passed, absent)
+    return FirstScreen(
+        answer_text(summary, shown), reliability(summary, shown), shown, found.findings, found.passed, absent
+    )
 
 
 def absent_workloads(*summaries: Summary) -> list[str]:

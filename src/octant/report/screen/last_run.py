@@ -85,7 +85,7 @@ class LastRun:
 
 
 def _is_proven(verdict: Verdict, speed: Estimate) -> bool:
-    """Whether the interval leaves no doubt about the direction; a difference beyond the margin also as one of many."""
+    """Whether the interval leaves no caveat about the direction; a difference beyond the margin also as one of many."""
     if speed.low <= 1 <= speed.high or speed.is_too_wide:
         return False
     within_margin = 1 / (1 + verdict.margin) < speed.middle < 1 + verdict.margin

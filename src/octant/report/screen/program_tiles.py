@@ -94,7 +94,7 @@ def _rank_of(figure: Figure) -> float:
 
 
 def _cell(figure: Figure) -> str:
-    """What tells a cell from the others of its ask: `n 2, static`."""
+    """What tells a cell from the others of its request: `n 2, static`."""
     swept = [part.partition(" ")[0] for part in figure.title.removeprefix(figure.label).split(", ")[1:]]
     return ", ".join(knob_of(figure, name) for name in swept) or figure.label
 
@@ -204,12 +204,12 @@ class _Screen:
         if lost is None:
             return Tile(name, "; ".join((what, *also)), missing="not recorded")
         texts = claims.number_texts(lost.lost, "1", share=True)
-        doubts = graded("lost time", lost.lost, f"{claims.percent(lost.lost)} of the time was lost")
-        worst = max((one.grade for one in doubts), default=0)
+        caveats = graded("lost time", lost.lost, f"{claims.percent(lost.lost)} of the time was lost")
+        worst = max((one.grade for one in caveats), default=0)
         parts = " · ".join(f"{claims.percent(share)} {cause}" for cause, share in lost.named)
         return Tile(
             name, what, number=texts.number, unit="% of time", interval=self._launches_text(),
-            grade=GRADE_NAMES[worst], reasons=tuple(one.text for one in doubts),
+            grade=GRADE_NAMES[worst], reasons=tuple(one.text for one in caveats),
             bar=ShareBar("parts", lost.named) if lost.named else None,
             of=parts or "nothing to a CPU quota or the host", also=also,
         )  # fmt: skip

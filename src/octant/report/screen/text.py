@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from octant.stats.grades import GradeName
 
 STYLES: dict[GradeName, str] = {
-    "sound": "", "note": "dim", "doubtful": "yellow", "not measurable": "red", "wrong": "bold red",
+    "reliable": "", "note": "dim", "limited": "yellow", "not measurable": "red", "wrong": "bold red",
 }  # fmt: skip
 BAR = 8
 LEAST_BESIDE = 44  # columns for what a value claims; with fewer it stands below
@@ -29,10 +29,10 @@ LONGEST_NAME = 32
 
 def screen_lines(first: FirstScreen, width: int) -> list[Text]:
     """The first screen in lines of at most `width` columns; lines to copy are as long as they are."""
-    belief = first.belief
-    grade = f"{SIGNS[belief.grade]} {belief.grade.capitalize()}"
-    said = wrapped(f"{grade}  {belief.text}", width, hang=len(grade) + 2)
-    said[0].stylize(STYLES[belief.grade] or "green", 0, len(grade))
+    reliability = first.reliability
+    grade = f"{SIGNS[reliability.grade]} {reliability.grade.capitalize()}"
+    said = wrapped(f"{grade}  {reliability.text}", width, hang=len(grade) + 2)
+    said[0].stylize(STYLES[reliability.grade] or "green", 0, len(grade))
     return [
         *wrapped(first.answer, width, "bold"),
         *said,
@@ -46,7 +46,7 @@ def _to_do(first: FirstScreen, width: int) -> list[Text]:
     """The first findings with the lines to copy, and how many more there are."""
     passed = units.counted(len(first.passed), "check") + " passed"
     if not first.findings:
-        nothing = "Nothing found to mend; " if first.is_sound else ""
+        nothing = "Nothing found to mend; " if first.is_reliable else ""
         return [Text(), *wrapped(f"{nothing}{passed}.", width)] if first.passed else []
     lines, shown = [Text(), Text("What to do first", style="bold")], first.shown
     for number, one in enumerate(first.findings[:shown], 1):
@@ -90,7 +90,7 @@ def _tile_lines(tiles: Sequence[Tile], width: int) -> list[Text]:
 
 
 def _grade(tile: Tile) -> str:
-    return "" if tile.missing or tile.grade == "sound" else f"{SIGNS[tile.grade]} {tile.grade}"
+    return "" if tile.missing or tile.grade == "reliable" else f"{SIGNS[tile.grade]} {tile.grade}"
 
 
 def _cut(line: Text, width: int, hang: int) -> list[Text]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from octant.analysis.causes import Causes
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.stats import Doubt
+    from octant.stats import Caveat
     from octant.tile import DeclaredTile
 
 
@@ -104,12 +104,12 @@ def _too_few(declared: DeclaredTile, balances: Sequence[PlaceBalance]) -> Tile:
 def _grade(worst: PlaceBalance) -> int:
     """The worse of the interval of the ratio and of what casts doubt on the figure beside its own interval."""
     half = worst.ratio.relative_half_width or 0.0
-    doubts = [one.grade for one in (*graded("wide interval", half, ""), *_doubts(worst))]
-    return max(doubts, default=0)
+    caveats = [one.grade for one in (*graded("wide interval", half, ""), *_caveats(worst))]
+    return max(caveats, default=0)
 
 
-def _doubts(worst: PlaceBalance) -> list[Doubt]:
-    return [one for one in worst.figure.doubts if one.kind not in ("wide interval", "beyond its limit")]
+def _caveats(worst: PlaceBalance) -> list[Caveat]:
+    return [one for one in worst.figure.caveats if one.kind not in ("wide interval", "beyond its limit")]
 
 
 def _reasons(worst: PlaceBalance) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ def _reasons(worst: PlaceBalance) -> tuple[str, ...]:
     if worst.ratio.is_too_wide:
         text = f"{counted(worst.ratio.number, 'launch')} differ too much: not measurable here"
     wide = graded("wide interval", half, text)
-    return tuple(one.text for one in (*wide, *_doubts(worst)))
+    return tuple(one.text for one in (*wide, *_caveats(worst)))
 
 
 def _strip(worst: PlaceBalance) -> Strip:

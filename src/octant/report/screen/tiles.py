@@ -137,10 +137,10 @@ def _why_missing(summary: Summary, declared: DeclaredTile, figure: Figure | None
     if figure is not None and figure.missing:
         return figure.missing
     for failure in summary.run.failures:
-        ask = summary.run.ask_of(failure.launch)
-        if ask and ask.show.title in titles and not (failure.exit == Exit.NOT_SUPPORTED and declared.missing):
+        request = summary.run.request_of(failure.launch)
+        if request and request.show.title in titles and not (failure.exit == Exit.NOT_SUPPORTED and declared.missing):
             return f"failed: {failure.reason}"
-    if left := [launch for launch in summary.run.remaining() if launch.ask.show.title in titles]:
+    if left := [launch for launch in summary.run.remaining() if launch.request.show.title in titles]:
         return f"{counted(len(left), 'launch')} left to measure"
     return declared.missing or "not asked"
 

@@ -34,8 +34,8 @@ from octant.study.factors import factor_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from octant.ask import Ask
     from octant.report.study.answer import Adopted
+    from octant.request import Request
     from octant.runs.programs.permissions import Permission
     from octant.study.outcome import Outcome
     from octant.study.parts import Cell
@@ -48,7 +48,7 @@ MOST_ADOPTED = 3
 """Settings that are proposed, in the order of `adopted_settings`."""
 NOTHING_OPEN = "No setting asks for a change, and every finding has its verdict."
 LOST = ("lost time", "stolen time")
-"""Kinds of doubt that a quiet machine takes away."""
+"""Kinds of caveat that a quiet machine takes away."""
 _PAGES = {"thp": "thp", **{units.bytes_text(size).replace(" ", ""): word for word, size in PAGE_BYTES.items()}}
 
 
@@ -137,7 +137,7 @@ def _more_launches(outcome: Outcome) -> Iterator[RunFinding]:
 
 def _quiet_machine(outcome: Outcome) -> Iterator[RunFinding]:
     """What lost over half of its time: one step for all findings that rest on it."""
-    spoiled = [one for one in outcome.verdicts if one.doubt in LOST]
+    spoiled = [one for one in outcome.verdicts if one.caveat in LOST]
     lost = causes_of_points(outcome.run.points) if outcome.run else None
     if not spoiled or outcome.run is None or lost is None:
         return
@@ -158,7 +158,7 @@ def _quiet_machine(outcome: Outcome) -> Iterator[RunFinding]:
 def _waiting(outcome: Outcome) -> Iterator[RunFinding]:
     """Findings that cannot be tested here: the machine to carry them to, or the reason."""
     for reason, (machine, wanting) in waiting(outcome).items():
-        if wanting[0].doubt in LOST:
+        if wanting[0].caveat in LOST:
             continue
         findings = {one.finding.id for one in wanting}
         count = units.counted(len(findings), "finding")
@@ -173,11 +173,13 @@ def _waiting(outcome: Outcome) -> Iterator[RunFinding]:
 
 def waiting(outcome: Outcome) -> dict[str, tuple[str, list[FindingVerdict]]]:
     """The findings that cannot be tested here, by their reason, with the machine that they need (`""`: not known)."""
-    found: dict[tuple[str, str], tuple[str, list[FindingVerdict]]] = {}  # doubts fold by their kind: texts have figures
+    found: dict[
+        tuple[str, str], tuple[str, list[FindingVerdict]]
+    ] = {}  # caveats fold by their kind: texts have figures
     for asked, verdict in zip(outcome.study.findings, outcome.verdicts, strict=True):
         if verdict.status == "cannot be tested here":
             needs = [need for need in asked.needs if outcome.run and facts.missing(need, outcome.run.machine)]
-            key = (verdict.doubt, "" if verdict.doubt else verdict.why)
+            key = (verdict.caveat, "" if verdict.caveat else verdict.why)
             found.setdefault(key, (facts.wanted(needs[0]) if needs else "", []))[1].append(verdict)
     return {
         why or (those[0].why if len(those) == 1 else kind): (machine, those)
@@ -213,33 +215,33 @@ def _model_steps(outcome: Outcome) -> Iterator[RunFinding]:
 
 def lines_for(outcome: Outcome, place: Place) -> tuple[str, ...]:
     """The lines that apply a setting: to a program of the user's where it is a placement or a variable, and here."""
-    ask = _ask_of(outcome, place[0])
-    if ask is None:
+    request = _request_of(outcome, place[0])
+    if request is None:
         return ()
-    variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(ask.mpi.items()))
+    variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(request.mpi.items()))
     own = [f"export {variables}"] if variables else []
-    own += _place_line(outcome, ask)
-    knobs = {name: value for name, value in ask.knobs.items() if name != "threads" or not ask.shape.place}
+    own += _place_line(outcome, request)
+    knobs = {name: value for name, value in request.knobs.items() if name != "threads" or not request.shape.place}
     axis = outcome.study.measures[place[0].measure].axis
     if axis and place[1]:
         knobs[axis.knob] = place[1]
-    if ask.subject.command:
-        return (*own, *program_line(ask, knobs))
-    words = ["octant run", ask.subject.workload, *(shlex.quote(f"{name}={value}") for name, value in knobs.items())]
-    if ask.shape.place:
-        words.append(f"--place {shlex.quote(ask.shape.place)}")
-    elif ask.shape.ranks > 1:
-        words.append(f"--ranks {ask.shape.ranks}")
-    words += [f"--link {shlex.quote(ask.shape.link)}"] if ask.shape.link else []
-    words += [f"--mpi {shlex.quote(f'{name}={value}')}" for name, value in sorted(ask.mpi.items())]
+    if request.subject.command:
+        return (*own, *program_line(request, knobs))
+    words = ["octant run", request.subject.workload, *(shlex.quote(f"{name}={value}") for name, value in knobs.items())]
+    if request.shape.place:
+        words.append(f"--place {shlex.quote(request.shape.place)}")
+    elif request.shape.ranks > 1:
+        words.append(f"--ranks {request.shape.ranks}")
+    words += [f"--link {shlex.quote(request.shape.link)}"] if request.shape.link else []
+    words += [f"--mpi {shlex.quote(f'{name}={value}')}" for name, value in sorted(request.mpi.items())]
     return (*own, " ".join(words))
 
 
-def _place_line(outcome: Outcome, ask: Ask) -> list[str]:
+def _place_line(outcome: Outcome, request: Request) -> list[str]:
     """The line that writes placement, memory and pages in a launcher's words; none where nothing is placed."""
-    pages, memory = _PAGES.get(ask.knobs.get("pages", ""), ""), ask.knobs.get("memory", "")
-    shape = ask.shape.place or (f"{ask.shape.ranks}x{ask.knobs.get('threads', '1')}" if pages else "")
-    if not shape or ask.knobs.get("pin") == "none":
+    pages, memory = _PAGES.get(request.knobs.get("pages", ""), ""), request.knobs.get("memory", "")
+    shape = request.shape.place or (f"{request.shape.ranks}x{request.knobs.get('threads', '1')}" if pages else "")
+    if not shape or request.knobs.get("pin") == "none":
         return []
     parts = [shape, f"memory={memory}" * (memory in ("local", "interleave")), f"pages={pages}" * bool(pages)]
     library = next((point.process.mpi for point in (outcome.run.points if outcome.run else ())), "")
@@ -247,19 +249,23 @@ def _place_line(outcome: Outcome, ask: Ask) -> list[str]:
     return [f"octant place --place {shlex.quote(','.join(filter(None, parts)))} --for {launcher}"]
 
 
-def _ask_of(outcome: Outcome, cell: Cell) -> Ask | None:
+def _request_of(outcome: Outcome, cell: Cell) -> Request | None:
     if outcome.run is None:
         return None
     owner = outcome.values.same.get(cell, cell)
-    of_key = (ask for ask in outcome.run.asks if ask.subject.command and ask.key == outcome.asked.asks.get(owner))
-    return next((ask for ask in outcome.run.asks if ask.show.title == str(owner)), next(of_key, None))
+    of_key = (
+        request
+        for request in outcome.run.requests
+        if request.subject.command and request.key == outcome.asked.requests.get(owner)
+    )
+    return next((request for request in outcome.run.requests if request.show.title == str(owner)), next(of_key, None))
 
 
 def _run_line(outcome: Outcome) -> str:
     """The command that runs the study, with what it has to be allowed; nothing that the store names is started."""
     words: tuple[Permission, ...] = ()
     with contextlib.suppress(Refusal):  # its launcher cannot be recognised here
-        words = permissions(outcome.run.asks) if outcome.run else ()
+        words = permissions(outcome.run.requests) if outcome.run else ()
     return " ".join(["octant study run", _word(outcome), *(f"--allow {quoted(one.word)}" for one in words)])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.analysis.causes import LOST_LITTLE, grade_of_share_lost, share_lost
 from octant.report.claims import grade_of_verdicts
-from octant.report.screen.answer import Belief
+from octant.report.screen.answer import Reliability
 from octant.report.study.rows import gain_here, machines_there
 from octant.stats import Estimate, Grade, graded
 from octant.stats.grades import GRADE_NAMES
@@ -155,7 +155,7 @@ def best_of_all(outcome: Outcome) -> tuple[Place, Bounded] | None:
     for cell, curve in outcome.values.by_cell.items():
         origins = outcome.values.by_cell.get(Cell(cell.measure, base), {})
         for at, value in curve.items() if cell.levels != base else ():
-            if any(doubt.grade >= Grade.INVALID for doubt in value.doubts):
+            if any(caveat.grade >= Grade.INVALID for caveat in value.caveats):
                 continue
             found = gain_here(outcome, cell.measure, value, origins.get(at))
             if found is not None:
@@ -164,10 +164,10 @@ def best_of_all(outcome: Outcome) -> tuple[Place, Bounded] | None:
     return (place, gains[place]) if place else None
 
 
-def belief(outcome: Outcome) -> Belief:
+def reliability(outcome: Outcome) -> Reliability:
     """How far a study can be believed: lost time, the baseline's interval, few launches, what is undecided."""
     if outcome.run is None:
-        return Belief("note", _belief_in_model(outcome), ())
+        return Reliability("note", _reliability_in_model(outcome), ())
     lost = share_lost(outcome.run.points)
     grades: list[GradeName] = [grade_of_share_lost(lost)]
     parts = [f"other work took {percent(lost)} of the time"] if lost and lost > LOST_LITTLE else []
@@ -177,7 +177,7 @@ def belief(outcome: Outcome) -> Belief:
     found = outcome.values.by_cell.values()
     launches = min((len(value.launches) for curve in found for value in curve.values()), default=0)
     if launches < LEAST_ROUNDS:
-        grades.append("doubtful")
+        grades.append("limited")
         few = units.counted(launches, "launch")
         parts.append(f"a combination has {few}, where {LEAST_ROUNDS} are the least for a verdict")
     told = outcome.baseline_verdicts.values()
@@ -186,10 +186,10 @@ def belief(outcome: Outcome) -> Belief:
         parts.append(f"{undecided} of {units.counted(len(told), 'comparison')} with the baseline not decided")
     text = f"{units.capital('; '.join(parts))}. " if parts else ""
     text += "Verdicts stand only where the whole interval clears the bar."
-    return Belief(max(grades, key=GRADE_NAMES.index), text, ())
+    return Reliability(max(grades, key=GRADE_NAMES.index), text, ())
 
 
-def _belief_in_model(outcome: Outcome) -> str:
+def _reliability_in_model(outcome: Outcome) -> str:
     if outcome.study.is_published:
         return "Published values, as they are printed; nothing was modelled, and no error is known."
     found = [value.value for curve in outcome.values.by_cell.values() for value in curve.values()]
@@ -202,14 +202,14 @@ def _belief_in_model(outcome: Outcome) -> str:
 
 
 def _wide_baseline(outcome: Outcome) -> tuple[GradeName, str] | None:
-    """The grade and the text of the baseline's widest interval; `None` where none is doubtful."""
+    """The grade and the text of the baseline's widest interval; `None` where none is limited."""
     base = [cell for cell in outcome.values.by_cell if cell.levels == outcome.study.full({})]
     found = [(cell, value.value) for cell in base for value in outcome.values.by_cell[cell].values()]
     estimates = [(cell, value) for cell, value in found if isinstance(value, Estimate)]
     widths = [(half, cell, value) for cell, value in estimates if (half := value.relative_half_width)]
     half, cell, value = max(widths, key=lambda one: one[0], default=(0.0, None, None))
-    grade = max((doubt.grade for doubt in graded("wide interval", half, "")), default=Grade.NOTE)
-    if grade < Grade.DOUBTFUL or cell is None or value is None:
+    grade = max((caveat.grade for caveat in graded("wide interval", half, "")), default=Grade.NOTE)
+    if grade < Grade.LIMITED or cell is None or value is None:
         return None
     if value.is_too_wide:
         return GRADE_NAMES[

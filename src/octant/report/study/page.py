@@ -8,7 +8,7 @@ from octant.report.page import html
 from octant.report.page.run_page import period_text
 from octant.report.study import text as study
 from octant.report.study.advice import steps, waiting
-from octant.report.study.answer import answer, belief, counts
+from octant.report.study.answer import answer, counts, reliability
 from octant.report.study.further import further_tables, larger_tables
 from octant.report.study.pictures import pictures
 from octant.store import files
@@ -19,7 +19,7 @@ MARKS: dict[Status, str] = {"holds": "✓", "does not hold": "✕", "undecided":
 TONES: dict[Status, str] = {
     "holds": "good",
     "does not hold": "wrong",
-    "undecided": "doubtful",
+    "undecided": "limited",
     "cannot be tested here": "soft",
 }
 
@@ -38,7 +38,7 @@ def render(outcome: Outcome) -> str:
         period=period_text(outcome.run) if outcome.run else "",
         answer=answer(outcome),
         counts=counts(outcome),
-        belief=belief(outcome),
+        reliability=reliability(outcome),
         steps=steps(outcome),
         pictures=shown,
         verdicts=outcome.verdicts,

@@ -43,7 +43,7 @@ class StudyPlace:
 
 def columns_and_rows(outcome: Outcome, measure: str) -> tuple[list[str], list[list[str]]]:
     """The table of a measure: factors (of what was measured those that differ, or differ from the baseline), shares of
-    the limit, published columns and doubts where there are any.
+    the limit, published columns and caveats where there are any.
     """
     axis = outcome.study.measures[measure].axis
     rows = table(outcome, measure)
@@ -54,8 +54,8 @@ def columns_and_rows(outcome: Outcome, measure: str) -> tuple[list[str], list[li
     columns = [*factors, *([axis.knob] if axis else []), "here"]
     told = ("of limit", "× baseline", "model", "× model", "there", "× there")
     columns += [column for column in told if any(row[column] for row in rows)]
-    if any(row["doubts"] for row in rows):
-        columns.append("doubts")
+    if any(row["caveats"] for row in rows):
+        columns.append("caveats")
     return columns, [[row[c] if c in row else row["levels"][c] for c in columns] for row in rows]
 
 
@@ -86,7 +86,7 @@ def table(outcome: Outcome, measure: str) -> list[dict[str, Any]]:
                 "× model": beside_model(ours.value, place.predicted) if ours and place.predicted else "",
                 "there": units.si_text(there.value, unit) if there else "",
                 "× there": range_text(place.gain_there) if place.gain_there else "",
-                "doubts": ", ".join(stats.warnings(ours.doubts)) if ours else "",
+                "caveats": ", ".join(stats.warnings(ours.caveats)) if ours else "",
             }
         )
     return rows
@@ -132,7 +132,7 @@ def gain_here(outcome: Outcome, measure: str, ours: StudyValue | None, base: Stu
 
 def is_invalid(ours: StudyValue | None) -> bool:
     """Whether our value is not what was asked, or not measurable."""
-    return ours is not None and any(doubt.grade == Grade.INVALID for doubt in ours.doubts)
+    return ours is not None and any(caveat.grade == Grade.INVALID for caveat in ours.caveats)
 
 
 def stated_value(ours: StudyValue) -> Bounded:

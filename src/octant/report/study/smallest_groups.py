@@ -37,4 +37,4 @@ def smallest_groups(outcome: Outcome) -> Iterator[RunFinding]:
 
 
 def _sure(value: StudyValue) -> bool:
-    return bool(value.pairs) and not any(doubt.grade == Grade.INVALID for doubt in value.doubts)
+    return bool(value.pairs) and not any(caveat.grade == Grade.INVALID for caveat in value.caveats)

@@ -11,12 +11,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from octant import facts, stats
-from octant.ask import Ask
 from octant.launch.link import why_no_link
 from octant.machine import Machine
 from octant.report.charts.terminal import bar
 from octant.report.study.advice import steps
-from octant.report.study.answer import answer, belief, counts
+from octant.report.study.answer import answer, counts, reliability
 from octant.report.study.further import FurtherTable, further_tables, larger_tables
 from octant.report.study.rows import (
     MODEL_ENDS,
@@ -28,6 +27,7 @@ from octant.report.study.rows import (
     stated_value,
 )
 from octant.report.terminal import console, render, screen_columns
+from octant.request import Request
 from octant.runs.cell_costs import nothing_fits
 from octant.runs.programs.command_text import resume_line
 from octant.runs.programs.permissions import command_lines, permissions, quoted
@@ -111,7 +111,7 @@ def show_text(name: str, machine: Machine) -> str:
     for reason in plan.absent.values():
         reasons[reason] = reasons.get(reason, 0) + 1
     lines += [f"  {count} cannot be asked: {reason}" for reason, count in reasons.items()]
-    lines += _programs_lines(plan.asks)
+    lines += _programs_lines(plan.requests)
     lines += ["", "Findings:" if study.findings else "It tests no published finding."]
     for asked in study.findings:
         why = [text for need in asked.needs if (text := facts.missing(need, machine))]
@@ -119,12 +119,12 @@ def show_text(name: str, machine: Machine) -> str:
     return "\n".join(lines)
 
 
-def _programs_lines(asks: Sequence[Ask]) -> list[str]:
+def _programs_lines(requests: Sequence[Request]) -> list[str]:
     """The command lines of a study's programs, and what the user has to allow; empty where it names none."""
-    if not (lines := command_lines(asks)):
+    if not (lines := command_lines(requests)):
         return []
     found = ["", "Programs:", *(f"  {line}" for line in lines)]
-    needed = permissions(asks)
+    needed = permissions(requests)
     return [
         *found,
         "  Allowed by:" * bool(needed),
@@ -154,7 +154,7 @@ def _measured_text(study: Study, name: str) -> str:
 
 def report_text(outcome: Outcome) -> str:
     """The answer, the published table beside ours, the verdicts, and what to do: in the words of the page."""
-    width, found = max(60, screen_columns(WIDTH)), belief(outcome)
+    width, found = max(60, screen_columns(WIDTH)), reliability(outcome)
     counted = " · ".join(f"{number} {words}" for number, words in counts(outcome)) if outcome.verdicts else ""
     believed = f"{REPORT_SIGNS[found.grade]} {found.grade.capitalize()}: {found.text}"
     lines = [f"{outcome.name}: {outcome.study.question}", about(outcome), ""]
@@ -217,25 +217,25 @@ def absent_texts(outcome: Outcome) -> list[str]:
 
 
 def _table_text(outcome: Outcome, measure: str) -> str:
-    """The table, with bars where they fit; doubts stand below it once, by number."""
+    """The table, with bars where they fit; caveats stand below it once, by number."""
     columns, rows = columns_and_rows(outcome, measure)
     known: dict[str, list[str]] = {}
-    if columns[-1] == "doubts":
+    if columns[-1] == "caveats":
         columns = [*columns[:-1], "!"]
         ours = [place.ours for place in places(outcome, measure)]
         rows = [
-            [*cells[:-1], _doubt_numbers(stats.warnings(o.doubts) if o else (), known)]
+            [*cells[:-1], _caveat_numbers(stats.warnings(o.caveats) if o else (), known)]
             for cells, o in zip(rows, ours, strict=True)
         ]
     bars = _bars(outcome, measure)
     shown = _table(measure, columns, rows, bars)
     if not bars or console(10 * WIDTH).measure(shown).maximum > screen_columns(WIDTH):
         shown = _table(measure, columns, rows, [])
-    doubts = (f"  doubt {number}: {_doubt_text(texts)}" for number, texts in enumerate(known.values(), 1))
+    caveats = (f"  doubt {number}: {_caveat_text(texts)}" for number, texts in enumerate(known.values(), 1))
     unsure = any(is_invalid(place.ours) for place in places(outcome, measure))
     signs = [f"  [ ] {MODEL_ENDS}"] * ("model" in columns)
-    signs += [f"  Not as asked, or not measurable: see doubts; {UNSURE_RATIOS}"] * unsure
-    return "\n".join([render(shown), *(f"  [ ] {text}" for text in ends_texts(outcome, measure)), *signs, *doubts])
+    signs += [f"  Not as asked, or not measurable: see caveats; {UNSURE_RATIOS}"] * unsure
+    return "\n".join([render(shown), *(f"  [ ] {text}" for text in ends_texts(outcome, measure)), *signs, *caveats])
 
 
 def _table(measure: str, columns: list[str], rows: list[list[str]], bars: list[str]) -> Table:
@@ -267,23 +267,23 @@ def _bars(outcome: Outcome, measure: str) -> list[str]:
     return [bar(value / most, BAR) if value is not None else "" for value in values]
 
 
-def _doubt_numbers(doubts: Sequence[str], known: dict[str, list[str]]) -> str:
-    """Doubts as numbers; `known` learns the texts of each, which differ in their values alone."""
-    for doubt in doubts:
-        known.setdefault(_kind_of(doubt), []).append(doubt)
+def _caveat_numbers(caveats: Sequence[str], known: dict[str, list[str]]) -> str:
+    """Caveats as numbers; `known` learns the texts of each, which differ in their values alone."""
+    for caveat in caveats:
+        known.setdefault(_kind_of(caveat), []).append(caveat)
     order = list(known)
-    return " ".join(map(str, sorted({order.index(_kind_of(doubt)) + 1 for doubt in doubts})))
+    return " ".join(map(str, sorted({order.index(_kind_of(caveat)) + 1 for caveat in caveats})))
 
 
-def _kind_of(doubt: str) -> str:
-    return _NUMBER.sub("", _without_values(doubt))
+def _kind_of(caveat: str) -> str:
+    return _NUMBER.sub("", _without_values(caveat))
 
 
-def _without_values(doubt: str) -> str:
-    return doubt.partition(": undisturbed ")[0]
+def _without_values(caveat: str) -> str:
+    return caveat.partition(": undisturbed ")[0]
 
 
-def _doubt_text(texts: Sequence[str]) -> str:
+def _caveat_text(texts: Sequence[str]) -> str:
     """Of one place as it is; of several without the values of one: `7 … 44 % of the time was lost to stops`."""
     if len(set(texts)) == 1:
         return texts[0]
@@ -354,7 +354,7 @@ def _cells_json(outcome: Outcome, measure: str) -> list[Mapping[str, object]]:
                     "of_limit": ours.of_limit,
                     "there": published.value if published else None,
                     "model": _ends(model) if (model := outcome.predictions.by_cell.get(cell)) else None,
-                    "doubts": [{"kind": d.kind, "grade": d.grade.name.lower(), "text": d.text} for d in ours.doubts],
+                    "caveats": [{"kind": d.kind, "grade": d.grade.name.lower(), "text": d.text} for d in ours.caveats],
                 }
             )
     return found

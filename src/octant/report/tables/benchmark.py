@@ -150,7 +150,7 @@ def _cells(row: BenchmarkRow, common: Sequence[str], limits: dict[str, str]) -> 
         share,
         row.verdict,
         row.rule,
-        " ".join(own) + (f" {UNMEASURABLE}" if row.invalid else " *" * bool(row.doubts)),
+        " ".join(own) + (f" {UNMEASURABLE}" if row.invalid else " *" * bool(row.caveats)),
     )
 
 
@@ -200,6 +200,6 @@ def _notes(summary: Summary, benchmark: Benchmark, shown: Sequence[BenchmarkRow]
     found += [f"{letter}  100 % is {source}" for source, letter in limits.items()]
     if any(row.invalid for row in shown):
         found.append(f"{UNMEASURABLE}: the value says nothing here; octant report {summary.run.id} says why.")
-    if any(row.doubts and not row.invalid for row in shown):
-        found.append(f"* doubtful here; octant report {summary.run.id} says why.")
+    if any(row.caveats and not row.invalid for row in shown):
+        found.append(f"* limited here; octant report {summary.run.id} says why.")
     return found

@@ -16,7 +16,7 @@ def suites_text() -> str:
         table.add_column(name, overflow="fold", justify="right" if name == "requests" else "left")
     found = suites.entries()
     for name, suite in found.working.items():
-        table.add_row(name, str(len(suite.asks)), escape(suite.title))
+        table.add_row(name, str(len(suite.requests)), escape(suite.title))
         for why in suites.absent(suite, name).values():
             table.add_row("", "", escape(f"{why}; its requests are left out"))
     for name, one in found.broken.items():
@@ -31,7 +31,7 @@ def suites_json() -> str:
         {
             "name": name,
             "title": suite.title,
-            "requests": len(suite.asks),
+            "requests": len(suite.requests),
             "absent": suites.absent(suite, name),
         }
         for name, suite in found.working.items()

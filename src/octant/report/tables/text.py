@@ -42,7 +42,7 @@ LEAST_TITLE = 24
 
 
 def show(report: RunReport, file: TextIO | None = None, notes: bool = False, sources: Sources = "all") -> None:
-    """Prints a run to `file` (default: standard output), as wide as it is; `notes`: with the doubts that are notes."""
+    """Prints a run to `file` (default: standard output), as wide as it is; `notes`: with the caveats that are notes."""
     put(lambda width: lines(report, width, notes, sources), file or sys.stdout)
 
 
@@ -131,7 +131,7 @@ class _Cells:
 
 def _cells(figure: Figure, title: str) -> _Cells:
     value = claims.figure_texts(figure)
-    warnings = stats.warnings(figure.doubts)
+    warnings = stats.warnings(figure.caveats)
     warnings += [f"WRONG ANSWER: {text}" for text in results.failed_texts(figure)]
     warnings += [f"no value: {figure.missing}"] if figure.missing and not figure.value and not figure.wrong else []
     values = [f"{one.name} {one.text}" for one in results.named_results(figure) if one.name not in OF_THE_SYSTEM]
@@ -139,7 +139,7 @@ def _cells(figure: Figure, title: str) -> _Cells:
     source = figure.limit.source if figure.limit and not figure.is_limit else ""
     return _Cells(
         clean(title), value.number, value.unit, value.ends, figure.count_text, figure.of_limit, figure.is_limit,
-        clean(source), tuple(warnings), tuple(stats.notes(figure.doubts)), clean(beside),
+        clean(source), tuple(warnings), tuple(stats.notes(figure.caveats)), clean(beside),
         bool(figure.wrong), figure.invalid,
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from octant.build.describe import Described, describe
 from octant.failure import Refusal
 from octant.metric import SLOWEST, Derived, FirstOf, Metric, NamedResult, Rate, Reading, Reduce, Seconds, Share, Value
 from octant.report.terminal import render
-from octant.runs.requests import find_workload
+from octant.runs.command_line import find_workload
 from octant.workload import Workload
 
 

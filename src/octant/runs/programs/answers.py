@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from octant.ask import Subject
 from octant.launch import Planned
 from octant.launch.program import ProgramEnd, run_command
 from octant.program import ProgramCheck, ProgramValue
 from octant.record import MISSING, KeptFile, Result
+from octant.request import Subject
 from octant.runs.programs import checks, values
 from octant.runs.programs.checks import Answer
 from octant.runs.programs.grammar import implied_value
@@ -51,7 +51,7 @@ def judge_launch(
     Args:
         measured: results that are measured for every program; checks may refer to them.
     """
-    begun_s, subject = time.monotonic(), planned.launch.ask.subject
+    begun_s, subject = time.monotonic(), planned.launch.request.subject
     known = known_values(planned.launch)
     sources = Sources(end.outputs, end.folder, started.timestamp(), end.cut)
     found = {one.name: one.value for one in measured}

@@ -13,13 +13,13 @@ from typing import BinaryIO
 
 import numpy as np
 
-from octant.ask import Subject
 from octant.failure import Exit, Refusal
 from octant.launch.execute import ProcessOutcome, waited_text
 from octant.launch.program import VARIABLE as LAUNCH
 from octant.launch.program import ProgramEnd, run_command
 from octant.program import STDERR, STDOUT, ProgramCheck
 from octant.record import UNCHECKED, RecordError, Result
+from octant.request import Subject
 from octant.runs.programs import values
 from octant.runs.programs.placeholders import filled
 from octant.runs.programs.reference import Reference, digest_note, digest_of, stored_name

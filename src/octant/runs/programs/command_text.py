@@ -14,8 +14,8 @@ from octant.runs.programs.options import option_words
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.ask import Ask, Subject
     from octant.program import ProgramCheck, ProgramValue
+    from octant.request import Request, Subject
     from octant.runs.interleaved import Couples
     from octant.store import StoredRun
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 def resume_line(run: StoredRun) -> str:
     """Return the command line that resumes a run; for a program, with everything that must be repeated."""
     line = ["octant", "resume", run.id]
-    if not any(ask.subject.command for ask in run.asks):
+    if not any(request.subject.command for request in run.requests):
         return shell_text(line)
     if file := _file_of(run):
         return shell_text([*line, "--from", file])
-    ask = next(ask for ask in run.asks if ask.subject.command)
-    knobs = [f"{name}={value}" for name, value in ask.knobs.items()]
-    return shell_text([*line, *knobs, *subject_words(ask.subject, started=True), "--", *ask.subject.command])
+    request = next(request for request in run.requests if request.subject.command)
+    knobs = [f"{name}={value}" for name, value in request.knobs.items()]
+    return shell_text([*line, *knobs, *subject_words(request.subject, started=True), "--", *request.subject.command])
 
 
 def _file_of(run: StoredRun) -> str:
@@ -48,8 +48,8 @@ def comparison_line(couples: Couples, *options: str, runs: Sequence[str] = ()) -
         options: leading options of `octant compare`.
         runs: the ids of two runs that are continued.
     """
-    words = ["octant", "compare", *options, *_knobs([ask for ask, _ in couples]), *shape_words(couples[0][0])]
-    sides = [ask.subject for ask in couples[0]]
+    words = ["octant", "compare", *options, *_knobs([request for request, _ in couples]), *shape_words(couples[0][0])]
+    sides = [request.subject for request in couples[0]]
     alike = dict(sides[0].environment.items() & sides[1].environment.items())
     both = {name: text for name, text in sides[0].environment.items() if name in alike}
     words += [*subject_words(replace(sides[0], environment=both)), *runs]
@@ -64,19 +64,19 @@ def _own_variables(subject: Subject, both: Mapping[str, str]) -> list[str]:
     return ["env", *own] if own else []
 
 
-def _knobs(asks: Sequence[Ask]) -> list[str]:
-    names = asks[0].knobs
-    return [f"{name}={','.join(dict.fromkeys(ask.knobs[name] for ask in asks))}" for name in names]
+def _knobs(requests: Sequence[Request]) -> list[str]:
+    names = requests[0].knobs
+    return [f"{name}={','.join(dict.fromkeys(request.knobs[name] for request in requests))}" for name in names]
 
 
-def shape_words(ask: Ask, place: str = "") -> list[str]:
+def shape_words(request: Request, place: str = "") -> list[str]:
     """Return the options for the number, the placement and the launcher of the ranks.
 
     Args:
         place: placement of the ranks; "": as in the request.
     """
-    shape, place = ask.shape, place or ask.shape.place
-    ranks = [str(shape.ranks)] if shape.ranks > 1 and not place and not has_launcher(ask) else []
+    shape, place = request.shape, place or request.shape.place
+    ranks = [str(shape.ranks)] if shape.ranks > 1 and not place and not has_launcher(request) else []
     return [
         *option_words("--ranks", ranks),
         *option_words("--place", [place] if place else []),
@@ -85,10 +85,10 @@ def shape_words(ask: Ask, place: str = "") -> list[str]:
     ]
 
 
-def has_launcher(ask: Ask) -> bool:
+def has_launcher(request: Request) -> bool:
     """Return whether the command line contains a launcher before the program."""
-    program = ask.subject.program
-    return bool(program) and program_name(ask.subject.command) != program
+    program = request.subject.program
+    return bool(program) and program_name(request.subject.command) != program
 
 
 def subject_words(subject: Subject, started: bool = False) -> list[str]:

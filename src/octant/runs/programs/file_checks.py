@@ -14,10 +14,10 @@ from octant.runs.programs.launcher_line import recognised
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from octant.ask import Ask, Subject
+    from octant.request import Request, Subject
 
 
-def check_there(ask: Ask) -> None:
+def check_there(request: Request) -> None:
     """Check that the program, the commands around the launch and the input file exist in every cell.
 
     Files that a command before the launch may create are not checked, and neither are programs on other hosts or on the
@@ -26,10 +26,10 @@ def check_there(ask: Ask) -> None:
     Raises:
         Refusal: a file does not exist, or cannot be executed or read.
     """
-    subject, seen = ask.subject, set[tuple[str, str | None]]()
-    elsewhere = bool(ask.shape.hosts or recognised(subject, ask.knobs, ask.shape.ranks))
-    for cell in ask.cells():
-        known = placeholders.known_of(ask, cell)
+    subject, seen = request.subject, set[tuple[str, str | None]]()
+    elsewhere = bool(request.shape.hosts or recognised(subject, request.knobs, request.shape.ranks))
+    for cell in request.cells():
+        known = placeholders.known_of(request, cell)
         path = subject.environment.get("PATH")
         path = None if path is None else placeholders.filled(path, known)
         for word in _words(subject, known, elsewhere):

@@ -11,15 +11,15 @@ from octant.failure import Exit, Refusal
 from octant.runs.programs import placeholders
 from octant.runs.programs.launcher_line import program_name
 from octant.runs.programs.permissions import known_command
-from octant.runs.programs.request import other_threads
+from octant.runs.programs.program_request import other_threads
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from octant.ask import Ask
+    from octant.request import Request
 
 
-def named(ask: Ask, states_ranks: bool, allowed: Collection[str]) -> Ask:
+def named(request: Request, states_ranks: bool, allowed: Collection[str]) -> Request:
     """Return the request with the name of its program and the ranks that its launcher starts.
 
     Args:
@@ -31,28 +31,28 @@ def named(ask: Ask, states_ranks: bool, allowed: Collection[str]) -> Ask:
         ValueError: the launcher starts another number of ranks than the file states, or a variable sets another number
             of threads.
     """
-    if why := other_threads(ask.subject, ask.knobs):
+    if why := other_threads(request.subject, request.knobs):
         raise ValueError(f"{why}; write {{threads}} there, or remove it")
-    known = placeholders.known_of(ask, ask.cells()[0])
-    words = placeholders.filled_words(ask.subject.command, known)
-    variables = {name: placeholders.filled(value, known) for name, value in ask.subject.environment.items()}
+    known = placeholders.known_of(request, request.cells()[0])
+    words = placeholders.filled_words(request.subject.command, known)
+    variables = {name: placeholders.filled(value, known) for name, value in request.subject.environment.items()}
     found = known_command(words, variables, allowed)
     own = words[found[1].program :] if found else words
     path = variables.get("PATH") or os.environ.get("PATH")
     if "/" not in own[0] and shutil.which(own[0], path=path) is None:
         raise Refusal(f"program {own[0]} is not on PATH", Exit.NOT_SUPPORTED)
     ranks = found[1].ranks if found else None
-    if ranks and states_ranks and ranks != ask.shape.ranks:
+    if ranks and states_ranks and ranks != request.shape.ranks:
         raise ValueError(
-            f"the launcher starts {ranks} ranks, but `ranks` is {ask.shape.ranks}; write {{ranks}} in the command line"
+            f"the launcher starts {ranks} ranks, but `ranks` is {request.shape.ranks}; write {{ranks}} in the command line"
         )
-    shape = replace(ask.shape, ranks=ranks or ask.shape.ranks)
-    written = ask.subject.command[found[1].program if found else 0 :]
+    shape = replace(request.shape, ranks=ranks or request.shape.ranks)
+    written = request.subject.command[found[1].program if found else 0 :]
     name = placeholders.PLACE.sub(r"\1", program_name(written))  # equal for all combinations: `app` for ./{app}
-    return replace(ask, subject=replace(ask.subject, program=name), shape=shape)
+    return replace(request, subject=replace(request.subject, program=name), shape=shape)
 
 
-def joined(first: Ask, second: Ask) -> Ask:
+def joined(first: Request, second: Request) -> Request:
     """Return the union of two requests with the same key, with the values and checks of both."""
     if not first.subject.command or first.subject == second.subject:
         return first

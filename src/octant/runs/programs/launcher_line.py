@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octant import launchers
-from octant.ask import cells_of
 from octant.failure import Exit, Refusal
 from octant.launchers import JobSize
+from octant.request import cells_of
+from octant.runs.command_line import batch_system_text, check_full_nodes, host_names
 from octant.runs.programs import placeholders
-from octant.runs.requests import batch_system_text, check_full_nodes, host_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.ask import Ask, Subject
     from octant.launchers import LaunchCommand
-    from octant.placement.request import Request
-    from octant.runs.requests import Where
+    from octant.placement.request import PlacementRequest
+    from octant.request import Request, Subject
+    from octant.runs.command_line import Where
 
 MOST_OF_NAME = 80
 """Maximum number of characters of the name of a program."""
@@ -77,7 +77,7 @@ def recognised(subject: Subject, asked: Mapping[str, str], ranks: int | None) ->
     return Started(name, command, words, frozenset(one.ranks for _, one in found.values()))
 
 
-def launcher_ranks(started: Started, ranks: int | None, where: Where, request: Request | None) -> int:
+def launcher_ranks(started: Started, ranks: int | None, where: Where, request: PlacementRequest | None) -> int:
     """Return the number of ranks that the launcher of a command line starts, in the first cell.
 
     Raises:
@@ -107,7 +107,7 @@ def check_named_ranks(subject: Subject, started: Started, asked: Mapping[str, st
         raise Refusal(f"cannot replace {{ranks}} ({why}); {hint}", Exit.WRONG_WORD)
 
 
-def _check_placement(started: Started, request: Request) -> None:
+def _check_placement(started: Started, request: PlacementRequest) -> None:
     """Raise `Refusal` if the placement does not fit the number of ranks, or the launcher itself binds the ranks."""
     name, command = started.name, started.command
     if None in started.ranks:
@@ -135,7 +135,7 @@ def _unbinding(started: Started) -> str:
 
 
 def check_start(
-    count: int, where: Where, hosts: Sequence[str], request: Request | None, asked: Mapping[str, str]
+    count: int, where: Where, hosts: Sequence[str], request: PlacementRequest | None, asked: Mapping[str, str]
 ) -> None:
     """Check that Octant can start the ranks.
 
@@ -152,7 +152,7 @@ def check_start(
         check_full_nodes(count, request)
 
 
-def own_ranks(ranks: int | None, where: Where, request: Request | None, asked: Mapping[str, str]) -> int:
+def own_ranks(ranks: int | None, where: Where, request: PlacementRequest | None, asked: Mapping[str, str]) -> int:
     """Return the number of ranks that Octant starts for a program.
 
     Raises:
@@ -227,19 +227,19 @@ def _script(words: Sequence[str]) -> str:
     return next((word for word in words[1:] if not word.startswith("-")), "")
 
 
-def remarks(ask: Ask) -> tuple[str, ...]:
+def remarks(request: Request) -> tuple[str, ...]:
     """Return remarks about starting and binding the ranks, for the user, before the program starts."""
-    started = recognised(ask.subject, ask.knobs, ask.shape.ranks)
+    started = recognised(request.subject, request.knobs, request.shape.ranks)
     found = []
     if started and started.command.binds:
         option = launchers.unbinding_option(started.launcher, started.name)
         needs = f"; --place needs {option}" if option else ""
         found.append(f"{started.name} binds its ranks {_bound_by(started.command)}{needs}")
-    elif started and started.command.binds is None and ask.shape.place:
+    elif started and started.command.binds is None and request.shape.place:
         option = launchers.unbinding_option(started.launcher, started.name)
         found.append(f"the configuration of {started.name} may also bind ranks; {option} prevents this")
-    known = {"ranks": str(ask.shape.ranks), **cells_of(ask.knobs)[0]}
-    words = started.program if started else placeholders.filled_words(ask.subject.command, known)
-    if hidden := hidden_launcher(words, ask.subject.environment.get("PATH")):
+    known = {"ranks": str(request.shape.ranks), **cells_of(request.knobs)[0]}
+    words = started.program if started else placeholders.filled_words(request.subject.command, known)
+    if hidden := hidden_launcher(words, request.subject.environment.get("PATH")):
         found.append(f"{hidden}: results are those of the whole script, not of each rank")
     return tuple(found)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from octant.ask import Subject
 from octant.failure import Exit, Refusal
+from octant.request import Subject
 from octant.runs.programs import grammar
 
 if TYPE_CHECKING:

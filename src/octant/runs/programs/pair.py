@@ -6,11 +6,11 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from octant.ask import Ask, cells_of
 from octant.failure import Exit, Refusal
+from octant.request import Request, cells_of
+from octant.runs.command_line import HERE, Where
 from octant.runs.interleaved import Interleaved
-from octant.runs.programs.request import program
-from octant.runs.requests import HERE, Where
+from octant.runs.programs.program_request import program
 from octant.stats.gate import RISING, least_rounds, planned_looks
 from octant.units import counted
 
@@ -80,9 +80,9 @@ def couples_of(
     return tuple(found), machine
 
 
-def _of_cell(ask: Ask, cell: dict[str, str], swept: Sequence[str]) -> Ask:
-    title = ", ".join([ask.show.title, *(f"{name} {cell[name]}" for name in swept)])
-    return replace(ask, knobs=cell, show=replace(ask.show, title=title))
+def _of_cell(request: Request, cell: dict[str, str], swept: Sequence[str]) -> Request:
+    title = ", ".join([request.show.title, *(f"{name} {cell[name]}" for name in swept)])
+    return replace(request, knobs=cell, show=replace(request.show, title=title))
 
 
 def continued(runs: Iterable[StoredRun], couples: Couples) -> Interleaved:
@@ -98,21 +98,21 @@ def continued(runs: Iterable[StoredRun], couples: Couples) -> Interleaved:
         raise Refusal(f"cannot continue {before.id} and {after.id} ({why}); try {EXAMPLE}", Exit.WRONG_WORD)
     for number, (name, run) in enumerate((("A", before), ("B", after))):
         given = [couple[number] for couple in couples]
-        if why := _other_asks(run.asks, given):
+        if why := _other_requests(run.requests, given):
             hint = "repeat the original command line and options"
             raise Refusal(f"cannot continue {run.id} ({name} {why}); {hint}", Exit.WRONG_WORD)
     return Interleaved(before, after)
 
 
-def _other_asks(stored: Sequence[Ask], given: Sequence[Ask]) -> str:
+def _other_requests(stored: Sequence[Request], given: Sequence[Request]) -> str:
     """Return how the stored requests differ from the repeated ones; "": they are equal."""
-    was, now = ([shlex.join(ask.subject.command) for ask in asks[:1]] for asks in (stored, given))
+    was, now = ([shlex.join(request.subject.command) for request in requests[:1]] for requests in (stored, given))
     if was != now:
         return f"was the command {was[0]!r}" if was[0] else "was not a program"
-    if [ask.knobs for ask in stored] != [ask.knobs for ask in given]:
+    if [request.knobs for request in stored] != [request.knobs for request in given]:
         return "was measured with other values of knobs"
-    same = [replace(ask, repeats=1, show=other.show) for ask, other in zip(stored, given, strict=True)]
-    if same != [replace(ask, repeats=1) for ask in given]:
+    same = [replace(request, repeats=1, show=other.show) for request, other in zip(stored, given, strict=True)]
+    if same != [replace(request, repeats=1) for request in given]:
         return "was measured with other options or in another directory"
     return ""
 

@@ -22,8 +22,8 @@ from octant.runs.programs.launcher_line import is_interpreter
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from octant.ask import Ask, Subject
     from octant.launchers import LaunchCommand
+    from octant.request import Request, Subject
 
 HARMLESS = frozenset(
     {
@@ -59,7 +59,7 @@ class Permission:
     what: str  # its path, or a description
 
 
-def permissions(asks: Sequence[Ask], allowed: Collection[str] = ()) -> tuple[Permission, ...]:
+def permissions(requests: Sequence[Request], allowed: Collection[str] = ()) -> tuple[Permission, ...]:
     """Return the permissions that these requests need, each once, in the order of the requests.
 
     To recognise a launcher, Octant must start it. If the launcher is given by its path or is started by another
@@ -69,14 +69,14 @@ def permissions(asks: Sequence[Ask], allowed: Collection[str] = ()) -> tuple[Per
         allowed: permissions of the user so far.
     """
     found: dict[str, str] = {}
-    for ask in asks:
-        for cell in ask.cells() if ask.subject.command else ():
-            for word, what in _of_cell(ask.subject, placeholders.known_of(ask, cell), allowed):
+    for request in requests:
+        for cell in request.cells() if request.subject.command else ():
+            for word, what in _of_cell(request.subject, placeholders.known_of(request, cell), allowed):
                 found.setdefault(word, what)
     return tuple(Permission(word, what) for word, what in found.items())
 
 
-def check_allowed(asks: Sequence[Ask], allowed: Collection[str], name: str, command: str) -> None:
+def check_allowed(requests: Sequence[Request], allowed: Collection[str], name: str, command: str) -> None:
     """Check that the user permits all programs of a file.
 
     Args:
@@ -87,7 +87,7 @@ def check_allowed(asks: Sequence[Ask], allowed: Collection[str], name: str, comm
     Raises:
         Refusal: a permission is missing; the message lists all command lines, and the command that permits them.
     """
-    every = permissions(asks, allowed)
+    every = permissions(requests, allowed)
     missing = [one for one in every if one.word not in allowed]
     if not missing:
         return
@@ -96,7 +96,7 @@ def check_allowed(asks: Sequence[Ask], allowed: Collection[str], name: str, comm
     message = "\n".join(
         [
             f"cannot start the programs of {name} (programs in a file need your permission). Its command lines:",
-            *(f"  {line}" for line in command_lines(asks)),
+            *(f"  {line}" for line in command_lines(requests)),
             "Not permitted so far:",
             *lines,
             f"If you trust them, run {command} {words}",
@@ -105,22 +105,22 @@ def check_allowed(asks: Sequence[Ask], allowed: Collection[str], name: str, comm
     raise Refusal(message, Exit.NOT_SUPPORTED)
 
 
-def command_lines(asks: Sequence[Ask]) -> list[str]:
+def command_lines(requests: Sequence[Request]) -> list[str]:
     """Return the command lines of requests as written in their file, each once, with its variables and input.
 
     The values of names in braces follow.
     """
     lines: dict[str, dict[str, dict[str, None]]] = {}
-    for ask in asks:
-        if not ask.subject.command:
+    for request in requests:
+        if not request.subject.command:
             continue
-        values = lines.setdefault(_line(ask.subject), {})
-        named = placeholders.named(ask.subject)
-        for cell in ask.cells():
-            for knob, value in placeholders.known_of(ask, cell).items():
+        values = lines.setdefault(_line(request.subject), {})
+        named = placeholders.named(request.subject)
+        for cell in request.cells():
+            for knob, value in placeholders.known_of(request, cell).items():
                 if knob in named:
                     values.setdefault(knob, {})[value] = None
-        for words in _around(ask.subject):
+        for words in _around(request.subject):
             lines.setdefault(" ".join(map(quoted, words)), {})
     return [line + _values_text(values) for line, values in lines.items()]
 

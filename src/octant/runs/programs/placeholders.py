@@ -3,19 +3,19 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from octant.ask import Ask, Launch, Subject
+from octant.request import Launch, Request, Subject
 
 PLACE = re.compile(r"\{(\w+)\}")
 
 
 def known_values(launch: Launch) -> dict[str, str]:
     """Return the values of placeholders for a start of one cell: its knobs, and `ranks`."""
-    return known_of(launch.ask, launch.started_knobs)
+    return known_of(launch.request, launch.started_knobs)
 
 
-def known_of(ask: Ask, cell: Mapping[str, str]) -> dict[str, str]:
+def known_of(request: Request, cell: Mapping[str, str]) -> dict[str, str]:
     """Return the values of placeholders for one cell of a request: its knobs, and `ranks`."""
-    return {"ranks": str(ask.shape.ranks), **cell}
+    return {"ranks": str(request.shape.ranks), **cell}
 
 
 def filled(text: str, known: Mapping[str, str]) -> str:

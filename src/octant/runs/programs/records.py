@@ -53,7 +53,7 @@ def record_lines(
         judging: `None`: values and checks are omitted.
     """
     launch = planned.launch
-    head = {"workload": launch.ask.subject.name, "launch": launch.key}
+    head = {"workload": launch.request.subject.name, "launch": launch.key}
     threads, ranks = launch.started_knobs.get("threads", "1"), _rank_count(planned, end)
     reports = _reports(end, ranks)
     measured = _measured(end)
@@ -89,7 +89,7 @@ def record_lines(
 
 def _rank_count(planned: Planned, end: ProgramEnd) -> int:
     """Return the requested number of ranks; if the launcher does not state it, the number of guards that reported."""
-    known = planned.ranks or planned.launch.ask.shape.ranks
+    known = planned.ranks or planned.launch.request.shape.ranks
     return known if planned.ranks or known > 1 else max(known, len({one.rank or 0 for one in end.ranks}))
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from octant.ask import Ask, Launch, comparable_cell
 from octant.record import Point
+from octant.request import Launch, Request, comparable_cell
 from octant.runs.programs import values
 from octant.store import kept
 
@@ -64,27 +64,27 @@ def digest_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-def baseline_of(ask: Ask, asks: Sequence[Ask]) -> Launch:
+def baseline_of(request: Request, requests: Sequence[Request]) -> Launch:
     """Return the baseline of a request: a launch of the first cell of the first request of the same program.
 
     Args:
         asks: requests of the run.
     """
-    first = next((one for one in asks if one.subject == ask.subject), ask)
+    first = next((one for one in requests if one.subject == request.subject), request)
     return Launch(first, 0, first.cells()[0])
 
 
 def is_of_cell(point: Point, launch: Launch) -> bool:
     """Return whether a point belongs to the cell of this launch, in any repeat."""
-    name = launch.ask.subject.name
+    name = launch.request.subject.name
     return comparable_cell(point.knobs, name) == comparable_cell(launch.started_knobs, name)
 
 
 def is_launch_of(launch: Launch, baseline: Launch) -> bool:
     """Return whether a start of one cell is one of the baseline."""
-    name = launch.ask.subject.name
+    name = launch.request.subject.name
     same_cell = comparable_cell(launch.started_knobs, name) == comparable_cell(baseline.started_knobs, name)
-    return launch.ask.key == baseline.ask.key and same_cell
+    return launch.request.key == baseline.request.key and same_cell
 
 
 def find_reference(baseline: Launch, known: Mapping[str, Iterable[Point]], folder: Path) -> Reference | None:
@@ -95,9 +95,9 @@ def find_reference(baseline: Launch, known: Mapping[str, Iterable[Point]], folde
         known: the points of the run so far, by the key of their launch.
         folder: of the run.
     """
-    ask = baseline.ask
-    for repeat in range(max(ask.repeats, 2)):
-        for point in known.get(Launch(ask, repeat).key, ()):
+    request = baseline.request
+    for repeat in range(max(request.repeats, 2)):
+        for point in known.get(Launch(request, repeat).key, ()):
             if is_of_cell(point, baseline):
                 return Reference(point, folder)
     return None

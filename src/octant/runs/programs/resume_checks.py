@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
-from octant.runs.programs import grammar, request
+from octant.runs.programs import grammar, program_request
 from octant.runs.programs.command_text import resume_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from octant.ask import Ask, Subject
+    from octant.request import Request, Subject
     from octant.runs.programs.options import ProgramOptions
     from octant.store import StoredRun
 
 
-def check_stated(run: StoredRun, stated: Sequence[Ask], file: str) -> None:
+def check_stated(run: StoredRun, stated: Sequence[Request], file: str) -> None:
     """Check that the file of requests contains every program of a stored run, unchanged.
 
     Args:
@@ -33,9 +33,11 @@ def check_stated(run: StoredRun, stated: Sequence[Ask], file: str) -> None:
         Refusal: the file does not contain a program of the run with the same knobs, ranks and options.
     """
     known = [(one.subject, one.knobs, one.shape, one.mpi) for one in stated]
-    for ask in _every_ask(run):
-        if ask.subject.command and (ask.subject, ask.knobs, ask.shape, ask.mpi) not in known:
-            what = shell_text([*(f"{name}={value}" for name, value in ask.knobs.items()), "--", *ask.subject.command])
+    for request in _every_request(run):
+        if request.subject.command and (request.subject, request.knobs, request.shape, request.mpi) not in known:
+            what = shell_text(
+                [*(f"{name}={value}" for name, value in request.knobs.items()), "--", *request.subject.command]
+            )
             why = f"{file} does not request {what!r} on this machine"
             hint = "use the file with which the run was started, in the same folder, or start a new run"
             raise Refusal(f"cannot resume {run.id} ({why}); {hint}", Exit.WRONG_WORD)
@@ -62,45 +64,49 @@ def check_given(
         Refusal: the first difference, or a file that is not permitted.
     """
     subject = options.subject(command, directory=os.getcwd())  # noqa: PTH109 - text
-    given = request.read_knobs(knobs, subject)
-    for ask in _every_ask(run):
-        if not ask.subject.command:
+    given = program_request.read_knobs(knobs, subject)
+    for request in _every_request(run):
+        if not request.subject.command:
             why = "it is a run of workloads"
             hint = "omit -- and the command line"
             raise Refusal(f"cannot resume {run.id} with a program ({why}); {hint}", Exit.WRONG_WORD)
-        if difference := next(_differences(ask, subject, given), ""):
+        if difference := next(_differences(request, subject, given), ""):
             raise Refusal(f"cannot resume {run.id} ({difference}); {_hint(run)}", Exit.WRONG_WORD)
-        _check_files(run, ask.subject, subject, allowed)
+        _check_files(run, request.subject, subject, allowed)
 
 
 def check_unnamed(run: StoredRun) -> None:
     """Raise `Refusal` if a run contains a program, whose command line the user must repeat."""
-    for ask in _every_ask(run):
-        if command := ask.subject.command:
+    for request in _every_request(run):
+        if command := request.subject.command:
             why = "command lines in a store are never executed"
             text = f"cannot resume {shell_text(command)!r} ({why}); {_hint(run)}"
             raise Refusal(text, Exit.NOT_SUPPORTED)
 
 
-def _every_ask(run: StoredRun) -> list[Ask]:
+def _every_request(run: StoredRun) -> list[Request]:
     """Return the requests of the run and of every line of its plan.
 
     Requests are not deduplicated by key: keys are short, so that a collision can be constructed.
     """
-    asks = (*run.asks, *(launch.ask for launch in run.launches), *(one.launch.ask for one in run.plans.values()))
-    return list({id(ask): ask for ask in asks}.values())
+    requests = (
+        *run.requests,
+        *(launch.request for launch in run.launches),
+        *(one.launch.request for one in run.plans.values()),
+    )
+    return list({id(request): request for request in requests}.values())
 
 
 def _hint(run: StoredRun) -> str:
     return f"if you trust it, run {resume_line(run)}"
 
 
-def _differences(ask: Ask, given: Subject, knobs: Mapping[str, str]) -> Iterator[str]:
+def _differences(request: Request, given: Subject, knobs: Mapping[str, str]) -> Iterator[str]:
     """Yield the differences between a command line and the stored request."""
-    stored = ask.subject
+    stored = request.subject
     yield from _word_differences("the command line", stored.command, given.command)
     # A placement sets the number of threads, which is filled in as a number.
-    expected = {name: value for name, value in ask.knobs.items() if name in knobs or not _is_threads(name, value)}
+    expected = {name: value for name, value in request.knobs.items() if name in knobs or not _is_threads(name, value)}
     yield from _member_differences("knob", expected, knobs)
     yield from _member_differences("variable", stored.environment, given.environment)
     yield from _text_differences("the input", stored.input, given.input)

@@ -9,10 +9,10 @@ import math
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import replace
 
-from octant.ask import Ask, Launch
 from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
 from octant.record import MISSING, UNCHECKED, Point
+from octant.request import Launch, Request
 from octant.runs.programs.reference import baseline_of, is_of_cell
 from octant.runs.session import Batch, Decide
 from octant.store import Repeats, StoredRun, finished_cells
@@ -29,7 +29,7 @@ Decided = Callable[[Repeats], None]
 
 def needs_decision(run: StoredRun) -> bool:
     """Return whether the first launches of a run determine the number of launches; studies and suites state it."""
-    return run.repeats is None and run.who == "run" and any(ask.subject.command for ask in run.asks)
+    return run.repeats is None and run.who == "run" and any(request.subject.command for request in run.requests)
 
 
 def decide(run: StoredRun, decided: Decided = lambda _: None, report: Callable[[str], None] = lambda _: None) -> Decide:
@@ -46,9 +46,9 @@ def decide(run: StoredRun, decided: Decided = lambda _: None, report: Callable[[
         Refusal: a check is impossible, because two equal launches differ by more than its tolerance, or the baseline
             has no such value or file.
     """
-    if not (yield from settle_baseline(run.asks)):
+    if not (yield from settle_baseline(run.requests)):
         return
-    programs = [launch for launch in run.launches if launch.ask.subject.command]
+    programs = [launch for launch in run.launches if launch.request.subject.command]
     first, points = [launch for launch in programs if launch.repeat == 0], list[Point]()
     for launch in first:
         batch = yield launch
@@ -58,14 +58,14 @@ def decide(run: StoredRun, decided: Decided = lambda _: None, report: Callable[[
     taken_s = sum(sum(point.spent_s.values()) for point in points)
     repeats = run.repeats
     if needs_decision(run):
-        repeats = Repeats(launches_within(BUDGET_S, taken_s, max(launch.ask.repeats for launch in first)), taken_s)
+        repeats = Repeats(launches_within(BUDGET_S, taken_s, max(launch.request.repeats for launch in first)), taken_s)
         decided(repeats)
         if taken_s * (repeats.repeats - 1) > _LONG_S:
             for text in dict.fromkeys(point.notes[MISSING] for point in points if MISSING in point.notes):
                 report(f"a requested value is missing: {text}")
     for launch in run.launches:
         is_left = not repeats or launch.repeat < repeats.repeats
-        if not launch.ask.subject.command or (launch.repeat and is_left):
+        if not launch.request.subject.command or (launch.repeat and is_left):
             yield launch
 
 
@@ -99,17 +99,17 @@ def _time_text(seconds: float) -> str:
 def baseline_starts(run: StoredRun) -> list[Launch]:
     """Return the remaining starts of baselines that are not launches of the run: the second, if it has only one."""
     own, done = {launch.key for launch in run.launches}, finished_cells(run.points, run.failures)
-    both = [replace(one, repeat=repeat) for one in _baselines(run.asks) for repeat in (0, 1)]
+    both = [replace(one, repeat=repeat) for one in _baselines(run.requests) for repeat in (0, 1)]
     return [rest for one in both if one.key not in own for rest in one.without(done.get(one.key, ()))]
 
 
-def _baselines(asks: Sequence[Ask]) -> Iterable[Launch]:
+def _baselines(requests: Sequence[Request]) -> Iterable[Launch]:
     """Return the baselines that checks need, one per program."""
-    needing = [ask for ask in asks if any(check.needs_baseline for check in ask.subject.checks)]
-    return {one.key: one for one in (baseline_of(ask, asks) for ask in needing)}.values()
+    needing = [request for request in requests if any(check.needs_baseline for check in request.subject.checks)]
+    return {one.key: one for one in (baseline_of(request, requests) for request in needing)}.values()
 
 
-def settle_baseline(asks: Sequence[Ask]) -> Generator[Launch, Batch, bool]:
+def settle_baseline(requests: Sequence[Request]) -> Generator[Launch, Batch, bool]:
     """Yield the baseline of each program twice if a check needs it; return whether these launches succeeded.
 
     Args:
@@ -118,14 +118,14 @@ def settle_baseline(asks: Sequence[Ask]) -> Generator[Launch, Batch, bool]:
     Raises:
         Refusal: two equal launches differ by more than a tolerance, or the baseline has no such value or file.
     """
-    for baseline in _baselines(asks):
+    for baseline in _baselines(requests):
         points: list[Point] = []
         for repeat in (0, 1):
             batch = yield replace(baseline, repeat=repeat)
             points += [point for point in batch.points if is_of_cell(point, baseline)][:1]
         if len(points) < 2:
             return False
-        _check_equal(baseline.ask.subject.checks, points)
+        _check_equal(baseline.request.subject.checks, points)
     return True
 
 

@@ -10,9 +10,9 @@ from typing import Annotated
 from msgspec import Meta
 from msgspec.structs import fields
 
-from octant.ask import Subject
 from octant.failure import Refusal, near
 from octant.program import STDOUT, Better, ProgramValue
+from octant.request import Subject
 from octant.runs.programs import grammar, placeholders
 from octant.runs.programs.options import ProgramOptions
 from octant.untrusted import InputTable

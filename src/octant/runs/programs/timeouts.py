@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from octant.ask import Launch, comparable_cell
 from octant.record import Point
+from octant.request import Launch, comparable_cell
 
 TIMES, LEAST_S = 3.0, 5.0
 """Timeout of later launches of a cell: this multiple of its longest launch, and at least this many seconds more."""
@@ -29,6 +29,6 @@ class TimeLimits:
 
     def limit_s(self, launch: Launch) -> float:
         """Return the timeout of a launch of one cell, in seconds."""
-        cell = launch.ask.key, comparable_cell(launch.started_knobs, launch.ask.subject.name)
+        cell = launch.request.key, comparable_cell(launch.started_knobs, launch.request.subject.name)
         slowest_s = self._slowest_s.get(cell)
         return NO_LIMIT_S if slowest_s is None else max(TIMES * slowest_s, slowest_s + LEAST_S)

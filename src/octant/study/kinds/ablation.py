@@ -12,7 +12,7 @@ from octant.study.factors import factor_text
 from octant.study.parts import BASELINE, Bar, Fraction, Levels, Positive, Problem
 from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import SAME_LAUNCH, CannotTest, StudyValues
-from octant.study.verdict import Effect, doubts_text, ends_text, gain_of, status_of, undecided_judgement
+from octant.study.verdict import Effect, caveats_text, ends_text, gain_of, status_of, undecided_judgement
 
 
 class AblationTest(KindOfTest, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class AblationTest(KindOfTest, frozen=True, kw_only=True):
         open_ones = [best[name] for name, status in statuses.items() if status == "undecided"]
         wanted = self.share * len(self.changes)
         why = f"{number} of {len(self.changes)} bring something here: {', '.join(told)}"
-        why += ends_text(best.values()) + doubts_text(best.values())
+        why += ends_text(best.values()) + caveats_text(best.values())
         if number >= wanted:
             return Judgement("holds", why)
         if number + len(open_ones) + len(reasons) < wanted:

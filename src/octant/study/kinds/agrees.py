@@ -45,7 +45,7 @@ class AgreesTest(KindOfTest, frozen=True, kw_only=True):
                 raise CannotTest("a value is zero, so there is no ratio")
             low, middle, high = (edge / one.value for edge in (ours.value.low, ours.value.middle, ours.value.high))
             here = replace(ours.value, low=low, middle=middle, high=high)
-            effects.append((Effect(here, len(ours.launches), ours.doubts), one.at))
+            effects.append((Effect(here, len(ours.launches), ours.caveats), one.at))
         worst, at = max(
             effects,
             key=lambda one: (_FROM_BEST.index(status_of(one[0], self.bar)), abs(math.log(one[0].here.middle))),

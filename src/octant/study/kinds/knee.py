@@ -42,9 +42,9 @@ class KneeTest(KindOfTest, frozen=True, kw_only=True):
         if self.to is None:
             return judge_effect(one, self.bar, f", the place of the step on {axis.knob if axis else ''}")
         other = self._place(study, values, self.to)
-        launches, doubts = min(one.launches, other.launches), one.doubts + other.doubts
+        launches, caveats = min(one.launches, other.launches), one.caveats + other.caveats
         here, ends = over_extremes(one.here, other.here), one.ends and "from the ranges over launches"
-        moved = replace(one, here=here, launches=launches, doubts=doubts, ends=ends)
+        moved = replace(one, here=here, launches=launches, caveats=caveats, ends=ends)
         return judge_effect(moved, self.bar, ", by which the step moves")
 
     def _place(self, study: Study, values: StudyValues, levels: Levels) -> Effect:

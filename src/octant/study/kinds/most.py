@@ -9,7 +9,7 @@ from octant.study.factors import factor_text
 from octant.study.parts import BASELINE, Bar, Fraction, Levels, Positive, Problem
 from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import CannotTest, StudyValues
-from octant.study.verdict import Effect, doubts_text, ends_text, gain_of, status_of, undecided_judgement
+from octant.study.verdict import Effect, caveats_text, ends_text, gain_of, status_of, undecided_judgement
 
 
 class MostTest(KindOfTest, frozen=True, kw_only=True):
@@ -50,7 +50,7 @@ class MostTest(KindOfTest, frozen=True, kw_only=True):
         each = ", ".join(f"{measure} {factor_text(gain.here)}" for measure, gain in gains.items())
         said = "gain" if self.gain >= 1 else f"lose no more than {1 - self.gain:.0%}"
         why = f"{number} of {every} shown to {said} here: {each}"
-        why += ends_text(gains.values()) + doubts_text(gains.values())
+        why += ends_text(gains.values()) + caveats_text(gains.values())
         if number >= wanted and number + len(open_gains) + len(reasons) <= most:
             return Judgement("holds", why)
         if number > most or number + len(open_gains) + len(reasons) < wanted:

@@ -13,7 +13,7 @@ from octant.study.factors import factor_text
 from octant.study.parts import Bar, Levels, Problem
 from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import StudyValues
-from octant.study.verdict import doubts_text, ends_text, gain_of, status_of, undecided_judgement
+from octant.study.verdict import caveats_text, ends_text, gain_of, status_of, undecided_judgement
 
 
 class OrderTest(KindOfTest, frozen=True, kw_only=True):
@@ -41,7 +41,7 @@ class OrderTest(KindOfTest, frozen=True, kw_only=True):
         statuses = [status_of(step, bar) for step in steps]
         order = " > ".join("/".join(levels.values()) or "baseline" for levels in self.places)
         gains = ", ".join(factor_text(step.here) for step in steps)
-        why = f"{order}: {gains} from one to the next here{ends_text(steps)}{doubts_text(steps)}"
+        why = f"{order}: {gains} from one to the next here{ends_text(steps)}{caveats_text(steps)}"
         if "does not hold" in statuses:
             return Judgement("does not hold", why)
         if "undecided" not in statuses:

@@ -9,7 +9,7 @@ from octant.study import checks
 from octant.study.parts import BASELINE, Bar, Levels, Problem
 from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import CannotTest, StudyValues
-from octant.study.verdict import Effect, doubts_of, judge_effect
+from octant.study.verdict import Effect, caveats_of, judge_effect
 
 
 class SpreadTest(KindOfTest, frozen=True, kw_only=True):
@@ -44,5 +44,5 @@ class SpreadTest(KindOfTest, frozen=True, kw_only=True):
             high = max(value.high for value in known) / min(value.low for value in known)
             launches = min(len(value.launches) for value in curve)
             here, ends = stats.Interval(max(1.0, low), middle, high), "from the intervals of the values along the axis"
-            effect = Effect(here, launches, doubts_of(curve), stats.FEW_LAUNCHES, ends=ends)
+            effect = Effect(here, launches, caveats_of(curve), stats.FEW_LAUNCHES, ends=ends)
         return judge_effect(effect, self.bar, ", largest over smallest")

@@ -16,7 +16,7 @@ from octant.study.factors import over_extremes
 from octant.study.parts import BASELINE, Bar, Cell, Levels, Problem, number
 from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.values import CannotTest, StudyValue, StudyValues, quantity_of
-from octant.study.verdict import Effect, doubts_of, doubts_text, judge_effect, judge_value
+from octant.study.verdict import Effect, caveats_of, caveats_text, judge_effect, judge_value
 from octant.untrusted import InputTable
 
 NOISE = 0.1
@@ -98,7 +98,7 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
             return judge_value(one, self.bar, self.unit(study), f", where the level ends on {knob}")
         expected = self._number(values, self.near)
         here = stats.Interval(one.here.low / expected, one.here.middle / expected, one.here.high / expected)
-        of_it = Effect(here, one.launches, one.doubts, one.least, ends=one.ends)
+        of_it = Effect(here, one.launches, one.caveats, one.least, ends=one.ends)
         return judge_effect(of_it, self.bar, f" of {self.near}, where the level ends on {knob}")
 
     def _moved(self, study: Study, values: StudyValues, one: Effect | _Missing, knob: str) -> Judgement:
@@ -113,8 +113,8 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
             why = f"at least ×{least:.3g} here, by which the level's end moves on {knob}: {one.judgement.why}"
             return Judgement("holds", f"{why} (the bar: {self.bar.text})")
         launches = min(one.launches, other.launches)
-        here, doubts = over_extremes(one.here, other.here), one.doubts + other.doubts
-        moved = Effect(here, launches, doubts, one.least, ends="as far as both places are known")
+        here, caveats = over_extremes(one.here, other.here), one.caveats + other.caveats
+        moved = Effect(here, launches, caveats, one.least, ends="as far as both places are known")
         return judge_effect(moved, self.bar, f", by which the level's end moves on {knob}")
 
     def _number(self, values: StudyValues, written: str) -> float:
@@ -126,7 +126,7 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
         at = sorted(axis.values if axis else (), key=number)
         curve = _curve(values, study.cell(measure, levels), at)
         off = _curve(values, study.cell(self.less.measure or measure, self.less.of), at) if self.less else None
-        doubts = doubts_of((*curve.values(), *(off or {}).values()))
+        caveats = caveats_of((*curve.values(), *(off or {}).values()))
         rows = _rows(curve, off, len(at) / 2)
         launches = 0 if all(value.modelled is not None for value in curve.values()) else len(rows)
         edges = [self._edge(values, row) for row in rows]
@@ -134,11 +134,13 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
         if len(known) < len(edges):
             goes_on = not known and all(_is_even(row) for row in rows)
             name = ", ".join((measure, *study.full(levels)))
-            return _Missing(self._missing(name, len(known), launches, (at[0], at[-1]), doubts), number(at[-1]), goes_on)
+            return _Missing(
+                self._missing(name, len(known), launches, (at[0], at[-1]), caveats), number(at[-1]), goes_on
+            )
         middle = float(np.median([low for low, _ in known]))
         here = stats.Interval(min(low for low, _ in known), middle, max(high for _, high in known))
         return Effect(
-            here, launches, doubts, stats.FEW_LAUNCHES, ends=f"it ends between these in all {launches} launches"
+            here, launches, caveats, stats.FEW_LAUNCHES, ends=f"it ends between these in all {launches} launches"
         )
 
     def _edge(self, values: StudyValues, points: _Row) -> _Edge:
@@ -153,7 +155,7 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
         return min(edges, key=lambda edge: abs(math.log(edge[0] / expected)), default=None)
 
     def _missing(
-        self, name: str, seen: int, launches: int, ends: tuple[str, str], doubts: tuple[stats.Doubt, ...]
+        self, name: str, seen: int, launches: int, ends: tuple[str, str], caveats: tuple[stats.Caveat, ...]
     ) -> Judgement:
         """`does not hold` where no launch of enough shows the level."""
         what = f"level {self.level}" if self.level else f"level near {self.near}" if self.near else "rise by half"
@@ -163,7 +165,7 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
             return Judgement("undecided", why)
         why = f"no such level found ({what}) {where}"
         enough = not 0 < launches < stats.FEW_LAUNCHES
-        text = doubts_text([Effect(stats.Interval(1, 1, 1), launches, doubts)])
+        text = caveats_text([Effect(stats.Interval(1, 1, 1), launches, caveats)])
         more = None if enough else stats.FEW_LAUNCHES - launches
         return Judgement("does not hold" if enough else "undecided", why + text, more_launches=more)
 

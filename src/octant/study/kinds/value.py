@@ -37,11 +37,11 @@ class ValueTest(KindOfTest, frozen=True, kw_only=True):
         unit = self.unit(study)
         what = f" for {self.measure}{study.beside_baseline(self.of)}{f' at {self.at}' if self.at else ''}"
         if not self.largest:
-            return judge_value(Effect(found.value, len(found.launches), found.doubts), self.bar, unit, what)
+            return judge_value(Effect(found.value, len(found.launches), found.caveats), self.bar, unit, what)
         most = max((launch.value.middle for launch in found.launches), default=found.value.high)
         number = f", the largest of {counted(len(found.launches), 'launch')}" if found.launches else ""
         launches = 0 if self._is_final(most) else len(found.launches)
-        effect = Effect(stats.Interval(most, most, most), launches, found.doubts, stats.FEW_LAUNCHES)
+        effect = Effect(stats.Interval(most, most, most), launches, found.caveats, stats.FEW_LAUNCHES)
         return judge_value(effect, self.bar, unit, what + number)
 
     def _is_final(self, most: float) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.analysis.levels import doubted_levels, stated_sizes
+from octant.analysis.levels import disputed_levels, stated_sizes
 from octant.report.charts.picture import Mark
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def size_text(machine: Machine, level: int) -> str:
     """The size of a level as stated: `2 MiB`, `480 MiB (the host's)`."""
-    doubt = doubted_levels(machine).get(level)
-    return units.bytes_text(stated_sizes(machine)[level]) + (f" ({doubt})" if doubt else "")
+    caveat = disputed_levels(machine).get(level)
+    return units.bytes_text(stated_sizes(machine)[level]) + (f" ({caveat})" if caveat else "")
 
 
 def cache_marks(machine: Machine, least: float, most: float) -> tuple[Mark, ...]:

@@ -12,9 +12,9 @@ import numpy as np
 from octant import units
 from octant.analysis.names import knob_of, place_text
 from octant.analysis.segments import half_length
-from octant.ask import effort_knobs
 from octant.report.charts.layout.series import MOST_MARKS
 from octant.report.charts.picture import ChartSeries, Role
+from octant.request import effort_knobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -115,7 +115,7 @@ def lines_of(
     """The curves of a metric (the headline unless named), those asked for first; of single points only if all are.
 
     Args:
-        each: knobs that tell curves apart, along a metric alone; none: all that vary or, along a metric, the asks.
+        each: knobs that tell curves apart, along a metric alone; none: all that vary or, along a metric, the requests.
     """
     groups: dict[tuple[object, ...], list[tuple[float, Figure]]] = {}
     for headline in sorted(figures, key=lambda figure: not figure.show.table):
@@ -225,9 +225,9 @@ def _key(x: Along, figure: Figure, each: Sequence[str]) -> tuple[object, ...]:
 
 
 def _names(groups: Sequence[Sequence[Figure]], but: str, each: Sequence[str]) -> list[str]:
-    """What tells each group from the others: the values of knobs, and how many worked; else the title of its ask."""
+    """What tells each group from the others: the values of knobs, and how many worked; else the title of its request."""
     firsts = [mine[-1] for mine in groups]
-    labels = [max(asks, key=asks.count) for asks in ([one.label for one in mine] for mine in groups)]
+    labels = [max(requests, key=requests.count) for requests in ([one.label for one in mine] for mine in groups)]
     knobs = [knob for knob in other_knobs(firsts, but) if knob in each or (not each and knob != "threads")]
     where = [place_text(one) for one in firsts]
     apart = len(set(where)) > 1

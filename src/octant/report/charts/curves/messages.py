@@ -10,7 +10,6 @@ import numpy as np
 
 from octant import units
 from octant.analysis.segments import TRUSTED, hot_and_cold, segments, with_causes
-from octant.ask import EFFORT
 from octant.report import claims
 from octant.report.charts.curves.curve import (
     along_axis,
@@ -30,6 +29,7 @@ from octant.report.charts.curves.lines import MOST_SERIES, Along, FigureCurve, a
 from octant.report.charts.picture import ChartSeries, Mark, Note, Panel, Picture, Region, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, with_unit
 from octant.report.segments import LETTERS, formula, range_text, segment_facts
+from octant.request import EFFORT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

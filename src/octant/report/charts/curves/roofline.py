@@ -37,7 +37,7 @@ _DASHES: dict[str, str] = {"L1": "dotted", "L2": "dashed", "L3": "dash-dot", MEM
 _LEFT, _RIGHT = -5, 7  # powers of two of flop/B, widened to the data
 _ROLES: tuple[Role, ...] = ("series-1", "series-2", "series-3", "series-4")
 _PRECISIONS = {"double": "dp", "single": "sp"}
-_DOUBT = "above the roof: units, counting or another clock"
+_CAVEAT = "above the roof: units, counting or another clock"
 _Panel = tuple["Roofs", "list[Kernel]", "str"]
 
 
@@ -67,7 +67,7 @@ def roofline(known: Known, figures: Sequence[Figure], ladders: Ladders) -> Pictu
         "Percentages are of the roof above the point; open marks are not measurable."
     )
     caption += claims.caption(one.figure.value for _, kernels, _ in panels for one in kernels)
-    caption += f" {' and '.join(map(_words, above))}: {_DOUBT}." * bool(above)
+    caption += f" {' and '.join(map(_words, above))}: {_CAVEAT}." * bool(above)
     return Picture(
         "roofline", "Roofline",
         caption + thinned_text(drawn, sum(len(under) for _, under in found), "kernels"),
@@ -214,7 +214,7 @@ def _rows(ladders: Ladders, over: Roofs, kernels: Sequence[Kernel], cores: str) 
     for one in kernels:
         name, rate = short_name(one.figure, with_place=False), units.si_text(one.rate, "flop/s")
         share = "not measurable" if one.figure.invalid else _share_text(one)
-        beyond = f" ({_DOUBT})" if (one.share or 0) > ABOVE else ""
+        beyond = f" ({_CAVEAT})" if (one.share or 0) > ABOVE else ""
         found.append((cores, name, f"{one.intensity:.3g}", rate, share + beyond, one.roof_name))
     return found
 

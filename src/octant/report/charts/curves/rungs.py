@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octant.analysis.levels import doubted_levels, level_curve, stated_sizes
+from octant.analysis.levels import disputed_levels, level_curve, stated_sizes
 from octant.analysis.named_figures import matching
 from octant.analysis.roofline import ALONE, Extent
 from octant.limit import LEVELS, MEMORY, pattern
@@ -84,13 +84,13 @@ class Ladders:
         return f"no plateau of an L{level} seen"
 
     def shown_sizes(self) -> dict[int, int]:
-        """The stated sizes by which tables may name a cache: those that no source and no ladder of the run doubts."""
-        doubted = doubted_levels(self.machine)
+        """The stated sizes by which tables may name a cache: those that no source and no ladder of the run caveats."""
+        disputed = disputed_levels(self.machine)
         verdicts = {level: {rung.curve.verdict(level) for rung in self.rungs} - {"unknown"} for level in range(1, 5)}
         return {
             level: size
             for level, size in stated_sizes(self.machine).items()
-            if level not in doubted and (not verdicts[level] or "distinct" in verdicts[level])
+            if level not in disputed and (not verdicts[level] or "distinct" in verdicts[level])
         }
 
     def rates_like(self, threads: Threads) -> Rung | None:

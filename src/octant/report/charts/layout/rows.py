@@ -29,7 +29,7 @@ _LANE = 13.0
 _GAP = 16.0
 _WORDS_NARROW, _WORDS_WIDE = 0.4, 0.72
 """Above these shares of the width, names and columns stand over the marks of their rows."""
-_KINDS = {"": "soft", "soft": "soft", "ink": "", "good": "good", "doubtful": "doubtful", "wrong": "wrong"}
+_KINDS = {"": "soft", "soft": "soft", "ink": "", "good": "good", "limited": "limited", "wrong": "wrong"}
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def test_cycles_are_the_time_at_the_clock_of_the_same_bursts() -> None:
 def test_a_chain_that_was_broken_is_seen(cycles: float, operation: str) -> None:
     """A zeroing idiom or an eliminated move leaves a latency that no core has."""
     broken = with_limit(figure(WORKLOAD, [chain(cycles, operation)]), NOTHING, machine())
-    assert [one.kind for one in broken.doubts if one.kind == "beyond its limit"]
+    assert [one.kind for one in broken.caveats if one.kind == "beyond its limit"]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_chain_that_was_broken_is_seen(cycles: float, operation: str) -> None:
 )
 def test_what_cores_do_is_within_the_limits(cycles: float, operation: str, form: str) -> None:
     found = with_limit(figure(WORKLOAD, [chain(cycles, operation, form)]), NOTHING, machine())
-    assert not [one.kind for one in found.doubts if one.kind == "beyond its limit"]
+    assert not [one.kind for one in found.caveats if one.kind == "beyond its limit"]
 
 
 @pytest.mark.parametrize("size", [256, 456, 512])

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from fake_run import lane, point
 from octant.analysis.figures import figure
-from octant.analysis.lost import doubts_about_lost
+from octant.analysis.lost import caveats_about_lost
 from octant.analysis.reduce import NoSamplesError, measure
 from octant.record import Point, RankTotal, Reduced, Result, Samples, Series, Taken
-from octant.stats.doubts import Grade
+from octant.stats.caveats import Grade
 from octant.workloads.node.noise import WORKLOAD, beyond_the_quick_quantum
 from sketches import sketch_of
 
@@ -127,7 +127,7 @@ def test_moves_are_of_one_thread_and_second() -> None:
 
 def test_lost_time_is_no_doubt_about_moves() -> None:
     half = point(taken=(Taken(0, (10**9,), (10**8,), (9 * 10**8,)),))
-    assert doubts_about_lost(half, WORKLOAD.metric("moves"), 3.0, sketch_of([10_000])) == ()
+    assert caveats_about_lost(half, WORKLOAD.metric("moves"), 3.0, sketch_of([10_000])) == ()
 
 
 def test_two_shares_of_lost_time_that_differ_are_doubtful() -> None:
@@ -135,12 +135,12 @@ def test_two_shares_of_lost_time_that_differ_are_doubtful() -> None:
     agreeing, slower = ((Taken(0, (10**9,), (cpu,), (0,)),) for cpu in (910_000_000, 10**9))
     value = lost(*samples)
     metric, times = WORKLOAD.metric("lost"), sketch_of([10_000])
-    assert doubts_about_lost(point(lanes=samples, taken=agreeing), metric, value, times) == ()
-    (found,) = doubts_about_lost(point(lanes=samples, taken=slower), metric, value, times)
-    assert (found.kind, found.grade) == ("sources disagree", Grade.DOUBTFUL)
+    assert caveats_about_lost(point(lanes=samples, taken=agreeing), metric, value, times) == ()
+    (found,) = caveats_about_lost(point(lanes=samples, taken=slower), metric, value, times)
+    assert (found.kind, found.grade) == ("sources disagree", Grade.LIMITED)
     assert found.text == "9 % of the time was lost, 0 % by the threads' own clocks"
 
 
 def test_lost_time_is_no_doubt_about_a_share_of_lost_time() -> None:
     half = point(taken=(Taken(0, (10**9,), (3 * 10**8,), (7 * 10**8,)),))
-    assert doubts_about_lost(half, WORKLOAD.metric("lost"), 0.7, sketch_of([10_000])) == ()
+    assert caveats_about_lost(half, WORKLOAD.metric("lost"), 0.7, sketch_of([10_000])) == ()

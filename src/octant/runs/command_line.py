@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import cast, get_args
 
 from octant import launchers, workloads
-from octant.ask import Ask, Presentation, Shape, Subject, canonical, each_once
 from octant.build import program_name
 from octant.build.describe import Described, describe
 from octant.facts import usable_cores
@@ -19,7 +18,8 @@ from octant.machine import Machine
 from octant.machine.discover import discover
 from octant.placement import Placement, planner
 from octant.placement.expressions import parse_place
-from octant.placement.request import PAGE_BYTES, Request
+from octant.placement.request import PAGE_BYTES, PlacementRequest
+from octant.request import Presentation, Request, Shape, Subject, canonical, each_once
 from octant.runs.knobs import check_knobs
 from octant.runs.modes import Mode, ranks_and_knobs
 from octant.runs.rounds import usual_launches
@@ -66,7 +66,7 @@ def job(
     workload = find_workload(workload).name
     check_directives(directives)
     try:
-        request = parse_place(place, discover().topology) if place else Request(ranks=ranks or 1)
+        request = parse_place(place, discover().topology) if place else PlacementRequest(ranks=ranks or 1)
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     total = ranks or request.ranks
@@ -116,7 +116,7 @@ def run(
     repeats: int | None,
     where: Where = HERE,
     mpi: Mapping[str, str] | None = None,
-) -> tuple[Ask, Machine]:
+) -> tuple[Request, Machine]:
     """Return the request of `octant run` and this machine. Knobs are checked before any process starts.
 
     Args:
@@ -155,7 +155,7 @@ def run(
     describe(workload, knobs, shape.ranks)  # refuses invalid values before any process starts
     show = Presentation(workload.rpartition("/")[2])
     repeats = usual_launches(knobs) if repeats is None else repeats
-    return Ask(Subject(workload), knobs, shape, dict(mpi or {}), show, repeats), machine
+    return Request(Subject(workload), knobs, shape, dict(mpi or {}), show, repeats), machine
 
 
 def check_options(ranks: int | None, mode: str, repeats: int | None) -> None:
@@ -213,7 +213,7 @@ def _with(knobs: Mapping[str, str], sets: Mapping[str, str], who: str) -> dict[s
     return {**knobs, **sets}
 
 
-def _with_placement(knobs: Mapping[str, str], shape: Shape, request: Request) -> tuple[dict[str, str], Shape]:
+def _with_placement(knobs: Mapping[str, str], shape: Shape, request: PlacementRequest) -> tuple[dict[str, str], Shape]:
     """Return knobs and shape with the placement of one node applied to every host."""
     check_full_nodes(shape.ranks, request)
     pages = {"default": {}, "4k": {"pages": "base"}, "thp": {"pages": "thp"}}.get(
@@ -223,7 +223,7 @@ def _with_placement(knobs: Mapping[str, str], shape: Shape, request: Request) ->
     return _with(knobs, sets, "the placement"), replace(shape, place=str(request))
 
 
-def check_full_nodes(ranks: int, request: Request) -> None:
+def check_full_nodes(ranks: int, request: PlacementRequest) -> None:
     """Raise `Refusal` if the ranks do not fill the nodes of a placement."""
     if ranks % request.ranks:
         raise Refusal(
@@ -238,7 +238,7 @@ class PlacementForms:
     """A placement as text, as a request and as CPU lists."""
 
     text: str
-    request: Request
+    request: PlacementRequest
     placement: Placement
 
 

@@ -10,16 +10,24 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octant.ask import Ask, Presentation, Shape, cell_count, cells_of
 from octant.failure import Exit, Refusal, near
 from octant.launchers import Job
 from octant.machine.discover import discover
 from octant.placement.expressions import parse_place
-from octant.placement.request import Request
+from octant.placement.request import PlacementRequest
 from octant.program import shell_text
+from octant.request import Presentation, Request, Shape, cell_count, cells_of
+from octant.runs.command_line import (
+    HERE,
+    Where,
+    check_directives,
+    check_full_nodes,
+    check_options,
+    host_names,
+    requested,
+)
 from octant.runs.programs import launcher_line, placeholders
 from octant.runs.programs.options import ProgramOptions, option_words
-from octant.runs.requests import HERE, Where, check_directives, check_full_nodes, check_options, host_names, requested
 from octant.runs.rounds import LAUNCHES
 from octant.store import open_store
 from octant.store.environment import is_secret_name
@@ -27,8 +35,8 @@ from octant.store.environment import is_secret_name
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from octant.ask import Subject
     from octant.machine import Machine
+    from octant.request import Subject
 
 MOST_CELLS = 10_000
 """Maximum number of combinations of the values of a program's knobs."""
@@ -45,7 +53,7 @@ def program(
     where: Where = HERE,
     mpi: Mapping[str, str] | None = None,
     options: ProgramOptions | None = None,
-) -> tuple[Ask, Machine]:
+) -> tuple[Request, Machine]:
     """Return the request of `octant run … -- COMMAND` and this machine.
 
     Args:
@@ -76,19 +84,19 @@ def program(
     name = launcher_line.program_name(own)
     shape = Shape(count, str(request) if request else "", host_names(where.hosts), where.launcher)
     subject = replace(subject, program=name)
-    return Ask(subject, asked, shape, dict(mpi or {}), Presentation(name), repeats or LAUNCHES), machine
+    return Request(subject, asked, shape, dict(mpi or {}), Presentation(name), repeats or LAUNCHES), machine
 
 
-def remarks(ask: Ask) -> tuple[str, ...]:
+def remarks(request: Request) -> tuple[str, ...]:
     """Return remarks about a program, for the user, before it starts."""
     found = []
-    for name in filter(is_secret_name, ask.subject.environment):
+    for name in filter(is_secret_name, request.subject.environment):
         instead = f"to avoid this, set it before the command: {name}=… octant run …"
         found.append(f"--env stores the value of {name} with the run; {instead}")
-    return (*found, *launcher_line.remarks(ask))
+    return (*found, *launcher_line.remarks(request))
 
 
-def check_mpi(ask: Ask, library: str) -> None:
+def check_mpi(request: Request, library: str) -> None:
     """Check that the program uses the MPI library to which the settings belong.
 
     Args:
@@ -97,12 +105,12 @@ def check_mpi(ask: Ask, library: str) -> None:
     Raises:
         Refusal: the program is not known to use this library.
     """
-    started = launcher_line.recognised(ask.subject, ask.knobs, ask.shape.ranks)
+    started = launcher_line.recognised(request.subject, request.knobs, request.shape.ranks)
     if started:
         if started.launcher.startswith(library):
             return
         why = f"the settings are those of {library}, but {started.name} belongs to {started.launcher}"
-    elif ask.shape.ranks > 1 and ask.shape.launcher in ("", "mpiexec"):
+    elif request.shape.ranks > 1 and request.shape.launcher in ("", "mpiexec"):
         return
     else:
         why = "this program is not known to use MPI"
@@ -148,7 +156,7 @@ def job(
     count = launcher_line.launcher_ranks(started, ranks, Where(where.place), request) if started else ranks
     if started:  # the job is large enough for the largest cell
         count = max(filter(None, started.ranks), default=count)
-    placed = request or Request(ranks=count or 1)
+    placed = request or PlacementRequest(ranks=count or 1)
     own, path = started.program if started else words, subject.environment.get("PATH")
     launcher_line.check_hidden(own, path, Where(where.place), None if started else ranks)
     name = launcher_line.program_name(own)

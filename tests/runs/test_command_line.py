@@ -7,23 +7,23 @@ from pathlib import Path
 import pytest
 
 from fake_run import machine
-from octant.ask import Ask
 from octant.build import program_name
 from octant.failure import Exit, Refusal
-from octant.runs import requests
+from octant.request import Request
+from octant.runs import command_line
 from octant.runs.modes import Mode, ranks_and_knobs
 
-Asked = Callable[..., Ask]
+RunRequest = Callable[..., Request]
 
 
 @pytest.fixture
-def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunRequest:
     """`octant run` of these words on three cores; the kernel's pace and least ranks are the test's."""
 
-    def ask(
+    def request(
         *words: str, ranks: int | None = None, mode: str = "", repeats: int = 1, pace: str = "chunks", least: int = 1,
         workload: str = "node/stream", **where: str,
-    ) -> Ask:  # fmt: skip
+    ) -> Request:  # fmt: skip
         knobs = [{"name": name, "kind": "word", "default": "", "help": ""} for name in ("bytes", "threads", "memory")]
         said = json.dumps({"knobs": [*knobs, {**knobs[0], "name": "groups"}, {**knobs[0], "name": "pin"},
                                      {**knobs[0], "name": "pages"}], "least_ranks": least, "pace": pace})  # fmt: skip
@@ -31,10 +31,10 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
         program.write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\n")
         program.chmod(0o755)
         monkeypatch.setenv("OCTANT_KERNELS", str(tmp_path))
-        monkeypatch.setattr(requests, "discover", lambda: machine(cores=3))
-        return requests.run(workload, words, ranks, mode, repeats, requests.Where(**where))[0]
+        monkeypatch.setattr(command_line, "discover", lambda: machine(cores=3))
+        return command_line.run(workload, words, ranks, mode, repeats, command_line.Where(**where))[0]
 
-    return ask
+    return request
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,14 @@ def test_ranks_together_are_two_at_least() -> None:
     assert ranks_and_knobs("all", 1) == (2, {})
 
 
-def test_an_ask_of_words(asked: Asked) -> None:
-    ask = asked("bytes=1024KiB,2m", "memory=prefer:0", repeats=3)
-    assert ask.subject.workload == "node/stream"
-    assert ask.knobs == {"bytes": "1MiB,2MiB", "memory": "preferred:0"}
-    assert (ask.shape.ranks, ask.repeats) == (1, 3)
+def test_an_ask_of_words(asked: RunRequest) -> None:
+    request = asked("bytes=1024KiB,2m", "memory=prefer:0", repeats=3)
+    assert request.subject.workload == "node/stream"
+    assert request.knobs == {"bytes": "1MiB,2MiB", "memory": "preferred:0"}
+    assert (request.shape.ranks, request.repeats) == (1, 3)
 
 
-def test_modes_and_rank_counts(asked: Asked) -> None:
+def test_modes_and_rank_counts(asked: RunRequest) -> None:
     assert asked(mode="threads").knobs == {"threads": "3"}
     assert asked(mode="star").shape.ranks == 3
     assert asked(mode="star", pace="steps").knobs == {"groups": "1"}
@@ -72,11 +72,11 @@ def test_modes_and_rank_counts(asked: Asked) -> None:
     assert asked(workload="mpi/collective").shape.ranks == 3, "ranks that exchange messages, though one would do"
 
 
-def test_a_placement_says_ranks_threads_and_pages(asked: Asked) -> None:
-    ask = asked(place="2x1,pages=2m", mode="")
-    assert ask.shape.ranks == 2
-    assert ask.shape.place.startswith("2x1")
-    assert {name: ask.knobs[name] for name in ("threads", "pin", "pages")} == {
+def test_a_placement_says_ranks_threads_and_pages(asked: RunRequest) -> None:
+    request = asked(place="2x1,pages=2m", mode="")
+    assert request.shape.ranks == 2
+    assert request.shape.place.startswith("2x1")
+    assert {name: request.knobs[name] for name in ("threads", "pin", "pages")} == {
         "threads": "1", "pin": "none", "pages": "2MiB",
     }  # fmt: skip
     assert asked(place="1x1", hosts="a,b").shape.hosts == ("a", "b")
@@ -103,7 +103,7 @@ def test_a_placement_says_ranks_threads_and_pages(asked: Asked) -> None:
     ],
 )
 def test_words_that_mean_nothing_here_exit_2(
-    asked: Asked, words: list[str], options: dict[str, object], said: str
+    asked: RunRequest, words: list[str], options: dict[str, object], said: str
 ) -> None:
     with pytest.raises(Refusal, match=said) as refused:
         asked(*words, **options)

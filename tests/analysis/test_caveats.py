@@ -1,4 +1,4 @@
-"""Doubts about one launch, at the sizes from which they are raised, and in their words."""
+"""Caveats about one launch, at the sizes from which they are raised, and in their words."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from fake_run import lane, point
-from octant.analysis.doubts import (
-    doubts_about,
-    doubts_about_samples,
-    doubts_about_seats,
-    doubts_about_togetherness,
+from octant.analysis.caveats import (
+    caveats_about,
+    caveats_about_samples,
+    caveats_about_seats,
+    caveats_about_togetherness,
 )
 from octant.analysis.given import page_mismatches
 from octant.analysis.series import series_metrics
@@ -23,7 +23,7 @@ STEADY = [1000, 1001, 999] * 20
 
 
 def texts(one: Point, mismatches: tuple[str, ...] = ()) -> dict[str, str]:
-    return {found.kind: found.text for found in doubts_about(one, one.read(), mismatches)}
+    return {found.kind: found.text for found in caveats_about(one, one.read(), mismatches)}
 
 
 def test_a_clean_point_has_none() -> None:
@@ -85,8 +85,8 @@ def test_other_work_on_the_node() -> None:
     known = point(lanes=(lane(STEADY),), noise={"during": during}, taken=taken)
     assert texts(known) == {"foreign load": "other processes were busy"}, "what the threads lost is known"
     most = point(lanes=(lane(STEADY),), noise={"during": {"time_s": 1.0, "node_steal_s": 9.0}})
-    (found,) = doubts_about(most, most.read())
-    assert (found.grade, found.text) == (Grade.DOUBTFUL, "the hypervisor took up to 50 % of the CPU time")
+    (found,) = caveats_about(most, most.read())
+    assert (found.grade, found.text) == (Grade.LIMITED, "the hypervisor took up to 50 % of the CPU time")
 
 
 @pytest.mark.parametrize(
@@ -127,15 +127,15 @@ def test_seats_that_only_one_launch_drew() -> None:
         given = tuple(Given(host, cpus, tuple((cpu,) for cpu in cpus)) for host in hosts)
         return point(knobs={"pin": pin}, given=given)
 
-    (one,), (two,) = (doubts_about_seats([seated(*cpus)]) for cpus in ((3,), (3, 5)))
+    (one,), (two,) = (caveats_about_seats([seated(*cpus)]) for cpus in ((3,), (3, 5)))
     assert one.text == "on CPU 3: launches were not repeated"
     assert two.text == "on CPUs 3,5: launches were not repeated"
     for points in ([seated(3), seated(3)], [seated(3, pin="none")], [seated(3, hosts=("a", "b"))], []):
-        assert doubts_about_seats(points) == ()
+        assert caveats_about_seats(points) == ()
 
 
 def test_lanes_that_were_rarely_together() -> None:
-    assert [[one.text for one in doubts_about_togetherness(share)] for share in (0.0, 0.49, 0.5, 1.0)] == [
+    assert [[one.text for one in caveats_about_togetherness(share)] for share in (0.0, 0.49, 0.5, 1.0)] == [
         ["threads were never all at work undisturbed at once"],
         ["threads were all at work at once in 49 % of the time"],
         [],
@@ -145,7 +145,7 @@ def test_lanes_that_were_rarely_together() -> None:
 
 def test_samples_that_are_few_or_drift_or_lie_far_off() -> None:
     def said(values: list[float], correlation: float = 1.0) -> list[str]:
-        return [one.text for one in doubts_about_samples(np.asarray(values, np.float64), correlation)]
+        return [one.text for one in caveats_about_samples(np.asarray(values, np.float64), correlation)]
 
     assert said([1, 1, 1, 1, 1]) == ["only 5 samples in a launch: its own interval is their range"]
     assert said([1]) == ["only 1 sample in a launch: its own interval is their range"]

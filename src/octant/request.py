@@ -106,7 +106,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Presentation:
-    """How the figures of an ask are shown."""
+    """How the figures of a request are shown."""
 
     title: str = ""
     table: bool = True  # a row of the terminal table; curves show in the report only
@@ -115,7 +115,7 @@ class Presentation:
 
 
 @dataclass(frozen=True)
-class Ask:
+class Request:
     """One question: a subject, its knobs and the shape. A knob's value may be a list (`1KiB,2KiB`): a cell each."""
 
     subject: Subject
@@ -148,21 +148,21 @@ class Ask:
 
 @dataclass(frozen=True)
 class Launch:
-    """One start of processes: an ask, or what is left of it, for the n-th time."""
+    """One start of processes: a request, or what is left of it, for the n-th time."""
 
-    ask: Ask
+    request: Request
     repeat: int = 0
-    knobs: Mapping[str, str] | None = None  # `None`: the ask's; else those of the cells that are left
+    knobs: Mapping[str, str] | None = None  # `None`: the request's; else those of the cells that are left
 
     @property
     def key(self) -> str:
         """Names the launch in plan and records."""
-        return f"{self.ask.key}-{self.repeat}"
+        return f"{self.request.key}-{self.repeat}"
 
     @property
     def started_knobs(self) -> Mapping[str, str]:
         """The knobs that this start is given."""
-        return self.ask.knobs if self.knobs is None else self.knobs
+        return self.request.knobs if self.knobs is None else self.knobs
 
     @property
     def words(self) -> list[str]:
@@ -176,7 +176,7 @@ class Launch:
     def without(self, done: Iterable[Mapping[str, str]]) -> "tuple[Launch, ...]":
         """The launches that cover exactly the cells of this one that are not done."""
         knobs, cells = self.started_knobs, self.cells()
-        spelled = self.ask.subject.spelled
+        spelled = self.request.subject.spelled
         finished = {tuple(spelled(one.get(name, "")) for name in knobs) for one in done}
         missing = [cell for cell in cells if tuple(map(spelled, cell.values())) not in finished]
         if len(missing) == len(cells):
@@ -197,7 +197,7 @@ class Launch:
             alone: knobs of the kernel's whose values are started one by one (`Workload.alone` and `apart`).
         """
         knobs = self.started_knobs
-        apart = {name: values for name, values in knobs.items() if self.ask.subject.command or name in alone}
+        apart = {name: values for name, values in knobs.items() if self.request.subject.command or name in alone}
         return tuple(replace(self, knobs={**knobs, **cell}) for cell in cells_of(apart)) if apart else (self,)
 
 
@@ -248,7 +248,7 @@ def _bytes(value: str) -> int | None:
 
 
 def comparable_cell(knobs: Mapping[str, str], subject: str = "") -> tuple[tuple[str, str], ...]:
-    """The values of knobs that tell the cells of an ask apart, in the spelling that all of the same meaning share.
+    """The values of knobs that tell the cells of a request apart, in the spelling that all of the same meaning share.
 
     Args:
         subject: whose knobs these are, `family/name`; "": any kernel's.

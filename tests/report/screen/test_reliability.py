@@ -13,7 +13,7 @@ from octant.analysis.summary import Summary, summarise
 from octant.record import Taken
 from octant.report import claims
 from octant.report.screen.answer import Tile
-from octant.report.screen.belief import belief, page_grade
+from octant.report.screen.reliability import page_grade, reliability
 from octant.report.screen.tiles import tiles
 from octant.stats.grades import GradeName
 from octant.store import Store
@@ -21,16 +21,16 @@ from screen_run import SCREEN, WORKLOADS, rates, run_of, spread, summary_of
 
 
 def said(summary: Summary) -> dict[str, tuple[str, str]]:
-    return {row.what: (row.seen, row.so) for row in belief(summary, tiles(summary)).rows}
+    return {row.what: (row.seen, row.so) for row in reliability(summary, tiles(summary)).rows}
 
 
 @pytest.mark.parametrize(
     ("grades", "whole"),
     [
-        (["sound", "note", "doubtful"], "doubtful"),
-        (["sound", "not measurable"], "sound"),
+        (["reliable", "note", "limited"], "limited"),
+        (["reliable", "not measurable"], "reliable"),
         (["not measurable"], "not measurable"),
-        (["wrong", "sound"], "wrong"),
+        (["wrong", "reliable"], "wrong"),
         ([], "not measurable"),
     ],
 )
@@ -56,8 +56,8 @@ def test_time_lost_is_a_sum_over_a_sum_with_its_cause() -> None:
     assert said(summary)["Time lost"] == (
         "24\u202f% on average, 24\u202f% at most; mostly to other processes", "all 6 measurements count",
     )  # fmt: skip
-    found = belief(summary, tiles(summary))
-    assert found.grade == "doubtful"
+    found = reliability(summary, tiles(summary))
+    assert found.grade == "limited"
     assert found.text.startswith("24\u202f% of the time was lost, mostly to other processes. ")
     assert found.text.endswith("; other hours may differ, which was not measured.")
     assert "six launches, between" in found.text
@@ -70,7 +70,7 @@ def test_a_cause_that_took_no_time_or_less_than_half_is_not_called_the_main_one(
     points = [replace(p, taken=(replace(p.taken[0], wait_ns=(2 * 10**8,)),)) for p in quota.run.points]
     mixed = replace(quota, run=replace(quota.run, points=tuple(points)))
     assert "mostly" not in said(mixed)["Time lost"][0]
-    assert "mostly" not in belief(mixed, tiles(mixed)).text
+    assert "mostly" not in reliability(mixed, tiles(mixed)).text
 
 
 def test_measurements_that_do_not_count_are_counted() -> None:
@@ -88,24 +88,24 @@ def test_measurements_that_do_not_count_are_counted() -> None:
 
 
 def test_a_mean_is_not_called_a_maximum() -> None:
-    text = belief(lossy(0.006), tiles(lossy(0.006))).text
+    text = reliability(lossy(0.006), tiles(lossy(0.006))).text
     assert text.startswith("0.6\u202f% of the processor time was lost on average.")
 
 
 def test_one_and_two_launches_are_no_interval() -> None:
     one = summary_of(rates([90e9]))
-    assert "Each figure is of one launch" in belief(one, tiles(one)).text
+    assert "Each figure is of one launch" in reliability(one, tiles(one)).text
     assert said(one)["Launches"][1] == "nothing is known of the spread over launches"
     two = summary_of(rates([90e9, 91e9]))
-    assert "Medians of two launches" in belief(two, tiles(two)).text
+    assert "Medians of two launches" in reliability(two, tiles(two)).text
 
 
 def test_a_wrong_answer_and_an_unclear_one_come_first() -> None:
     wrong = summary_of(rates([90e9] * 6, passed=False))
-    assert belief(wrong, tiles(wrong)).text.startswith("Peak gave a wrong answer and has no speed.")
+    assert reliability(wrong, tiles(wrong)).text.startswith("Peak gave a wrong answer and has no speed.")
     assert said(wrong)["Answers"] == ("6 of 6 checks failed", "no speed: Loop, 1 core")
     wide = summary_of(rates(spread(90e9, 0.5)))
-    assert belief(wide, tiles(wide)).text.startswith("Peak could not be measured.")
+    assert reliability(wide, tiles(wide)).text.startswith("Peak could not be measured.")
 
 
 def test_a_good_run_says_so_in_one_line_each() -> None:
@@ -119,8 +119,8 @@ def test_a_good_run_says_so_in_one_line_each() -> None:
 
 def test_a_doubtful_page_says_what_makes_it_so() -> None:
     summary = summary_of(rates(spread(90e9, 0.12)))
-    found = belief(summary, tiles(summary))
-    assert found.grade == "doubtful"
+    found = reliability(summary, tiles(summary))
+    assert found.grade == "limited"
     assert found.text.startswith("Peak: the interval is ± 1")
 
 
@@ -134,7 +134,7 @@ def test_four_sessions_on_a_machine_say_how_much_they_differ(tmp_path: Path) -> 
         write_run(told, tmp_path)
     store = Store(tmp_path)
     last = summarise(store.read(store.ids()[-1]), WORKLOADS, all_metrics=True)
-    found = belief(last, tiles(last))
+    found = reliability(last, tiles(last))
     third = Store(tmp_path / "three")
     for name in store.ids()[1:]:
         write_run(store.read(name), third.root)

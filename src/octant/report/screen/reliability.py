@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from octant import facts, units
 from octant.analysis.causes import causes_of_run, halved
-from octant.analysis.doubts import failed_commands
+from octant.analysis.caveats import failed_commands
 from octant.analysis.lost import lost_time_of
 from octant.analysis.names import short_name
 from octant.analysis.sessions import Sessions, sessions
 from octant.program import is_program
 from octant.report import claims
-from octant.report.screen.answer import Belief, BeliefRow
+from octant.report.screen.answer import Reliability, ReliabilityRow
 from octant.runs.programs.command_text import resume_line
 from octant.stats import Period
-from octant.stats.doubts import BOUNDS
+from octant.stats.caveats import BOUNDS
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.launches import LEAST_FOR_NEIGHBOURS
 
@@ -41,12 +41,12 @@ class _Lost:
     cause: str  # that took at least half of it; "": none did
 
 
-def belief(summary: Summary, tiles: Sequence[Tile]) -> Belief:
+def reliability(summary: Summary, tiles: Sequence[Tile]) -> Reliability:
     """The grade of the page is the worst of its tiles; one that is not measurable is left out unless all are so."""
     lost = _lost(summary)
     known = sessions(summary, [summary.figures[tile.figure] for tile in tiles if tile.figure is not None])
     if summary.run.imported:
-        return Belief(
+        return Reliability(
             page_grade(tiles), _of_others(summary), (_imported(summary), _answers(summary), *_failures(summary))
         )
     rows = (
@@ -59,7 +59,7 @@ def belief(summary: Summary, tiles: Sequence[Tile]) -> Belief:
         *_disagreements(summary),
         *_failures(summary),
     )
-    return Belief(page_grade(tiles), _sentence(summary, tiles, lost, known), rows)
+    return Reliability(page_grade(tiles), _sentence(summary, tiles, lost, known), rows)
 
 
 def _of_others(summary: Summary) -> str:
@@ -69,9 +69,9 @@ def _of_others(summary: Summary) -> str:
     return " ".join([*parts * bool(wrong), f"Not measured here: {summary.run.source}."])
 
 
-def _imported(summary: Summary) -> BeliefRow:
+def _imported(summary: Summary) -> ReliabilityRow:
     told = [one.version or "no version" for one in summary.run.imported]
-    return BeliefRow(
+    return ReliabilityRow(
         "Imported", f"{summary.run.source} ({'; '.join(dict.fromkeys(told))})", "nothing of it was read back"
     )
 
@@ -94,7 +94,7 @@ def _sentence(summary: Summary, tiles: Sequence[Tile], lost: _Lost | None, known
         parts.append(_took(lost))
     failed = failed_commands(summary.run.points)
     parts += [f"{units.capital(text)}." for text in failed]
-    parts += _why_doubtful(tiles, lost, failed)
+    parts += _why_limited(tiles, lost, failed)
     values = [figure.value for figure in _rows(summary) if figure.value]
     hours = _differ(known) or _NOT_MEASURED
     if not values:
@@ -110,15 +110,15 @@ def _sentence(summary: Summary, tiles: Sequence[Tile], lost: _Lost | None, known
     return " ".join(parts)
 
 
-def _why_doubtful(tiles: Sequence[Tile], lost: _Lost | None, said: Sequence[str]) -> list[str]:
-    """What makes the page doubtful, where it is not the time that the whole run lost, nor said already."""
-    doubtful = [tile for tile in tiles if tile.grade == "doubtful"]
-    if not doubtful or page_grade(tiles) != "doubtful" or (lost and lost.mean > BOUNDS["lost time"][1]):
+def _why_limited(tiles: Sequence[Tile], lost: _Lost | None, said: Sequence[str]) -> list[str]:
+    """What makes the page limited, where it is not the time that the whole run lost, nor said already."""
+    limited = [tile for tile in tiles if tile.grade == "limited"]
+    if not limited or page_grade(tiles) != "limited" or (lost and lost.mean > BOUNDS["lost time"][1]):
         return []
-    if any(text.startswith(doubtful[0].reasons[0]) for text in said):
+    if any(text.startswith(limited[0].reasons[0]) for text in said):
         return []
-    more = f" (and {units.counted(len(doubtful) - 1, 'more tile')})" if len(doubtful) > 1 else ""
-    return [f"{doubtful[0].name}: {doubtful[0].reasons[0].partition(':')[0]}{more}."]
+    more = f" (and {units.counted(len(limited) - 1, 'more tile')})" if len(limited) > 1 else ""
+    return [f"{limited[0].name}: {limited[0].reasons[0].partition(':')[0]}{more}."]
 
 
 def _from_to(least: int, most: int) -> str:
@@ -165,33 +165,35 @@ def _lost(summary: Summary) -> _Lost | None:
     return _Lost(found.lost, most, found.main)
 
 
-def _time_lost(summary: Summary, lost: _Lost | None) -> BeliefRow:
+def _time_lost(summary: Summary, lost: _Lost | None) -> ReliabilityRow:
     measurements = halved(summary)
     if lost is None:
-        return BeliefRow("Time lost", "not recorded", measurements.text if measurements.lost else "not known")
+        return ReliabilityRow("Time lost", "not recorded", measurements.text if measurements.lost else "not known")
     seen = f"{claims.percent(lost.mean)} on average, {claims.percent(lost.most)} at most{_mostly(lost, '; ')}"
     so = measurements.text if measurements.lost else f"all {measurements.every} measurements count"
-    return BeliefRow("Time lost", seen, so)
+    return ReliabilityRow("Time lost", seen, so)
 
 
-def _launches(summary: Summary) -> BeliefRow:
+def _launches(summary: Summary) -> ReliabilityRow:
     values = [figure.value for figure in summary.figures if figure.value]
     if not values:
-        return BeliefRow("Launches", "none with a value", "nothing can be said")
+        return ReliabilityRow("Launches", "none with a value", "nothing can be said")
     begin, end = min(value.period.begin for value in values), max(value.period.end for value in values)
     rounds = max((figure.tried for figure in summary.figures if not figure.equal), default=1)
     minutes = (end - begin).total_seconds() / 60
     period = f"{minutes:.0f} minutes" if minutes >= 1.5 else "about a minute" if minutes >= 0.5 else "under a minute"
-    alike = [f for f in _rows(summary) if any(one.kind == "launches resemble their neighbours" for one in f.doubts)]
+    alike = [f for f in _rows(summary) if any(one.kind == "launches resemble their neighbours" for one in f.caveats)]
     seen = f"{units.counted(rounds, 'round')} over {period}"
     if rounds == 1:
-        return BeliefRow("Launches", f"one, {Period(begin, end).text}", "nothing is known of the spread over launches")
+        return ReliabilityRow(
+            "Launches", f"one, {Period(begin, end).text}", "nothing is known of the spread over launches"
+        )
     if alike:
         so = f"launches resemble their neighbours, so the interval is too narrow: {_named(alike)}"
-        return BeliefRow("Launches", seen, so)
+        return ReliabilityRow("Launches", seen, so)
     if max(value.number for value in values) >= LEAST_FOR_NEIGHBOURS:
         seen += "; neighbours are not alike"
-    return BeliefRow("Launches", seen, "intervals hold for this period")
+    return ReliabilityRow("Launches", seen, "intervals hold for this period")
 
 
 def _differ(known: Sessions) -> str:
@@ -201,57 +203,59 @@ def _differ(known: Sessions) -> str:
     return f"sessions on this machine differ by {claims.percent(known.deviation)} ({known.number} sessions)"
 
 
-def _sessions(known: Sessions) -> BeliefRow:
+def _sessions(known: Sessions) -> ReliabilityRow:
     what = "Other sessions"
     if known.deviation is None or known.figure is None:
         others = known.number - 1
         seen = f"{units.counted(others, 'session')} stored" if others else "none stored of this machine"
-        return BeliefRow(what, seen, _NOT_MEASURED)
+        return ReliabilityRow(what, seen, _NOT_MEASURED)
     seen = f"{known.number} sessions: standard deviation {claims.percent(known.deviation)}"
-    return BeliefRow(what, f"{seen} in {short_name(known.figure)}, most of the tiles", _differ(known))
+    return ReliabilityRow(what, f"{seen} in {short_name(known.figure)}, most of the tiles", _differ(known))
 
 
-def _as_asked(summary: Summary) -> BeliefRow:
+def _as_asked(summary: Summary) -> ReliabilityRow:
     what = "Placement, pages"
     other = [figure for figure in summary.figures if figure.mismatches]
     if not any(point.given for point in summary.run.points):
-        return BeliefRow(what, "not read back", "what was asked is taken for what was given")
-    if not other and all(ask.subject.command and not ask.shape.place for ask in summary.run.asks):
-        return BeliefRow(what, "read back; nothing was asked", "the system chose the places")
+        return ReliabilityRow(what, "not read back", "what was asked is taken for what was given")
+    if not other and all(request.subject.command and not request.shape.place for request in summary.run.requests):
+        return ReliabilityRow(what, "read back; nothing was asked", "the system chose the places")
     if not other:
-        return BeliefRow(what, "read back as asked", "every figure is of what it names")
+        return ReliabilityRow(what, "read back as asked", "every figure is of what it names")
     more = f" (and {len(other) - 1} more)" if len(other) > 1 else ""
-    return BeliefRow(what, f"not as asked: {other[0].mismatches[0]}{more}", f"no share, no verdict: {_named(other)}")
+    return ReliabilityRow(
+        what, f"not as asked: {other[0].mismatches[0]}{more}", f"no share, no verdict: {_named(other)}"
+    )
 
 
-def _answers(summary: Summary) -> BeliefRow:
+def _answers(summary: Summary) -> ReliabilityRow:
     checks = [check.passed for point in summary.run.points for check in point.checks]
     if not checks:
         of_program = any(is_program(point.workload) for point in summary.run.points)
         how = "; --check says what is right" * of_program
-        return BeliefRow("Answers", "nothing was checked", f"figures are of work that may be wrong{how}")
+        return ReliabilityRow("Answers", "nothing was checked", f"figures are of work that may be wrong{how}")
     if all(checks):
-        return BeliefRow("Answers", f"all {len(checks)} checks passed", "no figure is wrong")
+        return ReliabilityRow("Answers", f"all {len(checks)} checks passed", "no figure is wrong")
     wrong = [figure for figure in summary.figures if figure.wrong]
     seen = f"{checks.count(False)} of {len(checks)} checks failed"
-    return BeliefRow("Answers", seen, f"no speed: {_named(wrong)}")
+    return ReliabilityRow("Answers", seen, f"no speed: {_named(wrong)}")
 
 
-def _precision(summary: Summary) -> list[BeliefRow]:
+def _precision(summary: Summary) -> list[ReliabilityRow]:
     """Whether launches reached the precision that was asked; of programs none is asked."""
     rows = [figure for figure in _rows(summary) if not is_program(figure.workload.name)]
     if not rows and summary.figures:
         return []
-    short = [f for f in rows if any(one.kind == "precision not reached" for one in f.doubts)]
+    short = [f for f in rows if any(one.kind == "precision not reached" for one in f.caveats)]
     if not short:
-        return [BeliefRow("Precision", "every launch reached what was asked", "no launch was cut short")]
+        return [ReliabilityRow("Precision", "every launch reached what was asked", "no launch was cut short")]
     seen = f"not reached in {len(short)} of {len(rows)} figures: the time was up"
-    return [BeliefRow("Precision", seen, f"their intervals are as wide as they say: {_named(short)}")]
+    return [ReliabilityRow("Precision", seen, f"their intervals are as wide as they say: {_named(short)}")]
 
 
-def _disagreements(summary: Summary) -> list[BeliefRow]:
+def _disagreements(summary: Summary) -> list[ReliabilityRow]:
     found = [
-        BeliefRow(
+        ReliabilityRow(
             "Sources disagree",
             f"{one.subject}: {'; '.join(f'{source} says {what}' for source, what in one.statements)}",
             f"trusted: {one.trusted}",
@@ -260,17 +264,17 @@ def _disagreements(summary: Summary) -> list[BeliefRow]:
     ]
     if assumption := "" if summary.run.imported else facts.assumption(summary.run.machine):
         found.append(
-            BeliefRow("Assumed", assumption, "install hwloc where the system describes caches; `octant machine`")
+            ReliabilityRow("Assumed", assumption, "install hwloc where the system describes caches; `octant machine`")
         )
-    return found or [BeliefRow("Sources disagree", "none does", "facts of the machine are taken as stated")]
+    return found or [ReliabilityRow("Sources disagree", "none does", "facts of the machine are taken as stated")]
 
 
-def _failures(summary: Summary) -> list[BeliefRow]:
+def _failures(summary: Summary) -> list[ReliabilityRow]:
     failed, left = summary.run.failures, len(summary.run.remaining())
     rows = []
     if failed:
         seen = f"{units.counted(len({one.launch for one in failed}), 'launch')}: {failed[0].reason}"
-        rows.append(BeliefRow("Failed", seen, "their figures are of fewer launches, or missing"))
+        rows.append(ReliabilityRow("Failed", seen, "their figures are of fewer launches, or missing"))
     if left:
-        rows.append(BeliefRow("Not complete", f"{units.counted(left, 'launch')} left", resume_line(summary.run)))
+        rows.append(ReliabilityRow("Not complete", f"{units.counted(left, 'launch')} left", resume_line(summary.run)))
     return rows

@@ -8,27 +8,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octant import units
-from octant.ask import Ask, Launch, Presentation, Shape, Subject, canonical, comparable_cell, each_once
+from octant.request import Launch, Presentation, Request, Shape, Subject, canonical, comparable_cell, each_once
 
 NAMES = st.sampled_from(["bytes", "kernel", "pages", "width"])
 VALUES = st.lists(st.integers(1, 99), min_size=1, max_size=4, unique=True).map(lambda xs: ",".join(map(str, xs)))
 KNOBS = st.dictionaries(NAMES, VALUES, max_size=3)
 
 
-def ask(**knobs: str) -> Ask:
-    return Ask(Subject("node/w"), knobs)
+def request(**knobs: str) -> Request:
+    return Request(Subject("node/w"), knobs)
 
 
 @given(KNOBS)
 def test_the_cells_of_an_ask_are_the_whole_product_once(knobs: dict[str, str]) -> None:
-    cells = ask(**knobs).cells()
+    cells = request(**knobs).cells()
     assert len(cells) == math.prod(len(value.split(",")) for value in knobs.values())
     assert len({tuple(sorted(cell.items())) for cell in cells}) == len(cells)
 
 
 @given(KNOBS, st.data())
 def test_what_is_left_and_what_is_done_make_the_whole(knobs: dict[str, str], data: st.DataObject) -> None:
-    launch = Launch(ask(**knobs))
+    launch = Launch(request(**knobs))
     done = data.draw(st.lists(st.sampled_from(launch.cells()), unique_by=lambda p: tuple(sorted(p.items()))))
     left = launch.without([{**cell, "more": "knobs of the harness"} for cell in done])
     missing = [cell for cell in launch.cells() if cell not in done]
@@ -39,20 +39,22 @@ def test_what_is_left_and_what_is_done_make_the_whole(knobs: dict[str, str], dat
 
 
 def test_a_cell_that_is_spelled_otherwise_is_done() -> None:
-    (left,) = Launch(ask(bytes="1MiB,2MiB", memory="preferred:0")).without([{"bytes": "1024KiB", "memory": "prefer:0"}])
+    (left,) = Launch(request(bytes="1MiB,2MiB", memory="preferred:0")).without(
+        [{"bytes": "1024KiB", "memory": "prefer:0"}]
+    )
     assert left.started_knobs == {"bytes": "2MiB", "memory": "preferred:0"}
 
 
 def test_a_command_line_is_started_cell_by_cell_and_a_kernel_once() -> None:
-    assert len(Launch(ask(a="1,2", b="3,4")).starts()) == 1
-    launch = Launch(Ask(Subject(command=("/usr/bin/solve", "{a}")), {"a": "1,2"}))
+    assert len(Launch(request(a="1,2", b="3,4")).starts()) == 1
+    launch = Launch(Request(Subject(command=("/usr/bin/solve", "{a}")), {"a": "1,2"}))
     assert [start.cells() for start in launch.starts()] == [[{"a": "1"}], [{"a": "2"}]]
     assert {start.key for start in launch.starts()} == {launch.key}
     assert launch.key.startswith("program-solve-")
 
 
 def test_values_of_a_knob_that_run_alone_are_started_one_by_one() -> None:
-    launch = Launch(ask(pattern="a,b", bytes="8,16"))
+    launch = Launch(request(pattern="a,b", bytes="8,16"))
     starts = launch.starts(alone=["pattern"])
     assert [start.started_knobs for start in starts] == [
         {"pattern": "a", "bytes": "8,16"}, {"pattern": "b", "bytes": "8,16"},
@@ -62,12 +64,12 @@ def test_values_of_a_knob_that_run_alone_are_started_one_by_one() -> None:
 
 
 def test_keys_tell_questions_apart_and_repeats_together() -> None:
-    one = ask(a="1")
+    one = request(a="1")
     assert Launch(one).key != Launch(one, 1).key
-    assert Launch(one).key == Launch(ask(a="1")).key
+    assert Launch(one).key == Launch(request(a="1")).key
     different = [
         one,
-        ask(a="2"),
+        request(a="2"),
         dataclasses.replace(one, subject=Subject("node/v")),
         dataclasses.replace(one, subject=Subject(command=("w",))),
         dataclasses.replace(one, shape=Shape(2)),

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from octant.ask import Ask, Count, Launch, Shape, cell_count
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.machine.codec import StoredMachine
@@ -18,6 +17,7 @@ from octant.placement import RankPlace
 from octant.record import Natural, RecordError
 from octant.record.renamed import todays_name
 from octant.record.written import seal, unseal
+from octant.request import Count, Launch, Request, Shape, cell_count
 from octant.store.environment import recorded
 from octant.tile import DeclaredScreen
 
@@ -33,7 +33,7 @@ Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 
 
 @dataclass(frozen=True)
-class StudyAsked:
+class StudyRequest:
     """The study that a run answers: its file as it was then, and what else its launches came from."""
 
     name: str
@@ -41,7 +41,9 @@ class StudyAsked:
     text: str
     library: str = ""  # the MPI library that its settings were written for
     lacking: Mapping[str, str] = field(default_factory=dict)  # settings without effect there, and why
-    cells: Mapping[str, str] = field(default_factory=dict)  # the key of the ask that answers a cell, by the cell's text
+    cells: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the key of the request that answers a cell, by the cell's text
     absent: Mapping[str, str] = field(default_factory=dict)  # why a cell was not asked, by its text
     axes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # measure -> axis value in the text -> asked
 
@@ -69,7 +71,7 @@ class ProvenSetting:
     read_back: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # spellings of each value that MPI_T shows
     proof: str = ""  # "effect", "read-back", "launch": the best that was seen here; "": no probe ran
     effect: str = ""  # what was seen, or why no probe ran
-    doubt: str = ""  # what was seen is not what was asked
+    caveat: str = ""  # what was seen is not what was asked
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class ImportedFile:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunRequest:
     """What was asked, of which machine, in which surroundings."""
 
     who: str  # "run", "evaluate", "suite NAME", "study NAME", "import TOOL"
@@ -93,10 +95,10 @@ class Asked:
     started: str  # ISO 8601 with offset
     machine: Machine
     environment: Mapping[str, str]
-    asks: tuple[Ask, ...]
+    requests: tuple[Request, ...]
     order: tuple[tuple[int, int], ...]  # (ask, repeat); empty where launches are decided one by one
     seed: int = 0
-    study: StudyAsked | None = None
+    study: StudyRequest | None = None
     keys: Mapping[str, str] = field(default_factory=dict)  # of launches whose key was another: today's
     settings: tuple[ProvenSetting, ...] = ()
     pair: Pair | None = None
@@ -112,20 +114,20 @@ class Asked:
 
     def decided_launches(self) -> tuple[Launch, ...]:
         """The launches that were decided beforehand, in their order."""
-        return tuple(Launch(self.asks[number], repeat) for number, repeat in self.order)
+        return tuple(Launch(self.requests[number], repeat) for number, repeat in self.order)
 
 
-class _Asked(Struct):
+class _RunRequest(Struct):
     format: Literal[2]
     who: str
     title: str
     started: str
     machine: StoredMachine
     environment: dict[str, str]
-    asks: list[Ask]
+    requests: list[Request]
     order: list[tuple[Natural, Natural]]
     seed: Seed = 0
-    study: StudyAsked | None = None
+    study: StudyRequest | None = None
     settings: list[ProvenSetting] = []
     pair: Pair | None = None
     screen: DeclaredScreen = DeclaredScreen()
@@ -151,7 +153,7 @@ class _Start(Struct, tag_field="kind", tag="start"):
     timeout_s: Seconds
     expected_s: Seconds
     build: str = ""
-    ask: Ask | None = None
+    request: Request | None = None
 
 
 @dataclass(frozen=True)
@@ -167,11 +169,11 @@ class _Repeats(Struct, tag_field="kind", tag="repeats"):
     round_s: Seconds = 0.0
 
 
-_ASKED = msgspec.json.Decoder(_Asked)
+_ASKED = msgspec.json.Decoder(_RunRequest)
 _DECIDED: msgspec.json.Decoder[_Start | _Repeats] = msgspec.json.Decoder(_Start | _Repeats)
 
 
-def asked_text(asked: Asked) -> str:
+def run_request_text(asked: RunRequest) -> str:
     """The text of asked.json."""
     members = {
         "format": FORMAT,
@@ -182,7 +184,7 @@ def asked_text(asked: Asked) -> str:
         "machine": codec.to_json(asked.machine),
         "environment": dict(asked.environment),
         "seed": asked.seed,
-        "asks": list(map(_members, asked.asks)),
+        "asks": list(map(_members, asked.requests)),
         "order": [],
         **({"study": _members(asked.study)} if asked.study else {}),
         **({"settings": [_members(setting) for setting in asked.settings]} if asked.settings else {}),
@@ -194,7 +196,7 @@ def asked_text(asked: Asked) -> str:
     return json.dumps(members, indent=1).replace('\n "order": []', f'\n "order": {order}', 1)
 
 
-def read_asked(text: bytes) -> Asked:
+def read_run_request(text: bytes) -> RunRequest:
     """What a text of format 2 says.
 
     Raises:
@@ -202,17 +204,19 @@ def read_asked(text: bytes) -> Asked:
     """
     asked = _ASKED.decode(text)
     check_start(asked.started)
-    asks = tuple(map(_as_today, asked.asks))
+    requests = tuple(map(_as_today, asked.requests))
     for number, repeat in asked.order:
-        if number >= len(asks) or repeat >= asks[number].repeats:
-            raise ValueError(f"its order names launch {repeat} of ask {number}, which is not there")
-    sizes = [cell_count(ask.knobs) for ask in asks]
+        if number >= len(requests) or repeat >= requests[number].repeats:
+            raise ValueError(f"its order names launch {repeat} of request {number}, which is not there")
+    sizes = [cell_count(request.knobs) for request in requests]
     check_cells(sum(sizes) + sum(sizes[number] for number, _ in asked.order))
-    renamed = {raw.key: ask for ask, raw in zip(asks, asked.asks, strict=True) if raw.key != ask.key}
-    found = Asked(
-        asked.who, asked.title, asked.started, asked.machine.machine(), recorded(asked.environment), asks,
+    renamed = {
+        raw.key: request for request, raw in zip(requests, asked.requests, strict=True) if raw.key != request.key
+    }
+    found = RunRequest(
+        asked.who, asked.title, asked.started, asked.machine.machine(), recorded(asked.environment), requests,
         tuple(asked.order), asked.seed, _study(asked.study, renamed) if asked.study else None,
-        {f"{old}-{n}": f"{ask.key}-{n}" for old, ask in renamed.items() for n in range(ask.repeats)},
+        {f"{old}-{n}": f"{request.key}-{n}" for old, request in renamed.items() for n in range(request.repeats)},
         settings=tuple(asked.settings), pair=asked.pair, screen=asked.screen, imported=tuple(asked.imported),
         benchmark=asked.benchmark or "",
     )  # fmt: skip
@@ -223,20 +227,25 @@ _COMMAND = re.compile(r"(?:[AB] again: )*(evaluate|hpcc|mpi)(?: |$)")
 """The titles of runs that these commands asked for in versions up to 0.2, also where they were measured again."""
 
 
-def of_earlier_version(asked: Asked) -> Asked:
-    """Return the record of a version that stored neither the benchmark of a run nor the tests of its asks.
+def of_earlier_version(asked: RunRequest) -> RunRequest:
+    """Return the record of a version that stored neither the benchmark of a run nor the tests of its requests.
 
-    Those versions gave a run the command as its title, and an ask the name of its test. Of an imported run the title of
-    an ask was the name of the benchmark in the file, then the knobs that the file stated. This is the only place that
+    Those versions gave a run the command as its title, and a request the name of its test. Of an imported run the title of
+    a request was the name of the benchmark in the file, then the knobs that the file stated. This is the only place that
     derives anything from titles.
     """
     found = _COMMAND.match(asked.title)
     benchmark = found[1] if found and not asked.imported else ""
     if benchmark not in ("hpcc", "mpi") and not asked.imported:
         return replace(asked, benchmark=benchmark)
-    titles = (ask.show.title.partition(", ")[0] if asked.imported else ask.show.title for ask in asked.asks)
-    asks = (replace(ask, show=replace(ask.show, test=test)) for ask, test in zip(asked.asks, titles, strict=True))
-    return replace(asked, benchmark=benchmark, asks=tuple(asks))
+    titles = (
+        request.show.title.partition(", ")[0] if asked.imported else request.show.title for request in asked.requests
+    )
+    requests = (
+        replace(request, show=replace(request.show, test=test))
+        for request, test in zip(asked.requests, titles, strict=True)
+    )
+    return replace(asked, benchmark=benchmark, requests=tuple(requests))
 
 
 def check_start(text: str) -> None:
@@ -274,10 +283,10 @@ def start_line(planned: Planned, was_asked: bool) -> str:
             "launch": launch.key,
             "repeat": launch.repeat,
             "knobs": dict(launch.started_knobs),
-            "shape": _members(launch.ask.shape),
+            "shape": _members(launch.request.shape),
             "words": planned.words,
             "environment": dict(planned.environment),
-            "mpi": dict(launch.ask.mpi),
+            "mpi": dict(launch.request.mpi),
             "launcher": planned.launcher,
             "places": [
                 {"threads": [sorted(mask) for mask in place.threads], "memory": place.memory}
@@ -286,7 +295,7 @@ def start_line(planned: Planned, was_asked: bool) -> str:
             "timeout_s": planned.timeout_s,
             "expected_s": planned.expected_s,
             "build": planned.build,
-            **({} if was_asked else {"ask": _members(launch.ask)}),
+            **({} if was_asked else {"ask": _members(launch.request)}),
         }
     )
 
@@ -296,7 +305,7 @@ def repeats_line(decided: Repeats) -> str:
     return seal({"format": FORMAT, "kind": "repeats", "repeats": decided.repeats, "round_s": decided.round_s})
 
 
-def read_decided(line: bytes, asks: Mapping[str, Ask], keys: Mapping[str, str]) -> Planned | Repeats:
+def read_decided(line: bytes, requests: Mapping[str, Request], keys: Mapping[str, str]) -> Planned | Repeats:
     """What a line of plan.jsonl says.
 
     Args:
@@ -314,14 +323,14 @@ def read_decided(line: bytes, asks: Mapping[str, Ask], keys: Mapping[str, str]) 
     if isinstance(start, _Repeats):
         return Repeats(start.repeats, start.round_s)
     key = keys.get(start.launch, start.launch)
-    ask = _as_today(start.ask) if start.ask else asks.get(key.rpartition("-")[0])
-    if ask is None or Launch(ask, start.repeat).key != key:
+    request = _as_today(start.request) if start.request else requests.get(key.rpartition("-")[0])
+    if request is None or Launch(request, start.repeat).key != key:
         raise RecordError(f"nobody asked for the launch {start.launch}")
     places = tuple(
         RankPlace.of_threads(rank, place.threads, tuple(place.memory)) for rank, place in enumerate(start.places)
     )
     return Planned(
-        Launch(ask, start.repeat, start.knobs), tuple(start.words), start.environment, start.launcher, places,
+        Launch(request, start.repeat, start.knobs), tuple(start.words), start.environment, start.launcher, places,
         start.expected_s, start.timeout_s, start.build,
     )  # fmt: skip
 
@@ -332,13 +341,13 @@ def _members(value: object) -> dict[str, Any]:
     return members
 
 
-def _study(study: StudyAsked, renamed: Mapping[str, Ask]) -> StudyAsked:
+def _study(study: StudyRequest, renamed: Mapping[str, Request]) -> StudyRequest:
     cells = {text: renamed[key].key if key in renamed else key for text, key in study.cells.items()}
     return replace(study, cells=cells)
 
 
-def _as_today(ask: Ask) -> Ask:
-    """The ask as it would be asked today."""
-    if bool(ask.subject.workload) == bool(ask.subject.command):
-        raise ValueError("an ask names either a workload or a command line")
-    return replace(ask, subject=replace(ask.subject, workload=todays_name(ask.subject.workload)))
+def _as_today(request: Request) -> Request:
+    """The request as it would be asked today."""
+    if bool(request.subject.workload) == bool(request.subject.command):
+        raise ValueError("a request names either a workload or a command line")
+    return replace(request, subject=replace(request.subject, workload=todays_name(request.subject.workload)))
