@@ -43,7 +43,7 @@ Name = Annotated[str, Meta(pattern=r"^([a-z0-9_]+/[a-z0-9_]+)?\Z")]
 ProgramName = Annotated[str, Meta(pattern=r"^[^/\x00-\x1f\x7f]{0,80}\Z")]
 """Of a user's program; it becomes a part of a file's name."""
 Host = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@-]*\Z")]
-"""As `runs.requests` takes it: ssh takes `-o…` for an option."""
+"""As `runs.command_line` takes it: ssh takes `-o…` for an option."""
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def kinds(run: StoredRun) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("windows", "doubted"),
+    ("windows", "disputed"),
     [((448, 448), False), ((448, 430), False), ((448, 224), True), ((215, 456), True), ((224,), False), ((), False)],
 )
 def test_half_a_window_at_one_end_is_a_doubt_about_what_lies_between(windows: Sequence[float], disputed: bool) -> None:

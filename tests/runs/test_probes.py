@@ -30,7 +30,7 @@ def test_a_run_in_a_node_begins_and_ends_with_a_look() -> None:
 
 
 @pytest.mark.parametrize(
-    "asks",
+    "requests",
     [
         (MESSAGES,),
         (replace(NODE, subject=Subject(command=("a.out",))),),

@@ -370,7 +370,7 @@ def test_a_script_that_hides_a_launcher_runs_unchanged_and_is_not_placed(words: 
     Path("job.sh").chmod(0o755)
     request = asked(words=words)
     assert request.subject.command == words
-    assert f"octant: {where}: it runs unchanged" in f"octant: {request.remarks(request)[-1]}"
+    assert f"octant: {where}: it runs unchanged" in f"octant: {program_request.remarks(request)[-1]}"
     refused(f"cannot use --place .{where}.*leave --place out", Exit.WRONG_WORD, words=words, where=Where(place="2x1"))
     if words[0] != "mpiexec":
         refused(f"cannot use --ranks .{where}.*leave --ranks out", Exit.WRONG_WORD, words=words, ranks=2)

@@ -21,7 +21,7 @@ def write(folder: Path, text: str) -> str:
 
 
 @pytest.mark.parametrize("name", suites.names())
-def test_tiles_name_metrics_that_the_workloads_of_their_asks_have(name: str) -> None:
+def test_tiles_name_metrics_that_the_workloads_of_their_requests_have(name: str) -> None:
     suite = suites.load(name)
     assert suites.problems(suite) == []
     tile = suite.tiles[0]
@@ -33,7 +33,7 @@ def test_tiles_name_metrics_that_the_workloads_of_their_asks_have(name: str) -> 
 
 
 @pytest.mark.parametrize("name", suites.names())
-def test_every_suite_asks_known_workloads_on_every_kind_of_machine(name: str) -> None:
+def test_every_suite_requests_known_workloads_on_every_kind_of_machine(name: str) -> None:
     suite = suites.load(name)
     for here in (machine(), machine(cores=1), machine(packages=2, nodes=2, cores=16, smt=2)):
         found = suites.requests(suite, here)
@@ -45,6 +45,14 @@ def test_every_suite_asks_known_workloads_on_every_kind_of_machine(name: str) ->
             for cell in request.cells():
                 assert not any("cached" in value or "cores" in value for value in cell.values())
             assert request.repeats >= (6 if request.show.table else 3), "each launch is a sample"
+
+
+def test_the_key_of_earlier_versions_is_read_with_a_note(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "title = 'x'\n[[requests]]\nworkload = 'node/stream'\ntitle = 'one'\n"
+    today = suites.load(write(tmp_path, text))
+    assert capsys.readouterr().err == ""
+    assert suites.load(write(tmp_path, text.replace("requests", "asks"))) == today
+    assert "[[asks]] is now [[requests]]" in capsys.readouterr().err
 
 
 def test_sizes_follow_the_machine() -> None:
@@ -84,7 +92,7 @@ def test_a_mode_is_ranks_and_threads() -> None:
 def test_a_file_of_ones_own_is_a_suite(tmp_path: Path) -> None:
     text = """
 title = "mine"
-[[asks]]
+[[requests]]
 workload = "stream"
 ranks = "cores/2"
 knobs = { bytes = "4*llc/ranks", kernel = "load,triad" }
@@ -101,11 +109,11 @@ repeats = 3
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("title = 'x'", "asks: this key is missing"),
-        ("title = 'x'\nasks = []", "asks: expected array of length >= 1, got 0"),
-        ("title = 'x'\n[[asks]]\nworkload = 'stream'\ncolour = 'red'", "colour: there is no such key"),
-        ("title = 'x'\n[[asks]]\nworkload = 'stream'\nneeds = ['gold']", "needs.0"),
-        ("title = 'x'\n[[asks]]\nworkload = 'stream'\nrepeats = 0", "repeats"),
+        ("title = 'x'", "requests: this key is missing"),
+        ("title = 'x'\nrequests = []", "requests: expected array of length >= 1, got 0"),
+        ("title = 'x'\n[[requests]]\nworkload = 'stream'\ncolour = 'red'", "colour: there is no such key"),
+        ("title = 'x'\n[[requests]]\nworkload = 'stream'\nneeds = ['gold']", "needs.0"),
+        ("title = 'x'\n[[requests]]\nworkload = 'stream'\nrepeats = 0", "repeats"),
         ("title", "correct it there"),
         ("a = " + "[" * 5000, "nested deeper"),
     ],
@@ -117,7 +125,7 @@ def test_a_bad_file_is_refused_with_key_and_reason(tmp_path: Path, text: str, wh
 
 def test_what_cannot_be_asked_is_refused_by_name(tmp_path: Path) -> None:
     def refused(line: str) -> str:
-        suite = suites.load(write(tmp_path, f"title = 'x'\n[[asks]]\ntitle = 'this one'\n{line}"))
+        suite = suites.load(write(tmp_path, f"title = 'x'\n[[requests]]\ntitle = 'this one'\n{line}"))
         with pytest.raises(SuiteError) as error:
             suites.requests(suite, machine(), name="mine")
         return str(error.value)
@@ -141,7 +149,7 @@ def test_the_suite_of_the_documentation_can_be_asked(tmp_path: Path) -> None:
 
 TILES = """
 title = "mine"
-[[asks]]
+[[requests]]
 workload = "stream"
 title = "triad"
 [answer]

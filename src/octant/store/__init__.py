@@ -248,7 +248,7 @@ class Store:
         Raises:
             Refusal: the store cannot be written.
         """
-        append_durably(run.plan, [asked.repeats_line(decided)])
+        append_durably(run.plan, [run_request.repeats_line(decided)])
 
     def read(self, name: str) -> StoredRun:
         """One run by its id. Samples stay in its file until they are asked for.
@@ -462,12 +462,12 @@ def _read_plans(path: Path, question: RunRequest) -> tuple[dict[str, Planned], R
     plans, repeats, cells = dict[str, Planned](), None, 0
     for _, text in tail.lines():
         try:
-            line = asked.read_decided(text, requests, question.keys)
+            line = run_request.read_decided(text, requests, question.keys)
             if isinstance(line, Repeats):
                 repeats = repeats or line
                 continue
             cells += line.launch.request.key not in requests and cell_count(line.launch.request.knobs)
-            asked.check_cells(cells)
+            run_request.check_cells(cells)
             plans[line.launch.key] = line
         except (RecordError, ValueError) as error:
             tail.reject(str(error))

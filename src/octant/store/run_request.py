@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from octant.launch import Planned
 from octant.machine import Machine, codec
@@ -71,7 +71,7 @@ class ProvenSetting:
     read_back: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # spellings of each value that MPI_T shows
     proof: str = ""  # "effect", "read-back", "launch": the best that was seen here; "": no probe ran
     effect: str = ""  # what was seen, or why no probe ran
-    caveat: str = ""  # what was seen is not what was asked
+    caveat: str = ""  # what was observed is not what was requested
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,15 @@ class RunRequest:
         return tuple(Launch(self.requests[number], repeat) for number, repeat in self.order)
 
 
+class _ProvenSetting(Struct):
+    asked: str
+    variables: dict[str, str]
+    read_back: dict[str, tuple[str, ...]] = {}
+    proof: str = ""
+    effect: str = ""
+    doubt: str = ""
+
+
 class _RunRequest(Struct):
     format: Literal[2]
     who: str
@@ -124,11 +133,11 @@ class _RunRequest(Struct):
     started: str
     machine: StoredMachine
     environment: dict[str, str]
-    requests: list[Request]
+    requests: list[Request] = msgspec.field(name="asks")
     order: list[tuple[Natural, Natural]]
     seed: Seed = 0
     study: StudyRequest | None = None
-    settings: list[ProvenSetting] = []
+    settings: list[_ProvenSetting] = []
     pair: Pair | None = None
     screen: DeclaredScreen = DeclaredScreen()
     imported: list[ImportedFile] = []
@@ -153,7 +162,7 @@ class _Start(Struct, tag_field="kind", tag="start"):
     timeout_s: Seconds
     expected_s: Seconds
     build: str = ""
-    request: Request | None = None
+    request: Request | None = msgspec.field(default=None, name="ask")
 
 
 @dataclass(frozen=True)
@@ -187,7 +196,7 @@ def run_request_text(asked: RunRequest) -> str:
         "asks": list(map(_members, asked.requests)),
         "order": [],
         **({"study": _members(asked.study)} if asked.study else {}),
-        **({"settings": [_members(setting) for setting in asked.settings]} if asked.settings else {}),
+        **({"settings": list(map(_setting_members, asked.settings))} if asked.settings else {}),
         **({"pair": _members(asked.pair)} if asked.pair else {}),
         **({"screen": _members(asked.screen)} if asked.screen.tiles else {}),
         **({"imported": [_members(one) for one in asked.imported]} if asked.imported else {}),
@@ -217,7 +226,7 @@ def read_run_request(text: bytes) -> RunRequest:
         asked.who, asked.title, asked.started, asked.machine.machine(), recorded(asked.environment), requests,
         tuple(asked.order), asked.seed, _study(asked.study, renamed) if asked.study else None,
         {f"{old}-{n}": f"{request.key}-{n}" for old, request in renamed.items() for n in range(request.repeats)},
-        settings=tuple(asked.settings), pair=asked.pair, screen=asked.screen, imported=tuple(asked.imported),
+        settings=tuple(ProvenSetting(*structs.astuple(one)) for one in asked.settings), pair=asked.pair, screen=asked.screen, imported=tuple(asked.imported),
         benchmark=asked.benchmark or "",
     )  # fmt: skip
     return of_earlier_version(found) if asked.benchmark is None else found
@@ -309,7 +318,7 @@ def read_decided(line: bytes, requests: Mapping[str, Request], keys: Mapping[str
     """What a line of plan.jsonl says.
 
     Args:
-        asks: what is known to have been asked, by key.
+        requests: the known requests, by key.
         keys: of launches whose key was another: today's.
 
     Raises:
@@ -339,6 +348,11 @@ def _members(value: object) -> dict[str, Any]:
     """The fields of a dataclass or struct whose values JSON knows."""
     members: dict[str, Any] = msgspec.to_builtins(value)
     return members
+
+
+def _setting_members(setting: ProvenSetting) -> dict[str, Any]:
+    members = _members(setting)
+    return {**{name: value for name, value in members.items() if name != "caveat"}, "doubt": setting.caveat}
 
 
 def _study(study: StudyRequest, renamed: Mapping[str, Request]) -> StudyRequest:

@@ -76,9 +76,8 @@ def design(
             cell = Cell(name, levels)
             crowd, why = _crowd(measure, chosen, known, str(cell))
             try:
-                asked[cell] = _located(
-                    _request(study, measure, chosen, {**known, **crowd}, library, str(cell)), machine
-                )
+                request = _request(study, measure, chosen, {**known, **crowd}, library, str(cell))
+                asked[cell] = _located(request, machine)
                 if measure.command:
                     states_ranks = measure.ranks != "1" or any(level.ranks is not None for level in chosen)
                     asked[cell] = file_requests.named(asked[cell], states_ranks, allowed)

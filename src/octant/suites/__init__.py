@@ -5,6 +5,7 @@ What a request's values say in facts of the machine (`4*cached/ranks`) is worked
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
@@ -94,6 +95,9 @@ def load(name: str) -> Suite:
         Refusal: neither, or a file that is too large, no TOML, or has a key missing, unknown or of the wrong kind.
     """
     table = untrusted.parse_toml(_text(name), f"suite {name}")
+    if "asks" in table and "requests" not in table:  # the key of versions up to 0.2
+        table["requests"] = table.pop("asks")
+        print(f"octant: suite {name}: [[asks]] is now [[requests]]", file=sys.stderr)
     try:
         return untrusted.convert(table, Suite)
     except untrusted.MistakesError as error:

@@ -165,7 +165,7 @@ def test_a_knee_says_which_cache_ends_and_its_line_goes_on_to_the_next(monkeypat
     assert picture.panels[0].marks[0].at == MIB
 
 
-@pytest.mark.parametrize("doubted", [False, True])
+@pytest.mark.parametrize("disputed", [False, True])
 def test_a_cache_of_disputed_size_explains_no_knee(monkeypatch: pytest.MonkeyPatch, disputed: bool) -> None:
     """Two buffers of 2 MiB fill an L3 of 4 MiB, if that is its size."""
     monkeypatch.setattr(fake_run, "pingpong_s", lambda n: 1e-6 + n / 20e9 + max(0, n - 2 * MIB) / 1e9)

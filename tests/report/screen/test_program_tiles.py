@@ -42,7 +42,7 @@ def shown(summary: Summary) -> dict[str, Tile]:
 
 
 def of_one(root: Path, seen: Seen = ONE, **changes: Any) -> Summary:
-    return program_summary(root, changes.pop("ask", request_of()), [launches(seen)], **changes)
+    return program_summary(root, changes.pop("request", request_of()), [launches(seen)], **changes)
 
 
 def test_one_cell_has_time_memory_processors_lost_time_and_placement(tmp_path: Path) -> None:
