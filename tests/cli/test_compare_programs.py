@@ -193,7 +193,7 @@ def test_a_stop_keeps_both_runs_and_says_how_to_go_on(bench: Bench) -> None:
     without = [word for word in words if word not in ("--env", "A=b c")]
     assert "measured with other options" in str(bench.refused(*without[2:], both=()))
     refusal = bench.refused("--rounds", "6", *bench.store.ids(), both=())
-    assert "what a store says is never started" in str(refusal)
+    assert "command lines in a store are never executed" in str(refusal)
     done = CliRunner().invoke(application(), ["compare", *words])
     assert done.exit_code == 0, done.output
     assert (len(bench.store.ids()), len(bench.programs.started)) == (2, 12)
@@ -256,7 +256,7 @@ def test_programs_of_stored_runs_are_refused_with_the_line_to_type(
     refusal = bench.refused(*words, first, last, both=())
     assert refusal.code == Exit.NOT_SUPPORTED
     line = f"octant compare {options} --env A=b -- ./old -- ./new"
-    assert str(refusal) == f"cannot measure these programs again (what a store says is never started); try {line}"
+    assert str(refusal) == f"cannot measure these programs again (command lines in a store are never executed); try {line}"
 
 
 def test_runs_that_were_not_measured_in_turn_cannot_be_gone_on_with(bench: Bench) -> None:

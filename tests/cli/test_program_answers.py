@@ -151,7 +151,7 @@ def test_what_two_equal_runs_do_not_share_cannot_be_checked(measure: Runs) -> No
         ("rate=Mops total = (.*)", "the most similar line is 'Mop/s total = "),
         ("rate=(Mop/s) total", "is not a number"),
         ("rate[1,lower,none.txt]=x", "none.txt does not exist after the launch"),
-        ("rate=json:a.b", "stdout is not JSON"),
+        ("rate=json:a.b", "stdout contains no JSON document"),
     ],
 )
 def test_a_missing_value_keeps_the_times_and_says_why(measure: Runs, value: str, why: str) -> None:

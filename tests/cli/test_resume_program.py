@@ -67,7 +67,7 @@ def test_nothing_that_only_a_store_says_is_started(
     assert re.search(why, done.stderr), done.stderr
     unnamed = octant("resume", "last", cwd=folder)
     assert unnamed.returncode == Exit.NOT_SUPPORTED
-    assert "what a store says is never started" in unnamed.stderr
+    assert "command lines in a store are never executed" in unnamed.stderr
     assert not marker.exists()
     assert (run.plan.read_text() if run.plan.exists() else "") == before, "nothing was started"
 
@@ -160,7 +160,7 @@ def test_the_line_that_is_shown_goes_on_with_the_run(folder: Path, octant: Octan
         (["n=1", "--fresh-dir", "--", "true", "{n}"], "--fresh-dir is given, and is not in the run"),
         (["n=1", "--", "true", "{n} "], "word 2 of the command line is '{n} ', and in the run '{n}'"),
         (["n=1", "--"], "no word follows --"),
-        (["n=1", "--env", "A=b"], "what a store says is never started"),
+        (["n=1", "--env", "A=b"], "command lines in a store are never executed"),
     ],
 )
 def test_the_first_difference_is_shown(folder: Path, octant: Octant, words: list[str], why: str) -> None:

@@ -85,7 +85,7 @@ b = { knobs = { KNOB } }
     ("knob", "said"),
     [
         ("kernel = 'traid'", "cannot set kernel=traid (no such choice); did you mean triad?"),
-        ("byets = '1MiB'", "cannot set 'byets' (no such knob of node/stream); did you mean bytes?"),
+        ("byets = '1MiB'", "cannot set 'byets' (node/stream has no knob); did you mean bytes?"),
         ("bytes = '1e30'", "no whole number of bytes"),
         ("bytes = '1KiB'", "cannot set bytes=1KiB (the least is 3KiB)"),
         ("threads = '5000'", "(the most is 4096)"),

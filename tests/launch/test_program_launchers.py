@@ -134,7 +134,7 @@ def check_launcher(octant: Octant, folder: Path, launcher: Launcher) -> None:
     bound = measured("bound", launcher.bound)
     bound.check(2)
     assert masks(bound.recorded) == crossed
-    assert f"binds its ranks itself, because of {launcher.option}" in bound.stderr
+    assert f"binds its ranks because of {launcher.option}" in bound.stderr
     assert bound.point.notes["binds itself"].endswith(" ".join(launcher.bound))
 
 

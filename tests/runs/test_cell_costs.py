@@ -83,7 +83,9 @@ def test_a_mistake_of_a_step_is_said_once_and_a_value_that_it_does_not_know_neve
     assert cell_costs.declared(request(n="3"), {"n": "3"}) is None
     said = cell_costs.step_mistakes([request(n="3"), request(n="4,5")])
     assert len(said) == 1
-    assert said[0].startswith("no memory check and no duration of node/stream: its step cannot be used (")
+    assert said[0].startswith(
+        "node/stream: memory check and time estimate are not available (its step.py is unusable: "
+    )
     assert f"{__file__}, line" in said[0]
     monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": replace(one, step=step)})
     assert cell_costs.declared(request(n="many"), {"n": "many"}) is None
@@ -95,22 +97,22 @@ def test_what_does_not_fit_is_refused_with_the_bytes_and_a_remedy() -> None:
     with pytest.raises(Refusal) as refused:
         check_memory(request(ranks=2, n="1,2,3,4"), having(4 * GIB))
     assert str(refused.value) == (
-        "cannot run node/stream with n=3 (2 ranks would hold 6,442,450,944 B (6 GiB), "
-        "and 4,294,967,296 B (4 GiB) of memory are available); "
+        "cannot run node/stream with n=3 (2 ranks would need 6,442,450,944 B (6 GiB), "
+        "and 4,294,967,296 B (4 GiB) are available); "
         "try a smaller n or fewer ranks"
     )
     assert refused.value.code == Exit.NOT_SUPPORTED
     assert nothing_fits(request(ranks=2, n="1,2,3,4"), having(4 * GIB)) == ""
-    assert "would hold 6,442,450,944 B (6 GiB), " in nothing_fits(request(ranks=2, n="3,4"), having(4 * GIB))
+    assert "would need 6,442,450,944 B (6 GiB), " in nothing_fits(request(ranks=2, n="3,4"), having(4 * GIB))
 
 
 def test_hosts_have_their_memory_each_and_a_bound_node_its_own() -> None:
     shape = Shape(4, hosts=("a", "b"))
     check_memory(replace(request(n="2"), shape=shape), having(4 * GIB))
-    with pytest.raises(Refusal, match=r"8,589,934,588 B \(8 GiB\) of memory are available"):
+    with pytest.raises(Refusal, match=r"8,589,934,588 B \(8 GiB\) are available"):
         check_memory(replace(request(n="2"), shape=shape), having(4 * GIB - 2))
     check_memory(request(n="17"), having(30 * GIB))
-    with pytest.raises(Refusal, match=r" B \(16 GiB\) of memory"):
+    with pytest.raises(Refusal, match=r" B \(16 GiB\) are available"):
         check_memory(request(n="17", memory="bind:1"), having(30 * GIB))
     check_memory(request(n="17", memory="bind:0+1"), having(30 * GIB))
     whole = machine(nodes=2).memory_bytes

@@ -23,7 +23,7 @@ SIZES = ("1MiB", "2MiB", "4MiB", "8MiB", "16MiB")
 
 
 def run_of(folder: Path, outcomes: Sequence[str], who: str = "run", pair: Pair | None = None) -> StoredRun:
-    """A run with a launch for each outcome: right, wrong, killed, killed and repeated, refused, lacking, missing."""
+    """Create a run with a launch for each outcome: right, wrong, killed, killed and repeated, refused, unsupported."""
     requests = [request(bytes=size) for size in SIZES[: len(outcomes)]]
     study = StudyRequest("page-size", 7, "question = '?'") if who.startswith("study") else None
     store = Store(folder)
@@ -98,9 +98,9 @@ def test_everything_is_said_once_and_the_command_ends_with_the_worst(
         end_command(ends_of(run) * 2)
     assert capsys.readouterr().err.splitlines() == [
         "octant: WRONG ANSWER: node/stream: compared with the plain loop is 1 where at most 1e-12 is right",
-        f"octant: 1 launch failed (was killed); correct that and try octant resume {run.id}",
-        "octant: not everything could be measured (was refused)",
-        "octant: not everything could be measured (was lacking)",
+        f"octant: 1 launch failed (was killed); correct the cause, then run octant resume {run.id}",
+        "octant: some configurations could not be measured (was refused)",
+        "octant: some configurations could not be measured (was lacking)",
     ]
     end_command(ends_of(run_of(tmp_path / "right", ["right", "repeated"])))
     assert capsys.readouterr().err == ""

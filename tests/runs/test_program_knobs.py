@@ -17,7 +17,7 @@ FIRST, SECOND, THIRD, *_ = LAUNCH.starts()
 
 
 def answer(knobs: Mapping[str, str]) -> Point:
-    """What a launch of a cell gave."""
+    """Return the records of a launch of a cell."""
     return point(workload="program/app", launch=LAUNCH.key, knobs=knobs, spent_s={"measure_s": 4.0})
 
 

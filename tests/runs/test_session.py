@@ -93,7 +93,7 @@ def test_a_hung_launch_and_a_killed_one_say_so_and_how_far_they_were(store: Stor
 
 
 def _leave(run: StoredRun, launch: str) -> None:
-    """What a kernel that is killed leaves in the run's folder."""
+    """Create the files that a killed kernel leaves in the folder of the run."""
     reached = {"launch": launch, "share": 0.25, "phase": "update"}
     (run.folder / "records.jsonl.progress").write_text(json.dumps(reached))
     (run.folder / "records.jsonl.progress.new").write_text("{")

@@ -199,13 +199,13 @@ def test_what_no_file_limits_can_be_calibrated() -> None:
 
 
 def ring_workload(traffic: Traffic | NoTraffic) -> Workload:
-    """A workload that nobody but this test knows: a step is one message to either neighbour."""
+    """Provide a workload of this test alone; a step is one message to either neighbour."""
     metrics = (Metric("time", "s", "lower", seconds()), Metric("bandwidth", "B/s", "higher", rate("bytes_sent")))
     return Workload("Ring", metrics, {}, "mpi/ring", traffic=lambda _machine, _point: traffic, messages=True)
 
 
 def ring(length: int, us: int, hosts: str) -> Point:
-    """Steps of `us` microseconds, one rank on each host."""
+    """Return figures with steps of `us` microseconds and one rank on each host."""
     lanes = (lane([us * 1000 * part // 100 for part in (98, 100, 102)]),)
     given = tuple(Given(host, (0,), ((0,),), ()) for host in hosts)
     counts = {"bytes_sent": length * len(hosts)}
@@ -240,7 +240,7 @@ def test_any_workload_that_declares_its_traffic_calibrates_a_network(
 
 
 def both_ways(ratio: float, hosts: tuple[str, str] = ("a", "a")) -> Point:
-    """A window of one message of 1 MB one way in 100 µs, and each way at once in `ratio` times as much."""
+    """Return points of messages of 1 MB: one direction in 100 µs, both at once in `ratio` times as much."""
     times = {"step": 1 + ratio, "phase/one_way": 1.0, "phase/both_ways": ratio}
     lanes = tuple(lane([round(100_000 * ns)] * 8, rank=r, name=name) for name, ns in times.items() for r in (0, 1))
     counts = {"messages": 3, "bytes_sent": 3 * 10**6, "turns": 2, "bytes_passed": 10**6}

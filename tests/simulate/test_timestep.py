@@ -17,7 +17,7 @@ from octant.store import StoredRun
 
 
 def computed(repeats: int = 1) -> StoredRun:
-    """The fake run with the knobs and notes that real workloads read."""
+    """Return the fake run with the knobs and notes of real workloads."""
     run, double = fake_run(repeats=repeats), {"element": "double"}
     more = {
         "mpi/p2p": {"buffers": "hot"},

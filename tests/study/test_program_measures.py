@@ -109,9 +109,9 @@ def test_measures_of_one_command_share_its_launches(here: Path) -> None:
         ("'rate ([0-9.]+)'", "'rate (['", "measures.rate.values.0: cannot read --value"),
         ("pattern = ", "patern = ", "measures.rate.values.0.patern: there is no such key); did you mean pattern?"),
         (", pattern = 'rate ([0-9.]+)'", "", "a value has either a regular expression or a path in JSON"),
-        ('name = "rate"', 'name = "wall time"', "wall time is measured of every program"),
+        ('name = "rate"', 'name = "wall time"', "wall time is always measured"),
         ('name = "rate"', 'name = "a[b"', "measures.rate.values.0: cannot read --value"),
-        ('unit = "Mop/s"', 'source = "../x"', "it leads out of the folder in which the program works"),
+        ('unit = "Mop/s"', 'source = "../x"', "it is outside the working directory in which the program works"),
         ('metric = "memory"', 'checks = ["rate within x"]', "measures.memory.checks.0: cannot read --check"),
         ('OMP_NUM_THREADS = "{threads}"', 'A-B = "1"', "measures.rate.command: cannot read --env"),
         (
