@@ -112,7 +112,7 @@ def test_exit_statuses_of_several_texts_are_allowed_together() -> None:
 def test_nothing_is_named_twice() -> None:
     refused(lambda: grammar.read_values(["a=x", "A=y"]), "two --value options have the name 'a'")
     refused(lambda: grammar.read_checks(["a within 1", "a within 2"]), "is checked twice")
-    refused(lambda: grammar.read_variables(["A=1", "A=2"]), "cannot set A twice.*sweep a knob")
+    refused(lambda: grammar.read_variables(["A=1", "A=2"]), "--env sets A twice.*use a knob")
 
 
 def test_a_variable_has_a_name_and_a_value() -> None:

@@ -175,7 +175,7 @@ def test_two_equal_runs_that_differ_more_than_the_tolerance_refuse_the_run(
     with pytest.raises(Refusal) as refused:
         runner.go()
     assert refused.value.code == Exit.NOT_SUPPORTED
-    assert f"two equal runs gave {first:.6g} and {second:.6g}" in str(refused.value)
+    assert f"two launches with equal inputs gave {first:.6g} and {second:.6g}" in str(refused.value)
     suggested = float(str(refused.value).rpartition("tolerance of ")[2].split()[0])
     assert 2 * apart * (1 - 1e-6) <= suggested <= 20 * apart
     assert str(refused.value).endswith(" absolute") is not relative

@@ -138,12 +138,16 @@ def test_random_updates_of_a_whole_node_bound_it_from_above() -> None:
 @pytest.mark.parametrize(
     ("points", "machine", "why"),
     [
-        ((), TREE, "it holds nothing"),
-        ((message(8, 1000),), TREE, "no message is as long as 64 KiB"),
-        ((message(MIB, 100_000, results=(Result("bytes that differ", 1.0, "1", 0.0),)),), TREE, "its answer is wrong"),
+        ((), TREE, "it contains nothing"),
+        ((message(8, 1000),), TREE, "it has no messages of at least 64 KiB"),
+        (
+            (message(MIB, 100_000, results=(Result("bytes that differ", 1.0, "1", 0.0),)),),
+            TREE,
+            "its verification failed",
+        ),
         ((message(MIB, 100_000, share_cores=True),), TREE, "more threads than hardware threads"),
         ((message(MIB, 100_000),), load("power775"), "to_itself = 'endpoint'"),
-        ((message(8, 99_000), message(MIB, 100_000)), TREE, "no longer than the shortest"),
+        ((message(8, 99_000), message(MIB, 100_000)), TREE, "not slower than its shortest"),
     ],
 )
 def test_a_run_that_says_nothing_is_refused_with_the_reason(
@@ -216,8 +220,8 @@ def ring(length: int, us: int, hosts: str) -> Point:
     ("traffic", "hosts", "why"),
     [
         (NoTraffic("its ring is too short"), "abcd", "mpi/ring: its ring is too short"),
-        (Traffic("ordered-ring", 1e6), "ab", "its ordered-ring traffic was between 2 nodes, and test has 4"),
-        (Traffic("ordered-ring", 1e3), "abcd", "no message is as long as 64 KiB"),
+        (Traffic("ordered-ring", 1e6), "ab", "its ordered-ring traffic used 2 nodes, but test has 4"),
+        (Traffic("ordered-ring", 1e3), "abcd", "it has no messages of at least 64 KiB"),
     ],
 )
 def test_any_workload_that_declares_its_traffic_calibrates_a_network(

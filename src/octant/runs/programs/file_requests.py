@@ -44,7 +44,7 @@ def named(request: Request, states_ranks: bool, allowed: Collection[str]) -> Req
     ranks = found[1].ranks if found else None
     if ranks and states_ranks and ranks != request.shape.ranks:
         raise ValueError(
-            f"its launcher starts {ranks} ranks, but `ranks` is {request.shape.ranks}; write {{ranks}} in the command line"
+            f"its launcher starts {ranks} ranks, but `ranks` is {request.shape.ranks}; write {{ranks}} there"
         )
     shape = replace(request.shape, ranks=ranks or request.shape.ranks)
     written = request.subject.command[found[1].program if found else 0 :]
