@@ -187,7 +187,7 @@ def test_the_command_reads_the_store_and_its_lines_become_a_file(tmp_path: Path)
     bytes_per_s = mine.endpoint.local.bytes_per_s
     assert bytes_per_s is not None
     assert bytes_per_s.value == pytest.approx(1e10, rel=1e-3)
-    with pytest.raises(Refusal, match="no such link class"):
+    with pytest.raises(Refusal, match="unknown link class"):
         run(*words, "--free", "lonk")
     with pytest.raises(Refusal, match="give --free"):
         run("calibrate", "bgp")

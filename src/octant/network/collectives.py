@@ -215,8 +215,7 @@ def programs(
         text = suggestion(algorithm, ["all", *known[operation]])
         raise Refusal(f"unknown algorithm {algorithm!r} of {operation}; {text}", Exit.WRONG_WORD)
     if not 1 <= len(nodes) <= MOST_RANKS:
-        why = f"the number of ranks is 1 to {MOST_RANKS}"
-        raise Refusal(f"cannot run {operation} on {len(nodes)} ranks ({why}); try --ranks 2", Exit.WRONG_WORD)
+        raise Refusal(f"{len(nodes)} ranks are out of range; try 1 to {MOST_RANKS}", Exit.WRONG_WORD)
     messages: dict[str, float] = {}
     left_out: list[str] = []
     for one in wanted:

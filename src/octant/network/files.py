@@ -250,7 +250,7 @@ class NetworkFile(InputTable, frozen=True, kw_only=True):
     def at_size(self, size: int) -> "NetworkFile":
         """Return the machine at another size, in the unit of its topology (supernodes, groups or nodes)."""
         if not 1 <= size <= MOST_NODES:
-            raise Refusal(f"a size is 1 to {MOST_NODES}, not {size}; use another --size", Exit.WRONG_WORD)
+            raise Refusal(f"size {size} is out of range; try 1 to {MOST_NODES}", Exit.WRONG_WORD)
         try:
             return replace(self, topology=self.topology.at_size(size))
         except MistakesError as error:

@@ -63,7 +63,7 @@ def read_interruptions(text: str) -> list[Interruption]:
             ) from None
         found.append(one)
     if len(found) > MOST_KINDS:
-        raise Refusal(f"{len(found)} kinds of interruption are too many; use at most {MOST_KINDS}", Exit.WRONG_WORD)
+        raise Refusal(f"{len(found)} kinds of interruption are too many; try at most {MOST_KINDS}", Exit.WRONG_WORD)
     return found
 
 

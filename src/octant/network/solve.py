@@ -88,7 +88,8 @@ def solve(
     """
     if settings.window is not None and not 1 <= settings.window <= MOST_IN_FLIGHT:
         raise Refusal(
-            f"--window is 1 to {MOST_IN_FLIGHT} packets, not {settings.window}; try --window 64", Exit.WRONG_WORD
+            f"a window of {settings.window} packets is out of range; try --window 1 to {MOST_IN_FLIGHT}",
+            Exit.WRONG_WORD,
         )
     if not pattern.units_per_round > 0:
         raise Refusal(

@@ -11,6 +11,7 @@ from octant import _network
 from octant.failure import Exit, Refusal, suggestion
 from octant.network.files import NetworkFile
 from octant.network.topologies import Torus, TwoLevelDirect
+from octant.units import counted
 from octant.untrusted import read_text
 
 Nodes = NDArray[np.int32]
@@ -169,7 +170,7 @@ def make(
         raise Refusal(f"{error}; use another number of nodes or pattern", Exit.WRONG_WORD) from error
     sources, targets, units = columns
     if not len(sources):
-        raise Refusal(f"pattern {name!r} has no pairs with {ranks} ranks; use more nodes", Exit.WRONG_WORD)
+        raise Refusal(f"pattern {name!r} has no pairs with {counted(ranks, 'rank')}; use more nodes", Exit.WRONG_WORD)
     flows = Flows(sources, targets, units * bytes_each).placed(active)
     return TrafficPattern(name, *unit_and_cost(network, cost), active, flows, per="flow")
 
