@@ -63,7 +63,7 @@ def test_every_network_of_the_catalogue_loads(name: str) -> None:
         ('"1 GB/s"', "1" + "0" * 400, ("line 6", "out of range")),
         ('"1 GB/s"', "1" + "0" * 5000, ("cannot read",)),
         ('"1 GB/s"', '"1e999 GB/s"', ("line 6", "out of range")),
-        ('"1 GB/s"', '"' + "9" * 5000 + ' GB/s"', ("line 6", "'999)),
+        ('"1 GB/s"', '"' + "9" * 5000 + ' GB/s"', ("line 6", "'999")),
         ('"1 GB/s"', '"1 GX/s"', ("line 6", "unknown unit 'GX/s'", "bit/s", "Gi")),
         ('"1 GB/s"', "true", ("line 6", "a bool is not a rate")),
         ("bytes_per_s = 2e9", "packets_per_s = -1.0", ("line 9", "positive")),

@@ -156,7 +156,7 @@ def test_jobs_are_named_by_number_or_by_place() -> None:
     assert len(job_nodes(load("dragonfly-example"), "3")) == 96
     assert len(job_nodes(P775, "")) == 1984
     for text in ("0", "65", "64:64", "-1", "two", "2:1", "1,", "9" * 5000):
-        with pytest.raises(Refusal, match="--job 2 .the first ones"):
+        with pytest.raises(Refusal, match=r"--job 2 \(the first ones"):
             job_nodes(P775, text)
 
 
