@@ -22,7 +22,7 @@ from octant.analysis.summary import summarise
 from octant.failure import Refusal
 from octant.record import Point
 from octant.record.written import seal
-from octant.runs.session import carry_out, in_turn
+from octant.runs.session import execute_run, run_all
 from octant.stats import median_interval
 from octant.stats.verdicts import Verdict
 from octant.store import Pair, Store, StoredRun
@@ -143,8 +143,8 @@ def stored(
     run = store.read(run.id)
     times = [level * (1 + spread * (n % 3 - 1)) for n in range(repeats)]
     plan = functools.partial(planned, records=run.records)
-    return carry_out(
-        store, run, in_turn(run.launches), plan, start=Kernel(answer=functools.partial(_answer, begun, times))
+    return execute_run(
+        store, run, run_all(run.launches), plan, start=Kernel(answer=functools.partial(_answer, begun, times))
     )
 
 

@@ -22,7 +22,7 @@ from octant.record import Point
 from octant.request import Request
 from octant.runs import interleaved
 from octant.runs.plan import planner_of
-from octant.runs.session import carry_out, in_turn
+from octant.runs.session import execute_run, run_all
 from octant.stats.gate import RISING
 from octant.store import Store, StoredRun
 
@@ -40,7 +40,7 @@ class Bench:
     def measured(self, *requests: Request, title: str = "run") -> StoredRun:
         """A stored run of these requests, each launched once."""
         run = self.store.create(title, machine(), requests)
-        return carry_out(self.store, run, in_turn(run.launches), planner_of(run), start=Kernel())
+        return execute_run(self.store, run, run_all(run.launches), planner_of(run), start=Kernel())
 
     def start(self, *arguments: object) -> ProcessOutcome:
         """In place of what starts processes."""
@@ -81,7 +81,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setattr(interleaved, "new_seed", lambda: 1)  # of the orders of rounds, on which verdicts depend
     made = Bench(Store(tmp_path / "store"))
     made.kernel.answer = made.answer
-    monkeypatch.setattr(interleaved, "measure", functools.partial(interleaved.measure, start=made.start))
+    monkeypatch.setattr(interleaved, "measure_rounds", functools.partial(interleaved.measure_rounds, start=made.start))
     return made
 
 
@@ -271,7 +271,7 @@ def test_a_gate_on_runs_without_a_figure_that_both_could_measure_says_so(bench: 
     original = kernel.answer
     kernel.answer = lambda *words: _wrong(original(*words))
     run = bench.store.create("wrong", machine(), [TRIAD])
-    carry_out(bench.store, run, in_turn(run.launches), planner_of(run), start=kernel)
+    execute_run(bench.store, run, run_all(run.launches), planner_of(run), start=kernel)
     bench.measured(TRIAD)
     refused = bench.compare("--gate").exception
     assert isinstance(refused, Refusal)

@@ -68,7 +68,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setattr(interleaved, "new_seed", lambda: 1)
     monkeypatch.setattr(discover, "discover", machine)
     made = Bench(Store(tmp_path / "store"))
-    monkeypatch.setattr(interleaved, "measure", functools.partial(interleaved.measure, start=made.start))
+    monkeypatch.setattr(interleaved, "measure_rounds", functools.partial(interleaved.measure_rounds, start=made.start))
     return made
 
 
@@ -256,7 +256,9 @@ def test_programs_of_stored_runs_are_refused_with_the_line_to_type(
     refusal = bench.refused(*words, first, last, both=())
     assert refusal.code == Exit.NOT_SUPPORTED
     line = f"octant compare {options} --env A=b -- ./old -- ./new"
-    assert str(refusal) == f"cannot measure these programs again (command lines in a store are never executed); try {line}"
+    assert (
+        str(refusal) == f"cannot measure these programs again (command lines in a store are never executed); try {line}"
+    )
 
 
 def test_runs_that_were_not_measured_in_turn_cannot_be_gone_on_with(bench: Bench) -> None:

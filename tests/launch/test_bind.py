@@ -241,7 +241,7 @@ def test_words_it_cannot_read_are_refused(bind: Bind, words: tuple[str, ...], sa
 
 
 def test_a_refusal_is_recorded_with_its_code_for_each_rank(bind: Bind, tmp_path: Path) -> None:
-    """`carry_out` reads it: launchers change exit statuses, and need not pass on what is said on standard error."""
+    """`execute_run` reads it: launchers change exit statuses, and need not pass on what is said on standard error."""
     records = tmp_path / "records.jsonl"
     recording = ("--refusal", str(refusal_path(records)))
     absent = bind(*recording, "--rank", "0", f"cpus={CPUS[0]},4095")

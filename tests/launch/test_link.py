@@ -28,7 +28,7 @@ from octant.report.tables.table import table
 from octant.report.tables.text import lines
 from octant.request import Launch, Request, Shape, Subject
 from octant.runs import plan
-from octant.runs.command_line import Where
+from octant.runs.command_line import LaunchTarget
 from octant.simulate.timestep import measured_step
 from octant.store import run_request
 from octant.workloads import workload
@@ -174,7 +174,7 @@ def test_the_page_says_below_its_table_what_a_link_is() -> None:
 
 def test_patterns_over_a_link_have_one_rank_on_each_host() -> None:
     with pytest.raises(Refusal, match="cannot measure 4 ranks on 2 hosts"):
-        mpi_patterns.requests(["pingpong"], 4, where=Where(link="100Mbit/s"))
+        mpi_patterns.requests(["pingpong"], 4, where=LaunchTarget(link="100Mbit/s"))
 
 
 def test_runs_with_and_without_a_link_have_no_figure_in_common(tmp_path: Path) -> None:

@@ -14,9 +14,18 @@ from networks import network
 from octant import _network
 from octant.failure import Refusal
 from octant.network import NetworkFile, load, make, solve
-from octant.network.collectives import FREE, MessageCosts, Program, exchange, fastest, operations, programs, request
+from octant.network.collectives import (
+    FREE,
+    MessageCosts,
+    Program,
+    exchange,
+    fastest,
+    operations,
+    programs,
+    time_collective,
+)
 from octant.network.files import parse
-from octant.network.message_times import MeasuredTimes, MessageTimes, Stretch
+from octant.network.message_times import LengthSegment, MeasuredTimes, MessageTimes
 from octant.network.traffic import Flows, place
 from paths import ROOT
 
@@ -312,7 +321,7 @@ def test_messages_of_a_step_share_links_and_the_busiest_rank_pays_for_each() -> 
 
 
 def straight(*stretches: tuple[float, float, float]) -> MessageTimes:
-    return MessageTimes(tuple(Stretch(*one) for one in stretches))
+    return MessageTimes(tuple(LengthSegment(*one) for one in stretches))
 
 
 EAGER = straight((0, 2e-6, 1e-9), (8192, 20e-6, 2 / RATE))  # a step of 9.8 µs at 8 KiB
@@ -412,7 +421,7 @@ def test_a_tree_in_hardware_costs_its_depth() -> None:
     assert down.seconds(0) == pytest.approx(6e-6)
     assert program(machine, "barrier", "tree", 64).seconds(10**6) == pytest.approx(12e-6)  # carries nothing
     assert operations(machine)["reduce"] == operations(load("bgp"))["reduce"]
-    found = request(machine, "allreduce", place(machine, "block", 64), [0], MessageCosts(2e-6))
+    found = time_collective(machine, "allreduce", place(machine, "block", 64), [0], MessageCosts(2e-6))
     assert found.fastest[0].algorithm == "tree"
 
 
@@ -433,7 +442,7 @@ def test_a_tree_that_is_none_is_refused(old: str, new: str, why: str) -> None:
 def test_the_algorithm_changes_where_another_becomes_faster_to_the_byte() -> None:
     nodes = np.arange(16, dtype=np.int32)
     costs = MessageCosts(1e-6)
-    found = request(switch(16), "allreduce", nodes, [2**k for k in range(3, 31)], costs)
+    found = time_collective(switch(16), "allreduce", nodes, [2**k for k in range(3, 31)], costs)
     assert [one.algorithm for one in found.fastest] == ["recursive-doubling", "rabenseifner"]
     known, _ = programs(switch(16), "allreduce", nodes, costs)
     edge = found.fastest[1].bytes_each
@@ -444,7 +453,7 @@ def test_the_algorithm_changes_where_another_becomes_faster_to_the_byte() -> Non
 
 def test_an_algorithm_that_cannot_serve_is_left_out_with_its_reason() -> None:
     nodes = np.arange(6, dtype=np.int32)
-    found = request(switch(6), "alltoall", nodes, [8], MessageCosts(1e-6))
+    found = time_collective(switch(6), "alltoall", nodes, [8], MessageCosts(1e-6))
     assert found.left_out == ("cannot run alltoall by pairwise on 6 ranks (not a power of two); try ring",)
     with pytest.raises(Refusal, match="not a power of two"):
         programs(switch(6), "alltoall", nodes, MessageCosts(1e-6), "pairwise")
@@ -468,7 +477,7 @@ def test_words_and_sizes_that_mean_nothing_are_refused(
     operation: str, algorithm: str, sizes: list[int], why: str
 ) -> None:
     with pytest.raises(Refusal, match=why):
-        request(switch(4), operation, np.arange(4, dtype=np.int32), sizes, FREE, algorithm)
+        time_collective(switch(4), operation, np.arange(4, dtype=np.int32), sizes, FREE, algorithm)
 
 
 def test_ranks_have_a_bound() -> None:

@@ -12,7 +12,7 @@ from octant.failure import Exit, Refusal
 from octant.machine import Machine
 from octant.request import Request, Shape
 from octant.runs import cell_costs
-from octant.runs.cell_costs import check_memory, nothing_fits
+from octant.runs.cell_costs import check_memory, explain_no_fit
 from octant.step import Declared, Step
 
 GIB = 2**30
@@ -52,7 +52,7 @@ def having(available: int) -> Machine:
 )
 def test_all_groups_hold_what_the_step_of_each_declares(question: Request, held: int) -> None:
     (cell,) = question.cells()
-    found = cell_costs.declared(question, cell)
+    found = cell_costs.declared_cost(question, cell)
     assert found is not None
     assert found.bytes_held == held * GIB
 
@@ -62,7 +62,7 @@ def test_all_groups_hold_what_the_step_of_each_declares(question: Request, held:
 )
 def test_of_what_is_not_declared_nothing_is_known(question: Request) -> None:
     (cell,) = question.cells()
-    assert cell_costs.declared(question, cell) is None
+    assert cell_costs.declared_cost(question, cell) is None
     check_memory(question, having(1))
 
 
@@ -80,16 +80,16 @@ def test_a_mistake_of_a_step_is_said_once_and_a_value_that_it_does_not_know_neve
 ) -> None:
     one = replace(workloads.workload("node/stream"), step=wrong)
     monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": one})
-    assert cell_costs.declared(request(n="3"), {"n": "3"}) is None
-    said = cell_costs.step_mistakes([request(n="3"), request(n="4,5")])
+    assert cell_costs.declared_cost(request(n="3"), {"n": "3"}) is None
+    said = cell_costs.list_step_errors([request(n="3"), request(n="4,5")])
     assert len(said) == 1
     assert said[0].startswith(
         "node/stream: memory check and time estimate are not available (its step.py is unusable: "
     )
     assert f"{__file__}, line" in said[0]
     monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": replace(one, step=step)})
-    assert cell_costs.declared(request(n="many"), {"n": "many"}) is None
-    assert cell_costs.step_mistakes([request(n="many"), request(n="3")]) == ()
+    assert cell_costs.declared_cost(request(n="many"), {"n": "many"}) is None
+    assert cell_costs.list_step_errors([request(n="many"), request(n="3")]) == ()
 
 
 def test_what_does_not_fit_is_refused_with_the_bytes_and_a_remedy() -> None:
@@ -102,8 +102,8 @@ def test_what_does_not_fit_is_refused_with_the_bytes_and_a_remedy() -> None:
         "try a smaller n or fewer ranks"
     )
     assert refused.value.code == Exit.NOT_SUPPORTED
-    assert nothing_fits(request(ranks=2, n="1,2,3,4"), having(4 * GIB)) == ""
-    assert "would need 6,442,450,944 B (6 GiB), " in nothing_fits(request(ranks=2, n="3,4"), having(4 * GIB))
+    assert explain_no_fit(request(ranks=2, n="1,2,3,4"), having(4 * GIB)) == ""
+    assert "would need 6,442,450,944 B (6 GiB), " in explain_no_fit(request(ranks=2, n="3,4"), having(4 * GIB))
 
 
 def test_hosts_have_their_memory_each_and_a_bound_node_its_own() -> None:

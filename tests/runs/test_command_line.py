@@ -32,7 +32,9 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunRequest:
         program.chmod(0o755)
         monkeypatch.setenv("OCTANT_KERNELS", str(tmp_path))
         monkeypatch.setattr(command_line, "discover", lambda: machine(cores=3))
-        return command_line.run(workload, words, ranks, mode, repeats, command_line.Where(**where))[0]
+        return command_line.request_workload(workload, words, ranks, mode, repeats, command_line.LaunchTarget(**where))[
+            0
+        ]
 
     return request
 

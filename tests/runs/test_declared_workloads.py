@@ -8,7 +8,7 @@ import pytest
 from fake_run import machine
 from octant.failure import Refusal
 from octant.request import Launch, Request, Shape, Subject
-from octant.runs.cell_costs import check_memory, declared
+from octant.runs.cell_costs import check_memory, declared_cost
 from octant.runs.plan import STARTUP_S, UNKNOWN_S, timeout_seconds
 
 MIB, GIB = 2**20, 2**30
@@ -48,7 +48,7 @@ def test_what_a_workload_holds_must_be_there(
 ) -> None:
     question = Request(Subject(name), knobs, Shape(ranks))
     (cell,) = question.cells()
-    found = declared(question, cell)
+    found = declared_cost(question, cell)
     assert found is not None
     assert found.bytes_held == held
     having = replace(machine(), system={"available_memory_bytes": str(held)})

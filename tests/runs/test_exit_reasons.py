@@ -15,7 +15,7 @@ from octant.failure import Exit, worst
 from octant.record import Failure
 from octant.record.written import failure_line
 from octant.runs import exit_reasons
-from octant.runs.exit_reasons import ends_of
+from octant.runs.exit_reasons import list_exit_reasons
 from octant.store import Pair, Store, StoredRun, StudyRequest
 
 SIZES = ("1MiB", "2MiB", "4MiB", "8MiB", "16MiB")
@@ -53,7 +53,7 @@ OUTCOMES = {"right": 0, "repeated": 0, "wrong": 4, "killed": 1, "missing": 1, "r
 @pytest.mark.parametrize(("outcome", "code"), OUTCOMES.items())
 @pytest.mark.parametrize("other", [[], ["right"]])
 def test_each_kind_of_outcome_has_its_code(tmp_path: Path, outcome: str, code: int, other: list[str]) -> None:
-    assert worst(end.code for end in ends_of(run_of(tmp_path, [outcome, *other]))) == code
+    assert worst(end.code for end in list_exit_reasons(run_of(tmp_path, [outcome, *other]))) == code
 
 
 @pytest.mark.parametrize("outcomes", [*itertools.combinations(OUTCOMES, 3)])
@@ -61,7 +61,7 @@ def test_of_several_the_first_in_the_order_is_returned(tmp_path: Path, outcomes:
     order = [4, 1, 2, 3, 0]
     expected = min((OUTCOMES[one] for one in outcomes), key=order.index)
     for run in (run_of(tmp_path / "a", outcomes), run_of(tmp_path / "b", [*reversed(outcomes)])):
-        assert worst(end.code for end in ends_of(run)) == expected
+        assert worst(end.code for end in list_exit_reasons(run)) == expected
 
 
 @pytest.mark.parametrize(
@@ -77,13 +77,13 @@ def test_of_several_the_first_in_the_order_is_returned(tmp_path: Path, outcomes:
     ],
 )
 def test_suites_and_studies_may_try_what_is_not_there(tmp_path: Path, who: str, outcomes: list[str], code: int) -> None:
-    assert worst(end.code for end in ends_of(run_of(tmp_path, outcomes, who))) == code
+    assert worst(end.code for end in list_exit_reasons(run_of(tmp_path, outcomes, who))) == code
 
 
 def test_a_pattern_that_does_not_work_counts_in_a_suite_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exit_reasons, "alone_knobs", lambda _name: ("pattern",))
     codes = [
-        [end.code for end in ends_of(run_of(tmp_path / who, ["lacking", "right"], who))]
+        [end.code for end in list_exit_reasons(run_of(tmp_path / who, ["lacking", "right"], who))]
         for who in ("evaluate", "study x")
     ]
     assert codes == [[Exit.NOT_SUPPORTED], []]
@@ -95,17 +95,17 @@ def test_everything_is_said_once_and_the_command_ends_with_the_worst(
 ) -> None:
     run = run_of(tmp_path, ["killed", "lacking", "right", "wrong", "refused"])
     with pytest.raises(Exception, match=r"^4$"):
-        end_command(ends_of(run) * 2)
+        end_command(list_exit_reasons(run) * 2)
     assert capsys.readouterr().err.splitlines() == [
         "octant: WRONG ANSWER: node/stream: compared with the plain loop is 1 where at most 1e-12 is right",
         f"octant: 1 launch failed (was killed); correct the cause, then run octant resume {run.id}",
         "octant: some configurations could not be measured (was refused)",
         "octant: some configurations could not be measured (was lacking)",
     ]
-    end_command(ends_of(run_of(tmp_path / "right", ["right", "repeated"])))
+    end_command(list_exit_reasons(run_of(tmp_path / "right", ["right", "repeated"])))
     assert capsys.readouterr().err == ""
 
 
 def test_a_side_of_a_pair_is_not_resumed_alone(tmp_path: Path) -> None:
-    (end,) = ends_of(run_of(tmp_path, ["killed", "right"], "compare", Pair("20260101-000000-bbbb", "x", 6)))
+    (end,) = list_exit_reasons(run_of(tmp_path, ["killed", "right"], "compare", Pair("20260101-000000-bbbb", "x", 6)))
     assert (end.code, "resume" in end.text) == (Exit.CANNOT_RUN, False)

@@ -16,7 +16,7 @@ from octant.machine import Machine
 from octant.request import Launch, Request, Shape, Subject
 from octant.runs import cell_costs, plan
 from octant.runs.rounds import seed_within
-from octant.runs.starts import starts_of
+from octant.runs.starts import list_starts
 from octant.step import Step
 from octant.store import Store
 
@@ -148,7 +148,7 @@ def test_launches_of_a_program_are_planned_for_each_cell(tmp_path: Path) -> None
     subject = Subject(command=("./app", "{n}"), keep=("out-{n}",), before=(("make", "n={n}"),))
     run = Store(tmp_path / "store").create("q", MACHINE, [Request(subject, {"n": "1,2"}, repeats=2)])
     planner = plan.planner_of(run)
-    launches = [start for launch in run.launches for start in starts_of([launch])]
+    launches = [start for launch in run.launches for start in list_starts([launch])]
     planned = [planner(launch) for launch in launches]
     assert [one.launch for one in planned] == launches
     assert [(one.words[-1], one.program.keep, one.program.before) for one in planned if one.program] == [

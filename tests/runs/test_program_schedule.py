@@ -15,10 +15,10 @@ from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
 from octant.record import Point, Result
 from octant.request import Launch, Request, Subject
-from octant.runs.programs.schedule import baseline_starts, decide, launches_within, repeats_text
+from octant.runs.programs.schedule import baseline_starts, launches_within, repeats_text, schedule_launches
 from octant.runs.programs.timeouts import LEAST_S, NO_LIMIT_S, TIMES, TimeLimits
 from octant.runs.session import Batch
-from octant.runs.starts import starts_of
+from octant.runs.starts import list_starts
 from octant.store import Repeats, Store, StoredRun
 
 
@@ -31,7 +31,7 @@ def answer(launch: Launch, cell: Mapping[str, str], wall_s: float, *results: Res
 
 
 class Runner:
-    """Answers every launch at once, as `carry_out` does: with what is stored, and what is measured now."""
+    """Answers every launch at once, as `execute_run` does: with what is stored, and what is measured now."""
 
     def __init__(
         self, run: StoredRun, wall_s: float = 1.0, results: Callable[[int], Sequence[Result]] = lambda _repeat: ()
@@ -43,7 +43,7 @@ class Runner:
         self.decided: list[Repeats] = []
 
     def go(self, stop_after: int = 10**9) -> None:
-        deciding = decide(self.run, self.decided.append)
+        deciding = schedule_launches(self.run, self.decided.append)
         launch = next(deciding, None)
         while launch is not None:
             for cell in launch.cells():
@@ -235,19 +235,19 @@ def test_the_number_of_launches_is_announced(decided: Repeats, cells: int, text:
 def test_the_cells_of_a_launch_are_a_randomised_block(seed: int, count: int, repeat: int) -> None:
     request = program(n=",".join(map(str, range(count))), m="a,b")
     orders = [
-        [start.started_knobs for start in starts_of([Launch(request, number)], seed)] for number in (repeat, repeat)
+        [start.started_knobs for start in list_starts([Launch(request, number)], seed)] for number in (repeat, repeat)
     ]
     assert orders[0] == orders[1], "resuming has the same order"
     assert sorted(map(repr, orders[0])) == sorted(map(repr, request.cells()))
-    pair = [starts_of([Launch(request, repeat // 2 * 2 + number)], seed) for number in (0, 1)]
+    pair = [list_starts([Launch(request, repeat // 2 * 2 + number)], seed) for number in (0, 1)]
     assert [one.started_knobs for one in pair[0]] == [one.started_knobs for one in reversed(pair[1])]
     left = replace(Launch(request, repeat), knobs={"n": request.knobs["n"], "m": "b"})
-    assert [one.started_knobs for one in starts_of([left], seed)] == [one for one in orders[0] if one["m"] == "b"]
+    assert [one.started_knobs for one in list_starts([left], seed)] == [one for one in orders[0] if one["m"] == "b"]
 
 
 def test_each_cell_is_first_about_equally_often() -> None:
     request = program(n="1,2,3,4")
-    first = [starts_of([Launch(request, 0)], seed)[0].started_knobs["n"] for seed in range(400)]
+    first = [list_starts([Launch(request, 0)], seed)[0].started_knobs["n"] for seed in range(400)]
     assert all(60 < first.count(n) < 140 for n in "1234")
 
 
@@ -281,7 +281,7 @@ def test_progress_counts_every_launch_of_the_baseline(
         )
         runner.go(stop_after)
         stopped = replace(run, points=tuple(runner.points.values()))
-        left = starts_of([*baseline_starts(stopped), *stopped.remaining()])
+        left = list_starts([*baseline_starts(stopped), *stopped.remaining()])
         begun = len(runner.started)
         runner.go()
         assert len(left) == len(runner.started) - begun

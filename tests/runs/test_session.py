@@ -22,9 +22,9 @@ from octant.launch.execute import ProcessOutcome
 from octant.placement import RankPlace
 from octant.record import Failure, Point
 from octant.request import Launch, Presentation, Request, Shape, Subject
-from octant.runs.exit_reasons import ends_of
-from octant.runs.session import Batch, Decide, LaunchStart, carry_out, in_turn
-from octant.runs.starts import starts_of
+from octant.runs.exit_reasons import list_exit_reasons
+from octant.runs.session import Batch, LaunchSchedule, LaunchStart, execute_run, run_all
+from octant.runs.starts import list_starts
 from octant.store import Store, StoredRun
 from octant.store.kept import read_kept
 
@@ -39,7 +39,7 @@ def store(tmp_path: Path) -> Store:
 def go_on(store: Store, run: StoredRun, kernel: Callable[..., ProcessOutcome] | None = None) -> StoredRun:
     """Carries out what was decided beforehand."""
     plan = functools.partial(planned, records=run.records)
-    return carry_out(store, run, in_turn(run.launches), plan, start=kernel or Kernel())
+    return execute_run(store, run, run_all(run.launches), plan, start=kernel or Kernel())
 
 
 def test_every_launch_is_started_once_and_nothing_is_left(store: Store) -> None:
@@ -86,7 +86,7 @@ def test_a_hung_launch_and_a_killed_one_say_so_and_how_far_they_were(store: Stor
             _leave(run, words[words.index("--run") + 1])
         return kernel(words, *further)
 
-    run = carry_out(store, run, in_turn(run.launches), functools.partial(planned, records=run.records), start=start)
+    run = execute_run(store, run, run_all(run.launches), functools.partial(planned, records=run.records), start=start)
     killed, hung = (failure.reason for failure in run.failures)
     assert (killed.startswith("ended by SIGKILL"), hung) == (True, "no end after 7 s; it was stopped")
     assert [(failure.share, failure.phase) for failure in run.failures] == [(0.25, "update"), (None, "")]
@@ -224,7 +224,7 @@ def test_a_kernel_that_refuses_one_value_is_started_again_for_those_after_it(sto
     done = go_on(store, run, start)
     assert [words[-1] for words in kernel.starts] == ["bytes=1MiB,2MiB", "bytes=2MiB"]
     assert [point.knobs["bytes"] for point in done.points] == ["2MiB"]
-    assert (done.complete, worst(end.code for end in ends_of(done))) == (True, Exit.WRONG_WORD)
+    assert (done.complete, worst(end.code for end in list_exit_reasons(done))) == (True, Exit.WRONG_WORD)
 
 
 def test_a_launch_that_cannot_be_planned_is_a_failure_of_its_own(store: Store) -> None:
@@ -235,7 +235,7 @@ def test_a_launch_that_cannot_be_planned_is_a_failure_of_its_own(store: Store) -
             raise Refusal("cannot start (no mpiexec); try pip install mpich")
         return planned(launch, run.records)
 
-    done = carry_out(store, run, in_turn(run.launches), plan, start=Kernel())
+    done = execute_run(store, run, run_all(run.launches), plan, start=Kernel())
     assert [failure.reason for failure in done.failures] == ["cannot start (no mpiexec); try pip install mpich"]
     assert len(done.points) == 1
     assert list(done.plans) == [run.launches[1].key]
@@ -252,7 +252,7 @@ def test_what_was_decided_is_on_disk_before_it_starts(store: Store) -> None:
 
     (launch,) = run.launches
     made = dataclasses.replace(planned(launch, run.records), launcher="mpiexec", places=places, timeout_s=7.5)
-    carry_out(store, run, in_turn([launch]), lambda _: made, start=start)
+    execute_run(store, run, run_all([launch]), lambda _: made, start=start)
 
 
 def test_ctrl_c_is_passed_on(store: Store) -> None:
@@ -261,7 +261,7 @@ def test_ctrl_c_is_passed_on(store: Store) -> None:
 
     run = store.create("q", machine(), REQUESTS)
     with pytest.raises(KeyboardInterrupt):
-        carry_out(store, run, in_turn(run.launches), functools.partial(planned, records=run.records), start=stopped)
+        execute_run(store, run, run_all(run.launches), functools.partial(planned, records=run.records), start=stopped)
     assert store.read(run.id).failures == (), "a stop by the user is no failure"
 
 
@@ -273,14 +273,14 @@ def test_one_run_is_measured_by_one_process_at_a_time(store: Store) -> None:
             go_on(store, run)
         return ProcessOutcome(1, False, 0.1, "")
 
-    carry_out(store, run, in_turn(run.launches), functools.partial(planned, records=run.records), start=meanwhile)
+    execute_run(store, run, run_all(run.launches), functools.partial(planned, records=run.records), start=meanwhile)
     kernel = Kernel()
     assert go_on(store, run, kernel).complete
     go_on(store, run, kernel)
     assert len(kernel.starts) == 2, "what another process did meanwhile is not done again"
 
 
-def doubling(limit: int, batches: list[Batch] | None = None) -> Decide:
+def doubling(limit: int, batches: list[Batch] | None = None) -> LaunchSchedule:
     """Asks for twice the size for as long as an answer comes and it is below the limit."""
     size = 1
     while size < limit:
@@ -295,7 +295,7 @@ def test_each_launch_is_decided_from_what_came_of_the_last(store: Store) -> None
     batches: list[Batch] = []
     kernel = Kernel({2: ProcessOutcome(1, False, 0.1, "")})
     plan = functools.partial(planned, records=run.records)
-    done = carry_out(store, run, doubling(100, batches), plan, start=kernel)
+    done = execute_run(store, run, doubling(100, batches), plan, start=kernel)
     assert [len(batch.points) for batch in batches] == [1, 1, 0]
     assert [batch.failures[0].reason for batch in batches if batch.failures] == ["exit status 1"]
     assert [launch.request.knobs["bytes"] for launch in done.launches] == ["1KiB", "2KiB", "4KiB"], "read from the plan"
@@ -305,9 +305,9 @@ def test_each_launch_is_decided_from_what_came_of_the_last(store: Store) -> None
 def test_resuming_decides_again_and_starts_only_what_is_missing(store: Store) -> None:
     run = store.create("q", machine(), (), order=())
     plan = functools.partial(planned, records=run.records)
-    carry_out(store, run, doubling(8), plan, start=Kernel())
+    execute_run(store, run, doubling(8), plan, start=Kernel())
     kernel, batches = Kernel(), list[Batch]()
-    done = carry_out(store, run, doubling(32, batches), plan, start=kernel)
+    done = execute_run(store, run, doubling(32, batches), plan, start=kernel)
     assert [next(w for w in words if w.startswith("bytes=")) for words in kernel.starts] == [
         "bytes=8KiB",
         "bytes=16KiB",
@@ -322,16 +322,16 @@ def test_a_command_line_is_started_for_each_cell_and_recorded_by_us(store: Store
     steps: list[LaunchStart] = []
     taken = ProcessOutcome(0, False, 2.5, "", 2.0, 0.25, 1 << 20)
     plan = functools.partial(planned, records=run.records)
-    done = carry_out(
+    done = execute_run(
         store,
         run,
-        in_turn(run.launches),
+        run_all(run.launches),
         plan,
         lambda s, _: steps.append(s),
         Kernel({0: taken, 1: ProcessOutcome(4, False, 0.1, "bad")}),
     )
     (point,) = done.points
-    first, second = (start.started_knobs for start in starts_of(run.launches, run.seed))
+    first, second = (start.started_knobs for start in list_starts(run.launches, run.seed))
     assert (point.workload, point.pace, point.knobs) == ("program/solve", "whole", first)
     assert {result.name: (result.value, result.unit) for result in point.results} == {
         "wall time": (2.5, "s"), "user time": (2.0, "s"), "system time": (0.25, "s"), "memory": (1 << 20, "B"),

@@ -18,7 +18,7 @@ from octant.network import NetworkFile, load
 from octant.network.platform import platform
 from octant.network.traffic import pairs
 from octant.simulate import simulated_workload
-from octant.simulate.simgrid import as_flows, check, model_times, second_opinion, simulate_flows, with_one_route
+from octant.simulate.simgrid import as_flows, check, compare_with_simulator, model_times, simulate_flows, with_one_route
 from octant.workload import Traffic, Workload
 from paths import DATA, ROOT
 
@@ -162,7 +162,7 @@ def test_updates_are_sent_as_their_payload() -> None:
 )
 def test_a_question_that_nobody_can_answer_is_refused(other: str, size: str, words: str) -> None:
     with pytest.raises(Refusal, match=words) as refused:
-        second_opinion(other, example("fat-tree-64"), "random", size)
+        compare_with_simulator(other, example("fat-tree-64"), "random", size)
     assert refused.value.code == Exit.WRONG_WORD
 
 

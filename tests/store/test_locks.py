@@ -19,7 +19,7 @@ from octant import store as stores
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.report.tables.listing import short_ids
-from octant.runs.session import DecideSides, SessionRun, carry_out_sides
+from octant.runs.session import SessionRun, SideSchedule, execute_runs
 from octant.store import Store, StoredRun, locks, scratch
 from octant.store.progress import remove_leftovers
 
@@ -187,14 +187,14 @@ def test_a_file_system_without_locks_is_reported_once(store: Store, monkeypatch:
     monkeypatch.setattr("fcntl.flock", refuse)
     runs, said = [create(store), create(store)], list[str]()
 
-    def decide() -> DecideSides:
+    def decide() -> SideSchedule:
         for number, run in enumerate(runs):
             yield number, run.launches[0]
 
     def side(run: StoredRun) -> SessionRun:
         return SessionRun(run, lambda launch: planned(launch, run.records))
 
-    carry_out_sides([side(run) for run in runs], decide(), start=Kernel(), report=said.append)
+    execute_runs([side(run) for run in runs], decide(), start=Kernel(), report=said.append)
     assert len(said) == 1
     assert f"cannot lock runs in {store.root} (No locks available)" in said[0]
     assert all(store.read(run.id).complete for run in runs), "the runs are measured nevertheless"

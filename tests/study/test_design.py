@@ -104,7 +104,7 @@ def test_what_does_not_fit_into_memory_is_not_asked(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(cell_costs, "memory_reason", lambda *_: " (1 rank would need 9 B, and 8 B are available)")
     why = "it does not fit into memory (1 rank would need 9 B, and 8 B are available)"
     study = file.parse(STUDY, "mine")
-    assert set(design(study, machine(), seed=0, why_no_memory=cell_costs.nothing_fits).absent.values()) == {why}
+    assert set(design(study, machine(), seed=0, why_no_memory=cell_costs.explain_no_fit).absent.values()) == {why}
     assert not design(study, machine(), seed=0).absent, "runs of format 1 are designed again, whatever is free here"
 
 

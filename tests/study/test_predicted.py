@@ -17,7 +17,7 @@ from octant.report.network.larger import measured_answers
 from octant.report.study.rows import beside_model, range_of_model
 from octant.report.study.text import report_text
 from octant.request import Launch
-from octant.simulate.projection import node_rates, on_nodes, predicted, ways_of
+from octant.simulate.projection import message_paths, node_rates, predicted, project_to_nodes
 from octant.stats import Interval
 from octant.step import Scaling
 from octant.store import Store, StoredRun
@@ -59,13 +59,13 @@ MESSAGES = tuple(map(message, LENGTHS))
 
 
 def test_a_run_tells_its_own_messages() -> None:
-    ways = ways_of(run(*MESSAGES))
+    ways = message_paths(run(*MESSAGES))
     assert ways.inside is not None
     assert ways.of(1, "") is ways.inside
     assert ways.of(2, "1Gbit/s") is None
     assert ways.inside.times.startup_s == pytest.approx(1e-6, rel=0.05)
     assert ways.inside.times.seconds_per_byte == pytest.approx(1e-9, rel=0.05)
-    assert ways_of(run()).inside is None
+    assert message_paths(run()).inside is None
 
 
 def test_a_node_is_its_most_ranks_with_the_most_data() -> None:
@@ -79,7 +79,7 @@ def test_a_node_is_its_most_ranks_with_the_most_data() -> None:
 
 
 def test_more_nodes_than_there_are_here() -> None:
-    found = on_nodes(run(*MESSAGES, transposition(1024, 2, 1e6)), [8, 64], HPCC)
+    found = project_to_nodes(run(*MESSAGES, transposition(1024, 2, 1e6)), [8, 64], HPCC)
     rates = {(one.test, one.nodes): one.rate for one in found.answers}
     assert set(rates) == {("ptrans", 8), ("ptrans", 64), ("random-ring", 8), ("random-ring", 64)}
     assert rates["ptrans", 64].per_s.middle > 4 * rates["ptrans", 8].per_s.middle
@@ -92,17 +92,17 @@ def test_more_nodes_than_there_are_here() -> None:
 def test_a_transform_of_fewer_lines_than_ranks_has_an_answer_too() -> None:
     knobs = {"n": "900", "transport": "messages", "chunks": "0", "schedule": "prime"}
     transform = of("hpcc/gfft", "gfft", 1e5, knobs=knobs, counts={"nominal_flops": 44_167})
-    found = on_nodes(run(*MESSAGES, transform), [8, 1944], HPCC)
+    found = project_to_nodes(run(*MESSAGES, transform), [8, 1944], HPCC)
     assert [one.test for one in found.answers].count("gfft") == 2
 
 
 def test_a_run_without_messages_says_what_measures_them() -> None:
     with pytest.raises(Refusal, match=r"it measured no messages\); try octant study run hpcc-scaling"):
-        on_nodes(run(transposition(1024, 2, 1e6)), [8], HPCC)
+        project_to_nodes(run(transposition(1024, 2, 1e6)), [8], HPCC)
 
 
 def test_a_run_of_messages_alone_answers_for_the_ring() -> None:
-    found = on_nodes(run(*MESSAGES), [8], HPCC)
+    found = project_to_nodes(run(*MESSAGES), [8], HPCC)
     assert [one.test for one in found.answers] == ["random-ring"]
     assert found.left_out == ("hpl", "ptrans", "randomaccess", "gfft")
 

@@ -15,7 +15,7 @@ from octant.machine import Machine
 from octant.record import Process, Result
 from octant.request import Launch
 from octant.runs.plan import planner_of
-from octant.runs.session import carry_out, in_turn
+from octant.runs.session import execute_run, run_all
 from octant.store import Store, StoredRun
 from octant.study import file, outcome
 from octant.study.published_values import published_values
@@ -89,7 +89,7 @@ def go_on(where: Store, begun: StoredRun, rate_of: Rate) -> StoredRun:
                 records.write(line(launch, cell, rate) + "\n")
         return Ended(0, False, 0.1, "")
 
-    return carry_out(where, begun, in_turn(begun.launches), planner_of(begun), start=start)
+    return execute_run(where, begun, run_all(begun.launches), planner_of(begun), start=start)
 
 
 def outcome_of(run: StoredRun) -> outcome.Outcome:

@@ -50,7 +50,7 @@ class RequestedTests:
     unshared: tuple[str, ...] = ()  # tests that do not find the memory to share that they would take
 
 
-def requested(
+def resolve_placement(
     benchmark: Benchmark, chosen: BenchmarkArguments, machine: Machine, _mpi: Mapping[str, str]
 ) -> BenchmarkRequests:
     """Return a request for each test that can be measured; the remarks name the others.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from octant.mpi.settings import MpiWords
     from octant.request import Request
     from octant.runs.durations import Durations
-    from octant.runs.exit_reasons import End
+    from octant.runs.exit_reasons import ExitReason
     from octant.store import ProvenSetting, Store, StoredRun
     from octant.tile import DeclaredScreen
 
@@ -114,12 +114,12 @@ def finish(
     from octant.analysis.given import all_mismatches
     from octant.cli._stored import measure
     from octant.mpi.faults import known_wrong_answers
-    from octant.runs.exit_reasons import ends_of
-    from octant.runs.starts import starts_of
+    from octant.runs.exit_reasons import list_exit_reasons
+    from octant.runs.starts import list_starts
     from octant.units import duration_text
 
     begun_s = time.monotonic()
-    promised_s = show_s + sum(map(known.seconds, starts_of(run.remaining()))) if known else 0.0
+    promised_s = show_s + sum(map(known.seconds, list_starts(run.remaining()))) if known else 0.0
     run = measure(where, run, timeout, show_s, known, shown)
     show(run)
     if promised_s:
@@ -132,7 +132,7 @@ def finish(
     if not shown:
         warn_of_output(run)
     warn_of_commands(run)
-    end_command(ends_of(run))
+    end_command(list_exit_reasons(run))
 
 
 def warn_of_output(run: StoredRun) -> None:
@@ -151,7 +151,7 @@ def warn_of_commands(run: StoredRun) -> None:
         typer.echo(f"octant: {text}", err=True)
 
 
-def end_command(ends: Sequence[End]) -> None:
+def end_command(ends: Sequence[ExitReason]) -> None:
     """Print what is not well, and end the command with the exit code of all of it together; return if there is none.
 
     Raises:

@@ -43,7 +43,7 @@ def predict(
     from octant.report.network import answers as report
     from octant.report.network.larger import measured_answers, system_answers
     from octant.report.network.text import answers_text
-    from octant.simulate.projection import on_nodes
+    from octant.simulate.projection import project_to_nodes
 
     benchmark, counts = benchmarks()[str(context.info_name)], read_sizes(nodes)
     if min(counts) < 2:
@@ -54,7 +54,7 @@ def predict(
         )
     if not network:
         tested = [one.workload for one in read_tests(benchmark.name)]
-        found = on_nodes(find_run(store, run or "last"), counts, tested)
+        found = project_to_nodes(find_run(store, run or "last"), counts, tested)
         print(report.as_json(found) if json else answers_text(measured_answers(found)))
         return
     described = benchmark.part("described")

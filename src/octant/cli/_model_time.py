@@ -48,7 +48,7 @@ def collective(
 ) -> None:
     """Compare the algorithms of one collective: steps, bytes, time, what limits, and which is the fastest."""
     from octant.cli._stored import find_run
-    from octant.network.collectives import request
+    from octant.network.collectives import time_collective
     from octant.network.inputs import read_byte_sizes, read_costs
     from octant.network.noise import read_interruptions
     from octant.network.traffic import place as placed
@@ -60,7 +60,7 @@ def collective(
     count = len(machine.topology.active()) * per_node if ranks is None else ranks
     nodes = placed(machine, place, count, per_node)
     costs = read_costs(overhead, latency)
-    found = request(machine, operation, nodes, read_byte_sizes(sizes or bytes), costs, algorithm)
+    found = time_collective(machine, operation, nodes, read_byte_sizes(sizes or bytes), costs, algorithm)
     kinds = read_interruptions(noise) if noise else []
     if noise_of:
         kinds += interruptions_of(find_run(store, noise_of))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from octant.cli._program import ProgramWords
     from octant.cli._rounds import Judge, RoundOptions
     from octant.record import Point
-    from octant.runs.command_line import Where
+    from octant.runs.command_line import LaunchTarget
     from octant.runs.interleaved import Interleaved, RoundEnd
     from octant.runs.session import LaunchStart
     from octant.store import Pair, Store, StoredRun
@@ -38,7 +38,7 @@ class Programs:
     typed: ProgramWords  # both command lines, and the options of both programs
     given: tuple[str, ...] = ()  # the arguments: knobs, and the two runs whose rounds go on
     ranks: int | None = None
-    where: Where | None = None
+    where: LaunchTarget | None = None
 
     @property
     def knobs(self) -> list[str]:
@@ -117,11 +117,11 @@ class _Rounds:
     def _announce(self) -> None:
         """How many rounds there will be and how long they take, before the second of them."""
         from octant.cli._rounds import may_look
-        from octant.runs.programs.pair import sensible_rounds
+        from octant.runs.programs.pair import default_rounds
 
         all_of_them = self.pair.rounds
         if self.asked.rounds is None:
-            self.most = sensible_rounds(self.pair, self.round_s, self.figures)
+            self.most = default_rounds(self.pair, self.round_s, self.figures)
         early = any(may_look(self.pair.looks, number, self.pair.rounds) for number in range(1, self.most))
         most = "at most " * early + counted(self.most, "round")
         text = f"a round takes {brief_text(self.round_s)}: {most}, about {brief_text(self.most * self.round_s)}"
@@ -163,25 +163,27 @@ def measured(to: Store, programs: Programs, asked: RoundOptions, judge: Judge) -
     """
     from octant.analysis.evidence import too_few_rounds
     from octant.runs import interleaved
-    from octant.runs.command_line import HERE
+    from octant.runs.command_line import LOCAL_TARGET
     from octant.runs.plan import check_startable
     from octant.runs.programs import pair
-    from octant.runs.programs.file_checks import check_there
+    from octant.runs.programs.file_checks import check_files_exist
     from octant.stats.gate import RISING_FURTHER, least_rounds
 
     commands = pair.two_commands(programs.typed.command or ())
     options = programs.typed.options
-    couples, machine = pair.couples_of(commands, programs.knobs, programs.ranks, programs.where or HERE, options)
+    couples, machine = pair.request_pairs(
+        commands, programs.knobs, programs.ranks, programs.where or LOCAL_TARGET, options
+    )
     for request in (request for couple in couples for request in couple):
-        check_there(request)
+        check_files_exist(request)
         check_startable(request, machine)
-    kept = pair.continued([to.find(name) for name in programs.runs], couples) if programs.runs else None
+    kept = pair.continue_runs([to.find(name) for name in programs.runs], couples) if programs.runs else None
     rounds, looks, goes_on = asked.plan(kept.pair if kept else None, max(RISING_FURTHER), early=True)
     if asked.gate and rounds < least_rounds(len(couples)):
         raise Refusal(too_few_rounds(len(couples), rounds), Exit.WRONG_WORD)
     if kept and goes_on:
         return _measure(to, kept, programs, replace(kept.pair, rounds=rounds, looks=looks), asked, judge)
-    sides = interleaved.begin_programs(to, couples, commands, machine, rounds, looks)
+    sides = interleaved.create_program_runs(to, couples, commands, machine, rounds, looks)
     return _measure(to, sides, programs, sides.pair, asked, judge)
 
 
@@ -205,7 +207,7 @@ def _measure(
         planners = planner_of(sides.before, asked.timeout_s), planner_of(sides.after, asked.timeout_s)
         try:
             with ended_like_ctrl_c():
-                sides = interleaved.measure(
+                sides = interleaved.measure_rounds(
                     to, sides, planners, planned.rounds, going.is_enough, going.observe, report=warn
                 )
         except KeyboardInterrupt:

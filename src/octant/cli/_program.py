@@ -99,7 +99,7 @@ class ProgramWords:
 
     @property
     def options(self) -> ProgramOptions:
-        """The options as `runs.programs.program_request.program` takes them."""
+        """The options as `runs.programs.program_request.request_program` takes them."""
         from octant.runs.programs.options import ProgramOptions
 
         given: dict[str, Any] = {

@@ -34,7 +34,7 @@ def progress_of(
     known: Durations | None = None,
     shown: bool = False,
 ) -> Iterator[Observe]:
-    """A callback for `carry_out` of these launches, drawing on standard error while the block lasts.
+    """A callback for `execute_run` of these launches, drawing on standard error while the block lasts.
 
     `rounds` are those of launches by their keys, `after_s` the seconds of what follows them and `known` what is
     known of the times of launches, as in `Clock`. `shown`: programs print to the same terminal, so that only lines are
@@ -127,10 +127,10 @@ class RemainingTime:
         known: Durations | None = None,
     ) -> None:
         from octant.runs.durations import Durations
-        from octant.runs.starts import starts_of
+        from octant.runs.starts import list_starts
 
         self.known = known or Durations()
-        starts = starts_of(left)
+        starts = list_starts(left)
         self.total = len(starts)
         self.after_s = after_s  # of what follows the last launch: figures, the report
         self.rounds = rounds  # of launches by their keys, from 0; empty where there are none
@@ -144,9 +144,9 @@ class RemainingTime:
 
     def replan(self, left: Sequence[Launch]) -> None:
         """Count other launches than before after those that were started: their number has been decided."""
-        from octant.runs.starts import starts_of
+        from octant.runs.starts import list_starts
 
-        starts = starts_of(left)
+        starts = list_starts(left)
         self.total = self.number + 1 + len(starts)
         self.rounds = {key: number for key, number in self.rounds.items() if key in {start.key for start in starts}}
         self.most = 1 + max(self.rounds.values(), default=0)

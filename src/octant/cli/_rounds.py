@@ -93,13 +93,13 @@ def measured(where: Store, found: Comparisons, asked: RoundOptions, judge: Judge
         where = Store(after.folder.parent.parent)  # both may be named by their folders
         sides = interleaved.Interleaved(before, after)
     else:
-        sides = interleaved.begin(where, before, after, found.couples(), discover(), rounds, looks, asked.allowed)
+        sides = interleaved.create_runs(where, before, after, found.couples(), discover(), rounds, looks, asked.allowed)
     decided = functools.partial(is_decided, replace(sides.pair, rounds=rounds, looks=looks), judge, True)
     if goes_on:
         if sides.rounds >= rounds or decided(interleaved.RoundEnd(sides.rounds, (), lambda: sides)):
             return judge(before, after)
         for name, run in (("A", before), ("B", after)):
-            interleaved.check_again(name, run, run.requests, discover(), asked.allowed)
+            interleaved.check_repeatable(name, run, run.requests, discover(), asked.allowed)
     sides = _measure(where, sides, rounds, decided, asked)
     return judge(sides.before, sides.after)
 
@@ -175,7 +175,7 @@ def _measure(
     numbers = {launch.key: number for number, launches in due.items() for launch in launches}
     try:
         with progress_of(left, numbers) as observe:
-            sides = interleaved.measure(where, sides, planners, rounds, is_enough, observe, report=warn)
+            sides = interleaved.measure_rounds(where, sides, planners, rounds, is_enough, observe, report=warn)
     except KeyboardInterrupt:
         kept = interleaved.Interleaved(where.read(sides.before.id), where.read(sides.after.id))
         done = f"{kept.rounds} of {rounds} rounds are complete, and all is kept"

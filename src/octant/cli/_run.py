@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from octant.cli._program import ProgramWords
     from octant.launchers import Job
     from octant.request import Request
-    from octant.runs.command_line import Where
+    from octant.runs.command_line import LaunchTarget
     from octant.store import StoredRun
 
 
@@ -29,7 +29,7 @@ class RunOptions:
     ranks: int | None
     mode: str
     repeats: int | None
-    where: Where
+    where: LaunchTarget
     mpi: tuple[str, ...]
     script: Path | None
     submit: bool
@@ -79,7 +79,7 @@ def run_workload(workload: str, options: RunOptions) -> None:
         _write_job(_workload_job(workload, options), options)
         return
     settings = settings_of(options.mpi)
-    request, machine = command_line.run(
+    request, machine = command_line.request_workload(
         workload, options.knobs, options.ranks, options.mode, options.repeats, options.where, settings.variables
     )
     words = [f"{name} {value}" for name, value in options.started.items() if value]
@@ -110,13 +110,13 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     if options.is_job:
         _write_job(_program_job(program, options), options)
         return
-    request, machine = program_request.program(
+    request, machine = program_request.request_program(
         command, options.knobs, options.ranks, options.repeats, options.where, options=program.options
     )
     if options.mpi:
         program_request.check_mpi(request, linked().library)
         request = replace(request, mpi=settings_of(options.mpi).variables)
-    file_checks.check_there(request)
+    file_checks.check_files_exist(request)
     check_startable(request, machine)
     report_remarks(request)
     to = open_store(options.store)

@@ -92,15 +92,15 @@ def measure(
         typer.Exit: it was stopped.
     """
     from octant.cli._progress import RemainingTime, progress_by
-    from octant.runs.cell_costs import step_mistakes
+    from octant.runs.cell_costs import list_step_errors
     from octant.runs.plan import planner_of
     from octant.runs.programs.command_text import resume_line
-    from octant.runs.programs.schedule import baseline_starts, decide, needs_decision, repeats_text
+    from octant.runs.programs.schedule import baseline_starts, needs_decision, repeats_text, schedule_launches
     from octant.runs.rounds import rounds_of
-    from octant.runs.session import carry_out
+    from octant.runs.session import execute_run
     from octant.units import counted
 
-    for text in step_mistakes(run.requests):
+    for text in list_step_errors(run.requests):
         warn(text)
     rounds = rounds_of(run) if len(run.requests) > 1 else {}
     left = () if needs_decision(run) else (*baseline_starts(run), *run.remaining())
@@ -113,8 +113,8 @@ def measure(
 
     try:
         with progress_by(clock, shown) as observe:
-            plan, launches = planner_of(run, timeout, known), decide(run, decided, warn)
-            run = carry_out(where, run, launches, plan, observe, report=warn, shown=shown)
+            plan, launches = planner_of(run, timeout, known), schedule_launches(run, decided, warn)
+            run = execute_run(where, run, launches, plan, observe, report=warn, shown=shown)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)
         typer.echo(f"\nStopped; {counted(kept, 'point')} kept. Resume with: {resume_line(run)}", err=True)

@@ -97,7 +97,7 @@ def _own(one: BenchmarkOption) -> tuple[Any, object]:
 def _run(benchmark: Benchmark, given: dict[str, Any]) -> None:
     from octant.cli._measure import finish
     from octant.cli._stored import find_run
-    from octant.runs.durations import learned
+    from octant.runs.durations import load_durations
 
     options = [one for one in benchmark.options if isinstance(one, BenchmarkOption)]
     own = {one.key: given[f"{one.key}_"] for one in options if one.is_option}
@@ -120,7 +120,7 @@ def _run(benchmark: Benchmark, given: dict[str, Any]) -> None:
         return
     run, to, below = _created(benchmark, chosen, given.get("only_safe", False), given["store"])
     timeout = given["timeout"] or (benchmark.timeouts_s and benchmark.timeouts_s[not own.get("quick", True)])
-    known = learned(to, run.machine, run.id)
+    known = load_durations(to, run.machine, run.id)
     every = replace(chosen, words=())  # of this run: a test that failed has no table, which the run's own text says
     try:
         finish(to, run, timeout, lambda done: _show(benchmark, done, every, given["json"], below), known=known)
@@ -158,7 +158,7 @@ def _created(
     machine, settings = discover(), settings_of(chosen.mpi)
     command_line.check_options(chosen.ranks, "", chosen.repeats)
     part = benchmark.part("requests") or tests_and_sizes
-    found: BenchmarkRequests = part.requested(benchmark, chosen, machine, settings.variables)
+    found: BenchmarkRequests = part.resolve_placement(benchmark, chosen, machine, settings.variables)
     for text in found.remarks:
         typer.echo(f"octant: {text}", err=True)
     if not found.requests:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octant.analysis.compare import Comparisons
-    from octant.runs.exit_reasons import End
+    from octant.runs.exit_reasons import ExitReason
     from octant.store import Store, StoredRun
 
 _TWO_PROGRAMS = "octant compare -- ./old input -- ./new input"
@@ -109,7 +109,7 @@ def compare(
     """
     from octant.cli import _pair, _rounds
     from octant.cli._stored import find_run
-    from octant.runs.command_line import Where
+    from octant.runs.command_line import LaunchTarget
     from octant.store import open_store
 
     where = open_store(store)
@@ -117,7 +117,7 @@ def compare(
     asked = _rounds.RoundOptions(rounds, gate, until_sure, timeout, tuple(allow or ()))
     if program.command is not None:
         given = [word for name, word in (("a", a), ("b", b)) if name in program.typed]
-        programs = _pair.Programs(program, (*given, *(more or ())), ranks, Where(place, launcher, hosts))
+        programs = _pair.Programs(program, (*given, *(more or ())), ranks, LaunchTarget(place, launcher, hosts))
         _show(_pair.measured(where, programs, asked, partial(judge, gate=gate)), every, json, output, True, gate)
         return
     program.refuse_alone("octant compare")
@@ -193,19 +193,19 @@ def _refuse_options_of_programs(more: Sequence[str], options: Mapping[str, objec
     raise Refusal(f"cannot {what} ({why}); for two programs try {_TWO_PROGRAMS}", Exit.WRONG_WORD)
 
 
-def _ends(found: Comparisons, gate: bool) -> list[End]:
+def _ends(found: Comparisons, gate: bool) -> list[ExitReason]:
     """What is not well with two runs that were measured in turn, and with the verdict of a gate over them."""
-    from octant.runs.exit_reasons import End, ends_of
+    from octant.runs.exit_reasons import ExitReason, list_exit_reasons
 
-    ends = [end for side in (found.before, found.after) for end in ends_of(side.run)]
+    ends = [end for side in (found.before, found.after) for end in list_exit_reasons(side.run)]
     if found.of_programs:  # one that failed or gave no value is no slower one, and leaves no verdict to wait for
         ends = [replace(end, code=Exit.CANNOT_RUN) if end.code == Exit.WRONG_WORD else end for end in ends]
         if any(one.lost for one in found.figures):
-            ends.append(End(Exit.CANNOT_RUN, ""))
+            ends.append(ExitReason(Exit.CANNOT_RUN, ""))
         if any(end.code == Exit.CANNOT_RUN for end in ends):
             return ends
     if gate and found.regressions:
-        ends.append(End(Exit.REGRESSION, ""))
+        ends.append(ExitReason(Exit.REGRESSION, ""))
     elif gate and not found.compared:
         failed = [failure.reason for side in (found.before, found.after) for failure in side.run.failures]
         why = f": {failed[0]}" if failed else ""
@@ -214,7 +214,9 @@ def _ends(found: Comparisons, gate: bool) -> list[End]:
     elif gate and found.undecided:
         of = counted(len([one for one in found.figures if not one.is_alone]), "figure")
         ends.append(
-            End(Exit.NOT_DECIDED, f"the gate is not decided: nothing is proven of {len(found.undecided)} of {of}")
+            ExitReason(
+                Exit.NOT_DECIDED, f"the gate is not decided: nothing is proven of {len(found.undecided)} of {of}"
+            )
         )
     return ends
 

@@ -43,7 +43,7 @@ def import_(
     from octant.report.export import tidy
     from octant.report.screen.first_screen import RunReport, first_screen
     from octant.report.tables import text
-    from octant.runs.exit_reasons import ends_of
+    from octant.runs.exit_reasons import list_exit_reasons
     from octant.store import imported, open_store
 
     outputs = [(path, foreign.read_file(tool, path)) for path in map(Path, files)]
@@ -58,4 +58,4 @@ def import_(
         print(tidy.as_json(report))
     else:
         text.show(report, notes=notes)
-    end_command(ends_of(run))
+    end_command(list_exit_reasons(run))

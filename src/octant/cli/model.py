@@ -135,7 +135,7 @@ def solve(
     json: JsonOption = False,
 ) -> None:
     """Solve one pattern on one network: rate, time, and what every class of links allows."""
-    from octant.network.inputs import pairs_of_file, pattern_asked
+    from octant.network.inputs import pairs_of_file, requested_pattern
     from octant.network.solve import SolverSettings, solver_named
     from octant.network.solve import solve as solved
     from octant.network.whatif import sized, with_routing
@@ -145,7 +145,7 @@ def solve(
     if pairs is not None:
         pattern = pairs_of_file(machine, pairs, place, per_node, bytes, job)
     else:
-        pattern = pattern_asked(machine, way, traffic, parameter, bytes, job)
+        pattern = requested_pattern(machine, way, traffic, parameter, bytes, job)
     answer = solved(machine, pattern, way, SolverSettings(window=window))
     print(report.as_json(answer) if json else report.answer_text(answer))
 
@@ -280,14 +280,14 @@ def recover(
     """Let a link fail during an exchange: time to detection and failover, and what is lost (packet simulation)."""
     from octant.network import make
     from octant.network.failures import recover as recovered
-    from octant.network.failures import some_cables
+    from octant.network.failures import require_cables
     from octant.network.inputs import read_seconds
     from octant.network.whatif import sized, with_routing
     from octant.report.network import answers as report
 
     machine = sized(with_routing(network, None, None), size)
     pattern = make(machine, traffic, parameter, megabytes * 1e6)
-    link = int(some_cables(machine, link_class)[0])
+    link = int(require_cables(machine, link_class)[0])
     recovery = recovered(machine, pattern, link, read_seconds(fails), read_seconds(timeout), read_seconds(ping))
     print(report.as_json(recovery) if json else report.recovery_text(recovery))
 
@@ -351,10 +351,10 @@ def check(
     from octant.network.whatif import sized, with_routing
     from octant.report.network import answers as report
     from octant.report.network import text as network_text
-    from octant.simulate.simgrid import second_opinion
+    from octant.simulate.simgrid import compare_with_simulator
 
     machine = sized(with_routing(network, routing, None), size)
-    found = second_opinion(other, machine, traffic, bytes, parameter)
+    found = compare_with_simulator(other, machine, traffic, bytes, parameter)
     print(report.as_json(found) if json else network_text.opinion_text(found))
 
 

@@ -104,11 +104,11 @@ def run(
     It runs here or as a job of a batch system (--launcher sbatch, pbs, lsf or flux, --script).
     """
     from octant.cli._run import RunOptions, run_program, run_workload
-    from octant.runs.command_line import Where
+    from octant.runs.command_line import LaunchTarget
 
     words = tuple(knobs or ())
     options = RunOptions(
-        words, ranks, mode, repeats, Where(place, launcher, hosts, link), tuple(mpi or ()), script, submit, minutes,
+        words, ranks, mode, repeats, LaunchTarget(place, launcher, hosts, link), tuple(mpi or ()), script, submit, minutes,
         tuple(directive or ()), on_model, notes, store, timeout, only_safe, json, show_output,
     )  # fmt: skip
     if program.command is not None:
@@ -139,8 +139,8 @@ def evaluate(
     from octant.cli._stored import warn
     from octant.machine.discover import discover
     from octant.runs import command_line
-    from octant.runs.cell_costs import nothing_fits
-    from octant.runs.durations import learned
+    from octant.runs.cell_costs import explain_no_fit
+    from octant.runs.durations import load_durations
     from octant.runs.knobs import check_requests
     from octant.runs.programs.permissions import check_allowed
     from octant.store import open_store
@@ -158,7 +158,7 @@ def evaluate(
         typer.echo(f"octant: {why}; what the suite {name} asks of it is left out", err=True)
     requests = suites.requests(chosen, machine, kept, name, allow or (), warn)
     check_allowed(requests, allow or (), name, f"octant evaluate --suite {shlex.quote(name)}")
-    for request, why in ((request, nothing_fits(request, machine)) for request in requests):
+    for request, why in ((request, explain_no_fit(request, machine)) for request in requests):
         if why:
             typer.echo(f"octant: {request.show.title} is left out: {why}", err=True)
             requests = tuple(one for one in requests if one is not request)
@@ -173,7 +173,7 @@ def evaluate(
     title = " ".join(["evaluate", *words, *(f"--allow {shlex.quote(one)}" for one in allow or [])])
     screen = suites.first_screen(chosen, machine, only or ())
     run = create(to, title, machine, requests, "evaluate", screen=screen, benchmark="evaluate")
-    finish(to, run, timeout, shown(json, notes, page=True), _report_s(run), learned(to, machine, run.id))
+    finish(to, run, timeout, shown(json, notes, page=True), _report_s(run), load_durations(to, machine, run.id))
 
 
 def _report_s(run: StoredRun) -> float:
@@ -221,15 +221,15 @@ def resume(
         more = line_of(run) if of_program else command(run.pair, run.id, run.pair.rounds)
         raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {more}")
     if from_file:
-        resume_checks.check_stated(run, _stated(run, from_file, allow or ()), from_file)
+        resume_checks.check_repeated_file(run, _stated(run, from_file, allow or ()), from_file)
     elif program.command is None:
-        resume_checks.check_unnamed(run)
+        resume_checks.check_no_program(run)
         program.refuse_alone(f"octant resume {run.id}", show_output)
         if knobs:
             why = "knobs of a run are stored with it"
             raise Refusal(f"cannot set {knobs[0]} ({why}); try octant resume {run.id}", Exit.WRONG_WORD)
     else:
-        resume_checks.check_given(run, program.command, knobs or (), program.options, allow or ())
+        resume_checks.check_repeated_command(run, program.command, knobs or (), program.options, allow or ())
     check_stored(run.launches, allow or (), given=bool(from_file) or program.command is not None)
     check_requests({launch.request.key: launch.request for launch in run.remaining()}.values())
     for request in run.requests if program.command else ():

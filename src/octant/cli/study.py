@@ -68,7 +68,7 @@ def run(
     from octant.cli._stored import measure
     from octant.cli._study import show_run
     from octant.machine.discover import discover
-    from octant.runs.exit_reasons import End, ends_of
+    from octant.runs.exit_reasons import ExitReason, list_exit_reasons
     from octant.store import open_store
     from octant.study import outcome
     from octant.study.stored import study_run
@@ -79,9 +79,9 @@ def run(
     )
     found = outcome.outcome_of_run(study_run(begun))
     show_run(found, json)
-    ends = ends_of(begun)
+    ends = list_exit_reasons(begun)
     if not ends and not found.values.by_cell:
-        ends = [End(Exit.CANNOT_RUN, f"cannot report a value ({[*found.values.absent.values()][-1]})")]
+        ends = [ExitReason(Exit.CANNOT_RUN, f"cannot report a value ({[*found.values.absent.values()][-1]})")]
     end_command(ends)
 
 

@@ -117,7 +117,7 @@ def _request(place: str) -> PlacementForms:
     from octant.machine.discover import discover
     from octant.runs import command_line
 
-    asked = command_line.requested(place, discover())
+    asked = command_line.resolve_placement(place, discover())
     for remark in asked.placement.remarks:
         typer.echo(f"octant: {remark}", err=True)
     return asked

@@ -282,7 +282,7 @@ def exchange(network: NetworkFile, flows: Flows, nodes: Nodes, costs: MessageCos
     return Program("exchange", [row], network.class_names, costs).at(1)
 
 
-def request(
+def time_collective(
     network: NetworkFile,
     operation: str,
     nodes: Nodes,

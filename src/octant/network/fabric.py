@@ -30,7 +30,7 @@ class Cable:
 
 
 @dataclass(frozen=True)
-class Apart:
+class ExcludedDevices:
     """Devices of one kind that are not compute nodes, and the reason why they have no traffic."""
 
     kind: str
@@ -46,7 +46,7 @@ class Fabric:
     nodes: int  # compute nodes with a cable
     switches: int
     rails: dict[int, int]  # numbers of compute nodes by number of cables
-    apart: tuple[Apart, ...]
+    apart: tuple[ExcludedDevices, ...]
     remarks: tuple[str, ...]  # assumptions, and parts that may be missing
     lines: ibnet.DumpLines
 
@@ -80,7 +80,7 @@ def read(text: str, hosts: str = HOSTS) -> Fabric:
     ends = Counter(end for cable in cables for end in (cable.a, cable.b) if end.startswith(HOSTS))
     idle = {name for name in named.values() if name.startswith(HOSTS)} - present
     remarks += [*of_cables, *_absent(len(idle), lost), *_of_lines(dump.lines)]
-    kinds = tuple(Apart(kind, len(found), _reason(kind)) for kind, found in sorted(apart.items()))
+    kinds = tuple(ExcludedDevices(kind, len(found), _reason(kind)) for kind, found in sorted(apart.items()))
     if kinds:
         listed = ", ".join(f"{one.count} × {one.kind}" for one in kinds)
         remarks.insert(0, f"the model excludes devices without traffic: {listed}")

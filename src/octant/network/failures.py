@@ -48,7 +48,7 @@ def cables(network: NetworkFile, link_class: str) -> NDArray[np.int32]:
     return np.nonzero(chosen)[0].astype(np.int32)
 
 
-def some_cables(network: NetworkFile, link_class: str) -> NDArray[np.int32]:
+def require_cables(network: NetworkFile, link_class: str) -> NDArray[np.int32]:
     """Return at least one link, as `cables`.
 
     Raises:
@@ -76,7 +76,7 @@ def failure_sweep(
         network = _with_policy(network, policy)
     policy = network.routing.policy
     topology = network.build()
-    links = some_cables(network, link_class)
+    links = require_cables(network, link_class)
     asked, native = engine(network, topology), pattern.native()
     try:
         rows = asked.sweep(native, pattern.shape, links.tolist(), left)

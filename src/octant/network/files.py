@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from octant import _network
 from octant.failure import Exit, Refusal, suggestion
 from octant.network import ibnet
-from octant.network.message_times import MeasuredTimes, MessageTimes, Stretch
+from octant.network.message_times import LengthSegment, MeasuredTimes, MessageTimes
 from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, PositiveSeconds, Seconds, Sizes
 from octant.network.shape import MOST_NODES
 from octant.network.topologies import Topology
@@ -97,7 +97,9 @@ class MessagesTable(InputTable, frozen=True):
 
 
 def _message_times(lines: Sequence[LengthLine]) -> MessageTimes | None:
-    stretches = (Stretch(one.first, one.time, 1 / one.bytes_per_s.value if one.bytes_per_s else 0.0) for one in lines)
+    stretches = (
+        LengthSegment(one.first, one.time, 1 / one.bytes_per_s.value if one.bytes_per_s else 0.0) for one in lines
+    )
     return MessageTimes(tuple(stretches)) if lines else None
 
 

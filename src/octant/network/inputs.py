@@ -146,7 +146,7 @@ def calibrate_to_points(
     return calibrate(network, traffic, read_points(network, traffic, path, tolerance), free)
 
 
-def pattern_asked(
+def requested_pattern(
     network: NetworkFile, solver: Solver, traffic: str, parameter: int, bytes_each: str | None, job: str
 ) -> TrafficPattern:
     """Return a named pattern with the requested flow size, or a default that suits the solver.

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Stretch:
+class LengthSegment:
     """A linear segment of message times, from `first` bytes to the next segment."""
 
     first: float  # bytes
@@ -20,7 +20,7 @@ class Stretch:
 class MessageTimes:
     """The time of a single message by its length; steps are changes of protocol."""
 
-    stretches: tuple[Stretch, ...]  # ascending, at least one; the first also applies to shorter messages
+    stretches: tuple[LengthSegment, ...]  # ascending, at least one; the first also applies to shorter messages
 
     @property
     def startup_s(self) -> float:

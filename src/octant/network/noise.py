@@ -34,7 +34,7 @@ class Interruption:
 
 
 @dataclass(frozen=True)
-class Late:
+class Delay:
     """Delay of an operation, in seconds."""
 
     mean_s: float
@@ -67,7 +67,7 @@ def read_interruptions(text: str) -> list[Interruption]:
     return found
 
 
-def late(seconds: float, ranks: int, noise: Sequence[Interruption], of: int = 10_000) -> Late:
+def operation_delay(seconds: float, ranks: int, noise: Sequence[Interruption], of: int = 10_000) -> Delay:
     """Return the delay of an operation that waits for all ranks, each on its own core.
 
     Args:
@@ -80,7 +80,7 @@ def late(seconds: float, ranks: int, noise: Sequence[Interruption], of: int = 10
     mean = sum(_mean_within(low, high, seconds, ranks, noise) for low, high in itertools.pairwise(ends))
     # P(late <= x) = exp(-ranks * hazard(x)), and the latest of `of` operations has its power.
     median, worst = (_latest(math.log(2) / (ranks * count), seconds, noise, ends[-1]) for count in (1, of))
-    return Late(mean, median, worst, of)
+    return Delay(mean, median, worst, of)
 
 
 def _mean_within(low: float, high: float, seconds: float, ranks: int, noise: Sequence[Interruption]) -> float:

@@ -22,7 +22,7 @@ _SWEPT = 6
 
 
 @dataclass(frozen=True)
-class Worst:
+class WorstFailure:
     """The worst single failure of a link class at one size."""
 
     size: int
@@ -41,7 +41,7 @@ class Overview:
     traffic: str
     curve: ScalingCurve
     maps: dict[int, LoadMap]
-    failures: tuple[Worst, ...]
+    failures: tuple[WorstFailure, ...]
 
 
 def sizes(network: NetworkFile) -> tuple[int, ...]:
@@ -97,7 +97,7 @@ def overview(
     )
 
 
-def _failures(network: NetworkFile, traffic: str, at: list[int], tick: Callable[[str], None]) -> Iterable[Worst]:
+def _failures(network: NetworkFile, traffic: str, at: list[int], tick: Callable[[str], None]) -> Iterable[WorstFailure]:
     kind = network.topology.link_classes()[-1]  # the longest links
     swept = [size for size in at if _cables(network, kind, size)]
     wanted = swept[:: max(1, -(-len(swept) // _SWEPT))]
@@ -112,7 +112,7 @@ def _failures(network: NetworkFile, traffic: str, at: list[int], tick: Callable[
             except Refusal:  # this network does not support the policy
                 continue
             left = found.worst_per_s / found.base_per_s
-            yield Worst(size, kind, policy, left, found.worst_link, found.harmless / len(found.links))
+            yield WorstFailure(size, kind, policy, left, found.worst_link, found.harmless / len(found.links))
 
 
 def _cables(network: NetworkFile, kind: str, size: int) -> bool:

@@ -28,7 +28,7 @@ class Sent:
 
 
 @dataclass(frozen=True)
-class Way:
+class MessagePath:
     """Message times between two ranks: of a single message, and of both directions at once.
 
     An emulated link forwards short messages immediately if it was idle before, as in a ping-pong. A stream of messages
@@ -68,7 +68,7 @@ def sent_by_rank(step: Step, ranks: int) -> Sent:
 
 
 def rate(
-    steps: Sequence[Step], counts: Sequence[str], ranks: int, alone_per_s: float, way: Way, sharing: int = 1
+    steps: Sequence[Step], counts: Sequence[str], ranks: int, alone_per_s: float, way: MessagePath, sharing: int = 1
 ) -> StepRate:
     """Return the rate of computation and messages together.
 

@@ -30,7 +30,7 @@ _SYSTEM_PAGES = frozenset({"default", "base", "thp", "try-thp"})
 
 
 @dataclass(frozen=True)
-class Declared:
+class CellCost:
     """The declared step of a cell, and how often it is executed."""
 
     step: Step  # of one group
@@ -64,20 +64,20 @@ class Declared:
         return SPARE * self.beyond_s(0.0, SLOWEST, hardware_threads)
 
 
-def declared(request: Request, cell: Mapping[str, str]) -> Declared | None:
+def declared_cost(request: Request, cell: Mapping[str, str]) -> CellCost | None:
     """Return the declared cost of a cell; `None`: the workload declares no step, or its kernel is not available."""
     try:
-        return _declared(request, cell)
+        return _declared_cost(request, cell)
     except NOT_KNOWN:  # a value that only the kernel can read, or an unusable step: see `list_step_errors`
         return None
 
 
-def step_mistakes(requests: Sequence[Request]) -> tuple[str, ...]:
+def list_step_errors(requests: Sequence[Request]) -> tuple[str, ...]:
     """Return one message per workload whose step is unusable, so that its memory is not checked."""
     found: dict[str, None] = {}
     for request in {one.subject.name: one for one in reversed(requests)}.values():
         try:
-            _declared(request, next(iter(request.cells())))
+            _declared_cost(request, next(iter(request.cells())))
         except StepError as error:
             name = request.subject.name
             found[f"{name}: memory check and time estimate are not available (its step.py is unusable: {error})"] = None
@@ -86,7 +86,7 @@ def step_mistakes(requests: Sequence[Request]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _declared(request: Request, cell: Mapping[str, str]) -> Declared | None:
+def _declared_cost(request: Request, cell: Mapping[str, str]) -> CellCost | None:
     """Return the declared cost of a cell.
 
     Raises:
@@ -102,7 +102,7 @@ def _declared(request: Request, cell: Mapping[str, str]) -> Declared | None:
     ranks, groups = _groups(knobs["groups"], request.shape.ranks)
     threads = int(knobs["threads"])
     steps = STEPS.get(pace(found.name, knobs), STEPS["steps"]) + int(knobs.get("warmup", "0"))
-    return Declared(checked(found.step)(knobs, ranks, threads), groups, ranks * groups * threads, steps)
+    return CellCost(checked(found.step)(knobs, ranks, threads), groups, ranks * groups * threads, steps)
 
 
 def _groups(text: str, ranks: int) -> tuple[int, int]:
@@ -128,20 +128,20 @@ def check_memory(request: Request, machine: Machine) -> None:
         Refusal: a cell needs more; the message states the required and the available bytes.
     """
     for cell in request.cells():
-        if why := memory_reason(request, cell, machine):
+        if why := memory_shortfall(request, cell, machine):
             raise Refusal(f"cannot run {request.subject.name}{why}", Exit.NOT_SUPPORTED)
 
 
-def nothing_fits(request: Request, machine: Machine) -> str:
+def explain_no_fit(request: Request, machine: Machine) -> str:
     """Return why no cell of a request fits into memory; "" if one fits or nothing is known."""
-    reasons = [memory_reason(request, cell, machine) for cell in request.cells()]
+    reasons = [memory_shortfall(request, cell, machine) for cell in request.cells()]
     return f"not enough memory{reasons[0]}" if all(reasons) else ""
 
 
-def memory_reason(request: Request, cell: Mapping[str, str], machine: Machine) -> str:
+def memory_shortfall(request: Request, cell: Mapping[str, str], machine: Machine) -> str:
     """Return why a cell does not fit into memory, and what to do; "" if it fits or nothing is known."""
     available = _available_bytes(request, cell, machine)
-    found = declared(request, cell) if available is not None else None
+    found = declared_cost(request, cell) if available is not None else None
     if found is None or available is None or found.bytes_held <= available:
         return ""
     said = " ".join(f"{name}={value}" for name, value in cell.items() if "," in request.knobs[name])
@@ -159,7 +159,7 @@ def _halved(request: Request, knobs: Mapping[str, str], name: str) -> float:
     if name not in knobs:
         return math.inf
     try:
-        found = declared(request, {**knobs, name: str(units.parse_bytes(knobs[name]) // 2)})
+        found = declared_cost(request, {**knobs, name: str(units.parse_bytes(knobs[name]) // 2)})
     except ValueError:
         return 0
     return found.bytes_held if found else 0

@@ -34,7 +34,7 @@ MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Where:
+class LaunchTarget:
     """Placement, launcher and hosts of the ranks, as the user wrote them."""
 
     place: str = ""
@@ -43,7 +43,7 @@ class Where:
     link: str = ""  # emulated link between hosts: 100Mbit/s,delay=1ms
 
 
-HERE = Where()
+LOCAL_TARGET = LaunchTarget()
 
 
 def job(
@@ -108,13 +108,13 @@ def check_directives(directives: Sequence[str]) -> None:
         )
 
 
-def run(
+def request_workload(
     workload: str,
     words: Sequence[str],
     ranks: int | None,
     mode: str,
     repeats: int | None,
-    where: Where = HERE,
+    where: LaunchTarget = LOCAL_TARGET,
     mpi: Mapping[str, str] | None = None,
 ) -> tuple[Request, Machine]:
     """Return the request of `octant run` and this machine. Knobs are checked before any process starts.
@@ -138,7 +138,7 @@ def run(
     knobs = _knobs(workload, words, described)
     machine = discover()
     hosts = host_names(where.hosts)
-    request = requested(where.place, machine).request if where.place else None
+    request = resolve_placement(where.place, machine).request if where.place else None
     link = read_link(where.link) if where.link else None
     if link and ranks is None:
         ranks = link.hosts
@@ -242,7 +242,7 @@ class PlacementForms:
     placement: Placement
 
 
-def requested(text: str, machine: Machine) -> PlacementForms:
+def resolve_placement(text: str, machine: Machine) -> PlacementForms:
     """Return a placement on a machine.
 
     Raises:

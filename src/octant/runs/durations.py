@@ -15,7 +15,7 @@ from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.record import Point, known_count
 from octant.request import EFFORT, Launch, Request, comparable
-from octant.runs.cell_costs import declared
+from octant.runs.cell_costs import declared_cost
 from octant.store import Store, StoredRun
 
 BUDGET_S = 0.2
@@ -109,7 +109,7 @@ class Durations:
         return f"estimated from {units.counted(self.runs, 'earlier run')}"
 
 
-def learned(where: Store, machine: Machine, besides: str = "") -> Durations:
+def load_durations(where: Store, machine: Machine, besides: str = "") -> Durations:
     """Read the durations of the newest stored runs of the machine, including those of test builds.
 
     Args:
@@ -206,7 +206,7 @@ def _cell_s(request: Request, cell: Mapping[str, str], working: tuple[int, int],
     budget_s, size = _budget_s(cell), _size(cell)
     alike = _most_alike(cell, working, known)
     if not alike:
-        found = declared(request, cell)
+        found = declared_cost(request, cell)
         beyond_s = found.beyond_s(budget_s) if found else size * BYTE_S * ("bytes" in cell)
         return budget_s + _lasting_s(cell) + POINT_S + beyond_s
     return _nearest(alike, size).within_s(budget_s) + _beyond_s(alike, size)

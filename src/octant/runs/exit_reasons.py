@@ -21,14 +21,14 @@ MOST_REASONS = 5
 
 
 @dataclass(frozen=True)
-class End:
+class ExitReason:
     """An exit code other than 0 that applies to a run, and its message on standard error."""
 
     code: Exit
     text: str
 
 
-def ends_of(run: StoredRun) -> list[End]:
+def list_exit_reasons(run: StoredRun) -> list[ExitReason]:
     """Return the reasons for exit codes other than 0; empty if every launch succeeded.
 
     `failure.worst` combines the codes. An unsupported configuration counts if the user requested it. Suites and studies
@@ -38,37 +38,37 @@ def ends_of(run: StoredRun) -> list[End]:
     return [*_wrong_answers(run), *_missing(run), *_missing_values(run), *_refused(run)]
 
 
-def _wrong_answers(run: StoredRun) -> list[End]:
+def _wrong_answers(run: StoredRun) -> list[ExitReason]:
     found = {f"{point.workload}: {check.text}": None for point in run.points for check in point.failed_checks}
-    return [End(Exit.WRONG_ANSWER, f"WRONG ANSWER: {text}") for text in found]
+    return [ExitReason(Exit.WRONG_ANSWER, f"WRONG ANSWER: {text}") for text in found]
 
 
-def _missing(run: StoredRun) -> Iterator[End]:
+def _missing(run: StoredRun) -> Iterator[ExitReason]:
     """Yield the reason for launches that failed and can be repeated."""
     if left := run.remaining():
         reasons = [failure.reason for failure in run.failures if failure.exit == Exit.CANNOT_RUN]
         why = reasons[-1] if reasons else "they left no records"
         hint = "" if run.pair else f"; correct the cause, then run {resume_line(run)}"
         count = f"{counted(len(left), 'launch')} failed" if run.points else "nothing could be measured"
-        yield End(Exit.CANNOT_RUN, f"{count} ({why}){hint}")
+        yield ExitReason(Exit.CANNOT_RUN, f"{count} ({why}){hint}")
 
 
-def _missing_values(run: StoredRun) -> Iterator[End]:
+def _missing_values(run: StoredRun) -> Iterator[ExitReason]:
     """Yield the reason for values that the output of a program does not contain; its times are kept."""
     texts = [point.notes[MISSING] for point in run.points if MISSING in point.notes]
     if texts:
         count = counted(len(run.points), "measurement")
-        yield End(Exit.WRONG_WORD, f"a requested value is missing in {len(texts)} of {count}: {texts[0]}")
+        yield ExitReason(Exit.WRONG_WORD, f"a requested value is missing in {len(texts)} of {count}: {texts[0]}")
 
 
-def _refused(run: StoredRun) -> Iterator[End]:
+def _refused(run: StoredRun) -> Iterator[ExitReason]:
     """Yield the reasons for failures that repetition cannot repair."""
     for code in (Exit.WRONG_WORD, Exit.NOT_SUPPORTED):
         found = [failure for failure in run.failures if failure.exit == code and _counts(run, failure)]
         if reasons := list(dict.fromkeys(failure.reason for failure in found)):
             more = [f"{len(reasons) - MOST_REASONS} more reasons"] * (len(reasons) > MOST_REASONS)
             extent = "some configurations could not be measured" if run.points else "nothing could be measured"
-            yield End(code, f"{extent} ({'; '.join(reasons[:MOST_REASONS] + more)})")
+            yield ExitReason(code, f"{extent} ({'; '.join(reasons[:MOST_REASONS] + more)})")
 
 
 def _counts(run: StoredRun, failure: Failure) -> bool:

@@ -21,13 +21,13 @@ from octant.runs.knobs import check_requests
 from octant.runs.plan import Planner, check_startable, check_stored
 from octant.runs.programs.schedule import settle_baseline
 from octant.runs.rounds import new_seed, seed_within
-from octant.runs.session import Batch, DecideSides, Observe, Report, SessionRun, carry_out_sides
+from octant.runs.session import Batch, Observe, Report, SessionRun, SideSchedule, execute_runs
 from octant.store import Pair, ProvenSetting, Store, StoredRun, finished_cells, new_ids, recorded_environment
 from octant.store.run_request import Looks
 
 BASELINE_LAUNCHES = 2
 """Launches of A before the rounds if a check compares with A. A check is refused if these two launches differ."""
-Couples = tuple[tuple[Request, Request], ...]
+RequestPairs = tuple[tuple[Request, Request], ...]
 """Pairs of requests of A and B that have a figure in common; each round measures all pairs."""
 
 _OTHERS = ("SLURM_", "OCTANT_STORE", "OCTANT_KERNELS")
@@ -49,7 +49,7 @@ class Interleaved:
         return pair
 
     @property
-    def couples(self) -> Couples:
+    def couples(self) -> RequestPairs:
         """The requests of both sides, in pairs."""
         return tuple(zip(self.before.requests, self.after.requests, strict=True))
 
@@ -90,11 +90,11 @@ class RoundEnd:
     read: Callable[[], Interleaved]  # reads both runs with all their files
 
 
-def begin(
+def create_runs(
     where: Store,
     before: StoredRun,
     after: StoredRun,
-    couples: Couples,
+    couples: RequestPairs,
     machine: Machine,
     rounds: int,
     looks: Looks,
@@ -114,7 +114,7 @@ def begin(
     if not couples:
         raise Refusal("cannot measure A and B again (the runs do not contain the requests of their common figures)")
     for number, (name, run) in enumerate((("A", before), ("B", after))):
-        check_again(name, run, [couple[number] for couple in couples], machine, allowed)
+        check_repeatable(name, run, [couple[number] for couple in couples], machine, allowed)
     sides: list[_NewSide] = []
     for number, (name, run) in enumerate((("A", before), ("B", after))):
         title = f"{name} again: {run.title.removeprefix(f'{name} again: ')}"
@@ -122,9 +122,9 @@ def begin(
     return _create(where, (sides[0], sides[1]), machine, rounds, looks)
 
 
-def begin_programs(
+def create_program_runs(
     where: Store,
-    couples: Couples,
+    couples: RequestPairs,
     words: tuple[Sequence[str], Sequence[str]],
     machine: Machine,
     rounds: int,
@@ -178,7 +178,7 @@ def _create(where: Store, sides: tuple[_NewSide, _NewSide], machine: Machine, ro
     return Interleaved(*made)
 
 
-def check_again(
+def check_repeatable(
     name: str, run: StoredRun, requests: Sequence[Request], machine: Machine, allowed: Collection[str] = ()
 ) -> None:
     """Check that launches of these requests would have the conditions of the stored run.
@@ -248,7 +248,7 @@ def _other_builds(run: StoredRun, requests: Sequence[Request]) -> str:
     return ""
 
 
-def measure(
+def measure_rounds(
     where: Store,
     sides: Interleaved,
     planners: tuple[Planner, Planner],
@@ -264,7 +264,7 @@ def measure(
         planners: resolve the launches of each side.
         rounds: maximum number, including the rounds that exist.
         is_enough: called after each new round except the last; true ends the measurement.
-        observe, start, report: as for `carry_out`.
+        observe, start, report: as for `execute_run`.
 
     Raises:
         Refusal: the store cannot be written, or another process is executing one of the runs.
@@ -274,7 +274,7 @@ def measure(
     def read() -> Interleaved:
         return Interleaved(where.read(sides.before.id), where.read(sides.after.id))
 
-    carry_out_sides(
+    execute_runs(
         [SessionRun(run, plan) for run, plan in zip((sides.before, sides.after), planners, strict=True)],
         _decide(sides, rounds, is_enough, read),
         observe,
@@ -286,7 +286,7 @@ def measure(
 
 def _decide(
     sides: Interleaved, rounds: int, is_enough: Callable[[RoundEnd], bool], read: Callable[[], Interleaved]
-) -> DecideSides:
+) -> SideSchedule:
     settled = yield from _settle_baselines(sides)
     if not settled:
         return

@@ -21,7 +21,7 @@ from octant.placement import RankPlace, planner
 from octant.placement.request import PlacementRequest, parse_request
 from octant.request import Launch, Request, Shape
 from octant.runs import rounds
-from octant.runs.cell_costs import check_memory, declared
+from octant.runs.cell_costs import check_memory, declared_cost
 from octant.runs.durations import BUDGET_S, Durations
 from octant.runs.programs import placeholders
 from octant.runs.programs.checks import check_commands, check_references
@@ -104,7 +104,7 @@ def _steps_s(request: Request, cell: Mapping[str, str], hardware_threads: int, k
     slowest_s = known.slowest_s(request.subject.workload, knobs, (request.shape.ranks, _threads(knobs)))
     if slowest_s is not None:
         return SLOWER * slowest_s
-    found = declared(request, cell)
+    found = declared_cost(request, cell)
     return found.longest_s(hardware_threads) if found and not request.shape.link else None
 
 
@@ -229,9 +229,9 @@ def resolve_program(
         Refusal: the launcher is missing or does not support this, its command line cannot be parsed, or the placement
             does not fit.
     """
-    subject, shape, known = launch.request.subject, launch.request.shape, placeholders.known_values(launch)
-    words = placeholders.filled_words(subject.command, known)
-    variables = {name: placeholders.filled(value, known) for name, value in subject.environment.items()}
+    subject, shape, known = launch.request.subject, launch.request.shape, placeholders.start_values(launch)
+    words = placeholders.fill_words(subject.command, known)
+    variables = {name: placeholders.fill_text(value, known) for name, value in subject.environment.items()}
     if "threads" in launch.started_knobs:
         variables = {"OMP_NUM_THREADS": launch.started_knobs["threads"], **variables}
     variables |= launch.request.mpi
@@ -252,13 +252,13 @@ def resolve_program(
         size = launchers.JobSize(ranks, per_node, threads, shape.hosts, tuple(sorted(variables)))
         started = launchers.launcher(name).command([*bound, *words], size)
     program = ProgramStart(
-        placeholders.filled(subject.input, known),
+        placeholders.fill_text(subject.input, known),
         subject.directory,
         subject.fresh,
-        tuple(tuple(placeholders.filled_words(one, known)) for one in subject.before),
-        tuple(tuple(placeholders.filled_words(one, known)) for one in subject.after),
+        tuple(tuple(placeholders.fill_words(one, known)) for one in subject.before),
+        tuple(tuple(placeholders.fill_words(one, known)) for one in subject.after),
         " ".join(found[1].options) if found and found[1].binds else "",
-        tuple(placeholders.filled_words(subject.keep, known)),
+        tuple(placeholders.fill_words(subject.keep, known)),
         words[found[1].program if found else 0],
         str(report),
         commands_timeout_s or COMMANDS_S,
@@ -319,7 +319,7 @@ def check_startable(request: Request, machine: Machine) -> None:
     settings.check_environment(os.environ)
     check_memory(request, machine)
     known = (
-        [placeholders.known_values(Launch(request, knobs=cell)) for cell in request.cells()]
+        [placeholders.start_values(Launch(request, knobs=cell)) for cell in request.cells()]
         if request.subject.command
         else []
     )

@@ -10,7 +10,7 @@ from octant.request import Presentation, Request, Subject
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LOOKS = 2
+PROBE_LAUNCHES = 2
 
 
 def probes_for(requests: Sequence[Request]) -> tuple[Request, ...]:
@@ -25,7 +25,9 @@ def probes_for(requests: Sequence[Request]) -> tuple[Request, ...]:
     ]
     families = {workloads.workload(request.subject.workload).family for request in local}
     found = (
-        Request(Subject(one.name), one.probe.knobs, show=Presentation(one.probe.title, table=False), repeats=LOOKS)
+        Request(
+            Subject(one.name), one.probe.knobs, show=Presentation(one.probe.title, table=False), repeats=PROBE_LAUNCHES
+        )
         for one in workloads.workloads().values()
         if one.probe and one.family in families
     )
@@ -43,5 +45,5 @@ def with_probes(
     """
     probes = probes_for(requests)
     numbers = range(len(requests), len(requests) + len(probes))
-    first, last = (tuple((number, look) for number in numbers) for look in range(LOOKS))
+    first, last = (tuple((number, look) for number in numbers) for look in range(PROBE_LAUNCHES))
     return (*requests, *probes), (*first, *order, *last)

@@ -21,7 +21,7 @@ from octant.request import Launch, cells_of
 from octant.runs.programs import records
 from octant.runs.programs.answers import Judging
 from octant.runs.programs.reference import baseline_of, find_reference, is_launch_of
-from octant.runs.starts import starts_of
+from octant.runs.starts import list_starts
 from octant.store import Store, StoredRun, files, finished_cells, kept, progress, separate_repeated
 from octant.store.lines import Records
 from octant.store.run_request import start_line
@@ -36,10 +36,10 @@ class Batch:
     failures: tuple[Failure, ...]
 
 
-MOST_HUNG = 2
+MAX_TIMEOUTS = 2
 """After this many timeouts the remaining launches of the request are skipped; `octant resume` repeats them."""
 
-Decide = Generator[Launch, Batch, None]
+LaunchSchedule = Generator[Launch, Batch, None]
 """A generator that yields the next launch and receives its records. Launches that the store already has are not
 started again, so that resuming a run repeats the same decisions."""
 
@@ -64,23 +64,23 @@ Report = Callable[[str], None]
 """Called with a warning for the user."""
 
 
-def in_turn(launches: Iterable[Launch]) -> Decide:
+def run_all(launches: Iterable[Launch]) -> LaunchSchedule:
     """Yield every launch; failures are recorded and do not end the run."""
     for launch in launches:  # noqa: UP028 - `yield from` would send the records to the iterator of a tuple
         yield launch
 
 
-def carry_out(
+def execute_run(
     where: Store,
     run: StoredRun,
-    decide: Decide,
+    schedule_launches: LaunchSchedule,
     plan: Callable[[Launch], Planned],
     observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., ProcessOutcome] = execute,
     report: Report = lambda _text: None,
     shown: bool = False,
 ) -> StoredRun:
-    """Execute the launches that `decide` yields and that have no result yet. Failed launches are recorded.
+    """Execute the launches that `schedule_launches` yields and that have no result yet. Failed launches are recorded.
 
     Args:
         plan: resolves a launch (`runs.plan.planner_of`).
@@ -93,7 +93,7 @@ def carry_out(
         Refusal: the store cannot be written, or another process is executing this run.
         KeyboardInterrupt: passed on after the current launch has been ended; all records are kept.
     """
-    carry_out_sides([SessionRun(run, plan)], _on_one_side(decide), observe, start, report, shown)
+    execute_runs([SessionRun(run, plan)], _on_one_side(schedule_launches), observe, start, report, shown)
     return where.read(run.id)
 
 
@@ -105,13 +105,13 @@ class SessionRun:
     plan: Callable[[Launch], Planned]
 
 
-DecideSides = Generator[tuple[int, Launch], Batch, None]
-"""As `Decide`, for several runs: yields the number of the run with each launch."""
+SideSchedule = Generator[tuple[int, Launch], Batch, None]
+"""As `LaunchSchedule`, for several runs: yields the number of the run with each launch."""
 
 
-def carry_out_sides(
+def execute_runs(
     sides: Sequence[SessionRun],
-    decide: DecideSides,
+    schedule_launches: SideSchedule,
     observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., ProcessOutcome] = execute,
     report: Report = lambda _text: None,
@@ -120,7 +120,7 @@ def carry_out_sides(
     """Execute interleaved launches of several runs.
 
     Raises:
-        Refusal, KeyboardInterrupt: as `carry_out`.
+        Refusal, KeyboardInterrupt: as `execute_run`.
     """
     leftovers.remove()
     build.prepare(_programs(sides))
@@ -136,11 +136,11 @@ def carry_out_sides(
         sessions: list[_Session] = []
         for side in sides:
             sessions.append(_Session(side.run, stack, side.plan, observe, start, numbers, shown, sessions[:1]))
-        decided = next(decide, None)
+        decided = next(schedule_launches, None)
         while decided is not None:
             number, launch = decided
             try:
-                decided = decide.send(sessions[number].batch_of(launch))
+                decided = schedule_launches.send(sessions[number].batch_of(launch))
             except StopIteration:
                 decided = None
 
@@ -155,11 +155,11 @@ def _programs(sides: Sequence[SessionRun]) -> Iterator[str]:
     yield from ("bind", "pages")
 
 
-def _on_one_side(decide: Decide) -> DecideSides:
+def _on_one_side(schedule_launches: LaunchSchedule) -> SideSchedule:
     with contextlib.suppress(StopIteration):
-        launch = next(decide)
+        launch = next(schedule_launches)
         while True:
-            launch = decide.send((yield 0, launch))
+            launch = schedule_launches.send((yield 0, launch))
 
 
 class _Session:
@@ -195,10 +195,10 @@ class _Session:
         if left and self.records < 0:
             self._open()
             left = self._remaining(launch)
-        starts = starts_of(left, self.run.seed)
+        starts = list_starts(left, self.run.seed)
         while starts:
             for start in self._worth_starting(starts.pop(0)):
-                if self.hung[launch.request.key] < MOST_HUNG and self._measure(start):
+                if self.hung[launch.request.key] < MAX_TIMEOUTS and self._measure(start):
                     starts[:0] = (rest for rest in self._remaining(start) if rest != start)
         points, failures = self.known.get(launch.key, ([], []))
         return Batch(launch, tuple(points), separate_repeated(points, failures)[0])

@@ -8,7 +8,7 @@ from octant.request import Launch, comparable_cell
 from octant.runs.rounds import seed_within
 
 
-def starts_of(launches: Iterable[Launch], seed: int | None = None) -> list[Launch]:
+def list_starts(launches: Iterable[Launch], seed: int | None = None) -> list[Launch]:
     """Return the process starts for these launches, in order.
 
     Args:

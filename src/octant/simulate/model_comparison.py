@@ -17,7 +17,7 @@ from octant.analysis.summary import Modelled
 from octant.failure import Refusal
 from octant.network.collectives import MessageCosts, exchange, fastest, programs
 from octant.network.files import NetworkFile
-from octant.network.message_times import MeasuredTimes, MessageTimes, Stretch
+from octant.network.message_times import LengthSegment, MeasuredTimes, MessageTimes
 from octant.network.traffic import Flows, rank_flows
 from octant.record import known_count
 from octant.untrusted import convert
@@ -151,7 +151,7 @@ def with_model(summary: Summary, network: NetworkFile | None = None) -> Summary:
 
 def message_times(found: Sequence[Segment]) -> MessageTimes | None:
     """Return message times from the segments of a curve; `None`: there are no segments."""
-    stretches = (Stretch(one.first, one.at_first_s, one.seconds_per_byte) for one in found)
+    stretches = (LengthSegment(one.first, one.at_first_s, one.seconds_per_byte) for one in found)
     return MessageTimes(tuple(stretches)) if found else None
 
 

@@ -14,7 +14,7 @@ from octant import workloads
 from octant.analysis.summary import summarise
 from octant.failure import Exit, Refusal
 from octant.launch.link import parse_link
-from octant.network.step_rates import Way, rate
+from octant.network.step_rates import MessagePath, rate
 from octant.record import known_count
 from octant.simulate.model_comparison import duplex_of, times_of
 
@@ -33,26 +33,26 @@ HOW = (
 
 
 @dataclass(frozen=True)
-class Ways:
+class MessagePaths:
     """Message times of a run: between ranks of one node, between hosts, and over emulated links."""
 
-    inside: Way | None
-    between: Mapping[str, Way]  # by the emulated link; "": hosts of a network
+    inside: MessagePath | None
+    between: Mapping[str, MessagePath]  # by the emulated link; "": hosts of a network
 
-    def of(self, hosts: int, link: str) -> Way | None:
+    def of(self, hosts: int, link: str) -> MessagePath | None:
         """Return the message times of a launch; `None`: not measured."""
         return self.inside if hosts < 2 else self.between.get(link)
 
 
-def ways_of(run: StoredRun) -> Ways:
+def message_paths(run: StoredRun) -> MessagePaths:
     """Return the message times of a run by length, from `pingpong` and `duplex` of `p2p`."""
     names = {name for name, one in workloads.workloads().items() if one.duplex}
     kept = tuple(point for point in run.points if point.workload in names)
     if not kept:
-        return Ways(None, {})
+        return MessagePaths(None, {})
     summary = summarise(replace(run, points=kept), all_metrics=True)
 
-    def way(one_host: bool, link: str) -> Way | None:
+    def way(one_host: bool, link: str) -> MessagePath | None:
         found = times_of(summary, one_host, link)
         if not found:
             return None
@@ -60,11 +60,11 @@ def ways_of(run: StoredRun) -> Ways:
         where = "between ranks of one node" if one_host else f"over an emulated link of {link}" if link else ""
         times = found.get("hot") or next(iter(found.values()))
         most = parse_link(link).payload_bytes_per_s if link else math.inf
-        return Way(times, both.ratio if both else 1.0, where or "between hosts", most)
+        return MessagePath(times, both.ratio if both else 1.0, where or "between hosts", most)
 
     links = dict.fromkeys(figure.link for figure in summary.figures)
     between = {link: one for link in ("", *links) if (one := way(False, link))}
-    return Ways(way(True, ""), between)
+    return MessagePaths(way(True, ""), between)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def predicted(workload: Workload) -> Predicted | None:
     return Predicted(workload, workload.step, workload.scaling) if workload.step and workload.scaling else None
 
 
-def rate_here(figure: Figure, alone_per_s: float, way: Way) -> StepRate | None:
+def rate_here(figure: Figure, alone_per_s: float, way: MessagePath) -> StepRate | None:
     """Return the rate of the problem of a figure if all ranks exchange messages, even within shared memory.
 
     Args:
@@ -118,7 +118,7 @@ class NodeRate:
 
 
 @dataclass(frozen=True)
-class OnNodes:
+class NodeProjection:
     """Predicted rate of a test on several such nodes: of all ranks, or of each rank for message tests."""
 
     test: str
@@ -136,13 +136,13 @@ class ProjectedSystem:
     link: str  # where the message times were measured
     ranks: int  # maximum per node
     node: tuple[NodeRate, ...]
-    answers: tuple[OnNodes, ...]
+    answers: tuple[NodeProjection, ...]
     left_out: tuple[str, ...]  # tests without a figure of all ranks of a node
     assumptions: tuple[str, ...]
     titles: Mapping[str, str] = field(default_factory=dict, repr=False)  # of all tests
 
 
-def on_nodes(run: StoredRun, nodes: Sequence[int], names: Iterable[str]) -> ProjectedSystem:
+def project_to_nodes(run: StoredRun, nodes: Sequence[int], names: Iterable[str]) -> ProjectedSystem:
     """Predict workloads on several nodes like that of the run, with the same amount of data per node.
 
     Args:
@@ -153,7 +153,7 @@ def on_nodes(run: StoredRun, nodes: Sequence[int], names: Iterable[str]) -> Proj
     Raises:
         Refusal: the run has no message times.
     """
-    ways = ways_of(run)
+    ways = message_paths(run)
     way = next(iter(ways.between.values()), ways.inside)
     if way is None:
         known = {name for name, one in workloads.workloads().items() if one.duplex}
@@ -194,16 +194,16 @@ def _predicted(names: Iterable[str]) -> dict[str, Predicted]:
     return {name: one for name, one in found.items() if one}
 
 
-def _on(test: Predicted, node: NodeRate | None, count: int, ranks: int, way: Way) -> OnNodes:
+def _on(test: Predicted, node: NodeRate | None, count: int, ranks: int, way: MessagePath) -> NodeProjection:
     name, apart = test.scaling.name, test.scaling.apart
     if node is None:  # nothing is computed
         found = rate([test.step(knobs, 2, 1) for knobs in apart], (), 2, 0.0, way, ranks)
-        return OnNodes(name, count, "B/s", found)
+        return NodeProjection(name, count, "B/s", found)
     point, every = node.figure.point, node.ranks * count
     grown = test.scaling.grown(point.knobs, count)
     steps = [test.step({**grown, **knobs}, every, known_count(point.threads)) for knobs in apart]
     counts = test.workload.counts_of()
-    return OnNodes(name, count, node.unit, rate(steps, counts, every, node.per_s / node.ranks, way, node.ranks))
+    return NodeProjection(name, count, node.unit, rate(steps, counts, every, node.per_s / node.ranks, way, node.ranks))
 
 
 def node_rates(run: StoredRun, tests: Mapping[str, Predicted]) -> dict[str, NodeRate]:

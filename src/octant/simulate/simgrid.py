@@ -30,7 +30,7 @@ MOST_BYTES = 2**31
 
 
 @dataclass(frozen=True)
-class SecondOpinion:
+class SimulatorComparison:
     """Time until the last of simultaneously started flows has ended, from the model and from SimGrid."""
 
     network: str
@@ -58,9 +58,9 @@ class SecondOpinion:
         return self.simgrid_cpu_s / self.model_cpu_s
 
 
-def second_opinion(
+def compare_with_simulator(
     other: str, network: NetworkFile, traffic: str, bytes_text: str, parameter: int = 1
-) -> SecondOpinion:
+) -> SimulatorComparison:
     """Compare the model with another simulator (only `simgrid`) for a traffic with flows of this size (`8KiB`).
 
     Raises:
@@ -85,7 +85,7 @@ def check(
     parameter: int = 1,
     timeout_s: float = 600.0,
     tick: Callable[[float], None] = lambda _: None,
-) -> SecondOpinion:
+) -> SimulatorComparison:
     """Compute the traffic with the model (fluid max-min) and with SimGrid, without latencies, all flows at once.
 
     Raises:
@@ -99,7 +99,7 @@ def check(
             f"cannot compare {traffic} (no link of this network limits it); try another pattern", Exit.WRONG_WORD
         )
     theirs = simulate_flows(asked, pattern, timeout_s, tick)
-    return SecondOpinion(
+    return SimulatorComparison(
         network.name, asked.routing.name, traffic, len(pattern.active), len(_flows(pattern)), bytes_each,
         "fluid", model_s, theirs.seconds, model_cpu_s, theirs.cpu_s, theirs.version, note,
     )  # fmt: skip

@@ -58,7 +58,7 @@ def design(
         seed: of the order.
         library: the MPI library in use.
         why_no_link: says why an emulated link cannot be had here; "" where it can.
-        why_no_memory: says why no cell of a request fits into memory (`runs.cell_costs.nothing_fits`); "" where one does.
+        why_no_memory: states why no cell of a request fits into memory (`runs.cell_costs.explain_no_fit`); "": one fits.
         allowed: programs of the file that the user allows (`runs.programs.permissions`).
 
     Raises:
@@ -80,7 +80,7 @@ def design(
                 asked[cell] = _located(request, machine)
                 if measure.command:
                     states_ranks = measure.ranks != "1" or any(level.ranks is not None for level in chosen)
-                    asked[cell] = file_requests.named(asked[cell], states_ranks, allowed)
+                    asked[cell] = file_requests.with_program_name(asked[cell], states_ranks, allowed)
             except ValueError as error:
                 raise StudyError(f"cannot plan {cell} ({error}); try 4*llc/ranks") from error
             except Refusal as refusal:  # no such launcher or program here
@@ -92,7 +92,7 @@ def design(
     possible: dict[str, Request] = {}  # two cells may have the same request here: it is asked once
     for cell, request in asked.items():
         if cell not in absent:
-            possible[request.key] = file_requests.joined(possible.get(request.key, request), request)
+            possible[request.key] = file_requests.merge_requests(possible.get(request.key, request), request)
     firsts = {request.key for cell, request in asked.items() if cell.levels == study.full({})}
     return Design(
         _with_baseline_first(possible.values(), firsts),
@@ -185,7 +185,7 @@ def _request(
     if measure.axis:
         written[measure.axis.knob] = ",".join(measure.axis.values)
     knobs = {name: ",".join(facts.value(part, known) for part in text.split(",")) for name, text in written.items()}
-    if known["threads"] > 1 or (measure.command and "threads" in placeholders.named(measure.subject)):
+    if known["threads"] > 1 or (measure.command and "threads" in placeholders.placeholder_names(measure.subject)):
         knobs["threads"] = str(known["threads"])
     mpi = {name: value for level in levels for name, value in _own(level, library.name).items()}
     place = place_text(_last(["", *(level.place for level in levels if level.place)]), known)

@@ -56,9 +56,7 @@ def model(name: str) -> Model:
         StudyError: no such function, or this installation has no network model.
     """
     try:
-        from octant.simulate.study_functions import (
-            MODELS,  # noqa: PLC0415 - the Open MPI build has no compiled network model
-        )
+        from octant.simulate.study_functions import MODELS  # noqa: PLC0415 - Open MPI builds have no network model
     except ImportError as error:
         raise StudyError(f"cannot ask the model {name!r} ({error}); try the installation of `make setup`") from error
     if name not in MODELS:

@@ -19,7 +19,7 @@ from octant.mpi.inventory import linked
 from octant.mpi.knobs import check_names
 from octant.record import Failure
 from octant.registry import Broken
-from octant.runs.cell_costs import nothing_fits
+from octant.runs.cell_costs import explain_no_fit
 from octant.runs.knobs import check_requests
 from octant.runs.probes import with_probes
 from octant.runs.programs.permissions import check_allowed
@@ -173,7 +173,7 @@ def _planned(
 ) -> tuple[dict[str, dict[str, str]], MpiInUse, Design]:
     axes, library = _axes_on(study, machine, name), library_of(study)
     here = with_axis_values(study, axes)
-    return axes, library, design(here, machine, seed, library, why_no_link, nothing_fits, allowed)
+    return axes, library, design(here, machine, seed, library, why_no_link, explain_no_fit, allowed)
 
 
 def _axes_on(study: Study, machine: Machine, name: str) -> dict[str, dict[str, str]]:

@@ -18,7 +18,7 @@ from octant.study.values import CannotTest
 if TYPE_CHECKING:
     from octant import stats
     from octant.request import Request
-    from octant.simulate.projection import ProjectedSystem, Ways
+    from octant.simulate.projection import MessagePaths, ProjectedSystem
     from octant.store import StoredRun
     from octant.study.parts import Cell
     from octant.study.question import Study
@@ -46,10 +46,10 @@ def predictions(study: Study, asked: RequestedCells, values: StudyValues, run: S
     if not any(measure.predicted for measure in study.measures.values()):
         return NONE
     try:
-        from octant.simulate.projection import ways_of  # noqa: PLC0415 - not every installation has the model
+        from octant.simulate.projection import message_paths  # noqa: PLC0415 - not every installation has the model
     except ImportError:
         return Predictions(why_none=(_NO_MODEL,))
-    ways, requests = ways_of(run), {request.key: request for request in run.requests}
+    ways, requests = message_paths(run), {request.key: request for request in run.requests}
     found: dict[Cell, stats.Interval] = {}
     reasons: list[str] = []
     for cell, key in asked.requests.items():
@@ -66,7 +66,9 @@ def predictions(study: Study, asked: RequestedCells, values: StudyValues, run: S
     return Predictions(found, tuple(dict.fromkeys([*reasons, *why])), larger, systems)
 
 
-def _predicted(study: Study, cell: Cell, request: Request, ways: Ways, values: StudyValues) -> stats.Interval | None:
+def _predicted(
+    study: Study, cell: Cell, request: Request, ways: MessagePaths, values: StudyValues
+) -> stats.Interval | None:
     """`None`: of one rank, with which the others are compared, or nothing was measured.
 
     Raises:
@@ -97,7 +99,7 @@ def _predicted(study: Study, cell: Cell, request: Request, ways: Ways, values: S
 
 def _larger(study: Study, run: StoredRun) -> tuple[ProjectedSystem | None, tuple[System, ...], list[str]]:
     from octant.network import load  # noqa: PLC0415 - as above
-    from octant.simulate.projection import on_nodes  # noqa: PLC0415 - as above
+    from octant.simulate.projection import project_to_nodes  # noqa: PLC0415 - as above
 
     if study.larger is None:
         return None, (), []
@@ -109,6 +111,6 @@ def _larger(study: Study, run: StoredRun) -> tuple[ProjectedSystem | None, tuple
     elif study.larger.networks:
         why = ["no benchmark with these workloads has tests on described machines"]
     try:
-        return on_nodes(run, study.larger.nodes, names), tuple(systems), why
+        return project_to_nodes(run, study.larger.nodes, names), tuple(systems), why
     except Refusal as refusal:
         return None, tuple(systems), [*why, str(refusal)]

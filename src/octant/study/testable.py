@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from octant import catalogue, facts, registry, stats
 from octant.machine import Machine
 from octant.registry import Broken
-from octant.runs.cell_costs import nothing_fits
+from octant.runs.cell_costs import explain_no_fit
 from octant.study import file
 from octant.study.cells import axis_values, with_axis_values
 from octant.study.design import NO_LIBRARY, Design, MpiInUse, design
@@ -104,7 +104,7 @@ def _reasons(
         return [(asked.id, "") for asked in study.findings]
     axes = axis_values(study, facts.numbers(machine))
     study = with_axis_values(study, axes)
-    plan = design(study, machine, 0, library_of(study), why_no_link, nothing_fits)
+    plan = design(study, machine, 0, library_of(study), why_no_link, explain_no_fit)
     return [(asked.id, _why_not(study, plan, axes, machine, asked)) for asked in study.findings]
 
 

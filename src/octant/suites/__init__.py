@@ -171,7 +171,9 @@ def requests(
             if workload:
                 found.append(_request(one, workload.name, known, not workload.messages, repeats))
             else:
-                found.append(file_requests.named(_program_request(one, known, repeats), bool(one.ranks), allowed))
+                found.append(
+                    file_requests.with_program_name(_program_request(one, known, repeats), bool(one.ranks), allowed)
+                )
         except Refusal as refusal:
             report(f"{one.title or f'request {number}'} is left out: {refusal}")
         except (LookupError, ValueError) as error:
@@ -240,7 +242,7 @@ def _program_request(one: SuiteRequest, known: Mapping[str, int], repeats: int) 
         raise ValueError(f"{one.ranks!r} comes to no rank here")
     here = {**known, "ranks": ranks}
     knobs = {name: facts.values(text, here) for name, text in one.knobs.items()}
-    if "threads" in placeholders.named(one.subject):
+    if "threads" in placeholders.placeholder_names(one.subject):
         knobs.setdefault("threads", "1")
     return Request(
         one.subject, knobs, Shape(ranks), show=Presentation(one.title, one.table, one.short), repeats=repeats

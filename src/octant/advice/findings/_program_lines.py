@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from octant.program import shell_text
 from octant.runs.programs.command_text import shape_words, subject_words
-from octant.runs.programs.placeholders import filled_words
+from octant.runs.programs.placeholders import fill_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,5 +45,5 @@ def program_line(
 def plain_line(request: Request, knobs: Mapping[str, str], before: Sequence[str]) -> tuple[str, ...]:
     """The program's own command line behind the words of another tool; none where its words cannot be typed."""
     known = {"ranks": str(request.shape.ranks), **knobs}
-    words = [*before, *filled_words(request.subject.command, known)]
+    words = [*before, *fill_words(request.subject.command, known)]
     return (shlex.join(words),) if all(word.isprintable() for word in words) else ()

@@ -13,7 +13,7 @@ from octant.failure import Exit, Refusal
 from octant.launch.link import read_link
 from octant.mpi.inventory import PROBE
 from octant.request import Presentation, Request, Shape, Subject
-from octant.runs.command_line import Where, host_names, read_knobs
+from octant.runs.command_line import LaunchTarget, host_names, read_knobs
 from octant.runs.knobs import check_shape
 from octant.runs.rounds import usual_launches
 from octant.units import parse_byte_sizes, parse_bytes
@@ -33,7 +33,7 @@ MODES = "1,16"
 _TYPE_BYTES = {"byte": 1, "uint8": 1, "int": 4, "int32": 4, "float": 4, "int64": 8, "double": 8}
 
 
-def requested(
+def resolve_placement(
     _benchmark: Benchmark, chosen: BenchmarkArguments, machine: Machine, mpi: Mapping[str, str]
 ) -> BenchmarkRequests:
     """Return a request for each pattern.
@@ -44,7 +44,7 @@ def requested(
     Raises:
         Refusal: see `requests`.
     """
-    where = Where("", chosen.launcher, chosen.hosts, chosen.link)
+    where = LaunchTarget("", chosen.launcher, chosen.hosts, chosen.link)
     count = chosen.ranks or (read_link(chosen.link).hosts if chosen.link else len(usable_cores(machine)))
     sizes, multi = chosen.text("sizes"), bool(chosen.own.get("multi"))
     made = requests(chosen.names, count, sizes, multi, chosen.repeats, chosen.knobs, where, mpi)
@@ -105,7 +105,7 @@ def requests(
     multi: bool = False,
     repeats: int | None = None,
     words: Sequence[str] = (),
-    where: Where | None = None,
+    where: LaunchTarget | None = None,
     mpi: Mapping[str, str] | None = None,
 ) -> tuple[Request, ...]:
     """What `octant mpi` asks: a request for each pattern, with a cell for each process count and length.
@@ -126,7 +126,7 @@ def requests(
     if ranks < 2:
         why = "a pattern needs two ranks"
         raise Refusal(f"cannot measure MPI patterns with {ranks} rank ({why}); try --ranks 2", Exit.NOT_SUPPORTED)
-    place = where or Where()
+    place = where or LaunchTarget()
     link = read_link(place.link) if place.link else None
     if link and link.hosts != ranks:
         why = "its rows are of the first 2, 4, … ranks, which are on different hosts only if each host has one"

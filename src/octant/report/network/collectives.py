@@ -7,7 +7,7 @@ from rich.table import Table
 
 from octant.network.collectives import Collective, Timing
 from octant.network.files import NetworkFile
-from octant.network.noise import Interruption, late
+from octant.network.noise import Interruption, operation_delay
 from octant.network.rings import RingTimes
 from octant.report.network.answers import plain
 from octant.report.terminal import render
@@ -37,7 +37,7 @@ def collective_json(found: Collective, noise: Sequence[Interruption] = ()) -> st
             {
                 **plain(one),
                 "limited_by": one.limited_by[0],
-                **({"late": plain(late(one.time_s, found.ranks, noise))} if noise else {}),
+                **({"late": plain(operation_delay(one.time_s, found.ranks, noise))} if noise else {}),
             }
             for one in sized
         ]
@@ -63,7 +63,7 @@ def _noise_lines(found: Collective, noise: Sequence[Interruption]) -> list[str]:
     table = _table(*[">bytes"] * (len(found.timings) > 1), "algorithm", ">without", ">mean", ">worst of 10,000")
     for sized in found.timings:
         for one in sized:
-            added = late(one.time_s, found.ranks, noise)
+            added = operation_delay(one.time_s, found.ranks, noise)
             times = (one.time_s, one.time_s + added.mean_s, one.time_s + added.worst_s)
             size = [bytes_text(one.bytes_each)] * (len(found.timings) > 1)
             table.add_row(*size, one.algorithm, *(si_text(time, "s") for time in times))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from octant.network.overview import Overview
     from octant.network.scale import ScalingCurve
     from octant.report.network.larger import Answers
-    from octant.simulate.simgrid import SecondOpinion
+    from octant.simulate.simgrid import SimulatorComparison
     from octant.simulate.simulated_workload import OnModel
     from octant.simulate.timestep import StepTime, TimeStep
 
@@ -87,7 +87,7 @@ def heat(maps: Mapping[int, LoadMap], size_word: str) -> str:
     return render(text)
 
 
-def opinion_text(found: SecondOpinion) -> str:
+def opinion_text(found: SimulatorComparison) -> str:
     """Two answers side by side, with what they cost."""
     table = Table(box=None, pad_edge=False)
     for name, side in (("", "left"), ("time", "right"), ("CPU time", "right")):

@@ -28,7 +28,7 @@ from octant.report.study.rows import (
 )
 from octant.report.terminal import console, render, screen_columns
 from octant.request import Request
-from octant.runs.cell_costs import nothing_fits
+from octant.runs.cell_costs import explain_no_fit
 from octant.runs.programs.command_text import resume_line
 from octant.runs.programs.permissions import command_lines, permissions, quoted
 from octant.stats.grades import SIGNS as REPORT_SIGNS
@@ -104,7 +104,7 @@ def show_text(name: str, machine: Machine) -> str:
     lines += [f"  measure {name}: {_measured_text(study, name)}" for name in study.measures]
     if study.source == "model":
         return "\n".join([*lines, "", f"Asks a model: octant study report {name}"])
-    plan = design(study, machine, 0, library_of(study), why_no_link, nothing_fits)
+    plan = design(study, machine, 0, library_of(study), why_no_link, explain_no_fit)
     lines += ["", f"Here: {len(plan.questions)} of {len(combinations(study)) * len(study.measures)} cells, "]
     lines[-1] += f"{study.repeats} launches of each"
     reasons: dict[str, int] = {}

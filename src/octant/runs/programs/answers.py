@@ -16,7 +16,7 @@ from octant.request import Subject
 from octant.runs.programs import checks, values
 from octant.runs.programs.checks import Answer
 from octant.runs.programs.grammar import implied_value
-from octant.runs.programs.placeholders import filled, filled_words, known_values
+from octant.runs.programs.placeholders import fill_text, fill_words, start_values
 from octant.runs.programs.reference import Reference
 from octant.runs.programs.values import MissingValueError, Sources
 from octant.store import kept
@@ -52,7 +52,7 @@ def judge_launch(
         measured: results that are measured for every program; checks may refer to them.
     """
     begun_s, subject = time.monotonic(), planned.launch.request.subject
-    known = known_values(planned.launch)
+    known = start_values(planned.launch)
     sources = Sources(end.outputs, end.folder, started.timestamp(), end.cut)
     found = {one.name: one.value for one in measured}
     read, missing = _read(_wanted(subject, known), _implied(subject, found), sources)
@@ -71,7 +71,7 @@ def judge_launch(
 
 
 def _wanted(subject: Subject, known: Mapping[str, str]) -> list[ProgramValue]:
-    return [replace(one, source=filled(one.source, known)) for one in subject.values]
+    return [replace(one, source=fill_text(one.source, known)) for one in subject.values]
 
 
 def _implied(subject: Subject, measured: Mapping[str, float]) -> list[ProgramValue]:
@@ -98,9 +98,9 @@ def _read(
 def _filled(check: ProgramCheck, known: Mapping[str, str]) -> ProgramCheck:
     return replace(
         check,
-        file=filled(check.file, known),
-        reference=filled(check.reference, known),
-        command=tuple(filled_words(check.command, known)),
+        file=fill_text(check.file, known),
+        reference=fill_text(check.reference, known),
+        command=tuple(fill_words(check.command, known)),
     )
 
 

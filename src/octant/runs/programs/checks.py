@@ -21,7 +21,7 @@ from octant.program import STDERR, STDOUT, ProgramCheck
 from octant.record import UNCHECKED, RecordError, Result
 from octant.request import Subject
 from octant.runs.programs import values
-from octant.runs.programs.placeholders import filled
+from octant.runs.programs.placeholders import fill_text
 from octant.runs.programs.reference import Reference, digest_note, digest_of, stored_name
 from octant.runs.programs.values import MissingValueError, Sources
 from octant.store import kept
@@ -81,7 +81,7 @@ def check_references(subject: Subject, cells: Iterable[Mapping[str, str]]) -> No
         Refusal: a file does not exist or cannot be read.
     """
     written = [check.reference for check in subject.checks if check.reference and not subject.before]
-    for name in dict.fromkeys(filled(text, known) for known in cells for text in written):
+    for name in dict.fromkeys(fill_text(text, known) for known in cells for text in written):
         try:
             values.open_plain(Path(subject.directory or ".") / name).close()
         except OSError as error:
@@ -101,7 +101,7 @@ def check_commands(subject: Subject, known: Mapping[str, str]) -> None:
         Refusal: a program does not exist.
     """
     for check in subject.checks:
-        word = filled(check.command[0], known) if check.command else ""
+        word = fill_text(check.command[0], known) if check.command else ""
         there = Path(subject.directory or ".") / word if "/" in word else word
         if word and not shutil.which(there):
             why = "it is not an executable file" if "/" in word else "it is not on PATH"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from octant.program import ProgramCheck, ProgramValue
     from octant.request import Request, Subject
-    from octant.runs.interleaved import Couples
+    from octant.runs.interleaved import RequestPairs
     from octant.store import StoredRun
 
 
@@ -40,11 +40,11 @@ def _file_of(run: StoredRun) -> str:
     return next((word for option, word in pairwise(words) if option == "--suite"), "")
 
 
-def comparison_line(couples: Couples, *options: str, runs: Sequence[str] = ()) -> str:
+def comparison_line(couples: RequestPairs, *options: str, runs: Sequence[str] = ()) -> str:
     """Return the command that measures two programs with interleaved launches, quoted for a shell.
 
     Args:
-        couples: requests of both programs, as from `pair.couples_of`: all combinations of the values of their knobs.
+        couples: requests of both programs, as from `pair.request_pairs`: all combinations of the values of their knobs.
         options: leading options of `octant compare`.
         runs: the ids of two runs that are continued.
     """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from octant.failure import Refusal
 from octant.runs.programs import placeholders
-from octant.runs.programs.launcher_line import recognised
+from octant.runs.programs.launcher_line import find_launcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from octant.request import Request, Subject
 
 
-def check_there(request: Request) -> None:
+def check_files_exist(request: Request) -> None:
     """Check that the program, the commands around the launch and the input file exist in every cell.
 
     Files that a command before the launch may create are not checked, and neither are programs on other hosts or on the
@@ -27,25 +27,25 @@ def check_there(request: Request) -> None:
         Refusal: a file does not exist, or cannot be executed or read.
     """
     subject, seen = request.subject, set[tuple[str, str | None]]()
-    elsewhere = bool(request.shape.hosts or recognised(subject, request.knobs, request.shape.ranks))
+    elsewhere = bool(request.shape.hosts or find_launcher(subject, request.knobs, request.shape.ranks))
     for cell in request.cells():
-        known = placeholders.known_of(request, cell)
+        known = placeholders.cell_values(request, cell)
         path = subject.environment.get("PATH")
-        path = None if path is None else placeholders.filled(path, known)
+        path = None if path is None else placeholders.fill_text(path, known)
         for word in _words(subject, known, elsewhere):
             if (word, path) not in seen:
                 seen.add((word, path))
                 _check_program(word, subject.directory, path)
         if subject.input and not subject.before:
-            _check_input(placeholders.filled(subject.input, known), subject.directory)
+            _check_input(placeholders.fill_text(subject.input, known), subject.directory)
 
 
 def _words(subject: Subject, known: Mapping[str, str], elsewhere: bool) -> Iterator[str]:
     """Yield the programs of the command lines that no earlier command can create."""
     if not subject.before and not elsewhere:
-        yield placeholders.filled(subject.command[0], known)
+        yield placeholders.fill_text(subject.command[0], known)
     for number, words in enumerate((*subject.before, *subject.after)):
-        word = placeholders.filled(words[0], known)
+        word = placeholders.fill_text(words[0], known)
         if number == 0 or not subject.before or "/" not in word:
             yield word
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from octant.request import Request
 
 
-def named(request: Request, states_ranks: bool, allowed: Collection[str]) -> Request:
+def with_program_name(request: Request, states_ranks: bool, allowed: Collection[str]) -> Request:
     """Return the request with the name of its program and the ranks that its launcher starts.
 
     Args:
@@ -33,9 +33,9 @@ def named(request: Request, states_ranks: bool, allowed: Collection[str]) -> Req
     """
     if why := other_threads(request.subject, request.knobs):
         raise ValueError(f"{why}; write {{threads}} there, or remove it")
-    known = placeholders.known_of(request, request.cells()[0])
-    words = placeholders.filled_words(request.subject.command, known)
-    variables = {name: placeholders.filled(value, known) for name, value in request.subject.environment.items()}
+    known = placeholders.cell_values(request, request.cells()[0])
+    words = placeholders.fill_words(request.subject.command, known)
+    variables = {name: placeholders.fill_text(value, known) for name, value in request.subject.environment.items()}
     found = known_command(words, variables, allowed)
     own = words[found[1].program :] if found else words
     path = variables.get("PATH") or os.environ.get("PATH")
@@ -48,11 +48,11 @@ def named(request: Request, states_ranks: bool, allowed: Collection[str]) -> Req
         )
     shape = replace(request.shape, ranks=ranks or request.shape.ranks)
     written = request.subject.command[found[1].program if found else 0 :]
-    name = placeholders.PLACE.sub(r"\1", program_name(written))  # equal for all combinations: `app` for ./{app}
+    name = placeholders.PLACEHOLDER.sub(r"\1", program_name(written))  # equal for all combinations: `app` for ./{app}
     return replace(request, subject=replace(request.subject, program=name), shape=shape)
 
 
-def joined(first: Request, second: Request) -> Request:
+def merge_requests(first: Request, second: Request) -> Request:
     """Return the union of two requests with the same key, with the values and checks of both."""
     if not first.subject.command or first.subject == second.subject:
         return first

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from octant.launchers import LaunchCommand
     from octant.placement.request import PlacementRequest
     from octant.request import Request, Subject
-    from octant.runs.command_line import Where
+    from octant.runs.command_line import LaunchTarget
 
 MOST_OF_NAME = 80
 """Maximum number of characters of the name of a program."""
@@ -33,7 +33,7 @@ _WORD = re.compile(r"[\w./+-]+")
 
 
 @dataclass(frozen=True)
-class Started:
+class LauncherLine:
     """The command line of a launcher, with the values of the first cell filled in."""
 
     launcher: str  # the name of its file
@@ -52,7 +52,7 @@ class Started:
         return self.words[self.command.program :]
 
 
-def recognised(subject: Subject, asked: Mapping[str, str], ranks: int | None) -> Started | None:
+def find_launcher(subject: Subject, asked: Mapping[str, str], ranks: int | None) -> LauncherLine | None:
     """Return the launcher in a command line; `None`: the command line has no known launcher.
 
     Args:
@@ -65,8 +65,8 @@ def recognised(subject: Subject, asked: Mapping[str, str], ranks: int | None) ->
     found: dict[tuple[str, ...], tuple[str, LaunchCommand]] = {}
     for cell in cells_of(asked):
         known = {"ranks": str(ranks or 1), **cell}
-        words = tuple(placeholders.filled_words(subject.command, known))
-        variables = {name: placeholders.filled(value, known) for name, value in subject.environment.items()}
+        words = tuple(placeholders.fill_words(subject.command, known))
+        variables = {name: placeholders.fill_text(value, known) for name, value in subject.environment.items()}
         one = launchers.recognise(words, {**os.environ, **variables})
         if one is None:
             return None
@@ -74,10 +74,12 @@ def recognised(subject: Subject, asked: Mapping[str, str], ranks: int | None) ->
         if "{" not in "".join(subject.command[: one[1].program]):
             break
     words, (name, command) = next(iter(found.items()))
-    return Started(name, command, words, frozenset(one.ranks for _, one in found.values()))
+    return LauncherLine(name, command, words, frozenset(one.ranks for _, one in found.values()))
 
 
-def launcher_ranks(started: Started, ranks: int | None, where: Where, request: PlacementRequest | None) -> int:
+def launcher_ranks(
+    started: LauncherLine, ranks: int | None, where: LaunchTarget, request: PlacementRequest | None
+) -> int:
     """Return the number of ranks that the launcher of a command line starts, in the first cell.
 
     Raises:
@@ -99,15 +101,15 @@ def launcher_ranks(started: Started, ranks: int | None, where: Where, request: P
     return started.command.ranks or 1
 
 
-def check_named_ranks(subject: Subject, started: Started, asked: Mapping[str, str]) -> None:
+def check_named_ranks(subject: Subject, started: LauncherLine, asked: Mapping[str, str]) -> None:
     """Raise `Refusal` for `{ranks}` if no knob has this name and the number of ranks differs between cells."""
-    if len(started.ranks) > 1 and "ranks" in placeholders.named(subject) and "ranks" not in asked:
+    if len(started.ranks) > 1 and "ranks" in placeholders.placeholder_names(subject) and "ranks" not in asked:
         why = f"the number of ranks of {started.name} differs between the values of the knobs"
         hint = "use the knob that sets the number of ranks instead"
         raise Refusal(f"cannot replace {{ranks}} ({why}); {hint}", Exit.WRONG_WORD)
 
 
-def _check_placement(started: Started, request: PlacementRequest) -> None:
+def _check_placement(started: LauncherLine, request: PlacementRequest) -> None:
     """Raise `Refusal` if the placement does not fit the number of ranks, or the launcher itself binds the ranks."""
     name, command = started.name, started.command
     if None in started.ranks:
@@ -127,7 +129,7 @@ def _bound_by(command: LaunchCommand) -> str:
     return command.bound_by if command.bound_by.startswith("by ") else f"because of {command.bound_by}"
 
 
-def _unbinding(started: Started) -> str:
+def _unbinding(started: LauncherLine) -> str:
     option = launchers.unbinding_option(started.launcher, started.name)
     if not option:
         return "omit --place, or use another launcher"
@@ -135,7 +137,7 @@ def _unbinding(started: Started) -> str:
 
 
 def check_start(
-    count: int, where: Where, hosts: Sequence[str], request: PlacementRequest | None, asked: Mapping[str, str]
+    count: int, where: LaunchTarget, hosts: Sequence[str], request: PlacementRequest | None, asked: Mapping[str, str]
 ) -> None:
     """Check that Octant can start the ranks.
 
@@ -152,7 +154,9 @@ def check_start(
         check_full_nodes(count, request)
 
 
-def own_ranks(ranks: int | None, where: Where, request: PlacementRequest | None, asked: Mapping[str, str]) -> int:
+def count_started_ranks(
+    ranks: int | None, where: LaunchTarget, request: PlacementRequest | None, asked: Mapping[str, str]
+) -> int:
     """Return the number of ranks that Octant starts for a program.
 
     Raises:
@@ -164,7 +168,7 @@ def own_ranks(ranks: int | None, where: Where, request: PlacementRequest | None,
     return count
 
 
-def check_hidden(words: Sequence[str], path: str | None, where: Where, ranks: int | None) -> None:
+def check_hidden_launcher(words: Sequence[str], path: str | None, where: LaunchTarget, ranks: int | None) -> None:
     """Check that options for ranks are not used with a script that starts a launcher itself.
 
     Args:
@@ -229,7 +233,7 @@ def _script(words: Sequence[str]) -> str:
 
 def remarks(request: Request) -> tuple[str, ...]:
     """Return remarks about starting and binding the ranks, for the user, before the program starts."""
-    started = recognised(request.subject, request.knobs, request.shape.ranks)
+    started = find_launcher(request.subject, request.knobs, request.shape.ranks)
     found = []
     if started and started.command.binds:
         option = launchers.unbinding_option(started.launcher, started.name)
@@ -239,7 +243,7 @@ def remarks(request: Request) -> tuple[str, ...]:
         option = launchers.unbinding_option(started.launcher, started.name)
         found.append(f"the configuration of {started.name} may also bind ranks; {option} prevents this")
     known = {"ranks": str(request.shape.ranks), **cells_of(request.knobs)[0]}
-    words = started.program if started else placeholders.filled_words(request.subject.command, known)
+    words = started.program if started else placeholders.fill_words(request.subject.command, known)
     if hidden := hidden_launcher(words, request.subject.environment.get("PATH")):
         found.append(f"{hidden}: results are those of the whole script, not of each rank")
     return tuple(found)

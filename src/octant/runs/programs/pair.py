@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from octant.failure import Exit, Refusal
 from octant.request import Request, cells_of
-from octant.runs.command_line import HERE, Where
+from octant.runs.command_line import LOCAL_TARGET, LaunchTarget
 from octant.runs.interleaved import Interleaved
-from octant.runs.programs.program_request import program
+from octant.runs.programs.program_request import request_program
 from octant.stats.gate import RISING, least_rounds, planned_looks
 from octant.units import counted
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from octant.machine import Machine
-    from octant.runs.interleaved import Couples
+    from octant.runs.interleaved import RequestPairs
     from octant.runs.programs.options import ProgramOptions
     from octant.store import Pair, StoredRun
 
@@ -52,13 +52,13 @@ def two_commands(words: Sequence[str]) -> Commands:
     raise Refusal(f"cannot compare two programs ({why}); try {EXAMPLE}{hint}", Exit.WRONG_WORD)
 
 
-def couples_of(
+def request_pairs(
     commands: Commands,
     knobs: Sequence[str],
     ranks: int | None,
-    where: Where = HERE,
+    where: LaunchTarget = LOCAL_TARGET,
     options: ProgramOptions | None = None,
-) -> tuple[Couples, Machine]:
+) -> tuple[RequestPairs, Machine]:
     """Return pairs of requests of both programs, one pair for each combination of the values of the knobs.
 
     The two launches of a pair are adjacent, so that a drift affects both equally.
@@ -71,7 +71,9 @@ def couples_of(
     Raises:
         Refusal: as `programs.request.program`, for either side.
     """
-    (before, machine), (after, _) = (program(words, knobs, ranks, None, where, options=options) for words in commands)
+    (before, machine), (after, _) = (
+        request_program(words, knobs, ranks, None, where, options=options) for words in commands
+    )
     swept = [name for name, values in before.knobs.items() if "," in values]
     found = [
         (_of_cell(before, cell, swept), _of_cell(after, cell, swept))
@@ -85,7 +87,7 @@ def _of_cell(request: Request, cell: dict[str, str], swept: Sequence[str]) -> Re
     return replace(request, knobs=cell, show=replace(request.show, title=title))
 
 
-def continued(runs: Iterable[StoredRun], couples: Couples) -> Interleaved:
+def continue_runs(runs: Iterable[StoredRun], couples: RequestPairs) -> Interleaved:
     """Return two stored runs to be continued with the repeated command lines.
 
     Raises:
@@ -117,7 +119,7 @@ def _other_requests(stored: Sequence[Request], given: Sequence[Request]) -> str:
     return ""
 
 
-def sensible_rounds(pair: Pair, round_s: float, figures: int) -> int:
+def default_rounds(pair: Pair, round_s: float, figures: int) -> int:
     """Return the number of rounds up to the last interim test within the time limits, at least up to the first test.
 
     Args:

@@ -71,7 +71,7 @@ def permissions(requests: Sequence[Request], allowed: Collection[str] = ()) -> t
     found: dict[str, str] = {}
     for request in requests:
         for cell in request.cells() if request.subject.command else ():
-            for word, what in _of_cell(request.subject, placeholders.known_of(request, cell), allowed):
+            for word, what in _of_cell(request.subject, placeholders.cell_values(request, cell), allowed):
                 found.setdefault(word, what)
     return tuple(Permission(word, what) for word, what in found.items())
 
@@ -115,9 +115,9 @@ def command_lines(requests: Sequence[Request]) -> list[str]:
         if not request.subject.command:
             continue
         values = lines.setdefault(_line(request.subject), {})
-        named = placeholders.named(request.subject)
+        named = placeholders.placeholder_names(request.subject)
         for cell in request.cells():
-            for knob, value in placeholders.known_of(request, cell).items():
+            for knob, value in placeholders.cell_values(request, cell).items():
                 if knob in named:
                     values.setdefault(knob, {})[value] = None
         for words in _around(request.subject):
@@ -152,11 +152,11 @@ def known_command(
 
 
 def _of_cell(subject: Subject, known: Mapping[str, str], allowed: Collection[str]) -> Iterator[tuple[str, str]]:
-    variables = {name: placeholders.filled(value, known) for name, value in subject.environment.items()}
+    variables = {name: placeholders.fill_text(value, known) for name, value in subject.environment.items()}
     path = variables.get("PATH") or os.environ.get("PATH")
-    words = placeholders.filled_words(subject.command, known)
+    words = placeholders.fill_words(subject.command, known)
     found = known_command(words, variables, allowed)
-    read = placeholders.filled(subject.input, known)
+    read = placeholders.fill_text(subject.input, known)
     if found is None or found[1].launcher:
         yield from _started(words, subject.directory, path, read)
     if found is not None:
@@ -167,7 +167,7 @@ def _of_cell(subject: Subject, known: Mapping[str, str], allowed: Collection[str
             yield shell_text(own), f"options of {_resolved(words[launcher], subject.directory, path)}"
         yield from _started(words[found[1].program :], subject.directory, path, read)
     for around in _around(subject):
-        yield from _started(placeholders.filled_words(around, known), subject.directory, path)
+        yield from _started(placeholders.fill_words(around, known), subject.directory, path)
     yield from _variables(f"{name}={value}" for name, value in subject.environment.items())
 
 

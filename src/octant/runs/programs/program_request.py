@@ -18,13 +18,13 @@ from octant.placement.request import PlacementRequest
 from octant.program import shell_text
 from octant.request import Presentation, Request, Shape, cell_count, cells_of
 from octant.runs.command_line import (
-    HERE,
-    Where,
+    LOCAL_TARGET,
+    LaunchTarget,
     check_directives,
     check_full_nodes,
     check_options,
     host_names,
-    requested,
+    resolve_placement,
 )
 from octant.runs.programs import launcher_line, placeholders
 from octant.runs.programs.options import ProgramOptions, option_words
@@ -45,12 +45,12 @@ RESERVED = frozenset({"seconds", "samples", "least", "precision", "groups"})
 _KNOB = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
-def program(
+def request_program(
     words: Sequence[str],
     knobs: Sequence[str],
     ranks: int | None,
     repeats: int | None,
-    where: Where = HERE,
+    where: LaunchTarget = LOCAL_TARGET,
     mpi: Mapping[str, str] | None = None,
     options: ProgramOptions | None = None,
 ) -> tuple[Request, Machine]:
@@ -70,17 +70,17 @@ def program(
     subject = (options or ProgramOptions()).subject(words, directory=os.getcwd())  # noqa: PTH109 - text
     check_options(ranks, "", repeats)
     machine, asked = discover(), read_knobs(knobs, subject)
-    request = requested(where.place, machine).request if where.place else None
+    request = resolve_placement(where.place, machine).request if where.place else None
     if request and "threads" not in asked and "OMP_NUM_THREADS" not in subject.environment:
         asked["threads"] = str(request.threads)
-    started = launcher_line.recognised(subject, asked, ranks)
+    started = launcher_line.find_launcher(subject, asked, ranks)
     if started:
         count, own = launcher_line.launcher_ranks(started, ranks, where, request), started.program
         launcher_line.check_named_ranks(subject, started, asked)
     else:
-        count = launcher_line.own_ranks(ranks, where, request, asked)
-        own = tuple(placeholders.filled_words(words, {"ranks": str(count), **cells_of(asked)[0]}))
-    launcher_line.check_hidden(own, subject.environment.get("PATH"), where, None if started else ranks)
+        count = launcher_line.count_started_ranks(ranks, where, request, asked)
+        own = tuple(placeholders.fill_words(words, {"ranks": str(count), **cells_of(asked)[0]}))
+    launcher_line.check_hidden_launcher(own, subject.environment.get("PATH"), where, None if started else ranks)
     name = launcher_line.program_name(own)
     shape = Shape(count, str(request) if request else "", host_names(where.hosts), where.launcher)
     subject = replace(subject, program=name)
@@ -105,7 +105,7 @@ def check_mpi(request: Request, library: str) -> None:
     Raises:
         Refusal: the program is not known to use this library.
     """
-    started = launcher_line.recognised(request.subject, request.knobs, request.shape.ranks)
+    started = launcher_line.find_launcher(request.subject, request.knobs, request.shape.ranks)
     if started:
         if started.launcher.startswith(library):
             return
@@ -127,7 +127,7 @@ def job(
     knobs: Sequence[str],
     ranks: int | None,
     options: ProgramOptions,
-    where: Where,
+    where: LaunchTarget,
     store: Path | None,
     minutes: int,
     directives: tuple[str, ...],
@@ -150,15 +150,15 @@ def job(
         request = parse_place(where.place, discover().topology) if where.place else None
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
-    started = launcher_line.recognised(subject, asked, ranks)
+    started = launcher_line.find_launcher(subject, asked, ranks)
     if where.hosts:
         raise Refusal("cannot use --hosts in a job (the batch system selects the hosts); omit it", Exit.WRONG_WORD)
-    count = launcher_line.launcher_ranks(started, ranks, Where(where.place), request) if started else ranks
+    count = launcher_line.launcher_ranks(started, ranks, LaunchTarget(where.place), request) if started else ranks
     if started:  # the job is large enough for the largest cell
         count = max(filter(None, started.ranks), default=count)
     placed = request or PlacementRequest(ranks=count or 1)
     own, path = started.program if started else words, subject.environment.get("PATH")
-    launcher_line.check_hidden(own, path, Where(where.place), None if started else ranks)
+    launcher_line.check_hidden_launcher(own, path, LaunchTarget(where.place), None if started else ranks)
     name = launcher_line.program_name(own)
     total = count or placed.ranks
     check_full_nodes(total, placed)
@@ -216,7 +216,7 @@ def read_knobs(words: Sequence[str], subject: Subject) -> dict[str, str]:
         if why:
             raise Refusal(why, Exit.WRONG_WORD)
         found[name] = value
-    named = placeholders.named(subject)
+    named = placeholders.placeholder_names(subject)
     if unused := next((name for name in found if name not in named and name != "threads"), ""):
         free = named - {*found, "ranks", "threads"}
         close = near(unused, named) or [*free][: len(free) == 1]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from octant.store import StoredRun
 
 
-def check_stated(run: StoredRun, stated: Sequence[Request], file: str) -> None:
+def check_repeated_file(run: StoredRun, stated: Sequence[Request], file: str) -> None:
     """Check that the file of requests contains every program of a stored run, unchanged.
 
     Args:
@@ -43,7 +43,7 @@ def check_stated(run: StoredRun, stated: Sequence[Request], file: str) -> None:
             raise Refusal(f"cannot resume {run.id} ({why}); {hint}", Exit.WRONG_WORD)
 
 
-def check_given(
+def check_repeated_command(
     run: StoredRun,
     command: Sequence[str],
     knobs: Sequence[str],
@@ -75,7 +75,7 @@ def check_given(
         _check_files(run, request.subject, subject, allowed)
 
 
-def check_unnamed(run: StoredRun) -> None:
+def check_no_program(run: StoredRun) -> None:
     """Raise `Refusal` if a run contains a program, whose command line the user must repeat."""
     for request in _every_request(run):
         if command := request.subject.command:

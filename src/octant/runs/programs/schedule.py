@@ -14,7 +14,7 @@ from octant.program import ProgramCheck
 from octant.record import MISSING, UNCHECKED, Point
 from octant.request import Launch, Request
 from octant.runs.programs.reference import baseline_of, is_of_cell
-from octant.runs.session import Batch, Decide
+from octant.runs.session import Batch, LaunchSchedule
 from octant.store import Repeats, StoredRun, finished_cells
 from octant.units import counted, differing_texts, duration_text, si_text
 
@@ -32,7 +32,9 @@ def needs_decision(run: StoredRun) -> bool:
     return run.repeats is None and run.who == "run" and any(request.subject.command for request in run.requests)
 
 
-def decide(run: StoredRun, decided: Decided = lambda _: None, report: Callable[[str], None] = lambda _: None) -> Decide:
+def schedule_launches(
+    run: StoredRun, decided: Decided = lambda _: None, report: Callable[[str], None] = lambda _: None
+) -> LaunchSchedule:
     """Yield the launches of a run: the baseline twice if a check needs it, the first launch of each cell, the rest.
 
     If the baseline or every first launch fails, no other launch follows.

@@ -97,7 +97,7 @@ def problems(table: ProgramTable) -> Iterator[Problem]:
 
 def knob_problem(table: ProgramTable, knob: str) -> str:
     """Return why a program cannot have a knob; "": it occurs in braces, or is the number of threads."""
-    named = placeholders.named(table.subject)
+    named = placeholders.placeholder_names(table.subject)
     if knob in {"threads", *named}:
         return ""
     close = near(knob, named)

@@ -239,7 +239,7 @@ void Collective::set_up() {
     choose(0);
     if (algorithm_ != nullptr) scratch_.resize(algorithm_->scratch_bytes(call_));
     if (algorithm_ != nullptr && algorithm_->set_up != nullptr) algorithm_->set_up(call_, scratch_);
-    if (how_ == How::nonblocking) overlap_.emplace(context_, context_.knobs.word("test"), [this] { carry_out(); });
+    if (how_ == How::nonblocking) overlap_.emplace(context_, context_.knobs.word("test"), [this] { execute_run(); });
 }
 
 void Collective::make_topology() {
@@ -325,7 +325,7 @@ void Collective::choose(std::int64_t turn) {
 void Collective::start() { octant::check(pattern_.start(call_, &request_)); }
 
 // The operation alone.
-void Collective::carry_out() {
+void Collective::execute_run() {
     switch (how_) {
         case How::blocking:
             if (algorithm_ != nullptr)
@@ -344,10 +344,10 @@ void Collective::carry_out() {
 }
 
 void Collective::step() {
-    if (how_ != How::nonblocking) return carry_out();
+    if (how_ != How::nonblocking) return execute_run();
     {
         auto const mark = context_.phase(pure);
-        carry_out();
+        execute_run();
     }
     context_.synchronise();
     {
