@@ -154,7 +154,7 @@ def test_collective_refuses_what_means_nothing(words: tuple[str, ...], reason: s
     [
         ((), "either --compute"),
         (("--compute", "1ms", "--run", "last"), "either --compute"),
-        (("--run", "last"), "say --kernel"),
+        (("--run", "last"), "add --kernel"),
         (("--run", "last", "--kernel", "stream"), "cannot find the run"),
         (("--compute", "1ms", "--ranks", "100000"), "cannot place"),
     ],

@@ -91,7 +91,7 @@ def test_a_wrong_answer_has_no_values_beside_it(measure: Runs) -> None:
     assert done.returncode == Exit.WRONG_ANSWER
     table = " ".join(done.stdout.partition("wrong answer: no speed")[2].partition("Files")[0].split())
     assert "WRONG ANSWER: residual" in table
-    assert "0.5 in place of 0.001" in table
+    assert "0.5 instead of 0.001" in table
     assert not re.search(r"(?:rate|wall time|user time|system time|memory) \d", table), table
     shown = json.loads(measure.octant("report", "--json", cwd=measure.folder).stdout)
     names = {n: {one["result"] for one in shown["results"] if one["knobs"]["n"] == n} for n in ("1", "2")}
@@ -140,7 +140,9 @@ def test_a_check_command_sees_what_the_launch_left_and_decides(measure: Runs) ->
 def test_what_two_equal_runs_do_not_share_cannot_be_checked(measure: Runs) -> None:
     for check in ("residual within 1e-9", "file out.dat"):
         done = measure("random", "--check", check)
-        assert (done.returncode, "two equal runs" in done.stderr) == (Exit.NOT_SUPPORTED, True), done.stderr
+        assert (done.returncode, "two launches with equal inputs" in done.stderr) == (Exit.NOT_SUPPORTED, True), (
+            done.stderr
+        )
         assert len(measure.last().points) == 2, "nothing is lost, and nothing else was launched"
     assert measure("random", "--check", "residual within 20%").returncode == 0
 

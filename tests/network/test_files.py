@@ -201,7 +201,7 @@ def test_a_dragonfly_that_cannot_connect_its_groups_is_refused() -> None:
 
 
 def test_cabling_that_the_ports_cannot_hold_is_refused() -> None:
-    with pytest.raises(Refusal, match="maximum: 512"):
+    with pytest.raises(Refusal, match="at most 512"):
         load("power775").at_size(513)
     tight = replace(load("power775").topology, supernodes=65)
     with pytest.raises(Refusal, match="18 D ports"):
@@ -343,11 +343,11 @@ def test_edges_stay_beside_their_file(tmp_path: Path) -> None:
     assert load(str(path)).topology.nodes() == 1
     for edges in ("../secret", str(secret), "out", "up/secret", "cables/../../secret", "\\u0000", "/dev/zero"):
         path.write_text(BESIDE.format(edges=edges))
-        with pytest.raises(Refusal, match="no file beside it") as refused:
+        with pytest.raises(Refusal, match="not in the folder of this file") as refused:
             load(str(path))
         assert "x:0:0" not in str(refused.value)
         path.write_text(f'extends = "{edges}"\n')
-        with pytest.raises(Refusal, match="no file beside it"):
+        with pytest.raises(Refusal, match="not in the folder of this file"):
             load(str(path))
 
 
@@ -390,7 +390,7 @@ def test_link_classes_of_a_graph_are_words(classes: str) -> None:
 
 
 def test_a_graph_without_cables_is_refused() -> None:
-    with pytest.raises(Refusal, match="no cable"):
+    with pytest.raises(Refusal, match="the edge list is empty"):
         parse(GRAPH.format(edges="# none").replace("classes", 'order = ["n1"]\nclasses'), "lab.toml")
 
 

@@ -131,7 +131,7 @@ def test_mistakes_are_refused_with_their_key(old: str, new: str, message: str) -
 
 def test_only_a_program_has_values() -> None:
     text = STUDY.replace('command = ["./app", "--way", "{way}"]\nenvironment', 'workload = "stream"\nenvironment')
-    with pytest.raises(StudyError, match=r"measures\.rate\.environment: only a program has this key"):
+    with pytest.raises(StudyError, match=r"measures\.rate\.environment: this key requires `command`"):
         file.parse(text, "mine")
 
 
@@ -169,7 +169,7 @@ def test_a_launcher_of_the_command_line_says_how_many_ranks() -> None:
     counted = file.parse(text.replace('metric = "memory"', 'metric = "memory"\nranks = "cores"'), "mine")
     assert {request.shape.ranks for request in design(counted, machine(cores=4), 1).requests} == {1, 4}
     wrong = file.parse(text.replace("{ranks}", "3").replace("metric", 'ranks = "2"\nmetric', 1), "mine")
-    with pytest.raises(StudyError, match="its launcher starts 3 ranks, and `ranks` comes to 2"):
+    with pytest.raises(StudyError, match="its launcher starts 3 ranks, but `ranks` is 2"):
         design(wrong, machine(), 1)
 
 

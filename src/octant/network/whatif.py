@@ -55,11 +55,11 @@ def explain(network: NetworkFile, pattern: TrafficPattern) -> Explanation:
         raw = engine(network, topology).causes(pattern.native(), link)
         whole = sum(units for *_, units in raw) or 1.0
         rows = tuple(Cause(relation, hop, job, units / whole) for relation, hop, job, units in raw)
-    count = f"{tightest.links} links with equal load" if tightest.links > 1 else "one link"
+    quantity = {"packets": "packet rate", "bytes": "bandwidth"}[tightest.resource]
+    count = f"{tightest.links} links with equal load" if tightest.links > 1 else tightest.link
     sentences = [
-        f"Links of class {tightest.link_class} are the limit, in {tightest.resource} per second: "
-        f"{tightest.link} ({count}).",
-        f"This link carries {tightest.load:.4g} {answer.unit} per {answer.unit} sent by one {answer.per}.",
+        f"The limit is the {quantity} of class {tightest.link_class} ({count}).",
+        f"A link with this load carries {tightest.load:.4g} {answer.unit} per {answer.unit} sent by one {answer.per}.",
     ]
     if pairs > _MOST_PAIRS:
         sentences.append(
