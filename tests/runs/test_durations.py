@@ -164,4 +164,4 @@ def test_runs_of_the_machine_are_learnt_from(tmp_path: Path) -> None:
     assert known.start_scale == pytest.approx(0.45 / START_S)
     assert seconds(known, asked(bytes="1MiB", kernel="triad")) == pytest.approx(0.45 + 0.2 + 0.05 + 1.3)
     assert load_durations(Store(tmp_path), machine(cores=8)).runs == 0
-    assert load_durations(Store(tmp_path), machine(), besides="20261121-214530-3f2a").runs == 0
+    assert load_durations(Store(tmp_path), machine(), excluded_id="20261121-214530-3f2a").runs == 0

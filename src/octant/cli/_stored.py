@@ -114,7 +114,7 @@ def measure(
     try:
         with progress_by(clock, shown) as observe:
             plan, launches = planner_of(run, timeout, known), schedule_launches(run, decided, warn)
-            run = execute_run(where, run, launches, plan, observe, report=warn, shown=shown)
+            run = execute_run(where, run, launches, plan, observe, report=warn, shows_output=shown)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)
         typer.echo(f"\nStopped; {counted(kept, 'point')} kept. Resume with: {resume_line(run)}", err=True)

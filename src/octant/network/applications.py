@@ -99,9 +99,9 @@ def random_ring(
         sources, targets, units = _network.ring(ranks, seed + ring)
         flows = Flows(sources, targets, units * message_bytes).placed(node_of_rank)
         traffics.append(TrafficPattern("random-ring", "B", bulk(sized), sized.topology.active(), flows).native())
-    asked = engine(sized, sized.build())
+    routed = engine(sized, sized.build())
     shape = TrafficPattern("random-ring", "B", bulk(sized), sized.topology.active()).shape
-    times_s = 1 / np.array(asked.each(traffics, shape))
+    times_s = 1 / np.array(routed.each(traffics, shape))
     ideal = math.exp(float(np.mean(np.log(message_bytes / (times_s / 2)))))
     residual = network.residual.get("random-ring")
     factor = residual.factor(nodes) if residual else 1.0

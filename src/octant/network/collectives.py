@@ -252,9 +252,9 @@ def _price(network: NetworkFile, operation: str, messages: Mapping[str, float], 
         return {}
     fewest = min(messages, key=lambda one: messages[one])
     instead = f"--algorithm {fewest}, or fewer ranks" if len(messages) > 1 else "fewer ranks"
-    asked = engine(network, network.build())
+    routed = engine(network, network.build())
     try:
-        rows = asked.price(operation, list(messages), nodes, _byte(network), instead)
+        rows = routed.price(operation, list(messages), nodes, _byte(network), instead)
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     return dict(zip(messages, rows, strict=True))
@@ -275,8 +275,8 @@ def exchange(network: NetworkFile, flows: Flows, nodes: Nodes, costs: MessageCos
     Raises:
         Refusal: a message has no known latency.
     """
-    asked = engine(network, network.build())
-    row = asked.price_flows(flows.sources, flows.targets, flows.units, nodes, _byte(network))
+    routed = engine(network, network.build())
+    row = routed.price_flows(flows.sources, flows.targets, flows.units, nodes, _byte(network))
     costs = costs.on(network)
     _require_latency(network, "this exchange", [row], costs)
     return Program("exchange", [row], network.class_names, costs).at(1)

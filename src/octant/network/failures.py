@@ -77,10 +77,10 @@ def failure_sweep(
     policy = network.routing.policy
     topology = network.build()
     links = require_cables(network, link_class)
-    asked, native = engine(network, topology), pattern.native()
+    routed, native = engine(network, topology), pattern.native()
     try:
-        rows = asked.sweep(native, pattern.shape, links.tolist(), left)
-        ((_, whole, _),) = asked.sweep(native, pattern.shape, links[:1].tolist(), 1.0)  # all of its capacity is left
+        rows = routed.sweep(native, pattern.shape, links.tolist(), left)
+        ((_, whole, _),) = routed.sweep(native, pattern.shape, links[:1].tolist(), 1.0)  # all of its capacity is left
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     base = whole * pattern.units_per_round
@@ -147,7 +147,7 @@ def random_failures(
     if not 0 <= seed < 2**63:
         raise Refusal(f"a seed is 0 to 2^63 - 1, not {seed}; try --seed 1", Exit.WRONG_WORD)
     topology = network.build()
-    asked = engine(network, topology, np.ones(topology.links))
+    routed = engine(network, topology, np.ones(topology.links))
     sources, targets = topology.ends()  # unused links at the borders of a mesh have equal ends
     of_class = topology.link_classes() == network.class_names.index(link_class)
     chosen = np.nonzero(of_class & (sources != targets))[0].tolist()
@@ -156,7 +156,7 @@ def random_failures(
             f"{failures} failures are too many ({link_class} has {len(chosen)} links); use fewer", Exit.WRONG_WORD
         )
     try:
-        rates = np.array(asked.fail_at_random(pattern.native(), pattern.shape, chosen, failures, left, trials, seed))
+        rates = np.array(routed.fail_at_random(pattern.native(), pattern.shape, chosen, failures, left, trials, seed))
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     base = solve(network, pattern).rate_per_s
@@ -207,14 +207,14 @@ def recover(
                 f"the time of the {what} is 0 to {MOST_SECONDS:g} s, not {seconds:g} s; try 20us", Exit.WRONG_WORD
             )
     topology = network.build()
-    asked = engine(network, topology)
+    routed = engine(network, topology)
     packet = 1 / pattern.cost.packets if pattern.cost.packets else 1.0
     size = window or network.window(pattern.name)
 
     def run(failing: int) -> tuple[float, int, int, int, int, int]:
         fails_ps, timeout_ps, ping_ps = (round(value * 1e12) for value in (fails_s, timeout_s, ping_s))
         try:
-            answer, lost, resent, undelivered, detected_ps, recovered_ps = asked.packets(
+            answer, lost, resent, undelivered, detected_ps, recovered_ps = routed.packets(
                 pattern.native(),
                 pattern.shape,
                 packet,

@@ -154,14 +154,14 @@ def requested_pattern(
     Raises:
         Refusal: a size is given for uniform traffic, or as `read_flow_bytes`, `job_nodes` and `make`.
     """
-    asked = read_flow_bytes(bytes_each)
-    if asked and traffic in UNIFORM:
+    flow_size = read_flow_bytes(bytes_each)
+    if flow_size and traffic in UNIFORM:
         raise Refusal(
             f"cannot use --bytes with {traffic} (uniform traffic is continuous and has no flow size); "
             "use a list of flows, such as a shift",
             Exit.WRONG_WORD,
         )
-    return make(network, traffic, parameter, flow_bytes(asked, solver), job=job_nodes(network, job))
+    return make(network, traffic, parameter, flow_bytes(flow_size, solver), job=job_nodes(network, job))
 
 
 def pairs_of_file(

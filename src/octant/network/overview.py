@@ -77,9 +77,9 @@ def overview(
     Raises:
         Refusal: the traffic is unknown, the machine cannot have a size, or no link limits the traffic at a size.
     """  # fmt: skip
-    asked = tuple(at) or sizes(network)
+    chosen_sizes = tuple(at) or sizes(network)
     tick("computing the curve over sizes")
-    curve = scale(network, traffic, asked, job=job)
+    curve = scale(network, traffic, chosen_sizes, job=job)
     if unlimited := [str(point.size) for point in curve.points if math.isinf(point.rate_per_s)]:
         raise Refusal(
             f"cannot plot {traffic} on {network.name} (no link limits it with {', '.join(unlimited[:5])} "

@@ -50,9 +50,9 @@ FLOW_BYTES = 2.0**20
 """Default payload of every flow of a named pattern in the packet simulation."""
 
 
-def flow_bytes(asked: float | None, solver: Solver) -> float:
+def flow_bytes(requested: float | None, solver: Solver) -> float:
     """Return the payload of every flow: as given, or 1 MiB for packets. Other solvers do not depend on it."""
-    return asked or (FLOW_BYTES if solver == "packets" else 1.0)
+    return requested or (FLOW_BYTES if solver == "packets" else 1.0)
 
 
 def engine(
@@ -97,16 +97,16 @@ def solve(
             Exit.WRONG_WORD,
         )
     topology = network.build()
-    asked = engine(network, topology, scale)
+    routed = engine(network, topology, scale)
     if solver == "queue" and pattern.flows is not None:
         raise Refusal(
             "the queue solver needs uniform traffic, not a list of flows; try --solver packets",
             Exit.WRONG_WORD,
         )
     if solver in ("auto", "queue", "soft"):
-        native = exact(asked, pattern, settings.every_link)
+        native = exact(routed, pattern, settings.every_link)
     else:
-        native = _run(asked, pattern, solver, settings, network)
+        native = _run(routed, pattern, solver, settings, network)
     answer = _answer(network, topology, pattern, native)
     if solver == "soft":
         soft = _network.soft_minimum(native, settings.exponent)
@@ -114,7 +114,7 @@ def solve(
         return replace(_with_rate(answer, f"soft minimum (exponent {settings.exponent:g})", soft, pattern), bound=hard)
     if pattern.flows is not None or solver not in ("auto", "class", "enumeration", "queue"):
         return answer
-    queue = _queue(asked, native, pattern, network, settings)
+    queue = _queue(routed, native, pattern, network, settings)
     window = settings.window or network.window(pattern.name)
     if solver == "queue":
         return replace(
@@ -124,44 +124,44 @@ def solve(
     return replace(answer, bound=Bound(f"closed queue (window {window})", queue))
 
 
-def exact(asked: _network.Network, pattern: TrafficPattern, every_link: bool = False) -> _network.Solution:
+def exact(routed: _network.Network, pattern: TrafficPattern, every_link: bool = False) -> _network.Solution:
     """Compute static loads by class if the routing permits, otherwise by enumeration; `every_link`: link by link.
 
     Raises:
         Refusal: there is no route, or enumeration would take too long.
     """
     try:
-        return asked.exactly(pattern.native(), pattern.shape, every_link)
+        return routed.exactly(pattern.native(), pattern.shape, every_link)
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
 
 
 def _run(
-    asked: _network.Network, pattern: TrafficPattern, solver: Solver, settings: SolverSettings, network: NetworkFile
+    routed: _network.Network, pattern: TrafficPattern, solver: Solver, settings: SolverSettings, network: NetworkFile
 ) -> _network.Solution:
     traffic, shape = pattern.native(), pattern.shape
     try:
         match solver:
             case "class":
-                return asked.by_class(traffic, shape)
+                return routed.by_class(traffic, shape)
             case "enumeration":
-                return asked.enumerate(traffic, shape)
+                return routed.enumerate(traffic, shape)
             case "max-min":
-                return asked.max_min(traffic, shape)
+                return routed.max_min(traffic, shape)
             case "fluid":
-                return asked.fluid(traffic, shape)
+                return routed.fluid(traffic, shape)
             case "packets":
                 window = settings.window or network.window(pattern.name)
                 each = settings.units_per_packet or (1 / pattern.cost.packets if pattern.cost.packets else 1.0)
                 count, seed, in_order = settings.packets, settings.seed, settings.in_order
-                return asked.packets(traffic, shape, each, window, count, seed, in_order, -1, 0, 0, 0, 1)[0]
+                return routed.packets(traffic, shape, each, window, count, seed, in_order, -1, 0, 0, 0, 1)[0]
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     raise Refusal(f"unknown solver {solver!r}; {suggestion(solver, SOLVERS)}", Exit.WRONG_WORD)
 
 
 def _queue(
-    asked: _network.Network,
+    routed: _network.Network,
     native: _network.Solution,
     pattern: TrafficPattern,
     network: NetworkFile,
@@ -174,7 +174,7 @@ def _queue(
     packet = _network.UnitCost(
         pattern.cost.payload_bytes * per_packet, pattern.cost.wire_bytes * per_packet, pattern.cost.packets * per_packet
     )
-    return asked.closed_queue(native, packet, len(pattern.active), window) * per_packet
+    return routed.closed_queue(native, packet, len(pattern.active), window) * per_packet
 
 
 def _answer(

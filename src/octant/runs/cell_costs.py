@@ -144,13 +144,13 @@ def memory_shortfall(request: Request, cell: Mapping[str, str], machine: Machine
     found = declared_cost(request, cell) if available is not None else None
     if found is None or available is None or found.bytes_held <= available:
         return ""
-    said = " ".join(f"{name}={value}" for name, value in cell.items() if "," in request.knobs[name])
+    text = " ".join(f"{name}={value}" for name, value in cell.items() if "," in request.knobs[name])
     ranks = units.counted(request.shape.ranks, "rank")
     knobs = {**default_knobs(request.subject.workload), **cell}
     size = next((f"a smaller {name}" for name in _SIZES if _halved(request, knobs, name) < found.bytes_held), "")
     fewer = " or ".join(filter(None, [size, "fewer ranks" * (request.shape.ranks > 1)])) or "smaller knobs"
     held, left = units.counted_bytes_text(found.bytes_held), units.counted_bytes_text(available)
-    where = f" with {said}" if said else ""
+    where = f" with {text}" if text else ""
     return f"{where} ({ranks} would need {held}, and {left} are available); try {fewer}"
 
 

@@ -147,9 +147,11 @@ def request_workload(
     chosen = cast("Mode", mode or ("all" if found.messages or described.least_ranks > 1 else "one"))
     if (ranks or 1) > 1 and chosen in ("one", "threads"):
         chosen = "all"
-    own, sets = ranks_and_knobs(chosen, len(usable_cores(machine)), described.raw.get("pace", "chunks") == "chunks")
+    default_ranks, sets = ranks_and_knobs(
+        chosen, len(usable_cores(machine)), described.raw.get("pace", "chunks") == "chunks"
+    )
     knobs = _with(knobs, sets, f"--mode {chosen}")
-    shape = Shape(ranks or own, launcher=where.launcher, hosts=hosts, link=str(link) if link else "")
+    shape = Shape(ranks or default_ranks, launcher=where.launcher, hosts=hosts, link=str(link) if link else "")
     if request:
         knobs, shape = _with_placement(knobs, shape, request)
     describe(workload, knobs, shape.ranks)  # refuses invalid values before any process starts

@@ -109,7 +109,7 @@ class Durations:
         return f"estimated from {units.counted(self.runs, 'earlier run')}"
 
 
-def load_durations(where: Store, machine: Machine, besides: str = "") -> Durations:
+def load_durations(where: Store, machine: Machine, excluded_id: str = "") -> Durations:
     """Read the durations of the newest stored runs of the machine, including those of test builds.
 
     Args:
@@ -118,7 +118,7 @@ def load_durations(where: Store, machine: Machine, besides: str = "") -> Duratio
     costs: dict[str, list[PointCost]] = {}
     scales: list[float] = []
     used = 0
-    for run in islice(_runs(where, machine, besides), MOST_RUNS):
+    for run in islice(_runs(where, machine, excluded_id), MOST_RUNS):
         found = [(point.workload, _cost(point)) for point in run.points if point.spent_s]
         used += bool(found)
         for workload, cost in found:
@@ -128,10 +128,10 @@ def load_durations(where: Store, machine: Machine, besides: str = "") -> Duratio
     return Durations(costs, median(scales) if scales else 1.0, used)
 
 
-def _runs(where: Store, machine: Machine, besides: str) -> Iterable[StoredRun]:
+def _runs(where: Store, machine: Machine, excluded_id: str) -> Iterable[StoredRun]:
     same = fingerprint(machine)
     for row in reversed(where.list_runs()):
-        if row.fingerprint == same and row.points and row.id != besides:
+        if row.fingerprint == same and row.points and row.id != excluded_id:
             try:
                 yield where.read(row.id)
             except Refusal:  # removed in the meantime

@@ -95,10 +95,10 @@ def _described(workload: str) -> Described | None:
 
 
 def _check_value(knob: DescribedKnob, value: str) -> None:
-    asked = f"{knob.name}={value[:60]}"
+    setting = f"{knob.name}={value[:60]}"
     if knob.kind == "word":
         if knob.choices and value not in knob.choices:
-            raise Refusal(f"invalid value {asked}; {suggestion(value, knob.choices)}", Exit.WRONG_WORD)
+            raise Refusal(f"invalid value {setting}; {suggestion(value, knob.choices)}", Exit.WRONG_WORD)
         return
     readers = {
         "bytes": units.parse_bytes,
@@ -113,4 +113,4 @@ def _check_value(knob: DescribedKnob, value: str) -> None:
     if not knob.least <= number <= knob.most:
         bound, word = (knob.least, "minimum") if number < knob.least else (knob.most, "maximum")
         text = units.exact_bytes_text(int(bound)).replace(" ", "") if knob.kind == "bytes" else str(bound)
-        raise Refusal(f"{asked} is out of range (the {word} is {text}); try {knob.name}={text}", Exit.WRONG_WORD)
+        raise Refusal(f"{setting} is out of range (the {word} is {text}); try {knob.name}={text}", Exit.WRONG_WORD)

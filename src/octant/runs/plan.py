@@ -127,7 +127,7 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
     """
     settings.check_environment(os.environ)
     placed_once = functools.cache(functools.partial(placed, machine=run.machine))
-    own = environment()
+    base_environment = environment()
     tail, taken = Records(run.records, run.keys, run.started), known or Durations()
     threads = len(run.machine.topology.usable())
     limits = TimeLimits()
@@ -146,7 +146,7 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
         taken = taken.add(points)
         here = threads * max(1, len(launch.request.shape.hosts))
         limit_s = timeout_s or timeout_seconds(launch, here, taken)
-        return resolve(launch, run.records.resolve(), placed_once, own, limit_s, run.seed)
+        return resolve(launch, run.records.resolve(), placed_once, base_environment, limit_s, run.seed)
 
     return planned
 
@@ -155,7 +155,7 @@ def resolve(
     launch: Launch,
     records: Path,
     placed_at: Callable[[str], Placed],
-    own: Mapping[str, str],
+    base_environment: Mapping[str, str],
     timeout_s: float | None = None,
     seed: int = 0,
 ) -> Planned:
@@ -179,30 +179,30 @@ def resolve(
     kernel = build.find(request.subject.workload)
     drawn = str(rounds.seed_within(seed, f"launch {launch.repeat}"))
     program = [str(kernel), "--output", str(records), "--run", launch.key, "--seed", drawn, *launch.words]
-    variables = {**own, **request.mpi}
+    variables = {**base_environment, **request.mpi}
     if request.mpi:
         variables[READ_BACK] = ",".join(sorted(request.mpi))
     link = _link(shape)
     variables |= links.environment(link, request.mpi) if link else {}
-    there = placed_at(shape.place) if shape.place else None
+    placement = placed_at(shape.place) if shape.place else None
     size = launchers.JobSize(
-        shape.ranks, there.request.ranks if there else None, threads, shape.hosts, tuple(sorted(variables))
+        shape.ranks, placement.request.ranks if placement else None, threads, shape.hosts, tuple(sorted(variables))
     )
     size = links.job_size(link, size) if link else size
     name = launchers.chosen(shape.launcher, size)
     if crowded := launchers.yielding(name, size):
         variables |= {**crowded, **request.mpi}
         variables[READ_BACK] = ",".join(sorted({*crowded, *request.mpi}))
-    if there:
+    if placement:
         # Variables of an outer launcher describe this process, not the rank that is started without a launcher.
         alone = ["--local-rank", "0"] if name == "direct" else []
         stated = ["--refusal", str(bind.refusal_path(records))]
-        program = [str(build.find("bind")), *stated, *there.bind_words, *alone, "--", *program]
+        program = [str(build.find("bind")), *stated, *placement.bind_words, *alone, "--", *program]
     words = launchers.launcher(name).command(program, size)
     if link:
         words = links.wrapped(words, link, links.report_path(records))
     return Planned(
-        launch, tuple(words), variables, name, there.places if there else (), expected_seconds(launch),
+        launch, tuple(words), variables, name, placement.places if placement else (), expected_seconds(launch),
         timeout_s or timeout_seconds(launch), build.digest(kernel),
     )  # fmt: skip
 
@@ -235,20 +235,20 @@ def resolve_program(
     if "threads" in launch.started_knobs:
         variables = {"OMP_NUM_THREADS": launch.started_knobs["threads"], **variables}
     variables |= launch.request.mpi
-    there = placed_at(shape.place) if shape.place else None
+    placement = placed_at(shape.place) if shape.place else None
     found = launchers.recognise(words, {**os.environ, **variables})
     ranks = (found[1].ranks or 0) if found else shape.ranks
     name = found[0] if found else launchers.chosen(shape.launcher, launchers.JobSize(ranks, hosts=shape.hosts))
     report = bind.report_path(records)
     stated = ["--refusal", str(bind.refusal_path(records)), *guard.words(report)]
-    alone = ["--local-rank", "0"] if there and name == "direct" else []
-    bound = [str(build.find("bind")), *stated, *(there.bind_words if there else ()), *alone, "--"]
+    alone = ["--local-rank", "0"] if placement and name == "direct" else []
+    bound = [str(build.find("bind")), *stated, *(placement.bind_words if placement else ()), *alone, "--"]
     if found:
         at = found[1].program
         started = [*words[:at], *bound, *words[at:]]
     else:
         threads = _threads(launch.started_knobs)
-        per_node = there.request.ranks if there else None
+        per_node = placement.request.ranks if placement else None
         size = launchers.JobSize(ranks, per_node, threads, shape.hosts, tuple(sorted(variables)))
         started = launchers.launcher(name).command([*bound, *words], size)
     program = ProgramStart(
@@ -264,7 +264,7 @@ def resolve_program(
         commands_timeout_s or COMMANDS_S,
     )
     return Planned(
-        launch, tuple(started), variables, name, there.places if there else (), expected_seconds(launch),
+        launch, tuple(started), variables, name, placement.places if placement else (), expected_seconds(launch),
         timeout_s or NO_LIMIT_S, ranks=ranks, program=program,
     )  # fmt: skip
 
@@ -339,7 +339,7 @@ def environment() -> dict[str, str]:
     return variables
 
 
-def check_stored(launches: Sequence[Launch], allowed: Collection[str] = (), given: bool = False) -> None:
+def check_stored(launches: Sequence[Launch], allowed: Collection[str] = (), is_repeated: bool = False) -> None:
     """Check what a stored run would start, since the store may be of another user.
 
     Args:
@@ -351,7 +351,7 @@ def check_stored(launches: Sequence[Launch], allowed: Collection[str] = (), give
             that a kernel would load) that is not permitted.
     """
     for launch in launches:
-        if launch.request.subject.command and not given:
+        if launch.request.subject.command and not is_repeated:
             what = " ".join(launch.request.subject.command)
             why = "command lines in a store are never executed"
             raise Refusal(f"cannot resume {what!r} ({why}); repeat the command line after --", Exit.NOT_SUPPORTED)

@@ -73,14 +73,14 @@ def run_all(launches: Iterable[Launch]) -> LaunchSchedule:
 def execute_run(
     where: Store,
     run: StoredRun,
-    schedule_launches: LaunchSchedule,
+    schedule: LaunchSchedule,
     plan: Callable[[Launch], Planned],
     observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., ProcessOutcome] = execute,
     report: Report = lambda _text: None,
-    shown: bool = False,
+    shows_output: bool = False,
 ) -> StoredRun:
-    """Execute the launches that `schedule_launches` yields and that have no result yet. Failed launches are recorded.
+    """Execute the launches that `schedule` yields and that have no result yet. Failed launches are recorded.
 
     Args:
         plan: resolves a launch (`runs.plan.planner_of`).
@@ -93,7 +93,7 @@ def execute_run(
         Refusal: the store cannot be written, or another process is executing this run.
         KeyboardInterrupt: passed on after the current launch has been ended; all records are kept.
     """
-    execute_runs([SessionRun(run, plan)], _on_one_side(schedule_launches), observe, start, report, shown)
+    execute_runs([SessionRun(run, plan)], _as_side_schedule(schedule), observe, start, report, shows_output)
     return where.read(run.id)
 
 
@@ -111,11 +111,11 @@ SideSchedule = Generator[tuple[int, Launch], Batch, None]
 
 def execute_runs(
     sides: Sequence[SessionRun],
-    schedule_launches: SideSchedule,
+    schedule: SideSchedule,
     observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., ProcessOutcome] = execute,
     report: Report = lambda _text: None,
-    shown: bool = False,
+    shows_output: bool = False,
 ) -> None:
     """Execute interleaved launches of several runs.
 
@@ -135,12 +135,12 @@ def execute_runs(
         numbers = itertools.count()
         sessions: list[_Session] = []
         for side in sides:
-            sessions.append(_Session(side.run, stack, side.plan, observe, start, numbers, shown, sessions[:1]))
-        decided = next(schedule_launches, None)
+            sessions.append(_Session(side.run, stack, side.plan, observe, start, numbers, shows_output, sessions[:1]))
+        decided = next(schedule, None)
         while decided is not None:
             number, launch = decided
             try:
-                decided = schedule_launches.send(sessions[number].batch_of(launch))
+                decided = schedule.send(sessions[number].batch_of(launch))
             except StopIteration:
                 decided = None
 
@@ -155,11 +155,11 @@ def _programs(sides: Sequence[SessionRun]) -> Iterator[str]:
     yield from ("bind", "pages")
 
 
-def _on_one_side(schedule_launches: LaunchSchedule) -> SideSchedule:
+def _as_side_schedule(schedule: LaunchSchedule) -> SideSchedule:
     with contextlib.suppress(StopIteration):
-        launch = next(schedule_launches)
+        launch = next(schedule)
         while True:
-            launch = schedule_launches.send((yield 0, launch))
+            launch = schedule.send((yield 0, launch))
 
 
 class _Session:
@@ -173,11 +173,11 @@ class _Session:
         observe: Observe,
         start: Callable[..., ProcessOutcome],
         numbers: Iterator[int],
-        shown: bool = False,
+        shows_output: bool = False,
         baseline: Sequence["_Session"] = (),
     ) -> None:
         self.run, self.plan, self.observe, self.start = run, plan, observe, start
-        self.store, self.shown = run.folder.parent.parent, shown
+        self.store, self.shows_output = run.folder.parent.parent, shows_output
         self.baseline = baseline[0] if baseline else self  # of two sides, the first has the baseline of both
         self.stack = stack
         self.asked = {request.key for request in run.requests}
@@ -208,9 +208,11 @@ class _Session:
 
         The failure of the earlier launch is recorded for them, so that they are not started again.
         """
-        shown = self.unsupported.get(launch.request.key, {}).values()
+        known_failures = self.unsupported.get(launch.request.key, {}).values()
         useless = [
-            one for one in shown if one.launch != launch.key and launch.without(cells_of(one.knobs)) != (launch,)
+            one
+            for one in known_failures
+            if one.launch != launch.key and launch.without(cells_of(one.knobs)) != (launch,)
         ]
         left = launch.without(cell for one in useless for cell in cells_of(one.knobs))
         if useless:
@@ -274,7 +276,7 @@ class _Session:
                 offered.mkdir()
             environment = {**planned.environment, kept.VARIABLE: str(offered)}
             end = program.run_program(
-                replace(planned, environment=environment), scratch, tick, self.start, self.shown, self.store
+                replace(planned, environment=environment), scratch, tick, self.start, self.shows_output, self.store
             )
             refusal = bind.take_refusal(self.run.records)
             if end.failed or refusal:
@@ -326,8 +328,8 @@ class _Session:
         for failure in failures:
             self.known.setdefault(failure.launch, ([], []))[1].append(failure)
             if failure.exit in (Exit.NOT_SUPPORTED, Exit.WRONG_WORD):
-                shown = self.unsupported.setdefault(failure.launch.rpartition("-")[0], {})
-                shown.setdefault(repr(failure.knobs), failure)
+                known_failures = self.unsupported.setdefault(failure.launch.rpartition("-")[0], {})
+                known_failures.setdefault(repr(failure.knobs), failure)
         return points, failures
 
     def _append(self, lines: Iterable[str]) -> None:

@@ -255,12 +255,12 @@ def _command_check(check: ProgramCheck, number: int, answer: Answer, judged: Che
     if outcome.errors:
         judged.files[f"check-{number}.txt"] = outcome.errors.encode()
     lines = [line.strip() for line in outcome.errors.splitlines() if line.strip()]
-    said = lines[-1][:_SHOWN_CHARS] if lines else ""
+    message = lines[-1][:_SHOWN_CHARS] if lines else ""
     if outcome.timed_out:
         raise FailedCheckError(f"timed out after {waited_text(answer.limit_s)}; --timeout sets the limit")
     if outcome.code < 0:
         raise FailedCheckError(f"the command was killed by signal {-outcome.code}")
     if outcome.code in (126, 127):
-        reason = said.removeprefix("octant-bind: ") or "no such program"
+        reason = message.removeprefix("octant-bind: ") or "no such program"
         raise FailedCheckError(f"the command cannot be started ({reason})")
-    return float(outcome.code), said
+    return float(outcome.code), message

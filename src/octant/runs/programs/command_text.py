@@ -60,8 +60,8 @@ def comparison_line(couples: RequestPairs, *options: str, runs: Sequence[str] = 
 
 def _own_variables(subject: Subject, both: Mapping[str, str]) -> list[str]:
     """Return `env NAME=VALUE` for the variables that the other program does not have; empty if there are none."""
-    own = [f"{name}={text}" for name, text in subject.environment.items() if name not in both]
-    return ["env", *own] if own else []
+    variables = [f"{name}={text}" for name, text in subject.environment.items() if name not in both]
+    return ["env", *variables] if variables else []
 
 
 def _knobs(requests: Sequence[Request]) -> list[str]:

@@ -37,10 +37,10 @@ def with_program_name(request: Request, states_ranks: bool, allowed: Collection[
     words = placeholders.fill_words(request.subject.command, known)
     variables = {name: placeholders.fill_text(value, known) for name, value in request.subject.environment.items()}
     found = known_command(words, variables, allowed)
-    own = words[found[1].program :] if found else words
+    program_words = words[found[1].program :] if found else words
     path = variables.get("PATH") or os.environ.get("PATH")
-    if "/" not in own[0] and shutil.which(own[0], path=path) is None:
-        raise Refusal(f"program {own[0]} is not on PATH", Exit.NOT_SUPPORTED)
+    if "/" not in program_words[0] and shutil.which(program_words[0], path=path) is None:
+        raise Refusal(f"program {program_words[0]} is not on PATH", Exit.NOT_SUPPORTED)
     ranks = found[1].ranks if found else None
     if ranks and states_ranks and ranks != request.shape.ranks:
         raise ValueError(

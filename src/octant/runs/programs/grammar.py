@@ -217,9 +217,9 @@ def _check_pattern(text: str, pattern: str) -> None:
             compiled = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         where = f" at character {error.pos + 1}" if isinstance(error, re.error) and error.pos is not None else ""
-        said = error.msg if isinstance(error, re.error) else str(error) or "too deep"
+        reason = error.msg if isinstance(error, re.error) else str(error) or "too deep"
         hint = r"escape special characters: \( \[ \*"
-        _refuse(text, "value", f"invalid regular expression: {said}{where}", f"{_VALUE_EXAMPLE}; {hint}")
+        _refuse(text, "value", f"invalid regular expression: {reason}{where}", f"{_VALUE_EXAMPLE}; {hint}")
     try:
         values.compile_pattern(pattern)
     except ValueError as error:

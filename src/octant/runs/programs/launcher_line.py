@@ -52,7 +52,7 @@ class LauncherLine:
         return self.words[self.command.program :]
 
 
-def find_launcher(subject: Subject, asked: Mapping[str, str], ranks: int | None) -> LauncherLine | None:
+def find_launcher(subject: Subject, knobs: Mapping[str, str], ranks: int | None) -> LauncherLine | None:
     """Return the launcher in a command line; `None`: the command line has no known launcher.
 
     Args:
@@ -63,7 +63,7 @@ def find_launcher(subject: Subject, asked: Mapping[str, str], ranks: int | None)
         Refusal: the command line cannot be parsed in some cell.
     """
     found: dict[tuple[str, ...], tuple[str, LaunchCommand]] = {}
-    for cell in cells_of(asked):
+    for cell in cells_of(knobs):
         known = {"ranks": str(ranks or 1), **cell}
         words = tuple(placeholders.fill_words(subject.command, known))
         variables = {name: placeholders.fill_text(value, known) for name, value in subject.environment.items()}
@@ -101,9 +101,9 @@ def launcher_ranks(
     return started.command.ranks or 1
 
 
-def check_named_ranks(subject: Subject, started: LauncherLine, asked: Mapping[str, str]) -> None:
+def check_named_ranks(subject: Subject, started: LauncherLine, knobs: Mapping[str, str]) -> None:
     """Raise `Refusal` for `{ranks}` if no knob has this name and the number of ranks differs between cells."""
-    if len(started.ranks) > 1 and "ranks" in placeholders.placeholder_names(subject) and "ranks" not in asked:
+    if len(started.ranks) > 1 and "ranks" in placeholders.placeholder_names(subject) and "ranks" not in knobs:
         why = f"the number of ranks of {started.name} differs between the values of the knobs"
         hint = "use the knob that sets the number of ranks instead"
         raise Refusal(f"cannot replace {{ranks}} ({why}); {hint}", Exit.WRONG_WORD)
@@ -137,14 +137,14 @@ def _unbinding(started: LauncherLine) -> str:
 
 
 def check_start(
-    count: int, where: LaunchTarget, hosts: Sequence[str], request: PlacementRequest | None, asked: Mapping[str, str]
+    count: int, where: LaunchTarget, hosts: Sequence[str], request: PlacementRequest | None, knobs: Mapping[str, str]
 ) -> None:
     """Check that Octant can start the ranks.
 
     Raises:
         Refusal: the launcher is a batch system or is not available, or the ranks do not fill the nodes.
     """
-    if "ranks" in asked:
+    if "ranks" in knobs:
         why = "Octant starts the ranks of this program, and --ranks sets their number"
         raise Refusal(f"cannot use a knob 'ranks' ({why}); try --ranks N, or mpiexec -n {{ranks}}", Exit.WRONG_WORD)
     if where.launcher in launchers.names("job") and where.launcher not in launchers.names("start"):
@@ -155,7 +155,7 @@ def check_start(
 
 
 def count_started_ranks(
-    ranks: int | None, where: LaunchTarget, request: PlacementRequest | None, asked: Mapping[str, str]
+    ranks: int | None, where: LaunchTarget, request: PlacementRequest | None, knobs: Mapping[str, str]
 ) -> int:
     """Return the number of ranks that Octant starts for a program.
 
@@ -164,7 +164,7 @@ def count_started_ranks(
     """
     hosts = host_names(where.hosts)
     count = ranks or (request.ranks * max(1, len(hosts)) if request else 1)
-    check_start(count, where, hosts, request, asked)
+    check_start(count, where, hosts, request, knobs)
     return count
 
 
@@ -179,8 +179,13 @@ def check_hidden_launcher(words: Sequence[str], path: str | None, where: LaunchT
     Raises:
         Refusal: a placement, ranks, hosts or a launcher are requested, and the script starts a launcher.
     """
-    asked = {"--place": where.place, "--ranks": (ranks or 1) > 1, "--launcher": where.launcher, "--hosts": where.hosts}
-    option = next((name for name, given in asked.items() if given), "")
+    options = {
+        "--place": where.place,
+        "--ranks": (ranks or 1) > 1,
+        "--launcher": where.launcher,
+        "--hosts": where.hosts,
+    }
+    option = next((name for name, is_set in options.items() if is_set), "")
     if option and (hidden := hidden_launcher(words, path)):
         why = f"{hidden}, and Octant cannot bind the ranks that a script starts"
         hint = f"omit {option}, or give the command line of the launcher instead of the script"

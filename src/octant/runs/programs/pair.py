@@ -99,22 +99,22 @@ def continue_runs(runs: Iterable[StoredRun], couples: RequestPairs) -> Interleav
         why = "they were not measured together, with interleaved launches"
         raise Refusal(f"cannot continue {before.id} and {after.id} ({why}); try {EXAMPLE}", Exit.WRONG_WORD)
     for number, (name, run) in enumerate((("A", before), ("B", after))):
-        given = [couple[number] for couple in couples]
-        if why := _other_requests(run.requests, given):
+        repeated = [couple[number] for couple in couples]
+        if why := _other_requests(run.requests, repeated):
             hint = "repeat the original command line and options"
             raise Refusal(f"cannot continue {run.id} ({name} {why}); {hint}", Exit.WRONG_WORD)
     return Interleaved(before, after)
 
 
-def _other_requests(stored: Sequence[Request], given: Sequence[Request]) -> str:
+def _other_requests(stored: Sequence[Request], repeated: Sequence[Request]) -> str:
     """Return how the stored requests differ from the repeated ones; "": they are equal."""
-    was, now = ([shlex.join(request.subject.command) for request in requests[:1]] for requests in (stored, given))
+    was, now = ([shlex.join(request.subject.command) for request in requests[:1]] for requests in (stored, repeated))
     if was != now:
         return f"was the command {was[0]!r}" if was[0] else "was not a program"
-    if [request.knobs for request in stored] != [request.knobs for request in given]:
+    if [request.knobs for request in stored] != [request.knobs for request in repeated]:
         return "was measured with other values of knobs"
-    same = [replace(request, repeats=1, show=other.show) for request, other in zip(stored, given, strict=True)]
-    if same != [replace(request, repeats=1) for request in given]:
+    same = [replace(request, repeats=1, show=other.show) for request, other in zip(stored, repeated, strict=True)]
+    if same != [replace(request, repeats=1) for request in repeated]:
         return "was measured with other options or in another directory"
     return ""
 

@@ -160,11 +160,11 @@ def _of_cell(subject: Subject, known: Mapping[str, str], allowed: Collection[str
     if found is None or found[1].launcher:
         yield from _started(words, subject.directory, path, read)
     if found is not None:
-        launcher, own = found[1].launcher, words[found[1].launcher : found[1].program]
-        if not _is_launcher(own[0]):
-            yield own[0], _resolved(own[0], subject.directory, path)
+        launcher, launcher_words = found[1].launcher, words[found[1].launcher : found[1].program]
+        if not _is_launcher(launcher_words[0]):
+            yield launcher_words[0], _resolved(launcher_words[0], subject.directory, path)
         if not all(_RANKS.fullmatch(word) for word in found[1].options):
-            yield shell_text(own), f"options of {_resolved(words[launcher], subject.directory, path)}"
+            yield shell_text(launcher_words), f"options of {_resolved(words[launcher], subject.directory, path)}"
         yield from _started(words[found[1].program :], subject.directory, path, read)
     for around in _around(subject):
         yield from _started(placeholders.fill_words(around, known), subject.directory, path)

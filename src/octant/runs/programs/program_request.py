@@ -69,22 +69,24 @@ def request_program(
     """
     subject = (options or ProgramOptions()).subject(words, directory=os.getcwd())  # noqa: PTH109 - text
     check_options(ranks, "", repeats)
-    machine, asked = discover(), read_knobs(knobs, subject)
+    machine, parsed_knobs = discover(), read_knobs(knobs, subject)
     request = resolve_placement(where.place, machine).request if where.place else None
-    if request and "threads" not in asked and "OMP_NUM_THREADS" not in subject.environment:
-        asked["threads"] = str(request.threads)
-    started = launcher_line.find_launcher(subject, asked, ranks)
+    if request and "threads" not in parsed_knobs and "OMP_NUM_THREADS" not in subject.environment:
+        parsed_knobs["threads"] = str(request.threads)
+    started = launcher_line.find_launcher(subject, parsed_knobs, ranks)
     if started:
-        count, own = launcher_line.launcher_ranks(started, ranks, where, request), started.program
-        launcher_line.check_named_ranks(subject, started, asked)
+        count, program_words = launcher_line.launcher_ranks(started, ranks, where, request), started.program
+        launcher_line.check_named_ranks(subject, started, parsed_knobs)
     else:
-        count = launcher_line.count_started_ranks(ranks, where, request, asked)
-        own = tuple(placeholders.fill_words(words, {"ranks": str(count), **cells_of(asked)[0]}))
-    launcher_line.check_hidden_launcher(own, subject.environment.get("PATH"), where, None if started else ranks)
-    name = launcher_line.program_name(own)
+        count = launcher_line.count_started_ranks(ranks, where, request, parsed_knobs)
+        program_words = tuple(placeholders.fill_words(words, {"ranks": str(count), **cells_of(parsed_knobs)[0]}))
+    launcher_line.check_hidden_launcher(
+        program_words, subject.environment.get("PATH"), where, None if started else ranks
+    )
+    name = launcher_line.program_name(program_words)
     shape = Shape(count, str(request) if request else "", host_names(where.hosts), where.launcher)
     subject = replace(subject, program=name)
-    return Request(subject, asked, shape, dict(mpi or {}), Presentation(name), repeats or LAUNCHES), machine
+    return Request(subject, parsed_knobs, shape, dict(mpi or {}), Presentation(name), repeats or LAUNCHES), machine
 
 
 def remarks(request: Request) -> tuple[str, ...]:
@@ -145,24 +147,24 @@ def job(
     """
     check_directives(directives)
     subject = options.subject(words)
-    asked = read_knobs(knobs, subject)
+    parsed_knobs = read_knobs(knobs, subject)
     try:
         request = parse_place(where.place, discover().topology) if where.place else None
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
-    started = launcher_line.find_launcher(subject, asked, ranks)
+    started = launcher_line.find_launcher(subject, parsed_knobs, ranks)
     if where.hosts:
         raise Refusal("cannot use --hosts in a job (the batch system selects the hosts); omit it", Exit.WRONG_WORD)
     count = launcher_line.launcher_ranks(started, ranks, LaunchTarget(where.place), request) if started else ranks
     if started:  # the job is large enough for the largest cell
         count = max(filter(None, started.ranks), default=count)
     placed = request or PlacementRequest(ranks=count or 1)
-    own, path = started.program if started else words, subject.environment.get("PATH")
-    launcher_line.check_hidden_launcher(own, path, LaunchTarget(where.place), None if started else ranks)
-    name = launcher_line.program_name(own)
+    program_words, path = started.program if started else words, subject.environment.get("PATH")
+    launcher_line.check_hidden_launcher(program_words, path, LaunchTarget(where.place), None if started else ranks)
+    name = launcher_line.program_name(program_words)
     total = count or placed.ranks
     check_full_nodes(total, placed)
-    threads = max((int(word) for word in asked.get("threads", "1").split(",") if word.isdecimal()), default=1)
+    threads = max((int(word) for word in parsed_knobs.get("threads", "1").split(",") if word.isdecimal()), default=1)
     line = [sys.executable, "-m", "octant.cli", "run", *knobs, "--store", str(open_store(store).root.resolve())]
     line += option_words("--ranks", [str(total)] if not started and (ranks or request is None) else [])
     line += option_words("--place", [where.place] if where.place else [])
@@ -176,7 +178,7 @@ def job(
         re.sub(r"[^\w.-]+", "-", f"octant-{name}"),
         directives,
         tuple(words),
-        bool(started or launcher_line.hidden_launcher(own, path)),
+        bool(started or launcher_line.hidden_launcher(program_words, path)),
     )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from octant.record.written import kept_member, seal
 from octant.runs.programs.answers import Answered, Judging, judge_launch
 from octant.runs.programs.builds import builds_of
 
-_SAYS = "octant-pages: "  # prefix of messages of the library that requests large pages in the program
+_PAGES_PREFIX = "octant-pages: "  # prefix of messages of the library that requests large pages in the program
 _PROCESS = re.compile(r"process \d+")
 _SHOWN_THREADS, _SHOWN_RANKS = 8, 64
 _AMOUNTS = (
@@ -175,11 +175,11 @@ def _shares_cores(reports: Iterable[GuardReport]) -> bool:
 
 def _notes(planned: Planned, end: ProgramEnd, reports: Mapping[int, GuardReport], ranks: int) -> dict[str, str]:
     """Return the notes of a launch, under the names that the analysis reads."""
-    said = [line.removeprefix(_SAYS) for line in end.outcome.errors.splitlines() if line.startswith(_SAYS)]
+    messages = [line.removeprefix(_PAGES_PREFIX) for line in end.outcome.errors.splitlines() if line.startswith(_PAGES_PREFIX)]
     outlived = [one for report in (end.whole, *reports.values()) if report for one in report.outlived]
     missing = [rank for rank in range(ranks) if rank not in reports]
     texts = {
-        SMALL_PAGES: "; ".join(_together(said)),
+        SMALL_PAGES: "; ".join(_together(messages)),
         "cut output": "; ".join(end.cut),
         "outlived": ", ".join(dict.fromkeys(f"{one.name} ({one.pid})" for one in outlived)),
         "binds itself": planned.program.binding if planned.program else "",
@@ -224,10 +224,10 @@ def _program(planned: Planned) -> tuple[Sequence[str], Mapping[str, str], Path]:
     return words, environment, Path(planned.program.directory if planned.program else ".")
 
 
-def _together(said: Iterable[str]) -> list[str]:
+def _together(messages: Iterable[str]) -> list[str]:
     """Return messages of processes without repetitions: the first of equal ones, with the number of the others."""
     alike: dict[str, list[str]] = {}
-    for text in dict.fromkeys(said):
+    for text in dict.fromkeys(messages):
         alike.setdefault(_PROCESS.sub("process", text), []).append(text)
     return [_counted_text(texts[0], len(texts) - 1) for texts in alike.values()]
 

@@ -64,13 +64,13 @@ def check_repeated_command(
         Refusal: the first difference, or a file that is not permitted.
     """
     subject = options.subject(command, directory=os.getcwd())  # noqa: PTH109 - text
-    given = program_request.read_knobs(knobs, subject)
+    repeated = program_request.read_knobs(knobs, subject)
     for request in _every_request(run):
         if not request.subject.command:
             why = "it is a run of workloads"
             hint = "omit -- and the command line"
             raise Refusal(f"cannot resume {run.id} with a program ({why}); {hint}", Exit.WRONG_WORD)
-        if difference := next(_differences(request, subject, given), ""):
+        if difference := next(_differences(request, subject, repeated), ""):
             raise Refusal(f"cannot resume {run.id} ({difference}); {_hint(run)}", Exit.WRONG_WORD)
         _check_files(run, request.subject, subject, allowed)
 
@@ -101,28 +101,28 @@ def _hint(run: StoredRun) -> str:
     return f"if you trust it, run {resume_line(run)}"
 
 
-def _differences(request: Request, given: Subject, knobs: Mapping[str, str]) -> Iterator[str]:
+def _differences(request: Request, repeated: Subject, knobs: Mapping[str, str]) -> Iterator[str]:
     """Yield the differences between a command line and the stored request."""
     stored = request.subject
-    yield from _word_differences("the command line", stored.command, given.command)
+    yield from _word_differences("the command line", stored.command, repeated.command)
     # A placement sets the number of threads, which is filled in as a number.
     expected = {name: value for name, value in request.knobs.items() if name in knobs or not _is_threads(name, value)}
     yield from _member_differences("knob", expected, knobs)
-    yield from _member_differences("variable", stored.environment, given.environment)
-    yield from _text_differences("the input", stored.input, given.input)
+    yield from _member_differences("variable", stored.environment, repeated.environment)
+    yield from _text_differences("the input", stored.input, repeated.input)
     if stored.directory:
-        yield from _text_differences("the working directory", stored.directory, given.directory)
-    for option, old, new in (("--before", stored.before, given.before), ("--after", stored.after, given.after)):
+        yield from _text_differences("the working directory", stored.directory, repeated.directory)
+    for option, old, new in (("--before", stored.before, repeated.before), ("--after", stored.after, repeated.after)):
         yield from _list_differences(option, [shlex.join(one) for one in old], [shlex.join(one) for one in new])
     old_checks, new_checks = (
-        [shlex.join(check.command) for check in one.checks if check.command] for one in (stored, given)
+        [shlex.join(check.command) for check in one.checks if check.command] for one in (stored, repeated)
     )  # fmt: skip
     yield from _list_differences("--check command", old_checks, new_checks)
-    parts = zip(("--value", "--keep", "--check"), _read_parts(stored), _read_parts(given), strict=True)
+    parts = zip(("--value", "--keep", "--check"), _read_parts(stored), _read_parts(repeated), strict=True)
     for option, part, again in parts:
         if again and part != again:
             yield f"{option} differs from that of the run"
-    if given.fresh and not stored.fresh:
+    if repeated.fresh and not stored.fresh:
         yield "the run does not use --fresh-dir"
 
 
@@ -136,17 +136,17 @@ def _is_threads(name: str, value: str) -> bool:
     return name == "threads" and value.isascii() and value.isdecimal()
 
 
-def _word_differences(what: str, stored: Sequence[str], given: Sequence[str]) -> Iterator[str]:
-    for number, (old, new) in enumerate(zip(stored, given, strict=False), 1):
+def _word_differences(what: str, stored: Sequence[str], repeated: Sequence[str]) -> Iterator[str]:
+    for number, (old, new) in enumerate(zip(stored, repeated, strict=False), 1):
         if old != new:
             yield f"argument {number} of {what} is {_quoted(new)}, but {_quoted(old)} in the run"
-    if len(stored) != len(given):
-        yield f"{what} has {len(given)} arguments, but {len(stored)} in the run"
+    if len(stored) != len(repeated):
+        yield f"{what} has {len(repeated)} arguments, but {len(stored)} in the run"
 
 
-def _member_differences(what: str, stored: Mapping[str, str], given: Mapping[str, str]) -> Iterator[str]:
-    for name in dict.fromkeys((*stored, *given)):
-        old, new = stored.get(name), given.get(name)
+def _member_differences(what: str, stored: Mapping[str, str], repeated: Mapping[str, str]) -> Iterator[str]:
+    for name in dict.fromkeys((*stored, *repeated)):
+        old, new = stored.get(name), repeated.get(name)
         if new is None:
             yield f"the {what} {name} is missing; it is {_quoted(old or '')} in the run"
         elif old is None:
@@ -155,14 +155,14 @@ def _member_differences(what: str, stored: Mapping[str, str], given: Mapping[str
             yield f"the {what} {name} is {_quoted(new)}, but {_quoted(old)} in the run"
 
 
-def _text_differences(what: str, stored: str, given: str) -> Iterator[str]:
-    if stored != given:
-        yield f"{what} is {_quoted(given) if given else 'missing'}, but {_quoted(stored)} in the run"
+def _text_differences(what: str, stored: str, repeated: str) -> Iterator[str]:
+    if stored != repeated:
+        yield f"{what} is {_quoted(repeated) if repeated else 'missing'}, but {_quoted(stored)} in the run"
 
 
-def _list_differences(what: str, stored: Sequence[str], given: Sequence[str]) -> Iterator[str]:
-    for number in range(max(len(stored), len(given))):
-        old, new = (_quoted(one[number]) if number < len(one) else "missing" for one in (stored, given))
+def _list_differences(what: str, stored: Sequence[str], repeated: Sequence[str]) -> Iterator[str]:
+    for number in range(max(len(stored), len(repeated))):
+        old, new = (_quoted(one[number]) if number < len(one) else "missing" for one in (stored, repeated))
         if old != new:
             yield f"{what} is {new}, but {old} in the run"
 
@@ -171,13 +171,13 @@ def _quoted(text: str) -> str:
     return repr(text if len(text) <= 100 else f"{text[:100]}…")
 
 
-def _check_files(run: StoredRun, stored: Subject, given: Subject, allowed: Collection[str]) -> None:
+def _check_files(run: StoredRun, stored: Subject, repeated: Subject, allowed: Collection[str]) -> None:
     """Check the files that a stored run reads or keeps and that the command line does not repeat.
 
     Raises:
         Refusal: a file is outside the working directory of the program and is not permitted.
     """
-    values, keep, checks = _read_parts(given)
+    values, keep, checks = _read_parts(repeated)
     names = [] if values else [value.source for value in stored.values]
     names += [] if keep else stored.keep
     names += [] if checks else [name for check in stored.checks for name in (check.file, check.reference)]
