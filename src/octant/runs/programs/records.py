@@ -175,7 +175,9 @@ def _shares_cores(reports: Iterable[GuardReport]) -> bool:
 
 def _notes(planned: Planned, end: ProgramEnd, reports: Mapping[int, GuardReport], ranks: int) -> dict[str, str]:
     """Return the notes of a launch, under the names that the analysis reads."""
-    messages = [line.removeprefix(_PAGES_PREFIX) for line in end.outcome.errors.splitlines() if line.startswith(_PAGES_PREFIX)]
+    messages = [
+        line.removeprefix(_PAGES_PREFIX) for line in end.outcome.errors.splitlines() if line.startswith(_PAGES_PREFIX)
+    ]
     outlived = [one for report in (end.whole, *reports.values()) if report for one in report.outlived]
     missing = [rank for rank in range(ranks) if rank not in reports]
     texts = {
