@@ -56,7 +56,7 @@ def test_a_suite_goes_on_without_what_does_not_fit_into_memory(tmp_path: Path) -
     (tmp_path / "suite.toml").write_text(SUITE)
     done = CliRunner().invoke(application(), ["evaluate", "--suite", "suite.toml"])
     assert done.exit_code == Exit.OK, done.output
-    assert "octant: a large loop is left out: it does not fit into memory (1 rank would need " in done.stderr
+    assert "octant: a large loop is left out: not enough memory (1 rank would need " in done.stderr
     (row,) = Store(tmp_path / "store").list_runs()
     assert {
         request.show.title for request in Store(tmp_path / "store").read(row.id).requests if request.show.table
@@ -73,4 +73,4 @@ def test_a_step_that_cannot_be_used_is_named_and_the_run_goes_on(monkeypatch: py
     monkeypatch.setattr(workloads, "workloads", lambda: {**known, "node/stream": one})
     done = CliRunner().invoke(application(), ["run", "stream", "bytes=64KiB", "seconds=0.01", "--repeats", "1"])
     assert done.exit_code == 0, done.output
-    assert done.stderr.count("octant: no memory check and no duration of node/stream: its step cannot be used (") == 1
+    assert done.stderr.count("octant: node/stream: memory check and time estimate are not available (its step.py is unusable: ") == 1

@@ -441,7 +441,7 @@ def test_ends_that_state_different_speeds_give_the_slower_one_and_a_remark() -> 
     one.ports[1] = (switch, 1, "4xEDR")
     found = fabrics.read(made.text())
     assert found.speeds() == {"4xEDR": 1, "4xHDR": 1}
-    assert any("different speeds for 1 cable (4xHDR and 4xEDR)" in remark for remark in found.remarks)
+    assert any("the ends of 1 cable have different speeds (4xHDR and 4xEDR)" in remark for remark in found.remarks)
     switch.ports[1] = (one, 1, "4x???")
     assert fabrics.read(made.text()).speeds() == {"4xEDR": 1, "4xHDR": 1}
     switch.ports[1] = (one, 1, "4xXYZ")

@@ -145,7 +145,7 @@ def test_a_job_uses_part_of_a_machine_and_its_routes_all_of_it() -> None:
     assert alone.ratio == pytest.approx(1)
     assert alone.notes
     fly = load("dragonfly-example").at_size(2)
-    assert "this machine has 2" in bracket(fly, make(fly, "shift", 32), "valiant").note
+    assert "with 2, all routes are direct" in bracket(fly, make(fly, "shift", 32), "valiant").note
 
 
 def test_jobs_are_named_by_number_or_by_place() -> None:

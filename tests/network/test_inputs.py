@@ -52,7 +52,7 @@ def test_sizes_are_lists_and_ranges() -> None:
     assert read_sizes("7:7") == [7]
     assert len(read_sizes(f"1:{MOST_SIZES}")) == MOST_SIZES
     for text in (f"1:{MOST_SIZES + 1}", f"1:{MOST_SIZES},1"):
-        with pytest.raises(Refusal, match=f"over {MOST_SIZES} sizes"):
+        with pytest.raises(Refusal, match=f"more than {MOST_SIZES} sizes"):
             read_sizes(text)
     assert read_sizes(str(2**20)) == [2**20]
     for text in ("", "0", "2:1", "1:2:0", "1:2:3:4", str(2**20 + 1), "1.5", "a"):

@@ -68,7 +68,7 @@ def test_ports_that_do_not_divide_are_named_wherever_an_answer_is_given() -> Non
     assert f"# note: {note}" in write(at_18, "edges")
     small = network("dragonfly", groups=3, routers=1, nodes_per_router=1, global_links=3)
     for form in ("edges", "graph", "simgrid"):
-        assert "one global port of every group stays unused" in write(small, form)
+        assert "one global port of every group is unused" in write(small, form)
     assert parse(write(small, "graph"), "back").build().links - 3 * 3 == 2 * 3 + 2 * 3
 
 

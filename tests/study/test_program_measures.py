@@ -102,18 +102,18 @@ def test_measures_of_one_command_share_its_launches(here: Path) -> None:
             'metric = "memori"',
             "measures.memory.metric: no metric 'memori' in program/app); did you mean memory",
         ),
-        ('knobs = { way = "1" }', 'knobs = { wayy = "1" }', "no {wayy} stands in the command line); did you mean way?"),
+        ('knobs = { way = "1" }', 'knobs = { wayy = "1" }', "the command line does not contain {wayy}); did you mean way?"),
         ('knobs = { way = "1" }', 'link = "1Gbit/s"', "way a has a link, which ranks of a program do not have"),
         ('metric = "memory"', 'mode = "all"', "measures.memory.mode: a program has no mode"),
         ('metric = "memory"', "predicted = true", "measures.memory.predicted: only values of a workload"),
-        ("'rate ([0-9.]+)'", "'rate (['", "measures.rate.values.0: cannot read --value"),
+        ("'rate ([0-9.]+)'", "'rate (['", "measures.rate.values.0: invalid --value"),
         ("pattern = ", "patern = ", "measures.rate.values.0.patern: there is no such key); did you mean pattern?"),
-        (", pattern = 'rate ([0-9.]+)'", "", "a value has either a regular expression or a path in JSON"),
+        (", pattern = 'rate ([0-9.]+)'", "", "a value needs either `pattern` (regular expression) or `path` (JSON)"),
         ('name = "rate"', 'name = "wall time"', "wall time is always measured"),
-        ('name = "rate"', 'name = "a[b"', "measures.rate.values.0: cannot read --value"),
-        ('unit = "Mop/s"', 'source = "../x"', "it is outside the working directory in which the program works"),
-        ('metric = "memory"', 'checks = ["rate within x"]', "measures.memory.checks.0: cannot read --check"),
-        ('OMP_NUM_THREADS = "{threads}"', 'A-B = "1"', "measures.rate.command: cannot read --env"),
+        ('name = "rate"', 'name = "a[b"', "measures.rate.values.0: invalid --value"),
+        ('unit = "Mop/s"', 'source = "../x"', "it is outside the working directory of the program"),
+        ('metric = "memory"', 'checks = ["rate within x"]', "measures.memory.checks.0: invalid --check"),
+        ('OMP_NUM_THREADS = "{threads}"', 'A-B = "1"', "measures.rate.command: invalid --env"),
         (
             'metric = "memory"',
             "values = [{ name = 'rate', unit = 'Mop/s', pattern = 'total ([0-9.]+)' }]",
@@ -155,7 +155,7 @@ def test_checks_compare_with_the_baseline_of_the_study(here: Path) -> None:
 def test_a_program_that_is_not_there_cannot_be_asked() -> None:
     plan = design(parsed('"./app"', '"no-such-program"'), machine(), 1)
     assert plan.requests == ()
-    assert set(plan.absent.values()) == {"no program no-such-program on PATH"}
+    assert set(plan.absent.values()) == {"program no-such-program is not on PATH"}
 
 
 @pytest.mark.mpi
@@ -187,7 +187,7 @@ def run(*words: str, code: int = 0) -> str:
 def test_a_study_of_a_program_has_verdicts_and_a_page(here: Path) -> None:
     told = run("study", "run", "mine.toml", code=Exit.NOT_SUPPORTED)
     assert "./app --way {way}" in told
-    assert told.endswith("try octant study run mine.toml --allow ./app")
+    assert told.endswith("run octant study run mine.toml --allow ./app")
     assert not (here / "started").exists()
     out = run("study", "run", "mine.toml", "--allow", "./app")
     assert (here / "started").exists()
@@ -227,7 +227,7 @@ figures = [{ title = "ways", knobs = { way = "2" }, metric = "rate" }]
 def test_a_suite_measures_a_program(here: Path) -> None:
     (here / "suite.toml").write_text(SUITE, encoding="utf-8")
     told = run("evaluate", "--suite", "suite.toml", code=Exit.NOT_SUPPORTED)
-    assert told.endswith("try octant evaluate --suite suite.toml --allow ./app")
+    assert told.endswith("run octant evaluate --suite suite.toml --allow ./app")
     assert not (here / "started").exists()
     out = run("evaluate", "--suite", "suite.toml", "--allow", "./app")
     assert "absent is left out: no program no-such-program on PATH" in out
@@ -239,8 +239,8 @@ def test_a_suite_measures_a_program(here: Path) -> None:
     [
         ('short = "Way"', 'short = "Way"\nworkload = "stream"', "a request names either a workload or a command"),
         ('short = "Way"', 'short = "Way"\nmode = "all"', "a program has no mode"),
-        ('way = "1,2"', 'wayy = "1,2"', "no {wayy} stands in the command line); did you mean way?"),
-        ("'rate (", "'rate ((", "asks.0: values.0: cannot read --value"),
+        ('way = "1,2"', 'wayy = "1,2"', "the command line does not contain {wayy}); did you mean way?"),
+        ("'rate (", "'rate ((", "requests.0: values.0: invalid --value"),
         ('metric = "rate"', 'metric = "rat"', "no metric 'rat' in program/app, did you mean rate?"),
     ],
 )
@@ -282,9 +282,9 @@ def test_a_run_of_a_file_goes_on_with_its_file_alone(here: Path, name: str) -> N
     run_id = stopped(here, (*first, "--allow", "./app"))
     assert f"octant resume {run_id} --from {name}" in run("report", run_id)
     told = run("resume", run_id, code=Exit.NOT_SUPPORTED)
-    assert told.endswith(f"try octant resume {run_id} --from {name}")
+    assert told.endswith(f"run octant resume {run_id} --from {name}")
     told = run("resume", run_id, "--from", name, code=Exit.NOT_SUPPORTED)
-    assert told.endswith(f"try octant resume {run_id} --from {name} --allow ./app")
+    assert told.endswith(f"run octant resume {run_id} --from {name} --allow ./app")
     assert not (here / "started").exists()
     run("resume", run_id, "--from", name, "--allow", "./app")
     assert (here / "started").exists()
@@ -304,4 +304,4 @@ def test_a_planted_store_starts_nothing_that_its_file_does_not_say(here: Path) -
         asked.write_text(text, encoding="utf-8")
     (here / "other.toml").write_text(STUDY.replace("--way", "--other"), encoding="utf-8")
     told = run("resume", run_id, "--from", "other.toml", "--allow", "./app", code=Exit.WRONG_WORD)
-    assert "other.toml does not ask for 'way=" in told
+    assert "other.toml does not request 'way=" in told
