@@ -134,7 +134,7 @@ def test_a_check_command_sees_what_the_launch_left_and_decides(measure: Runs) ->
     assert "the last byte is not 8" in done.stderr
     assert "check-0.txt" in {file.name for point in measure.last().points for file in point.files}
     done = measure("right", "--check", "command ./none")
-    assert (done.returncode, "cannot check with './none'" in done.stderr) == (Exit.WRONG_WORD, True)
+    assert (done.returncode, "cannot run the check command './none'" in done.stderr) == (Exit.WRONG_WORD, True)
 
 
 def test_what_two_equal_runs_do_not_share_cannot_be_checked(measure: Runs) -> None:
@@ -181,7 +181,7 @@ def test_the_number_of_launches_is_decided_and_said(octant: Octant, tmp_path: Pa
     done = octant("run", "--", "true", cwd=tmp_path)
     assert done.returncode == 0
     assert "octant: one launch takes" in done.stderr
-    assert ": 6 launches, about" in done.stderr
+    assert "; 6 launches take about" in done.stderr
     assert "[2/6]" in done.stderr
     run = Store(tmp_path / "store").newest()[0]
     assert (run.repeats and run.repeats.repeats, len(run.points)) == (6, 6)

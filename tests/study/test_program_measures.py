@@ -230,7 +230,7 @@ def test_a_suite_measures_a_program(here: Path) -> None:
     assert told.endswith("run octant evaluate --suite suite.toml --allow ./app")
     assert not (here / "started").exists()
     out = run("evaluate", "--suite", "suite.toml", "--allow", "./app")
-    assert "absent is left out: no program no-such-program on PATH" in out
+    assert "absent is left out: program no-such-program is not on PATH" in out
     assert "20.0 Mop/s" in out
 
 

@@ -123,7 +123,7 @@ def programs_are_given(found: Comparisons, asked: RoundOptions) -> Refusal:
     )
     example = EXAMPLE.replace("compare", " ".join(["compare", *options]), 1)
     line = comparison_line(couples, *options) if is_whole else example
-    why = "what a store says is never started"
+    why = "command lines in a store are never executed"
     return Refusal(f"cannot measure these programs again ({why}); try {line}", Exit.NOT_SUPPORTED)
 
 
