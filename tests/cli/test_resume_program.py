@@ -51,7 +51,7 @@ def stored(folder: Path, asked: Subject, knobs: str = "1", where: str = "asked.j
         ({"directory": "/"}, "the working directory is '.*', but '/' in the run"),
         ({"before": (("touch", "MARKER"),)}, "--before is missing, but 'touch"),
         ({"after": (("touch", "MARKER"),)}, "--after is missing, but 'touch"),
-        ({"checks": (ProgramCheck("command", command=("touch", "MARKER")),)}, "--check command is not given, and in"),
+        ({"checks": (ProgramCheck("command", command=("touch", "MARKER")),)}, "--check command is missing, but "),
     ],
     ids=["command", "more words", "variable", "input", "directory", "before", "after", "check"],
 )
@@ -139,7 +139,7 @@ def test_the_line_that_is_shown_goes_on_with_the_run(folder: Path, octant: Octan
     (folder / "in put").write_text("x\n")
     run = stored(folder, subject(folder, **parts), knobs="1,2")
     refused = octant("resume", "last", cwd=folder)
-    line = shlex.split(refused.stderr.partition("; if you know what it starts, try ")[2])
+    line = shlex.split(refused.stderr.partition("; if you trust it, run ")[2])
     assert line[:3] == ["octant", "resume", run.id]
     done = octant(*line[1:], cwd=folder)
     assert done.returncode == Exit.OK, done.stderr
