@@ -73,4 +73,9 @@ def test_a_step_that_cannot_be_used_is_named_and_the_run_goes_on(monkeypatch: py
     monkeypatch.setattr(workloads, "workloads", lambda: {**known, "node/stream": one})
     done = CliRunner().invoke(application(), ["run", "stream", "bytes=64KiB", "seconds=0.01", "--repeats", "1"])
     assert done.exit_code == 0, done.output
-    assert done.stderr.count("octant: node/stream: memory check and time estimate are not available (its step.py is unusable: ") == 1
+    assert (
+        done.stderr.count(
+            "octant: node/stream: memory check and time estimate are not available (its step.py is unusable: "
+        )
+        == 1
+    )

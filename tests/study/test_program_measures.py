@@ -102,7 +102,11 @@ def test_measures_of_one_command_share_its_launches(here: Path) -> None:
             'metric = "memori"',
             "measures.memory.metric: no metric 'memori' in program/app); did you mean memory",
         ),
-        ('knobs = { way = "1" }', 'knobs = { wayy = "1" }', "the command line does not contain {wayy}); did you mean way?"),
+        (
+            'knobs = { way = "1" }',
+            'knobs = { wayy = "1" }',
+            "the command line does not contain {wayy}); did you mean way?",
+        ),
         ('knobs = { way = "1" }', 'link = "1Gbit/s"', "way a has a link, which ranks of a program do not have"),
         ('metric = "memory"', 'mode = "all"', "measures.memory.mode: a program has no mode"),
         ('metric = "memory"', "predicted = true", "measures.memory.predicted: only values of a workload"),

@@ -149,7 +149,7 @@ def measured_step(run: StoredRun, kernel: str, chunks: float) -> TimeStep:
         raise Refusal(f"cannot use {kernel} of run {run.id} ({why}); try another run", Exit.WRONG_WORD)
     if figures[0].link:
         why = "it was measured over an emulated link"
-        raise Refusal(f"cannot use {kernel} of run {run.id} ({why}); use a run without an emulated link", Exit.WRONG_WORD)
+        raise Refusal(f"cannot use {kernel} of run {run.id} ({why}); use one without an emulated link", Exit.WRONG_WORD)
     first, launches = figures[0], [launch for figure in figures for launch in figure.counted]
     if not launches or not _per_second_of_chunk(first):
         why = first.missing or f"{first.metric.name} is not derived from the time of a chunk"
