@@ -56,7 +56,7 @@ def test_sizes_are_lists_and_ranges() -> None:
             read_sizes(text)
     assert read_sizes(str(2**20)) == [2**20]
     for text in ("", "0", "2:1", "1:2:0", "1:2:3:4", str(2**20 + 1), "1.5", "a"):
-        with pytest.raises(Refusal, match="as sizes; try 1,2,24"):
+        with pytest.raises(Refusal, match="not a list of sizes; try 1,2,24"):
             read_sizes(text)
 
 
