@@ -18,7 +18,7 @@ from pathlib import Path
 
 from octant.analysis.compare import Comparisons, compare
 from octant.analysis.summary import summarise
-from octant.runs.interleaved import Interleaved, RoundEnd, create_program_runs, measure
+from octant.runs.interleaved import Interleaved, RoundEnd, create_program_runs, measure_rounds
 from octant.runs.plan import planner_of
 from octant.runs.programs.pair import request_pairs
 from octant.stats.gate import OBRIEN_FLEMING_THRESHOLDS
@@ -89,7 +89,7 @@ def by_octant(programs: tuple[str, str], store: Store, said: Said) -> int:
 
     planners = planner_of(sides.before), planner_of(sides.after)
     begun_s = time.monotonic()
-    sides = measure(store, sides, planners, max(OBRIEN_FLEMING_THRESHOLDS), is_enough)
+    sides = measure_rounds(store, sides, planners, max(OBRIEN_FLEMING_THRESHOLDS), is_enough)
     took_s = time.monotonic() - begun_s
     (one,) = judged(sides).figures
     said.faster += one.word in ("faster", "slower")

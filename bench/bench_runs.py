@@ -19,6 +19,7 @@ from octant.launch.execute import ProcessOutcome
 from octant.request import Shape
 from octant.runs.session import execute_run, run_all
 from octant.runs.plan import planner_of
+from octant.runs.session import execute_run, run_all
 from octant.store import Store
 
 GOAL_MS = 5.0

@@ -319,7 +319,7 @@ def test_files_of_others_are_read_through_untrusted_alone() -> None:
         "launch/execute.py", "launch/leftovers.py", "launch/link.py", "launch/pages.py",
         "launch/processes.py", "launch/submit.py", "launch/watch.py",
         "machine/hwloc/_helper.py", "machine/recording.py", "machine/tree.py",
-        "simulate/on_model.py", "software/observe.py",
+        "simulate/simulated_workload.py", "software/observe.py",
         "mpi/faults.py", "mpi/inventory.py", "mpi/knobs.py", "mpi/neutral.py", "mpi/proof.py",
         "simulate/simgrid.py", "untrusted.py",
         "network/files.py", "network/topologies.py", "record/format1.py", "store/__init__.py",  # of networks and stores

@@ -82,7 +82,7 @@ def test_a_check_that_two_equal_runs_of_a_do_not_pass_is_refused(octant: Octant,
     counter = "echo x >> count; echo residual: $(wc -l < count)"
     done = octant("compare", *CHECK, "--", "sh", "-c", counter, "--", *OLD, cwd=tmp_path)
     assert done.returncode == Exit.NOT_SUPPORTED
-    assert "cannot check residual (two equal runs gave 1 and 2); try a tolerance of 2" in done.stderr
+    assert "cannot check residual (two launches with equal inputs gave 1 and 2); try a tolerance of 2" in done.stderr
 
 
 def test_what_differs_besides_the_command_is_listed(octant: Octant, tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def test_a_stop_keeps_both_runs_and_says_how_to_go_on(bench: Bench) -> None:
     octant, compare, *words = shlex.split(line)
     assert (octant, compare, words[-6:]) == ("octant", "compare", [*bench.store.ids(), "--", "./old", "--", "./new"])
     other = ["true" if word == "./new" else word for word in words]
-    assert "(B was the command './new'); give the same again" in str(bench.refused(*other[2:], both=()))
+    assert "(B was the command './new'); repeat the original command line" in str(bench.refused(*other[2:], both=()))
     without = [word for word in words if word not in ("--env", "A=b c")]
     assert "measured with other options" in str(bench.refused(*without[2:], both=()))
     refusal = bench.refused("--rounds", "6", *bench.store.ids(), both=())
@@ -214,11 +214,11 @@ def test_each_value_of_a_knob_is_a_comparison_of_its_own(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("both", "why"),
     [
-        (("--",), "1 command lines, not two"),
-        (("--", "./old"), "1 command lines, not two"),
-        (("--", "./old", "--"), "no word of program B"),
-        (("--", "--", "./new"), "no word of program A"),
-        (("--", "./old", "--", "./new", "--", "./third"), "3 command lines, not two"),
+        (("--",), "1 command line instead of two"),
+        (("--", "./old"), "1 command line instead of two"),
+        (("--", "./old", "--"), "the command line of program B is empty"),
+        (("--", "--", "./new"), "the command line of program A is empty"),
+        (("--", "./old", "--", "./new", "--", "./third"), "3 command lines instead of two"),
     ],
 )
 def test_other_than_two_programs_are_refused_with_an_example(bench: Bench, both: tuple[str, ...], why: str) -> None:
@@ -264,4 +264,4 @@ def test_runs_that_were_not_measured_in_turn_cannot_be_gone_on_with(bench: Bench
     bench.compare()
     ids = bench.store.ids()
     refusal = bench.refused(ids[0], ids[2])
-    assert "they were not measured in turn" in str(refusal)
+    assert "they were not measured together" in str(refusal)

@@ -89,7 +89,7 @@ def test_app_chooses_the_algorithm_by_time_and_names_it() -> None:
 def test_messages_whose_latency_nothing_states_are_refused(question: tuple[str, ...]) -> None:
     command, *words = question
     asked = ("model", command, "dragonfly-example", *words, "--ranks", "4")
-    with pytest.raises(Refusal, match="states no latency for a message from node 0 to 1"):
+    with pytest.raises(Refusal, match="contains no latency for a message from node 0 to 1"):
         run(*asked)
     for given in (("--overhead", "1us"), ("--latency", "1us"), ("--latency", "0s")):
         run(*asked, *given)
@@ -154,7 +154,7 @@ def test_collective_refuses_what_means_nothing(words: tuple[str, ...], reason: s
     [
         ((), "either --compute"),
         (("--compute", "1ms", "--run", "last"), "either --compute"),
-        (("--run", "last"), "say --kernel"),
+        (("--run", "last"), "add --kernel"),
         (("--run", "last", "--kernel", "stream"), "cannot find the run"),
         (("--compute", "1ms", "--ranks", "100000"), "cannot place"),
     ],
@@ -175,7 +175,7 @@ def test_an_unknown_second_opinion_is_refused() -> None:
 
 
 def test_a_network_that_is_not_there_is_refused_before_anything_starts() -> None:
-    with pytest.raises(Refusal, match="cannot find the network 'bgq'"):
+    with pytest.raises(Refusal, match="unknown network 'bgq'"):
         run("run", "p2p", "--on-model", "bgq")
 
 

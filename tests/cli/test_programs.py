@@ -24,7 +24,7 @@ def test_a_program_that_fails_shows_its_last_lines_and_keeps_all(octant: Octant,
     assert done.returncode == 1
     run = measured(tmp_path / "store")
     (failure,) = run.failures
-    assert failure.reason == "sh ended by SIGSEGV; its output is in the folder files of the run"
+    assert failure.reason == "sh ended by SIGSEGV; its output is in the folder 'files' of the run"
     (file,) = failure.files
     lines = read_kept(run.folder, file).decode().splitlines()
     assert len(lines) == 30
@@ -32,7 +32,7 @@ def test_a_program_that_fails_shows_its_last_lines_and_keeps_all(octant: Octant,
     at = next(n for n, line in enumerate(told) if "the last 20 of 30 lines of the standard error" in line)
     assert str(run.folder / "files" / file.stored) in told[at]
     assert told[at + 1 : at + 21] == [f"  line {number}�[31m    x" for number in range(11, 31)]
-    said = f"octant: nothing could be measured ({failure.reason}); correct that and try octant resume {run.id}"
+    said = f"octant: nothing could be measured ({failure.reason}); correct the cause, then run octant resume {run.id}"
     assert told[at + 21].startswith(said)
     shown = octant("report", cwd=tmp_path)
     assert re.search(r"Files .*1 launch: stderr", " ".join(shown.stdout.split()))

@@ -13,6 +13,7 @@ from octant.request import Presentation, Request, Subject
 from octant.runs import rounds
 from octant.runs.session import LaunchStart, execute_run, run_all
 from octant.runs.durations import Durations
+from octant.runs.session import LaunchStart, execute_run, run_all
 from octant.store import Store, StoredRun
 
 TOOK_S = {"1MiB": 0.3, "2MiB": 2.5, "1KiB,2KiB,4KiB,8KiB,16KiB": 1.1}

@@ -27,7 +27,7 @@ def run(tmp_path: Path) -> StoredRun:
 def test_a_long_run_says_what_its_promise_rests_on(run: StoredRun, capsys: pytest.CaptureFixture[str]) -> None:
     with progress_of(run.remaining(), {}, 60.0, SLOW):
         pass
-    assert capsys.readouterr().err == "6 launches, about 3.0 min (as 2 runs here took)\n"
+    assert capsys.readouterr().err == "6 launches, about 3.0 min (estimated from 2 earlier runs)\n"
     with progress_of(run.remaining(), {}, 60.0):
         pass
     assert capsys.readouterr().err == "6 launches, about 62 s (a rough estimate: no run here says)\n"

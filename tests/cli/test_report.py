@@ -65,7 +65,7 @@ def test_report_takes_a_network_of_the_catalogue_to_draw_beside_messages(store: 
     assert done.exit_code == 0, done.output
     refused = call(store, "report", "last", "--model", "nowhere", "-o", str(tmp_path / "none.html"))
     assert isinstance(refused.exception, Refusal)
-    assert "cannot find the network 'nowhere'" in str(refused.exception)
+    assert "unknown network 'nowhere'" in str(refused.exception)
     assert not (tmp_path / "none.html").exists()
 
 

@@ -281,7 +281,7 @@ def test_paths_with_spaces_and_letters_of_all_kinds_work(octant: Octant, tmp_pat
     ("words", "sentence"),
     [
         (("run", "strem"), "no workload 'strem'"),
-        (("run", "stream", "byts=1"), "no such knob of node/stream"),
+        (("run", "stream", "byts=1"), "node/stream has no knob"),
         (("run", "stream", "bytes"), "not of the form knob=value"),
         (("run", "stream", "bytes=1", "bytes=2"), "bytes=a,b"),
         (("run", "stream", "bytes=many"), "as a"),
@@ -311,7 +311,7 @@ def test_a_wrong_word_is_refused_with_what_would_be_right(
         (("run", "stream", "pages=huge"), "not a page size"),
         (("run", "stream", "memory=near"), "try default, local"),
         (("run", "stream", "precision=-1"), "as a number from 0 up"),
-        (("run", "stream", "bytes=1MiB,1MiB"), "a value is repeated"),
+        (("run", "stream", "bytes=1MiB,1MiB"), "contains a value twice"),
         (("run", "stream", "bytes=1MiB", "--script", "job.sh"), "try --launcher with one of"),
         (("run", "stream", "bytes=many", "--launcher", "sbatch", "--script", "job.sh"), "as a size"),
         (("run", "stream", "groups=3", "--ranks", "2", "--launcher", "pbs", "--script", "job.sh"), "or --ranks 3"),

@@ -101,5 +101,5 @@ def test_what_cannot_be_submitted_is_said(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_directive_is_one_line() -> None:
     from octant.runs import command_line
 
-    with pytest.raises(Refusal, match="of several lines"):
+    with pytest.raises(Refusal, match="with a line break"):
         command_line.job("stream", [], 1, "", None, 30, ("--partition=debug\ntouch pwned",))

@@ -128,7 +128,7 @@ def test_a_library_that_crashes_is_a_result_and_the_others_are_measured(
     assert [words[-1] for words in kernel.starts[:3]] == ["n=16,32"] * 3
     assert len(kernel.starts) == 3 + 2, "one process each, and not again what crashed"
     assert {failure.reason for failure in run.failures} == {
-        "crashes here (library=b: SIGSEGV) and is not started again; try another library"
+        "the library crashed (library=b: SIGSEGV) and is not started again; try another library"
     }
     assert {point.knobs["library"] for point in run.points} == {"a", "c"}
     assert run.complete

@@ -11,7 +11,7 @@ from octant import workloads
 from octant.failure import Exit, Refusal
 from octant.machine import Machine
 from octant.request import Request, Shape
-from octant.runs import declared_cost
+from octant.runs import cell_costs
 from octant.runs.cell_costs import check_memory, explain_no_fit
 from octant.step import Declared, Step
 
@@ -28,8 +28,8 @@ def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
 def _declares(monkeypatch: pytest.MonkeyPatch) -> None:
     one = replace(workloads.workload("node/stream"), step=step)
     monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": one})
-    monkeypatch.setattr(declared_cost, "default_knobs", lambda _name: DEFAULTS)
-    monkeypatch.setattr(declared_cost, "pace", lambda _name, _knobs: "steps")
+    monkeypatch.setattr(cell_costs, "default_knobs", lambda _name: DEFAULTS)
+    monkeypatch.setattr(cell_costs, "pace", lambda _name, _knobs: "steps")
     for name in ("SLURM_JOB_ID", "FLUX_URI", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE"):
         monkeypatch.delenv(name, raising=False)
 
@@ -52,7 +52,7 @@ def having(available: int) -> Machine:
 )
 def test_all_groups_hold_what_the_step_of_each_declares(question: Request, held: int) -> None:
     (cell,) = question.cells()
-    found = declared_cost.declared_cost(question, cell)
+    found = cell_costs.declared_cost(question, cell)
     assert found is not None
     assert found.bytes_held == held * GIB
 
@@ -62,7 +62,7 @@ def test_all_groups_hold_what_the_step_of_each_declares(question: Request, held:
 )
 def test_of_what_is_not_declared_nothing_is_known(question: Request) -> None:
     (cell,) = question.cells()
-    assert declared_cost.declared_cost(question, cell) is None
+    assert cell_costs.declared_cost(question, cell) is None
     check_memory(question, having(1))
 
 
@@ -80,14 +80,16 @@ def test_a_mistake_of_a_step_is_said_once_and_a_value_that_it_does_not_know_neve
 ) -> None:
     one = replace(workloads.workload("node/stream"), step=wrong)
     monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": one})
-    assert declared_cost.declared_cost(request(n="3"), {"n": "3"}) is None
-    said = declared_cost.list_step_errors([request(n="3"), request(n="4,5")])
+    assert cell_costs.declared_cost(request(n="3"), {"n": "3"}) is None
+    said = cell_costs.list_step_errors([request(n="3"), request(n="4,5")])
     assert len(said) == 1
-    assert said[0].startswith("no memory check and no duration of node/stream: its step cannot be used (")
+    assert said[0].startswith(
+        "node/stream: memory check and time estimate are not available (its step.py is unusable: "
+    )
     assert f"{__file__}, line" in said[0]
     monkeypatch.setattr("octant.workloads.workloads", lambda: {"node/stream": replace(one, step=step)})
-    assert declared_cost.declared_cost(request(n="many"), {"n": "many"}) is None
-    assert declared_cost.list_step_errors([request(n="many"), request(n="3")]) == ()
+    assert cell_costs.declared_cost(request(n="many"), {"n": "many"}) is None
+    assert cell_costs.list_step_errors([request(n="many"), request(n="3")]) == ()
 
 
 def test_what_does_not_fit_is_refused_with_the_bytes_and_a_remedy() -> None:
@@ -95,22 +97,22 @@ def test_what_does_not_fit_is_refused_with_the_bytes_and_a_remedy() -> None:
     with pytest.raises(Refusal) as refused:
         check_memory(request(ranks=2, n="1,2,3,4"), having(4 * GIB))
     assert str(refused.value) == (
-        "cannot run node/stream with n=3 (2 ranks would hold 6,442,450,944 B (6 GiB), "
-        "and 4,294,967,296 B (4 GiB) of memory are available); "
+        "cannot run node/stream with n=3 (2 ranks would need 6,442,450,944 B (6 GiB), "
+        "and 4,294,967,296 B (4 GiB) are available); "
         "try a smaller n or fewer ranks"
     )
     assert refused.value.code == Exit.NOT_SUPPORTED
     assert explain_no_fit(request(ranks=2, n="1,2,3,4"), having(4 * GIB)) == ""
-    assert "would hold 6,442,450,944 B (6 GiB), " in explain_no_fit(request(ranks=2, n="3,4"), having(4 * GIB))
+    assert "would need 6,442,450,944 B (6 GiB), " in explain_no_fit(request(ranks=2, n="3,4"), having(4 * GIB))
 
 
 def test_hosts_have_their_memory_each_and_a_bound_node_its_own() -> None:
     shape = Shape(4, hosts=("a", "b"))
     check_memory(replace(request(n="2"), shape=shape), having(4 * GIB))
-    with pytest.raises(Refusal, match=r"8,589,934,588 B \(8 GiB\) of memory are available"):
+    with pytest.raises(Refusal, match=r"8,589,934,588 B \(8 GiB\) are available"):
         check_memory(replace(request(n="2"), shape=shape), having(4 * GIB - 2))
     check_memory(request(n="17"), having(30 * GIB))
-    with pytest.raises(Refusal, match=r" B \(16 GiB\) of memory"):
+    with pytest.raises(Refusal, match=r" B \(16 GiB\) are available"):
         check_memory(request(n="17", memory="bind:1"), having(30 * GIB))
     check_memory(request(n="17", memory="bind:0+1"), having(30 * GIB))
     whole = machine(nodes=2).memory_bytes

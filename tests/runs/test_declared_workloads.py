@@ -53,7 +53,7 @@ def test_what_a_workload_holds_must_be_there(
     assert found.bytes_held == held
     having = replace(machine(), system={"available_memory_bytes": str(held)})
     check_memory(question, having)
-    with pytest.raises(Refusal, match=f"hold {held:,} B.*; try {f'a smaller {smaller}' if smaller else ''}") as refused:
+    with pytest.raises(Refusal, match=f"need {held:,} B.*; try {f'a smaller {smaller}' if smaller else ''}") as refused:
         check_memory(question, replace(having, system={"available_memory_bytes": str(held - 1)}))
     assert smaller or "a smaller" not in str(refused.value)
 

@@ -57,7 +57,7 @@ def test_a_known_cell_takes_what_it_took() -> None:
     known = Durations({"node/stream": [cost(MIB, 0.05, kernel="triad"), cost(MIB, 0.5, kernel="copy")]}, 1.0, 1)
     assert seconds(known, asked(bytes="1MiB", kernel="triad")) == pytest.approx(START_S + 0.25)
     assert seconds(known, asked(bytes="1MiB", kernel="triad,copy")) == pytest.approx(START_S + 0.25 + 0.7)
-    assert known.source == "as 1 run here took"
+    assert known.source == "estimated from 1 earlier run"
 
 
 def test_one_launch_of_several_that_was_disturbed_counts_little() -> None:

@@ -14,7 +14,7 @@ from octant.cli._measure import end_command
 from octant.failure import Exit, worst
 from octant.record import Failure
 from octant.record.writer import failure_line
-from octant.runs import ends
+from octant.runs import exit_reasons
 from octant.runs.exit_reasons import list_exit_reasons
 from octant.store import Pair, Store, StoredRun, StudyRequest
 
@@ -23,7 +23,7 @@ SIZES = ("1MiB", "2MiB", "4MiB", "8MiB", "16MiB")
 
 
 def run_of(folder: Path, outcomes: Sequence[str], who: str = "run", pair: Pair | None = None) -> StoredRun:
-    """A run with a launch for each outcome: right, wrong, killed, killed and repeated, refused, lacking, missing."""
+    """Create a run with a launch for each outcome: right, wrong, killed, killed and repeated, refused, unsupported."""
     requests = [request(bytes=size) for size in SIZES[: len(outcomes)]]
     study = StudyRequest("page-size", 7, "question = '?'") if who.startswith("study") else None
     store = Store(folder)
@@ -81,7 +81,7 @@ def test_suites_and_studies_may_try_what_is_not_there(tmp_path: Path, who: str, 
 
 
 def test_a_pattern_that_does_not_work_counts_in_a_suite_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ends, "alone_knobs", lambda _name: ("pattern",))
+    monkeypatch.setattr(exit_reasons, "alone_knobs", lambda _name: ("pattern",))
     codes = [
         [end.code for end in list_exit_reasons(run_of(tmp_path / who, ["lacking", "right"], who))]
         for who in ("evaluate", "study x")
@@ -98,9 +98,9 @@ def test_everything_is_said_once_and_the_command_ends_with_the_worst(
         end_command(list_exit_reasons(run) * 2)
     assert capsys.readouterr().err.splitlines() == [
         "octant: WRONG ANSWER: node/stream: compared with the plain loop is 1 where at most 1e-12 is right",
-        f"octant: 1 launch failed (was killed); correct that and try octant resume {run.id}",
-        "octant: not everything could be measured (was refused)",
-        "octant: not everything could be measured (was lacking)",
+        f"octant: 1 launch failed (was killed); correct the cause, then run octant resume {run.id}",
+        "octant: some configurations could not be measured (was refused)",
+        "octant: some configurations could not be measured (was lacking)",
     ]
     end_command(list_exit_reasons(run_of(tmp_path / "right", ["right", "repeated"])))
     assert capsys.readouterr().err == ""

@@ -14,9 +14,9 @@ from octant.failure import Exit, Refusal
 from octant.launch.execute import ProcessOutcome
 from octant.record import Failure
 from octant.request import Request, Subject
-from octant.runs.session import execute_run, run_all
 from octant.runs.interleaved import Interleaved, RoundEnd, create_runs, measure_rounds
 from octant.runs.plan import planner_of
+from octant.runs.session import execute_run, run_all
 from octant.store import Store, StoredRun
 
 REQUESTS = (request(bytes="1MiB,2MiB"), request(bytes="4MiB", kernel="copy"))
@@ -36,7 +36,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def stored(store: Store, *requests: Request) -> StoredRun:
-    """A run that was measured once."""
+    """Create a run with one launch."""
     run = store.create("evaluate --quick", machine(), requests or REQUESTS, benchmark="evaluate")
     return execute_run(store, run, run_all(run.launches), planner_of(run), start=Kernel())
 
@@ -161,7 +161,7 @@ def test_another_build_or_machine_or_surrounding_is_not_measured_in_its_place(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = stored(store)
-    assert f"cannot measure A again ({run.id}: it is of fake, which is not this machine)" in refused(
+    assert f"cannot measure A again ({run.id}: it was measured on another machine, fake); " in refused(
         store, dataclasses.replace(run, machine=machine(cores=4))
     )
     always = dataclasses.replace(machine(), system={**machine().system, "thp": "always"})
@@ -170,21 +170,19 @@ def test_another_build_or_machine_or_surrounding_is_not_measured_in_its_place(
         other.setenv("UCX_TLS", "tcp")
         assert "UCX_TLS was not set and is tcp" in refused(store, run)
     (tmp_path / "kernels" / "octant-node-stream").write_text("the second build")
-    assert "node/stream was build " in refused(store, run)
+    assert "the build of node/stream was " in refused(store, run)
     plans = {key: dataclasses.replace(one, build="") for key, one in run.plans.items()}
-    assert "it does not say which build of node/stream it is of" in refused(
-        store, dataclasses.replace(run, plans=plans)
-    )
+    assert "it does not state the build of node/stream" in refused(store, dataclasses.replace(run, plans=plans))
     (tmp_path / "kernels" / "octant-node-stream").unlink()
     assert "cannot find the program octant-node-stream" in refused(store, run)
 
 
 def test_what_a_store_says_is_started_only_if_it_is_ours(store: Store) -> None:
     run = stored(store)
-    with pytest.raises(Refusal, match="nothing says what was asked"):
+    with pytest.raises(Refusal, match="do not contain the requests"):
         create_runs(store, run, run, (), machine(), 6, "once")
     command = Request(Subject(command=("./evil",)))
-    assert "what a store says is never started" in refused(store, run, (command, command))
+    assert "command lines in a store are never executed" in refused(store, run, (command, command))
     preload = dataclasses.replace(REQUESTS[0], mpi={"LD_PRELOAD": "evil.so"})
     assert "cannot set 'LD_PRELOAD'" in refused(store, run, (preload, preload))
     away = dataclasses.replace(REQUESTS[0], shape=dataclasses.replace(REQUESTS[0].shape, place="64x1"))

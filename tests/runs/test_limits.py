@@ -13,9 +13,9 @@ from octant.launch.execute import ProcessOutcome
 from octant.record import Point
 from octant.request import Launch, Request, Shape, Subject
 from octant.runs import cell_costs, plan
-from octant.runs.session import MAX_TIMEOUTS, execute_run, run_all
 from octant.runs.durations import Durations
 from octant.runs.plan import STARTUP_S, UNKNOWN_S, planner_of, timeout_seconds
+from octant.runs.session import MAX_TIMEOUTS, execute_run, run_all
 from octant.step import Part, Step
 from octant.store import Store, StoredRun
 

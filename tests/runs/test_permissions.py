@@ -20,12 +20,12 @@ PLANTED = "#!/bin/sh\ntouch {mark}\necho 'HYDRA build details:'\n"
 
 
 def words(request: Request, *allowed: str) -> list[str]:
-    """The words that need permission."""
+    """Return the words that need permission."""
     return [one.word for one in permissions([request], allowed)]
 
 
 def request(*command: str, **others: object) -> Request:
-    """A request of a program."""
+    """Return a request of a program."""
     subject = Subject(command=command, directory=os.getcwd(), **others)  # type: ignore[arg-type]  # noqa: PTH109
     return Request(subject, {"n": "1,2"})
 
@@ -121,7 +121,7 @@ def test_the_refusal_lists_all_words_and_the_line_that_allows_them() -> None:
         check_allowed(requests, ["cp"], "mine", "octant study run mine.toml")
     assert refused.value.code == Exit.NOT_SUPPORTED
     assert str(refused.value).splitlines()[-1] == (
-        "If you know them, try octant study run mine.toml --allow './my app' --allow cp --allow A={n}"
+        "If you trust them, run octant study run mine.toml --allow './my app' --allow cp --allow A={n}"
     )
     check_allowed(requests, ["cp", "./my app", "A={n}"], "mine", "octant study run mine.toml")
 

@@ -122,7 +122,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_the_start(monkeypatch: 
     )
     with pytest.raises(
         Refusal,
-        match=rf"\(1 rank would hold {2**40:,} B \(1 TiB\), and {2**35:,} B \(32 GiB\) of memory are available\)",
+        match=rf"\(1 rank would need {2**40:,} B \(1 TiB\), and {2**35:,} B \(32 GiB\) are available\)",
     ):
         plan.check_startable(request(), MACHINE)
 
@@ -203,13 +203,13 @@ FOREIGN = {
 def test_what_a_store_names_is_used_only_if_it_is_allowed(tmp_path: Path, what: str) -> None:
     question, word = FOREIGN[what]
     launches = stored(tmp_path, question)
-    with pytest.raises(Refusal, match=f"try --allow {word}"):
+    with pytest.raises(Refusal, match=f"add --allow {word}"):
         plan.check_stored(launches)
-    with pytest.raises(Refusal, match=f"cannot go on with {word} "):
+    with pytest.raises(Refusal, match=f"cannot use {word} "):
         plan.check_stored(launches, ["another"])
     plan.check_stored(launches, [word])
 
 
 def test_a_command_line_in_a_store_is_never_started(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="cannot go on with the command line 'rm -rf /'"):
+    with pytest.raises(Refusal, match="cannot resume 'rm -rf /'"):
         plan.check_stored(stored(tmp_path, Request(Subject(command=("rm", "-rf", "/")))))

@@ -6,8 +6,8 @@ from fake_run import point
 from octant.failure import Exit
 from octant.record import Failure, Point
 from octant.request import Launch, Request, Subject
-from octant.runs.programs.timeouts import NO_LIMIT_S, TimeLimits
 from octant.runs.programs.reference import is_launch_of, is_of_cell
+from octant.runs.programs.timeouts import NO_LIMIT_S, TimeLimits
 from octant.runs.starts import list_starts
 from octant.store import separate_repeated
 
@@ -17,7 +17,7 @@ FIRST, SECOND, THIRD, *_ = LAUNCH.starts()
 
 
 def answer(knobs: Mapping[str, str]) -> Point:
-    """What a launch of a cell gave."""
+    """Return the records of a launch of a cell."""
     return point(workload="program/app", launch=LAUNCH.key, knobs=knobs, spent_s={"measure_s": 4.0})
 
 

@@ -15,9 +15,9 @@ from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
 from octant.record import Point, Result
 from octant.request import Launch, Request, Subject
-from octant.runs.session import Batch
-from octant.runs.programs.schedule import baseline_starts, schedule_launches, launches_within, repeats_text
+from octant.runs.programs.schedule import baseline_starts, launches_within, repeats_text, schedule_launches
 from octant.runs.programs.timeouts import LEAST_S, NO_LIMIT_S, TIMES, TimeLimits
+from octant.runs.session import Batch
 from octant.runs.starts import list_starts
 from octant.store import Repeats, Store, StoredRun
 
@@ -175,7 +175,7 @@ def test_two_equal_runs_that_differ_more_than_the_tolerance_refuse_the_run(
     with pytest.raises(Refusal) as refused:
         runner.go()
     assert refused.value.code == Exit.NOT_SUPPORTED
-    assert f"two equal runs gave {first:.6g} and {second:.6g}" in str(refused.value)
+    assert f"two launches with equal inputs gave {first:.6g} and {second:.6g}" in str(refused.value)
     suggested = float(str(refused.value).rpartition("tolerance of ")[2].split()[0])
     assert 2 * apart * (1 - 1e-6) <= suggested <= 20 * apart
     assert str(refused.value).endswith(" absolute") is not relative
@@ -194,7 +194,9 @@ def _question(check: ProgramCheck) -> dict[str, Any]:
 def test_files_of_two_equal_runs_that_differ_refuse_the_run(store: Store) -> None:
     run = created(store, program(ProgramCheck("file", file="out.dat")))
     runner = Runner(run, results=lambda repeat: [Result("bytes", 17.0 * repeat, bound=0.0)])
-    with pytest.raises(Refusal, match=r"cannot check out.dat \(two equal runs differ: 17 bytes") as refused:
+    with pytest.raises(
+        Refusal, match=r"cannot check the file out.dat \(two launches with equal inputs differ in 17 bytes"
+    ) as refused:
         runner.go()
     assert refused.value.code == Exit.NOT_SUPPORTED
 
@@ -220,9 +222,9 @@ def test_a_program_that_never_ends_well_is_launched_once(store: Store) -> None:
 @pytest.mark.parametrize(
     ("decided", "cells", "text"),
     [
-        (Repeats(6, 90.0), 1, "one launch takes 90 s: 6 launches, about 9.0 min; --repeats N changes that"),
-        (Repeats(1, 800.0), 1, "one launch takes 13.3 min: no other launch follows; --repeats N changes that"),
-        (Repeats(6, 0.0123), 4, "one launch of all 4 cells takes 12 ms: 6 launches, about 74 ms; --repeats N changes that"),  # noqa: E501
+        (Repeats(6, 90.0), 1, "one launch takes 90 s; 6 launches take about 9.0 min (--repeats N sets the number)"),
+        (Repeats(1, 800.0), 1, "one launch takes 13.3 min; no further launch is planned (--repeats N sets the number)"),
+        (Repeats(6, 0.0123), 4, "one launch of all 4 configurations takes 12 ms; 6 launches take about 74 ms (--repeats N sets the number)"),  # noqa: E501
     ],
 )  # fmt: skip
 def test_the_number_of_launches_is_announced(decided: Repeats, cells: int, text: str) -> None:

@@ -58,7 +58,7 @@ def test_what_is_said_of_many_processes_alike_is_recorded_once(tmp_path: Path) -
 
 
 def report(rank: int | None, host: str = "node", **more: Any) -> GuardReport:
-    """What a guard says of a rank that has two threads on hardware threads of its own."""
+    """Return the guard's report of a rank with two threads on separate hardware threads."""
     first = 2 * (rank or 0)
     members: dict[str, Any] = {
         "whole": False, "host": host, "pid": 7, "started_s": 1e9, "wall_s": 1.5, "user_s": 2.0, "system_s": 0.5,

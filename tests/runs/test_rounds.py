@@ -85,7 +85,7 @@ def begun(store: Store, seed: int = 5) -> StoredRun:
 
 
 def go_on(store: Store, run: StoredRun, stop_after: int | None = None) -> list[str]:
-    """The launches that are started, until Ctrl-C comes after so many."""
+    """Return the started launches, with an interrupt after `stop` of them."""
     started: list[str] = []
 
     def observe(step: LaunchStart, _elapsed_s: float) -> None:

@@ -22,8 +22,8 @@ from octant.launch.execute import ProcessOutcome
 from octant.placement import RankPlace
 from octant.record import Failure, Point
 from octant.request import Launch, Presentation, Request, Shape, Subject
-from octant.runs.session import Batch, LaunchSchedule, LaunchStart, execute_run, run_all
 from octant.runs.exit_reasons import list_exit_reasons
+from octant.runs.session import Batch, LaunchSchedule, LaunchStart, execute_run, run_all
 from octant.runs.starts import list_starts
 from octant.store import Store, StoredRun
 from octant.store.kept import read_kept
@@ -93,7 +93,7 @@ def test_a_hung_launch_and_a_killed_one_say_so_and_how_far_they_were(store: Stor
 
 
 def _leave(run: StoredRun, launch: str) -> None:
-    """What a kernel that is killed leaves in the run's folder."""
+    """Create the files that a killed kernel leaves in the folder of the run."""
     reached = {"launch": launch, "share": 0.25, "phase": "update"}
     (run.folder / "records.jsonl.progress").write_text(json.dumps(reached))
     (run.folder / "records.jsonl.progress.new").write_text("{")
@@ -269,7 +269,7 @@ def test_one_run_is_measured_by_one_process_at_a_time(store: Store) -> None:
     run = store.create("q", machine(), REQUESTS)
 
     def meanwhile(*_: object) -> ProcessOutcome:
-        with pytest.raises(Refusal, match="another octant process is measuring it"):
+        with pytest.raises(Refusal, match="another octant is measuring it"):
             go_on(store, run)
         return ProcessOutcome(1, False, 0.1, "")
 

@@ -138,12 +138,16 @@ def test_random_updates_of_a_whole_node_bound_it_from_above() -> None:
 @pytest.mark.parametrize(
     ("points", "machine", "why"),
     [
-        ((), TREE, "it holds nothing"),
-        ((message(8, 1000),), TREE, "no message is as long as 64 KiB"),
-        ((message(MIB, 100_000, results=(Result("bytes that differ", 1.0, "1", 0.0),)),), TREE, "its answer is wrong"),
+        ((), TREE, "it contains nothing"),
+        ((message(8, 1000),), TREE, "it has no messages of at least 64 KiB"),
+        (
+            (message(MIB, 100_000, results=(Result("bytes that differ", 1.0, "1", 0.0),)),),
+            TREE,
+            "its verification failed",
+        ),
         ((message(MIB, 100_000, share_cores=True),), TREE, "more threads than hardware threads"),
         ((message(MIB, 100_000),), load("power775"), "to_itself = 'endpoint'"),
-        ((message(8, 99_000), message(MIB, 100_000)), TREE, "no longer than the shortest"),
+        ((message(8, 99_000), message(MIB, 100_000)), TREE, "not slower than its shortest"),
     ],
 )
 def test_a_run_that_says_nothing_is_refused_with_the_reason(
@@ -183,7 +187,7 @@ def test_the_command_reads_the_store_and_its_lines_become_a_file(tmp_path: Path)
     bytes_per_s = mine.endpoint.local.bytes_per_s
     assert bytes_per_s is not None
     assert bytes_per_s.value == pytest.approx(1e10, rel=1e-3)
-    with pytest.raises(Refusal, match="no such link class"):
+    with pytest.raises(Refusal, match="unknown link class"):
         run(*words, "--free", "lonk")
     with pytest.raises(Refusal, match="give --free"):
         run("calibrate", "bgp")
@@ -199,13 +203,13 @@ def test_what_no_file_limits_can_be_calibrated() -> None:
 
 
 def ring_workload(traffic: Traffic | NoTraffic) -> Workload:
-    """A workload that nobody but this test knows: a step is one message to either neighbour."""
+    """Provide a workload of this test alone; a step is one message to either neighbour."""
     metrics = (Metric("time", "s", "lower", seconds()), Metric("bandwidth", "B/s", "higher", rate("bytes_sent")))
     return Workload("Ring", metrics, {}, "mpi/ring", traffic=lambda _machine, _point: traffic, messages=True)
 
 
 def ring(length: int, us: int, hosts: str) -> Point:
-    """Steps of `us` microseconds, one rank on each host."""
+    """Return figures with steps of `us` microseconds and one rank on each host."""
     lanes = (lane([us * 1000 * part // 100 for part in (98, 100, 102)]),)
     given = tuple(RankResources(host, (0,), ((0,),), ()) for host in hosts)
     counts = {"bytes_sent": length * len(hosts)}
@@ -216,8 +220,8 @@ def ring(length: int, us: int, hosts: str) -> Point:
     ("traffic", "hosts", "why"),
     [
         (NoTraffic("its ring is too short"), "abcd", "mpi/ring: its ring is too short"),
-        (Traffic("ordered-ring", 1e6), "ab", "its ordered-ring traffic was between 2 nodes, and test has 4"),
-        (Traffic("ordered-ring", 1e3), "abcd", "no message is as long as 64 KiB"),
+        (Traffic("ordered-ring", 1e6), "ab", "its ordered-ring traffic used 2 nodes, but test has 4"),
+        (Traffic("ordered-ring", 1e3), "abcd", "it has no messages of at least 64 KiB"),
     ],
 )
 def test_any_workload_that_declares_its_traffic_calibrates_a_network(
@@ -240,7 +244,7 @@ def test_any_workload_that_declares_its_traffic_calibrates_a_network(
 
 
 def both_ways(ratio: float, hosts: tuple[str, str] = ("a", "a")) -> Point:
-    """A window of one message of 1 MB one way in 100 µs, and each way at once in `ratio` times as much."""
+    """Return points of messages of 1 MB: one direction in 100 µs, both at once in `ratio` times as much."""
     times = {"step": 1 + ratio, "phase/one_way": 1.0, "phase/both_ways": ratio}
     lanes = tuple(lane([round(100_000 * ns)] * 8, rank=r, name=name) for name, ns in times.items() for r in (0, 1))
     counts = {"messages": 3, "bytes_sent": 3 * 10**6, "turns": 2, "bytes_passed": 10**6}

@@ -18,7 +18,7 @@ from octant.network import NetworkFile, load
 from octant.network.platform import platform
 from octant.network.traffic import pairs
 from octant.simulate import simulated_workload
-from octant.simulate.simgrid import as_flows, check, model_times, compare_with_simulator, simulate_flows, with_one_route
+from octant.simulate.simgrid import as_flows, check, compare_with_simulator, model_times, simulate_flows, with_one_route
 from octant.workload import Traffic, Workload
 from paths import DATA, ROOT
 

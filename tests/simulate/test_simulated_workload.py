@@ -10,7 +10,7 @@ from octant.failure import Refusal
 from octant.launch import smpirun
 from octant.launch.execute import ProcessOutcome
 from octant.network import load
-from octant.simulate import on_model
+from octant.simulate import simulated_workload
 
 
 @pytest.mark.parametrize(("asked", "expected"), [([], ["samples=5"]), (["samples=50"], ["samples=50"])])
@@ -32,10 +32,10 @@ def test_a_simulation_repeats_little_says_what_it_does_and_leaves_nothing(
         observe(3.0)
         return ProcessOutcome(-9, True, timeout_s, "")
 
-    monkeypatch.setattr(on_model, "execute", killed)
+    monkeypatch.setattr(simulated_workload, "execute", killed)
     said: list[str] = []
     with pytest.raises(Refusal, match="no end after 7 s"):
-        on_model.run(load("bgp"), "p2p", asked, 4, 7.0, said.append)
+        simulated_workload.run(load("bgp"), "p2p", asked, 4, 7.0, said.append)
     assert [word for word in started[0] if word.startswith("samples")] == expected
     assert "simulating 4 ranks: 0 records, 3 s of at most 7 s" in said
     assert list(tmp_path.iterdir()) == []

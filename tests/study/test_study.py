@@ -214,7 +214,7 @@ def test_an_unknown_study_or_knob_is_refused_with_the_nearest(where: Store, tmp_
     with pytest.raises(Refusal, match=r"cannot read the study /dev/zero \(not a regular file\)"):
         file.load("/dev/zero")
     mine.write_text(STUDY.replace('pages = "thp"', 'page = "thp"'))
-    with pytest.raises(Refusal, match=r"no such knob of node/stream\); did you mean pages"):
+    with pytest.raises(Refusal, match=r"node/stream has no knob\); did you mean pages"):
         outcome.begin(where, str(mine), machine())
 
 

@@ -16,6 +16,7 @@ from octant.record import Process, Result
 from octant.request import Launch
 from octant.runs.session import execute_run, run_all
 from octant.runs.plan import planner_of
+from octant.runs.session import execute_run, run_all
 from octant.store import Store, StoredRun
 from octant.study import file, outcome
 from octant.study.published_values import published_values

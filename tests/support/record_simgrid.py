@@ -11,6 +11,7 @@ from octant.launch import smpirun
 from octant.network import load
 from octant.simulate.simulated_workload import run
 from octant.simulate.simgrid import check
+from octant.simulate.simulated_workload import run
 from paths import DATA, ROOT
 
 EXAMPLES = ROOT / "examples" / "networks"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from octant.runs.session import LaunchStart
     from octant.runs.command_line import LaunchTarget
     from octant.runs.interleaved import Interleaved, RoundEnd
+    from octant.runs.session import LaunchStart
     from octant.store import Pair, Store, StoredRun
 
 _REDRAW_S = 0.1

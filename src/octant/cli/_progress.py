@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from octant.request import Launch
     from octant.runs.session import LaunchStart, Observe
     from octant.runs.durations import Durations
+    from octant.runs.session import LaunchStart, Observe
 
 _REDRAW_S = 0.1
 _POLL_S = 0.2

@@ -225,7 +225,7 @@ def _run_on_model(workload: str, options: RunOptions) -> None:
     from octant.report.network import answers as report
     from octant.report.network import text as network_text
     from octant.runs import command_line
-    from octant.simulate import on_model
+    from octant.simulate import simulated_workload
 
     command_line.read_knobs(workload, options.knobs)
     with ended_like_ctrl_c(), status_line() as tick:

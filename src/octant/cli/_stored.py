@@ -98,6 +98,7 @@ def measure(
     from octant.runs.programs.schedule import baseline_starts, schedule_launches, needs_decision, repeats_text
     from octant.runs.programs.command_text import resume_line
     from octant.runs.rounds import rounds_of
+    from octant.runs.session import execute_run
     from octant.units import counted
 
     for text in list_step_errors(run.requests):
@@ -114,7 +115,7 @@ def measure(
     try:
         with progress_by(clock, shown) as observe:
             plan, launches = planner_of(run, timeout, known), schedule_launches(run, decided, warn)
-            run = execute_run(where, run, launches, plan, observe, report=warn, shown=shown)
+            run = execute_run(where, run, launches, plan, observe, report=warn, shows_output=shown)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)
         typer.echo(f"\nStopped; {counted(kept, 'measurement')} stored. To continue: {resume_line(run)}", err=True)

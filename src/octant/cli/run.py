@@ -257,7 +257,7 @@ def resume(
             raise Refusal(f"cannot set {knobs[0]} ({why}); try octant resume {run.id}", Exit.WRONG_WORD)
     else:
         resume_checks.check_repeated_command(run, program.command, knobs or (), program.options, allow or ())
-    check_stored(run.launches, allow or (), given=bool(from_file) or program.command is not None)
+    check_stored(run.launches, allow or (), is_repeated=bool(from_file) or program.command is not None)
     check_requests({launch.request.key: launch.request for launch in run.remaining()}.values())
     for request in run.requests if program.command else ():
         report_remarks(request)

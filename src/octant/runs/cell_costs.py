@@ -1,4 +1,4 @@
-"""What the workload of a request declares of a cell before anything starts, and whether that fits into memory."""
+"""Declared memory and duration of a cell, and the check that it fits into memory."""
 
 import math
 import os
@@ -13,43 +13,43 @@ from octant.request import Request
 from octant.step import NOT_KNOWN, Step, StepError, checked
 
 SLOWEST = {"flops": 2e8, "bytes": 1e7, "filled": 1e7, "": 1e6}
-"""Counts in a second, far below what any machine does: operations of a hardware thread; bytes of a node in memory,
-files and messages; bytes that memory is filled with; anything else."""
+"""Counts per second, far below those of any machine: operations of a hardware thread; bytes of a node in memory, files
+and messages; bytes of memory initialisation; anything else."""
 USUAL = {"flops": 2e10, "bytes": 1e10, "filled": 1e9, "": 1e8}
-"""The same as servers do it."""
+"""Counts per second of a typical server, in the same order."""
 STEPS = {"chunks": 3, "steps": 7, "whole": 1}
-"""That a kernel makes where one lasts longer than its budget: it learns its length, and makes a burst."""
+"""Number of steps that a kernel makes if one step exceeds the time budget: calibration and one burst."""
 SPARE = 3
-"""Times as many it makes at most: a burst without marks of phases, and checks of the result."""
+"""Upper limit of the number of steps, relative to `STEPS`: a burst without phase marks, and the verification."""
 _SIZES = ("n", "bytes", "count")
-"""Knobs that may say how much memory a workload takes."""
+"""Knobs that may determine the memory size of a workload."""
 _ALLOCATED = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE")
-"""Variables of an allocation whose nodes mpiexec uses without being told."""
+"""Variables of an allocation whose nodes mpiexec uses without an option."""
 _SYSTEM_PAGES = frozenset({"default", "base", "thp", "try-thp"})
-"""Values of `pages` whose memory is not that of a pool of huge pages."""
+"""Values of `pages` that do not use a pool of huge pages."""
 
 
 @dataclass(frozen=True)
 class CellCost:
-    """The step of a cell."""
+    """The declared step of a cell, and how often it is executed."""
 
     step: Step  # of one group
-    groups: int  # that work at the same time
-    workers: int  # threads of all ranks that work
-    steps: int  # that the kernel makes where one lasts longer than its budget
+    groups: int  # that run at the same time
+    workers: int  # threads of all working ranks
+    steps: int  # that the kernel makes if one exceeds its budget
 
     @property
     def bytes_held(self) -> int:
-        """Memory that all groups take."""
+        """Memory of all groups, in bytes."""
         return self.step.bytes_held * self.groups
 
     def beyond_s(self, budget_s: float, rates: Mapping[str, float] = USUAL, hardware_threads: int = 0) -> float:
-        """About what filling the memory takes, and all steps beside their budget where one lasts longer.
+        """Estimate the time for memory initialisation and for steps beyond their budget, in seconds.
 
         Args:
-            budget_s: for the steps.
-            rates: as `USUAL`.
-            hardware_threads: that all ranks may use together; 0: as many as there are threads.
+            budget_s: time budget of the steps.
+            rates: counts per second, as `USUAL`.
+            hardware_threads: number that all ranks may use together; 0: one per thread.
         """
         each = min(self.workers, hardware_threads or self.workers)
         counts = {"messages": self.step.messages, "bytes_sent": self.step.bytes_sent, **self.step.counts}
@@ -60,37 +60,37 @@ class CellCost:
         return self.bytes_held / rates["filled"] + max(0.0, self.steps * step_s - budget_s)
 
     def longest_s(self, hardware_threads: int = 0) -> float:
-        """The same on a machine far slower than any."""
+        """Return an upper limit of the same time, on a machine far slower than any."""
         return SPARE * self.beyond_s(0.0, SLOWEST, hardware_threads)
 
 
 def declared_cost(request: Request, cell: Mapping[str, str]) -> CellCost | None:
-    """The step that the workload of a request declares of a cell; `None`: it declares none, or its kernel is not here."""
+    """Return the declared cost of a cell; `None`: the workload declares no step, or its kernel is not available."""
     try:
         return _declared_cost(request, cell)
-    except NOT_KNOWN:  # a value that only the kernel can judge, or a step that cannot be used: see `list_step_errors`
+    except NOT_KNOWN:  # a value that only the kernel can read, or an unusable step: see `list_step_errors`
         return None
 
 
 def list_step_errors(requests: Sequence[Request]) -> tuple[str, ...]:
-    """Steps of workloads of these requests that cannot be used, each once, in words: nothing checks their memory."""
+    """Return one message per workload whose step is unusable, so that its memory is not checked."""
     found: dict[str, None] = {}
     for request in {one.subject.name: one for one in reversed(requests)}.values():
         try:
             _declared_cost(request, next(iter(request.cells())))
         except StepError as error:
             name = request.subject.name
-            found[f"no memory check and no duration of {name}: its step cannot be used ({error})"] = None
+            found[f"{name}: memory check and time estimate are not available (its step.py is unusable: {error})"] = None
         except NOT_KNOWN:
             pass
     return tuple(found)
 
 
 def _declared_cost(request: Request, cell: Mapping[str, str]) -> CellCost | None:
-    """The same as `declared_cost`.
+    """Return the declared cost of a cell.
 
     Raises:
-        StepError: the step cannot be used; LookupError, ValueError, ArithmeticError: it is not known for this cell.
+        StepError: the step is unusable; LookupError, ValueError, ArithmeticError: it is not known for this cell.
     """
     found = workloads.workloads().get(request.subject.workload)
     if found is None or found.step is None:
@@ -106,7 +106,7 @@ def _declared_cost(request: Request, cell: Mapping[str, str]) -> CellCost | None
 
 
 def _groups(text: str, ranks: int) -> tuple[int, int]:
-    """Ranks of a group, and how many groups there are; of pairs, whose number depends on the pattern, at least one."""
+    """Return the number of ranks per group and of groups; for pairs, whose number depends on the pattern, one group."""
     if text == "all":
         return ranks, 1
     if text.startswith("first:"):
@@ -120,12 +120,12 @@ def _groups(text: str, ranks: int) -> tuple[int, int]:
 
 
 def check_memory(request: Request, machine: Machine) -> None:
-    """Refuses a request of which a cell does not fit into the memory that its ranks can get now.
+    """Check that every cell of a request fits into the available memory.
 
-    Kernels look again when they allocate (native/harness/available_memory.cpp), each at the node that it is on.
+    Kernels check again when they allocate (native/harness/available_memory.cpp), each on its own node.
 
     Raises:
-        Refusal: the first such cell, with the bytes that it needs and those that there are.
+        Refusal: a cell needs more; the message states the required and the available bytes.
     """
     for cell in request.cells():
         if why := memory_shortfall(request, cell, machine):
@@ -133,13 +133,13 @@ def check_memory(request: Request, machine: Machine) -> None:
 
 
 def explain_no_fit(request: Request, machine: Machine) -> str:
-    """Why no cell of a request fits into memory; "" where one does or nothing says."""
+    """Return why no cell of a request fits into memory; "" if one fits or nothing is known."""
     reasons = [memory_shortfall(request, cell, machine) for cell in request.cells()]
-    return f"it does not fit into memory{reasons[0]}" if all(reasons) else ""
+    return f"not enough memory{reasons[0]}" if all(reasons) else ""
 
 
 def memory_shortfall(request: Request, cell: Mapping[str, str], machine: Machine) -> str:
-    """Why a cell does not fit into memory, with a remedy; "" where it does or nothing says."""
+    """Return why a cell does not fit into memory, and what to do; "" if it fits or nothing is known."""
     available = _available_bytes(request, cell, machine)
     found = declared_cost(request, cell) if available is not None else None
     if found is None or available is None or found.bytes_held <= available:
@@ -151,11 +151,11 @@ def memory_shortfall(request: Request, cell: Mapping[str, str], machine: Machine
     fewer = " or ".join(filter(None, [size, "fewer ranks" * (request.shape.ranks > 1)])) or "smaller knobs"
     held, left = units.counted_bytes_text(found.bytes_held), units.counted_bytes_text(available)
     where = f" with {text}" if text else ""
-    return f"{where} ({ranks} would hold {held}, and {left} of memory are available); try {fewer}"
+    return f"{where} ({ranks} would need {held}, and {left} are available); try {fewer}"
 
 
 def _halved(request: Request, knobs: Mapping[str, str], name: str) -> float:
-    """Memory that a cell takes with half of a knob: infinite without the knob, 0 where its half is not known."""
+    """Return the memory of a cell with half of a knob: infinite without the knob, 0 if it is not known."""
     if name not in knobs:
         return math.inf
     try:
@@ -166,7 +166,7 @@ def _halved(request: Request, knobs: Mapping[str, str], name: str) -> float:
 
 
 def _available_bytes(request: Request, cell: Mapping[str, str], machine: Machine) -> int | None:
-    """Memory that the ranks of a launch can get; `None`: they are on nodes of which nothing is known, or in a pool."""
+    """Return the memory that is available to a launch; `None`: unknown nodes, or memory of a page pool."""
     shape = request.shape
     if cell.get("pages", "default") not in _SYSTEM_PAGES:
         return None

@@ -1,4 +1,4 @@
-"""How a run ended: which exit codes apply to the command that measured it, and why."""
+"""Exit codes that apply to a run, with their reasons."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from octant.store import StoredRun
 
 MOST_REASONS = 5
-"""Different reasons that one sentence lists."""
+"""Maximum number of different reasons that one message lists."""
 
 
 @dataclass(frozen=True)
 class ExitReason:
-    """An outcome that is no success: its exit code, and what is said of it on standard error."""
+    """An exit code other than 0 that applies to a run, and its message on standard error."""
 
     code: Exit
     text: str
 
 
 def list_exit_reasons(run: StoredRun) -> list[ExitReason]:
-    """Return what is not well with a run; none if every launch succeeded. `failure.worst` combines the codes.
+    """Return the reasons for exit codes other than 0; empty if every launch succeeded.
 
-    What is not supported here counts where the user named what to measure. Suites and studies try what a machine may
-    lack; theirs counts where nothing could be measured, and of a suite where a pattern of the MPI library does not
-    work.
+    `failure.worst` combines the codes. An unsupported configuration counts if the user requested it. Suites and studies
+    also try configurations that a machine may not support. For them it counts only if nothing could be measured, or if
+    a communication pattern of a suite does not work with the MPI library.
     """
     return [*_wrong_answers(run), *_missing(run), *_missing_values(run), *_refused(run)]
 
@@ -44,32 +44,31 @@ def _wrong_answers(run: StoredRun) -> list[ExitReason]:
 
 
 def _missing(run: StoredRun) -> Iterator[ExitReason]:
-    """Launches that failed and can be repeated."""
+    """Yield the reason for launches that failed and can be repeated."""
     if left := run.remaining():
         reasons = [failure.reason for failure in run.failures if failure.exit == Exit.CANNOT_RUN]
-        why = reasons[-1] if reasons else "no record of them came"
-        hint = "" if run.pair else f"; correct that and try {resume_line(run)}"
-        said = f"{counted(len(left), 'launch')} failed" if run.points else "nothing could be measured"
-        yield ExitReason(Exit.CANNOT_RUN, f"{said} ({why}){hint}")
+        why = reasons[-1] if reasons else "they left no records"
+        hint = "" if run.pair else f"; correct the cause, then run {resume_line(run)}"
+        count = f"{counted(len(left), 'launch')} failed" if run.points else "nothing could be measured"
+        yield ExitReason(Exit.CANNOT_RUN, f"{count} ({why}){hint}")
 
 
 def _missing_values(run: StoredRun) -> Iterator[ExitReason]:
-    """Values that a program was to print and that were not found; its times are kept."""
+    """Yield the reason for values that the output of a program does not contain; its times are kept."""
     texts = [point.notes[MISSING] for point in run.points if MISSING in point.notes]
     if texts:
-        yield ExitReason(
-            Exit.WRONG_WORD, f"no value in {len(texts)} of {counted(len(run.points), 'point')}: {texts[0]}"
-        )
+        count = counted(len(run.points), "measurement")
+        yield ExitReason(Exit.WRONG_WORD, f"a requested value is missing in {len(texts)} of {count}: {texts[0]}")
 
 
 def _refused(run: StoredRun) -> Iterator[ExitReason]:
-    """What fails however often it is repeated."""
+    """Yield the reasons for failures that repetition cannot repair."""
     for code in (Exit.WRONG_WORD, Exit.NOT_SUPPORTED):
         found = [failure for failure in run.failures if failure.exit == code and _counts(run, failure)]
         if reasons := list(dict.fromkeys(failure.reason for failure in found)):
             more = [f"{len(reasons) - MOST_REASONS} more reasons"] * (len(reasons) > MOST_REASONS)
-            said = "not everything could be measured" if run.points else "nothing could be measured"
-            yield ExitReason(code, f"{said} ({'; '.join(reasons[:MOST_REASONS] + more)})")
+            extent = "some configurations could not be measured" if run.points else "nothing could be measured"
+            yield ExitReason(code, f"{extent} ({'; '.join(reasons[:MOST_REASONS] + more)})")
 
 
 def _counts(run: StoredRun, failure: Failure) -> bool:

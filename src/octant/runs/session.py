@@ -1,4 +1,4 @@
-"""Starts launches one by one, as they are decided and as they were planned, and keeps whatever comes of them."""
+"""Sessions: execute the launches of one or more runs, one at a time, and record the results."""
 
 import contextlib
 import datetime
@@ -29,7 +29,7 @@ from octant.store.run_request import start_line
 
 @dataclass(frozen=True)
 class Batch:
-    """What came of a launch: a point or a failure for each cell, if all went well."""
+    """The records of a launch: a point or a failure for each cell, unless the launch itself failed."""
 
     launch: Launch
     points: tuple[Point, ...]
@@ -37,36 +37,36 @@ class Batch:
 
 
 MAX_TIMEOUTS = 2
-"""Launches of a request that hang before its others are left for `octant resume`: each takes as long as its time-out."""
+"""After this many timeouts the remaining launches of the request are skipped; `octant resume` repeats them."""
 
 LaunchSchedule = Generator[Launch, Batch, None]
-"""Yields what to start next and is sent what came of it. A launch that the store has is answered from there, so that
-resuming is deciding again."""
+"""A generator that yields the next launch and receives its records. Launches that the store already has are not
+started again, so that resuming a run repeats the same decisions."""
 
 
 @dataclass(frozen=True)
 class LaunchStart:
-    """A launch that starts, for whoever shows progress."""
+    """A launch that is being started, for progress displays."""
 
     planned: Planned
     number: int  # of the starts so far, from 0
     records: Path
 
     def share(self) -> progress.Reached | None:
-        """How far it is, where its kernel says so."""
+        """Return the progress of the launch; `None`: its kernel reports none."""
         return progress.progress_of(self.records, self.planned.launch.key)
 
 
 Observe = Callable[[LaunchStart, float], None]
-"""Called a few times a second with the seconds that the launch has taken."""
+"""Called a few times per second with the elapsed seconds of the launch."""
 
 Report = Callable[[str], None]
-"""Called with a warning for people."""
+"""Called with a warning for the user."""
 
 
 def run_all(launches: Iterable[Launch]) -> LaunchSchedule:
-    """One after the other, whatever comes of them."""
-    for launch in launches:  # noqa: UP028 - `yield from` would hand what is sent on to the iterator of a tuple
+    """Yield every launch; failures are recorded and do not end the run."""
+    for launch in launches:  # noqa: UP028 - `yield from` would send the records to the iterator of a tuple
         yield launch
 
 
@@ -80,33 +80,33 @@ def execute_run(
     report: Report = lambda _text: None,
     shows_output: bool = False,
 ) -> StoredRun:
-    """Starts what is decided and has no result yet; a launch that fails is recorded, and the rest goes on.
+    """Execute the launches that `schedule` yields and that have no result yet. Failed launches are recorded.
 
     Args:
-        plan: works out a launch (`runs.plan.planner_of`).
+        plan: resolves a launch (`runs.plan.planner_of`).
         observe: shows progress.
-        start: what starts a command (tests pass one that answers without starting anything).
+        start: starts a command (tests pass a function that starts no process).
         report: receives warnings, each once.
-        shown: pass what programs print through while they run.
+        shown: forward the output of programs while they run.
 
     Raises:
-        Refusal: the store cannot be written, or another process is at this run.
-        KeyboardInterrupt: passed on, after the current launch was ended; what was measured is kept.
+        Refusal: the store cannot be written, or another process is executing this run.
+        KeyboardInterrupt: passed on after the current launch has been ended; all records are kept.
     """
-    execute_runs([SessionRun(run, plan)], _on_one_side(schedule), observe, start, report, shows_output)
+    execute_runs([SessionRun(run, plan)], _as_side_schedule(schedule), observe, start, report, shows_output)
     return where.read(run.id)
 
 
 @dataclass(frozen=True)
 class SessionRun:
-    """One of the runs that a session measures."""
+    """One of the runs of a session."""
 
     run: StoredRun
     plan: Callable[[Launch], Planned]
 
 
 SideSchedule = Generator[tuple[int, Launch], Batch, None]
-"""As `LaunchSchedule`, of several runs: yields the number of the run with each launch."""
+"""As `LaunchSchedule`, for several runs: yields the number of the run with each launch."""
 
 
 def execute_runs(
@@ -117,7 +117,7 @@ def execute_runs(
     report: Report = lambda _text: None,
     shows_output: bool = False,
 ) -> None:
-    """As `execute_run`, for launches of several runs in turn.
+    """Execute interleaved launches of several runs.
 
     Raises:
         Refusal, KeyboardInterrupt: as `execute_run`.
@@ -125,7 +125,7 @@ def execute_runs(
     leftovers.remove()
     build.prepare(_programs(sides))
     with build.no_building(), contextlib.ExitStack() as stack:
-        stack.callback(leftovers.remove)  # ranks of a killed process may have been alive until now
+        stack.callback(leftovers.remove)  # ranks of a killed process may be alive until now
         warnings: list[str] = []
         for side in sides:
             store.sweep(side.run.folder)
@@ -146,7 +146,7 @@ def execute_runs(
 
 
 def _programs(sides: Sequence[SessionRun]) -> Iterator[str]:
-    """The kernels and tools that launches of these runs may need, so that none is built while another is measured."""
+    """Yield the kernels and tools that the launches need, so that none is built during a measurement."""
     for request in (request for side in sides for request in side.run.requests):
         if request.subject.workload:
             yield request.subject.workload
@@ -155,7 +155,7 @@ def _programs(sides: Sequence[SessionRun]) -> Iterator[str]:
     yield from ("bind", "pages")
 
 
-def _on_one_side(schedule: LaunchSchedule) -> SideSchedule:
+def _as_side_schedule(schedule: LaunchSchedule) -> SideSchedule:
     with contextlib.suppress(StopIteration):
         launch = next(schedule)
         while True:
@@ -163,7 +163,7 @@ def _on_one_side(schedule: LaunchSchedule) -> SideSchedule:
 
 
 class _Session:
-    """A run while it is measured: what came of it so far, and the ends of its files."""
+    """A run in execution: its records so far, and its open files."""
 
     def __init__(
         self,
@@ -190,7 +190,7 @@ class _Session:
         self._read_new()
 
     def batch_of(self, launch: Launch) -> Batch:
-        """What the store has of a launch, after what it lacked was measured."""
+        """Return the records of a launch, after measuring the missing cells."""
         left = self._remaining(launch)
         if left and self.records < 0:
             self._open()
@@ -204,13 +204,15 @@ class _Session:
         return Batch(launch, tuple(points), separate_repeated(points, failures)[0])
 
     def _worth_starting(self, launch: Launch) -> tuple[Launch, ...]:
-        """What is left of a launch without the cells that another of its request has shown not to be supported here.
+        """Return the launch without cells that an earlier launch of its request found to be unsupported.
 
-        These have the other's failure, so that nobody starts them again.
+        The failure of the earlier launch is recorded for them, so that they are not started again.
         """
-        shows_output = self.unsupported.get(launch.request.key, {}).values()
+        known_failures = self.unsupported.get(launch.request.key, {}).values()
         useless = [
-            one for one in shows_output if one.launch != launch.key and launch.without(cells_of(one.knobs)) != (launch,)
+            one
+            for one in known_failures
+            if one.launch != launch.key and launch.without(cells_of(one.knobs)) != (launch,)
         ]
         left = launch.without(cell for one in useless for cell in cells_of(one.knobs))
         if useless:
@@ -222,7 +224,7 @@ class _Session:
         return launch.without(finished_cells(*self.known.get(launch.key, ([], []))).get(launch.key, ()))
 
     def _open(self) -> None:
-        """Opens the files; a torn last line is ended, or the next would be lost with it, and may be whole after all."""
+        """Open the files, and terminate an incomplete last line so that it does not damage the next record."""
         with _writing(self.run):
             self.starts, self.records = (_open_file(path, self.stack) for path in (self.run.plan, self.run.records))
             files.end_torn_line(self.records)
@@ -230,7 +232,7 @@ class _Session:
         self._read_new()
 
     def _measure(self, launch: Launch) -> bool:
-        """Starts a launch; whether its time was over while it still answered, so that the rest is to be started."""
+        """Start a launch; return whether its remaining cells have to be started again."""
         begun = datetime.datetime.now(datetime.UTC)
         try:
             planned = self.plan(launch)
@@ -255,8 +257,8 @@ class _Session:
         points, failures = self._read_new()
         if launch.request.subject.command:
             return False
-        stopped = {failure.exit for failure in failures} - {Exit.NOT_SUPPORTED}  # such a cell does not end a kernel
-        refused = stopped == {Exit.WRONG_WORD}  # one cell; the kernel did not come to those after it
+        stopped = {failure.exit for failure in failures} - {Exit.NOT_SUPPORTED}  # kernels continue after such a cell
+        refused = stopped == {Exit.WRONG_WORD}  # for one cell; the kernel did not reach the next ones
         if outcome.timed_out and points and workloads.alone_knobs(launch.request.subject.workload):
             return True
         if failure := self._failure_of(launch, outcome, refused or (bool(stopped) and not launch.request.shape.hosts)):
@@ -265,7 +267,7 @@ class _Session:
         return refused
 
     def _run_program(self, planned: Planned, tick: Callable[[float], None], begun: datetime.datetime) -> ProcessOutcome:
-        """Run a launch of a program to its end, and record what came of it, since it records nothing itself."""
+        """Run a launch of a program to its end, and record the results, since programs record nothing themselves."""
         launch = planned.launch
         with contextlib.ExitStack() as stack:
             with _writing(self.run):
@@ -287,21 +289,21 @@ class _Session:
         return end.outcome
 
     def _judging(self, launch: Launch, scratch: Path) -> Judging:
-        """With what the answer of a launch of a program is judged."""
+        """Return the reference data with which the checks of a launch are made."""
         of = self.baseline
         request = launch.request if of is self else of.run.requests[self.run.requests.index(launch.request)]
         baseline = baseline_of(
             request, [request] if self.run.pair else of.run.requests
-        )  # of two programs: A's launch of the cell
+        )  # for two programs: A's launch of the cell
         points = {key: points for key, (points, _) in of.known.items()}
         is_baseline = of is self and is_launch_of(launch, baseline)
         return Judging(self.run.folder, scratch, find_reference(baseline, points, of.run.folder), is_baseline)
 
     def _append_failed(self, launch: Launch, end: program.ProgramEnd, refusal: Refusal | None) -> None:
-        """Record a failed launch of a program with what it printed.
+        """Record a failed launch of a program with its output.
 
         Args:
-            refusal: why octant-bind did not start it.
+            refusal: the reason if octant-bind did not start the program.
         """
         with _writing(self.run):
             files = kept.store_outputs(self.run.folder, launch.key, end.outputs)
@@ -309,25 +311,25 @@ class _Session:
             failure = _failure(launch, str(refusal), refusal.code)
         else:
             printed = any(one.stored for one in files) and not (end.whole and end.whole.not_started)
-            where = "; its output is in the folder files of the run" if printed else ""
+            where = "; its output is in the folder 'files' of the run" if printed else ""
             failure = _failure(launch, f"{end.reason}{where}", Exit.CANNOT_RUN)
         self._append([failure_line(replace(failure, files=files))])
 
     def _append_crossing(self, launch: Launch) -> None:
-        """What crossed the emulated link; a launch that did not come so far has no report of it."""
+        """Record the traffic of the emulated link. A launch that failed early has no report."""
         with contextlib.suppress(RecordError):
             self._append([link_line(launch.key, launch.request.shape.link, link.take_report(self.run.records))])
 
     def _read_new(self) -> tuple[list[Point], list[Failure]]:
-        """Add new records to those of their launches, and return them."""
+        """Index new records by launch, and return them."""
         points, failures = self.tail.read_new()
         for point in points:
             self.known.setdefault(point.launch, ([], []))[0].append(point)
         for failure in failures:
             self.known.setdefault(failure.launch, ([], []))[1].append(failure)
             if failure.exit in (Exit.NOT_SUPPORTED, Exit.WRONG_WORD):
-                shows_output = self.unsupported.setdefault(failure.launch.rpartition("-")[0], {})
-                shows_output.setdefault(repr(failure.knobs), failure)
+                known_failures = self.unsupported.setdefault(failure.launch.rpartition("-")[0], {})
+                known_failures.setdefault(repr(failure.knobs), failure)
         return points, failures
 
     def _append(self, lines: Iterable[str]) -> None:
@@ -339,11 +341,11 @@ class _Session:
     def _failure_of(self, launch: Launch, outcome: ProcessOutcome, explained: bool) -> Failure | None:
         """Return the failure of a start that no record states, or `None` if no result is missing.
 
-        What kind of failure it is, kernels and octant-bind state themselves: launchers change exit statuses. What
-        nobody stated was interrupted or is a failure of the launcher, so that the launch can be repeated.
+        Launchers change exit statuses. Therefore kernels and octant-bind record the kind of a failure themselves. A
+        failure without such a record is an interruption or a failure of the launcher, and the launch can be repeated.
 
         Args:
-            explained: the kernel recorded why it did not come to its end, and on which hosts need not be said.
+            explained: the kernel recorded why it ended early, and the hosts need not be named.
         """
         refusal = bind.take_refusal(self.run.records)
         ended_well = outcome.code == Exit.OK and not outcome.timed_out
@@ -363,7 +365,7 @@ class _Session:
 
 
 def _crash_text(launch: Launch, outcome: ProcessOutcome) -> str:
-    """Of a library that crashed its process: which, and how. Empty of all other workloads, and of all other ends."""
+    """Return which library crashed its process, and how; "": another workload, or another kind of failure."""
     apart = workloads.apart_knobs(launch.request.subject.workload)
     crash = faults.crash_signal(outcome)
     knobs = {name: launch.started_knobs[name] for name in apart if name in launch.started_knobs}
@@ -371,11 +373,11 @@ def _crash_text(launch: Launch, outcome: ProcessOutcome) -> str:
     if not apart or not crash or outcome.timed_out or ours:
         return ""
     said = ", ".join(f"{name}={value}" for name, value in knobs.items())
-    return f"crashes here ({said + ': ' if said else ''}{crash}) and is not started again; try another library"
+    return f"the library crashed ({said + ': ' if said else ''}{crash}) and is not started again; try another library"
 
 
 def _failure(launch: Launch, reason: str, code: int) -> Failure:
-    # A launcher that ends quickly may not pass on what the remote side said; which hosts were asked is always named.
+    # The launcher may not forward remote error messages, so the message names the hosts.
     shape = launch.request.shape
     where = f"on {', '.join(shape.hosts)}: {reason}" if shape.hosts else reason
     return Failure(launch.request.subject.name, launch.key, launch.started_knobs, shape.ranks, where, int(code))
@@ -394,4 +396,4 @@ def _writing(run: StoredRun) -> Generator[None, None, None]:
     except OSError as error:
         what = f"cannot write to {run.folder} ({error.strerror})"
         remedy = remedy_for_writing(error)
-        raise Refusal(f"{what}; {remedy} and resume, or try a copy of the store that is yours") from error
+        raise Refusal(f"{what}; {remedy}, then resume the run, or use your own copy of the store") from error

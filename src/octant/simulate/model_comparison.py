@@ -1,8 +1,8 @@
-"""What the network model says of figures that were measured: a line beside them, from a file or from the run itself.
+"""Predictions of the network model for measured figures, from a network file or from the run itself.
 
-A run within one node has a model of its own: a message takes what one of its length took alone (`is_message`), and
-pairs of ranks do not disturb each other but for both directions of a pair, as far as that was measured (`duplex`), and
-for the memory, as far as its best traffic was. Beside everything but that message the line is a prediction.
+A run within one node has a model of its own. A message takes the measured time of a single message of its length
+(`is_message`). Pairs of ranks affect each other only by the measured slowdown of both directions (`duplex`), and by the
+measured memory bandwidth. For all figures except those single messages, the model is a prediction.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from octant.analysis.summary import Modelled
 from octant.failure import Refusal
 from octant.network.collectives import MessageCosts, exchange, fastest, programs
 from octant.network.files import NetworkFile
-from octant.network.message_times import MeasuredTimes, MessageTimes, LengthSegment
+from octant.network.message_times import LengthSegment, MeasuredTimes, MessageTimes
 from octant.network.traffic import Flows, rank_flows
 from octant.record import known_count
 from octant.untrusted import convert
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
     from octant.network.traffic import Nodes
     from octant.record import Point
 
-_BUFFERS = "buffers"  # the knob that tells hot messages from cold ones
-_MOST_FLOWS = 100_000  # of a figure: a page is made at once
+_BUFFERS = "buffers"  # knob that distinguishes cached from uncached messages
+_MOST_FLOWS = 100_000  # of a figure; limits the time to generate a page
 
 
 @dataclass(frozen=True)
 class Duplex:
-    """Both directions of one pair at once against one."""
+    """Slowdown of simultaneous messages in both directions of a pair."""
 
-    ratio: float  # of their times, 1 to 2
+    ratio: float  # time of both directions over that of one, 1 to 2
     bytes_each: float
 
 
 @dataclass
 class _Model:
-    """The network that figures are asked of, and what messages take there; keeps the programs that it priced."""
+    """A network with its message times, and a cache of evaluated algorithms."""
 
     summary: Summary
     network: NetworkFile | None  # `None`: the node itself
@@ -57,7 +57,7 @@ class _Model:
     priced: dict[tuple[object, ...], list[Program]] = field(default_factory=dict)
 
     def headline(self, figure: Figure) -> float | None:
-        """What the model says of the headline of a figure, in seconds; `None`: it has no answer."""
+        """Return the predicted headline value of a figure, in seconds; `None`: the model has no prediction."""
         workload, point = figure.workload, figure.point
         if workload.traffic is None or figure.metric.name != workload.metric().name or figure.metric.unit != "s":
             return None
@@ -66,7 +66,7 @@ class _Model:
         try:
             traffic = workload.traffic(self.summary.run.machine, point)
             return None if isinstance(traffic, NoTraffic) else self._seconds(traffic, point)
-        except (Refusal, KeyError, ValueError):  # of a point of another version
+        except (Refusal, KeyError, ValueError):  # a point of another version
             return None
 
     def _seconds(self, traffic: Traffic | CollectiveTraffic, point: Point) -> float | None:
@@ -93,7 +93,7 @@ class _Model:
         return exchange(network, flows, nodes, costs).time_s / traffic.parts
 
     def _nodes(self, point: Point) -> Nodes | None:
-        """The node of every rank: hosts take the nodes of the file in their order; `None`: it has fewer."""
+        """Return the node of every rank: hosts in the order of the nodes of the file; `None`: there are too few."""
         hosts = list(dict.fromkeys(given.host for given in point.given))
         active = self.network.topology.active() if self.network else np.zeros(1, np.int32)
         if len(hosts) > len(active) or len(point.given) != point.ranks:
@@ -115,7 +115,7 @@ class _Model:
         return convert(table, NetworkFile)
 
     def _pairs_rate(self, point: Point, times: MeasuredTimes) -> float | None:
-        """Bytes per second that all pairs of the ranks carry, both ways; `None`: not measured."""
+        """Return the bytes per second of all pairs of ranks, in both directions; `None`: not measured."""
         if self.duplex is None or times.inside is None:
             return None
         took = times.inside.seconds(np.array([self.duplex.bytes_each]))[0] - times.inside.startup_s
@@ -123,24 +123,23 @@ class _Model:
         return ranks / self.duplex.ratio * self.duplex.bytes_each / took if took > 0 else None
 
     def _memory_rate(self) -> float | None:
-        """Bytes per second of messages that are read once and written once."""
+        """Return the bytes per second of messages that are read once and written once."""
         known = self.summary.known.by_name.get("memory traffic", {})
         return max((best.value for best in known.values()), default=0.0) / 2 or None
 
     @property
     def text(self) -> str:
-        """What it is, as the end of a sentence."""
-        what = "a message takes what one of its length took in this run"
+        """Description of the model, for the user."""
+        measured = "message times as measured in this run"
         if self.network is not None:
-            costs = what if self.inside or self.between else "with what its file states of messages"
+            costs = measured if self.inside or self.between else "message times from its file"
             return f"{self.network.name}; {costs}"
-        if self.duplex is None:
-            return f"{what}, both directions at once as long as one"
-        return f"{what}, both directions at once {self.duplex.ratio:.2f} times as long as one"
+        ratio = 1.0 if self.duplex is None else self.duplex.ratio
+        return f"{measured}; both directions at once take {ratio:.2f} times as long as one"
 
 
 def with_model(summary: Summary, network: NetworkFile | None = None) -> Summary:
-    """The summary with a model of its messages, where the run holds enough for one of its own, or a file is given."""
+    """Return the summary with a model of its messages, if a network is given or the run contains message times."""
     inside, between = times_of(summary, one_host=True), times_of(summary, one_host=False)
     if network is None and not inside:
         return summary
@@ -151,18 +150,18 @@ def with_model(summary: Summary, network: NetworkFile | None = None) -> Summary:
 
 
 def message_times(found: Sequence[Segment]) -> MessageTimes | None:
-    """The segments of a curve as the model takes them; `None` without any."""
+    """Return message times from the segments of a curve; `None`: there are no segments."""
     stretches = (LengthSegment(one.first, one.at_first_s, one.seconds_per_byte) for one in found)
     return MessageTimes(tuple(stretches)) if found else None
 
 
 def times_of(summary: Summary, one_host: bool, link: str = "") -> dict[str, MessageTimes]:
-    """Times of messages between ranks of one node, or between nodes, by buffers.
+    """Return the times of messages between ranks of one node, or between nodes, by kind of buffers.
 
     Args:
-        summary: of a run that measured some.
-        one_host: within a node.
-        link: over this emulated link, and no other; "": over none.
+        summary: of a run with message times.
+        one_host: within a node, otherwise between nodes.
+        link: only over this emulated link; "": over none.
     """
     points: dict[str, dict[float, list[float]]] = {}
     for figure in summary.figures:
@@ -180,8 +179,9 @@ def times_of(summary: Summary, one_host: bool, link: str = "") -> dict[str, Mess
 
 
 def message_of(summary: Summary, figure: Figure, link: str = "") -> Traffic | None:
-    """The traffic of a figure that is the time of one message over that link; `None`: it is none, or of no processor of
-    its own.
+    """Return the traffic of a figure that is the time of one message over this link; `None`: it is not such a figure.
+
+    Figures of ranks that share cores are excluded.
     """
     if figure.workload.traffic is None or figure.wrong or figure.link != link or figure.point.share_cores:
         return None
@@ -193,12 +193,12 @@ def message_of(summary: Summary, figure: Figure, link: str = "") -> Traffic | No
 
 
 def duplex_of(summary: Summary, one_host: bool, link: str = "") -> Duplex | None:
-    """Of the longest messages of which it was measured, within a node or between two; `None`: it was not.
+    """Return the measured slowdown of the longest messages in both directions; `None`: not measured.
 
     Args:
         summary: with all metrics.
-        one_host: within a node.
-        link: as of `times_of`.
+        one_host: within a node, otherwise between two nodes.
+        link: as for `times_of`.
     """
     found = []
     for one in summary.figures:
@@ -217,12 +217,12 @@ def duplex_of(summary: Summary, one_host: bool, link: str = "") -> Duplex | None
 
 
 def _chosen(times: dict[str, MessageTimes], buffers: str) -> MessageTimes | None:
-    """Those of the same buffers, else of any."""
+    """Return the times of the same buffers, otherwise of any."""
     return times.get(buffers) or next(iter(times.values()), None)
 
 
 def _flows(traffic: Traffic, ranks: Nodes) -> Flows:
-    """All messages of the pattern among a group of ranks, each of those that follow one another too."""
+    """Return all messages of the pattern among a group of ranks, including successive ones."""
     made = rank_flows(traffic.pattern, len(ranks))
     length = traffic.units * traffic.parts / traffic.at_once
     sources, targets = (ranks[np.repeat(one, traffic.at_once)] for one in (made.sources, made.targets))

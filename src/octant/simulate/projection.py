@@ -1,6 +1,6 @@
-"""What a stored run says of its own messages, and what its workloads would then do on more ranks and nodes.
+"""Projection of the workloads of a run to more ranks and nodes, with the message times of the run.
 
-A workload that declares a step and how it grows (`Workload.step`, `Workload.scaling`) can be predicted.
+A workload can be predicted if it declares a step and its scaling (`Workload.step`, `Workload.scaling`).
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
 
 HOW = (
     "octant study run hpcc-scaling, or octant run p2p --ranks 2 pattern=pingpong bytes=8,512,4KiB,32KiB,256KiB,2MiB, "
-    "while the machine does nothing else"
+    "on an otherwise idle machine"
 )
-"""What measures messages as they are needed here."""
+"""Commands that measure the required message times."""
 
 
 @dataclass(frozen=True)
 class MessagePaths:
-    """Messages as a run measured them: between ranks of one node, between hosts, and over emulated links."""
+    """Message times of a run: between ranks of one node, between hosts, and over emulated links."""
 
     inside: MessagePath | None
     between: Mapping[str, MessagePath]  # by the emulated link; "": hosts of a network
 
     def of(self, hosts: int, link: str) -> MessagePath | None:
-        """What ranks of a launch have for their messages; `None`: not measured."""
+        """Return the message times of a launch; `None`: not measured."""
         return self.inside if hosts < 2 else self.between.get(link)
 
 
 def message_paths(run: StoredRun) -> MessagePaths:
-    """The times of messages of a run, by their length, from `p2p`'s `pingpong` and `duplex`."""
+    """Return the message times of a run by length, from `pingpong` and `duplex` of `p2p`."""
     names = {name for name, one in workloads.workloads().items() if one.duplex}
     kept = tuple(point for point in run.points if point.workload in names)
     if not kept:
@@ -69,7 +69,7 @@ def message_paths(run: StoredRun) -> MessagePaths:
 
 @dataclass(frozen=True)
 class Predicted:
-    """A workload that declares a step and how it grows."""
+    """A workload that declares a step and its scaling."""
 
     workload: Workload
     step: Declared
@@ -77,23 +77,23 @@ class Predicted:
 
 
 def predicted(workload: Workload) -> Predicted | None:
-    """The workload with its step; `None`: it does not declare both."""
+    """Return the workload with its step and scaling; `None`: it does not declare both."""
     return Predicted(workload, workload.step, workload.scaling) if workload.step and workload.scaling else None
 
 
 def rate_here(figure: Figure, alone_per_s: float, way: MessagePath) -> StepRate | None:
-    """The rate of the problem of a figure, whose ranks send messages also where they share memory.
+    """Return the rate of the problem of a figure if all ranks exchange messages, even within shared memory.
 
     Args:
-        figure: of several ranks; of a rate.
-        alone_per_s: of one rank, as `octant.network.step_rates.rate` takes it.
-        way: of messages between its ranks.
+        figure: a rate of several ranks.
+        alone_per_s: rate of one rank, as for `octant.network.step_rates.rate`.
+        way: message times between its ranks.
 
     Returns:
-        `None`: its workload declares no step, or not how ranks work apart.
+        `None`: the workload declares no step, or no scaling.
 
     Raises:
-        KeyError, ValueError: its knobs do not say what a step is.
+        KeyError, ValueError: the step is not defined for its knobs.
     """
     known, point = predicted(figure.workload), figure.point
     if known is None:
@@ -107,7 +107,7 @@ def rate_here(figure: Figure, alone_per_s: float, way: MessagePath) -> StepRate 
 
 @dataclass(frozen=True)
 class NodeRate:
-    """What a node of the run did in a test, its ranks together."""
+    """Measured rate of all ranks of a node in one test."""
 
     test: str
     per_s: float
@@ -119,7 +119,7 @@ class NodeRate:
 
 @dataclass(frozen=True)
 class NodeProjection:
-    """A test on so many such nodes: the rate of all (of messages alone: of each rank)."""
+    """Predicted rate of a test on several such nodes: of all ranks, or of each rank for message tests."""
 
     test: str
     nodes: int
@@ -129,37 +129,37 @@ class NodeProjection:
 
 @dataclass(frozen=True)
 class ProjectedSystem:
-    """What many nodes like that of a run would do, joined by a network without a limit of its own."""
+    """Predictions for several nodes like that of a run, with a network that does not limit them."""
 
     run: str
     machine: str
-    link: str  # how messages between nodes were measured
-    ranks: int  # of a node, at most
+    link: str  # where the message times were measured
+    ranks: int  # maximum per node
     node: tuple[NodeRate, ...]
     answers: tuple[NodeProjection, ...]
-    left_out: tuple[str, ...]  # tests of which the run has no figure of all ranks of a node
+    left_out: tuple[str, ...]  # tests without a figure of all ranks of a node
     assumptions: tuple[str, ...]
     titles: Mapping[str, str] = field(default_factory=dict, repr=False)  # of all tests
 
 
 def project_to_nodes(run: StoredRun, nodes: Sequence[int], names: Iterable[str]) -> ProjectedSystem:
-    """Workloads on so many nodes like that of the run, each with as much data as there.
+    """Predict workloads on several nodes like that of the run, with the same amount of data per node.
 
     Args:
-        run: what was measured.
-        nodes: how many.
-        names: of workloads, in the order of the answers; those that cannot be predicted are passed over.
+        run: the measured run.
+        nodes: numbers of nodes.
+        names: workloads, in the order of the result; those that cannot be predicted are ignored.
 
     Raises:
-        Refusal: the run has no messages.
+        Refusal: the run has no message times.
     """
     ways = message_paths(run)
     way = next(iter(ways.between.values()), ways.inside)
     if way is None:
         known = {name for name, one in workloads.workloads().items() if one.duplex}
-        few = "fewer than three lengths of its messages are measurable; octant report says why"
-        why = few if any(point.workload in known for point in run.points) else "it measured no messages"
-        raise Refusal(f"cannot say what {run.id} would do on more nodes ({why}); try {HOW}", Exit.WRONG_WORD)
+        few = "it has valid times for fewer than three message lengths; octant report states why"
+        why = few if any(point.workload in known for point in run.points) else "it contains no message times"
+        raise Refusal(f"cannot predict more nodes from run {run.id} ({why}); run {HOW}", Exit.WRONG_WORD)
     tests = _predicted(names)
     node = node_rates(run, tests)
     ranks = max((one.ranks for one in node.values()), default=1)
@@ -168,10 +168,10 @@ def project_to_nodes(run: StoredRun, nodes: Sequence[int], names: Iterable[str])
     missing = [one.scaling.name for one in tests.values() if one not in there]
     shared = f"; its {ranks} ranks share the link" if ranks > 1 else ""
     said = (
-        "each node computes as the one that was measured, with as much data (weak scaling)",
-        f"each has one link to a network that limits nothing: a message takes what it took {way.measured}, both "
-        f"directions at once {way.duplex:.2f} times as long{shared}",
-        "the low end: computing, starts of messages and their bytes follow one another; the high end: all at once",
+        "weak scaling: each node computes like the measured one, with the same amount of data",
+        f"each node has one link to a network without further limits; message times as measured {way.measured}; both "
+        f"directions at once take {way.duplex:.2f} times as long{shared}",
+        "low end: computation, message start-up and transfer do not overlap; high end: they overlap completely",
         *(one.scaling.note for one in tests.values() if one.scaling.note),
     )
     titles = {one.scaling.name: one.scaling.title for one in tests.values()}
@@ -207,14 +207,14 @@ def _on(test: Predicted, node: NodeRate | None, count: int, ranks: int, way: Mes
 
 
 def node_rates(run: StoredRun, tests: Mapping[str, Predicted]) -> dict[str, NodeRate]:
-    """The rate of each test, by workload, with the most ranks on one node and, of these, the most data."""
+    """Return the rate of each test by workload, for the largest number of ranks on one node and the largest size."""
     kept = tuple(point for point in run.points if point.workload in tests)
     found: dict[str, NodeRate] = {}
     for figure in summarise(replace(run, points=kept)).figures if kept else ():
         name = figure.workload.name
         try:
             one = _node_rate(tests[name], figure)
-        except (KeyError, ValueError):  # of a point of another version
+        except (KeyError, ValueError):  # a point of another version
             continue
         best = found.get(name)
         if one and (best is None or (one.ranks, one.size) > (best.ranks, best.size)):
@@ -223,8 +223,10 @@ def node_rates(run: StoredRun, tests: Mapping[str, Predicted]) -> dict[str, Node
 
 
 def _node_rate(test: Predicted, figure: Figure) -> NodeRate | None:
-    """`None`: it computes nothing, or is of several nodes, of ranks that work alone or share cores, or of another
-    problem, or wrong.
+    """Return the rate of a figure of a node; `None`: the figure is not suitable.
+
+    It is not suitable if it is wrong, contains no computation, has another problem, or belongs to several nodes, or to
+    ranks that work independently or share cores.
     """
     point, scaling = figure.point, test.scaling
     hosts = {given.host for given in point.given}

@@ -1,4 +1,4 @@
-"""Calibration from the store: what a run's own measurements say of a network, as ranges."""
+"""Calibration of a network model from the measurements of a stored run, with ranges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -21,55 +21,55 @@ from octant.stats import Estimate, Interval
 from octant.store import StoredRun
 from octant.workload import CollectiveTraffic, NoTraffic, Traffic
 
-_LONG_BYTES = 65536  # from here on a message's start-up is a small part of its time
-_SHORT_BYTES = 8  # up to here it is all of it
-_OF_SEVERAL = "several messages at once, which the model is compared with"
-_FULL_DUPLEX = 1.1  # both directions in less than so many times one: each has its own
+_LONG_BYTES = 65536  # the start-up is a small part of the time of longer messages
+_SHORT_BYTES = 8  # the time of shorter messages is their start-up
+_OF_SEVERAL = "it has several simultaneous messages and is used to test the model, not to calibrate it"
+_FULL_DUPLEX = 1.1  # maximum time of both directions over that of one for independent directions
 _NO_TIME = Interval(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Startup:
-    """Time of the shortest message, L + 2o, and what it leaves for software at either end (LogGP's o)."""
+    """Time of the shortest message, L + 2o, and the resulting software overhead at either end (o of LogGP)."""
 
     seconds: Interval
-    file_latency_s: float  # of the links between them, as the network file has it
-    overhead_s: tuple[float, float]  # where the file has no latency, from none to all of it
+    file_latency_s: float  # of the links between them, from the network file
+    overhead_s: tuple[float, float]  # without a latency in the file: from none to all of the time
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """One rate that the run measured, and the traffic of the model that stands for it."""
+    """One measured rate, and the corresponding traffic of the model."""
 
     workload: str
     between: str
     launches: int
     rate_per_s: Interval
-    rate_is: str  # what the rate's ends are
+    rate_is: str  # meaning of the ends of the rate
     relation: Literal["eq", "at_least", "at_most"]
     says: str
     pattern: TrafficPattern = field(repr=False)
-    at_most_per_s: float = float("inf")  # what else the run says of the class that carries it
+    at_most_per_s: float = float("inf")  # upper limit of the link class from other results of the run
     startup: Startup | None = None
-    segments: tuple[Segment, ...] = ()  # of the time of messages in the same buffers over their length
+    segments: tuple[Segment, ...] = ()  # of the times of messages in the same buffers over their length
     caveats: tuple[str, ...] = ()  # what casts doubt on it
-    is_message: bool = False  # of messages that have their way for themselves
+    is_message: bool = False  # single messages without other traffic
 
 
 @dataclass(frozen=True)
 class StoreCalibration:
-    """What a run of the store says of a network."""
+    """Calibration of a network from a stored run."""
 
     network: str
     run: str
     machine: str
     evidence: tuple[Evidence, ...]
     fits: tuple[Calibration, ...]  # one each
-    left_out: tuple[str, ...]  # what of the run says nothing, and why
+    left_out: tuple[str, ...]  # unused results of the run, with reasons
 
 
 class _NothingError(Exception):
-    """Figures say nothing of this network; the text is why."""
+    """Figures that give no information about this network; the message states why."""
 
 
 _Declared: TypeAlias = tuple[Figure, Traffic]
@@ -78,13 +78,13 @@ _Declared: TypeAlias = tuple[Figure, Traffic]
 def calibrate_from_run(
     network: NetworkFile, run: StoredRun, kernel: str = "", free: Sequence[str] = ()
 ) -> StoreCalibration:
-    """Capacities and start-up times of a network from what a run measured.
+    """Return capacities and start-up times of a network from the measurements of a run.
 
-    `kernel` keeps only figures of a workload with such knobs (`p2p buffers=hot`); `free` names the classes to fit,
-    all that carry the measured traffic where empty.
+    `kernel` selects the figures of a workload with these knobs (`p2p buffers=hot`). `free` names the link classes to
+    fit; empty: all that carry the measured traffic.
 
     Raises:
-        Refusal: the run holds nothing usable, with the reason for each of its workloads that might have been.
+        Refusal: the run contains no usable figure; the message states the reason for each workload.
     """
     check_classes(network, free)
     groups, left_out = _traffic_groups(matching_figures(run, kernel), run)
@@ -100,7 +100,7 @@ def calibrate_from_run(
     left_out = list(dict.fromkeys([*left_out, *notes]))
     if not evidence:
         have = ", ".join(sorted({point.workload for point in run.points})) or "nothing"
-        why = "; ".join(left_out) or f"it holds {have}"
+        why = "; ".join(left_out) or f"it contains {have}"
         offered = " or ".join(name for name, one in workloads.workloads().items() if one.traffic and one.of_links)
         raise Refusal(
             f"cannot calibrate {network.name} from run {run.id} ({why}); try octant run {offered}, or --points",
@@ -110,7 +110,7 @@ def calibrate_from_run(
 
 
 def _traffic_groups(figures: Sequence[Figure], run: StoredRun) -> tuple[list[list[_Declared]], list[str]]:
-    """The figures with traffic, by workload and by whether they are of one node, and why others say nothing."""
+    """Return the figures with traffic, by workload and by whether they are of one node, and reasons for the others."""
     groups: dict[tuple[str, bool], list[_Declared]] = {}
     reasons: dict[tuple[str, bool], list[str]] = {}
     left_out = []
@@ -133,13 +133,13 @@ def _traffic_groups(figures: Sequence[Figure], run: StoredRun) -> tuple[list[lis
 
 def _unfit(figure: Figure) -> str:
     if figure.wrong:
-        return "its answer is wrong"
+        return "its verification failed"
     if any(point.process.build.get("faults_compiled") for point in figure.points):
-        return "a build that injects faults"
+        return "the kernel was built with fault injection"
     if any(point.share_cores for point in figure.points):
-        return "more threads than hardware threads"
+        return "it used more threads than hardware threads"
     if figure.link:
-        return f"an emulated link of {figure.link}, which is no network"
+        return f"it was measured over an emulated link ({figure.link})"
     return figure.missing
 
 
@@ -149,30 +149,31 @@ def _one_node(figure: Figure) -> bool:
 
 
 def _duplex(run: StoredRun) -> tuple[Duplex | None, list[str]]:
-    """What both directions of a pair at once take over one within a node, and what of it no model can hold."""
+    """Return the slowdown of both directions within a node, and a note if the model cannot represent it."""
     names = {name for name, one in workloads.workloads().items() if one.duplex}
     kept = tuple(point for point in run.points if point.workload in names)
     summary = summarise(replace(run, points=kept), all_metrics=True)
     between = duplex_of(summary, one_host=False)
     if between is None or between.ratio <= _FULL_DUPLEX:
         return duplex_of(summary, one_host=True), []
-    why = (
-        f"both directions between nodes take {between.ratio:.2f} times as long as one, and the model's links carry each"
+    note = (
+        f"duplex: between nodes, both directions take {between.ratio:.2f} times as long as one, but the links of the "
+        "model are independent in each direction; predictions for both directions may be too fast by this factor"
     )
-    return duplex_of(summary, one_host=True), [f"duplex: {why} for itself: it is up to so much too fast for both"]
+    return duplex_of(summary, one_host=True), [note]
 
 
 def _evidence(network: NetworkFile, figures: Sequence[_Declared], duplex: Duplex | None = None) -> Evidence:
-    """What the figures of one workload say together: its longest messages, or its best rate.
+    """Return the rate of the figures of one workload: that of its longest messages, or its best rate.
 
-    A node's memory that carried one message carried more where both directions went at once (`duplex`).
+    Within a node, the memory rate includes the simultaneous traffic of both directions (`duplex`).
     """
     timed = figures[0][0].metric.unit == "s"
     used, rate, start = _of_times(figures) if timed else _of_rates(figures)
     figure, traffic = used[0]
     pattern = _pattern(network, figure, traffic)
     if not timed and pattern.flows is not None and len(pattern.flows) > 1:
-        raise _NothingError(f"the rate of all flows of {traffic.pattern} together is not that of one")
+        raise _NothingError(f"the total rate of all flows of {traffic.pattern} is not the rate of one flow")
     says, inside = (
         traffic.description,
         pattern.flows is not None and bool(np.all(pattern.flows.sources == pattern.flows.targets)),
@@ -180,7 +181,7 @@ def _evidence(network: NetworkFile, figures: Sequence[_Declared], duplex: Duplex
     if duplex and traffic.is_message and inside:
         times = 2 / duplex.ratio
         rate = Interval(rate.low * times, rate.middle * times, rate.high * times)
-        says += f"; both ways at once in {duplex.ratio:.2f} times the time"
+        says += f"; both directions at once take {duplex.ratio:.2f} times as long"
     at_most = float("inf")
     if timed and traffic.relation == "at_least":
         bounds = [t.units / limit for f, t in used if (limit := f.at_limit)]
@@ -203,7 +204,7 @@ def _evidence(network: NetworkFile, figures: Sequence[_Declared], duplex: Duplex
 
 
 def _segments(figures: Sequence[_Declared], longest: Traffic) -> tuple[Segment, ...]:
-    """Of the messages in buffers like the longest one's: start-up and time per byte of each protocol and cache."""
+    """Return start-up and time per byte of messages by length, for the buffers of the longest message."""
     times: dict[float, list[Figure]] = {}
     for figure, traffic in figures:
         if traffic.may_be_cached == longest.may_be_cached:
@@ -215,11 +216,11 @@ def _segments(figures: Sequence[_Declared], longest: Traffic) -> tuple[Segment, 
 
 
 def _of_times(figures: Sequence[_Declared]) -> tuple[list[_Declared], Interval, Interval]:
-    """The longest messages, their bytes per second, and the start-up: the time of the shortest ones."""
+    """Return the longest messages, their bytes per second, and the start-up time from the shortest ones."""
     long = [one for one in figures if one[1].units >= _LONG_BYTES]
     candidates = [one for one in long if not one[1].may_be_cached] or long
     if not candidates:
-        raise _NothingError(f"no message is as long as {units.bytes_text(_LONG_BYTES)}")
+        raise _NothingError(f"it has no messages of at least {units.bytes_text(_LONG_BYTES)}")
     longest, shortest = (max(t.units for _, t in candidates), min(t.units for _, t in figures))
     used = [one for one in candidates if one[1].units == longest]
     whole = _value(used)
@@ -228,14 +229,14 @@ def _of_times(figures: Sequence[_Declared]) -> tuple[list[_Declared], Interval, 
         seconds = _value([one for one in figures if one[1].units == shortest])
         start = Interval(seconds.low, seconds.middle, seconds.high)
     if start.high >= whole.low:
-        raise _NothingError("the longest messages take no longer than the shortest")
-    # At the low end the start-up counts as the wire's.
+        raise _NothingError("its longest messages are not slower than its shortest ones")
+    # At the low end, the start-up time is included in the transfer time.
     times = whole.high, whole.middle - start.middle, whole.low - start.high
     return used, Interval(*(longest / seconds for seconds in times)), start
 
 
 def _of_rates(figures: Sequence[_Declared]) -> tuple[list[_Declared], Interval, Interval]:
-    """The figure of the best rate, per node; there is no start-up in it."""
+    """Return the figure with the best rate, per node, without a start-up time."""
     best = max(figures, key=lambda one: _value([one]).middle)
     rate, nodes = _value([best]), len({given.host for given in best[0].point.given})
     return [best], Interval(rate.low / nodes, rate.middle / nodes, rate.high / nodes), _NO_TIME
@@ -246,18 +247,18 @@ def _value(figures: Sequence[_Declared]) -> Estimate:
 
 
 def _pattern(network: NetworkFile, figure: Figure, traffic: Traffic) -> TrafficPattern:
-    """The model's traffic; between two ranks of one node it is that of a node with itself."""
+    """Return the traffic of the model; between two ranks of one node it is that of a node with itself."""
     own, nodes = network.endpoint.to_itself, len(network.topology.active())
     inside = traffic.pattern == "to-itself" or (traffic.pattern == "first-to-last" and _one_node(figure))
     if inside and own == "free":
-        raise _NothingError(f"{network.name} counts nothing for a node's own traffic (to_itself = 'free')")
+        raise _NothingError(f"{network.name} does not model traffic within a node (to_itself = 'free')")
     if inside and own != "memory" and traffic.relation != "at_most":
         raise _NothingError(f"{network.name} has no links within a node (to_itself = {own!r})")
     if not inside and nodes < 2:
-        raise _NothingError(f"{network.name} has a single node")
+        raise _NothingError(f"{network.name} has only one node")
     used = len({given.host for given in figure.point.given})
     if not inside and traffic.pattern != "first-to-last" and used != nodes:
-        raise _NothingError(f"its {traffic.pattern} traffic was between {used} nodes, and {network.name} has {nodes}")
+        raise _NothingError(f"its {traffic.pattern} traffic used {used} nodes, but {network.name} has {nodes}")
     made = make(network, "to-itself" if inside else traffic.pattern, cost=traffic.cost)
     return replace(made, name=figure.workload.name)
 
@@ -267,12 +268,12 @@ def _between(network: NetworkFile, figure: Figure, pattern: TrafficPattern) -> s
     if flows is None or len(flows) > 1:
         return f"the nodes of {network.name}"
     if flows.sources[0] != flows.targets[0]:
-        return "nodes, taken for the first and the last of the file"
+        return "two nodes (in the model: the first and the last)"
     return "a node and itself" if figure.point.pace == "chunks" else "ranks of one node"
 
 
 def _startup(network: NetworkFile, pattern: TrafficPattern, seconds: Interval) -> Startup | None:
-    """`None` without a start-up time, or for several flows, whose latencies differ."""
+    """Return the start-up time of a message; `None`: not measured, or several flows with different latencies."""
     flows = pattern.flows
     if not seconds.middle or flows is None or len(flows) > 1:
         return None
@@ -288,8 +289,8 @@ def _fit(network: NetworkFile, one: Evidence, free: Sequence[str]) -> Calibratio
     used = loaded_classes(network, one.pattern)
     wanted = set(free or used) | ({"endpoint"} if {"injection", "ejection"} & set(free) else set())
     if not wanted & set(used):
-        raise _NothingError(f"it loads {', '.join(used)}, which --free leaves out")
-    # What passed showed every class on its way to be as fast, whatever the file says of the others.
+        raise _NothingError(f"it loads {', '.join(used)}, which --free does not include")
+    # A lower bound of the rate holds for every class of the route, whatever the file states for the others.
     among = [name for name in used if one.relation != "eq" or name in wanted]
     rate = one.rate_per_s
     edge = rate.high if one.relation == "at_most" else rate.low

@@ -1,7 +1,7 @@
-"""A workload's own kernel on a simulated machine: recompiled with SMPI, run on the network's exported platform.
+"""The kernel of a workload on a simulated machine: compiled with SMPI, and run on the exported platform of a network.
 
-Its clock is SimGrid's (SMPI answers `clock_gettime` with simulated time) and computing takes no time, so the figures
-are those of messages alone. They are no measurements and never enter the store.
+The clock is that of SimGrid (SMPI returns simulated time from `clock_gettime`), and computation takes no time.
+Therefore the figures are those of messages alone. They are not measurements and never enter the store.
 """
 
 import tempfile
@@ -27,19 +27,19 @@ from octant.workload import NoTraffic, Traffic, Workload
 
 MOST_RANKS = 128
 _SAMPLES = "samples=5"
-"""Simulated time repeats exactly, so more samples would cost more and say the same."""
-_SIGN = "SMPI"  # in the MPI library's own description
+"""Number of samples; simulated time repeats exactly, so that more samples give no information."""
+_SIGN = "SMPI"  # in the version text of the MPI library
 
 
 @dataclass(frozen=True)
 class SimulatedFigure:
-    """One metric of one point, in base units, and whether the kernel's check held."""
+    """One metric of one point, in base units, and whether the verification passed."""
 
     knobs: Mapping[str, str]
     metric: str
     unit: str
-    value: float | None  # `None`: the answer is wrong
-    alone: float | None  # the same from latency and bandwidth of the route between the first rank and the last
+    value: float | None  # `None`: the verification failed
+    alone: float | None  # from latency and bandwidth of the route between the first rank and the last
     passed: bool
 
 
@@ -63,12 +63,12 @@ def run(
     timeout_s: float = 600.0,
     tick: Callable[[str], None] = lambda _: None,
 ) -> OnModel:
-    """Runs a workload that exchanges messages, one rank per node, on the first nodes of the network.
+    """Run a workload that exchanges messages, one rank per node, on the first nodes of the network.
 
-    `tick` is told what is being done, a few times a second.
+    `tick` receives a progress message, a few times per second.
 
     Raises:
-        Refusal: SimGrid is missing, the workload computes, too many ranks, or the run failed.
+        Refusal: SimGrid is missing, the workload contains computation, there are too many ranks, or the run failed.
     """  # fmt: skip
     kernel = _messages_only(name)
     nodes = network.topology.active()
@@ -76,18 +76,21 @@ def run(
     if not 2 <= count <= min(len(nodes), MOST_RANKS):
         most = min(len(nodes), MOST_RANKS)
         raise Refusal(
-            f"cannot simulate {count} ranks on {network.name} (2 to {most} here, one per node); try --ranks {most}",
+            f"cannot simulate {count} ranks on {network.name} (it supports 2 to {most}, one per node); "
+            f"try --ranks {most}",
             Exit.WRONG_WORD,
         )
-    tick(f"routes between {count} nodes of {network.name}")
+    tick(f"computing routes between {count} nodes of {network.name}")
     exported = platform(network, nodes[:count])
     records = _records(exported, kernel.name, knobs, timeout_s, tick)
     latency_s = exported.speed_alone(0, count - 1)[0]
-    notes = ["simulated time: computing and software take none, and SMPI adds 16 bytes to every message"]
+    notes = ["simulated time includes no computation and no software overhead; SMPI adds 16 bytes to every message"]
     if not latency_s:
-        notes.append(f"{network.name}'s file gives its links no latency: times of small messages say nothing")
+        notes.append(f"the file of {network.name} contains no link latency: times of small messages are meaningless")
     if exported.split:
-        notes.append("each pair of ranks has one route here, where the machine spreads its messages over several")
+        notes.append(
+            "the simulation uses one route per pair of ranks, but the machine distributes messages over several"
+        )
     shown = _shown_knobs(records, knobs)
     figures = tuple(figure for point in records for figure in _figures(kernel, point, shown, exported))
     return OnModel(kernel.name, network.name, count, smpirun.version(), figures, tuple(notes))
@@ -98,8 +101,7 @@ def _messages_only(name: str) -> Workload:
     if not _exchanges_messages(kernel):
         offered = " or ".join(name for name, other in workloads.workloads().items() if _exchanges_messages(other))
         raise Refusal(
-            f"cannot run {name} on a model (it measures what a computer does by itself; only messages are simulated); "
-            f"try {offered}",
+            f"cannot run {name} on a model (only messages are simulated, and it contains computation); try {offered}",
             Exit.WRONG_WORD,
         )
     return kernel
@@ -129,33 +131,33 @@ def _records(
             done = output.read_bytes().count(b"\n") if output.exists() else 0
             tick(f"simulating {ranks} ranks: {done} records, {elapsed_s:.0f} s of at most {timeout_s:.0f} s")
 
-        # What SimGrid leaves behind when it is killed goes with our own folder.
+        # Files that SimGrid leaves when it is killed are removed with this folder.
         outcome = execute(smpirun.command(kernel, ranks, xml, hosts), {"TMPDIR": place}, timeout_s, observe)
         lines = output.read_bytes().splitlines() if output.exists() else []
     reader = Reader()
     records = [reader.read(line) for line in lines]
     failed = [record for record in records if isinstance(record, Failure)]
     simulated = [record for record in records if isinstance(record, Point)]
-    wrong = any(not point.passed for point in simulated)  # the kernel's exit status says no more
+    wrong = any(not point.passed for point in simulated)  # the exit status contains no further information
     if failed or not simulated or (outcome.reason and not wrong):
         why = failed[0].reason if failed else outcome.reason or "no record"
         code = worst(failure.exit for failure in failed) or Exit.CANNOT_RUN
         raise Refusal(f"cannot run {name} under SimGrid ({why})", code)
     library = next((point.process.mpi for point in simulated if _SIGN not in point.process.mpi), None)
     if library is not None:
-        raise Refusal(f"cannot trust this run of {name} (its MPI is {library!r}, not SimGrid's)")
+        raise Refusal(f"{name} did not use SimGrid's MPI library, but {library!r}; check PATH and LD_LIBRARY_PATH")
     return simulated
 
 
 def _shown_knobs(points: Sequence[Point], asked: Sequence[str]) -> list[str]:
-    """The knobs that were asked for or differ between points."""
+    """Return the knobs that were requested or differ between points."""
     names = {word.partition("=")[0] for word in asked}
     names |= {name for name in points[0].knobs if len({point.knobs.get(name) for point in points}) > 1}
     return [name for name in points[0].knobs if name in names - EFFORT]
 
 
 def _figures(kernel: Workload, point: Point, shown: Sequence[str], exported: Platform) -> list[SimulatedFigure]:
-    """The metrics of a point that are drawn, beside what its route alone allows."""
+    """Return the plotted metrics of a point, with the value that its route alone would allow."""
     step_s = _step_alone(kernel, point, exported)
     counts = {name: point.count(name) for work in point.work for name in work.counts}
     return [
@@ -173,13 +175,13 @@ def _figures(kernel: Workload, point: Point, shown: Sequence[str], exported: Pla
 
 
 def _drawn(kernel: Workload) -> list[Metric]:
-    """The headline, and what else the workload's pictures show: other readings of the same times say no more here."""
+    """Return the headline metric and the other metrics in the pictures of the workload."""
     names = [getattr(picture, of, "") for picture in kernel.pictures for of in ("y", "rate")]
     return list(dict.fromkeys([kernel.metric(), *(kernel.metric(name) for name in names if name)]))
 
 
 def _step_alone(kernel: Workload, point: Point, exported: Platform) -> float | None:
-    """Seconds of a step if each message had its route for itself; `None` where several messages travel at once."""
+    """Return the time of a step if each message were alone on its route; `None`: several messages are simultaneous."""
     traffic = kernel.traffic(discover(), point) if kernel.traffic else NoTraffic("")
     headline = kernel.metric()
     counts = {name: point.count(name) for work in point.work for name in work.counts}

@@ -1,7 +1,7 @@
-"""What studies ask of the network model: functions of plain arguments that give a rate, a share or a time.
+"""Functions of the network model for studies. Their arguments are plain values; they return a rate, a share or a time.
 
-Where a capacity is known as a range only, the answer is an interval: its ends are the model's with every capacity at
-the low and at the high end. So it is where a parameter is free, with the ends of what it may be.
+If capacities are known as ranges, the result is an interval: its ends are the results with every capacity at the low
+and at the high end. Free parameters are treated in the same way.
 """
 
 import functools
@@ -26,11 +26,11 @@ from octant.network.whatif import with_routing
 from octant.stats import Interval
 
 _DRAWS = 8
-"""Of a route among several: as many as there are D links between two supernodes of a Power 775."""
+"""Number of routes that are sampled per pair: the number of D links between two supernodes of a Power 775."""
 
 
 def rate(network: str, traffic: str, size: int) -> Interval:
-    """Rate per node (per rank for random ring, of the whole system for gfft) at a size of the machine."""
+    """Return the rate per node (random ring: per rank; gfft: of the whole system) at a size of the machine."""
     (point,) = scale(load(network), traffic, [size]).points
     return Interval(*sorted((point.low_per_s, point.rate_per_s, point.high_per_s)))
 
@@ -38,20 +38,20 @@ def rate(network: str, traffic: str, size: int) -> Interval:
 def fft_percent_of_peak(
     network: str, nodes: int, form: FftForm = "paper", points_per_node_lg: float = 30.0
 ) -> Interval:
-    """Global FFT in percent of the system's peak."""
+    """Return the Global FFT rate in percent of the peak of the system."""
     model = FftModel(form, points_per_node_lg=points_per_node_lg)
     return _at_edges(load(network), lambda sized: 100 * global_fft(sized, nodes, model).of_peak)
 
 
 def pair_bandwidth(network: str, scenario: str) -> Interval:
-    """Bidirectional bandwidth of one pair in scenario (a) to (h) of Worley's BG/P paper, section 4.2, in bytes/s."""
+    """Return the bidirectional bandwidth of one pair in bytes/s, scenarios (a) to (h) of Worley's BG/P paper, 4.2."""
     return _at_edges(
         load(network), lambda file: next(e.bytes_per_s for e in pair_experiments(file) if e.name == scenario)
     )
 
 
 def between_two_groups(network: str, routing: str, size: int) -> Interval:
-    """Bytes/s of one pair while every node of one group talks to its twin in another, in a machine of `size` groups."""
+    """Return bytes/s of one pair while all nodes of a group send to the same nodes of another one of `size` groups."""
     sized = with_routing(network, routing, None).at_size(size)
     active = sized.topology.active()
     group = len(active) // size
@@ -59,7 +59,7 @@ def between_two_groups(network: str, routing: str, size: int) -> Interval:
     return _at_edges(sized, lambda file: solve(file, traffic).rate_per_s)
 
 
-@functools.lru_cache(maxsize=64)  # some ten seconds each, and a study asks for a value once per measure and finding
+@functools.lru_cache(maxsize=64)  # about ten seconds each, and a study needs a value once per measure and finding
 def exchange_rate(
     network: str,
     schedule: str,
@@ -69,9 +69,10 @@ def exchange_rate(
     most: int = 16,
     layout: str = "block",
 ) -> Interval:
-    """Bytes/s of a node in an all-to-all by a schedule, packet by packet, whichever number is in flight per task.
+    """Return bytes/s of a node in an all-to-all with a schedule, from a packet simulation.
 
-    That number is published for no machine: the ends are those of `least` and `most`, the middle lies between.
+    The number of packets in flight per task is not published for any machine. The ends of the interval are the rates
+    with `least` and `most` packets.
     """
     sized = load(network).at_size(size)
     windows = (least, math.isqrt(least * most), most)
@@ -90,9 +91,10 @@ def collective_time(
     least_overhead_us: float = 1.0,
     most_overhead_us: float = 1.0,
 ) -> Interval:
-    """Seconds of one collective by one algorithm, the ranks in blocks of a node's, by default on all nodes.
+    """Return seconds of one collective with one algorithm and block placement, by default on all nodes.
 
-    The ends are those of the least and the most software overhead of a message, which is published for few machines.
+    The ends of the interval are the times with the least and the most software overhead of a message, which is
+    published for few machines.
     """
     sized = with_size(load(network), size)
     count = len(sized.topology.active()) * ranks_per_node if ranks is None else ranks
@@ -106,11 +108,11 @@ def collective_time(
 
 
 def over_links(network: str, links: int, size: int, injection_times: float = 1.0, failing: bool = False) -> Interval:
-    """Bytes/s of the slowest flow of a shift, over that many links a node; 0 where a failed one leaves no way.
+    """Return bytes/s of the slowest flow of a shift with this number of links per node; 0: a failure leaves no route.
 
     Args:
-        injection_times: the node's injection and ejection limits over those of the file.
-        failing: with any one port dead, the worst of them.
+        injection_times: injection and ejection limits of the node over those of the file.
+        failing: with the worst single failed port.
     """
     file = load(network)
     topology = replace(file.topology, planes=links)
@@ -126,10 +128,10 @@ def over_links(network: str, links: int, size: int, injection_times: float = 1.0
 
 
 def halo(network: str, order: str, size: int, ranks_per_node: int, near: bool) -> Interval:
-    """Bytes/s of the slowest flow of a halo exchange in three dimensions, ranks placed by a letter order.
+    """Return bytes/s of the slowest flow of a three-dimensional halo exchange, with ranks in a letter order.
 
     Args:
-        near: neighbours in the grid are neighbours in rank order; else the ranks are shuffled first.
+        near: neighbours in the grid are neighbours in rank order; otherwise the ranks are shuffled.
     """
     sized = load(network).at_size(size)
     ranks = size * ranks_per_node
@@ -139,9 +141,7 @@ def halo(network: str, order: str, size: int, ranks_per_node: int, near: bool) -
     edge = round(ranks ** (1 / 3))
     shape = [edge, edge, ranks // edge**2]
     if shape[0] * shape[1] * shape[2] != ranks:
-        raise Refusal(
-            f"cannot make a grid of {ranks} ranks (no near-cubic one); try a cube times a number", Exit.WRONG_WORD
-        )
+        raise Refusal(f"{ranks} ranks do not form a nearly cubic grid; try a multiple of a cube", Exit.WRONG_WORD)
     flows = Flows(*_network.halo(shape, True)).placed(node_of_rank)
     traffic = TrafficPattern("halo", "B", bulk(sized), np.unique(node_of_rank), flows, per="flow")
     return _at_edges(sized, lambda file: solve(file, traffic).rate_per_s)
@@ -149,7 +149,7 @@ def halo(network: str, order: str, size: int, ranks_per_node: int, near: bool) -
 
 @functools.lru_cache(maxsize=64)
 def _hops(network: str, routing: str, size: int) -> frozenset[int]:
-    """The numbers of links between nodes that routes go over: from the nodes of one part, whose others are alike."""
+    """Return the route lengths in links, from the nodes of one part; the other parts are equivalent."""
     sized = with_routing(network, routing, None).at_size(size)
     topology = sized.build()
     routes = engine(sized, topology)
@@ -165,12 +165,12 @@ def _hops(network: str, routing: str, size: int) -> frozenset[int]:
 
 
 def most_hops(network: str, routing: str, size: int) -> float:
-    """Links between nodes on the longest of all routes, in a machine of that size."""
+    """Return the number of links on the longest route, in a machine of this size."""
     return max(_hops(network, routing, size))
 
 
 def hop_classes(network: str, routing: str, size: int) -> float:
-    """How many lengths routes have, in links: as many classes of latency."""
+    """Return the number of different route lengths, which is the number of latency classes."""
     return len(_hops(network, routing, size))
 
 
@@ -181,7 +181,7 @@ def _rate_calibrated_on(network: str, traffic: str, size: int) -> tuple[str, ...
 def _over_links_calibrated_on(
     network: str, links: int, size: int, injection_times: float = 1.0, failing: bool = False
 ) -> tuple[str, ...]:
-    """Of a healthy node only, whatever the size of the machine; its injection limit as the study sets it."""
+    """Return the calibration of a node without failures; it does not depend on the size of the machine."""
     del size, injection_times
     return () if failing else load(network).calibrated_on("one-way", links)
 
@@ -193,11 +193,10 @@ def _at_edges(network: NetworkFile, of: Callable[[NetworkFile], float]) -> Inter
 
 
 def published_over_peak(system: str, benchmark: str) -> Interval | str:
-    """A published result over the system's peak: HPL and Global FFT in percent, else bytes or updates/s per Gflop/s.
+    """Return a published result over the peak: HPL and Global FFT in percent, others in bytes or updates/s per Gflop/s.
 
-    Of the K computer the document gives its ratios to the Power 775 alone, of two digits each, with their rounding.
-
-    Text says why there is none.
+    For the K computer, the document contains only two-digit ratios to the Power 775; the interval includes their
+    rounding. A text states why there is no result.
     """
     own = {row.metric: row.value or 0.0 for row in catalogue.results()["p775-full-system"].observations}
     peak_gflops = own["peak"] * 1e6
@@ -215,25 +214,25 @@ def published_over_peak(system: str, benchmark: str) -> Interval | str:
         ("bgq", "RandomAccess"): _sure((bgq.value or 0.0) * 1e9 / bgq_gflops),
         ("k", "Global FFT"): Interval(fft * least, fft * faster / larger, fft * most),
     }
-    return known.get((system, benchmark), "nothing is published")
+    return known.get((system, benchmark), "no published value")
 
 
 def published_value(system: str, table: str, metric: str, scale: float = 1.0, baseline: str = "") -> Interval | str:
-    """What a table of the catalogue says of a machine, in base units; of the one that the others are compared with, 1.
+    """Return the value of a machine in a table of the catalogue, in base units; 1 for the baseline.
 
-    The metric `clock` is that of the machine's own entry. Text says why there is none.
+    The metric `clock` is read from the entry of the machine. A text states why there is no value.
     """
     if metric == "clock":
         clock_ghz = catalogue.machines()[system].clock_ghz
-        return "nothing is published" if clock_ghz is None else _sure(clock_ghz * 1e9)
+        return "no published value" if clock_ghz is None else _sure(clock_ghz * 1e9)
     if system == baseline:
         return _sure(1.0)
     rows = [row for row in catalogue.results()[table].find(metric, {"machine": system}) if row.value is not None]
-    return _sure((rows[0].value or 0.0) * scale) if len(rows) == 1 else "nothing is published"
+    return _sure((rows[0].value or 0.0) * scale) if len(rows) == 1 else "no published value"
 
 
 def _power575_over_peak() -> dict[str, float]:
-    """The largest cluster of the table, 64 nodes."""
+    """Return the results of the largest cluster of the table (64 nodes) over its peak."""
     rows = catalogue.results()["p6-hpcc-scaling"]
     nodes = 64
     assumed = catalogue.machines()["power575"].others["assumed"]
@@ -269,10 +268,10 @@ MODELS: Mapping[str, Callable[..., float | Interval | str]] = {
     "normalised": published_over_peak,
     "published": published_value,
 }
-"""What a study file may ask, by the name that it writes: it reaches nothing else."""
+"""Functions that study files may use, by name."""
 
 CALIBRATED_ON: Mapping[str, Callable[..., tuple[str, ...]]] = {
     "rate": _rate_calibrated_on,
     "over_links": _over_links_calibrated_on,
 }
-"""What the network file says of the same arguments: which of its numbers were taken from the published value there."""
+"""For the same arguments: the values of the network file that were calibrated with the published value."""

@@ -9,6 +9,7 @@ from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._lines import of_figure
 from octant.analysis.names import short_name
 from octant.record import UNCHECKED
+from octant.runs.programs.command_text import check_text
 from octant.runs.programs.reference import baseline_of
 from octant.runs.programs.command_text import check_text
 from octant.units import counted

@@ -98,7 +98,8 @@ def smallest_groups(outcome: Outcome) -> Iterator[RunFinding]:
     if here is None or not here.complete or not here.found:
         return
     first = here.found[0]
-    largest = NonEmptySet(max((list(group) for group in first.groups), key=len), "hardware threads of a group")
+    cpus: frozenset[int] = max(first.groups, key=len)
+    largest = NonEmptySet(cpus, "hardware threads of a group")
     yield _step(
         "near", "near", (f"octant bind --place {set_text(largest)}",), number=len(first.groups),
         what=here.names(first.groups) or "groups that the system does not report", groups=groups_text(first.groups),

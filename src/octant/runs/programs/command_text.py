@@ -1,4 +1,4 @@
-"""What was asked of programs as the words of a command line, for lines that people copy."""
+"""Requests of programs as command lines that users can copy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def resume_line(run: StoredRun) -> str:
-    """Return the command line that goes on with a run: of a program with all that has to be given again."""
+    """Return the command line that resumes a run; for a program, with everything that must be repeated."""
     line = ["octant", "resume", run.id]
     if not any(request.subject.command for request in run.requests):
         return shell_text(line)
@@ -33,7 +33,7 @@ def resume_line(run: StoredRun) -> str:
 
 
 def _file_of(run: StoredRun) -> str:
-    """The file that asked for the programs of a run, by what is stored of its name; "" if there was none."""
+    """Return the stored name of the study or suite file of a run; "": there was none."""
     if run.study:
         return f"{run.study.name}.toml"
     words = run.title.split() if run.benchmark == "evaluate" else []
@@ -41,12 +41,12 @@ def _file_of(run: StoredRun) -> str:
 
 
 def comparison_line(couples: RequestPairs, *options: str, runs: Sequence[str] = ()) -> str:
-    """The command that measures two programs in turn, quoted for a shell.
+    """Return the command that measures two programs with interleaved launches, quoted for a shell.
 
     Args:
-        couples: what both are asked, as `pair.request_pairs` makes it: all combinations of the values of their knobs.
-        options: of `octant compare`, in front.
-        runs: the ids of two runs whose rounds go on.
+        couples: requests of both programs, as from `pair.request_pairs`: all combinations of the values of their knobs.
+        options: leading options of `octant compare`.
+        runs: the ids of two runs that are continued.
     """
     words = ["octant", "compare", *options, *_knobs([request for request, _ in couples]), *shape_words(couples[0][0])]
     sides = [request.subject for request in couples[0]]
@@ -59,7 +59,7 @@ def comparison_line(couples: RequestPairs, *options: str, runs: Sequence[str] = 
 
 
 def _own_variables(subject: Subject, both: Mapping[str, str]) -> list[str]:
-    """`env NAME=VALUE`, which sets the variables that the other program does not have; empty if there are none."""
+    """Return `env NAME=VALUE` for the variables that the other program does not have; empty if there are none."""
     variables = [f"{name}={text}" for name, text in subject.environment.items() if name not in both]
     return ["env", *variables] if variables else []
 
@@ -70,10 +70,10 @@ def _knobs(requests: Sequence[Request]) -> list[str]:
 
 
 def shape_words(request: Request, place: str = "") -> list[str]:
-    """The options that say how many ranks there are, where they are, and who starts them.
+    """Return the options for the number, the placement and the launcher of the ranks.
 
     Args:
-        place: of the ranks; "": as it was asked.
+        place: placement of the ranks; "": as in the request.
     """
     shape, place = request.shape, place or request.shape.place
     ranks = [str(shape.ranks)] if shape.ranks > 1 and not place and not has_launcher(request) else []
@@ -86,16 +86,16 @@ def shape_words(request: Request, place: str = "") -> list[str]:
 
 
 def has_launcher(request: Request) -> bool:
-    """Whether the command line begins with a launcher of its own, behind which the program is."""
+    """Return whether the command line contains a launcher before the program."""
     program = request.subject.program
     return bool(program) and program_name(request.subject.command) != program
 
 
 def subject_words(subject: Subject, started: bool = False) -> list[str]:
-    """The options of a program that make its values, checks, files and commands what they are.
+    """Return the options of a program for its values, checks, files and commands.
 
     Args:
-        started: only those that decide what a launch starts (`Subject.started`), and commands of checks.
+        started: only options that determine what a launch starts (`Subject.started`), and commands of checks.
     """
     commands = [
         *option_words("--env", [f"{name}={text}" for name, text in subject.environment.items()]),
@@ -117,17 +117,17 @@ def subject_words(subject: Subject, started: bool = False) -> list[str]:
 
 
 def value_text(value: ProgramValue) -> str:
-    """The text of `--value` that describes a value."""
+    """Return the text of `--value` for a value."""
     source = "" if value.source == STDOUT else f",{value.source}"
     wanted = f"json:{value.path}" if value.path else value.pattern
     return f"{value.name}[{value.unit},{value.better}{source}]={wanted}"
 
 
 def check_text(check: ProgramCheck, other: str = "") -> str:
-    """The text of `--check` that describes a check: `residual within 1e-09 of 0.5`.
+    """Return the text of `--check` for a check: `residual within 1e-09 of 0.5`.
 
     Args:
-        other: what stands in place of the baseline, such as `NUMBER` or the name of a file.
+        other: replacement of the baseline, such as `NUMBER` or a file name.
     """
     if check.kind == "command":
         return f"command {shell_text(check.command)}"

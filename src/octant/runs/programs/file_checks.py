@@ -1,4 +1,4 @@
-"""Whether the programs and the input files of a request are there, before anything is started or stored."""
+"""Checks that the programs and input files of a request exist, before anything is started or stored."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def check_files_exist(request: Request) -> None:
-    """Refuse a program, a command around the launch or an input file that is missing in some cell.
+    """Check that the program, the commands around the launch and the input file exist in every cell.
 
-    What a command before the launch may make is not missing, nor is a program that another host or the node of a
-    launcher may have.
+    Files that a command before the launch may create are not checked, and neither are programs on other hosts or on the
+    nodes of a launcher.
 
     Raises:
-        Refusal: there is none.
+        Refusal: a file does not exist, or cannot be executed or read.
     """
     subject, seen = request.subject, set[tuple[str, str | None]]()
     elsewhere = bool(request.shape.hosts or find_launcher(subject, request.knobs, request.shape.ranks))
@@ -41,7 +41,7 @@ def check_files_exist(request: Request) -> None:
 
 
 def _words(subject: Subject, known: Mapping[str, str], elsewhere: bool) -> Iterator[str]:
-    """The first words of the command lines that nothing before them can make."""
+    """Yield the programs of the command lines that no earlier command can create."""
     if not subject.before and not elsewhere:
         yield placeholders.fill_text(subject.command[0], known)
     for number, words in enumerate((*subject.before, *subject.after)):
@@ -55,10 +55,10 @@ def _check_program(word: str, directory: str, path: str | None) -> None:
     if shutil.which(place, path=path):
         return
     if "/" in word:
-        why = "it may not be executed" if Path(place).exists() else "no such file"
-        hint = "check its path and mode"
+        why = "the file is not executable" if Path(place).exists() else "no such file"
+        hint = "check its path and its mode"
     else:
-        why = "no such program on PATH"
+        why = "it is not on PATH"
         hint = f"did you mean ./{word}?" if os.access(word, os.X_OK) else "check the name, or give its path"
     raise Refusal(f"cannot start {word!r} ({why}); {hint}")
 
@@ -69,6 +69,6 @@ def _check_input(name: str, directory: str) -> None:
         return
     why = "no such file"
     if path.exists():
-        why = "it may not be read" if path.is_file() else "it is not a regular file"
-    hint = "check --input, which is relative to the working directory"
+        why = "no permission to read it" if path.is_file() else "it is not a regular file"
+    hint = "correct --input (a path relative to the working directory)"
     raise Refusal(f"cannot read the input file {name} ({why}); {hint}")

@@ -1,4 +1,4 @@
-"""Who starts the ranks of a user's program: a launcher in its command line, a script that hides one, or Octant."""
+"""Launchers of the ranks of a user's program: in its command line, inside a script, or Octant itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from octant import launchers
 from octant.failure import Exit, Refusal
 from octant.launchers import JobSize
 from octant.request import cells_of
-from octant.runs.command_line import check_full_nodes, host_names
+from octant.runs.command_line import batch_system_text, check_full_nodes, host_names
 from octant.runs.programs import placeholders
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from octant.runs.command_line import LaunchTarget
 
 MOST_OF_NAME = 80
-"""Characters of the name of a program."""
+"""Maximum number of characters of the name of a program."""
 _INTERPRETER = re.compile(
     r"(?:python|pypy)[\d.]*|lua[\d.]*|octave|php|perl[\d.]*|ruby|julia|Rscript|node|bash|sh|dash|zsh|ksh"
 )
@@ -43,24 +43,24 @@ class LauncherLine:
 
     @property
     def name(self) -> str:
-        """The launcher as the command line names it."""
+        """The launcher as named in the command line."""
         return self.words[self.command.launcher]
 
     @property
     def program(self) -> tuple[str, ...]:
-        """The words from the program on."""
+        """The command line from the program on."""
         return self.words[self.command.program :]
 
 
 def find_launcher(subject: Subject, knobs: Mapping[str, str], ranks: int | None) -> LauncherLine | None:
-    """Return the launcher in a command line; `None`: there is none that is known.
+    """Return the launcher in a command line; `None`: the command line has no known launcher.
 
     Args:
         asked: the knobs.
-        ranks: what `{ranks}` stands for if no knob has this name.
+        ranks: value of `{ranks}` if no knob has this name.
 
     Raises:
-        Refusal: its command line cannot be taken apart in some cell.
+        Refusal: the command line cannot be parsed in some cell.
     """
     found: dict[tuple[str, ...], tuple[str, LaunchCommand]] = {}
     for cell in cells_of(knobs):
@@ -80,50 +80,48 @@ def find_launcher(subject: Subject, knobs: Mapping[str, str], ranks: int | None)
 def launcher_ranks(
     started: LauncherLine, ranks: int | None, where: LaunchTarget, request: PlacementRequest | None
 ) -> int:
-    """Return how many ranks a command line with a launcher of its own starts, in the first cell.
+    """Return the number of ranks that the launcher of a command line starts, in the first cell.
 
     Raises:
-        Refusal: an option that says otherwise, or a placement that does not fit.
+        Refusal: an option contradicts the command line, or the placement does not fit.
     """
     name = started.name
     if where.launcher or where.hosts:
         option = f"--launcher {where.launcher}" if where.launcher else f"--hosts {where.hosts}"
-        why = f"the command line starts its ranks with {name}"
-        raise Refusal(f"cannot use {option} ({why}); leave it out, or give the program without {name}", Exit.WRONG_WORD)
+        why = f"the command line already starts its ranks with {name}"
+        raise Refusal(f"cannot use {option} ({why}); omit it, or give the program without {name}", Exit.WRONG_WORD)
     stated = sorted(one for one in started.ranks if one is not None)
     if ranks is not None and started.ranks != {ranks}:
-        said = f"starts {' or '.join(map(str, stated))}" if stated else "states no number"
-        why = f"{name} {said}; its own option decides"
-        raise Refusal(f"cannot use --ranks {ranks} ({why}); leave --ranks out, or change it there", Exit.WRONG_WORD)
+        number = f"starts {' or '.join(map(str, stated))} ranks" if stated else "does not state a number of ranks"
+        why = f"the command line of {name} {number}"
+        hint = f"omit --ranks, or change the option of {name}"
+        raise Refusal(f"cannot use --ranks {ranks} ({why}); {hint}", Exit.WRONG_WORD)
     if request:
         _check_placement(started, request)
     return started.command.ranks or 1
 
 
 def check_named_ranks(subject: Subject, started: LauncherLine, knobs: Mapping[str, str]) -> None:
-    """Refuse `{ranks}` beside a launcher that starts another number of ranks in each cell.
-
-    Raises:
-        Refusal: no knob is called ranks, and there is no one number.
-    """
+    """Raise `Refusal` for `{ranks}` if no knob has this name and the number of ranks differs between cells."""
     if len(started.ranks) > 1 and "ranks" in placeholders.placeholder_names(subject) and "ranks" not in knobs:
-        why = f"{started.name} starts another number of ranks in each combination of the values"
-        raise Refusal(f"cannot fill in {{ranks}} ({why}); write the knob that states it there", Exit.WRONG_WORD)
+        why = f"the number of ranks of {started.name} differs between the values of the knobs"
+        hint = "use the knob that sets the number of ranks instead"
+        raise Refusal(f"cannot replace {{ranks}} ({why}); {hint}", Exit.WRONG_WORD)
 
 
 def _check_placement(started: LauncherLine, request: PlacementRequest) -> None:
-    """Refuse a placement of ranks of an unknown number, of another number, or that their launcher binds itself."""
+    """Raise `Refusal` if the placement does not fit the number of ranks, or the launcher itself binds the ranks."""
     name, command = started.name, started.command
     if None in started.ranks:
         why = f"the command line of {name} does not state how many ranks it starts"
         raise Refusal(f"cannot place the ranks of {name} ({why}); add its option, such as -n 2", Exit.WRONG_WORD)
     for count in filter(None, started.ranks):
         if count % request.ranks:
-            why = f"{name} starts {count} ranks, and --place {request.ranks}x{request.threads} is for {request.ranks}"
+            why = f"--place {request.ranks}x{request.threads} is for {request.ranks}"
             hint = f"try --place {count}x{request.threads}"
-            raise Refusal(f"cannot place these ranks ({why}); {hint}", Exit.WRONG_WORD)
+            raise Refusal(f"cannot place the {count} ranks of {name} ({why}); {hint}", Exit.WRONG_WORD)
     if command.binds:
-        why = f"{name} binds them itself, {_bound_by(command)}"
+        why = f"{name} binds its ranks {_bound_by(command)}"
         raise Refusal(f"cannot place the ranks of {name} ({why}); {_unbinding(started)}", Exit.WRONG_WORD)
 
 
@@ -134,24 +132,23 @@ def _bound_by(command: LaunchCommand) -> str:
 def _unbinding(started: LauncherLine) -> str:
     option = launchers.unbinding_option(started.launcher, started.name)
     if not option:
-        return "leave --place out, or use another launcher"
+        return "omit --place, or use another launcher"
     return f"try {started.name} {option} …" if started.command.bound_by.startswith("by ") else f"try {option} instead"
 
 
 def check_start(
     count: int, where: LaunchTarget, hosts: Sequence[str], request: PlacementRequest | None, knobs: Mapping[str, str]
 ) -> None:
-    """Refuse a start of ranks that Octant cannot make.
+    """Check that Octant can start the ranks.
 
     Raises:
-        Refusal: a batch system as a launcher, a launcher that is not there, or ranks that do not fill nodes.
+        Refusal: the launcher is a batch system or is not available, or the ranks do not fill the nodes.
     """
     if "ranks" in knobs:
-        why = "Octant starts the ranks of this program"
-        raise Refusal(f"cannot use a knob ranks ({why}); try --ranks N, or mpiexec -n {{ranks}}", Exit.WRONG_WORD)
+        why = "Octant starts the ranks of this program, and --ranks sets their number"
+        raise Refusal(f"cannot use a knob 'ranks' ({why}); try --ranks N, or mpiexec -n {{ranks}}", Exit.WRONG_WORD)
     if where.launcher in launchers.names("job") and where.launcher not in launchers.names("start"):
-        why = "it is a batch system, which starts a job script"
-        raise Refusal(f"cannot launch with {where.launcher!r} ({why}); try --script FILE or --submit", Exit.WRONG_WORD)
+        raise Refusal(batch_system_text(where.launcher), Exit.WRONG_WORD)
     launchers.chosen(where.launcher, JobSize(count, hosts=tuple(hosts)))
     if request:
         check_full_nodes(count, request)
@@ -160,7 +157,7 @@ def check_start(
 def count_started_ranks(
     ranks: int | None, where: LaunchTarget, request: PlacementRequest | None, knobs: Mapping[str, str]
 ) -> int:
-    """Return how many ranks of a program Octant starts.
+    """Return the number of ranks that Octant starts for a program.
 
     Raises:
         Refusal: as `check_start`.
@@ -172,37 +169,42 @@ def count_started_ranks(
 
 
 def check_hidden_launcher(words: Sequence[str], path: str | None, where: LaunchTarget, ranks: int | None) -> None:
-    """Refuse to place or to multiply the ranks of a script that starts them itself.
+    """Check that options for ranks are not used with a script that starts a launcher itself.
 
     Args:
-        words: of the program, without its launcher.
-        path: the folders that are searched for it; `None`: those of PATH.
-        ranks: that are asked for.
+        words: command line of the program, without its launcher.
+        path: search path of the program; `None`: PATH.
+        ranks: requested number of ranks.
 
     Raises:
-        Refusal: a placement, ranks, hosts or a launcher are asked for, and the script starts a launcher.
+        Refusal: a placement, ranks, hosts or a launcher are requested, and the script starts a launcher.
     """
-    knobs = {"--place": where.place, "--ranks": (ranks or 1) > 1, "--launcher": where.launcher, "--hosts": where.hosts}
-    option = next((name for name, given in knobs.items() if given), "")
+    options = {
+        "--place": where.place,
+        "--ranks": (ranks or 1) > 1,
+        "--launcher": where.launcher,
+        "--hosts": where.hosts,
+    }
+    option = next((name for name, is_set in options.items() if is_set), "")
     if option and (hidden := hidden_launcher(words, path)):
-        why = f"{hidden}, and nothing can be put in front of the ranks that it starts"
-        hint = f"leave {option} out, or give the command line of the launcher instead of the script"
+        why = f"{hidden}, and Octant cannot bind the ranks that a script starts"
+        hint = f"omit {option}, or give the command line of the launcher instead of the script"
         raise Refusal(f"cannot use {option} ({why}); {hint}", Exit.WRONG_WORD)
 
 
 def hidden_launcher(words: Sequence[str], path: str | None = None) -> str:
-    """Return where a script starts a launcher: `line 12 of run.sh seems to start mpiexec`; "" if none does.
+    """Return where a script starts a launcher: `line 12 of run.sh seems to start mpiexec`; "": it starts none.
 
     Args:
-        words: of the program, without its launcher.
-        path: the folders that are searched for it; `None`: those of PATH.
+        words: command line of the program, without its launcher.
+        path: search path of the program; `None`: PATH.
     """
     words = behind_wrappers(words)
     if is_interpreter(words[0]):
         if "-c" in words[1:2]:
             names = {os.path.basename(word) for word in _WORD.findall(" ".join(words[2:3]))}  # noqa: PTH119 - text
             found = sorted(names & launchers.command_names())
-            return f"the text behind -c seems to start {found[0]}" if found else ""
+            return f"the command after -c seems to start {found[0]}" if found else ""
         script = _script(words)
     else:
         script = shutil.which(words[0], path=path) or ""
@@ -211,7 +213,7 @@ def hidden_launcher(words: Sequence[str], path: str | None = None) -> str:
 
 
 def program_name(words: Sequence[str]) -> str:
-    """Return the name of a program: of its file, or of the script that an interpreter is given."""
+    """Return the file name of a program, or of the script of an interpreter."""
     words = behind_wrappers(words)
     name = os.path.basename(words[0])  # noqa: PTH119 - text
     if is_interpreter(words[0]) and "-c" not in words[1:2]:
@@ -220,33 +222,33 @@ def program_name(words: Sequence[str]) -> str:
 
 
 def behind_wrappers(words: Sequence[str]) -> Sequence[str]:
-    """Return the words without `env A=1`, `nice`, `timeout` and such in front."""
+    """Return the command line without leading `env A=1`, `nice`, `timeout` and similar commands."""
     return words[launchers.skip_wrappers(words) :] or words
 
 
 def is_interpreter(word: str) -> bool:
-    """Whether a word names a shell or another program that executes a script."""
+    """Return whether a word names a shell or another program that executes scripts."""
     return _INTERPRETER.fullmatch(os.path.basename(word)) is not None  # noqa: PTH119 - text
 
 
 def _script(words: Sequence[str]) -> str:
-    """The script that an interpreter is given; "": none."""
+    """Return the script of an interpreter; "": none."""
     return next((word for word in words[1:] if not word.startswith("-")), "")
 
 
 def remarks(request: Request) -> tuple[str, ...]:
-    """Return what the user has to know about who starts and binds the ranks, before the program starts."""
+    """Return remarks about starting and binding the ranks, for the user, before the program starts."""
     started = find_launcher(request.subject, request.knobs, request.shape.ranks)
     found = []
     if started and started.command.binds:
         option = launchers.unbinding_option(started.launcher, started.name)
         needs = f"; --place needs {option}" if option else ""
-        found.append(f"{started.name} binds its ranks itself, {_bound_by(started.command)}{needs}")
+        found.append(f"{started.name} binds its ranks {_bound_by(started.command)}{needs}")
     elif started and started.command.binds is None and request.shape.place:
         option = launchers.unbinding_option(started.launcher, started.name)
-        found.append(f"the configuration of {started.name} decides whether it binds ranks too; {option} prevents it")
+        found.append(f"the configuration of {started.name} may also bind ranks; {option} prevents this")
     known = {"ranks": str(request.shape.ranks), **cells_of(request.knobs)[0]}
     words = started.program if started else placeholders.fill_words(request.subject.command, known)
     if hidden := hidden_launcher(words, request.subject.environment.get("PATH")):
-        found.append(f"{hidden}: it runs unchanged, and what is recorded is of the whole script, not of each rank")
+        found.append(f"{hidden}: results are those of the whole script, not of each rank")
     return tuple(found)

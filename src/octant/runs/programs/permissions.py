@@ -1,8 +1,8 @@
-"""Files of requests are data: the programs that one would start, and whether the user allows each of them.
+"""Permissions for the programs in study and suite files, which may come from other users.
 
-A file may be anybody's. What it would start is therefore worked out without starting anything: the first word of every
-command, with the values of its knobs, the program behind a launcher and behind commands such as `env`, and the commands
-around a launch and of checks. What an interpreter executes needs permission as well: its script, or the command line.
+The programs are determined without starting anything: the first word of every command, with the values of its knobs,
+the program after a launcher and after commands such as `env`, and the commands before, after and for checks of a
+launch. The code of an interpreter needs permission as well: its script, or its command line.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ HARMLESS = frozenset(
         "OMP_SCHEDULE", "OMP_STACKSIZE", "OMP_THREAD_LIMIT", "OMP_WAIT_POLICY", "OPENBLAS_NUM_THREADS",
     }
 )  # fmt: skip
-"""Variables that a file may set without permission: they choose threads. Others can make a program load code."""
+"""Variables that a file may set without permission: they control threads. Others can make a program load code."""
 _RANKS = re.compile(r"-n|-np|--np|--ntasks|-n\d+|--ntasks=\d+|\d+|run")
-"""Options of a launcher that state the number of ranks, and the word behind `flux`."""
+"""Options of a launcher that state the number of ranks, and the subcommand of `flux`."""
 
 
 _STARTERS = frozenset(
@@ -48,25 +48,25 @@ _STARTERS = frozenset(
         "systemd-run", "tar", "taskset", "tclsh", "tcsh", "unshare", "valgrind", "vim", "watch", "wish", "xargs",
     }
 )  # fmt: skip
-"""Programs that start what their words say, beside interpreters and `env`, `nice` and the like, which are read."""
+"""Programs that start a command in their arguments, other than interpreters and wrappers such as `env` and `nice`."""
 
 
 @dataclass(frozen=True)
 class Permission:
-    """What the user has to allow before a file may start its programs."""
+    """A permission that a file needs before its programs are started."""
 
-    word: str  # of --allow
-    what: str  # what it resolves to: a path, or what kind of thing it is
+    word: str  # argument of --allow
+    what: str  # its path, or a description
 
 
 def permissions(requests: Sequence[Request], allowed: Collection[str] = ()) -> tuple[Permission, ...]:
-    """Everything that these requests need permission for, each once, in the order of the requests.
+    """Return the permissions that these requests need, each once, in the order of the requests.
 
-    The program behind a launcher that is named by its path, or that another program starts, is known only once that
-    word is allowed: to recognise the launcher, Octant has to start it.
+    To recognise a launcher, Octant must start it. If the launcher is given by its path or is started by another
+    program, its own program is known only after that word has been permitted.
 
     Args:
-        allowed: what is allowed already.
+        allowed: permissions of the user so far.
     """
     found: dict[str, str] = {}
     for request in requests:
@@ -77,15 +77,15 @@ def permissions(requests: Sequence[Request], allowed: Collection[str] = ()) -> t
 
 
 def check_allowed(requests: Sequence[Request], allowed: Collection[str], name: str, command: str) -> None:
-    """Refuse requests of a file whose programs are not all allowed.
+    """Check that the user permits all programs of a file.
 
     Args:
-        allowed: the words of `--allow`.
-        name: of the file.
-        command: that the user gave, without its `--allow`, to be repeated with them.
+        allowed: arguments of `--allow`.
+        name: name of the file.
+        command: command of the user without `--allow`.
 
     Raises:
-        Refusal: one is not; the text lists all command lines, and the line that allows them.
+        Refusal: a permission is missing; the message lists all command lines, and the command that permits them.
     """
     every = permissions(requests, allowed)
     missing = [one for one in every if one.word not in allowed]
@@ -93,22 +93,22 @@ def check_allowed(requests: Sequence[Request], allowed: Collection[str], name: s
         return
     lines = [f"  {quoted(one.word)}: {quoted(one.what)}" for one in missing]
     words = " ".join(f"--allow {quoted(one.word)}" for one in every)
-    said = "\n".join(
+    message = "\n".join(
         [
-            f"cannot start the programs of {name} (a file starts only what you allow). Its command lines:",
+            f"cannot start the programs of {name} (programs in a file need your permission). Its command lines:",
             *(f"  {line}" for line in command_lines(requests)),
-            "Not allowed so far:",
+            "Not permitted so far:",
             *lines,
-            f"If you know them, try {command} {words}",
+            f"If you trust them, run {command} {words}",
         ]
     )
-    raise Refusal(said, Exit.NOT_SUPPORTED)
+    raise Refusal(message, Exit.NOT_SUPPORTED)
 
 
 def command_lines(requests: Sequence[Request]) -> list[str]:
-    """The command lines of requests as their file writes them, each once, with its variables and input.
+    """Return the command lines of requests as written in their file, each once, with its variables and input.
 
-    The values that stand for names in braces follow.
+    The values of names in braces follow.
     """
     lines: dict[str, dict[str, dict[str, None]]] = {}
     for request in requests:
@@ -128,13 +128,13 @@ def command_lines(requests: Sequence[Request]) -> list[str]:
 def known_command(
     words: Sequence[str], variables: Mapping[str, str], allowed: Collection[str] = ()
 ) -> tuple[str, LaunchCommand] | None:
-    """The launcher of a command line that a file says, and what it is told, as `launchers.recognise`.
+    """Return the launcher in a command line of a file, and its options, as `launchers.recognise`.
 
-    To recognise a launcher, Octant starts it with `--version`. Only one that is on the user's own PATH is, or one that
-    is allowed; behind another command, only if that is allowed, too.
+    To recognise a launcher, Octant starts it with `--version`. This requires that the launcher is on the PATH of the
+    user or permitted, and that any command before it is permitted.
 
     Args:
-        variables: of the file; its PATH does not count.
+        variables: variables of the file; its PATH is ignored.
 
     Raises:
         Refusal: as `launchers.recognise`.
@@ -172,13 +172,14 @@ def _of_cell(subject: Subject, known: Mapping[str, str], allowed: Collection[str
 
 
 def _started(words: Sequence[str], directory: str, path: str | None, read: str = "") -> Iterator[tuple[str, str]]:
-    """What a command line starts, here or behind a launcher.
+    """Yield the permissions that a command line needs, without or after a launcher.
 
-    That is its first word; of `env`, `nice` and the like also what they set and the command behind; of an interpreter
-    its script. If other words say what is started, the command line as a whole needs permission.
+    These are its first word; for `env`, `nice` and similar commands also their variables and the command after them;
+    for an interpreter also its script. If other arguments determine what is started, the whole command line needs
+    permission.
 
     Args:
-        read: the file for standard input; "": it is empty.
+        read: file for standard input; "": none.
     """
     behind = launchers.behind_wrapper(words)
     script = is_interpreter(words[0]) and len(words) > 1 and not words[1].startswith(("-", "+"))
@@ -190,9 +191,9 @@ def _started(words: Sequence[str], directory: str, path: str | None, read: str =
         yield words[0], _resolved(words[0], directory, path)
         yield words[1], f"a script: {_resolved(os.path.join('.', words[1]), directory, path)}"  # noqa: PTH118 - text
     elif behind == 0 or is_interpreter(words[0]) or os.path.basename(words[0]) in _STARTERS:  # noqa: PTH119 - text
-        yield shell_text(words), f"what it starts depends on its words: {_resolved(words[0], directory, path)}"
+        yield shell_text(words), f"starts a command in its arguments: {_resolved(words[0], directory, path)}"
         if read:
-            yield read, "standard input, which the program may execute"
+            yield read, "standard input, which the program may execute as commands"
     else:
         yield words[0], _resolved(words[0], directory, path)
 
@@ -200,19 +201,19 @@ def _started(words: Sequence[str], directory: str, path: str | None, read: str =
 def _variables(words: Iterable[str]) -> Iterator[tuple[str, str]]:
     for word in words:
         if word.partition("=")[0] not in HARMLESS:
-            yield word, "a variable, which may make the program load other code"
+            yield word, "a variable that may make the program load other code"
 
 
 def _is_launcher(word: str) -> bool:
-    """Whether a word is the bare name of a launcher that no working directory can provide.
+    """Return whether a word is the name of a launcher on an absolute element of PATH.
 
-    An empty or relative element of PATH would let the folder of a downloaded file provide it.
+    With an empty or relative element of PATH, the folder of a downloaded file could provide the launcher.
     """
     return word in launchers.command_names() and os.path.isabs(shutil.which(word) or os.sep)  # noqa: PTH117 - text
 
 
 def _around(subject: Subject) -> list[tuple[str, ...]]:
-    """The other commands that a launch starts."""
+    """Return the other commands of a launch."""
     return [*subject.before, *subject.after, *(check.command for check in subject.checks if check.command)]
 
 
@@ -229,12 +230,12 @@ def _line(subject: Subject) -> str:
 
 
 def _values_text(values: Mapping[str, Collection[str]]) -> str:
-    said = " ".join(f"{name}={','.join(map(quoted, several))}" for name, several in values.items())
-    return f"  with {said}" if said else ""
+    text = " ".join(f"{name}={','.join(map(quoted, several))}" for name, several in values.items())
+    return f"  with {text}" if text else ""
 
 
 def quoted(word: str) -> str:
-    """A word for a shell. Characters that could steer a terminal, or end the line, are written as their codes."""
+    """Quote a word for a shell. Control characters are written as escape sequences."""
     if not word.isprintable():
         return f"$'{''.join(map(_escaped, word))}'"
     return shell_text([word])

@@ -1,6 +1,6 @@
-"""A stored run of a program that goes on: the program and all that decides what is started are given again.
+"""Checks before a run of a program is resumed: the user must repeat everything that determines what is started.
 
-docs/adr/0019 has the rule and its reasons.
+docs/adr/0019 states the rule and its reasons.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 def check_repeated_file(run: StoredRun, stated: Sequence[Request], file: str) -> None:
-    """Compare the programs of a stored run with those of the file that is given again: each has to be in it, as it is.
+    """Check that the file of requests contains every program of a stored run, unchanged.
 
     Args:
-        stated: what the file asks of the machine of the run.
-        file: its name.
+        stated: requests of the file for the machine of the run.
+        file: name of the file.
 
     Raises:
-        Refusal: a program of the run is not in the file, or not with these knobs, ranks and options.
+        Refusal: the file does not contain a program of the run with the same knobs, ranks and options.
     """
     known = [(one.subject, one.knobs, one.shape, one.mpi) for one in stated]
     for request in _every_request(run):
@@ -38,8 +38,8 @@ def check_repeated_file(run: StoredRun, stated: Sequence[Request], file: str) ->
             what = shell_text(
                 [*(f"{name}={value}" for name, value in request.knobs.items()), "--", *request.subject.command]
             )
-            why = f"{file} does not ask for {what!r} here"
-            hint = "give the file with which the run began, in the same folder, or begin again"
+            why = f"{file} does not request {what!r} on this machine"
+            hint = "use the file with which the run was started, in the same folder, or start a new run"
             raise Refusal(f"cannot resume {run.id} ({why}); {hint}", Exit.WRONG_WORD)
 
 
@@ -50,47 +50,44 @@ def check_repeated_command(
     options: ProgramOptions,
     allowed: Collection[str] = (),
 ) -> None:
-    """Compare a program that is given again with the one of a stored run, part by part.
+    """Compare the program of a command line with the program of a stored run, part by part.
 
-    What decides what is started has to be given and equal. What is only read from a launch may come from the store, if
-    its files are in the folder in which the program works.
+    Parts that determine what is started must be repeated and equal. Parts that are only read from a launch may come
+    from the store, if their files are in the working directory of the program.
 
     Args:
-        command: the words of the command line.
-        knobs: words of the form name=value.
-        allowed: files outside that folder that the user has said may be read.
+        command: the command line.
+        knobs: arguments of the form name=value.
+        allowed: files outside that directory that the user permits.
 
     Raises:
-        Refusal: the first difference, or a file that is not allowed.
+        Refusal: the first difference, or a file that is not permitted.
     """
     subject = options.subject(command, directory=os.getcwd())  # noqa: PTH109 - text
     repeated = program_request.read_knobs(knobs, subject)
     for request in _every_request(run):
         if not request.subject.command:
             why = "it is a run of workloads"
-            raise Refusal(f"cannot resume {run.id} with a program ({why}); leave out what follows --", Exit.WRONG_WORD)
+            hint = "omit -- and the command line"
+            raise Refusal(f"cannot resume {run.id} with a program ({why}); {hint}", Exit.WRONG_WORD)
         if difference := next(_differences(request, subject, repeated), ""):
             raise Refusal(f"cannot resume {run.id} ({difference}); {_hint(run)}", Exit.WRONG_WORD)
         _check_files(run, request.subject, subject, allowed)
 
 
 def check_no_program(run: StoredRun) -> None:
-    """Refuse a run of a program whose command line is not given again.
-
-    Raises:
-        Refusal: it is one.
-    """
+    """Raise `Refusal` if a run contains a program, whose command line the user must repeat."""
     for request in _every_request(run):
         if command := request.subject.command:
-            why = "what a store says is never started"
-            text = f"cannot go on with the command line {shell_text(command)!r} ({why}); {_hint(run)}"
+            why = "command lines in a store are never executed"
+            text = f"cannot resume {shell_text(command)!r} ({why}); {_hint(run)}"
             raise Refusal(text, Exit.NOT_SUPPORTED)
 
 
 def _every_request(run: StoredRun) -> list[Request]:
-    """What was asked, and what each line of the plan says of it, whether its launch is left or not.
+    """Return the requests of the run and of every line of its plan.
 
-    None is left out for its key, which is short enough for somebody to find two requests with the same one.
+    Requests are not deduplicated by key: keys are short, so that a collision can be constructed.
     """
     requests = (
         *run.requests,
@@ -101,11 +98,11 @@ def _every_request(run: StoredRun) -> list[Request]:
 
 
 def _hint(run: StoredRun) -> str:
-    return f"if you know what it starts, try {resume_line(run)}"
+    return f"if you trust it, run {resume_line(run)}"
 
 
 def _differences(request: Request, repeated: Subject, knobs: Mapping[str, str]) -> Iterator[str]:
-    """The parts of what is given that are not those of the stored run, each as a reason."""
+    """Yield the differences between a command line and the stored request."""
     stored = request.subject
     yield from _word_differences("the command line", stored.command, repeated.command)
     # A placement sets the number of threads, which is filled in as a number.
@@ -124,13 +121,13 @@ def _differences(request: Request, repeated: Subject, knobs: Mapping[str, str]) 
     parts = zip(("--value", "--keep", "--check"), _read_parts(stored), _read_parts(repeated), strict=True)
     for option, part, again in parts:
         if again and part != again:
-            yield f"{option} is not as in the run"
+            yield f"{option} differs from that of the run"
     if repeated.fresh and not stored.fresh:
-        yield "--fresh-dir is given, and is not in the run"
+        yield "the run does not use --fresh-dir"
 
 
 def _read_parts(subject: Subject) -> tuple[tuple[object, ...], tuple[object, ...], tuple[object, ...]]:
-    """What decides only what is read from a launch: values, files that are kept, and checks."""
+    """Return the parts that are only read from a launch: values, kept files, and checks."""
     statuses = () if subject.statuses == (0,) else subject.statuses
     return subject.values, subject.keep, (*(check for check in subject.checks if not check.command), *statuses)
 
@@ -142,32 +139,32 @@ def _is_threads(name: str, value: str) -> bool:
 def _word_differences(what: str, stored: Sequence[str], repeated: Sequence[str]) -> Iterator[str]:
     for number, (old, new) in enumerate(zip(stored, repeated, strict=False), 1):
         if old != new:
-            yield f"word {number} of {what} is {_quoted(new)}, and in the run {_quoted(old)}"
+            yield f"argument {number} of {what} is {_quoted(new)}, but {_quoted(old)} in the run"
     if len(stored) != len(repeated):
-        yield f"{what} has {len(repeated)} words, and in the run {len(stored)}"
+        yield f"{what} has {len(repeated)} arguments, but {len(stored)} in the run"
 
 
 def _member_differences(what: str, stored: Mapping[str, str], repeated: Mapping[str, str]) -> Iterator[str]:
     for name in dict.fromkeys((*stored, *repeated)):
         old, new = stored.get(name), repeated.get(name)
         if new is None:
-            yield f"the {what} {name} is {_quoted(old or '')} in the run, and is not given"
+            yield f"the {what} {name} is missing; it is {_quoted(old or '')} in the run"
         elif old is None:
-            yield f"the {what} {name} is given, and is not in the run"
+            yield f"the run has no {what} {name}"
         elif old != new:
-            yield f"the {what} {name} is {_quoted(new)}, and in the run {_quoted(old)}"
+            yield f"the {what} {name} is {_quoted(new)}, but {_quoted(old)} in the run"
 
 
 def _text_differences(what: str, stored: str, repeated: str) -> Iterator[str]:
     if stored != repeated:
-        yield f"{what} is {_quoted(repeated) if repeated else 'not repeated'}, and in the run {_quoted(stored) or 'empty'}"
+        yield f"{what} is {_quoted(repeated) if repeated else 'missing'}, but {_quoted(stored)} in the run"
 
 
 def _list_differences(what: str, stored: Sequence[str], repeated: Sequence[str]) -> Iterator[str]:
     for number in range(max(len(stored), len(repeated))):
-        old, new = (_quoted(one[number]) if number < len(one) else "not given" for one in (stored, repeated))
+        old, new = (_quoted(one[number]) if number < len(one) else "missing" for one in (stored, repeated))
         if old != new:
-            yield f"{what} is {new}, and in the run {old}"
+            yield f"{what} is {new}, but {old} in the run"
 
 
 def _quoted(text: str) -> str:
@@ -175,10 +172,10 @@ def _quoted(text: str) -> str:
 
 
 def _check_files(run: StoredRun, stored: Subject, repeated: Subject, allowed: Collection[str]) -> None:
-    """Look at the files that a stored run would have read or kept, of parts that are not given again.
+    """Check the files that a stored run reads or keeps and that the command line does not repeat.
 
     Raises:
-        Refusal: one is outside of the folder in which the program works, and is not allowed.
+        Refusal: a file is outside the working directory of the program and is not permitted.
     """
     values, keep, checks = _read_parts(repeated)
     names = [] if values else [value.source for value in stored.values]
@@ -186,6 +183,6 @@ def _check_files(run: StoredRun, stored: Subject, repeated: Subject, allowed: Co
     names += [] if checks else [name for check in stored.checks for name in (check.file, check.reference)]
     for name in filter(None, names):
         if name not in allowed and not grammar.is_inside(name):
-            why = "it is outside of the folder in which the program works, and only a store names it"
+            why = "it is outside the working directory of the program, and only the store names it"
             text = f"cannot resume {run.id} with the file {_quoted(name)} ({why})"
-            raise Refusal(f"{text}; if you know it, try --allow {shlex.quote(name)}", Exit.NOT_SUPPORTED)
+            raise Refusal(f"{text}; if you trust it, add --allow {shlex.quote(name)}", Exit.NOT_SUPPORTED)

@@ -1,6 +1,6 @@
-"""What is launched next of a run with programs: the baseline, the first launch of each cell, then as many as fit.
+"""Order and number of the launches of programs: the baseline, the first launch of each cell, then as many as fit.
 
-It is a function of what was asked and recorded, so that resuming a run decides the same again.
+The schedule depends only on the requests and the records, so that a resumed run makes the same decisions.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
 from octant.record import MISSING, UNCHECKED, Point
 from octant.request import Launch, Request
-from octant.runs.session import Batch, LaunchSchedule
 from octant.runs.programs.reference import baseline_of, is_of_cell
+from octant.runs.session import Batch, LaunchSchedule
 from octant.store import Repeats, StoredRun, finished_cells
 from octant.units import counted, differing_texts, duration_text, si_text
 
 BUDGET_S = 600.0
-"""Time into which the launches of a program have to fit, the first included."""
+"""Time limit of all launches of a program, including the first, in seconds."""
 _LONG_S = 10.0
-_SPREAD = 2.0  # times the difference of two equal runs that a suggested tolerance allows
+_SPREAD = 2.0  # suggested tolerance over the difference of two equal launches
 
 Decided = Callable[[Repeats], None]
 """Called once with the number of launches, before the second launch."""
 
 
 def needs_decision(run: StoredRun) -> bool:
-    """Return whether the first launches of a run have to decide how many there are; studies and suites say it."""
+    """Return whether the first launches of a run determine the number of launches; studies and suites state it."""
     return run.repeats is None and run.who == "run" and any(request.subject.command for request in run.requests)
 
 
@@ -37,16 +37,16 @@ def schedule_launches(
 ) -> LaunchSchedule:
     """Yield the launches of a run: the baseline twice if a check needs it, the first launch of each cell, the rest.
 
-    If the baseline or every first launch fails, nothing else is launched.
+    If the baseline or every first launch fails, no other launch follows.
 
     Args:
-        run: as it is stored; of a run without programs, its launches are yielded in their order.
+        run: the stored run; without programs, its launches are yielded in their order.
         decided: records the number of launches, and reports it.
-        report: called with what the first launches lack, if the others take long.
+        report: called with missing values of the first launches, if the other launches take long.
 
     Raises:
-        Refusal: a check cannot be carried out, because two equal runs differ by more than its tolerance, or the
-            baseline lacks what it compares.
+        Refusal: a check is impossible, because two equal launches differ by more than its tolerance, or the baseline
+            has no such value or file.
     """
     if not (yield from settle_baseline(run.requests)):
         return
@@ -64,7 +64,7 @@ def schedule_launches(
         decided(repeats)
         if taken_s * (repeats.repeats - 1) > _LONG_S:
             for text in dict.fromkeys(point.notes[MISSING] for point in points if MISSING in point.notes):
-                report(f"no value: {text}")
+                report(f"a requested value is missing: {text}")
     for launch in run.launches:
         is_left = not repeats or launch.repeat < repeats.repeats
         if not launch.request.subject.command or (launch.repeat and is_left):
@@ -72,26 +72,26 @@ def schedule_launches(
 
 
 def launches_within(budget_s: float, round_s: float, most: int) -> int:
-    """Return how many launches fit into a time, at least one.
+    """Return the number of launches that fit into a time, at least one.
 
     Args:
-        budget_s: the time, s.
-        round_s: that one launch of every cell takes, s.
-        most: launches at most.
+        budget_s: the time, in seconds.
+        round_s: duration of one launch of every cell, in seconds.
+        most: maximum number of launches.
     """
     return max(1, min(most, math.floor(budget_s / round_s))) if round_s > 0 else most
 
 
 def repeats_text(decided: Repeats, cells: int) -> str:
-    """Return the number of launches for people: `one launch takes 90 s: 6 launches, about 9.0 min; …`.
+    """Return the number of launches, for the user: `one launch takes 90 s; 6 launches take about 9.0 min …`.
 
     Args:
-        cells: of a launch.
+        cells: number of cells of a launch.
     """
-    of_cells = f" of all {cells} cells" * (cells > 1)
+    of_cells = f" of all {cells} configurations" * (cells > 1)
     first = f"one launch{of_cells} takes {_time_text(decided.round_s)}"
-    every = f"{counted(decided.repeats, 'launch')}, about {_time_text(decided.repeats * decided.round_s)}"
-    return f"{first}: {every if decided.repeats > 1 else 'no other launch follows'}; --repeats N changes that"
+    every = f"{decided.repeats} launches take about {_time_text(decided.repeats * decided.round_s)}"
+    return f"{first}; {every if decided.repeats > 1 else 'no further launch is planned'} (--repeats N sets the number)"
 
 
 def _time_text(seconds: float) -> str:
@@ -99,26 +99,26 @@ def _time_text(seconds: float) -> str:
 
 
 def baseline_starts(run: StoredRun) -> list[Launch]:
-    """Return the starts of baselines that are left and are no launches of the run: the second, if it has only one."""
+    """Return the remaining starts of baselines that are not launches of the run: the second, if it has only one."""
     own, done = {launch.key for launch in run.launches}, finished_cells(run.points, run.failures)
     both = [replace(one, repeat=repeat) for one in _baselines(run.requests) for repeat in (0, 1)]
     return [rest for one in both if one.key not in own for rest in one.without(done.get(one.key, ()))]
 
 
 def _baselines(requests: Sequence[Request]) -> Iterable[Launch]:
-    """Return the baseline of each program that a check compares with it."""
+    """Return the baselines that checks need, one per program."""
     needing = [request for request in requests if any(check.needs_baseline for check in request.subject.checks)]
     return {one.key: one for one in (baseline_of(request, requests) for request in needing)}.values()
 
 
 def settle_baseline(requests: Sequence[Request]) -> Generator[Launch, Batch, bool]:
-    """Yield the baseline of each program twice if a check needs it; return whether these launches ended well.
+    """Yield the baseline of each program twice if a check needs it; return whether these launches succeeded.
 
     Args:
-        asks: of the run that has the baseline.
+        asks: requests of the run that contains the baseline.
 
     Raises:
-        Refusal: two equal runs differ by more than a tolerance, or the baseline lacks what a check compares.
+        Refusal: two equal launches differ by more than a tolerance, or the baseline has no such value or file.
     """
     for baseline in _baselines(requests):
         points: list[Point] = []
@@ -132,11 +132,7 @@ def settle_baseline(requests: Sequence[Request]) -> Generator[Launch, Batch, boo
 
 
 def _check_equal(checks: Sequence[ProgramCheck], points: Sequence[Point]) -> None:
-    """Look at whether two launches of the baseline agree in what is compared with it.
-
-    Raises:
-        Refusal: they do not.
-    """
+    """Raise `Refusal` if two launches of the baseline differ in a checked value or file."""
     for check, *results in zip(checks, *(point.checks for point in points), strict=False):
         first, second = results
         what = check.value or check.file
@@ -146,16 +142,15 @@ def _check_equal(checks: Sequence[ProgramCheck], points: Sequence[Point]) -> Non
         if not first.passed or (check.kind == "value" and len(found) < 2):
             why = (first.where or second.where).removeprefix(UNCHECKED)
             reason, _, hint = why.rpartition("; ")
-            text = f"cannot check {what} of the baseline ({reason or why})"
+            text = f"check of {what} failed for the baseline ({reason or why})"
             raise Refusal(f"{text}; {hint}" if reason else text, Exit.WRONG_ANSWER)
         if check.kind == "file":
-            hint = "try --value with a number in it, and --check with a tolerance"
-            raise Refusal(
-                f"cannot check {what} (two equal runs differ: {_bytes_text(second.value)}); {hint}", Exit.NOT_SUPPORTED
-            )
+            hint = "read a number of the file with --value, and check it with a tolerance"
+            why = f"two launches with equal inputs differ in {_bytes_text(second.value)}"
+            raise Refusal(f"cannot check the file {what} ({why}); {hint}", Exit.NOT_SUPPORTED)
         absolute = "" if check.relative else " absolute"
         hint = f"try a tolerance of {_rounded_up(_SPREAD * second.value)}{absolute}"
-        why = f"two equal runs gave {' and '.join(differing_texts(found[0], found[1]))}"
+        why = f"two launches with equal inputs gave {' and '.join(differing_texts(found[0], found[1]))}"
         if not math.isfinite(second.value):
             hint = f"try {second.where.rpartition('; ')[2]}"
         raise Refusal(f"cannot check {what} ({why}); {hint}", Exit.NOT_SUPPORTED)
@@ -166,10 +161,10 @@ def _values(point: Point, name: str) -> Iterable[float]:
 
 
 def _bytes_text(count: float) -> str:
-    return counted(int(count), "byte") if math.isfinite(count) else "in their digests"
+    return counted(int(count), "byte") if math.isfinite(count) else "their SHA-256"
 
 
 def _rounded_up(number: float) -> str:
-    """Return a number with one significant digit that is not smaller: `0.17` gives `0.2`."""
+    """Round a number up to one significant digit: `0.17` gives `0.2`."""
     power = math.floor(math.log10(number))
     return f"{math.ceil(number / 10**power - 1e-9) * 10.0**power:.6g}"

@@ -1,4 +1,4 @@
-"""The values of knobs in the words of a program's command line, its variables and the names of its files."""
+"""Placeholders `{name}` in the command line of a program, its variables and its file names."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -9,27 +9,27 @@ PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def start_values(launch: Launch) -> dict[str, str]:
-    """The names that braces may hold: the knobs of a start of one cell, and `ranks`."""
+    """Return the values of placeholders for a start of one cell: its knobs, and `ranks`."""
     return cell_values(launch.request, launch.started_knobs)
 
 
 def cell_values(request: Request, cell: Mapping[str, str]) -> dict[str, str]:
-    """The same for the knobs of one cell of a request."""
+    """Return the values of placeholders for one cell of a request: its knobs, and `ranks`."""
     return {"ranks": str(request.shape.ranks), **cell}
 
 
 def fill_text(text: str, known: Mapping[str, str]) -> str:
-    """The text with `{name}` replaced by the value of that name; braces around anything else stay as they are."""
+    """Replace `{name}` by the value of that name; other braces remain unchanged."""
     return PLACEHOLDER.sub(lambda found: known.get(found[1], found[0]), text)
 
 
 def fill_words(words: Iterable[str], known: Mapping[str, str]) -> list[str]:
-    """Each of the words, filled."""
+    """Replace the placeholders in each word."""
     return [fill_text(word, known) for word in words]
 
 
-def named(subject: Subject) -> set[str]:
-    """The names that stand in braces in the command line, the variables or the name of the input file of a program."""
+def placeholder_names(subject: Subject) -> set[str]:
+    """Return the names of all placeholders of a program: in its commands, variables, checks and file names."""
     texts = [*subject.command, *subject.environment.values(), subject.input]
     texts += [word for words in (*subject.before, *subject.after) for word in words]
     texts += [word for check in subject.checks for word in (*check.command, check.file, check.reference)]
