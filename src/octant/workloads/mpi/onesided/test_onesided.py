@@ -95,10 +95,10 @@ def test_two_that_find_the_same_value_are_seen_although_the_sum_is_right(run_ker
         ),
         ("pattern=fetch-and-op bytes=16", "one value of type int64); try bytes=8"),
         ("pattern=accumulate bytes=12", "have 8 bytes); try bytes=a multiple of 8"),
-        ("pattern=compare-and-swap type=float bytes=4", "whole numbers alone); try type=int64"),
+        ("pattern=compare-and-swap type=float bytes=4", "integers only); try type=int64"),
         ("pattern=accumulate op=no-op", "old value is fetched); try op=sum"),
-        ("pattern=counter op=max", "it adds one); try op=sum"),
-        ("pattern=passive-put completion=pscw", "makes no call); try completion=flush"),
+        ("pattern=counter op=max", "the pattern adds one); try op=sum"),
+        ("pattern=passive-put completion=pscw", "makes no MPI call); try completion=flush"),
     ],
 )
 def test_what_means_nothing_gets_a_sentence(run_kernel: KernelRuns, words: str, reason: str) -> None:
