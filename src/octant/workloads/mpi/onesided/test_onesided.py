@@ -156,7 +156,7 @@ def test_what_is_complete_at_the_origin_alone_has_no_bandwidth() -> None:
     )
     found = figure(WORKLOAD, [local], "bandwidth")
     assert found.value is None
-    assert "nothing is counted as bytes_of_one_origin" in found.missing
+    assert "there is no count bytes_of_one_origin" in found.missing
     assert value(local, "operation rate") == pytest.approx(1 / 900e-9)
 
 
