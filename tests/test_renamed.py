@@ -226,7 +226,8 @@ test = {{ kind = "ratio", measure = "m", of = {{ f = "b" }}, at = "{second}", ba
 def test_old_metrics_and_former_names_in_a_study_work_with_a_note(name: str, names: OldNames) -> None:
     def text(workload: str, metric: str) -> str:
         measure = f'[measures.m]\nworkload = "{workload}"\nmetric = "{metric}"\n'
-        return f'question = "?"\nbaseline = {{ f = "a" }}\n{measure}[factors.f]\na = {{}}\nb = {{ knobs = {{ seconds = "1" }} }}\n'
+        factors = '[factors.f]\na = {}\nb = { knobs = { seconds = "1" } }\n'
+        return f'question = "?"\nbaseline = {{ f = "a" }}\n{measure}{factors}'
 
     for old, new in names.metrics.items():
         with pytest.warns(RenamedWarning, match=f"^metric {old} is now {new}$"):

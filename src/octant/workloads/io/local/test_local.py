@@ -240,7 +240,7 @@ def test_what_cannot_be_is_refused_with_what_was_looked_for(run_kernel: KernelRu
     absent = next(kind for kind in ("beegfs", "ceph", "lustre", "gpfs") if kind not in mounted)
     done = run_kernel("io/local", f"folder=/nowhere/at/all,{absent}", "bytes=1000")
     assert done.code == 3
-    assert "(/nowhere/at/all is no folder); try an absolute path" in done.failures[0].reason
+    assert "(/nowhere/at/all is not a folder); use the absolute path" in done.failures[0].reason
     assert (
         f"cannot write files on {absent} (no writable folder on it; mounted file systems: " in done.failures[1].reason
     )

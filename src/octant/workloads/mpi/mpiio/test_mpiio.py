@@ -176,7 +176,7 @@ def test_a_read_says_whether_it_copied_memory_and_where_the_file_was(run_kernel:
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize(("folder", "why"), [("/nowhere/at/all", "is no folder"), ("here", "try an absolute path")])
+@pytest.mark.parametrize(("folder", "why"), [("/nowhere/at/all", "is not a folder"), ("here", "use the absolute path")])
 def test_a_folder_that_cannot_be_written_to_is_refused(run_kernel: KernelRuns, folder: str, why: str) -> None:
     done = run_kernel("mpi/mpiio", f"folder={folder}", *SHORT)
     assert done.code == 3

@@ -54,7 +54,7 @@ def test_types_and_operations_are_those_asked_for(run_kernel: KernelRuns) -> Non
     types, operations = "type=int64,int32,uint8,float,double", "op=sum,prod,min,max,band,bor,bxor,replace,no-op"
     done = run_kernel("mpi/onesided", "pattern=get-accumulate", types, operations, "bytes=24", *TINY)
     assert len(done.failures) == 6  # bits of real numbers
-    assert all("bits" in failure.reason for failure in done.failures)
+    assert all("bitwise" in failure.reason for failure in done.failures)
     assert all(one.passed for one in done.points)
     assert len(done.points) == 5 * 9 - 6
 
@@ -95,10 +95,10 @@ def test_two_that_find_the_same_value_are_seen_although_the_sum_is_right(run_ker
         ),
         ("pattern=fetch-and-op bytes=16", "one value of type int64); try bytes=8"),
         ("pattern=accumulate bytes=12", "have 8 bytes); try bytes=a multiple of 8"),
-        ("pattern=compare-and-swap type=float bytes=4", "whole numbers alone); try type=int64"),
+        ("pattern=compare-and-swap type=float bytes=4", "integers only); try type=int64"),
         ("pattern=accumulate op=no-op", "old value is fetched); try op=sum"),
-        ("pattern=counter op=max", "it adds one); try op=sum"),
-        ("pattern=passive-put completion=pscw", "makes no call); try completion=flush"),
+        ("pattern=counter op=max", "the pattern adds one); try op=sum"),
+        ("pattern=passive-put completion=pscw", "makes no MPI call); try completion=flush"),
     ],
 )
 def test_what_means_nothing_gets_a_sentence(run_kernel: KernelRuns, words: str, reason: str) -> None:
@@ -156,7 +156,7 @@ def test_what_is_complete_at_the_origin_alone_has_no_bandwidth() -> None:
     )
     found = figure(WORKLOAD, [local], "bandwidth")
     assert found.value is None
-    assert "nothing is counted as bytes_of_one_origin" in found.missing
+    assert "there is no count bytes_of_one_origin" in found.missing
     assert value(local, "operation rate") == pytest.approx(1 / 900e-9)
 
 

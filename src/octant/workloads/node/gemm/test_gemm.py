@@ -52,7 +52,7 @@ def test_the_limit_names_the_core_whose_kernels_the_library_uses() -> None:
     noted = replace(product(), notes={"library_core": "SkylakeX"})
     limit = WORKLOAD.least_seconds(known(double={ONE: 110e9}), machine(), noted)
     assert limit is not None
-    assert limit.source.endswith("measured; the library uses its kernels for SkylakeX")
+    assert limit.source.endswith("measured in this run; the library uses its SkylakeX kernels")
 
 
 @given(st.floats(1e9, 1e13))

@@ -90,7 +90,7 @@ def test_traffic_that_was_counted_and_not_drawn_is_seen(run_kernel: KernelRuns) 
 def test_strides_that_are_no_power_of_two_are_refused(run_kernel: KernelRuns, stride: str) -> None:
     done = run_kernel("node/latency", "pattern=pages", f"stride={stride}", *QUICK)
     assert done.code == 2
-    assert f"cannot use stride={stride} (no power of two from 64 on)" in done.stderr
+    assert f"cannot use stride={stride} (not a power of two of at least 64)" in done.stderr
 
 
 def test_five_cycles_are_eighty_percent_and_1600_ns_for_1000_loads_are_1_6_ns() -> None:

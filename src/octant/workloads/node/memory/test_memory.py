@@ -84,4 +84,4 @@ def test_where_the_kernel_does_not_say_what_is_resident_nothing_is_measured(
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
     done = run_kernel("node/memory", "pattern=trim", *SHORT, environment={"LD_PRELOAD": str(library)})
     assert (done.code, done.points) == (3, [])
-    assert "(/proc/self/smaps_rollup does not say); try Linux 4.14" in done.failures[0].reason
+    assert "(/proc/self/smaps_rollup is not available); use Linux 4.14" in done.failures[0].reason

@@ -115,7 +115,7 @@ def test_the_cpu_clock_says_how_much_of_the_bursts_a_thread_did_not_run() -> Non
     assert share("lost by CPU clock", point(taken=(taken,))) == pytest.approx(0.25)
     older = figure(WORKLOAD, (point(lanes=(lane([10_000] * 10),)),), "lost by CPU clock")
     assert older.launches == ()
-    assert "the record does not hold" in older.missing
+    assert "the record lacks the data" in older.missing
 
 
 def test_moves_are_of_one_thread_and_second() -> None:
@@ -138,7 +138,7 @@ def test_two_shares_of_lost_time_that_differ_are_doubtful() -> None:
     assert caveats_about_lost(point(lanes=samples, taken=agreeing), metric, value, times) == ()
     (found,) = caveats_about_lost(point(lanes=samples, taken=slower), metric, value, times)
     assert (found.kind, found.grade) == ("inconsistent lost-time sources", Grade.LIMITED)
-    assert found.text == "9 % of the time was lost, 0 % by the threads' own clocks"
+    assert found.text == "the samples show 9 % lost time, the CPU clocks of the threads 0 %"
 
 
 def test_lost_time_is_no_doubt_about_a_share_of_lost_time() -> None:

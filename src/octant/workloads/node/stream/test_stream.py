@@ -132,4 +132,4 @@ def test_lines_of_which_a_part_is_used_count_whole_in_traffic(run_kernel: Kernel
 def test_what_threads_would_write_at_once_is_not_shared(run_kernel: KernelRuns) -> None:
     done = run_kernel("node/stream", "kernel=copy", "data=shared", "bytes=64KiB", *BRIEF)
     assert done.code == 3
-    assert "try kernel=load" in done.stderr
+    assert "use kernel=load" in done.stderr
