@@ -12,9 +12,9 @@ from octant.report import claims
 from octant.report.claims import mark
 from octant.stats import Grade
 from octant.stats.grades import SIGNS
-from octant.study.factors import digits, factor_text, gain, range_text, stated
 from octant.study.parts import Cell
 from octant.study.question import quantities
+from octant.study.ratios import digits, factor_text, gain, range_text, stated
 from octant.study.values import CannotTest
 
 if TYPE_CHECKING:

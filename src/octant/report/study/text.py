@@ -35,10 +35,10 @@ from octant.stats.grades import SIGNS as REPORT_SIGNS
 from octant.study import file, kinds
 from octant.study.cells import combinations
 from octant.study.design import design
-from octant.study.factors import stated
 from octant.study.outcome import Outcome, library_of
 from octant.study.question import Study, quantities
-from octant.study.testable import count_lines, findings_asked
+from octant.study.ratios import stated
+from octant.study.testable import count_lines, tested_findings
 from octant.study.values import Bounded
 from octant.study.verdict import FindingVerdict
 
@@ -61,7 +61,7 @@ def list_text(machine: Machine) -> str:
         table.add_row(name, "", escape(f"cannot be read here ({one.reason})"))
     for name, one in kinds.entries().broken.items():
         table.add_row(f"(kind of test) {name}", "", escape(f"cannot be used here ({one.reason})"))
-    counted = count_lines(findings_asked(machine, library_of, why_no_link))
+    counted = count_lines(tested_findings(machine, library_of, why_no_link))
     width = max(60, screen_columns(WIDTH))
     lines = (line for text in counted for line in textwrap.wrap(text, width, subsequent_indent=" " * 7))
     return "\n".join([render(table), "", *lines])
@@ -70,7 +70,7 @@ def list_text(machine: Machine) -> str:
 def list_json(machine: Machine) -> str:
     """The same, for programs; with why findings cannot be tested here, and why studies cannot be read."""
     studies = file.entries()
-    why_not = {one.id: one.why_not for one in findings_asked(machine, library_of, why_no_link) if one.why_not}
+    why_not = {one.id: one.why_not for one in tested_findings(machine, library_of, why_no_link) if one.why_not}
     found = (
         (name, study, list(dict.fromkeys(one.id for one in study.findings))) for name, study in studies.working.items()
     )
@@ -379,7 +379,7 @@ def _verdict_json(verdict: FindingVerdict) -> Mapping[str, object]:
         "status": verdict.status,
         "why": verdict.why,
         "here": None if here is None else _ends(stated(here)),
-        "here_is": verdict.here_is,
+        "here_is": verdict.interval_text,
         "there": verdict.there,
         "more_launches": verdict.more_launches,
         "predicted": verdict.predicted,
