@@ -38,7 +38,7 @@ from octant.study.design import design
 from octant.study.outcome import Outcome, library_of
 from octant.study.question import Study, quantities
 from octant.study.ratios import stated
-from octant.study.testable import count_lines, tested_findings
+from octant.study.testable import count_lines, studied_findings
 from octant.study.values import Bounded
 from octant.study.verdict import FindingVerdict
 
@@ -61,7 +61,7 @@ def list_text(machine: Machine) -> str:
         table.add_row(name, "", escape(f"cannot be read here ({one.reason})"))
     for name, one in kinds.entries().broken.items():
         table.add_row(f"(kind of test) {name}", "", escape(f"cannot be used here ({one.reason})"))
-    counted = count_lines(tested_findings(machine, library_of, why_no_link))
+    counted = count_lines(studied_findings(machine, library_of, why_no_link))
     width = max(60, screen_columns(WIDTH))
     lines = (line for text in counted for line in textwrap.wrap(text, width, subsequent_indent=" " * 7))
     return "\n".join([render(table), "", *lines])
@@ -70,7 +70,7 @@ def list_text(machine: Machine) -> str:
 def list_json(machine: Machine) -> str:
     """The same, for programs; with why findings cannot be tested here, and why studies cannot be read."""
     studies = file.entries()
-    why_not = {one.id: one.why_not for one in tested_findings(machine, library_of, why_no_link) if one.why_not}
+    why_not = {one.id: one.why_not for one in studied_findings(machine, library_of, why_no_link) if one.why_not}
     found = (
         (name, study, list(dict.fromkeys(one.id for one in study.findings))) for name, study in studies.working.items()
     )
