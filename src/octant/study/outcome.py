@@ -141,17 +141,11 @@ def begin(
     requests, absent = ({str(cell): text for cell, text in part.items()} for part in (plan.questions, plan.absent))
     this = StudyRequest(found, seed, text, library.name, dict(library.lacking), requests, absent, axes)
     run = where.create(f"study {found}", machine, every, order, f"study {found}", this)
+    # Not under the request's key: another combination that is available may have the same key.
+    code = int(Exit.NOT_SUPPORTED)
     failures = [
-        # Not under the request's key: another combination that is available may have the same key.
-        Failure(
-            request.subject.name,
-            f"absent: {request.show.title}",
-            request.knobs,
-            request.shape.ranks,
-            reason,
-            int(Exit.NOT_SUPPORTED),
-        )
-        for request, reason in zip(plan.refused, plan.absent.values(), strict=True)
+        Failure(one.subject.name, f"absent: {one.show.title}", one.knobs, one.shape.ranks, why, code)
+        for one, why in zip(plan.refused, plan.absent.values(), strict=True)
     ]
     if failures:
         where.append(run, *failures)
