@@ -10,8 +10,8 @@ from fake_run import machine
 from judged_study import AXIS, CAVEATS, FLOPS, RATE, SIZES, A, B, C, curve, judged, measured, study
 from octant.stats import Interval, caveat
 from octant.study import file
-from octant.study.factors import factor_text
 from octant.study.parts import Cell
+from octant.study.ratios import factor_text
 from octant.study.values import StudyValue, StudyValues
 from octant.study.verdict import (
     verdicts,
@@ -112,7 +112,7 @@ def test_a_knee_moves_by_a_factor() -> None:
     found = judged(test, {"m a": curve(9, 4, 4, 4), "m b": curve(9, 9, 9, 4)}, AXIS)
     assert found.status == "holds"
     assert found.here == Interval(4, 4, 4)
-    assert found.here_is == "", "no ends"
+    assert found.interval_text == "", "no ends"
     flat = judged(test, {"m a": curve(9, 9, 9, 9), "m b": curve(9, 9, 9, 4)}, AXIS)
     assert flat.text == "cannot be tested here: no step of ×1.5 along the axis for a"
 

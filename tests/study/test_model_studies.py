@@ -14,9 +14,9 @@ from octant.report.study.page import render
 from octant.report.study.text import report_json, report_text
 from octant.stats import Interval
 from octant.study import file, outcome
-from octant.study.factors import gain
 from octant.study.file import StudyError
 from octant.study.modelled import model, modelled_values
+from octant.study.ratios import gain
 from octant.study.values import StudyValue
 
 pytest.importorskip("octant._network")

@@ -132,8 +132,8 @@ def test_a_study_without_messages_says_how_to_get_them(tmp_path: Path, monkeypat
     assert not found.predictions.by_cell
     shown = " ".join(report_text(found).split())
     assert (
-        "No prediction: fewer than three message sizes were measured reliably between ranks of one node; try octant study run"
-        in shown
+        "No prediction: fewer than three message sizes were measured reliably between ranks of one node; "
+        "try octant study run" in shown
     )
 
 

@@ -12,9 +12,9 @@ from judged_study import CAVEATS, RATE, measured, study
 from octant.stats import Estimate, Interval, caveat
 from octant.study import file
 from octant.study.design import design
-from octant.study.factors import gain, quotient
 from octant.study.kinds.knee import knee
 from octant.study.parts import Bar, Cell
+from octant.study.ratios import gain, quotient
 from octant.study.values import CannotTest, StudyValues
 from octant.study.verdict import (
     Effect,
@@ -154,7 +154,7 @@ def test_what_is_left_open_says_how_many_launches_would_decide_all_of_it() -> No
 
 def test_a_judgement_says_what_was_found_against_which_bar() -> None:
     found = judge_effect(Effect(Interval(1.8, 1.9, 2.0), 6, CAVEATS), Bar(above=1.5), " for b")
-    assert (found.status, found.here, found.here_is) == ("holds", Interval(1.8, 1.9, 2.0), "bounds of the model")
+    assert (found.status, found.here, found.interval_text) == ("holds", Interval(1.8, 1.9, 2.0), "bounds of the model")
     assert found.why == (
         "×1.90 [1.80, 2.00] for b (required: above 1.5; in brackets: bounds of the model); caveats: drifts by +9 %"
     )

@@ -79,7 +79,7 @@ def _entries() -> Entries[ModuleType]:
     return registry.entries(_RULES, lambda module: registry.declared(module, "advise"))
 
 
-def of_what_was_measured() -> dict[str, tuple[MeasuredFact, Rule]]:
+def measurement_rules() -> dict[str, tuple[MeasuredFact, Rule]]:
     """Return the rules that concern measurements of Octant, not programs started from this shell."""
     modules = _entries().working.items()
     return {name: (module.MEASURED, module.advise) for name, module in modules if hasattr(module, "MEASURED")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octant.study.local_reference import NO_RUN, OwnRun
+from octant.study.local_reference import NO_LOCAL_RUN, LocalRun
 from octant.workload import Ladder, Workload
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MOST_READ = 50  # newest runs that are searched
 
 
-def own_run(store: Path | None, model: str) -> OwnRun:
+def own_run(store: Path | None, model: str) -> LocalRun:
     """Return the newest run with the values that a model compares, or `NO_RUN`.
 
     Args:
@@ -24,10 +24,10 @@ def own_run(store: Path | None, model: str) -> OwnRun:
         model: "normalised" (a run of a benchmark that measured a peak) or "published" (the latency of memory).
     """
     found = _runs_over_peak(store) if model == "normalised" else _latency_runs(store)
-    return next(found, NO_RUN)
+    return next(found, NO_LOCAL_RUN)
 
 
-def _runs_over_peak(store: Path | None) -> Iterator[OwnRun]:
+def _runs_over_peak(store: Path | None) -> Iterator[LocalRun]:
     from octant.analysis.summary import summarise
     from octant.benchmarks import benchmarks
     from octant.benchmarks.rows import over_peak
@@ -47,10 +47,10 @@ def _runs_over_peak(store: Path | None) -> Iterator[OwnRun]:
             continue
         values = {one.name: one.value * (100 if one.unit == "1" else 1e9) for one in found[1]}
         intervals = {name: Interval(value, value, value) for name, value in values.items()}
-        yield OwnRun(run.id, run.machine.name, int(listed.started[:4]), intervals)
+        yield LocalRun(run.id, run.machine.name, int(listed.started[:4]), intervals)
 
 
-def _latency_runs(store: Path | None) -> Iterator[OwnRun]:
+def _latency_runs(store: Path | None) -> Iterator[LocalRun]:
     from octant.store import open_store
     from octant.workloads import workloads
 
@@ -66,7 +66,7 @@ def _latency_runs(store: Path | None) -> Iterator[OwnRun]:
                 yield own
 
 
-def _latency_of(run: StoredRun, year: int) -> OwnRun | None:
+def _latency_of(run: StoredRun, year: int) -> LocalRun | None:
     """Return memory latency and clock frequency of a run, if the latency is reliable."""
     from octant.analysis.appendix.measured import memory_load
     from octant.analysis.summary import clock_hz, summarise
@@ -80,7 +80,7 @@ def _latency_of(run: StoredRun, year: int) -> OwnRun | None:
         return None
     values = {"memory_latency_ns": value.middle, "memory_latency_cycles": value.middle * hertz, "clock": hertz}
     figures = {name: Interval(one, one, one) for name, one in values.items()}
-    return OwnRun(run.id, run.machine.name, year, figures)
+    return LocalRun(run.id, run.machine.name, year, figures)
 
 
 def _is_latency(workload: Workload) -> bool:

@@ -101,12 +101,12 @@ def report(
     from octant.cli._stored import report_damage
     from octant.store import open_store
     from octant.study import outcome
-    from octant.study.local_reference import NO_RUN
+    from octant.study.local_reference import NO_LOCAL_RUN
     from octant.study.stored import study_run
 
     if outcome.is_model(name):
-        wanted = outcome.wanted_own_run(name)
-        found = outcome.outcome_of_model(name, own_run(store, wanted) if wanted else NO_RUN)
+        wanted = outcome.wanted_local_run(name)
+        found = outcome.outcome_of_model(name, own_run(store, wanted) if wanted else NO_LOCAL_RUN)
     else:
         run = outcome.last_run(open_store(store), name)
         report_damage(run.id, run.unread)

@@ -8,16 +8,16 @@ import numpy as np
 
 from octant.stats import Grade, Period
 from octant.stats.paired import paired_verdicts
-from octant.study.factors import gain_in_rounds
 from octant.study.parts import Cell
+from octant.study.ratios import gain_in_rounds
 from octant.study.values import CannotTest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from octant.stats.verdicts import Verdict
-    from octant.study.factors import Rounds
     from octant.study.question import Study
+    from octant.study.ratios import Rounds
     from octant.study.values import Place, StudyValue, StudyValues
 
 

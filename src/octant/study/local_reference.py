@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 THIS_MACHINE = "this machine"
 """Name of this machine in a study file."""
-HOW = {
+MISSING_RUN_HINTS = {
     "normalised": "no run of octant hpcc in the store; try octant hpcc",
     "published": "no run with the latency beyond four times the caches; try octant run latency bytes=1GiB pages=thp",
 }
@@ -20,7 +20,7 @@ HOW = {
 
 
 @dataclass(frozen=True)
-class OwnRun:
+class LocalRun:
     """Values of a run of this machine.
 
     For HPC Challenge: shares of peak in percent, or B/s or update/s per Gflop/s of peak. For memory: latency and clock
@@ -33,5 +33,5 @@ class OwnRun:
     figures: Mapping[str, stats.Interval] = field(default_factory=dict)  # by benchmark, or by metric of the catalogue
 
 
-NO_RUN = OwnRun("", "", 0)
+NO_LOCAL_RUN = LocalRun("", "", 0)
 """No run."""

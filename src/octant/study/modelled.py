@@ -8,7 +8,7 @@ from octant import stats
 from octant.failure import suggestion
 from octant.study.cells import combinations
 from octant.study.file import StudyError
-from octant.study.local_reference import HOW, NO_RUN, THIS_MACHINE, OwnRun
+from octant.study.local_reference import MISSING_RUN_HINTS, NO_LOCAL_RUN, THIS_MACHINE, LocalRun
 from octant.study.parts import Argument, Cell, Measure
 from octant.study.question import Study, quantities
 from octant.study.values import StudyValue, StudyValues
@@ -17,7 +17,7 @@ Model = Callable[..., "float | stats.Interval | str"]
 _SUFFIXES = {"normalised": " relative to peak"}
 
 
-def modelled_values(study: Study, own: OwnRun = NO_RUN) -> StudyValues:
+def modelled_values(study: Study, own: LocalRun = NO_LOCAL_RUN) -> StudyValues:
     """Return the values of a study's models in all combinations.
 
     Raises:
@@ -41,11 +41,11 @@ def modelled_values(study: Study, own: OwnRun = NO_RUN) -> StudyValues:
     return StudyValues(quantities(study), values, absent, {})
 
 
-def _own_value(own: OwnRun, of_model: str, **arguments: Argument) -> stats.Interval | str:
+def _own_value(own: LocalRun, of_model: str, **arguments: Argument) -> stats.Interval | str:
     """Return the value of this machine's run instead of a value of the model."""
     wanted = str(arguments.get("benchmark") or arguments.get("metric") or "")
     if not own.id:
-        return HOW.get(of_model, "this value is not available from a run")
+        return MISSING_RUN_HINTS.get(of_model, "this value is not available from a run")
     return own.figures.get(wanted, f"run {own.id} has no {wanted}{_SUFFIXES.get(of_model, '')}")
 
 

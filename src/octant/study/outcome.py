@@ -31,7 +31,7 @@ from octant.study.cells import axis_values, combinations, with_axis_values
 from octant.study.design import NO_LIBRARY, Design, MpiInUse, design
 from octant.study.design import mpi_settings as settings_of
 from octant.study.file import StudyError
-from octant.study.local_reference import NO_RUN, THIS_MACHINE, OwnRun
+from octant.study.local_reference import NO_LOCAL_RUN, THIS_MACHINE, LocalRun
 from octant.study.measured import measured_values
 from octant.study.modelled import modelled_values
 from octant.study.parts import Cell
@@ -61,7 +61,7 @@ class Outcome:
     verdicts: tuple[FindingVerdict, ...]
     run: StoredRun | None  # None: of a model
     asked: RequestedCells = NO_REQUESTED_CELLS  # of that run
-    own: OwnRun = NO_RUN  # of a model: this machine's
+    own: LocalRun = NO_LOCAL_RUN  # of a model: this machine's
 
     @cached_property
     def predictions(self) -> Predictions:
@@ -141,17 +141,11 @@ def begin(
     requests, absent = ({str(cell): text for cell, text in part.items()} for part in (plan.questions, plan.absent))
     this = StudyRequest(found, seed, text, library.name, dict(library.lacking), requests, absent, axes)
     run = where.create(f"study {found}", machine, every, order, f"study {found}", this)
+    # Not under the request's key: another combination that is available may have the same key.
+    code = int(Exit.NOT_SUPPORTED)
     failures = [
-        # Not under the request's key: another combination that is available may have the same key.
-        Failure(
-            request.subject.name,
-            f"absent: {request.show.title}",
-            request.knobs,
-            request.shape.ranks,
-            reason,
-            int(Exit.NOT_SUPPORTED),
-        )
-        for request, reason in zip(plan.refused, plan.absent.values(), strict=True)
+        Failure(one.subject.name, f"absent: {one.show.title}", one.knobs, one.shape.ranks, why, code)
+        for one, why in zip(plan.refused, plan.absent.values(), strict=True)
     ]
     if failures:
         where.append(run, *failures)
@@ -215,7 +209,7 @@ def outcome_of_run(run: StudyRun) -> Outcome:
     return _outcome(run.name, run.study, values, run.run, run.asked)
 
 
-def outcome_of_model(name: str, own: OwnRun = NO_RUN) -> Outcome:
+def outcome_of_model(name: str, own: LocalRun = NO_LOCAL_RUN) -> Outcome:
     """Return the outcome of a study of a model; nothing is measured or stored.
 
     Args:
@@ -232,7 +226,7 @@ def outcome_of_model(name: str, own: OwnRun = NO_RUN) -> Outcome:
     return replace(_outcome(found, study, modelled_values(study, own), None), own=own)
 
 
-def wanted_own_run(name: str) -> str:
+def wanted_local_run(name: str) -> str:
     """Return the model of a study that has a row for this machine; empty if it has none."""
     study = file.load(name)
     levels = [level for factor in study.factors.values() for level in factor.values()]

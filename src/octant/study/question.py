@@ -10,7 +10,7 @@ from msgspec import Meta
 from octant import catalogue, registry, untrusted
 from octant.facts import Need
 from octant.registry import Entries, UndeclaredError
-from octant.study.local_reference import HOW
+from octant.study.local_reference import MISSING_RUN_HINTS
 from octant.study.parts import (
     Argument,
     Cell,
@@ -35,7 +35,7 @@ class Judgement:
     status: Decision
     why: str  # the sentence behind the status
     here: Bounded | None = None  # the tested quantity, where there is one
-    here_is: str = ""  # what its ends are
+    interval_text: str = ""  # what its ends are
     more_launches: int | None = None  # undecided: about how many more would decide; `None`: too close, or no matter
     in_unit: str = ""  # the tested quantity with its unit, where it is no factor
 
@@ -155,7 +155,7 @@ class Study(untrusted.InputTable, frozen=True, kw_only=True):
     @property
     def is_published(self) -> bool:
         """Return whether all values are published ones or of this machine, without a model."""
-        return all(measure.model in HOW for measure in self.measures.values())
+        return all(measure.model in MISSING_RUN_HINTS for measure in self.measures.values())
 
     def full(self, levels: Levels) -> tuple[str, ...]:
         """Return the level of every factor, in the order of the file."""

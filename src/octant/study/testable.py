@@ -42,7 +42,7 @@ class _Planned(StudyValues):
         return super().value(cell, at)
 
 
-def findings_asked(
+def studied_findings(
     machine: Machine,
     library_of: Callable[[Study], MpiInUse] = lambda _study: NO_LIBRARY,
     why_no_link: Callable[[str], str] = lambda _link: "",

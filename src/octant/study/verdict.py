@@ -13,17 +13,17 @@ from octant import catalogue, facts, stats
 from octant.machine import Machine
 from octant.stats import Grade, worst_of_each_kind
 from octant.stats.paired import LEAST_ROUNDS
-from octant.study.factors import factor_text, gain, gain_in_rounds, quotient, range_text, stated
 from octant.study.published_values import published_range
 from octant.study.question import Decision, Judgement
+from octant.study.ratios import factor_text, gain, gain_in_rounds, quotient, range_text, stated
 from octant.study.values import SAME_LAUNCH, CannotTest
 from octant.units import counted, si_text
 
 if TYPE_CHECKING:
     from octant.stats import Caveat
-    from octant.study.factors import Rounds
     from octant.study.parts import Bar, Levels
     from octant.study.question import FindingTest, Study
+    from octant.study.ratios import Rounds
     from octant.study.values import Better, Bounded, StudyValue, StudyValues
 
 Status: TypeAlias = Literal["holds", "does not hold", "undecided", "cannot be tested here"]
@@ -38,7 +38,7 @@ class FindingVerdict:
     status: Status
     why: str  # the sentence behind the status
     here: Bounded | None = None
-    here_is: str = ""  # what its ends are
+    interval_text: str = ""  # what its ends are
     there: tuple[float, float] | None = None  # the published range
     more_launches: int | None = None  # as a judgement's
     calibrated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what of a model, on which values tested
@@ -88,7 +88,7 @@ class Effect:
     ends: str = ""  # what its ends are, where `here` itself does not say it
 
     @property
-    def here_is(self) -> str:
+    def interval_text(self) -> str:
         """Return a description of the interval; empty if there is none."""
         here = stated(self.here)
         if here.low == here.high:
@@ -121,7 +121,7 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
     predicted = not values.read or not all(value.calibrated_on for value in values.read.values())
     read = (caveat for value in values.read.values() for caveat in value.caveats if caveat.kind == "emulated link")
     return FindingVerdict(
-        finding, found.status, why, found.here, found.here_is, there, found.more_launches, calibrated, predicted,
+        finding, found.status, why, found.here, found.interval_text, there, found.more_launches, calibrated, predicted,
         emulated=tuple(dict.fromkeys(caveat.text for caveat in read)), in_unit=found.in_unit, unit=unit,
     )  # fmt: skip
 
@@ -147,7 +147,7 @@ def _judged(effect: Effect, bar: Bar, beginning: str) -> Judgement:
     why = f"{beginning}{ends_text([effect])}){caveats_text([effect])}"
     if status == "undecided":
         why += f"; {resolution_text(effect)}{more_text(more, effect.launches, effect.least)}"
-    return Judgement(status, why, effect.here, effect.here_is, more)
+    return Judgement(status, why, effect.here, effect.interval_text, more)
 
 
 def undecided_judgement(bar: Bar, open_effects: Iterable[Effect], effects: Iterable[Effect], why: str) -> Judgement:
@@ -207,7 +207,7 @@ def caveats_text(effects: Iterable[Effect]) -> str:
 
 def ends_text(effects: Iterable[Effect]) -> str:
     """Return the descriptions of the intervals, each once; empty if there are none."""
-    said = dict.fromkeys(effect.here_is for effect in effects if effect.here_is)
+    said = dict.fromkeys(effect.interval_text for effect in effects if effect.interval_text)
     return "".join(f"; in brackets: {text}" for text in said)
 
 

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 DOCTOR = "octant doctor"
 _EVALUATE = re.compile(r"evaluate( --(quick|full)| --suite [\w./-]+| --only [\w/]+| --allow [\w./=+-]+)*")
 _STUDY = re.compile(r"study [\w-]+")
-_STEPS = 4  # sizes of `larger`
+_STEPS = 4  # sizes of `larger_sizes_command`
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
-def again(run: StoredRun) -> tuple[str, ...]:
+def rerun_command(run: StoredRun) -> tuple[str, ...]:
     """Return the command that repeats a run; empty if the run does not store it safely."""
     if run.who == "evaluate" and _EVALUATE.fullmatch(run.title):
         return (f"octant {run.title}",)
@@ -39,11 +39,11 @@ def again(run: StoredRun) -> tuple[str, ...]:
         if request.subject.command:  # without --repeats the first launch decides how many there are
             return program_line(request, request.knobs)
         often = request.repeats if request.repeats != usual_launches(request.knobs) else 0
-        return tuple(f"{line} --repeats={often}" if often else line for line in asked(request, request.knobs))
+        return tuple(f"{line} --repeats={often}" if often else line for line in request_command(request, request.knobs))
     return ()
 
 
-def of_figure(summary: Summary, figure: Figure, **changed: str) -> tuple[str, ...]:
+def figure_command(summary: Summary, figure: Figure, **changed: str) -> tuple[str, ...]:
     """Return the command that measures only the cell of a figure, with some knobs at other values.
 
     It contains only requested knobs; it is empty if a name or value cannot be typed.
@@ -53,10 +53,10 @@ def of_figure(summary: Summary, figure: Figure, **changed: str) -> tuple[str, ..
         return ()
     effort = effort_knobs(figure.workload.name)
     knobs = {name: figure.knobs.get(name, value) for name, value in request.knobs.items() if name not in effort}
-    return asked(request, {**knobs, **changed})
+    return request_command(request, {**knobs, **changed})
 
 
-def larger(summary: Summary, figure: Figure) -> tuple[str, ...]:
+def larger_sizes_command(summary: Summary, figure: Figure) -> tuple[str, ...]:
     """Return the command that measures a figure at its size and up to eight times that; empty without a size.
 
     Bytes are at most an eighth of the memory, as in the suites.
@@ -68,7 +68,7 @@ def larger(summary: Summary, figure: Figure) -> tuple[str, ...]:
     memory_bytes = summary.run.machine.memory_bytes
     most = memory_bytes // 8 if knob == "bytes" and memory_bytes is not None else math.inf
     sizes = [int(size) << step for step in range(_STEPS) if int(size) << step <= most]
-    return of_figure(summary, figure, **{knob: sizes_text(knob, sizes)}) if len(sizes) > 1 else ()
+    return figure_command(summary, figure, **{knob: sizes_text(knob, sizes)}) if len(sizes) > 1 else ()
 
 
 def sizes_text(knob: str, sizes: Sequence[int]) -> str:
@@ -77,12 +77,12 @@ def sizes_text(knob: str, sizes: Sequence[int]) -> str:
     return ",".join(text if parse_bytes(text) == size else str(size) for text, size in zip(texts, sizes, strict=True))
 
 
-def page_of(figure: Figure) -> str:
+def page_command(figure: Figure) -> str:
     """Return the command that prints the page of a figure's workload."""
     return f"octant workloads {figure.workload.name}"
 
 
-def asked(request: Request, knobs: Mapping[str, str]) -> tuple[str, ...]:
+def request_command(request: Request, knobs: Mapping[str, str]) -> tuple[str, ...]:
     """Return the command `octant run` of a request with these knobs; empty if it cannot be typed."""
     if request.subject.command:
         return program_line(request, knobs)

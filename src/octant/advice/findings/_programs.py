@@ -84,7 +84,7 @@ def glibc_tunables(known: Mapping[str, str], *settings: str) -> dict[str, str]:
     return {name: ":".join([*kept, *settings])}
 
 
-def crowd(cell: ProgramCell) -> tuple[int, frozenset[int]]:
+def shared_mask(cell: ProgramCell) -> tuple[int, frozenset[int]]:
     """Count the ranks of a host that are bound to the same, too few hardware threads; return both.
 
     The count is 0 if all hardware threads of the machine are allowed, or if there are too few for all ranks.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import subject
 from octant.advice.findings._evidence import gain_of, gap_of, is_of_another_core, is_sure
-from octant.advice.findings._lines import larger, page_of
+from octant.advice.findings._lines import larger_sizes_command, page_command
 from octant.advice.findings._thresholds import OF_LIMIT
 from octant.analysis.names import short_name
 from octant.units import capital, percent_text, si_text
@@ -41,14 +41,14 @@ def _finding(summary: Summary, share: float, figure: Figure, gap: Estimate) -> R
     assert figure.at_limit is not None  # noqa: S101
     assert figure.limit is not None  # noqa: S101
     unit = figure.metric.unit
-    sizes = larger(summary, figure)
+    sizes = larger_sizes_command(summary, figure)
     larger_sizes = ", and the second command measures larger sizes" if sizes else ""
     return RunFinding(
         rule="far from a limit",
         title=f"{capital(subject((figure,)))} reaches {percent_text(share)} of its limit",
         body=f"It is {si_text(figure.value.middle, unit)}, and the limit is {si_text(figure.at_limit, unit)} "
         f"({figure.limit.source}). The page of {figure.workload.name} lists possible causes{larger_sizes}.",
-        lines=(page_of(figure), *sizes),
+        lines=(page_command(figure), *sizes),
         family="limit",
         gain=gain_of(summary, gap.middle, (figure,)),
         details=(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import size_text
-from octant.advice.findings._lines import of_figure
+from octant.advice.findings._lines import figure_command
 from octant.record import known_count
 from octant.stats.guidelines import LEAST_LAUNCHES, MARGIN, judge_guidelines
 from octant.units import counted
@@ -47,7 +47,7 @@ def _finding(summary: Summary, figure: Figure, one: NonInferiority, of: int) -> 
         body=f"The interval is {one.low:.2f} to {one.high:.2f}, from {one.launches} interleaved launches. Use the "
         f"alternative, "
         "or select another algorithm of the library (`octant settings`).",
-        lines=of_figure(summary, figure),
+        lines=figure_command(summary, figure),
         family="guidelines",
         gain=math.log(one.ratio) * 0.01,
         details=(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import subject
 from octant.advice.findings._evidence import gain_of, gap_of, is_of_another_core, is_sure
-from octant.advice.findings._lines import DOCTOR, larger
+from octant.advice.findings._lines import DOCTOR, larger_sizes_command
 from octant.software.blas import own_core
 from octant.units import capital, percent_text, si_text
 
@@ -44,7 +44,7 @@ def judge(summary: Summary) -> RuleResult:
                 body=f"It reaches {si_text(figure.value.middle, figure.metric.unit)}, and the processor has the "
                 f"instructions "
                 f"of {own}. `octant doctor` tries the other kernels of the library and reports faster ones.",
-                lines=(DOCTOR, *larger(summary, figure)),
+                lines=(DOCTOR, *larger_sizes_command(summary, figure)),
                 family="limit",
                 gain=gain_of(summary, gap.middle, (figure,)),
                 details=(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import subject
-from octant.advice.findings._lines import DOCTOR, again
+from octant.advice.findings._lines import DOCTOR, rerun_command
 from octant.advice.findings._thresholds import LOST, SLOWED
 from octant.analysis.causes import causes_of_run, count_losses
 from octant.analysis.lost import lost_time_of, oversubscription
@@ -51,7 +51,7 @@ def judge(summary: Summary) -> RuleResult:
                 rule="lost time",
                 title=title,
                 body=f"{text}{_next_step(lost)}",
-                lines=(DOCTOR, *again(summary.run)),
+                lines=(DOCTOR, *rerun_command(summary.run)),
                 family="lost time",
                 details=(
                     f"{share} of the time of all measurements was lost: threads were ready but did not run",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import groups, size_knob, size_of
 from octant.advice.findings._evidence import gain_of, is_beyond, is_usable, paired_ratio
-from octant.advice.findings._lines import of_figure, sizes_text
+from octant.advice.findings._lines import figure_command, sizes_text
 from octant.advice.findings._thresholds import FALL, LEAST_PAIRS
 from octant.analysis.levels import disputed_levels
 from octant.metric import Rate, Seconds
@@ -95,7 +95,7 @@ def _finding(summary: Summary, group: Sequence[Figure], best: _Length, longest: 
         body=f"The rate is {si_text(best.rate, 'B/s')} at {_length_text(best)} and {si_text(longest.rate, 'B/s')} at "
         f"{_length_text(longest)}{_cache_text(summary.run.machine, best, longest)}. The command measures the sizes in "
         f"between.",
-        lines=of_figure(
+        lines=figure_command(
             summary, longest.figure, **{knob: sizes_text(knob, sizes), **_others(summary, longest.figure, knob)}
         ),
         family="messages",

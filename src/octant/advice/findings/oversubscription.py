@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import RuleResult, RunFinding
-from octant.advice.findings._programs import crowd, program_cells
+from octant.advice.findings._programs import program_cells, shared_mask
 from octant.advice.findings._thresholds import ORDER
 from octant.record import THREADS_OF_PROCESS
 from octant.units import counted
@@ -22,7 +22,7 @@ def judge(summary: Summary) -> RuleResult:
         (threads, cpus, ranks, cell)
         for cell in cells
         for threads, cpus, ranks in [_most_crowded(cell)]
-        if threads > cpus and cell.shares_cpus and not crowd(cell)[0]
+        if threads > cpus and cell.shares_cpus and not shared_mask(cell)[0]
     ]
     if not crowded:
         return RuleResult(passed=("threads did not share hardware threads",) if cells else ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import RuleResult, RunFinding
-from octant.advice.findings._lines import again
+from octant.advice.findings._lines import rerun_command
 from octant.advice.findings._thresholds import TAKEN
 from octant.analysis.causes import causes_of_run
 from octant.units import percent_text
@@ -36,7 +36,7 @@ def judge(summary: Summary) -> RuleResult:
                 rule="quota",
                 title=f"{quota} took {percent_text(lost.quota)} of this run's time",
                 body=f"When it is used up, all threads of the group stop until the next period. {what}.",
-                lines=("octant doctor --explain cpu_quota", *again(summary.run)),
+                lines=("octant doctor --explain cpu_quota", *rerun_command(summary.run)),
                 family="lost time",
                 details=(f"throttled time / time of all measurements; control group {least.quota_group}",)
                 if least

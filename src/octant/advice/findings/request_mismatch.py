@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import RuleResult, RunFinding
-from octant.advice.findings._lines import DOCTOR, again
+from octant.advice.findings._lines import DOCTOR, rerun_command
 from octant.analysis.names import short_name
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def judge(summary: Summary) -> RuleResult:
                 title=f"{len(mismatched)} of {len(summary.figures)} figures were not measured as requested",
                 body=f"{short_name(mismatched[0])}: {texts[0]}. Such figures are excluded; check what the system "
                 f"allows.",
-                lines=(DOCTOR, *again(summary.run)),
+                lines=(DOCTOR, *rerun_command(summary.run)),
                 family="binding",
                 details=texts,
                 kind="reliability",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import RuleResult, RunFinding
-from octant.advice.findings._programs import crowd, program_cells
+from octant.advice.findings._programs import program_cells, shared_mask
 from octant.advice.findings._thresholds import ORDER
 from octant.placement import numbers_text
 from octant.units import counted
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def judge(summary: Summary) -> RuleResult:
     """Return a finding on the cell in which most ranks of a host are bound to too few hardware threads."""
     cells = [cell for cell in program_cells(summary) if cell.occupied and len(cell.occupied.ranks) > 1]
-    found = [(ranks, cpus, cell) for cell in cells for ranks, cpus in [crowd(cell)] if ranks]
+    found = [(ranks, cpus, cell) for cell in cells for ranks, cpus in [shared_mask(cell)] if ranks]
     if not found:
         return RuleResult(passed=("no ranks are bound to the same hardware threads",) if cells else ())
     ranks, cpus, cell = max(found, key=lambda one: one[0] / len(one[1]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import RuleResult, RunFinding
-from octant.advice.findings._lines import again
+from octant.advice.findings._lines import rerun_command
 from octant.advice.findings._thresholds import TAKEN
 from octant.analysis.causes import causes_of_run
 from octant.units import percent_text
@@ -30,7 +30,7 @@ def judge(summary: Summary) -> RuleResult:
                 body="Virtual CPUs waited for the host during the measurements (stolen time). Request dedicated "
                 "(pinned) "
                 "CPUs, or measure at another time.",
-                lines=("octant doctor --explain steal", *again(summary.run)),
+                lines=("octant doctor --explain steal", *rerun_command(summary.run)),
                 family="lost time",
                 details=(f"{share} of the time of all measurements (stolen time in /proc/stat, CPUs in use)",),
                 kind="reliability",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.advice import Facts, of_what_was_measured
+from octant.advice import Facts, measurement_rules
 from octant.advice.findings import Kind, RuleResult, RunFinding
 from octant.units import capital
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def judge(summary: Summary) -> RuleResult:
     """Return the advice of rules that concern measurements, except notes."""
     facts, found, passed = Facts(summary.run.machine), [], []
-    for name, (measured, rule) in of_what_was_measured().items():
+    for name, (measured, rule) in measurement_rules().items():
         value = facts.system(measured.key)
         result = rule(facts)
         advice_list = result if isinstance(result, list) else [result] if result is not None else []

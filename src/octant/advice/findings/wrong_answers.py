@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import RuleResult, RunFinding
-from octant.advice.findings._lines import of_figure
+from octant.advice.findings._lines import figure_command
 from octant.analysis.names import short_name
 from octant.record import UNCHECKED
 from octant.runs.programs.command_text import check_text
@@ -49,7 +49,7 @@ def judge(summary: Summary) -> RuleResult:
                 f"{counted(len(figure.points), 'launch')}. No performance is reported; repeat the measurement with "
                 f"the command."
                 f"{_baseline_hint(baseline)}",
-                lines=of_figure(summary, figure, **(baseline.values if baseline else {})),
+                lines=figure_command(summary, figure, **(baseline.values if baseline else {})),
                 details=tuple(one.text for one in figure.wrong),
                 kind="wrong",
             )

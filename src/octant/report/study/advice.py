@@ -23,7 +23,7 @@ from octant.stats import Grade
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
 from octant.study import file
-from octant.study.factors import factor_text
+from octant.study.ratios import factor_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,9 +13,9 @@ from octant.report.claims import mark
 from octant.report.network.larger import measured_answers, system_answers
 from octant.stats import Grade
 from octant.stats.grades import SIGNS
-from octant.study.factors import digits, factor_text, gain, range_text, stated
 from octant.study.parts import Cell
 from octant.study.question import quantities
+from octant.study.ratios import digits, factor_text, gain, range_text, stated
 from octant.study.values import CannotTest
 
 if TYPE_CHECKING:

@@ -37,10 +37,10 @@ from octant.stats.grades import SIGNS as REPORT_SIGNS
 from octant.study import file, kinds
 from octant.study.cells import combinations
 from octant.study.design import design
-from octant.study.factors import stated
 from octant.study.outcome import Outcome, library_of
 from octant.study.question import Study, quantities
-from octant.study.testable import count_lines, findings_asked
+from octant.study.ratios import stated
+from octant.study.testable import count_lines, studied_findings
 from octant.study.values import Bounded
 from octant.study.verdict import FindingVerdict
 
@@ -58,7 +58,7 @@ def list_text(machine: Machine) -> str:
     rows += [(name, "", f"cannot be read ({one.reason})") for name, one in found.broken.items()]
     rows += [(f"(kind of test) {n}", "", f"cannot be used ({one.reason})") for n, one in kinds.entries().broken.items()]
     width = max(60, screen_columns(WIDTH))
-    counted = count_lines(findings_asked(machine, library_of, why_no_link))
+    counted = count_lines(studied_findings(machine, library_of, why_no_link))
     lines = [line for text in counted for line in textwrap.wrap(text, width, subsequent_indent=" " * 7)]
     return "\n".join([text_table(("=study", ">findings", "question"), rows), "", *lines])
 
@@ -66,7 +66,7 @@ def list_text(machine: Machine) -> str:
 def list_json(machine: Machine) -> str:
     """Return the same as JSON, with the reasons why findings cannot be tested here and studies cannot be read."""
     studies = file.entries()
-    why_not = {one.id: one.why_not for one in findings_asked(machine, library_of, why_no_link) if one.why_not}
+    why_not = {one.id: one.why_not for one in studied_findings(machine, library_of, why_no_link) if one.why_not}
     rows: list[Mapping[str, object]] = []
     for name, study in studies.working.items():
         ids = list(dict.fromkeys(one.id for one in study.findings))
@@ -292,7 +292,7 @@ def _verdict_json(verdict: FindingVerdict) -> Mapping[str, object]:
         "status": verdict.status,
         "why": verdict.why,
         "here": None if here is None else _ends(stated(here)),
-        "here_is": verdict.here_is,
+        "here_is": verdict.interval_text,
         "there": verdict.there,
         "more_launches": verdict.more_launches,
         "predicted": verdict.predicted,

@@ -8,9 +8,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from octant.study import checks
-from octant.study.factors import factor_text
 from octant.study.parts import BASELINE, Bar, Fraction, Levels, Positive, Problem
 from octant.study.question import Judgement, KindOfTest, Study
+from octant.study.ratios import factor_text
 from octant.study.values import SAME_LAUNCH, CannotTest, StudyValues
 from octant.study.verdict import Effect, caveats_text, ends_text, gain_of, status_of, undecided_judgement
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from octant.study import checks
-from octant.study.factors import range_text
 from octant.study.parts import BASELINE, Bar, Levels, Problem
 from octant.study.published_values import published_values
 from octant.study.question import Judgement, KindOfTest, Study
+from octant.study.ratios import range_text
 from octant.study.values import CannotTest, StudyValues
 from octant.study.verdict import Effect, judge_effect, status_of
 

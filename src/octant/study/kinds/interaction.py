@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from octant.study import checks
-from octant.study.factors import factor_text
 from octant.study.parts import BASELINE, Bar, Levels, Problem
 from octant.study.question import Judgement, KindOfTest, Study
+from octant.study.ratios import factor_text
 from octant.study.values import StudyValues
 from octant.study.verdict import gain_of, gain_over, judge_effect
 

@@ -9,9 +9,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from octant.study import checks
-from octant.study.factors import over_extremes, rows_of
 from octant.study.parts import BASELINE, Bar, Levels, Problem, number
 from octant.study.question import Judgement, KindOfTest, Study
+from octant.study.ratios import over_extremes, rows_of
 from octant.study.values import Better, CannotTest, StudyValues
 from octant.study.verdict import Effect, judge_effect, place_on_axis
 

@@ -10,9 +10,9 @@ import numpy as np
 from msgspec import Meta
 
 from octant.study import checks
-from octant.study.factors import rows_of
 from octant.study.parts import BASELINE, Bar, Levels, MeasureAxis, Problem, number
 from octant.study.question import Judgement, KindOfTest, Study
+from octant.study.ratios import rows_of
 from octant.study.values import Better, CannotTest, StudyValues
 from octant.study.verdict import judge_value, place_on_axis
 

@@ -9,9 +9,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from octant.study import checks
-from octant.study.factors import factor_text
 from octant.study.parts import Bar, Levels, Problem
 from octant.study.question import Judgement, KindOfTest, Study
+from octant.study.ratios import factor_text
 from octant.study.values import StudyValues
 from octant.study.verdict import caveats_text, ends_text, gain_of, status_of, undecided_judgement
 

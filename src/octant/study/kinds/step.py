@@ -12,9 +12,9 @@ from msgspec import Meta
 from octant import stats
 from octant.analysis.plateaus import EVEN, plateaus
 from octant.study import checks
-from octant.study.factors import over_extremes
 from octant.study.parts import BASELINE, Bar, Cell, Levels, Problem, number
 from octant.study.question import Judgement, KindOfTest, Study
+from octant.study.ratios import over_extremes
 from octant.study.values import CannotTest, StudyValue, StudyValues, quantity_of
 from octant.study.verdict import Effect, caveats_of, caveats_text, judge_effect, judge_value
 from octant.untrusted import InputTable
