@@ -114,7 +114,7 @@ def test_what_to_do_just_above_and_just_below(study: Study, gain: float, spread:
 
 def test_too_few_rounds_change_nothing_and_adopt_nothing(study: Study) -> None:
     found = study(2.0, repeats=3, text=STUDY.partition("[[findings]]")[0])
-    assert answer(found) == "Here 3 rounds give insufficient data: 4 are the least."
+    assert answer(found) == "Here 3 rounds give no verdict: 4 are the least."
     assert rules(found) == ["launches"]
     assert reliability(found).grade == "limited"
     assert "a combination has 3 launches" in reliability(found).text.lower()

@@ -63,7 +63,7 @@ def test_a_doubt_of_several_values_is_listed_once(where: Store, tmp_path: Path) 
             lines = (fake_study.line(launch, knobs, 10e9, share_cores=True) for knobs in launch.cells())
             records.writelines(f"{line}\n" for line in lines)
     text = report.report_text(fake_study.outcome_of(where.read(begun.id)))
-    assert text.count("doubt 1: more threads than hardware threads") == 1
+    assert text.count("doubt 1: there are more threads than hardware threads") == 1
 
 
 def test_a_factor_that_does_not_differ_has_no_column(where: Store, tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_no_view_of_a_study_states_an_interval_that_says_nothing(where: Store, t
 @pytest.mark.parametrize(
     ("repeats", "here", "ratio"),
     [
-        (1, "within one launch", ""),
+        (1, "range within one launch", ""),
         (2, "two launches", ""),
         (3, "95 % interval for the median over 3 launches", ""),
         (
