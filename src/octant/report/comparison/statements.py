@@ -320,6 +320,7 @@ def _row(one: Comparison) -> RatioRow:
     words = verdict.text.partition(":")[0] if verdict and one.word == "undecided" else verdict.text if verdict else ""
     return RatioRow(
         name(one), ends.low if ends else speed, speed, ends.high if ends else speed,
-        verdict.min_detectable_effect if verdict and ends else math.inf, (fixed_text(speed, 2), findable_text(one), words),
+        verdict.min_detectable_effect if verdict and ends else math.inf,
+        (fixed_text(speed, 2), findable_text(one), words),
         tones.get(one.word, "soft"),
     )  # fmt: skip

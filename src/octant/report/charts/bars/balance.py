@@ -172,4 +172,5 @@ def _sentence(worst: PlaceBalance | None, noun: str, most: int) -> str:
     if worst.proven:
         slow = f"{worst.slowest.name} is slower than {worst.fastest.name}"
         return f"{slow}: {_ratio(worst)} in {short_name(worst.figure)}."
-    return f"No {noun} is slower as far as this can tell: even within {claims.percent(worst.max_undetected_slowdown or 0.0)}."
+    slowdown = claims.percent(worst.max_undetected_slowdown or 0.0)
+    return f"No {noun} is slower as far as this can tell: even within {slowdown}."
