@@ -15,7 +15,6 @@ from pathlib import Path
 
 from octant.machine.discover import discover
 from octant.request import Launch, Presentation, Request, Subject
-from octant.runs.session import execute_run
 from octant.runs.plan import planner_of
 from octant.runs.session import execute_run
 from octant.store import Store, StoredRun

@@ -17,7 +17,6 @@ from fake_kernel import GOOD, answer, request
 from fake_run import launch_line, machine, point_line
 from octant.launch.execute import ProcessOutcome
 from octant.request import Shape
-from octant.runs.session import execute_run, run_all
 from octant.runs.plan import planner_of
 from octant.runs.session import execute_run, run_all
 from octant.store import Store

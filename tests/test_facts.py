@@ -57,7 +57,7 @@ def test_a_ladder_climbs_by_its_factor_and_stays_below_its_end(first: int, last:
 
 
 def test_what_is_not_known_is_refused() -> None:
-    with pytest.raises(ValueError, match="'ranks' in .* is not known on this machine"):
+    with pytest.raises(ValueError, match=r"'ranks' in .* is not known on this machine"):
         facts.value("4*llc/ranks", KNOWN)
     with pytest.raises(ValueError, match="divides by zero"):
         facts.value("4*llc/0", KNOWN)
@@ -192,7 +192,7 @@ def test_a_default_is_no_fact() -> None:
     assert not {"l1", "l2", "llc", "cached", "memory", "vector_bits"} & known.keys()
     assert facts.assumed(blank) == {"l1": 2**15, "l2": 2**20, "llc": 2**25, "cached": 2**27, "vector_bits": 128}
     assert facts.value("4*llc", facts.numbers(blank)) == str(2**27)
-    with pytest.raises(ValueError, match="'memory' in .* is not known on this machine"):
+    with pytest.raises(ValueError, match=r"'memory' in .* is not known on this machine"):
         facts.value("memory/2", facts.numbers(blank))
     said = facts.assumption(blank)
     assert "last-level caches of 32 MiB" in said

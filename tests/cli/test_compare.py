@@ -21,8 +21,8 @@ from octant.machine import discover
 from octant.record import Point
 from octant.request import Request
 from octant.runs import interleaved
-from octant.runs.session import execute_run, run_all
 from octant.runs.plan import planner_of
+from octant.runs.session import execute_run, run_all
 from octant.stats.gate import OBRIEN_FLEMING_THRESHOLDS
 from octant.store import Store, StoredRun
 

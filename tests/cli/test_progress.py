@@ -11,7 +11,6 @@ from octant import workloads
 from octant.cli._progress import RemainingTime, progress_of
 from octant.request import Presentation, Request, Subject
 from octant.runs import rounds
-from octant.runs.session import LaunchStart, execute_run, run_all
 from octant.runs.durations import Durations
 from octant.runs.session import LaunchStart, execute_run, run_all
 from octant.store import Store, StoredRun

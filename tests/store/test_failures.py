@@ -127,7 +127,7 @@ def test_todays_failures_say_by_name_how_they_ended(run: StoredRun, code: Exit) 
 
 def test_a_name_that_is_no_end_is_a_damaged_line(run: StoredRun) -> None:
     line = seal({**json.loads(old_line(run, 1)[: -len(',"crc":"01234567"}')] + "}"), "end": "tired"})
-    with pytest.raises(RecordError, match="unknown end"):
+    with pytest.raises(RecordError, match="unknown kind of end"):
         read_line(line.encode())
     found = read(run, line, failed(run))
     assert (len(found.failures), len(found.damaged)) == (1, 1)

@@ -209,7 +209,7 @@ def test_an_imported_figure_compares_with_a_measured_one(store: Store) -> None:
     assert both.speed == pytest.approx(1.0)
     assert both.verdict, "what another tool does not say is no obstacle"
     assert both.after
-    assert any("not measured here: of IMB 2021.11" in one.text for one in both.after.caveats)
+    assert any("not measured here: result of IMB 2021.11" in one.text for one in both.after.caveats)
 
 
 def test_the_command_stores_shows_and_exits_as_results_are(tmp_path: Path) -> None:

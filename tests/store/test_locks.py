@@ -19,7 +19,7 @@ from octant import store as stores
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.report.tables.listing import short_ids
-from octant.runs.session import SideSchedule, SessionRun, execute_runs
+from octant.runs.session import SessionRun, SideSchedule, execute_runs
 from octant.store import Store, StoredRun, locks, scratch
 from octant.store.progress import remove_leftovers
 

@@ -159,7 +159,7 @@ def test_a_measured_point_states_its_ranks_and_threads() -> None:
     line = json.loads(point_line(plain))
     del line["crc"]
     for member in ({"spent": {"build_s": 1.0}}, {"shape": {"ranks": None, "groups": [[0]]}}):
-        with pytest.raises(RecordError, match=r"it was measured|beyond its 0 ranks"):
+        with pytest.raises(RecordError, match=r"the measured point|beyond its 0 ranks"):
             read_line(seal({**line, **member}).encode())
 
 

@@ -105,7 +105,7 @@ def test_a_start_of_what_nobody_asked_is_no_start() -> None:
     members.pop("crc")
     with pytest.raises(RecordError, match="was not requested"):
         read_decided(seal({**members, "repeat": 1}).encode(), {REQUEST.key: REQUEST}, {})
-    with pytest.raises(RecordError, match="a field is missing or invalid"):
+    with pytest.raises(RecordError, match="a field is missing or wrong"):
         read_decided(seal({**members, "repeat": "x"}).encode(), {REQUEST.key: REQUEST}, {})
 
 

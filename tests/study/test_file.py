@@ -100,7 +100,7 @@ AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
             '"stream"',
             '"stream"\naxis = { knob = "bytes", values = ["1KiB", "llc/ranks"] }',
             7,
-            "measures.m.axis.values: 'ranks' is not known here",
+            "measures.m.axis.values: 'ranks' in",
         ),
         (
             'measure = "m"',

@@ -17,7 +17,7 @@ from octant.report.network.larger import measured_answers
 from octant.report.study.rows import beside_model, range_of_model
 from octant.report.study.text import report_text
 from octant.request import Launch
-from octant.simulate.projection import node_rates, project_to_nodes, predicted, message_paths
+from octant.simulate.projection import message_paths, node_rates, predicted, project_to_nodes
 from octant.stats import Interval
 from octant.step import Scaling
 from octant.store import Store, StoredRun

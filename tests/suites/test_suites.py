@@ -133,7 +133,9 @@ def test_what_cannot_be_asked_is_refused_by_name(tmp_path: Path) -> None:
     assert "this one: no workload 'strem'" in refused("workload = 'strem'")
     assert "divides by zero" in refused("workload = 'stream'\nknobs = { bytes = '4*llc/0' }")
     assert "no rank on this machine" in refused("workload = 'stream'\nranks = 'cores/64'")
-    assert "'fill' is not known here" in refused("workload = 'stream'\nknobs = { bytes = '4*fill' }")
+    assert "'fill' in '4*fill' is not known on this machine" in refused(
+        "workload = 'stream'\nknobs = { bytes = '4*fill' }"
+    )
     with pytest.raises(SuiteError, match="no suite or file has this name"):
         suites.load("quicker")
     (tmp_path / "huge.toml").write_text("#" * (suites.MOST_BYTES + 1))

@@ -14,7 +14,6 @@ from octant.launch.execute import ProcessOutcome as Ended
 from octant.machine import Machine
 from octant.record import Process, Result
 from octant.request import Launch
-from octant.runs.session import execute_run, run_all
 from octant.runs.plan import planner_of
 from octant.runs.session import execute_run, run_all
 from octant.store import Store, StoredRun

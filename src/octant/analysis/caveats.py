@@ -65,7 +65,9 @@ def caveats_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = 
         )
     if source := point.notes.get("imported"):
         found.append(
-            caveat("imported result", f"the result was imported: {source}, line {point.notes.get('lines', '?')}")
+            caveat(
+                "imported result", f"imported, not measured here: result {source}, line {point.notes.get('lines', '?')}"
+            )
         )
     if missing := unstated_counts(point):
         found.append(caveat("rank or thread count not stated", f"{missing} in the imported file"))

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from octant.cli._program import ProgramWords
     from octant.cli._rounds import Judge, RoundOptions
     from octant.record import Point
-    from octant.runs.session import LaunchStart
     from octant.runs.command_line import LaunchTarget
     from octant.runs.interleaved import Interleaved, RoundEnd
     from octant.runs.session import LaunchStart

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from octant.request import Launch
-    from octant.runs.session import LaunchStart, Observe
     from octant.runs.durations import Durations
     from octant.runs.session import LaunchStart, Observe
 

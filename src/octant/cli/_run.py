@@ -103,7 +103,7 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     from octant.cli._measure import create, finish, settings_of
     from octant.mpi.inventory import linked
     from octant.runs.plan import check_startable
-    from octant.runs.programs import program_request, file_checks
+    from octant.runs.programs import file_checks, program_request
     from octant.store import Repeats, open_store
 
     command = program.command or ()

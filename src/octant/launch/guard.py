@@ -70,7 +70,7 @@ class GuardReport:
     major_faults: int
     voluntary_switches: int
     involuntary_switches: int
-    given: RankResources  # masks of the threads that used CPU time; without a look, the mask that the program was started with
+    given: RankResources  # masks of the threads that used CPU time, else the initial mask
     lost: RankTimes
     pressure_s: float | None = None  # in which a thread of the control group, or of the system, waited for a CPU
     rank: int | None = None

@@ -10,7 +10,7 @@ from octant.placement import planner
 from octant.placement.expressions import LOCATION, parse_place
 from octant.placement.request import parse_request
 from octant.request import Presentation, Request, Shape, Subject
-from octant.runs.programs import placeholders, file_requests
+from octant.runs.programs import file_requests, placeholders
 from octant.runs.rounds import drawn_order
 from octant.study.cells import combinations
 from octant.study.file import StudyError

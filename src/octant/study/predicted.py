@@ -18,7 +18,7 @@ from octant.study.values import CannotTest
 if TYPE_CHECKING:
     from octant import stats
     from octant.request import Request
-    from octant.simulate.projection import ProjectedSystem, MessagePaths
+    from octant.simulate.projection import MessagePaths, ProjectedSystem
     from octant.store import StoredRun
     from octant.study.parts import Cell
     from octant.study.question import Study

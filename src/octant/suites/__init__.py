@@ -20,7 +20,7 @@ from octant.facts import Need
 from octant.failure import Exit, Refusal, suggestion
 from octant.request import Presentation, Request, Shape, Subject, each_once
 from octant.runs.modes import ranks_and_knobs
-from octant.runs.programs import placeholders, file_requests
+from octant.runs.programs import file_requests, placeholders
 from octant.runs.programs import table as program_table
 from octant.runs.programs.table import ProgramTable, knob_problem
 from octant.runs.rounds import CURVE_LAUNCHES, LAUNCHES

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant.program import shell_text
-from octant.runs.programs.placeholders import fill_words
 from octant.runs.programs.command_text import shape_words, subject_words
+from octant.runs.programs.placeholders import fill_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

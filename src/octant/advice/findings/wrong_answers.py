@@ -11,7 +11,6 @@ from octant.analysis.names import short_name
 from octant.record import UNCHECKED
 from octant.runs.programs.command_text import check_text
 from octant.runs.programs.reference import baseline_of
-from octant.runs.programs.command_text import check_text
 from octant.units import counted
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from octant.network.overview import Overview
     from octant.network.scale import ScalingCurve
     from octant.report.network.larger import Answers
-    from octant.simulate.simulated_workload import OnModel
     from octant.simulate.simgrid import SimulatorComparison
+    from octant.simulate.simulated_workload import OnModel
     from octant.simulate.timestep import StepTime, TimeStep
 
 Item = TypeVar("Item")

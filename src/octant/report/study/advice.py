@@ -17,8 +17,8 @@ from octant.placement.nonempty import NonEmptySet
 from octant.placement.request import PAGE_BYTES
 from octant.report.study.answer import Gain, adopted_settings, baseline_text, best_of_all, costs, middle
 from octant.report.tables.layout import fill
-from octant.runs.programs.permissions import permissions, quoted
 from octant.runs.programs.command_text import resume_line
+from octant.runs.programs.permissions import permissions, quoted
 from octant.stats import Grade
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent

@@ -31,8 +31,8 @@ from octant.report.study.rows import (
 from octant.report.tables.layout import fill, text_table
 from octant.report.terminal import console, render, screen_columns
 from octant.runs.cell_costs import explain_no_fit
-from octant.runs.programs.permissions import command_lines, permissions, quoted
 from octant.runs.programs.command_text import resume_line
+from octant.runs.programs.permissions import command_lines, permissions, quoted
 from octant.stats.grades import SIGNS as REPORT_SIGNS
 from octant.study import file, kinds
 from octant.study.cells import combinations
