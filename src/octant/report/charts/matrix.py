@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from octant.analysis.clusters import Clusters
     from octant.machine import Topology
     from octant.metric import Metric
-    from octant.report.charts.curves.ladders import MeasuredCells
+    from octant.report.charts.curves.figure_curves import MeasuredCells
     from octant.report.charts.picture import Role
     from octant.workload import Matrix
 

@@ -4,6 +4,7 @@ Producers (`roofline`, `curve`, `histogram`, …) make it, `draw` lays it out as
 characters. All values are in base units.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
@@ -60,32 +61,14 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Band:
-    """A grey part of x over the whole height: the edge of a plateau, a margin."""
+class Span:
+    """A part of x: a grey band over the whole height, a plateau at the height `y`, or a text above or below."""
 
     begin: float
     end: float
-    label: str = ""  # for the legend under the panel
-
-
-@dataclass(frozen=True)
-class LevelLine:
-    """A horizontal line with its name and value: a plateau."""
-
-    begin: float
-    end: float
-    y: float
-    label: str
-
-
-@dataclass(frozen=True)
-class Region:
-    """A text over a part of x, at the top of the panel or at its bottom; of several lines, the first is bold."""
-
-    begin: float
-    end: float
-    lines: tuple[str, ...]
-    place: Literal["top", "bottom"] = "top"
+    label: str = ""  # of a band: for the legend; of several lines, the first is bold
+    y: float = math.nan
+    place: Literal["top", "bottom"] = "top"  # of a text
 
 
 @dataclass(frozen=True)
@@ -129,9 +112,9 @@ class Panel:
     series: tuple[ChartSeries, ...]
     marks: tuple[Mark, ...] = ()
     title: str = ""
-    bands: tuple[Band, ...] = ()
-    levels: tuple[LevelLine, ...] = ()
-    regions: tuple[Region, ...] = ()
+    bands: tuple[Span, ...] = ()
+    levels: tuple[Span, ...] = ()  # plateaus
+    regions: tuple[Span, ...] = ()  # texts
     notes: tuple[Note, ...] = ()
     columns: tuple[Column, ...] = ()
     height: float = 1.0  # against the other panels of the picture

@@ -12,13 +12,10 @@ from octant.analysis import balance as places
 from octant.analysis.balance import Balances
 from octant.failure import Refusal
 from octant.report.charts.bars.balance import balance
-from octant.report.charts.bars.bars import bars, choice, rank_bars, stacked
-from octant.report.charts.bars.histogram import histogram
+from octant.report.charts.bars.bars import bars, choice, histogram, rank_bars, stacked
 from octant.report.charts.bars.lost_time import lost_time
-from octant.report.charts.curves.bands import spread, timeline
-from octant.report.charts.curves.curve import curve
-from octant.report.charts.curves.ladder import ladder
-from octant.report.charts.curves.ladders import Ladders, MeasuredCells, rungs
+from octant.report.charts.curves.curve import curve, ladder, spread, timeline
+from octant.report.charts.curves.figure_curves import Ladders, MeasuredCells, rungs
 from octant.report.charts.curves.messages import messages
 from octant.report.charts.curves.roofline import roofline
 from octant.report.charts.matrix import matrix

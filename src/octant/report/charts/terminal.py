@@ -27,7 +27,7 @@ def picture_lines(picture: Picture, width: int = 100) -> list[Text]:
     lines = [Text(), Text(picture.title[:width], style="bold")]
     for panel in picture.panels:
         title = panel.title or ("" if panel.y.down else panel.y.title)
-        regions = [": ".join(region.lines) for region in panel.regions if region.place == "top" and region.lines]
+        regions = [one.label.replace("\n", ": ") for one in panel.regions if one.place == "top" and one.label]
         texts = [*regions, *(level.label for level in panel.levels), *(note.text for note in panel.notes)]
         body = [line.rstrip() for line in (*_body(panel, width), *_legend(texts, width))]
         lines += [Text(line) for line in ([title[:width]] if title else []) + body]

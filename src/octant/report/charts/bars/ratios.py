@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.report.charts.picture import MOST_BARS, Axis, Band, ChartSeries, Column, Mark, Panel, Picture, Region, thin
+from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Column, Mark, Panel, Picture, Span, thin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,8 +85,8 @@ def ratios(
         (points, detectable) if known else (points,),
         (Mark(1.0, "", "solid"),),
         axis,
-        (Band(1 / (1 + margin), 1 + margin, f"counts as equal: {100 * margin:g} %"),),
-        regions=(Region(low, 1.0, (worse,)), Region(1.0, high, (better,))),
+        (Span(1 / (1 + margin), 1 + margin, f"counts as equal: {100 * margin:g} %"),),
+        regions=(Span(low, 1.0, worse), Span(1.0, high, better)),
         columns=tuple(_column(name, n, n == len(columns) - 1, drawn) for n, name in enumerate(columns)),
     )
     caption = "Right of 1 is better. Lines are intervals; differences beyond the ticks are detected in 80 % of cases."

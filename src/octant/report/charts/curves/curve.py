@@ -1,18 +1,32 @@
-"""Curves of a run: a metric along a knob or another metric, with its limits; and what pictures of curves share."""
+"""Pictures of curves along a knob or metric: single lines, bands, samples in time order, and the memory ladder."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from octant import units
 from octant.analysis.levels import disputed_levels, stated_sizes
 from octant.analysis.names import picture_title
+from octant.analysis.plateaus import APART, reach
 from octant.report import claims
 from octant.report.charts.curves import figure_curves as curves
-from octant.report.charts.curves.figure_curves import MOST_SERIES, Along, FigureCurve
 from octant.report.charts.layout.series import MOST_MARKS
-from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, ChartSeries, Mark, Panel, Picture, thin
+from octant.report.charts.picture import (
+    MOST_LINES,
+    MOST_POINTS,
+    Axis,
+    ChartSeries,
+    Mark,
+    Note,
+    Panel,
+    Picture,
+    Span,
+    thin,
+    thinned_text,
+)
 from octant.report.charts.texts import picture_texts
 from octant.report.charts.ticks import WIDE, decades, even_ticks, places, size_ticks, with_unit
 
@@ -20,11 +34,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from octant.analysis.figures import Figure
+    from octant.analysis.level_names import NamedPlateau
     from octant.analysis.summary import Modelled
     from octant.machine import Machine
     from octant.metric import Metric
-    from octant.report.charts.curves.ladders import MeasuredCells
-    from octant.workload import Curve
+    from octant.report.charts.curves.figure_curves import Along, FigureCurve, Ladders, MeasuredCells, MeasuredLadder
+    from octant.workload import Curve, Spread, Timeline
 
 
 def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
@@ -42,8 +57,8 @@ def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     ys += [y for one in models if one for y in one.y]
     across, upright = along_axis(x, xs), value_axis(metric.name, ys, metric.unit, log=True)
     panels = []
-    for first in range(0, len(lines), MOST_SERIES):
-        group = lines[first : first + MOST_SERIES]
+    for first in range(0, len(lines), curves.MOST_SERIES):
+        group = lines[first : first + curves.MOST_SERIES]
         dressed_lines = curves.dressed(group, xs, len(lines) > 1, across.log)
         series = (*dressed_lines, *limits_of(group), *dressed_models(models[first:]))
         panels.append(Panel(across, upright, series, marks))
@@ -173,7 +188,7 @@ def model_facts(lines: Sequence[FigureCurve], models: Sequence[ChartSeries | Non
 def listed(line: FigureCurve) -> FigureCurve:
     """Return the points that a table lists: of many, evenly spaced ones."""
     kept = thin(list(zip(line.xs, line.figures, strict=True)), MOST_POINTS)
-    return FigureCurve(line.name, tuple(x for x, _ in kept), tuple(figure for _, figure in kept))
+    return curves.FigureCurve(line.name, tuple(x for x, _ in kept), tuple(figure for _, figure in kept))
 
 
 def table_rows(line: FigureCurve, x: Along) -> Iterable[tuple[str, ...]]:
@@ -202,3 +217,198 @@ def share_text(figure: Figure) -> str:
     if figure.is_limit:
         return "limit"
     return "" if figure.of_limit is None else units.percent_text(figure.of_limit)
+
+
+class _Band(NamedTuple):
+    """A line with the ends of its points."""
+
+    line: FigureCurve
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+def spread(cells: MeasuredCells, shown: Spread) -> Picture | None:
+    """Draw the bands that have two points with all three metrics; return `None` without any."""
+    workload, figures = cells.workload, cells.figures
+    metric, x = workload.metric(shown.middle), curves.along(workload, figures, shown.x, shown.along)
+    every = [band for band in _bands(cells, x, shown) if len(band.low) > 1]
+    if not every:
+        return None
+    kept = thin(every, curves.MOST_SERIES)
+    xs = sorted({at for band in kept for at in band.line.xs})
+    upright = value_axis(metric.name, [y for band in kept for y in band.low + band.high], metric.unit, log=True)
+    series, widest = [], []
+    for (line, low, high), role in zip(kept, curves.ROLES, strict=False):
+        names = "end" if len(kept) > 1 else "none"
+        series.append(ChartSeries(line.name, "band", line.xs, line.ys, low, high, role=role, names=names))  # type: ignore[arg-type]
+        ratio, at = max(((b / a if a > 0 else 1.0, -i) for i, (a, b) in enumerate(zip(low, high, strict=True))))
+        widest.append({"name": line.name, "ratio": ratio, "place": x.text(line.xs[-at])})
+    return Picture(
+        "spread", shown.title or picture_title(figures, f"{metric.name} of ranks against {x.title}"),
+        panels=(Panel(along_axis(x, xs), upright, tuple(series)),),
+        header=("band", x.title, shown.low, *value_columns(metric), shown.high, "slowest over fastest"),
+        rows=tuple(row for band in kept for row in _spread_rows(band, x)),
+        **picture_texts(
+            "spread", workload=workload, metric=metric, shown=shown, kept=len(kept), total=len(every), widest=widest
+        ),
+    )  # fmt: skip
+
+
+def _bands(cells: MeasuredCells, x: Along, shown: Spread) -> list[_Band]:
+    bands = []
+    for line in curves.lines_of(cells.figure, x, cells.figures, shown.middle, shown.each):
+        points = []
+        for at, figure in zip(line.xs, line.figures, strict=True):
+            ends = [cells.figure(figure, name) for name in (shown.low, shown.high)]
+            values = [one.value.middle for one in ends if one and one.value]
+            if len(values) == len(ends) and at > 0:  # an axis of powers has no place for a size of 0
+                points.append((at, figure, *values))
+        if points:
+            xs, middle, low, high = zip(*points, strict=True)
+            bands.append(_Band(curves.FigureCurve(line.name, xs, middle), low, high))
+    return bands
+
+
+def _spread_rows(band: _Band, x: Along) -> list[tuple[str, ...]]:
+    rows = list[tuple[str, ...]]()
+    for at, figure, *ends in zip(band.line.xs, band.line.figures, band.low, band.high, strict=True):
+        low, high = (units.si_text(end, figure.metric.unit, 4) for end in ends)
+        ratio = f"×{units.fixed_text(ends[1] / ends[0], 3)}" if ends[0] > 0 else ""
+        rows.append((band.line.name, x.text(at), low, *value_cells(figure), high, ratio))
+    return rows
+
+
+def timeline(cells: MeasuredCells, shown: Timeline) -> Picture | None:
+    """Draw the first launch of each figure of the table; return `None` without samples."""
+    workload, figures = cells.workload, cells.figures
+    metric = workload.metric(shown.y)
+    listed = [one for cell in figures if cell.show.table for one in [cells.figure(cell, shown.y)] if one]
+    every = [figure for figure in listed if figure.value and figure.launches and len(figure.launches[0].samples)]
+    kept = thin(every, MOST_LINES)
+    if not kept:
+        return None
+    series = tuple(map(_sample_series, kept))
+    ticks = even_ticks(max(one.x[-1] for one in series), lambda v: f"{v:g}")
+    rows = []
+    for figure in kept:
+        launch = figure.launches[0]
+        values = (float(launch.samples[0]), launch.value.middle, float(launch.samples[-1]))
+        rows.append((figure.title, figure.mode, str(launch.count), *(units.si_text(v, metric.unit, 4) for v in values)))
+    return Picture(
+        "timeline", picture_title(figures, f"{metric.name} in the order of samples"),
+        f"{workload.summary}. The first launch of each figure. More than {MOST_POINTS} samples are drawn by minimum, "
+        "median and maximum of equal parts." + thinned_text(len(kept), len(every), "figures"),
+        (
+            Panel(
+                Axis("sample", False, ticks),
+                value_axis(metric.name, [y for one in series for y in (*one.y, *one.low, *one.high)], metric.unit),
+                series,
+            ),
+        ),
+        ("figure", "mode", "samples", "first", "median", "last"), tuple(rows),
+    )  # fmt: skip
+
+
+def _sample_series(figure: Figure) -> ChartSeries:
+    """Return a curve; of too many samples, minimum, median and maximum of equal parts."""
+    launch = figure.launches[0]
+    step = launch.count / len(launch.samples)  # the figure has evenly spaced samples
+    if len(launch.samples) <= MOST_POINTS:
+        xs = tuple(float(i * step) for i in range(len(launch.samples)))
+        return ChartSeries(figure.name, "curve", xs, tuple(map(float, launch.samples)))
+    parts = np.array_split(launch.samples, MOST_POINTS)
+    begins = np.cumsum([0, *map(len, parts[:-1])])
+    xs = tuple(float((begin + (len(one) - 1) / 2) * step) for begin, one in zip(begins, parts, strict=True))
+    low, middle, high = (tuple(float(of(one)) for one in parts) for of in (np.min, np.median, np.max))
+    return ChartSeries(figure.name, "band", xs, middle, low, high)
+
+
+@dataclass(frozen=True)
+class _PageRatios:
+    """How many times as fast larger pages are, by footprint, at the measurable points of two lines."""
+
+    base: FigureCurve
+    large: FigureCurve
+    ratios: list[tuple[float, float]]
+
+    @property
+    def reach(self) -> float | None:
+        """The footprint from which base pages are slower."""
+        return reach(self.ratios)
+
+
+def ladder(ladders: Ladders) -> Picture | None:
+    """Draw all workloads that declare a ladder in one picture, rates above times; `None` if no line has two places."""
+    machine, shown = ladders.machine, ladders.rungs
+    if not shown:
+        return None
+    lines = [line for one in shown for line in one.lines]
+    xs = sorted({at for line in lines for at in line.xs})
+    marks = cache_marks(machine, xs[0], xs[-1])
+    plateaus = sorted(((one, level) for one in shown for level in one.curve.plateaus), key=lambda pair: pair[1].last)
+    by_name: dict[str, list[tuple[MeasuredLadder, NamedPlateau]]] = {}
+    for one, plateau in plateaus:
+        by_name.setdefault(plateau.name, []).append((one, plateau))
+    caches = []
+    for level in stated_sizes(machine):
+        texts = dict.fromkeys(ladders.missing_text(one.curve, one.metric, level) for one in shown)
+        is_unnamed = any(one.curve.verdict(level) == "unnamed" for one in shown)
+        caches.append((level, size_text(machine, level), is_unnamed, list(filter(None, texts))))
+    pages = list(filter(None, map(_page_ratios, shown)))
+    texts = picture_texts(
+        "ladder", panels=shown, span=span_text, level=_level_text, least=xs[0], most=xs[-1],
+        reading=how_to_read(lines),
+        threads=sorted({len(figure.point.hardware_threads) for line in lines for figure in line.figures}),
+        shared=any(len(plateau.levels) > 1 for _, plateau in plateaus), marks=marks, by_name=by_name, pages=pages,
+        apart=APART, caches=caches, kept=len(lines), total=len(lines) + sum(one.left_out for one in shown),
+    )  # fmt: skip
+    columns = ("value", "low … high", "which is", "of limit", "what the limit is", "plateau")
+    return Picture(
+        "ladder", "Memory ladder", panels=tuple(_ladder_panel(one, xs, marks) for one in shown),
+        header=("measured", "curve", shown[0].x.title, *columns),
+        rows=tuple(row for one in shown for line in one.lines for row in _ladder_rows(one, line)), **texts,
+    )  # fmt: skip
+
+
+def _ladder_panel(one: MeasuredLadder, xs: Sequence[float], marks: tuple[Mark, ...]) -> Panel:
+    levels, pages = one.curve.plateaus, _page_ratios(one)
+    notes = []
+    if pages and pages.ratios[-1][1] > APART:  # of page sizes at the right end
+        x, ratio = pages.ratios[-1]
+        notes.append(Note(x, dict(pages.base.points)[x], claims.ratio(ratio)))
+    return Panel(
+        along_axis(one.x, xs),
+        value_axis(one.metric.name, [y for line in one.lines for y in line.ys], one.metric.unit, log=True),
+        curves.dressed(one.lines, xs, len(one.lines) > 1, at_zero=True),
+        marks,
+        one.title,
+        bands=tuple(Span(level.last, level.beyond) for level in levels if level.beyond),
+        levels=tuple(Span(level.first, level.last, _level_text(one, level), level.value) for level in levels),
+        notes=tuple(notes),
+    )
+
+
+def _level_text(one: MeasuredLadder, level: NamedPlateau) -> str:
+    value = claims.quantity(level.value, one.metric.unit)
+    return f"{level.name} {value}" if level.levels or level.name.startswith("beyond") else f"{value} {level.name}"
+
+
+def _page_ratios(one: MeasuredLadder) -> _PageRatios | None:
+    """Compare the line of base pages with one of larger pages, if both were measured."""
+    pages = {line.figures[0].knobs.get("pages", "default"): line.measurable for line in reversed(one.lines)}
+    base = pages.get("base")
+    large = next((line for name, line in reversed(pages.items()) if name not in ("base", "default")), None)
+    if not base or not large:
+        return None
+    old, new = dict(base.points), dict(large.points)
+    lower = one.metric.better == "lower"
+    at = sorted(old.keys() & new.keys())
+    ratios = [(x, old[x] / new[x] if lower else new[x] / old[x]) for x in at]
+    return _PageRatios(base, large, ratios) if ratios else None
+
+
+def _ladder_rows(one: MeasuredLadder, line: FigureCurve) -> Iterable[tuple[str, ...]]:
+    kept = listed(line)
+    for x, (name, *cells) in zip(kept.xs, table_rows(kept, one.x), strict=True):
+        plateau = one.curve.at(x) if line is one.lines[0] else None
+        yield f"{one.title}, {one.metric.name}", name, *cells, plateau.name if plateau else ""

@@ -13,7 +13,7 @@ from octant.report import claims
 from octant.report.charts.curves import curve as shared
 from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.curves.figure_curves import Along, FigureCurve, dressed
-from octant.report.charts.picture import ChartSeries, Mark, Note, Panel, Picture, Region, thin
+from octant.report.charts.picture import ChartSeries, Mark, Note, Panel, Picture, Span, thin
 from octant.report.charts.texts import picture_texts
 from octant.report.charts.ticks import even_ticks, with_unit
 from octant.report.segments import LETTERS, formula, range_text, segment_facts
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from octant.analysis.segments import Segment
     from octant.metric import Metric
-    from octant.report.charts.curves.ladders import MeasuredCells
+    from octant.report.charts.curves.figure_curves import MeasuredCells
     from octant.workload import Messages
 
 _SHORT = 8  # bytes of the message that represents all short ones
@@ -102,7 +102,7 @@ def _time_panel(
     word = Note(first.xs[place], first.ys[place], f"{x.text(first.xs[place])}: {shared.point_text(first, place)}")
     regions, fits = [], []
     for i, (one, after) in enumerate(zip(parts, [*parts[1:], None], strict=False)):
-        regions.append(Region(max(one.first, least), one.last, (f"{LETTERS[i]}: {range_text(i, parts)}", formula(one))))
+        regions.append(Span(max(one.first, least), one.last, f"{LETTERS[i]}: {range_text(i, parts)}\n{formula(one)}"))
         if one.fits:  # up to the next one, unless time jumps there
             last = after.first if after and after.kind == "knee" else one.last
             at = tuple(map(float, np.geomspace(max(one.first, least), last, _DRAWN)))

@@ -11,7 +11,7 @@ from octant.analysis.roofline import ABOVE, Kernel, Roofs, kernel, layouts
 from octant.limit import MEMORY
 from octant.report import claims
 from octant.report.charts.curves.figure_curves import ROLES
-from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Note, Panel, Picture, Region, thin
+from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Note, Panel, Picture, Span, thin
 from octant.report.charts.texts import picture_texts
 from octant.report.charts.ticks import decades
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.limit import Known
     from octant.machine import Machine
-    from octant.report.charts.curves.ladders import Ladders
+    from octant.report.charts.curves.figure_curves import Ladders
 
 _DASHES: dict[str, str] = {"L1": "dotted", "L2": "dashed", "L3": "dash-dot", MEMORY: "solid"}
 _LEFT, _RIGHT = -5, 7  # powers of two of flop/B, widened to the data
@@ -96,10 +96,8 @@ def _panel(panel: _Roofline, x: Axis, y: Axis) -> Panel:
     roofs, ((left, right), (bottom, _)) = panel.roofs, (x.ends or (0.0, 0.0), y.ends or (0.0, 0.0))
     ridge, double = roofs.ridge, roofs.flat("double")
     notes = (Note(ridge, double.flops_per_s, f"ridge {ridge:.2g}", "x"),) if double and left < ridge < right else ()
-    regions = (
-        Region(left, ridge, ("memory-bound",), "bottom"),
-        Region(ridge, right, ("compute-bound",), "bottom"),
-    )  # fmt: skip
+    bounds = ((left, ridge, "memory-bound"), (ridge, right, "compute-bound"))
+    regions = tuple(Span(*one, place="bottom") for one in bounds)
     series = (*_roofs(roofs, left, right, bottom), *_points(panel.kernels))
     return Panel(x, y, series, title=panel.cores, regions=regions if notes else (), notes=notes)
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from octant.report.charts.layout.fonts import cut, text_width, wrap
-from octant.report.charts.layout.labels import Box, Text, fits, spread
+from octant.report.charts.layout.labels import Box, Text, cut, fits, spread, text_width, wrap
 from octant.report.charts.layout.scale import ticks_along
 from octant.report.charts.layout.svg import Sheet, open_line, px
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from octant.report.charts.layout.looks import Look
     from octant.report.charts.layout.scale import Scale
-    from octant.report.charts.picture import Axis, Mark, Panel, Region
+    from octant.report.charts.layout.series import Look
+    from octant.report.charts.picture import Axis, Mark, Panel, Span
 
 NARROW = 480
 """Panels narrower than this have short names and fewer ticks, px."""
@@ -151,7 +150,7 @@ def _swatch(sheet: Sheet, entry: LegendEntry, x: float, y: float) -> None:
             sheet.mark("o" if look.open else "m", look.shape, (middle, y))
 
 
-def regions(sheet: Sheet, place: PanelPlace, shown: Sequence[Region], across: Scale, top: float) -> float:
+def regions(sheet: Sheet, place: PanelPlace, shown: Sequence[Span], across: Scale, top: float) -> float:
     """Write texts over parts of x from `top` on, shorter where room is short; return where they end, px."""
     edge, bottom = place.left, top
     for region in sorted(shown, key=lambda one: one.begin):
@@ -164,7 +163,7 @@ def regions(sheet: Sheet, place: PanelPlace, shown: Sequence[Region], across: Sc
                 break
         else:
             continue
-        title = "; ".join(region.lines) if len(texts) < len(region.lines) else ""
+        title = region.label.replace("\n", "; ") * (len(texts) <= region.label.count("\n"))
         for i, (text, bold) in enumerate(texts):
             y = top + place.size * (1 + PITCH * i)
             sheet.text(Text(middle, y, text, place.size, "" if bold else "soft", "middle", bold, title=title))
@@ -173,9 +172,10 @@ def regions(sheet: Sheet, place: PanelPlace, shown: Sequence[Region], across: Sc
     return bottom
 
 
-def _region_texts(region: Region, size: float, room: float) -> Iterable[list[tuple[str, bool]]]:
+def _region_texts(region: Span, size: float, room: float) -> Iterable[list[tuple[str, bool]]]:
     """Return shorter and shorter texts: all lines, wrapped, the first line, its first word."""
-    lines = [(line, number == 0 and len(region.lines) > 1) for number, line in enumerate(region.lines) if line.strip()]
+    several = "\n" in region.label
+    lines = [(line, several and not n) for n, line in enumerate(region.label.split("\n")) if line.strip()]
     if not lines:
         return
     yield lines

@@ -1,17 +1,19 @@
-"""Placement of the texts of a drawing: their boxes, what they must not cover, and the search for free places.
+"""Texts of a drawing: their widths, their boxes, what they must not cover, and the search for free places.
 
-Coordinates are px from the upper left corner. Boxes of texts are those of the widest font (`fonts`).
+Coordinates are px from the upper left corner. Widths are those of DejaVu Sans, the widest of the common sans-serif
+fonts, so texts also fit in narrower ones. An accented letter is as wide as its letter; other characters count as a full
+em, as in Chinese and Japanese fonts.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import pkgutil
+import unicodedata
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
-
-from octant.report.charts.layout.fonts import text_width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -277,3 +279,58 @@ def _cell(x: float, y: float) -> tuple[int, int]:
 def _union(boxes: Sequence[Box]) -> Box:
     lefts, tops, rights, bottoms = zip(*boxes, strict=True)
     return Box(min(lefts), min(tops), max(rights), max(bottoms))
+
+
+FAMILY = "'Liberation Sans', Arial, Helvetica, 'DejaVu Sans', sans-serif"
+"""The fonts of drawings; the first one that is installed is used."""
+
+
+def text_width(text: str, size: float, bold: bool = False) -> float:
+    """Return the width of a line, px, in a font of `size` px."""
+    return _ems(text, bold) * size
+
+
+def cut(text: str, size: float, most: float, bold: bool = False) -> str:
+    """Return the text, or as much of it as fits in `most` px, ending in `…`."""
+    if text_width(text, size, bold) <= most:
+        return text
+    kept = text
+    while kept and text_width(kept + "…", size, bold) > most:
+        kept = kept[:-1]
+    return kept.rstrip(" ,;:·") + "…"
+
+
+def wrap(text: str, size: float, most: float, lines: int, bold: bool = False) -> list[str]:
+    """Return the text's words in at most `lines` lines of `most` px; a text that does not fit ends in `…`."""
+    wrapped = [""]
+    words = text.split()
+    for number, word in enumerate(words):
+        longer = f"{wrapped[-1]} {word}".lstrip()
+        if not wrapped[-1] or text_width(longer, size, bold) <= most:
+            wrapped[-1] = longer
+        elif len(wrapped) < lines:
+            wrapped.append(word)
+        else:
+            wrapped[-1] = " ".join([wrapped[-1], *words[number:]])
+            break
+    return [cut(line, size, most, bold) for line in wrapped]
+
+
+@lru_cache(maxsize=4096)
+def _ems(text: str, bold: bool) -> float:
+    table = _widths()["bold" if bold else "regular"]
+    return sum(table.get(sign) or _other_width(sign, table) for sign in text) / 1000
+
+
+@cache
+def _widths() -> dict[str, dict[str, int]]:
+    """Return the width of each character of DejaVuSans.ttf and DejaVuSans-Bold.ttf (2.37), thousandths of an em."""
+    lines = (pkgutil.get_data("octant.report.charts.layout", "widths.txt") or b"").decode().rstrip("\n").split("\n")
+    tables: dict[str, dict[str, int]] = {"regular": {}, "bold": {}}
+    for name, width, signs in (line.split(" ", 2) for line in lines):
+        tables[name] |= dict.fromkeys(signs, int(width))
+    return tables
+
+
+def _other_width(sign: str, table: dict[str, int]) -> int:
+    return 0 if unicodedata.combining(sign) else table.get(unicodedata.normalize("NFD", sign)[0], 1000)

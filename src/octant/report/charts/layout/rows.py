@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from octant.report.charts.layout import frame
 from octant.report.charts.layout import scale as scales
-from octant.report.charts.layout.fonts import cut, text_width, wrap
 from octant.report.charts.layout.frame import LegendEntry, PanelPlace
-from octant.report.charts.layout.labels import Box, Text
+from octant.report.charts.layout.labels import Box, Text, cut, text_width, wrap
 from octant.report.charts.layout.scale import value_text
 from octant.report.charts.layout.series import arrow, mark_kind, point_title
 from octant.report.charts.layout.svg import Sheet, dots, open_line
@@ -21,8 +20,8 @@ from octant.report.charts.layout.svg import Sheet, dots, open_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octant.report.charts.layout.looks import Look
     from octant.report.charts.layout.scale import Scale
+    from octant.report.charts.layout.series import Look
     from octant.report.charts.picture import ChartSeries, Column, Panel
 
     Lanes = list[list[tuple[ChartSeries, Look]]]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant import units
-from octant.report.charts.layout.fonts import text_width
+from octant.report.charts.layout.labels import text_width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
