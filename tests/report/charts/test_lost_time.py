@@ -60,7 +60,7 @@ def test_the_heights_are_shares_of_all_time_by_the_length_of_one_interruption() 
     assert list(heights.values()) == pytest.approx([100 * v / total for v in (5 * 2_000, 4 * 100_000, 3_000_000)])
     places = list(heights)
     assert places[0] < 10_000 < places[1] < 1_000_000 < places[2]
-    assert [region.label.split("\n")[1] for region in histogram.regions] == ["under 10 µs", "10 µs to 1 ms", "over 1 ms"]
+    assert [one.label.split("\n")[1] for one in histogram.regions] == ["under 10 µs", "10 µs to 1 ms", "over 1 ms"]
     assert [series.name.partition(" ")[2] for series in stack.series] == ["unexplained", "work"], "no cause took time"
     assert not histogram.y.log
 

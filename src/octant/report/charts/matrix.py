@@ -77,16 +77,12 @@ class _Pairs:
         """The places between reported groups, if these are not too many to be seen; between cores grey."""
         reported = self.clusters.reported if self.clusters else {}
         few = [unit for unit in BORDERS if unit in reported and len(reported[unit]) <= MOST_GROUPS]
-        group = {
-            cpu: [next((i for i, of in enumerate(reported[unit]) if cpu in of), -1) for unit in few]
-            for cpu in self.order
-        }
-        apart = [
-            (i + 0.5, [x != y for x, y in zip(group[a], group[b], strict=True)])
-            for i, (a, b) in enumerate(pairwise(self.order))
-        ]
-        coarse = sum(unit != "core" for unit in few)
-        return [(at, "ink" if any(these[:coarse]) else "grey") for at, these in apart if any(these)]
+        borders: list[tuple[float, Role]] = []
+        for i, pair in enumerate(pairwise(self.order)):
+            apart = [unit for unit in few if not any(group.issuperset(pair) for group in reported[unit])]
+            if apart:
+                borders.append((i + 0.5, "grey" if apart == ["core"] else "ink"))
+        return borders
 
     @property
     def middle(self) -> float:
@@ -185,11 +181,8 @@ def _panel(one: _Pairs, metric: Metric) -> Panel:
     if far := one.far:
         xs, ys = (tuple(map(float, side)) for side in zip(*far, strict=True))
         names = tuple(_pair_text(pair) if n < MOST_NAMED else "" for n, pair in enumerate(far))
-        series.append(
-            ChartSeries(
-                "far from the others", "points", xs, ys, labels=names, role="ink", marker="diamond", names="points"
-            )
-        )
+        title = "far from the others"
+        series.append(ChartSeries(title, "points", xs, ys, labels=names, role="ink", marker="diamond", names="points"))
     return Panel(axis, axis, tuple(series), title=one.name, height=1.5)
 
 
@@ -208,10 +201,9 @@ def _rows(one: _Pairs, metric: Metric) -> list[tuple[str, ...]]:
 
 
 def _span(one: _Pairs, metric: Metric) -> str:
-    low, middle, high = (
-        units.si_text(v, metric.unit) for v in (min(one.values.values()), one.middle, max(one.values.values()))
-    )
-    return f"{low} … {high}, median {middle}, {units.counted(len(one.values), 'pair')}"
+    values = one.values.values()
+    low, middle, high = (units.si_text(v, metric.unit) for v in (min(values), one.middle, max(values)))
+    return f"{low} … {high}, median {middle}, {units.counted(len(values), 'pair')}"
 
 
 def _pair_text(pair: _Pair) -> str:

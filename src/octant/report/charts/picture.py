@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
 
-MOST_LINES, MOST_POINTS, MOST_BARS = 12, 200, 40
-"""More lines in a picture, points in a line or bars are not distinguishable: they are thinned, see the caption."""
+MOST_POINTS, MOST_BARS = 200, 40
+"""More points in a line or bars are not distinguishable: they are thinned, see the caption."""
 Item = TypeVar("Item")
 
 Role: TypeAlias = Literal["", "series-1", "series-2", "series-3", "series-4", "ink", "grey", "faint", "published"]
@@ -141,8 +141,3 @@ def thin(items: Sequence[Item], most: int) -> list[Item]:
     if len(items) <= most:
         return list(items)
     return [items[round(i * (len(items) - 1) / max(1, most - 1))] for i in range(most)]
-
-
-def thinned_text(kept: int, of: int, what: str) -> str:
-    """Return a sentence about thinned items: ` 12 of 40 lines are drawn; …`; empty if none is missing."""
-    return f" {kept} of {of} {what} are drawn; `octant export` writes all." if kept < of else ""

@@ -64,13 +64,9 @@ def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> 
     tables, functions = [table.table(shown, numbers), table.table(further, numbers)], _row_functions(summary)
     pictures = [cleaned(picture, clean) for picture in report.pictures]
     held = pack(listed, all_samples, clean)
-    data = {
-        "run": run.id,
-        "document": html.packed(cleaned(tidy.document(report, files=clean is str), clean)),
-        "exports": html.exports(pictures, run.id),
-        "figures": held.figures,
-        **_packed_rows(tables, functions, clean),
-    }
+    document = html.packed(cleaned(tidy.document(report, files=clean is str), clean))
+    data = {"run": run.id, "document": document, "exports": html.exports(pictures, run.id), "figures": held.figures}
+    data |= _packed_rows(tables, functions, clean)
     return html.render(
         "report.html.jinja", data, clean=clean, run=run, machine=machine, summary=summary, first=first,
         about=f"imported {run.source}" if run.imported else about_text(machine), period=period_text(run),

@@ -16,19 +16,9 @@ from octant.analysis.program import SYSTEM, USER, values_of_ranks
 from octant.analysis.series import STEP
 from octant.report import claims
 from octant.report.charts.curves.curve import share_text, value_cells, value_columns
-from octant.report.charts.curves.figure_curves import other_knobs
-from octant.report.charts.picture import (
-    MOST_BARS,
-    MOST_LINES,
-    Axis,
-    ChartSeries,
-    Mark,
-    Note,
-    Panel,
-    Picture,
-    thin,
-    thinned_text,
-)
+from octant.report.charts.curves.figure_curves import MOST_LINES, other_knobs
+from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Note, Panel, Picture, thin
+from octant.report.charts.texts import thinned_text
 from octant.report.charts.ticks import decades, even_ticks, si_ticks
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from octant.analysis.causes import Causes, causes
 from octant.analysis.lengths import EDGES_S, LaneTime, share_by_length
 from octant.analysis.names import short_name
 from octant.report import claims
-from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Panel, Picture, Span, thin, thinned_text
+from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Panel, Picture, Span, thin
+from octant.report.charts.texts import thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,20 +14,8 @@ from octant.analysis.plateaus import APART, reach
 from octant.report import claims
 from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.layout.series import MOST_MARKS
-from octant.report.charts.picture import (
-    MOST_LINES,
-    MOST_POINTS,
-    Axis,
-    ChartSeries,
-    Mark,
-    Note,
-    Panel,
-    Picture,
-    Span,
-    thin,
-    thinned_text,
-)
-from octant.report.charts.texts import picture_texts
+from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Mark, Note, Panel, Picture, Span, thin
+from octant.report.charts.texts import picture_texts, thinned_text
 from octant.report.charts.ticks import WIDE, decades, even_ticks, places, size_ticks, with_unit
 
 if TYPE_CHECKING:
@@ -47,9 +35,9 @@ def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     workload, figures = cells.workload, cells.figures
     metric, x = workload.metric(shown.y), curves.along(workload, figures, shown.x, shown.along)
     every = curves.lines_of(cells.figure, x, figures, shown.y, shown.each)
-    lines = thin(every, MOST_LINES)
+    lines = thin(every, curves.MOST_LINES)
     xs = sorted({at for line in lines for at in line.xs})
-    if not curves.lead_somewhere(every) or (x.metric and shown.each and len(xs) == 1):  # nothing lies along it
+    if not curves.has_curve(every) or (x.metric and shown.each and len(xs) == 1):  # nothing lies along it
         return None
     marks = cache_marks(cells.ladders.machine, xs[0], xs[-1]) if shown.marks == "caches" else ()
     models = models_of(cells.modelled, lines)
@@ -59,9 +47,8 @@ def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     panels = []
     for first in range(0, len(lines), curves.MOST_SERIES):
         group = lines[first : first + curves.MOST_SERIES]
-        dressed_lines = curves.dressed(group, xs, len(lines) > 1, across.log)
-        series = (*dressed_lines, *limits_of(group), *dressed_models(models[first:]))
-        panels.append(Panel(across, upright, series, marks))
+        drawn = curves.dressed(group, xs, len(lines) > 1, across.log)
+        panels.append(Panel(across, upright, (*drawn, *limits_of(group), *dressed_models(models[first:])), marks))
     words = [] if x.metric else [
         f"{x.name} {figure.knobs[x.name]}: {units.si_text(figure.value.middle, figure.metric.unit, 4)}"
         for figure in figures
@@ -69,8 +56,7 @@ def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     ]  # fmt: skip
     texts = picture_texts(
         "curve", workload=workload, metric=metric, reading=how_to_read(every), marks=marks, words=words,
-        model=model_text(cells.modelled, models), kept=len(lines), total=len(every), ends=span_text(lines[0], x),
-        model_facts=model_facts(lines, models),
+        kept=len(lines), total=len(every), ends=span_text(lines[0], x), **model_texts(cells.modelled, lines, models),
     )  # fmt: skip
     return Picture(
         "curve", shown.title or picture_title(figures, f"{metric.name} against {x.title}"), panels=tuple(panels),
@@ -88,8 +74,7 @@ def size_text(machine: Machine, level: int) -> str:
 def cache_marks(machine: Machine, least: float, most: float) -> tuple[Mark, ...]:
     """Return a line at each stated cache size between two footprints in bytes."""
     sizes = stated_sizes(machine).items()
-    known = [(level, float(size)) for level, size in sizes if least <= size <= most]
-    return tuple(Mark(size, f"L{level} {size_text(machine, level)}") for level, size in known)
+    return tuple(Mark(float(at), f"L{n} {size_text(machine, n)}") for n, at in sizes if least <= at <= most)
 
 
 def along_axis(x: Along, xs: Sequence[float]) -> Axis:
@@ -119,9 +104,8 @@ def how_to_read(lines: Sequence[FigureCurve]) -> str:
     text = "Lines join medians" if most > 2 else "Marks are medians"
     text += "; small dots are launches" * any(len(figure.counted) > 1 for figure in figures)
     text += "; open marks are not measurable" * any(figure.invalid for figure in figures)
-    text += f". Of more than {MOST_MARKS} points, each pixel column has minimum, median and maximum" * (
-        most > MOST_MARKS
-    )
+    if most > MOST_MARKS:
+        text += f". Of more than {MOST_MARKS} points, each pixel column has minimum, median and maximum"
     return f"{text}. The table has the intervals."
 
 
@@ -168,21 +152,17 @@ def dressed_models(models: Sequence[ChartSeries | None]) -> list[ChartSeries]:
     return [replace(one, names="legend") if one is known[0] else one for one in known]
 
 
-def model_text(modelled: Modelled | None, models: Sequence[ChartSeries | None]) -> str:
-    """Return what the model is; empty if none of its lines is drawn."""
-    return modelled.text if modelled and any(models) else ""
-
-
-def model_facts(lines: Sequence[FigureCurve], models: Sequence[ChartSeries | None]) -> list[tuple[str, str]]:
-    """Return how far measurements are from the model: `1.1 to 2.3 times the model's`."""
+def model_texts(
+    modelled: Modelled | None, lines: Sequence[FigureCurve], models: Sequence[ChartSeries | None]
+) -> dict[str, Any]:
+    """Return what the model is, if a line of it is drawn, and how far measurements are from it, for `picture_texts`."""
     facts = []
     for line, model in zip(lines, models, strict=True):
         predicted = dict(zip(model.x, model.y, strict=True)) if model else {}
-        ratios = [y / predicted[x] for x, y in line.points if x in predicted]
-        if ratios:
+        if ratios := [y / predicted[x] for x, y in line.points if x in predicted]:
             text = " to ".join(dict.fromkeys(f"{ratio:.2g}" for ratio in (min(ratios), max(ratios))))
             facts.append((line.name or "model", f"{text} times the model's"))
-    return facts
+    return {"model": modelled.text if modelled and any(models) else "", "model_facts": facts}
 
 
 def listed(line: FigureCurve) -> FigureCurve:
@@ -194,10 +174,8 @@ def listed(line: FigureCurve) -> FigureCurve:
 def table_rows(line: FigureCurve, x: Along) -> Iterable[tuple[str, ...]]:
     """Return a row per point: curve, place, value, ends, claim, share and limit."""
     for at, figure in zip(line.xs, line.figures, strict=True):
-        limit = figure.at_limit
-        source = (
-            units.si_text(limit, figure.metric.unit, 4) + f": {figure.limit.source}" if limit and figure.limit else ""
-        )
+        limit, known = figure.at_limit, figure.limit
+        source = f"{units.si_text(limit, figure.metric.unit, 4)}: {known.source}" if limit and known else ""
         yield line.name, x.text(at), *value_cells(figure), share_text(figure), source
 
 
@@ -284,7 +262,7 @@ def timeline(cells: MeasuredCells, shown: Timeline) -> Picture | None:
     metric = workload.metric(shown.y)
     listed = [one for cell in figures if cell.show.table for one in [cells.figure(cell, shown.y)] if one]
     every = [figure for figure in listed if figure.value and figure.launches and len(figure.launches[0].samples)]
-    kept = thin(every, MOST_LINES)
+    kept = thin(every, curves.MOST_LINES)
     if not kept:
         return None
     series = tuple(map(_sample_series, kept))
@@ -372,10 +350,8 @@ def ladder(ladders: Ladders) -> Picture | None:
 
 def _ladder_panel(one: MeasuredLadder, xs: Sequence[float], marks: tuple[Mark, ...]) -> Panel:
     levels, pages = one.curve.plateaus, _page_ratios(one)
-    notes = []
-    if pages and pages.ratios[-1][1] > APART:  # of page sizes at the right end
-        x, ratio = pages.ratios[-1]
-        notes.append(Note(x, dict(pages.base.points)[x], claims.ratio(ratio)))
+    x, ratio = pages.ratios[-1] if pages else (0.0, 0.0)  # of page sizes at the right end
+    notes = [Note(x, dict(pages.base.points)[x], claims.ratio(ratio))] if pages and ratio > APART else []
     return Panel(
         along_axis(one.x, xs),
         value_axis(one.metric.name, [y for line in one.lines for y in line.ys], one.metric.unit, log=True),

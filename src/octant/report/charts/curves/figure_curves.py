@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 LEAST_POINTS = 3
 """Lines with fewer points are shown only if no line has so many."""
-MOST_SERIES = 4
-"""More curves in a panel are not distinguishable: they are divided among several panels."""
+MOST_SERIES, MOST_LINES = 4, 12
+"""More curves in a panel are divided among several panels; more in a picture are thinned."""
 MetricOf: TypeAlias = "Callable[[Figure, str], Figure | None]"
 """Returns another metric of the cell of a headline figure, as `Summary.figure` does."""
 ROLES: tuple[Role, ...] = ("series-1", "series-2", "series-3", "series-4")
@@ -144,7 +144,7 @@ def lines_of(
     return [FigureCurve(name, *map(tuple, zip(*mine, strict=True))) for name, mine in zip(names, kept, strict=True)]
 
 
-def lead_somewhere(lines: Iterable[FigureCurve]) -> bool:
+def has_curve(lines: Iterable[FigureCurve]) -> bool:
     """Return whether any line has two points: a single place is shown in the table."""
     return any(len(line.xs) > 1 for line in lines)
 
@@ -310,11 +310,8 @@ class Ladders:
         """Return the ladder of rates that hardware threads of the same layout measured."""
         topology = self.machine.topology
         wanted = pattern(topology, threads)
-        return next((one for one in self._rates if pattern(topology, one.threads) == wanted), None)
-
-    @property
-    def _rates(self) -> list[MeasuredLadder]:
-        return [ladder for ladder in self.rungs if ladder.metric.unit == "B/s"]
+        rates = (one for one in self.rungs if one.metric.unit == "B/s")
+        return next((one for one in rates if pattern(topology, one.threads) == wanted), None)
 
     def extents(self, threads: Threads) -> tuple[Extent, ...]:
         """Return the levels that have a roof of their own on such hardware threads, and those that share one.
@@ -323,7 +320,7 @@ class Ladders:
         where too few footprints are in a level, stated sizes alone separate levels.
         """
         alike = self.rates_like(threads)
-        ladder = alike or next(iter(self._rates), None)
+        ladder = alike or next((one for one in self.rungs if one.metric.unit == "B/s"), None)
         if ladder is None:
             return ALONE
         extents: dict[str, Extent] = {}
@@ -367,7 +364,7 @@ def _ladder(
     """Return the ladder of a workload, with the lines of tiles first."""
     metric, x = workload.metric(shown.y), along(workload, figures, shown.x, shown.along)
     lines = lines_of(summary.figure, x, figures, shown.y)
-    if not lead_somewhere(lines):
+    if not has_curve(lines):
         return None
     sign = -1 if metric.better == "higher" else 1
     kept = sorted(

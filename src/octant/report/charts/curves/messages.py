@@ -37,7 +37,7 @@ def messages(cells: MeasuredCells, shown: Messages) -> Picture | None:
     workload, figures = cells.workload, cells.figures
     metric, x = workload.metric(), curves.along(workload, figures, shown.x, shown.along)
     every = curves.lines_of(cells.figure, x, figures, each=shown.each)
-    if not curves.lead_somewhere(every):
+    if not curves.has_curve(every):
         return None
     times = sorted(thin(every, curves.MOST_SERIES), key=lambda line: -len(line.xs))
     named = {line.name: line for line in curves.lines_of(cells.figure, x, figures, shown.rate, shown.each)}
@@ -55,8 +55,8 @@ def messages(cells: MeasuredCells, shown: Messages) -> Picture | None:
         panels.append(_rate_panel(workload.metric(shown.rate), x, xs, rates, marks))
     texts = picture_texts(
         "messages", workload=workload, metric=metric, reading=shared.how_to_read(times), trusted=TRUSTED,
-        model=shared.model_text(source, models), kept=len(times), total=len(every), segments=segment_facts(parts),
-        model_facts=shared.model_facts(times, models), **_extremes(times[0], [one.measurable for one in rates]),
+        kept=len(times), total=len(every), segments=segment_facts(parts), **shared.model_texts(source, times, models),
+        **_extremes(times[0], [one.measurable for one in rates]),
     )  # fmt: skip
     return Picture(
         "messages", "Messages", panels=tuple(panels),
