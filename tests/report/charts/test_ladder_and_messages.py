@@ -140,7 +140,8 @@ def test_segments_are_named_listed_and_drawn_inside_themselves(monkeypatch: pyte
     picture = messages()
     above, below = picture.panels
     assert above.x == below.x
-    assert [one.label.split("\n")[0] for one in above.regions] == ["A: to 4 KiB", "B: 8 KiB to 512 KiB", "C: from 1 MiB"]
+    begins = [region.label.split("\n")[0] for region in above.regions]
+    assert begins == ["A: to 4 KiB", "B: 8 KiB to 512 KiB", "C: from 1 MiB"]
     found = facts(picture)
     assert found["A, to 4 KiB"].startswith("500 ns + n / 4.00 GB/s, error 0")
     assert found["B, 8 KiB to 512 KiB"].startswith("4.00 µs + n / 12.0 GB/s")

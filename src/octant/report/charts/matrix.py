@@ -79,7 +79,7 @@ class _Pairs:
         few = [unit for unit in BORDERS if unit in reported and len(reported[unit]) <= MOST_GROUPS]
         borders: list[tuple[float, Role]] = []
         for i, pair in enumerate(pairwise(self.order)):
-            apart = [unit for unit in few if not any(group.issuperset(pair) for group in reported[unit])]
+            apart = [unit for unit in few if any(len(group & {*pair}) == 1 for group in reported[unit])]
             if apart:
                 borders.append((i + 0.5, "grey" if apart == ["core"] else "ink"))
         return borders
