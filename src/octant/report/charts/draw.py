@@ -7,27 +7,22 @@ from __future__ import annotations
 
 import pkgutil
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from markupsafe import Markup
 
 from octant import __version__, output
 from octant.failure import Refusal
 from octant.report.charts.layout.frame import PanelPlace
-from octant.report.charts.layout.labels import FAMILY
+from octant.report.charts.layout.labels import FAMILY, Text
 from octant.report.charts.layout.plot import draw_plots
 from octant.report.charts.layout.rows import draw_rows
 from octant.report.charts.layout.series import looks
 from octant.report.charts.layout.svg import Sheet, px, safe
 from octant.report.charts.palette import COLOURS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from octant.report.charts.layout.labels import Text
-    from octant.report.charts.picture import Panel, Picture
+from octant.report.charts.picture import Panel, Picture
 
 PHONE = 358
 """Width of a drawing on a phone, px."""

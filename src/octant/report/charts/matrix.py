@@ -6,30 +6,24 @@ with lines between the reported groups; the groups that the values show are name
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from octant import units
-from octant.analysis.clusters import UNITS, clusters, groups_text, in_order, values_of_pairs
+from octant.analysis.clusters import UNITS, Clusters, clusters, groups_text, in_order, values_of_pairs
 from octant.analysis.names import knob_text
-from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, thin
+from octant.machine import Topology
+from octant.metric import Metric
+from octant.report.charts.curves.figure_curves import MeasuredCells
+from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, Role, thin
 from octant.report.charts.texts import picture_texts
 from octant.report.charts.ticks import even_ticks
 from octant.request import EFFORT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from octant.analysis.clusters import Clusters
-    from octant.machine import Topology
-    from octant.metric import Metric
-    from octant.report.charts.curves.figure_curves import MeasuredCells
-    from octant.report.charts.picture import Role
-    from octant.workload import Matrix
+from octant.workload import Matrix
 
 LEAST_PAIRS = 3
 MOST_PANELS = 4

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from rich.text import Text
 
-from octant.report.charts.layout.scale import has_place, scale, value_text, x_values
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from octant.report.charts.layout.scale import Scale
-    from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
+from octant.report.charts.layout.scale import Scale, has_place, scale, value_text, x_values
+from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
 
 HEIGHT = 14  # lines of a grid
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -10,25 +10,22 @@ import json
 import pkgutil
 import re
 import zlib
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from octant import __version__, output, units
 from octant.report.charts import draw, palette
+from octant.report.charts.picture import Picture
 from octant.report.plain import clean_lines
+from octant.report.strips import ShareBar, Strip
 from octant.stats.grades import SIGNS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from octant.report.charts.picture import Picture
-
-    Clean = Callable[[str], str]
-    from octant.report.strips import ShareBar, Strip
+Clean = Callable[[str], str]
 
 _TITLE = re.compile("><title>[^<]*</title></(?:circle|path|rect)>")
 _SHARE = re.compile(r"(?:[\d.]+\s?%|×\s?[\d.]+)")

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
 from octant import __version__, output, stats, units
+from octant.analysis.figures import Figure, LaunchFigure
 from octant.analysis.reduce import measure
+from octant.analysis.summary import Summary
 from octant.report import claims, results
 from octant.report.charts.curves.curve import share_text
 from octant.report.export import tidy
@@ -16,23 +22,12 @@ from octant.report.export.sharing import cleaned, cleaned_markup
 from octant.report.machine import drawing
 from octant.report.machine import text as machine_text
 from octant.report.page import html
-from octant.report.screen.first_screen import about_text, period_text
+from octant.report.page.html import Clean
+from octant.report.screen.first_screen import RunReport, about_text, period_text
 from octant.report.tables import benchmark as benchmark_table
 from octant.report.tables import table
 from octant.stats.grades import GRADE_NAMES
 from octant.store import files
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from octant.analysis.figures import Figure, LaunchFigure
-    from octant.analysis.summary import Summary
-    from octant.report.page.html import Clean
-    from octant.report.screen.first_screen import RunReport
 
 MOST_FIGURES = 1000
 """Most figures that have a row on a page."""

@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import math
 import textwrap
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from octant import units
-from octant.analysis.choices import choices
+from octant.analysis.choices import RankedFigures, choices
+from octant.analysis.figures import Figure
 from octant.analysis.names import knob_of, knob_text, picture_title, place_text, short_name
 from octant.analysis.program import SYSTEM, USER, values_of_ranks
 from octant.analysis.series import STEP
 from octant.report import claims
 from octant.report.charts.curves.curve import share_text, value_cells, value_columns
-from octant.report.charts.curves.figure_curves import MOST_LINES, other_knobs
-from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Note, Panel, Picture, thin
+from octant.report.charts.curves.figure_curves import MOST_LINES, MeasuredCells, MetricOf, other_knobs
+from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Note, Panel, Picture, Role, thin
 from octant.report.charts.texts import thinned_text
 from octant.report.charts.ticks import decades, even_ticks, si_ticks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from octant.analysis.choices import RankedFigures
-    from octant.analysis.figures import Figure
-    from octant.report.charts.curves.figure_curves import MeasuredCells, MetricOf
-    from octant.report.charts.picture import Role
-    from octant.stats import Estimate, Interval
-    from octant.workload import Bars, Choice, Histogram, RankBars, Stacked
+from octant.stats import Estimate, Interval
+from octant.workload import Bars, Choice, Histogram, RankBars, Stacked
 
 _LABEL = 26  # characters of a line of a bar's label
 REST = "rest of the step"

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from octant import units
 from octant.analysis.causes import Causes, causes
+from octant.analysis.figures import Figure
 from octant.analysis.lengths import EDGES_S, LaneTime, share_by_length
 from octant.analysis.names import short_name
 from octant.report import claims
-from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Panel, Picture, Span, thin
+from octant.report.charts.curves.figure_curves import MeasuredCells
+from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Panel, Picture, Role, Span, thin
 from octant.report.charts.texts import thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from octant.analysis.figures import Figure
-    from octant.report.charts.curves.figure_curves import MeasuredCells
-    from octant.report.charts.picture import Role
-    from octant.workload import LostTime
+from octant.workload import LostTime
 
 SILENT = 0.001
 """Below this share of lost time, a sentence replaces the histogram."""

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from octant import units
-from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Column, Mark, Panel, Picture, Span, thin
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from octant.report.charts.picture import Tone
+from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Column, Mark, Panel, Picture, Span, Tone, thin
 
 WIDEST = 8.0
 """The largest ratio, or reciprocal, on an axis; an arrow replaces what is beyond."""

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from octant import units
+from octant.analysis.figures import Figure
+from octant.analysis.level_names import NamedPlateau
 from octant.analysis.levels import disputed_levels, stated_sizes
 from octant.analysis.names import picture_title
 from octant.analysis.plateaus import APART, reach
+from octant.analysis.summary import Modelled
+from octant.machine import Machine
+from octant.metric import Metric
 from octant.report import claims
 from octant.report.charts.curves import figure_curves as curves
+from octant.report.charts.curves.figure_curves import Along, FigureCurve, Ladders, MeasuredCells, MeasuredLadder
 from octant.report.charts.layout.series import MOST_MARKS
 from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Mark, Note, Panel, Picture, Span, thin
 from octant.report.charts.texts import picture_texts, thinned_text
 from octant.report.charts.ticks import WIDE, decades, even_ticks, places, size_ticks, with_unit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from octant.analysis.figures import Figure
-    from octant.analysis.level_names import NamedPlateau
-    from octant.analysis.summary import Modelled
-    from octant.machine import Machine
-    from octant.metric import Metric
-    from octant.report.charts.curves.figure_curves import Along, FigureCurve, Ladders, MeasuredCells, MeasuredLadder
-    from octant.workload import Curve, Spread, Timeline
+from octant.workload import Curve, Spread, Timeline
 
 
 def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:

@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from octant import units
-from octant.analysis.levels import disputed_levels, level_curve, stated_sizes
+from octant.analysis.figures import Figure
+from octant.analysis.levels import LevelCurve, disputed_levels, level_curve, stated_sizes
 from octant.analysis.named_figures import matching
 from octant.analysis.names import knob_of, place_text
 from octant.analysis.roofline import ALONE, Extent
 from octant.analysis.segments import half_length
-from octant.limit import LEVELS, MEMORY, pattern
+from octant.analysis.summary import Modelled, Summary
+from octant.limit import LEVELS, MEMORY, Threads, pattern
+from octant.machine import Machine
+from octant.metric import Metric
 from octant.report.charts.layout.series import MOST_MARKS
 from octant.report.charts.picture import ChartSeries, Role, thin
 from octant.request import effort_knobs
-from octant.workload import Ladder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from octant.analysis.figures import Figure
-    from octant.analysis.levels import LevelCurve
-    from octant.analysis.summary import Modelled, Summary
-    from octant.limit import Threads
-    from octant.machine import Machine
-    from octant.metric import Metric
-    from octant.workload import Workload
+from octant.workload import Ladder, Workload
 
 LEAST_POINTS = 3
 """Lines with fewer points are shown only if no line has so many."""

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from octant.analysis.segments import TRUSTED, hot_and_cold, segments, with_causes
+from octant.analysis.segments import TRUSTED, Segment, hot_and_cold, segments, with_causes
+from octant.metric import Metric
 from octant.report import claims
 from octant.report.charts.curves import curve as shared
 from octant.report.charts.curves import figure_curves as curves
-from octant.report.charts.curves.figure_curves import Along, FigureCurve, dressed
+from octant.report.charts.curves.figure_curves import Along, FigureCurve, MeasuredCells, dressed
 from octant.report.charts.picture import ChartSeries, Mark, Note, Panel, Picture, Span, thin
 from octant.report.charts.texts import picture_texts
 from octant.report.charts.ticks import even_ticks, with_unit
 from octant.report.segments import LETTERS, formula, range_text, segment_facts
 from octant.request import EFFORT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from octant.analysis.segments import Segment
-    from octant.metric import Metric
-    from octant.report.charts.curves.figure_curves import MeasuredCells
-    from octant.workload import Messages
+from octant.workload import Messages
 
 _SHORT = 8  # bytes of the message that represents all short ones
 _DRAWN = 24  # points of a drawn segment, which is no straight line on these axes

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from octant import units
+from octant.analysis.figures import Figure
 from octant.analysis.names import knob_text, short_name
 from octant.analysis.roofline import ABOVE, Kernel, Roofs, kernel, layouts
-from octant.limit import MEMORY
+from octant.limit import MEMORY, Known
+from octant.machine import Machine
 from octant.report import claims
-from octant.report.charts.curves.figure_curves import ROLES
+from octant.report.charts.curves.figure_curves import ROLES, Ladders
 from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Note, Panel, Picture, Span, thin
 from octant.report.charts.texts import picture_texts
 from octant.report.charts.ticks import decades
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from octant.analysis.figures import Figure
-    from octant.limit import Known
-    from octant.machine import Machine
-    from octant.report.charts.curves.figure_curves import Ladders
 
 _DASHES: dict[str, str] = {"L1": "dotted", "L2": "dashed", "L3": "dash-dot", MEMORY: "solid"}
 _LEFT, _RIGHT = -5, 7  # powers of two of flop/B, widened to the data

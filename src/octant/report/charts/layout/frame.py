@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from octant.report.charts.layout.labels import Box, Text, cut, fits, spread, text_width, wrap
-from octant.report.charts.layout.scale import ticks_along
+from octant.report.charts.layout.scale import Scale, ticks_along
+from octant.report.charts.layout.series import Look
 from octant.report.charts.layout.svg import Sheet, open_line, px
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from octant.report.charts.layout.scale import Scale
-    from octant.report.charts.layout.series import Look
-    from octant.report.charts.picture import Axis, Mark, Panel, Span
+from octant.report.charts.picture import Axis, Mark, Panel, Span
 
 NARROW = 480
 """Panels narrower than this have short names and fewer ticks, px."""

@@ -11,12 +11,10 @@ import itertools
 import math
 import pkgutil
 import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, NamedTuple
 
 Spot = tuple[float, float]
 Anchor = Literal["start", "middle", "end"]

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from octant.report.charts.layout import frame
 from octant.report.charts.layout import scale as scales
 from octant.report.charts.layout.frame import LegendEntry, PanelPlace
 from octant.report.charts.layout.labels import ABOVE, BELOW, Box, Spot, Text, cut, spread, text_width, wrap
-from octant.report.charts.layout.scale import clipped, has_place, value_text
-from octant.report.charts.layout.series import draw_series
+from octant.report.charts.layout.scale import Scale, clipped, has_place, value_text
+from octant.report.charts.layout.series import Look, draw_series
 from octant.report.charts.layout.svg import Sheet, open_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from octant.report.charts.layout.frame import PanelPlace
-    from octant.report.charts.layout.scale import Scale
-    from octant.report.charts.layout.series import Look
-    from octant.report.charts.layout.svg import Sheet
-    from octant.report.charts.picture import ChartSeries, Note, Panel, Span
+from octant.report.charts.picture import ChartSeries, Note, Panel, Span
 
 
 @dataclass(frozen=True)

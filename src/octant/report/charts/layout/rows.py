@@ -6,25 +6,19 @@ Where there is little room, the name of a row and its texts are above its marks.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from octant.report.charts.layout import frame
 from octant.report.charts.layout import scale as scales
 from octant.report.charts.layout.frame import LegendEntry, PanelPlace
 from octant.report.charts.layout.labels import Box, Text, cut, text_width, wrap
-from octant.report.charts.layout.scale import value_text
-from octant.report.charts.layout.series import arrow, mark_kind, point_title
+from octant.report.charts.layout.scale import Scale, value_text
+from octant.report.charts.layout.series import Look, arrow, mark_kind, point_title
 from octant.report.charts.layout.svg import Sheet, dots, open_line
+from octant.report.charts.picture import ChartSeries, Column, Panel
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from octant.report.charts.layout.scale import Scale
-    from octant.report.charts.layout.series import Look
-    from octant.report.charts.picture import ChartSeries, Column, Panel
-
-    Lanes = list[list[tuple[ChartSeries, Look]]]
+Lanes = list[list[tuple[ChartSeries, Look]]]
 
 _LANE = 13.0
 _GAP = 16.0

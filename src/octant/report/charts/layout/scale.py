@@ -5,17 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from octant import units
-from octant.report.charts.layout.labels import text_width
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from octant.report.charts.layout.labels import Spot
-    from octant.report.charts.picture import Axis, Panel
+from octant.report.charts.layout.labels import Spot, text_width
+from octant.report.charts.picture import Axis, Panel
 
 _LEAST, _MOST = math.log(sys.float_info.min), math.log(sys.float_info.max) - 1e-9  # of an axis, as logarithms
 

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from octant.report.charts.layout.labels import Box
-from octant.report.charts.layout.scale import clipped, value_text
+from octant.report.charts.layout.labels import Box, Spot
+from octant.report.charts.layout.scale import Scale, clipped, value_text
 from octant.report.charts.layout.svg import RADIUS, Sheet, closed, dots, open_line, px
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from octant.report.charts.layout.labels import Spot
-    from octant.report.charts.layout.scale import Scale
-    from octant.report.charts.picture import ChartSeries, Panel, Picture
+from octant.report.charts.picture import ChartSeries, Panel, Picture
 
 MOST_MARKS = 1000
 """A series of more points is drawn by its minimum, median and maximum in each pixel column."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from octant.report.charts.layout.labels import Box, Field, Spot, Text
 from octant.report.plain import clean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 SHAPES = {
     "square": ((-3.2, -3.2), (3.2, -3.2), (3.2, 3.2), (-3.2, 3.2)),
