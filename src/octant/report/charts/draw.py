@@ -3,8 +3,6 @@
 Texts are placed with the widths of the widest common font, so that none leaves its box and no two overlap.
 """
 
-from __future__ import annotations
-
 import pkgutil
 import re
 from collections.abc import Iterable

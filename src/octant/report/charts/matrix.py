@@ -4,8 +4,6 @@ Pairs of ranks that are far from the others are named. Hardware threads are next
 with lines between the reported groups; the groups that the values show are named.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The pictures of a run: the roofline, what its workloads declare, and the balance of places."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Pictures in characters: bars one below the other, and curves on a grid."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Pages of all views: templates, style, script, content policy, packed data, word-sized drawings, and saving."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import hashlib

@@ -1,7 +1,5 @@
 """The page of a run: first screen, pictures, table, reliability, machine, settings, and the packed samples."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

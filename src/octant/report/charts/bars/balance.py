@@ -1,7 +1,5 @@
 """Balance: the speed of each place (core, rank, node) while all of them work, against the mean of all."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from octant.analysis.balance import Balances, PlaceBalance

@@ -1,7 +1,5 @@
 """Bars of a run: a metric by the value of a knob, phases of a step, the cost of choices, and CPU time of ranks."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence

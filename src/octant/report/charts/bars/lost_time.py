@@ -1,7 +1,5 @@
 """Lost time: the share of all time that interruptions of each length took, and its causes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Ratios of two sides, one per row: value and interval over the band of equality, with detectable differences."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Pictures of curves along a knob or metric: single lines, bands, samples in time order, and the memory ladder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple

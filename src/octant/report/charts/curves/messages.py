@@ -1,7 +1,5 @@
 """Messages along their length: time and bandwidth, the straight lines that fit the time, and half of the best rate."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The roofline of a run: kernels that count flops and bytes, under the roofs that the run measured itself."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Parts that all panels have in common: place and sizes, titles, axes, texts above a panel, and a legend below."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Where there is little room, the name of a row and its texts are above its marks.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Scales of axes: places of values, what an axis spans, and the ticks for which there is room."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import sys

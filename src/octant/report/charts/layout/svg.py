@@ -1,7 +1,5 @@
 """A drawing under construction: SVG elements with classes instead of colours, and the texts placed so far."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Captions, labels and facts of pictures: one template per picture, filled from typed values."""
 
-from __future__ import annotations
-
 import functools
 import re
 from typing import Any
