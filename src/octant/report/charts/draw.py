@@ -20,7 +20,7 @@ from octant.report.charts.layout.rows import draw_rows
 from octant.report.charts.layout.series import looks
 from octant.report.charts.layout.svg import Sheet, px, safe
 from octant.report.charts.palette import COLOURS
-from octant.report.charts.picture import Panel, Picture
+from octant.report.charts.picture import Picture
 
 PHONE = 358
 """Width of a drawing on a phone, px."""
@@ -124,14 +124,10 @@ def _light_style() -> str:
 
 def _groups(picture: Picture) -> list[list[int]]:
     """Return the numbers of panels that share an x axis; rows and adjacent panels are on their own."""
-
-    def axis(panel: Panel) -> tuple[object, ...]:
-        return panel.x.title, panel.x.log, panel.x.unit, panel.x.ticks, panel.x.ends
-
     groups: list[list[int]] = []
     for number, panel in enumerate(picture.panels):
         before = picture.panels[number - 1] if number and not picture.beside else None
-        if before and not panel.y.down and not before.y.down and axis(panel) == axis(before):
+        if before and not panel.y.down and not before.y.down and panel.x == before.x:
             groups[-1].append(number)
         else:
             groups.append([number])

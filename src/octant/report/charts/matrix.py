@@ -179,17 +179,12 @@ def _panel(one: _Pairs, metric: Metric) -> Panel:
 
 
 def _rows(one: _Pairs, metric: Metric) -> list[tuple[str, ...]]:
-    far, middle = set(one.far), one.middle
-    return [
-        (
-            one.name or metric.name,
-            _pair_text(pair),
-            units.si_text(value, metric.unit, 4),
-            f"×{units.fixed_text(value / middle, 3)}" if middle else "",
-            ("far" if pair in far else "") if one.topology is None else _shared(one.clusters, pair),
-        )
-        for pair, value in one.values.items()
-    ]
+    far, middle, rows = set(one.far), one.middle, list[tuple[str, ...]]()
+    for pair, value in one.values.items():
+        ratio = f"×{units.fixed_text(value / middle, 3)}" if middle else ""
+        last = "far" * (pair in far) if one.topology is None else _shared(one.clusters, pair)
+        rows.append((one.name or metric.name, _pair_text(pair), units.si_text(value, metric.unit, 4), ratio, last))
+    return rows
 
 
 def _span(one: _Pairs, metric: Metric) -> str:

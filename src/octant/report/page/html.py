@@ -103,7 +103,6 @@ def spanned(rows: Sequence[Sequence[str]], least: int = 12) -> list[list[tuple[s
 
 
 def _asset(name: str) -> str:
-    """Return a script or style sheet of all pages."""
     return (pkgutil.get_data("octant.report.page", f"assets/{name}") or b"").decode()
 
 

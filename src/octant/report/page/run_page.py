@@ -172,13 +172,11 @@ def _packed(figure: Figure, share: float, every: bool, clean: Clean) -> tuple[st
     value = figure.value
     launches = [_samples(figure, launch, share, every) for launch in figure.launches]
     found = {
-        "title": figure.name,
-        "metric": figure.metric.name,
-        "unit": figure.metric.unit,
+        "title": figure.name, "metric": figure.metric.name, "unit": figure.metric.unit,
         "interval": [value.low, value.middle, value.high] if value and value.kind != "not measurable" else None,
         "count": sum(launch.count for launch in figure.launches),
         "samples": [[float(f"{x:.4g}") for x in samples.tolist()] for samples in launches],
-    }
+    }  # fmt: skip
     return html.packed(cleaned(found, clean)), sum(map(len, launches))
 
 

@@ -56,13 +56,9 @@ def bars(cells: MeasuredCells, shown: Bars) -> Picture | None:
 
 
 def _lying_bars(
-    axis: Axis,
-    title: str,
-    labels: Sequence[str],
-    values: Sequence[Estimate | Interval],
-    texts: Sequence[str],
+    axis: Axis, title: str, labels: Sequence[str], values: Sequence[Estimate | Interval], texts: Sequence[str],
     is_open: tuple[bool, ...] = (),
-) -> Panel:
+) -> Panel:  # fmt: skip
     """Return a panel of bars with intervals, and a text at the end of each."""
     middle, low, high = zip(*((value.middle, value.low, value.high) for value in values), strict=True)
     at = tuple(map(float, range(len(values))))
@@ -225,7 +221,6 @@ def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:
 
 
 def _rank_medians(figure: Figure, series: str) -> Mapping[int, float]:
-    """Return the median over launches by rank."""
     values: dict[int, list[float]] = {}
     for launch in figure.counted:
         for rank, value in values_of_ranks(launch.point.read(), series).items():

@@ -37,14 +37,10 @@ class RatioRow:
 
 
 def ratios(
-    rows: Sequence[RatioRow],
-    margin: float,
-    columns: tuple[str, ...],
-    title: str = "Ratios, worst first",
-    axis: str = "Speed of B over A, 95 % interval of paired rounds",
-    worse: str = "← B slower",
+    rows: Sequence[RatioRow], margin: float, columns: tuple[str, ...], title: str = "Ratios, worst first",
+    axis: str = "Speed of B over A, 95 % interval of paired rounds", worse: str = "← B slower",
     better: str = "B faster →",
-) -> Picture:
+) -> Picture:  # fmt: skip
     """Draw ratios in the given order; of more than 40, the first, the last and some between.
 
     Args:

@@ -17,7 +17,7 @@ from octant.machine import Machine
 from octant.metric import Metric
 from octant.report import claims
 from octant.report.charts.curves import figure_curves as curves
-from octant.report.charts.curves.figure_curves import Along, FigureCurve, Ladders, MeasuredCells, MeasuredLadder
+from octant.report.charts.curves.figure_curves import CurveAxis, FigureCurve, Ladders, MeasuredCells, MeasuredLadder
 from octant.report.charts.layout.series import MOST_MARKS
 from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Mark, Note, Panel, Picture, Span, thin
 from octant.report.charts.texts import picture_texts, thinned_text
@@ -28,22 +28,22 @@ from octant.workload import Curve, Spread, Timeline
 def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     """Draw a metric along x; return `None` if no line has two places."""
     workload, figures = cells.workload, cells.figures
-    metric, x = workload.metric(shown.y), curves.along(workload, figures, shown.x, shown.along)
-    every = curves.lines_of(cells.figure, x, figures, shown.y, shown.each)
+    metric, x = workload.metric(shown.y), curves.curve_axis(workload, figures, shown.x, shown.along)
+    every = curves.collect_curves(cells.figure, x, figures, shown.y, shown.each)
     lines = thin(every, curves.MOST_LINES)
     xs = sorted({at for line in lines for at in line.xs})
     if not curves.has_curve(every) or (x.metric and shown.each and len(xs) == 1):  # nothing lies along it
         return None
     marks = cache_marks(cells.ladders.machine, xs[0], xs[-1]) if shown.marks == "caches" else ()
-    models = models_of(cells.modelled, lines)
+    models = model_lines(cells.modelled, lines)
     ys = [y for line in lines for y in (*line.ys, *(limit for _, limit in line.limits))]
     ys += [y for one in models if one for y in one.y]
     across, upright = along_axis(x, xs), value_axis(metric.name, ys, metric.unit, log=True)
     panels = []
     for first in range(0, len(lines), curves.MOST_SERIES):
         group = lines[first : first + curves.MOST_SERIES]
-        drawn = curves.dressed(group, xs, len(lines) > 1, across.log)
-        panels.append(Panel(across, upright, (*drawn, *limits_of(group), *dressed_models(models[first:])), marks))
+        drawn = curves.curve_series(group, xs, len(lines) > 1, across.log)
+        panels.append(Panel(across, upright, (*drawn, *limits_of(group), *model_series(models[first:])), marks))
     words = [] if x.metric else [
         f"{x.name} {figure.knobs[x.name]}: {units.si_text(figure.value.middle, figure.metric.unit, 4)}"
         for figure in figures
@@ -72,7 +72,7 @@ def cache_marks(machine: Machine, least: float, most: float) -> tuple[Mark, ...]
     return tuple(Mark(float(at), f"L{n} {size_text(machine, n)}") for n, at in sizes if least <= at <= most)
 
 
-def along_axis(x: Along, xs: Sequence[float]) -> Axis:
+def along_axis(x: CurveAxis, xs: Sequence[float]) -> Axis:
     """Return the axis along curves with its ticks; `xs` ascend. A size of 0 is left of a gap."""
     if x.sized:
         ticks = size_ticks([at for at in xs if at > 0] or [1.0])
@@ -104,7 +104,7 @@ def how_to_read(lines: Sequence[FigureCurve]) -> str:
     return f"{text}. The table has the intervals."
 
 
-def span_text(line: FigureCurve, x: Along) -> str:
+def span_text(line: FigureCurve, x: CurveAxis) -> str:
     """Return the ends of a curve: `1.39 ns at 8 KiB, 190 ns at 512 MiB`."""
     ends = dict.fromkeys((0, len(line.xs) - 1))
     return ", ".join(f"{point_text(line, i)} at {x.text(line.xs[i])}" for i in ends)
@@ -129,7 +129,7 @@ def limits_of(lines: Sequence[FigureCurve]) -> list[ChartSeries]:
     return series
 
 
-def models_of(modelled: Modelled | None, lines: Sequence[FigureCurve]) -> list[ChartSeries | None]:
+def model_lines(modelled: Modelled | None, lines: Sequence[FigureCurve]) -> list[ChartSeries | None]:
     """Return the model's line for each line of which it predicts at least two points of a length above 0."""
     models: list[ChartSeries | None] = []
     for line in lines:
@@ -141,7 +141,7 @@ def models_of(modelled: Modelled | None, lines: Sequence[FigureCurve]) -> list[C
     return models
 
 
-def dressed_models(models: Sequence[ChartSeries | None]) -> list[ChartSeries]:
+def model_series(models: Sequence[ChartSeries | None]) -> list[ChartSeries]:
     """Return the model's lines of a panel in the colours of the measured ones; the first is named."""
     known = [replace(one, role=role) for one, role in zip(models, curves.ROLES, strict=False) if one]
     return [replace(one, names="legend") if one is known[0] else one for one in known]
@@ -166,7 +166,7 @@ def listed(line: FigureCurve) -> FigureCurve:
     return curves.FigureCurve(line.name, tuple(x for x, _ in kept), tuple(figure for _, figure in kept))
 
 
-def table_rows(line: FigureCurve, x: Along) -> Iterable[tuple[str, ...]]:
+def table_rows(line: FigureCurve, x: CurveAxis) -> Iterable[tuple[str, ...]]:
     """Return a row per point: curve, place, value, ends, claim, share and limit."""
     for at, figure in zip(line.xs, line.figures, strict=True):
         limit, known = figure.at_limit, figure.limit
@@ -203,7 +203,7 @@ class _Band(NamedTuple):
 def spread(cells: MeasuredCells, shown: Spread) -> Picture | None:
     """Draw the bands that have two points with all three metrics; return `None` without any."""
     workload, figures = cells.workload, cells.figures
-    metric, x = workload.metric(shown.middle), curves.along(workload, figures, shown.x, shown.along)
+    metric, x = workload.metric(shown.middle), curves.curve_axis(workload, figures, shown.x, shown.along)
     every = [band for band in _bands(cells, x, shown) if len(band.low) > 1]
     if not every:
         return None
@@ -227,9 +227,9 @@ def spread(cells: MeasuredCells, shown: Spread) -> Picture | None:
     )  # fmt: skip
 
 
-def _bands(cells: MeasuredCells, x: Along, shown: Spread) -> list[_Band]:
+def _bands(cells: MeasuredCells, x: CurveAxis, shown: Spread) -> list[_Band]:
     bands = []
-    for line in curves.lines_of(cells.figure, x, cells.figures, shown.middle, shown.each):
+    for line in curves.collect_curves(cells.figure, x, cells.figures, shown.middle, shown.each):
         points = []
         for at, figure in zip(line.xs, line.figures, strict=True):
             ends = [cells.figure(figure, name) for name in (shown.low, shown.high)]
@@ -242,7 +242,7 @@ def _bands(cells: MeasuredCells, x: Along, shown: Spread) -> list[_Band]:
     return bands
 
 
-def _spread_rows(band: _Band, x: Along) -> list[tuple[str, ...]]:
+def _spread_rows(band: _Band, x: CurveAxis) -> list[tuple[str, ...]]:
     rows = list[tuple[str, ...]]()
     for at, figure, *ends in zip(band.line.xs, band.line.figures, band.low, band.high, strict=True):
         low, high = (units.si_text(end, figure.metric.unit, 4) for end in ends)
@@ -350,13 +350,11 @@ def _ladder_panel(one: MeasuredLadder, xs: Sequence[float], marks: tuple[Mark, .
     return Panel(
         along_axis(one.x, xs),
         value_axis(one.metric.name, [y for line in one.lines for y in line.ys], one.metric.unit, log=True),
-        curves.dressed(one.lines, xs, len(one.lines) > 1, at_zero=True),
-        marks,
-        one.title,
+        curves.curve_series(one.lines, xs, len(one.lines) > 1, at_zero=True), marks, one.title,
         bands=tuple(Span(level.last, level.beyond) for level in levels if level.beyond),
         levels=tuple(Span(level.first, level.last, _level_text(one, level), level.value) for level in levels),
         notes=tuple(notes),
-    )
+    )  # fmt: skip
 
 
 def _level_text(one: MeasuredLadder, level: NamedPlateau) -> str:

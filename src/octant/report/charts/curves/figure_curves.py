@@ -36,7 +36,7 @@ ROLES: tuple[Role, ...] = ("series-1", "series-2", "series-3", "series-4")
 
 
 @dataclass(frozen=True)
-class Along:
+class CurveAxis:
     """The axis along curves: a knob of sizes, a knob of numbers, or a metric."""
 
     name: str  # of the knob or metric
@@ -103,16 +103,16 @@ class FigureCurve:
         return float(np.median(spreads)) if spreads else 0.0
 
 
-def along(workload: Workload, figures: Sequence[Figure], name: str, title: str) -> Along:
+def curve_axis(workload: Workload, figures: Sequence[Figure], name: str, title: str) -> CurveAxis:
     """Return the axis of a declared picture: a metric of the workload of that name, else the knob."""
     metric = next((metric for metric in workload.metrics if metric.name == name), None)
     values = (figure.knobs.get(name, "") for figure in figures)
     sized = name == "bytes" or any(value.endswith("B") and value[:1].isdigit() for value in values)
-    return Along(name, title or name, metric, metric is None and sized)
+    return CurveAxis(name, title or name, metric, metric is None and sized)
 
 
-def lines_of(
-    metric_of: MetricOf, x: Along, figures: Sequence[Figure], y: str = "", each: Sequence[str] = ()
+def collect_curves(
+    metric_of: MetricOf, x: CurveAxis, figures: Sequence[Figure], y: str = "", each: Sequence[str] = ()
 ) -> list[FigureCurve]:
     """Return the curves of a metric (default: the headline), those of the table first.
 
@@ -155,7 +155,7 @@ def zero_place(xs: Iterable[float]) -> float:
     return min((x for x in xs if x > 0), default=1.0) / 4
 
 
-def dressed(
+def curve_series(
     lines: Sequence[FigureCurve], every: Sequence[float], named: bool = True, at_zero: bool = False
 ) -> tuple[ChartSeries, ...]:
     """Return lines as series with their launches as dots, and the middle half of groups of ranks as a band.
@@ -200,7 +200,7 @@ def _band(line: FigureCurve, role: Role) -> list[ChartSeries]:
     return [ChartSeries(name, "band", xs, middle, low, high, role=role, names="legend")]
 
 
-def _group_key(x: Along, figure: Figure, each: Sequence[str]) -> tuple[object, ...]:
+def _group_key(x: CurveAxis, figure: Figure, each: Sequence[str]) -> tuple[object, ...]:
     apart: tuple[object, ...] = (figure.label,)
     if each:
         apart = tuple(figure.knobs.get(name) for name in each)
@@ -234,7 +234,7 @@ class MeasuredLadder:
 
     workload: Workload
     metric: Metric
-    x: Along
+    x: CurveAxis
     lines: tuple[FigureCurve, ...]
     curve: LevelCurve  # of the first line, whose levels are named
     left_out: int  # lines that are not shown
@@ -271,7 +271,7 @@ class Ladders:
             for line in ladder.lines if ladder.metric == metric else ():
                 if _holds(line, figures):
                     return (ladder.curve if line is ladder.lines[0] else _curve_of(line, self.machine)), metric
-        x = Along("bytes", "bytes", None, sized=True)
+        x = CurveAxis("bytes", "bytes", None, sized=True)
         at = sorted({size: one for one in measured if (size := x.place(one.knobs)) is not None}.items())
         line = FigureCurve(title, tuple(size for size, _ in at), tuple(one for _, one in at))
         return _curve_of(line, self.machine), metric
@@ -356,8 +356,8 @@ def _ladder(
     summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Ladder, in_tiles: Sequence[Sequence[Figure]]
 ) -> MeasuredLadder | None:
     """Return the ladder of a workload, with the lines of tiles first."""
-    metric, x = workload.metric(shown.y), along(workload, figures, shown.x, shown.along)
-    lines = lines_of(summary.figure, x, figures, shown.y)
+    metric, x = workload.metric(shown.y), curve_axis(workload, figures, shown.x, shown.along)
+    lines = collect_curves(summary.figure, x, figures, shown.y)
     if not has_curve(lines):
         return None
     sign = -1 if metric.better == "higher" else 1

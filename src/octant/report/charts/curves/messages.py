@@ -12,7 +12,7 @@ from octant.metric import Metric
 from octant.report import claims
 from octant.report.charts.curves import curve as shared
 from octant.report.charts.curves import figure_curves as curves
-from octant.report.charts.curves.figure_curves import Along, FigureCurve, MeasuredCells, dressed
+from octant.report.charts.curves.figure_curves import CurveAxis, FigureCurve, MeasuredCells, curve_series
 from octant.report.charts.picture import ChartSeries, Mark, Note, Panel, Picture, Span, thin
 from octant.report.charts.texts import picture_texts
 from octant.report.charts.ticks import even_ticks, with_unit
@@ -28,19 +28,19 @@ _BUFFERS = "buffers"  # the knob that separates hot curves from cold ones
 def messages(cells: MeasuredCells, shown: Messages) -> Picture | None:
     """Draw time above bandwidth over one axis; `None` if no line has two lengths. The longest line has segments."""
     workload, figures = cells.workload, cells.figures
-    metric, x = workload.metric(), curves.along(workload, figures, shown.x, shown.along)
-    every = curves.lines_of(cells.figure, x, figures, each=shown.each)
+    metric, x = workload.metric(), curves.curve_axis(workload, figures, shown.x, shown.along)
+    every = curves.collect_curves(cells.figure, x, figures, each=shown.each)
     if not curves.has_curve(every):
         return None
     times = sorted(thin(every, curves.MOST_SERIES), key=lambda line: -len(line.xs))
-    named = {line.name: line for line in curves.lines_of(cells.figure, x, figures, shown.rate, shown.each)}
+    named = {line.name: line for line in curves.collect_curves(cells.figure, x, figures, shown.rate, shown.each)}
     rates = [named[line.name] for line in times if line.name in named]
     xs = sorted({at for line in times for at in line.xs})
     parts = _segments(cells.ladders.shown_sizes(), times)
     # A knee is at its length, a step between the last length before it and the next.
     borders = [b.first if b.kind == "knee" else math.sqrt(a.last * b.first) for a, b in pairwise(parts)]
     marks = tuple(Mark(border, "") for border in borders)
-    predicted = zip(times, shared.models_of(cells.modelled, times), strict=True)
+    predicted = zip(times, shared.model_lines(cells.modelled, times), strict=True)
     source = cells.modelled
     models = [None if source and source.is_made_from(line.figures[0]) else one for line, one in predicted]
     panels = [_time_panel(metric, x, xs, times, parts, marks, models)]
@@ -81,14 +81,9 @@ def _differ_in_buffers(one: FigureCurve, other: FigureCurve) -> bool:
 
 
 def _time_panel(
-    metric: Metric,
-    x: Along,
-    xs: Sequence[float],
-    lines: Sequence[FigureCurve],
-    parts: Sequence[Segment],
-    marks: tuple[Mark, ...],
-    models: Sequence[ChartSeries | None],
-) -> Panel:
+    metric: Metric, x: CurveAxis, xs: Sequence[float], lines: Sequence[FigureCurve], parts: Sequence[Segment],
+    marks: tuple[Mark, ...], models: Sequence[ChartSeries | None],
+) -> Panel:  # fmt: skip
     least = min((at for at in xs if at > 0), default=1.0)
     values = [y for one in (*(line.ys for line in lines), *(one.y for one in models if one)) for y in one]
     first, place = lines[0], _short_place(lines[0])
@@ -102,17 +97,15 @@ def _time_panel(
             fit = tuple(map(one.seconds, at))
             fits.append(ChartSeries(f"line of {LETTERS[i]}", "line", at, fit, role="ink", dash="dotted", names="none"))
     return Panel(
-        shared.along_axis(x, xs),
-        shared.value_axis(metric.name.capitalize(), values, metric.unit, log=True),
-        (*dressed(lines, xs, len(lines) > 1, at_zero=True), *fits, *shared.dressed_models(models)),
-        marks,
+        shared.along_axis(x, xs), shared.value_axis(metric.name.capitalize(), values, metric.unit, log=True),
+        (*curve_series(lines, xs, len(lines) > 1, at_zero=True), *fits, *shared.model_series(models)), marks,
         regions=tuple(regions) if len(parts) > 1 else (),
         notes=(word,) if first.xs[place] > 0 and len(first.xs) > 1 else (),
-    )
+    )  # fmt: skip
 
 
 def _rate_panel(
-    metric: Metric, x: Along, xs: Sequence[float], lines: Sequence[FigureCurve], marks: tuple[Mark, ...]
+    metric: Metric, x: CurveAxis, xs: Sequence[float], lines: Sequence[FigureCurve], marks: tuple[Mark, ...]
 ) -> Panel:
     """Draw the rates, and of the first line the best rate with its length, N½, and the rate of the longest message."""
     limits, good, notes = shared.limits_of(lines), lines[0].measurable, []
@@ -126,12 +119,9 @@ def _rate_panel(
         if best != last:
             notes.append(Note(good.xs[last], good.ys[last], shared.point_text(good, last)))
     return Panel(
-        shared.along_axis(x, xs),
-        with_unit(metric.name.capitalize(), False, even_ticks(most, str), metric.unit),
-        (*dressed(lines, xs, named=False, at_zero=True), *limits),
-        marks,
-        notes=tuple(notes),
-    )
+        shared.along_axis(x, xs), with_unit(metric.name.capitalize(), False, even_ticks(most, str), metric.unit),
+        (*curve_series(lines, xs, named=False, at_zero=True), *limits), marks, notes=tuple(notes),
+    )  # fmt: skip
 
 
 def _best_place(line: FigureCurve) -> int:

@@ -119,7 +119,6 @@ def _roofs(roofs: Roofs, left: float, right: float, bottom: float) -> list[Chart
 
 
 def _points(kernels: Sequence[Kernel]) -> list[ChartSeries]:
-    """Return a series per workload."""
     groups: dict[str, list[Kernel]] = {}
     for one in kernels:
         groups.setdefault(one.figure.workload.name, []).append(one)

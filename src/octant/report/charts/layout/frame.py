@@ -1,6 +1,6 @@
 """Parts that all panels have in common: place and sizes, titles, axes, texts above a panel, and a legend below."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -114,6 +114,13 @@ def draw_marks(sheet: Sheet, panel: Panel, across: Scale, spans: Sequence[tuple[
             x = across.at(mark.at)
             lines = [open_line([(x, top), (x, bottom)]) for top, bottom in spans]
             sheet.path("axis" if mark.dash == "solid" else "at", "".join(lines), mark.label)
+
+
+def legend_entries(panel: Panel, looks: Sequence[Look], names: Collection[str]) -> list[LegendEntry]:
+    """Return the entries of the series with these names, and of labelled bands."""
+    named = zip(panel.series, looks, strict=True)
+    entries = [LegendEntry(one.name, look, one.kind) for one, look in named if one.name and one.name in names]
+    return entries + [LegendEntry(band.label, None, "band") for band in panel.bands if band.label]
 
 
 def legend(sheet: Sheet, place: PanelPlace, entries: Sequence[LegendEntry], left: float, top: float) -> float:

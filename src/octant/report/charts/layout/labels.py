@@ -183,12 +183,9 @@ class Field:
         return False
 
     def best(
-        self,
-        candidates: Iterable[tuple[float, list[Text]]],
-        room: Box,
-        extra_cost: Callable[[Sequence[Text]], float] = lambda _: 0.0,
-        most: float = 1e9,
-    ) -> list[Text]:
+        self, candidates: Iterable[tuple[float, list[Text]]], room: Box,
+        extra_cost: Callable[[Sequence[Text]], float] = lambda _: 0.0, most: float = 1e9,
+    ) -> list[Text]:  # fmt: skip
         """Return the cheapest free place of a label: its penalty, `extra_cost`, and 3 per square of a line it covers.
 
         Empty if none is free and costs at most `most`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from octant.report.charts.layout import frame
@@ -56,7 +56,8 @@ def draw_plots(sheet: Sheet, place: PanelPlace, panels: Sequence[Panel], looks: 
         bottom = _draw(sheet, at, replace(panel, marks=marks), mine, one, across, heights[number])
         is_last = number == len(panels) - 1
         bottom = frame.x_axis(sheet, place, axis if is_last else replace(axis, ticks=(), title=""), across, bottom)
-        entries += [entry for entry in _entries(panel, mine, one) if entry not in entries]
+        below = {line.name for line in panel.series if line.names == "legend"} | one.legend
+        entries += [entry for entry in frame.legend_entries(panel, mine, below) if entry not in entries]
     return frame.legend(sheet, place, entries, left, bottom + 6)
 
 
@@ -97,13 +98,6 @@ def _drawable(panel: Panel, place: PanelPlace) -> Panel:
         levels=tuple(one for one in panel.levels if has_place(one.y, y) and not math.isnan(one.begin + one.end)),
         notes=tuple(one for one in panel.notes if has_place(one.x, panel.x) and has_place(one.y, y)),
     )
-
-
-def _entries(panel: Panel, looks: Sequence[Look], names: SeriesNames) -> Iterable[LegendEntry]:
-    for one, look in zip(panel.series, looks, strict=True):
-        if one.name and (one.names == "legend" or one.name in names.legend):
-            yield LegendEntry(one.name, look, one.kind)
-    yield from (LegendEntry(band.label, None, "band") for band in panel.bands if band.label)
 
 
 def _draw_ground(plot: Plot, base: float) -> None:

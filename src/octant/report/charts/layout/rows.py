@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from octant.report.charts.layout import frame
 from octant.report.charts.layout import scale as scales
-from octant.report.charts.layout.frame import LegendEntry, PanelPlace
+from octant.report.charts.layout.frame import PanelPlace
 from octant.report.charts.layout.labels import Box, Text, cut, text_width, wrap
 from octant.report.charts.layout.scale import Scale, value_text
 from octant.report.charts.layout.series import Look, arrow, mark_kind, point_title
@@ -91,7 +91,10 @@ def draw_rows(sheet: Sheet, place: PanelPlace, panel: Panel, looks: Sequence[Loo
     for number in range(len(layout.lanes)):
         _draw_lane(layout, across, rows, number)
     _write_notes(layout, across, rows)
-    return frame.legend(sheet, place, _entries(panel, looks), place.left if place.narrow else layout.left, bottom + 6)
+    named = [one for one in panel.series if one.name and one.names != "none"]
+    alone = len(named) == 1 and named[0].kind in ("across", "stack")
+    entries = frame.legend_entries(panel, looks, set() if alone else {one.name for one in named})
+    return frame.legend(sheet, place, entries, place.left if place.narrow else layout.left, bottom + 6)
 
 
 def _lanes(panel: Panel, looks: Sequence[Look]) -> Lanes:
@@ -134,7 +137,6 @@ def _title_lines(column: Column, size: float) -> list[str]:
 
 
 def _rows(layout: _Layout, top: float) -> list[_Row]:
-    """Return the rows from the top down."""
     size, stacked, rows = layout.place.size, layout.is_stacked, []
     for number, (at, text) in enumerate(layout.ticks):
         lines = _lines_under(layout, number) if stacked else ()
@@ -289,11 +291,3 @@ def _write_notes(layout: _Layout, across: Scale, rows: Sequence[_Row]) -> None:
             texts = [Text(0, 0, line, size, "soft") for line in lines]
             if field.place((x, (top + bottom) / 2), texts, room):
                 break
-
-
-def _entries(panel: Panel, looks: Sequence[Look]) -> list[LegendEntry]:
-    named = [(one, look) for one, look in zip(panel.series, looks, strict=True) if one.name and one.names != "none"]
-    if len(named) == 1 and named[0][0].kind in ("across", "stack"):
-        named = []
-    entries = [LegendEntry(one.name, look, one.kind) for one, look in named]
-    return entries + [LegendEntry(band.label, None, "band") for band in panel.bands if band.label]
