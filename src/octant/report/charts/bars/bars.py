@@ -134,54 +134,39 @@ def choice(cells: MeasuredCells, shown: Choice) -> Picture | None:
     if not every:
         return None
     kept = thin(every, MOST_BARS)
-    costs, labels = [one.cost for one in kept], [case_text(one) or "all" for one in kept]
+    costs = [one.cost for one in kept]
     most = max(end for cost in costs for end in (cost.middle, cost.high))
     axis = Axis("worst over best", False, even_ticks(most, lambda v: f"×{v:g}"), "1", ends=(0.0, _WIDE_ROOM * most))
-    rows = []
-    for label, one in zip(labels, kept, strict=True):
-        best, worst = one.best.knobs[one.knob], one.worst.knobs[one.knob]
-        rows.append(
-            (label, best, _value(one.best), names(one.equivalents, one.knob), worst, _value(one.worst), cost_text(one))
-        )
+    rows = tuple((case or "all", *texts) for case, *texts in map(_choice_cells, kept))
     return Picture(
         "choice", picture_title([one.best for one in kept], f"best {shown.x}, and what the worst costs"),
         f"{cells.workload.summary}. How many times as good the best {shown.x} is as the worst, in launches that have "
         "both. Both are selected by their medians, so noise alone raises the ratio above 1."
         + thinned_text(len(kept), len(every), "bars"),
-        (_lying_bars(axis, "", labels, costs, [f"{one.best.knobs[one.knob]} best" for one in kept]),),
-        ("case", f"best {shown.x}", "value", "as good", "worst", "value", "best over worst"), tuple(rows),
+        (_lying_bars(axis, "", [label for label, *_ in rows], costs, [f"{best} best" for _, best, *_ in rows]),),
+        ("case", f"best {shown.x}", "value", "as good", "worst", "value", "best over worst"), rows,
     )  # fmt: skip
 
 
 def choice_texts(figures: Iterable[Figure], knob: str) -> list[str]:
     """Return a line per case: `8 B, single: isend-mprobe best (712 ns); as good: sendrecv; worst ordered, ×2.6`."""
     texts = []
-    for one in choices(figures, knob):
-        case, also = case_text(one), names(one.equivalents, knob)
-        best = f"{f'{case}: ' if case else ''}{one.best.knobs[knob]} best ({_value(one.best)})"
-        worst = f"worst {one.worst.knobs[knob]} ({_value(one.worst)}), {cost_text(one)}"
-        texts.append("; ".join([best, *[f"as good: {also}"] * bool(also), worst]))
+    for case, best, value, also, worst, of_worst, cost in map(_choice_cells, choices(figures, knob)):
+        first = f"{f'{case}: ' if case else ''}{best} best ({value})"
+        texts.append("; ".join([first, *[f"as good: {also}"] * bool(also), f"worst {worst} ({of_worst}), {cost}"]))
     return texts
 
 
-def case_text(ranked: RankedFigures) -> str:
-    """Return the other knobs: `8 B, single mode`."""
-    return ", ".join(knob_text(name, value) for name, value in ranked.others.items())
-
-
-def cost_text(ranked: RankedFigures) -> str:
-    """Return how many times as good the best is as the worst: `×2.61 [2.40, 2.83]`."""
-    low, middle, high = (f"{end:.3g}" for end in (ranked.cost.low, ranked.cost.middle, ranked.cost.high))
-    return f"×{middle}" + f" [{low}, {high}]" * (low != high)
-
-
-def names(figures: Iterable[Figure], knob: str) -> str:
-    """Return the values of the knob, separated by commas."""
-    return ", ".join(figure.knobs[knob] for figure in figures)
-
-
-def _value(figure: Figure) -> str:
-    return units.si_text(figure.value.middle, figure.metric.unit) if figure.value else ""
+def _choice_cells(one: RankedFigures) -> tuple[str, ...]:
+    """Return the other knobs, the best and its value, those as good, the worst and its value, and their ratio."""
+    low, middle, high = (f"{end:.3g}" for end in (one.cost.low, one.cost.middle, one.cost.high))
+    best, worst = (
+        (figure.knobs[one.knob], units.si_text(figure.value.middle, figure.metric.unit) if figure.value else "")
+        for figure in (one.best, one.worst)
+    )
+    also = ", ".join(figure.knobs[one.knob] for figure in one.equivalents)
+    case = ", ".join(knob_text(name, value) for name, value in one.others.items())
+    return case, *best, also, *worst, f"×{middle}" + f" [{low}, {high}]" * (low != high)
 
 
 def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:

@@ -245,11 +245,6 @@ class MeasuredLadder:
         titles = [one.show.short or self.workload.name.rpartition("/")[2] for one in self.lines[0].figures]
         return units.capital(max(titles, key=titles.count))
 
-    @property
-    def threads(self) -> Threads:
-        """The hardware threads of the first line's first point."""
-        return self.lines[0].figures[0].point.hardware_threads
-
 
 @dataclass(frozen=True)
 class Ladders:
@@ -305,7 +300,8 @@ class Ladders:
         topology = self.machine.topology
         wanted = pattern(topology, threads)
         rates = (one for one in self.rungs if one.metric.unit == "B/s")
-        return next((one for one in rates if pattern(topology, one.threads) == wanted), None)
+        points = ((one, one.lines[0].figures[0].point) for one in rates)
+        return next((one for one, point in points if pattern(topology, point.hardware_threads) == wanted), None)
 
     def extents(self, threads: Threads) -> tuple[Extent, ...]:
         """Return the levels that have a roof of their own on such hardware threads, and those that share one.

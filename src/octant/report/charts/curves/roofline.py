@@ -128,16 +128,17 @@ def _points(kernels: Sequence[Kernel]) -> list[ChartSeries]:
         series.append(
             ChartSeries(
                 name, "points", xs, ys, low, high, tuple(map(_kernel_text, mine)),
-                tuple(_with_share(_short_name(one, mine), one) for one in mine),
+                tuple(_kernel_text(one, _short_name(one, mine)) for one in mine),
                 role=ROLES[number % len(ROLES)], names="points", open=tuple(one.figure.invalid for one in mine),
             )
         )  # fmt: skip
     return series
 
 
-def _kernel_text(one: Kernel) -> str:
+def _kernel_text(one: Kernel, name: str = "") -> str:
     """Return a kernel with its share: `Triad, streaming stores 98 %`; the panel has the number of cores."""
-    return _with_share(short_name(one.figure, with_place=False), one)
+    name = name or short_name(one.figure, with_place=False)
+    return f"{name}{', ' if one.is_limit else ' '}{_share_text(one)}".rstrip()
 
 
 def _short_name(one: Kernel, others: Sequence[Kernel]) -> str:
@@ -146,10 +147,6 @@ def _short_name(one: Kernel, others: Sequence[Kernel]) -> str:
     names = [name for name in knobs if name != "threads" and len({of.figure.knobs.get(name) for of in others}) > 1]
     values = [_PRECISIONS.get(knobs[name]) or knob_text(name, knobs[name], bare=True) for name in names[:2]]
     return " ".join([one.figure.workload.name.rpartition("/")[2], *values])
-
-
-def _with_share(name: str, one: Kernel) -> str:
-    return f"{name}, the limit" if one.is_limit else f"{name} {_share_text(one)}".rstrip()
 
 
 def _share_text(one: Kernel) -> str:
