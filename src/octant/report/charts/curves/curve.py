@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -192,24 +192,20 @@ def share_text(figure: Figure) -> str:
     return "" if figure.of_limit is None else units.percent_text(figure.of_limit)
 
 
-class _Band(NamedTuple):
-    """A line with the ends of its points."""
-
-    line: FigureCurve
-    low: tuple[float, ...]
-    high: tuple[float, ...]
+_Band: TypeAlias = tuple[FigureCurve, tuple[float, ...], tuple[float, ...]]
+"""A line with the lower and the upper ends of its points."""
 
 
 def spread(cells: MeasuredCells, shown: Spread) -> Picture | None:
     """Draw the bands that have two points with all three metrics; return `None` without any."""
     workload, figures = cells.workload, cells.figures
     metric, x = workload.metric(shown.middle), curves.curve_axis(workload, figures, shown.x, shown.along)
-    every = [band for band in _bands(cells, x, shown) if len(band.low) > 1]
+    every = [band for band in _bands(cells, x, shown) if len(band[1]) > 1]
     if not every:
         return None
     kept = thin(every, curves.MOST_SERIES)
-    xs = sorted({at for band in kept for at in band.line.xs})
-    upright = value_axis(metric.name, [y for band in kept for y in band.low + band.high], metric.unit, log=True)
+    xs = sorted({at for line, *_ in kept for at in line.xs})
+    upright = value_axis(metric.name, [y for _, *ends in kept for end in ends for y in end], metric.unit, log=True)
     series, widest = [], []
     for (line, low, high), role in zip(kept, curves.ROLES, strict=False):
         names = "end" if len(kept) > 1 else "none"
@@ -238,16 +234,16 @@ def _bands(cells: MeasuredCells, x: CurveAxis, shown: Spread) -> list[_Band]:
                 points.append((at, figure, *values))
         if points:
             xs, middle, low, high = zip(*points, strict=True)
-            bands.append(_Band(curves.FigureCurve(line.name, xs, middle), low, high))
+            bands.append((curves.FigureCurve(line.name, xs, middle), low, high))
     return bands
 
 
 def _spread_rows(band: _Band, x: CurveAxis) -> list[tuple[str, ...]]:
-    rows = list[tuple[str, ...]]()
-    for at, figure, *ends in zip(band.line.xs, band.line.figures, band.low, band.high, strict=True):
+    rows, (line, lows, highs) = list[tuple[str, ...]](), band
+    for at, figure, *ends in zip(line.xs, line.figures, lows, highs, strict=True):
         low, high = (units.si_text(end, figure.metric.unit, 4) for end in ends)
         ratio = f"×{units.fixed_text(ends[1] / ends[0], 3)}" if ends[0] > 0 else ""
-        rows.append((band.line.name, x.text(at), low, *value_cells(figure), high, ratio))
+        rows.append((line.name, x.text(at), low, *value_cells(figure), high, ratio))
     return rows
 
 
