@@ -16,7 +16,7 @@ from octant.analysis.program import SYSTEM, USER, values_of_ranks
 from octant.analysis.series import STEP
 from octant.report import claims
 from octant.report.charts.curves.curve import share_text, value_cells, value_columns
-from octant.report.charts.curves.figure_curves import MOST_LINES, MeasuredCells, MetricOf, other_knobs
+from octant.report.charts.curves.figure_curves import MOST_LINES, ROLES, MeasuredCells, MetricOf, other_knobs
 from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Note, Panel, Picture, Role, thin
 from octant.report.charts.texts import thinned_text
 from octant.report.charts.ticks import decades, even_ticks, si_ticks
@@ -186,10 +186,10 @@ def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:
     if len(ranks) < 2:
         return None
     kept = thin(ranks, MOST_BARS)
-    places, roles = tuple(map(float, range(len(kept)))), ("series-1", "series-2")
+    places = tuple(map(float, range(len(kept))))
     series = tuple(
-        ChartSeries(name, "stack", tuple(mine[rank] for rank in kept), places, role=role, names="legend")  # type: ignore[arg-type]
-        for (name, mine), role in zip(times.items(), roles, strict=True)
+        ChartSeries(name, "stack", tuple(mine[rank] for rank in kept), places, role=role, names="legend")
+        for (name, mine), role in zip(times.items(), ROLES, strict=False)
     )
     sums = {rank: times[USER][rank] + times[SYSTEM][rank] for rank in ranks}
     busiest, least = max(ranks, key=sums.__getitem__), min(ranks, key=sums.__getitem__)

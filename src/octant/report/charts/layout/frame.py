@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from octant.report.charts.layout.labels import Box, Text, cut, fits, spread, text_width, wrap
+from octant.report.charts.layout.labels import Box, Text, cut, spread, text_width, wrap
 from octant.report.charts.layout.scale import Scale, ticks_along
 from octant.report.charts.layout.series import Look
 from octant.report.charts.layout.svg import Sheet, open_line, px
@@ -195,7 +195,7 @@ def _mark_labels(sheet: Sheet, place: PanelPlace, marks: Sequence[Mark], across:
     for rows in (1, 2, 3) if shown else ():
         groups = [range(row, len(shown), rows) for row in range(rows)]
         sizes = [[text_width(names[i], place.small) for i in group] for group in groups]
-        if all(fits(mine, place.left, place.right, 8) for mine in sizes if mine):
+        if all(sum(mine) + 8 * (len(mine) - 1) <= place.width for mine in sizes if mine):
             break
     else:
         return top

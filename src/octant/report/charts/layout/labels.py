@@ -98,10 +98,6 @@ class Text:
         xs, ys = zip(*self.corners, strict=True)
         return Box(min(xs), min(ys), max(xs), max(ys))
 
-    def at(self, x: float, y: float) -> Text:
-        """Return the same text at another place."""
-        return replace(self, x=x, y=y)
-
     def overlaps(self, other: Text) -> bool:
         """Return whether the boxes of two texts, each rotated with its text, have an area in common."""
         flat = not (self.angle or other.angle)
@@ -202,7 +198,7 @@ class Field:
 def spread(wanted: Sequence[float], sizes: Sequence[float], low: float, high: float, gap: float = 2.0) -> list[float]:
     """Return centres of things in a row, moved as little as keeps them in order, apart and within `low` and `high`.
 
-    If they do not fit (`fits`), they are evenly spaced and overlap.
+    If they do not fit, they are evenly spaced and overlap.
     """
 
     def length(members: Sequence[int]) -> float:
@@ -229,11 +225,6 @@ def spread(wanted: Sequence[float], sizes: Sequence[float], low: float, high: fl
             places[member] = begin + sizes[member] / 2
             begin += sizes[member] + gap
     return places
-
-
-def fits(sizes: Sequence[float], low: float, high: float, gap: float = 2.0) -> bool:
-    """Return whether things of these sizes fit next to each other."""
-    return sum(sizes) + gap * (len(sizes) - 1) <= high - low
 
 
 def _candidates(near: Spot, lines: Sequence[Text], away: float) -> Iterable[tuple[float, list[Text]]]:

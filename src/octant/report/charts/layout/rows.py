@@ -181,7 +181,7 @@ def _write_row(layout: _Layout, row: _Row) -> None:
         for i, line in enumerate(row.name, 1):
             sheet.text(Text(place.left, y + 1.25 * size * i, line, size, bold=True))
         for i, texts in enumerate(row.lines, len(row.name) + 1):
-            sheet.text(*(text.at(text.x, y + 1.25 * size * i) for text in texts))
+            sheet.text(*(replace(text, y=y + 1.25 * size * i) for text in texts))
         return
     middle = row.top + row.height / 2
     for i, line in enumerate(row.name):
