@@ -27,6 +27,11 @@ Clean = Callable[[str], str]
 
 _TITLE = re.compile("><title>[^<]*</title></(?:circle|path|rect)>")
 _SHARE = re.compile(r"(?:[\d.]+\s?%|×\s?[\d.]+)")
+_EDGE = 4.0  # px at both ends of a strip, for the dots there
+_LONGEST = 1.1  # share of a limit that a bar can show
+_CLASSES = {"limit": "of-limit", "comparison": "compared"}
+_PARTS = {"other processes": 2, "oversubscription": 2, "quota": 3, "host": 3, "unexplained": 1}
+"""Colours of the parts of a bar in `style.css`, by a word in the name of the cause of lost time."""
 
 
 def save(page: str, path: Path, mode: int = output.FILE_MODE) -> Path:
@@ -149,13 +154,6 @@ def _picture_svg(picture: Picture, width: int) -> Markup:
     """Draw a picture for a page; on a phone, where nothing points at marks, they have no titles."""
     drawn = draw.svg(picture, width)
     return Markup(_TITLE.sub("/>", drawn)) if width == draw.PHONE else drawn  # noqa: S704 - texts are escaped
-
-
-_EDGE = 4.0  # px at both ends of a strip, for the dots there
-_LONGEST = 1.1  # share of a limit that a bar can show
-_CLASSES = {"limit": "of-limit", "comparison": "compared"}
-_PARTS = {"other processes": 2, "oversubscription": 2, "quota": 3, "host": 3, "unexplained": 1}
-"""Colours of the parts of a bar in `style.css`, by a word in the name of the cause of lost time."""
 
 
 def strip_svg(strip: Strip, width: int = 110, has_ends: bool = True) -> Markup:

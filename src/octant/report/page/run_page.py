@@ -29,6 +29,9 @@ from octant.store import files
 
 MOST_FIGURES = 1000
 """Most figures that have a row on a page."""
+MOST_BYTES = 110_000
+"""Budget of deflated samples on a page, so that the page of a quick evaluation has less than 0.5 MB."""
+_FIRST_GUESS = 2.1  # bytes of a page that one sample takes
 
 
 def write(report: RunReport, path: Path, clean: Clean = str, all_samples: bool = False) -> Path:
@@ -135,11 +138,6 @@ def _provenance(summary: Summary) -> list[tuple[str, str]]:
             ("Clock", f"one reading costs {clock.cost_ns:.0f} ns at most, and resolves {resolution:.0f} ns"),
         ]
     return [*found, *summary.run.environment.items()]
-
-
-MOST_BYTES = 110_000
-"""Budget of deflated samples on a page, so that the page of a quick evaluation has less than 0.5 MB."""
-_FIRST_GUESS = 2.1  # bytes of a page that one sample takes
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,12 @@ _LABEL = 26  # characters of a line of a bar's label
 REST = "rest of the step"
 _ROOM, _WIDE_ROOM = 1.25, 1.9  # the axis against the longest bar, for a value or for words at its end
 _LABELLED = 0.04  # the least share of a step that is written at its part
+LEVELS = (0.5, 0.9, 0.99, 0.999)
+LEAST_BEYOND = 5  # samples beyond a quantile that are required to state it
+_BINS = 60
+_LEAST_FACTOR = 1.025  # between the edges of a bin: several bins of a sketch, whose own edges are then not visible
+_Times: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64]]
+"""Times of one step or chunk in s, ascending, and the number of samples of each."""
 
 
 def bars(cells: MeasuredCells, shown: Bars) -> Picture | None:
@@ -231,14 +237,6 @@ def places_axis(title: str, labels: Sequence[str]) -> Axis:
     """Return the axis along which bars are, one below the other."""
     ticks = tuple((float(place), textwrap.fill(label, _LABEL)) for place, label in enumerate(labels))
     return Axis(title, False, ticks, down=True)
-
-
-LEVELS = (0.5, 0.9, 0.99, 0.999)
-LEAST_BEYOND = 5  # samples beyond a quantile that are required to state it
-_BINS = 60
-_LEAST_FACTOR = 1.025  # between the edges of a bin: several bins of a sketch, whose own edges are then not visible
-_Times: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64]]
-"""Times of one step or chunk in s, ascending, and the number of samples of each."""
 
 
 def histogram(cells: MeasuredCells, shown: Histogram) -> Picture | None:

@@ -24,6 +24,9 @@ from octant.report.charts.texts import picture_texts, thinned_text
 from octant.report.charts.ticks import WIDE, decades, even_ticks, places, size_ticks, with_unit
 from octant.workload import Curve, Spread, Timeline
 
+_Band: TypeAlias = tuple[FigureCurve, tuple[float, ...], tuple[float, ...]]
+"""A line with the lower and the upper ends of its points."""
+
 
 def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     """Draw a metric along x; return `None` if no line has two places."""
@@ -190,10 +193,6 @@ def share_text(figure: Figure) -> str:
     if figure.is_limit:
         return "limit"
     return "" if figure.of_limit is None else units.percent_text(figure.of_limit)
-
-
-_Band: TypeAlias = tuple[FigureCurve, tuple[float, ...], tuple[float, ...]]
-"""A line with the lower and the upper ends of its points."""
 
 
 def spread(cells: MeasuredCells, shown: Spread) -> Picture | None:

@@ -27,6 +27,8 @@ MOVED = 5.0
 """A label at a greater distance from its preferred place has a hairline to its mark, px."""
 _DISTANCES = (0.0, 8.0, 16.0, 26.0, 38.0, 52.0, 70.0, 92.0, 120.0)
 _ANCHORS = {"start": 0.0, "middle": 0.5, "end": 1.0}
+FAMILY = "'Liberation Sans', Arial, Helvetica, 'DejaVu Sans', sans-serif"
+"""The fonts of drawings; the first one that is installed is used."""
 
 
 class Box(NamedTuple):
@@ -265,10 +267,6 @@ def _cell(x: float, y: float) -> tuple[int, int]:
 def _union(boxes: Sequence[Box]) -> Box:
     lefts, tops, rights, bottoms = zip(*boxes, strict=True)
     return Box(min(lefts), min(tops), max(rights), max(bottoms))
-
-
-FAMILY = "'Liberation Sans', Arial, Helvetica, 'DejaVu Sans', sans-serif"
-"""The fonts of drawings; the first one that is installed is used."""
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:

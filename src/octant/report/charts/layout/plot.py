@@ -16,6 +16,12 @@ from octant.report.charts.layout.series import Look, draw_series
 from octant.report.charts.layout.svg import Sheet, open_line
 from octant.report.charts.picture import ChartSeries, Note, Panel, Span
 
+_PITCH = 1.2
+_GAP = 8.0
+_JOINED = ("curve", "points", "line", "band")
+_SHARES = (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.8, 0.2)
+"""Where along a line its name may be, the preferred place first."""
+
 
 @dataclass(frozen=True)
 class Plot:
@@ -169,13 +175,6 @@ def _label_points(plot: Plot) -> None:
             is_whole = rows == 3 or not any(text.text.endswith("…") for text in lines)
             if is_whole and plot.sheet.field.place(at, lines, plot.room):
                 break
-
-
-_PITCH = 1.2
-_GAP = 8.0
-_JOINED = ("curve", "points", "line", "band")
-_SHARES = (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.8, 0.2)
-"""Where along a line its name may be, the preferred place first."""
 
 
 @dataclass(frozen=True)

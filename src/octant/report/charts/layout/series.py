@@ -17,6 +17,11 @@ MOST_MARKS = 1000
 _PALEST = 0.12  # opacity of the palest cell
 _TITLED = 200  # a series of more marks has no titles at its marks
 _LYING = ("rows", "across", "stack")
+_HUES = ("s1", "s2", "s3", "s4")
+_DASHES = ("", "d2", "d3", "d4")
+_SHAPES = ("circle", "square", "triangle", "diamond")
+_CLASSES = {"ink": "ink", "grey": "grey", "faint": "faint", "published": "grey"}
+_DASH_OF = {"solid": "", "dashed": "d2", "dotted": "d3", "dash-dot": "d4"}
 
 
 def draw_series(sheet: Sheet, series: ChartSeries, look: Look, panel: Panel, x: Scale, y: Scale, base: float) -> None:
@@ -125,13 +130,6 @@ def _cells(sheet: Sheet, series: ChartSeries, x: Scale, y: Scale) -> None:
 def arrow(at: Spot, right: bool) -> str:
     """Return path data of an arrow head for a value beyond the axis."""
     return f"M{px(at[0])} {px(at[1])}l{px(-6 if right else 6)} -3.5v7z"
-
-
-_HUES = ("s1", "s2", "s3", "s4")
-_DASHES = ("", "d2", "d3", "d4")
-_SHAPES = ("circle", "square", "triangle", "diamond")
-_CLASSES = {"ink": "ink", "grey": "grey", "faint": "faint", "published": "grey"}
-_DASH_OF = {"solid": "", "dashed": "d2", "dotted": "d3", "dash-dot": "d4"}
 
 
 @dataclass(frozen=True)
