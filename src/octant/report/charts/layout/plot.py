@@ -80,10 +80,8 @@ def _draw(
     _draw_ground(plot, base)
     for one, look in zip(panel.series, looks, strict=True):
         draw_series(sheet, one, look, panel, x, y, base)
-    levels = [[(x.held(one.begin), y.at(one.y)), (x.held(one.end), y.at(one.y))] for one in panel.levels]
-    sheet.path("level", "".join(map(open_line, levels)))
-    for line in levels:
-        sheet.field.add_line(line)
+    levels = ([(x.held(one.begin), y.at(one.y)), (x.held(one.end), y.at(one.y))] for one in panel.levels)
+    sheet.lines("level", *levels)
     _draw_guides(plot, base)
     frame.regions(sheet, place, feet, x, base - foot - 2)
     write_names(sheet, place, names, x, y)
@@ -138,9 +136,9 @@ def _draw_guides(plot: Plot, base: float) -> None:
     for note in plot.panel.notes:
         at = plot.x.held(note.x), plot.y.held(note.y)
         if note.guides:
-            plot.sheet.line("guide", at, (at[0], base))
+            plot.sheet.lines("guide", [at, (at[0], base)])
         if note.guides == "both":
-            plot.sheet.line("guide", at, (plot.x.begin, at[1]))
+            plot.sheet.lines("guide", [at, (plot.x.begin, at[1])])
         if note.marker:
             with plot.sheet.group("ink"):
                 plot.sheet.mark("m", note.marker, at, note.text)

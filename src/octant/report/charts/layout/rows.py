@@ -241,7 +241,7 @@ def _draw_mark(layout: _Layout, one: ChartSeries, look: Look, i: int, across: Sc
     low, high = (side[i] if i < len(side) else one.x[i] for side in (one.low, one.high))
     begin, end = across.held(low), across.held(high)
     if end > begin:
-        sheet.line("v", (begin, y), (end, y))
+        sheet.lines("v", [(begin, y), (end, y)])
     if low < across.low and math.isfinite(low):
         sheet.path("b", arrow((across.begin, y), right=False), title)
     if high > across.high and math.isfinite(high):

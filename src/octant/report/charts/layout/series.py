@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from octant.report.charts.layout.labels import Box, Spot
 from octant.report.charts.layout.scale import Scale, clipped, value_text
-from octant.report.charts.layout.svg import RADIUS, Sheet, closed, dots, open_line, px
+from octant.report.charts.layout.svg import RADIUS, Sheet, closed, dots, px
 from octant.report.charts.picture import ChartSeries, Panel, Picture
 
 MOST_MARKS = 1000
@@ -43,10 +43,7 @@ def draw_series(sheet: Sheet, series: ChartSeries, look: Look, panel: Panel, x: 
             return
         joined = len(series.x) > 1 if series.kind in ("line", "band") else len(series.x) > 2
         if series.kind != "points" and joined:
-            pieces = clipped(points, x, y)
-            sheet.path(f"l {look.dash}".rstrip(), "".join(map(open_line, pieces)))
-            for piece in pieces:
-                sheet.field.add_line(piece)
+            sheet.lines(f"l {look.dash}".rstrip(), *clipped(points, x, y))
         sheet.path("dots", dots([(x.at(a), y.at(b)) for a, b in series.dots if x.holds(a) and y.holds(b)]))
         if series.kind == "points":
             _intervals(sheet, series, x, y)
@@ -76,12 +73,9 @@ def point_title(series: ChartSeries, number: int, panel: Panel) -> str:
 
 
 def _intervals(sheet: Sheet, series: ChartSeries, x: Scale, y: Scale) -> None:
-    lines = []
-    for a, low, high in zip(series.x, series.low, series.high, strict=False):
-        if x.holds(a) and math.isfinite(low) and math.isfinite(high) and high > low:
-            lines.append([(x.at(a), y.held(low)), (x.at(a), y.held(high))])
-            sheet.field.add_line(lines[-1])
-    sheet.path("v", "".join(map(open_line, lines)))
+    ends = zip(series.x, series.low, series.high, strict=False)
+    known = [one for one in ends if x.holds(one[0]) and -math.inf < one[1] < one[2] < math.inf]
+    sheet.lines("v", *([(x.at(a), y.held(low)), (x.at(a), y.held(high))] for a, low, high in known))
 
 
 def _area(sheet: Sheet, ends: Sequence[tuple[float, float, float]]) -> None:
@@ -100,8 +94,7 @@ def _columns(sheet: Sheet, spots: Sequence[Spot], look: Look) -> None:
         columns.setdefault(round(x), []).append(y)
     stacks = [(float(x), sorted(ys)) for x, ys in sorted(columns.items())]
     _area(sheet, [(x, ys[-1], ys[0]) for x, ys in stacks])
-    middle = [(x, ys[len(ys) // 2]) for x, ys in stacks]
-    sheet.line(f"l {look.dash}".rstrip(), *middle)
+    sheet.lines(f"l {look.dash}".rstrip(), [(x, ys[len(ys) // 2]) for x, ys in stacks])
 
 
 def _bars(sheet: Sheet, series: ChartSeries, panel: Panel, x: Scale, y: Scale, base: float) -> None:

@@ -43,10 +43,11 @@ class Sheet:
         if data:
             self._shape("path", kind, f'd="{data}"', title)
 
-    def line(self, kind: str, *points: Spot) -> None:
-        """Draw a line that labels avoid."""
-        self.path(kind, open_line(points))
-        self.field.add_line(points)
+    def lines(self, kind: str, *lines: Sequence[Spot]) -> None:
+        """Draw lines that labels avoid, as one path."""
+        self.path(kind, "".join(map(open_line, lines)))
+        for points in lines:
+            self.field.add_line(points)
 
     def rect(self, kind: str, box: Box, title: str = "", opacity: float = 1.0) -> None:
         """Draw a rectangle, at least half a px wide and high."""
