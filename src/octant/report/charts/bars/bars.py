@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from octant import units
 from octant.analysis.choices import RankedFigures, choices
 from octant.analysis.figures import Figure
-from octant.analysis.names import knob_of, knob_text, picture_title, place_text, short_name
+from octant.analysis.names import knob_of, knob_text, picture_title, short_name
 from octant.analysis.program import SYSTEM, USER, values_of_ranks
 from octant.analysis.series import STEP
 from octant.report import claims
+from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.curves.curve import share_text, value_cells, value_columns
-from octant.report.charts.curves.figure_curves import MOST_LINES, ROLES, MeasuredCells, MetricOf, other_knobs
+from octant.report.charts.curves.figure_curves import MeasuredCells, MetricOf
 from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Note, Panel, Picture, Role, thin
 from octant.report.charts.texts import thinned_text
 from octant.report.charts.ticks import decades, even_ticks, si_ticks
@@ -195,7 +196,7 @@ def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:
     places = tuple(map(float, range(len(kept))))
     series = tuple(
         ChartSeries(name, "stack", tuple(mine[rank] for rank in kept), places, role=role, names="legend")
-        for (name, mine), role in zip(times.items(), ROLES, strict=False)
+        for (name, mine), role in zip(times.items(), curves.ROLES, strict=False)
     )
     sums = {rank: times[USER][rank] + times[SYSTEM][rank] for rank in ranks}
     busiest, least = max(ranks, key=sums.__getitem__), min(ranks, key=sums.__getitem__)
@@ -223,14 +224,10 @@ def bar_labels(figures: Sequence[Figure], knob: str) -> list[str]:
     """Return the label of each bar: the knob's value, or the title, and what else differs among the bars."""
     if not knob:
         return [figure.name for figure in figures]
-    places = [place_text(figure) for figure in figures]
-    several = len(set(places)) > 1
-    others = [name for name in other_knobs(figures, knob) if name != "threads"]  # the place has their number
-    labels = []
-    for figure, place in zip(figures, places, strict=True):
-        parts = [figure.knobs.get(knob, ""), *(knob_of(figure, name) for name in others)]
-        labels.append(", ".join(parts + [place] * (several and bool(place))))
-    return labels
+    others = [name for name in curves.other_knobs(figures, knob) if name != "threads"]  # the place has their number
+    return curves.with_places(
+        figures, [[one.knobs.get(knob, ""), *(knob_of(one, name) for name in others)] for one in figures]
+    )
 
 
 def places_axis(title: str, labels: Sequence[str]) -> Axis:
@@ -243,7 +240,7 @@ def histogram(cells: MeasuredCells, shown: Histogram) -> Picture | None:
     """Draw the times of the figures of the table; return `None` without samples."""
     workload, figures = cells.workload, cells.figures
     every = [one for one in figures if one.show.table and one.value and one.launches[0].times.count]
-    kept = thin(every, MOST_LINES)
+    kept = thin(every, curves.MOST_LINES)
     if not kept:
         return None
     times = list(map(_times, kept))

@@ -150,6 +150,13 @@ def other_knobs(figures: Sequence[Figure], but: str) -> list[str]:
     return [one for one in names if one not in effort and len({figure.knobs.get(one) for figure in figures}) > 1]
 
 
+def with_places(figures: Sequence[Figure], names: Sequence[list[str]]) -> list[str]:
+    """Return the names, each from its parts, with the placement of each figure if these differ."""
+    places = [place_text(one) for one in figures]
+    several = len(set(places)) > 1
+    return [", ".join(parts + [place] * (several and bool(place))) for parts, place in zip(names, places, strict=True)]
+
+
 def zero_place(xs: Iterable[float]) -> float:
     """Return the place of 0 on a logarithmic axis: left of the least positive place, and of a gap."""
     return min((x for x in xs if x > 0), default=1.0) / 4
@@ -217,12 +224,7 @@ def _group_names(groups: Sequence[Sequence[Figure]], but: str, each: Sequence[st
     firsts = [mine[-1] for mine in groups]
     labels = [max(mine, key=mine.count) for mine in ([one.label for one in group] for group in groups)]
     knobs = [knob for knob in other_knobs(firsts, but) if knob in each or (not each and knob != "threads")]
-    places = [place_text(one) for one in firsts]
-    several = len(set(places)) > 1
-    names = [
-        ", ".join([knob_of(one, knob) for knob in knobs if knob in one.knobs] + [place] * (several and bool(place)))
-        for one, place in zip(firsts, places, strict=True)
-    ]
+    names = with_places(firsts, [[knob_of(one, knob) for knob in knobs if knob in one.knobs] for one in firsts])
     if len(groups) == 1 or not all(names):
         return labels
     return [name if names.count(name) == 1 else f"{name}: {label}" for name, label in zip(names, labels, strict=True)]
