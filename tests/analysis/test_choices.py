@@ -10,7 +10,7 @@ from octant.analysis.choices import RankedFigures, choices
 from octant.analysis.figures import Figure, figure
 from octant.metric import Metric, rate, seconds
 from octant.report.charts.bars.bars import choice, choice_texts
-from octant.report.charts.curves.ladders import Ladders, MeasuredCells
+from octant.report.charts.curves.figure_curves import Ladders, MeasuredCells
 from octant.workload import Choice, Workload
 
 WORKLOAD = Workload("ways to send", (Metric("time", "s", "lower", seconds()),), smoke={}, name="fake/thing")

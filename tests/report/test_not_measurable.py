@@ -9,7 +9,7 @@ from edge_runs import RUNS, unmeasurable
 from octant.analysis.summary import Summary
 from octant.report import claims
 from octant.report.export import tidy
-from octant.report.page import run_page, samples
+from octant.report.page import run_page
 from octant.report.screen import tiles
 from octant.report.tables import text
 from pages import inflated
@@ -43,7 +43,7 @@ def test_no_view_of_a_run_states_an_interval(summary: Summary) -> None:
     assert cells
     assert not [cell for cell in cells if ENDS.search(cell)]
     assert all(one.strip is None or one.strip.low == one.strip.high for one in tiles.tiles(summary))
-    assert {json.loads(inflated(one))["interval"] for one in samples.pack(summary.figures).figures} == {None}
+    assert {json.loads(inflated(one))["interval"] for one in run_page.pack(summary.figures).figures} == {None}
 
 
 @SPOILED

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from octant.report.charts.picture import Axis, Band, ChartSeries, Column, LevelLine, Mark, Note, Panel, Picture, Region
+from octant.report.charts.picture import Axis, ChartSeries, Column, Mark, Note, Panel, Picture, Span
 
 _WORDS = ["triad", "plain", "256", "MiB", "Ωmega", "⅛", "WWWWWWWWWWWW", "i", "a,b", "µs", "×", "kernel", "中文", "1.43"]
 WORDS = st.lists(
@@ -61,13 +61,13 @@ def plots(draw: st.DrawFn) -> Panel:
     log_x, log_y = draw(st.booleans()), draw(st.booleans())
     place = values(log_x)
     kinds = ["curve", "points", "line", "bars", "band"]
-    upright, lines = values(log_y), st.lists(NAMES, max_size=3).map(tuple)
+    upright, lines = values(log_y), st.lists(NAMES, max_size=3).map("\n".join)
     found = {
         "series": series(kinds, log_x and log_y),
         "marks": st.builds(Mark, place, NAMES),
-        "bands": st.builds(Band, place, place, NAMES),
-        "levels": st.builds(LevelLine, place, place, upright, NAMES),
-        "regions": st.builds(Region, place, place, lines, st.sampled_from(["top", "bottom"])),
+        "bands": st.builds(Span, place, place, NAMES),
+        "levels": st.builds(Span, place, place, NAMES, upright),
+        "regions": st.builds(Span, place, place, lines, place=st.sampled_from(["top", "bottom"])),
         "notes": st.builds(Note, place, upright, NAMES, st.sampled_from(["", "x", "both"])),
     }
     parts = {name: tuple(draw(st.lists(one, max_size=4))) for name, one in found.items()}
@@ -89,7 +89,7 @@ def rows(draw: st.DrawFn) -> Panel:
         tuple(draw(st.lists(series(kinds, log, count), max_size=4))),
         tuple(draw(st.lists(st.builds(Mark, place, NAMES), max_size=2))),
         draw(NAMES),
-        tuple(draw(st.lists(st.builds(Band, place, place, NAMES), max_size=2))),
+        tuple(draw(st.lists(st.builds(Span, place, place, NAMES), max_size=2))),
         notes=tuple(draw(st.lists(st.builds(Note, place, st.integers(0, count - 1).map(float), NAMES), max_size=2))),
         columns=tuple(draw(st.lists(st.builds(Column, NAMES, cells), max_size=3))),
     )

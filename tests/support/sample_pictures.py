@@ -4,15 +4,13 @@ import math
 
 from octant.report.charts.picture import (
     Axis,
-    Band,
     ChartSeries,
     Column,
-    LevelLine,
     Mark,
     Note,
     Panel,
     Picture,
-    Region,
+    Span,
     Tone,
 )
 
@@ -70,8 +68,8 @@ def roofline() -> Picture:
             role="series-1",
         )  # fmt: skip
         regions = (
-            Region(2.0**-5, ridge, ("memory bounds",), "bottom"),
-            Region(ridge, 2.0**7, ("arithmetic bounds",), "bottom"),
+            Span(2.0**-5, ridge, "memory bounds", place="bottom"),
+            Span(ridge, 2.0**7, "arithmetic bounds", place="bottom"),
         )
         note = Note(ridge, double, f"ridge {ridge:.2g}", "x")
         panels.append(
@@ -110,10 +108,10 @@ def ladder() -> Picture:
         Axis("Bandwidth of triad, B/s", True, tuple((v * 1e9, f"{v}G") for v in (10, 20, 50, 100, 200)), "B/s"),
         (curve("triad, plain", rates, "series-1", "triad"),),
         marks,
-        bands=(Band(32 * KIB, 64 * KIB), Band(1 * MIB, 2 * MIB), Band(16 * MIB, 32 * MIB)),
+        bands=(Span(32 * KIB, 64 * KIB), Span(1 * MIB, 2 * MIB), Span(16 * MIB, 32 * MIB)),
         levels=(
-            LevelLine(16 * KIB, 32 * KIB, 200e9, "201 GB/s"), LevelLine(64 * KIB, MIB, 71e9, "71.3 GB/s"),
-            LevelLine(4 * MIB, 16 * MIB, 19.5e9, "19.5 GB/s"), LevelLine(32 * MIB, 256 * MIB, 10.5e9, "10.5 GB/s"),
+            Span(16 * KIB, 32 * KIB, "201 GB/s", 200e9), Span(64 * KIB, MIB, "71.3 GB/s", 71e9),
+            Span(4 * MIB, 16 * MIB, "19.5 GB/s", 19.5e9), Span(32 * MIB, 256 * MIB, "10.5 GB/s", 10.5e9),
         ),
     )  # fmt: skip
     lower = Panel(
@@ -121,11 +119,11 @@ def ladder() -> Picture:
         Axis("Latency of one load, s", True, ((1e-9, "1n"), (1e-8, "10n"), (1e-7, "100n")), "s"),
         (curve("base pages", small, "series-2", "base"), curve("huge pages", huge, "series-1", "huge")),
         marks,
-        bands=(Band(32 * KIB, 64 * KIB), Band(1 * MIB, 2 * MIB)),
+        bands=(Span(32 * KIB, 64 * KIB), Span(1 * MIB, 2 * MIB)),
         levels=(
-            LevelLine(8 * KIB, 32 * KIB, 2.32e-9, "L1 2.32 ns, to 32 KiB"),
-            LevelLine(64 * KIB, MIB, 7.29e-9, "L2 7.29 ns, to 1 MiB"),
-            LevelLine(2 * MIB, 256 * MIB, 158e-9, "beyond L2 158 ns"),
+            Span(8 * KIB, 32 * KIB, "L1 2.32 ns, to 32 KiB", 2.32e-9),
+            Span(64 * KIB, MIB, "L2 7.29 ns, to 1 MiB", 7.29e-9),
+            Span(2 * MIB, 256 * MIB, "beyond L2 158 ns", 158e-9),
         ),
         notes=(Note(256 * MIB, 174e-9, "× 1.43"),),
         height=1.1,
@@ -145,9 +143,9 @@ def messages() -> Picture:
     breaks = (Mark(6 * KIB, ""), Mark(700 * KIB, ""))
     dots = tuple((x, at) for x, y in zip(sizes, times, strict=True) for at in _spread(y, 0.96, 1.3))
     regions = (
-        Region(8, 6 * KIB, ("1.5 µs + n/2.6 GB/s", "A: to 4 KiB")),
-        Region(6 * KIB, 700 * KIB, ("4.5 µs + n/14 GB/s", "B: 8 to 512 KiB")),
-        Region(700 * KIB, 4 * MIB, ("C", "from 1 MiB: no line fits (error 55 %)")),
+        Span(8, 6 * KIB, "1.5 µs + n/2.6 GB/s\nA: to 4 KiB"),
+        Span(6 * KIB, 700 * KIB, "4.5 µs + n/14 GB/s\nB: 8 to 512 KiB"),
+        Span(700 * KIB, 4 * MIB, "C\nfrom 1 MiB: no line fits (error 55 %)"),
     )
     upper = Panel(
         across,
@@ -192,9 +190,9 @@ def noise() -> Picture:
         (ChartSeries("lost", "bars", xs, ys, role="series-1", names="none"),),
         (Mark(1e-5, ""), Mark(1e-3, "")),
         regions=(
-            Region(1e-7, 1e-5, ("4.3 %", "under 10 µs")),
-            Region(1e-5, 1e-3, ("6.5 %", "10 µs to 1 ms")),
-            Region(1e-3, 0.1, ("9.5 %", "over 1 ms")),
+            Span(1e-7, 1e-5, "4.3 %\nunder 10 µs"),
+            Span(1e-5, 1e-3, "6.5 %\n10 µs to 1 ms"),
+            Span(1e-3, 0.1, "9.5 %\nover 1 ms"),
         ),
     )
     causes = zip(
@@ -262,8 +260,8 @@ def comparison() -> Picture:
         (ratio, could),
         (Mark(1, "", "solid"),),
         "Speed of B over A, 95 % interval of paired rounds",
-        (Band(1 / 1.03, 1.03, "counts as equal: 3 %"),),
-        regions=(Region(0.72, 1, ("← B slower",)), Region(1, 1.4, ("B faster →",))),
+        (Span(1 / 1.03, 1.03, "counts as equal: 3 %"),),
+        regions=(Span(0.72, 1, "← B slower"), Span(1, 1.4, "B faster →")),
         columns=(
             Column("ratio", tuple(f"{r[1]:.2f}" for r in rows), tuple("ink" for _ in rows)),
             Column("could have found", tuple(f"± {r[4]:.0%}" for r in rows)),

@@ -11,7 +11,7 @@ import pytest
 import sample_pictures
 from boxes import faults
 from octant.report.charts import draw, palette
-from octant.report.charts.layout.fonts import FAMILY, text_width
+from octant.report.charts.layout.labels import FAMILY, text_width
 from octant.report.charts.picture import Picture
 from pages import FONTS
 

@@ -13,7 +13,7 @@ from hypothesis import Phase, given, settings
 import random_pictures
 import sample_pictures
 from octant.report.charts import draw
-from octant.report.charts.layout import looks
+from octant.report.charts.layout.series import looks
 from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
 
 PICTURES = sample_pictures.every()
@@ -108,7 +108,7 @@ def test_ten_thousand_points_are_a_band_and_a_line() -> None:
 
 def test_series_differ_by_hue_dash_and_mark() -> None:
     series = [ChartSeries(f"s{i}", "curve", (1.0, 10.0, 100.0), (i, i, i)) for i in range(8)]
-    found = [(one.colour, one.dash, one.shape) for one in looks.looks(picture_of(*series))[0]]
+    found = [(one.colour, one.dash, one.shape) for one in looks(picture_of(*series))[0]]
     assert len(set(found)) == 8
     assert all(len({part[k] for part in found[:4]}) == 4 for k in range(3))
 

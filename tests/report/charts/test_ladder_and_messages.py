@@ -140,7 +140,8 @@ def test_segments_are_named_listed_and_drawn_inside_themselves(monkeypatch: pyte
     picture = messages()
     above, below = picture.panels
     assert above.x == below.x
-    assert [region.lines[0] for region in above.regions] == ["A: to 4 KiB", "B: 8 KiB to 512 KiB", "C: from 1 MiB"]
+    begins = [region.label.split("\n")[0] for region in above.regions]
+    assert begins == ["A: to 4 KiB", "B: 8 KiB to 512 KiB", "C: from 1 MiB"]
     found = facts(picture)
     assert found["A, to 4 KiB"].startswith("500 ns + n / 4.00 GB/s, error 0")
     assert found["B, 8 KiB to 512 KiB"].startswith("4.00 µs + n / 12.0 GB/s")
@@ -186,7 +187,7 @@ def test_a_segment_that_no_line_fits_has_none(monkeypatch: pytest.MonkeyPatch) -
     assert "C, from 1 MiB" in facts(picture)
     assert facts(picture)["C, from 1 MiB"].startswith("no line fits (error ")
     assert [one.name for one in picture.panels[0].series if one.kind == "line"] == ["line of A", "line of B"]
-    assert picture.panels[0].regions[2].lines[1].startswith("no line fits")
+    assert picture.panels[0].regions[2].label.split("\n")[1].startswith("no line fits")
 
 
 def test_the_bandwidth_has_its_best_its_half_and_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,7 +226,7 @@ def test_what_is_not_measurable_is_no_best_rate_and_no_half_of_it(monkeypatch: p
     assert found[1].panels[1].notes == found[0].panels[1].notes
     assert len({one.facts[-1] for one in found}) == 1
     assert len({one.label for one in found}) == 1
-    assert [region.lines[0] for region in found[1].panels[0].regions] == [
+    assert [region.label.split("\n")[0] for region in found[1].panels[0].regions] == [
         "A: to 4 KiB",
         "B: 8 KiB to 512 KiB",
         "C: from 1 MiB",

@@ -15,7 +15,7 @@ from octant.analysis.appendix.stated import of_machine
 from octant.analysis.summary import Summary, summarise
 from octant.machine import Machine
 from octant.record import Point
-from octant.report.charts.curves.ladder import ladder
+from octant.report.charts.curves.curve import ladder
 from octant.report.charts.curves.roofline import roofline
 from octant.report.charts.picture import Panel, Picture
 from octant.report.screen.tiles import tiles

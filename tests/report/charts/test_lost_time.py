@@ -60,7 +60,7 @@ def test_the_heights_are_shares_of_all_time_by_the_length_of_one_interruption() 
     assert list(heights.values()) == pytest.approx([100 * v / total for v in (5 * 2_000, 4 * 100_000, 3_000_000)])
     places = list(heights)
     assert places[0] < 10_000 < places[1] < 1_000_000 < places[2]
-    assert [region.lines[1] for region in histogram.regions] == ["under 10 µs", "10 µs to 1 ms", "over 1 ms"]
+    assert [one.label.split("\n")[1] for one in histogram.regions] == ["under 10 µs", "10 µs to 1 ms", "over 1 ms"]
     assert [series.name.partition(" ")[2] for series in stack.series] == ["unexplained", "work"], "no cause took time"
     assert not histogram.y.log
 
@@ -83,7 +83,7 @@ def test_parts_add_up_to_the_headline_and_all_causes_to_the_whole(launches: list
     assert percents(named) == pytest.approx(headline, abs=rounded)
     assert all(percents([text]) for text in named), "no cause is named that took no time"
     if len(picture.panels) > 1:
-        assert percents([region.lines[0] for region in picture.panels[0].regions]) == pytest.approx(
+        assert percents([region.label.split("\n")[0] for region in picture.panels[0].regions]) == pytest.approx(
             headline, abs=rounded
         )
         value = of.figures[0].value

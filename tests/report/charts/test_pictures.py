@@ -10,8 +10,8 @@ from halo_run import HALO, KNOWN, SIZES, WRONG, halo_run
 from octant.analysis.summary import summarise
 from octant.report.charts import draw, terminal
 from octant.report.charts.bars.bars import REST, bar_labels, own_times
-from octant.report.charts.curves import curve
-from octant.report.charts.curves.bands import timeline
+from octant.report.charts.curves import curve, figure_curves
+from octant.report.charts.curves.curve import timeline
 from octant.report.charts.picture import Picture, thin
 from octant.report.charts.pictures import pictures
 from octant.workload import Curve, Stacked, Timeline
@@ -104,7 +104,7 @@ def test_phases_in_which_ranks_wait_are_grey_and_large_parts_have_their_share() 
 
 
 def test_lines_beyond_what_can_be_read_are_thinned_and_the_caption_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(curve, "MOST_LINES", 1)
+    monkeypatch.setattr(figure_curves, "MOST_LINES", 1)
     monkeypatch.setattr(curve, "MOST_POINTS", 5)
     picture = latency_curve()
     lines = [series for series in picture.panels[0].series if series.kind == "curve"]
@@ -125,7 +125,7 @@ def latency_curve(*each: str) -> Picture:
 def test_more_lines_than_can_be_told_apart_stand_in_several_panels_over_one_axis(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(curve, "MOST_SERIES", 1)
+    monkeypatch.setattr(figure_curves, "MOST_SERIES", 1)
     first, second = latency_curve().panels
     assert (first.x, first.y) == (second.x, second.y)
     assert [[one.name for one in panel.series if one.kind == "curve"] for panel in (first, second)] == [

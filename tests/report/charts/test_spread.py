@@ -6,7 +6,7 @@ from fake_run import lane, point, stored
 from octant.analysis.summary import Summary, summarise
 from octant.metric import Metric, groups, ranks, seconds, steps
 from octant.report.charts import draw, terminal
-from octant.report.charts.curves.bands import spread
+from octant.report.charts.curves.curve import spread
 from octant.request import Launch, Request, Shape, Subject
 from octant.workload import Spread, Workload
 from reports import cells_of

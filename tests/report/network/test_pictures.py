@@ -16,7 +16,7 @@ from octant.failure import Refusal
 from octant.network import NetworkFile, load, make, solve
 from octant.network.loads import LoadMap, load_map
 from octant.network.overview import Overview, overview, sizes
-from octant.report.charts.layout.fonts import text_width
+from octant.report.charts.layout.labels import text_width
 from octant.report.network import page as network_page
 from octant.report.network import svg, terms
 from octant.report.network import text as network_text

@@ -12,7 +12,7 @@ from octant.failure import Refusal
 from octant.report.charts import palette
 from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
 from octant.report.network.svg import network_script, network_style
-from octant.report.page import html, inline
+from octant.report.page import html
 from octant.report.screen.answer import Reliability
 from octant.report.screen.first_screen import FirstScreen
 from octant.report.screen.text import screen_lines
@@ -109,7 +109,7 @@ def numbers(svg: str, name: str, kind: str) -> list[float]:
 
 def test_a_strip_has_a_dot_for_each_launch_where_its_value_lies() -> None:
     strip = Strip((2.0, 3.0), (5.0,), 1.0, 2.5, 4.0, ("1", "5"))
-    svg = inline.strip_svg(strip, 108)
+    svg = html.strip_svg(strip, 108)
     assert numbers(svg, "cx", "dot") == [29, 54]
     assert numbers(svg, "cx", "dot out") == [104]
     assert numbers(svg, "x", "band") == [4]
@@ -118,7 +118,7 @@ def test_a_strip_has_a_dot_for_each_launch_where_its_value_lies() -> None:
 
 
 def test_equal_launches_lie_in_the_middle_of_their_strip() -> None:
-    svg = inline.strip_svg(Strip((0.0, 0.0), (), 0.0, 0.0, 0.0, ("0", "0")), 100)
+    svg = html.strip_svg(Strip((0.0, 0.0), (), 0.0, 0.0, 0.0, ("0", "0")), 100)
     assert set(numbers(svg, "cx", "dot")) == {50}
     assert re.findall("<text.*?</text>", svg) == ['<text x="50" y="26" text-anchor="middle">0</text>']
 
@@ -126,14 +126,14 @@ def test_equal_launches_lie_in_the_middle_of_their_strip() -> None:
 @pytest.mark.parametrize(("share", "drawn"), [(0.0, 0), (0.5, 45.45), (1.0, 90.91), (1.04, 94.55), (7.0, 100)])
 def test_only_a_share_of_a_limit_has_its_colour_and_is_measured_by_the_tick(share: float, drawn: float) -> None:
     for kind, colour in (("limit", "of-limit"), ("comparison", "compared")):
-        svg = inline.bar_svg(ShareBar(kind, (("x", share),)))  # type: ignore[arg-type]
+        svg = html.bar_svg(ShareBar(kind, (("x", share),)))  # type: ignore[arg-type]
         assert numbers(svg, "width", colour) == [drawn]
         assert ("of-limit" in svg) == (kind == "limit")
         assert 'd="M90.91 0v8"' in svg
 
 
 def test_parts_of_a_bar_lie_one_after_the_other_and_end_at_the_whole() -> None:
-    svg = inline.bar_svg(ShareBar("parts", (("other processes", 0.5), ("the host", 0.25), ("unexplained", 0.5))))
+    svg = html.bar_svg(ShareBar("parts", (("other processes", 0.5), ("the host", 0.25), ("unexplained", 0.5))))
     assert [numbers(svg, name, "part-2") for name in ("x", "width")] == [[0], [50]]
     assert [numbers(svg, name, "part-3") for name in ("x", "width")] == [[50], [25]]
     assert [numbers(svg, name, "part-1") for name in ("x", "width")] == [[75], [25]]

@@ -22,7 +22,7 @@ from octant.failure import Refusal
 from octant.machine import Disagreement
 from octant.record import Process, Result, Scheduling
 from octant.report import claims
-from octant.report.page import run_page, samples
+from octant.report.page import run_page
 from octant.report.screen import first_screen
 from octant.report.screen.first_screen import FirstScreen
 from octant.report.tables import table
@@ -235,9 +235,9 @@ def test_a_figure_without_samples_has_neither_their_picture_nor_quantiles() -> N
 
 def test_samples_beyond_the_budget_are_thinned_and_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     summary = summary_of(fake_run())
-    whole = samples.pack(summary.figures)
+    whole = run_page.pack(summary.figures)
     size = sum(map(len, whole.figures))
-    monkeypatch.setattr(samples, "MOST_BYTES", 2 * size // 3)
+    monkeypatch.setattr(run_page, "MOST_BYTES", 2 * size // 3)
     made = run_page.render(report_of(summary))
     held = embedded(made)["figures"]
     assert size / 2 < len(packed_samples(made)) <= 2 * size / 3
@@ -253,7 +253,7 @@ def test_samples_beyond_the_budget_are_thinned_and_the_page_says_so(monkeypatch:
 def test_what_is_large_is_packed() -> None:
     """A quick evaluation has 0.25 MB of drawings, tables and JSON, so half a megabyte leaves as much for samples."""
     made = run_page.render(report_of(summary_of(fake_run())))
-    assert samples.MOST_BYTES <= 250_000
+    assert run_page.MOST_BYTES <= 250_000
     for words in ("Requested and actual settings", "Quantiles of", "<h3>Launches</h3>"):
         assert words not in made
         assert words in embedded(made)["details"]["0"]
@@ -264,7 +264,7 @@ def test_all_samples_are_read_again_where_they_are_asked_for(tmp_path: Path) -> 
     run = write_run(fake_run(), tmp_path / "store")
     noise = dataclasses.replace(run, points=run.points[-1:])  # 2 ranks with 1001 samples each
     summary = summary_of(noise)
-    every, some = samples.pack(summary.figures, every=True), samples.pack(summary.figures)
+    every, some = run_page.pack(summary.figures, every=True), run_page.pack(summary.figures)
     assert some.kept < some.total == every.kept
     assert f"This page holds all {every.total} samples" in run_page.render(report_of(summary), all_samples=True)
 

@@ -12,7 +12,7 @@ import boxes
 import screens
 from edge_runs import RIGHT_TO_LEFT, RUNS
 from fake_run import fake_run
-from octant.report.page import html, run_page, samples
+from octant.report.page import html, run_page
 from octant.report.screen.first_screen import first_screen
 from pages import FONTS, NASTY, in_font, inflated, open_everything, opened
 from reports import report_of
@@ -188,7 +188,7 @@ def test_figures_and_samples_can_be_saved(shown: "Page") -> None:
         shown.locator("#download").press("Enter")
     data = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
     assert data["run"] == fake_run().id
-    packed = [json.loads(inflated(one)) for one in samples.pack(summary.figures).figures]
+    packed = [json.loads(inflated(one)) for one in run_page.pack(summary.figures).figures]
     assert data["samples"] == packed
     assert [len(one["samples"]) for one in packed] == [len(figure.launches) for figure in summary.figures]
     assert data["figures"][0]["median"] == pytest.approx(93.8e9)

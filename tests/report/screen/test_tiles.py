@@ -10,7 +10,7 @@ import screens
 from octant.analysis.summary import summarise
 from octant.record import Failure
 from octant.report.export import tidy
-from octant.report.page import inline
+from octant.report.page import html
 from octant.report.screen.answer import Tile
 from octant.report.screen.text import screen_lines
 from octant.report.screen.tiles import answer_text, tiles
@@ -52,7 +52,7 @@ def test_a_strip_has_a_band_only_for_an_interval_over_launches() -> None:
     two = peak([90e9, 92e9]).strip
     assert two is not None
     assert two.low == two.middle == two.high
-    assert 'class="band"' not in inline.strip_svg(two)
+    assert 'class="band"' not in html.strip_svg(two)
     assert two.ends == ("90.0", "92.0")
 
 

@@ -3,31 +3,24 @@
 Texts are placed with the widths of the widest common font, so that none leaves its box and no two overlap.
 """
 
-from __future__ import annotations
-
 import pkgutil
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from markupsafe import Markup
 
 from octant import __version__, output
 from octant.failure import Refusal
-from octant.report.charts.layout.fonts import FAMILY
 from octant.report.charts.layout.frame import PanelPlace
-from octant.report.charts.layout.looks import looks
+from octant.report.charts.layout.labels import FAMILY, Text
 from octant.report.charts.layout.plot import draw_plots
 from octant.report.charts.layout.rows import draw_rows
+from octant.report.charts.layout.series import looks
 from octant.report.charts.layout.svg import Sheet, px, safe
 from octant.report.charts.palette import COLOURS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from octant.report.charts.layout.labels import Text
-    from octant.report.charts.picture import Panel, Picture
+from octant.report.charts.picture import Picture
 
 PHONE = 358
 """Width of a drawing on a phone, px."""
@@ -131,14 +124,10 @@ def _light_style() -> str:
 
 def _groups(picture: Picture) -> list[list[int]]:
     """Return the numbers of panels that share an x axis; rows and adjacent panels are on their own."""
-
-    def axis(panel: Panel) -> tuple[object, ...]:
-        return panel.x.title, panel.x.log, panel.x.unit, panel.x.ticks, panel.x.ends
-
     groups: list[list[int]] = []
     for number, panel in enumerate(picture.panels):
         before = picture.panels[number - 1] if number and not picture.beside else None
-        if before and not panel.y.down and not before.y.down and axis(panel) == axis(before):
+        if before and not panel.y.down and not before.y.down and panel.x == before.x:
             groups[-1].append(number)
         else:
             groups.append([number])

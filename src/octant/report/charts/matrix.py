@@ -4,32 +4,24 @@ Pairs of ranks that are far from the others are named. Hardware threads are next
 with lines between the reported groups; the groups that the values show are named.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from octant import units
-from octant.analysis.clusters import UNITS, clusters, groups_text, in_order, values_of_pairs
+from octant.analysis.clusters import UNITS, Clusters, clusters, groups_text, in_order, values_of_pairs
 from octant.analysis.names import knob_text
-from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, thin
+from octant.machine import Topology
+from octant.metric import Metric
+from octant.report.charts.curves.figure_curves import MeasuredCells
+from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, Role, thin
 from octant.report.charts.texts import picture_texts
 from octant.report.charts.ticks import even_ticks
 from octant.request import EFFORT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from octant.analysis.clusters import Clusters
-    from octant.machine import Topology
-    from octant.metric import Metric
-    from octant.report.charts.curves.ladders import MeasuredCells
-    from octant.report.charts.picture import Role
-    from octant.workload import Matrix
+from octant.workload import Matrix
 
 LEAST_PAIRS = 3
 MOST_PANELS = 4
@@ -77,16 +69,12 @@ class _Pairs:
         """The places between reported groups, if these are not too many to be seen; between cores grey."""
         reported = self.clusters.reported if self.clusters else {}
         few = [unit for unit in BORDERS if unit in reported and len(reported[unit]) <= MOST_GROUPS]
-        group = {
-            cpu: [next((i for i, of in enumerate(reported[unit]) if cpu in of), -1) for unit in few]
-            for cpu in self.order
-        }
-        apart = [
-            (i + 0.5, [x != y for x, y in zip(group[a], group[b], strict=True)])
-            for i, (a, b) in enumerate(pairwise(self.order))
-        ]
-        coarse = sum(unit != "core" for unit in few)
-        return [(at, "ink" if any(these[:coarse]) else "grey") for at, these in apart if any(these)]
+        borders: list[tuple[float, Role]] = []
+        for i, pair in enumerate(pairwise(self.order)):
+            apart = [unit for unit in few if any(len(group & {*pair}) == 1 for group in reported[unit])]
+            if apart:
+                borders.append((i + 0.5, "grey" if apart == ["core"] else "ink"))
+        return borders
 
     @property
     def middle(self) -> float:
@@ -185,33 +173,24 @@ def _panel(one: _Pairs, metric: Metric) -> Panel:
     if far := one.far:
         xs, ys = (tuple(map(float, side)) for side in zip(*far, strict=True))
         names = tuple(_pair_text(pair) if n < MOST_NAMED else "" for n, pair in enumerate(far))
-        series.append(
-            ChartSeries(
-                "far from the others", "points", xs, ys, labels=names, role="ink", marker="diamond", names="points"
-            )
-        )
+        title = "far from the others"
+        series.append(ChartSeries(title, "points", xs, ys, labels=names, role="ink", marker="diamond", names="points"))
     return Panel(axis, axis, tuple(series), title=one.name, height=1.5)
 
 
 def _rows(one: _Pairs, metric: Metric) -> list[tuple[str, ...]]:
-    far, middle = set(one.far), one.middle
-    return [
-        (
-            one.name or metric.name,
-            _pair_text(pair),
-            units.si_text(value, metric.unit, 4),
-            f"×{units.fixed_text(value / middle, 3)}" if middle else "",
-            ("far" if pair in far else "") if one.topology is None else _shared(one.clusters, pair),
-        )
-        for pair, value in one.values.items()
-    ]
+    far, middle, rows = set(one.far), one.middle, list[tuple[str, ...]]()
+    for pair, value in one.values.items():
+        ratio = f"×{units.fixed_text(value / middle, 3)}" if middle else ""
+        last = "far" * (pair in far) if one.topology is None else _shared(one.clusters, pair)
+        rows.append((one.name or metric.name, _pair_text(pair), units.si_text(value, metric.unit, 4), ratio, last))
+    return rows
 
 
 def _span(one: _Pairs, metric: Metric) -> str:
-    low, middle, high = (
-        units.si_text(v, metric.unit) for v in (min(one.values.values()), one.middle, max(one.values.values()))
-    )
-    return f"{low} … {high}, median {middle}, {units.counted(len(one.values), 'pair')}"
+    values = one.values.values()
+    low, middle, high = (units.si_text(v, metric.unit) for v in (min(values), one.middle, max(values)))
+    return f"{low} … {high}, median {middle}, {units.counted(len(values), 'pair')}"
 
 
 def _pair_text(pair: _Pair) -> str:

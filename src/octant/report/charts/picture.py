@@ -4,12 +4,13 @@ Producers (`roofline`, `curve`, `histogram`, …) make it, `draw` lays it out as
 characters. All values are in base units.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
 
-MOST_LINES, MOST_POINTS, MOST_BARS = 12, 200, 40
-"""More lines in a picture, points in a line or bars are not distinguishable: they are thinned, see the caption."""
+MOST_POINTS, MOST_BARS = 200, 40
+"""More points in a line or bars are not distinguishable: they are thinned, see the caption."""
 Item = TypeVar("Item")
 
 Role: TypeAlias = Literal["", "series-1", "series-2", "series-3", "series-4", "ink", "grey", "faint", "published"]
@@ -60,32 +61,14 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Band:
-    """A grey part of x over the whole height: the edge of a plateau, a margin."""
+class Span:
+    """A part of x: a grey band over the whole height, a plateau at the height `y`, or a text above or below."""
 
     begin: float
     end: float
-    label: str = ""  # for the legend under the panel
-
-
-@dataclass(frozen=True)
-class LevelLine:
-    """A horizontal line with its name and value: a plateau."""
-
-    begin: float
-    end: float
-    y: float
-    label: str
-
-
-@dataclass(frozen=True)
-class Region:
-    """A text over a part of x, at the top of the panel or at its bottom; of several lines, the first is bold."""
-
-    begin: float
-    end: float
-    lines: tuple[str, ...]
-    place: Literal["top", "bottom"] = "top"
+    label: str = ""  # of a band: for the legend; of several lines, the first is bold
+    y: float = math.nan
+    place: Literal["top", "bottom"] = "top"  # of a text
 
 
 @dataclass(frozen=True)
@@ -129,9 +112,9 @@ class Panel:
     series: tuple[ChartSeries, ...]
     marks: tuple[Mark, ...] = ()
     title: str = ""
-    bands: tuple[Band, ...] = ()
-    levels: tuple[LevelLine, ...] = ()
-    regions: tuple[Region, ...] = ()
+    bands: tuple[Span, ...] = ()
+    levels: tuple[Span, ...] = ()  # plateaus
+    regions: tuple[Span, ...] = ()  # texts
     notes: tuple[Note, ...] = ()
     columns: tuple[Column, ...] = ()
     height: float = 1.0  # against the other panels of the picture
@@ -158,8 +141,3 @@ def thin(items: Sequence[Item], most: int) -> list[Item]:
     if len(items) <= most:
         return list(items)
     return [items[round(i * (len(items) - 1) / max(1, most - 1))] for i in range(most)]
-
-
-def thinned_text(kept: int, of: int, what: str) -> str:
-    """Return a sentence about thinned items: ` 12 of 40 lines are drawn; …`; empty if none is missing."""
-    return f" {kept} of {of} {what} are drawn; `octant export` writes all." if kept < of else ""

@@ -1,33 +1,25 @@
 """The pictures of a run: the roofline, what its workloads declare, and the balance of places."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from octant import build, workload
 from octant.analysis import balance as places
 from octant.analysis.balance import Balances
+from octant.analysis.summary import Modelled, Summary
 from octant.failure import Refusal
 from octant.report.charts.bars.balance import balance
-from octant.report.charts.bars.bars import bars, choice, rank_bars, stacked
-from octant.report.charts.bars.histogram import histogram
+from octant.report.charts.bars.bars import bars, choice, histogram, rank_bars, stacked
 from octant.report.charts.bars.lost_time import lost_time
-from octant.report.charts.curves.bands import spread, timeline
-from octant.report.charts.curves.curve import curve
-from octant.report.charts.curves.ladder import ladder
-from octant.report.charts.curves.ladders import Ladders, MeasuredCells, rungs
+from octant.report.charts.curves.curve import curve, ladder, spread, timeline
+from octant.report.charts.curves.figure_curves import Ladders, MeasuredCells, rungs
 from octant.report.charts.curves.messages import messages
 from octant.report.charts.curves.roofline import roofline
 from octant.report.charts.matrix import matrix
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from octant.analysis.summary import Modelled, Summary
-    from octant.report.charts.picture import Picture
+from octant.report.charts.picture import Picture
 
 _NO_ID = re.compile(r"[^A-Za-z0-9.-]+")
 """Characters that identifiers of pictures do not have; names of programs may."""

@@ -1,19 +1,12 @@
 """Pictures in characters: bars one below the other, and curves on a grid."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from rich.text import Text
 
-from octant.report.charts.layout.scale import has_place, scale, value_text, x_values
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from octant.report.charts.layout.scale import Scale
-    from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
+from octant.report.charts.layout.scale import Scale, has_place, scale, value_text, x_values
+from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
 
 HEIGHT = 14  # lines of a grid
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -27,7 +20,7 @@ def picture_lines(picture: Picture, width: int = 100) -> list[Text]:
     lines = [Text(), Text(picture.title[:width], style="bold")]
     for panel in picture.panels:
         title = panel.title or ("" if panel.y.down else panel.y.title)
-        regions = [": ".join(region.lines) for region in panel.regions if region.place == "top" and region.lines]
+        regions = [one.label.replace("\n", ": ") for one in panel.regions if one.place == "top" and one.label]
         texts = [*regions, *(level.label for level in panel.levels), *(note.text for note in panel.notes)]
         body = [line.rstrip() for line in (*_body(panel, width), *_legend(texts, width))]
         lines += [Text(line) for line in ([title[:width]] if title else []) + body]

@@ -16,7 +16,7 @@ import numpy as np
 
 from octant.failure import Refusal
 from octant.network.topologies import Torus, TwoLevelDirect
-from octant.report.charts.layout.fonts import FAMILY, text_width
+from octant.report.charts.layout.labels import FAMILY, text_width
 from octant.report.charts.palette import COLOURS
 from octant.report.tables.layout import fill
 

@@ -1,36 +1,37 @@
-"""The page of a run: the first screen, then pictures, the table, reliability, machine and settings."""
+"""The page of a run: first screen, pictures, table, reliability, machine, settings, and the packed samples."""
 
-from __future__ import annotations
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
+import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
-from octant import __version__, output, units
+from octant import __version__, output, stats, units
+from octant.analysis.figures import Figure, LaunchFigure
+from octant.analysis.reduce import measure
+from octant.analysis.summary import Summary
 from octant.report import claims, results
 from octant.report.charts.curves.curve import share_text
 from octant.report.export import tidy
 from octant.report.export.sharing import cleaned, cleaned_markup
 from octant.report.machine import drawing
 from octant.report.machine import text as machine_text
-from octant.report.page import html, samples
-from octant.report.screen.first_screen import about_text, period_text
+from octant.report.page import html
+from octant.report.page.html import Clean
+from octant.report.screen.first_screen import RunReport, about_text, period_text
 from octant.report.tables import benchmark as benchmark_table
 from octant.report.tables import table
 from octant.stats.grades import GRADE_NAMES
 from octant.store import files
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
-    from octant.report.page.html import Clean
-    from octant.report.screen.first_screen import RunReport
-
 MOST_FIGURES = 1000
 """Most figures that have a row on a page."""
+MOST_BYTES = 110_000
+"""Budget of deflated samples on a page, so that the page of a quick evaluation has less than 0.5 MB."""
+_FIRST_GUESS = 2.1  # bytes of a page that one sample takes
 
 
 def write(report: RunReport, path: Path, clean: Clean = str, all_samples: bool = False) -> Path:
@@ -58,14 +59,10 @@ def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> 
     numbers = {id(figure): place for place, figure in enumerate(listed)}
     tables, functions = [table.table(shown, numbers), table.table(further, numbers)], _row_functions(summary)
     pictures = [cleaned(picture, clean) for picture in report.pictures]
-    held = samples.pack(listed, all_samples, clean)
-    data = {
-        "run": run.id,
-        "document": html.packed(cleaned(tidy.document(report, files=clean is str), clean)),
-        "exports": html.exports(pictures, run.id),
-        "figures": held.figures,
-        **_packed_rows(tables, functions, clean),
-    }
+    held = pack(listed, all_samples, clean)
+    document = html.packed(cleaned(tidy.document(report, files=clean is str), clean))
+    data = {"run": run.id, "document": document, "exports": html.exports(pictures, run.id), "figures": held.figures}
+    data |= _packed_rows(tables, functions, clean)
     return html.render(
         "report.html.jinja", data, clean=clean, run=run, machine=machine, summary=summary, first=first,
         about=f"imported {run.source}" if run.imported else about_text(machine), period=period_text(run),
@@ -141,3 +138,47 @@ def _provenance(summary: Summary) -> list[tuple[str, str]]:
             ("Clock", f"one reading costs {clock.cost_ns:.0f} ns at most, and resolves {resolution:.0f} ns"),
         ]
     return [*found, *summary.run.environment.items()]
+
+
+@dataclass(frozen=True)
+class PackedSamples:
+    """The samples of each figure, in the order of the page, and how many of all samples they are."""
+
+    figures: tuple[str, ...]
+    kept: int
+    total: int
+
+
+def pack(figures: Sequence[Figure], every: bool = False, clean: Clean = str) -> PackedSamples:
+    """Pack the samples of these figures into at most `MOST_BYTES`; `every`: all samples, read again from the store.
+
+    Raises:
+        RecordError: the samples of a point can no longer be read.
+    """
+    launches = [launch for figure in figures for launch in figure.launches]
+    total, held = sum(launch.count for launch in launches), sum(len(launch.samples) for launch in launches)
+    share, before = 1.0 if every else min(1.0, MOST_BYTES / _FIRST_GUESS / (held or 1)), 0
+    while True:
+        made = [_packed(figure, share, every, clean) for figure in figures]
+        size = sum(len(text) for text, _ in made)
+        if every or size <= MOST_BYTES or size == before:  # two samples per launch remain in any case
+            return PackedSamples(tuple(text for text, _ in made), sum(kept for _, kept in made), total)
+        share, before = 0.95 * share * MOST_BYTES / size, size
+
+
+def _packed(figure: Figure, share: float, every: bool, clean: Clean) -> tuple[str, int]:
+    value = figure.value
+    launches = [_samples(figure, launch, share, every) for launch in figure.launches]
+    found = {
+        "title": figure.name, "metric": figure.metric.name, "unit": figure.metric.unit,
+        "interval": [value.low, value.middle, value.high] if value and value.kind != "not measurable" else None,
+        "count": sum(launch.count for launch in figure.launches),
+        "samples": [[float(f"{x:.4g}") for x in samples.tolist()] for samples in launches],
+    }  # fmt: skip
+    return html.packed(cleaned(found, clean)), sum(map(len, launches))
+
+
+def _samples(figure: Figure, launch: LaunchFigure, share: float, every: bool) -> NDArray[np.float64]:
+    if every and launch.count > len(launch.samples):
+        return measure(figure.metric, launch.point, launch.point.read()).samples
+    return stats.thinned(launch.samples, max(2, int(share * len(launch.samples))))

@@ -11,8 +11,7 @@ from octant.analysis.causes import causes, causes_of_run
 from octant.analysis.named_figures import find, matching, place_of
 from octant.analysis.names import short_name
 from octant.report import claims
-from octant.report.charts.curves.figure_curves import FigureCurve
-from octant.report.charts.curves.ladders import Ladders, rungs
+from octant.report.charts.curves.figure_curves import FigureCurve, Ladders, rungs
 from octant.report.screen.answer import Tile
 from octant.report.sentences import Sentences
 from octant.report.strips import ShareBar, Strip

@@ -1,18 +1,12 @@
 """Balance: the speed of each place (core, rank, node) while all of them work, against the mean of all."""
 
-from __future__ import annotations
+from collections.abc import Iterable, Sequence
 
-from typing import TYPE_CHECKING
-
+from octant.analysis.balance import Balances, PlaceBalance
 from octant.analysis.names import short_name
 from octant.report import claims
 from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Column, Mark, Panel, Picture, thin
 from octant.report.charts.texts import picture_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from octant.analysis.balance import Balances, PlaceBalance
 
 FEW = 4  # places that each have a mark and a name
 MANY = 40  # more places are drawn in order in a strip

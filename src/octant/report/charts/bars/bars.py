@@ -1,38 +1,39 @@
 """Bars of a run: a metric by the value of a knob, phases of a step, the cost of choices, and CPU time of ranks."""
 
-from __future__ import annotations
-
+import math
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from octant import units
-from octant.analysis.choices import choices
-from octant.analysis.names import knob_of, knob_text, picture_title, place_text, short_name
+from octant.analysis.choices import RankedFigures, choices
+from octant.analysis.figures import Figure
+from octant.analysis.names import knob_of, knob_text, picture_title, short_name
 from octant.analysis.program import SYSTEM, USER, values_of_ranks
 from octant.analysis.series import STEP
 from octant.report import claims
+from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.curves.curve import share_text, value_cells, value_columns
-from octant.report.charts.curves.figure_curves import other_knobs
-from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Note, Panel, Picture, thin, thinned_text
-from octant.report.charts.ticks import even_ticks, si_ticks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from octant.analysis.choices import RankedFigures
-    from octant.analysis.figures import Figure
-    from octant.report.charts.curves.figure_curves import MetricOf
-    from octant.report.charts.curves.ladders import MeasuredCells
-    from octant.report.charts.picture import Role
-    from octant.stats import Estimate, Interval
-    from octant.workload import Bars, Choice, RankBars, Stacked
+from octant.report.charts.curves.figure_curves import MeasuredCells, MetricOf
+from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Note, Panel, Picture, Role, thin
+from octant.report.charts.texts import thinned_text
+from octant.report.charts.ticks import decades, even_ticks, si_ticks
+from octant.stats import Estimate, Interval
+from octant.workload import Bars, Choice, Histogram, RankBars, Stacked
 
 _LABEL = 26  # characters of a line of a bar's label
 REST = "rest of the step"
 _ROOM, _WIDE_ROOM = 1.25, 1.9  # the axis against the longest bar, for a value or for words at its end
 _LABELLED = 0.04  # the least share of a step that is written at its part
+LEVELS = (0.5, 0.9, 0.99, 0.999)
+LEAST_BEYOND = 5  # samples beyond a quantile that are required to state it
+_BINS = 60
+_LEAST_FACTOR = 1.025  # between the edges of a bin: several bins of a sketch, whose own edges are then not visible
+_Times: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64]]
+"""Times of one step or chunk in s, ascending, and the number of samples of each."""
 
 
 def bars(cells: MeasuredCells, shown: Bars) -> Picture | None:
@@ -62,13 +63,9 @@ def bars(cells: MeasuredCells, shown: Bars) -> Picture | None:
 
 
 def _lying_bars(
-    axis: Axis,
-    title: str,
-    labels: Sequence[str],
-    values: Sequence[Estimate | Interval],
-    texts: Sequence[str],
+    axis: Axis, title: str, labels: Sequence[str], values: Sequence[Estimate | Interval], texts: Sequence[str],
     is_open: tuple[bool, ...] = (),
-) -> Panel:
+) -> Panel:  # fmt: skip
     """Return a panel of bars with intervals, and a text at the end of each."""
     middle, low, high = zip(*((value.middle, value.low, value.high) for value in values), strict=True)
     at = tuple(map(float, range(len(values))))
@@ -144,54 +141,39 @@ def choice(cells: MeasuredCells, shown: Choice) -> Picture | None:
     if not every:
         return None
     kept = thin(every, MOST_BARS)
-    costs, labels = [one.cost for one in kept], [case_text(one) or "all" for one in kept]
+    costs = [one.cost for one in kept]
     most = max(end for cost in costs for end in (cost.middle, cost.high))
     axis = Axis("worst over best", False, even_ticks(most, lambda v: f"×{v:g}"), "1", ends=(0.0, _WIDE_ROOM * most))
-    rows = []
-    for label, one in zip(labels, kept, strict=True):
-        best, worst = one.best.knobs[one.knob], one.worst.knobs[one.knob]
-        rows.append(
-            (label, best, _value(one.best), names(one.equivalents, one.knob), worst, _value(one.worst), cost_text(one))
-        )
+    rows = tuple((case or "all", *texts) for case, *texts in map(_choice_cells, kept))
     return Picture(
         "choice", picture_title([one.best for one in kept], f"best {shown.x}, and what the worst costs"),
         f"{cells.workload.summary}. How many times as good the best {shown.x} is as the worst, in launches that have "
         "both. Both are selected by their medians, so noise alone raises the ratio above 1."
         + thinned_text(len(kept), len(every), "bars"),
-        (_lying_bars(axis, "", labels, costs, [f"{one.best.knobs[one.knob]} best" for one in kept]),),
-        ("case", f"best {shown.x}", "value", "as good", "worst", "value", "best over worst"), tuple(rows),
+        (_lying_bars(axis, "", [label for label, *_ in rows], costs, [f"{best} best" for _, best, *_ in rows]),),
+        ("case", f"best {shown.x}", "value", "as good", "worst", "value", "best over worst"), rows,
     )  # fmt: skip
 
 
 def choice_texts(figures: Iterable[Figure], knob: str) -> list[str]:
     """Return a line per case: `8 B, single: isend-mprobe best (712 ns); as good: sendrecv; worst ordered, ×2.6`."""
     texts = []
-    for one in choices(figures, knob):
-        case, also = case_text(one), names(one.equivalents, knob)
-        best = f"{f'{case}: ' if case else ''}{one.best.knobs[knob]} best ({_value(one.best)})"
-        worst = f"worst {one.worst.knobs[knob]} ({_value(one.worst)}), {cost_text(one)}"
-        texts.append("; ".join([best, *[f"as good: {also}"] * bool(also), worst]))
+    for case, best, value, also, worst, of_worst, cost in map(_choice_cells, choices(figures, knob)):
+        first = f"{f'{case}: ' if case else ''}{best} best ({value})"
+        texts.append("; ".join([first, *[f"as good: {also}"] * bool(also), f"worst {worst} ({of_worst}), {cost}"]))
     return texts
 
 
-def case_text(ranked: RankedFigures) -> str:
-    """Return the other knobs: `8 B, single mode`."""
-    return ", ".join(knob_text(name, value) for name, value in ranked.others.items())
-
-
-def cost_text(ranked: RankedFigures) -> str:
-    """Return how many times as good the best is as the worst: `×2.61 [2.40, 2.83]`."""
-    low, middle, high = (f"{end:.3g}" for end in (ranked.cost.low, ranked.cost.middle, ranked.cost.high))
-    return f"×{middle}" + f" [{low}, {high}]" * (low != high)
-
-
-def names(figures: Iterable[Figure], knob: str) -> str:
-    """Return the values of the knob, separated by commas."""
-    return ", ".join(figure.knobs[knob] for figure in figures)
-
-
-def _value(figure: Figure) -> str:
-    return units.si_text(figure.value.middle, figure.metric.unit) if figure.value else ""
+def _choice_cells(one: RankedFigures) -> tuple[str, ...]:
+    """Return the other knobs, the best and its value, those as good, the worst and its value, and their ratio."""
+    low, middle, high = (f"{end:.3g}" for end in (one.cost.low, one.cost.middle, one.cost.high))
+    best, worst = (
+        (figure.knobs[one.knob], units.si_text(figure.value.middle, figure.metric.unit) if figure.value else "")
+        for figure in (one.best, one.worst)
+    )
+    also = ", ".join(figure.knobs[one.knob] for figure in one.equivalents)
+    case = ", ".join(knob_text(name, value) for name, value in one.others.items())
+    return case, *best, also, *worst, f"×{middle}" + f" [{low}, {high}]" * (low != high)
 
 
 def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:
@@ -211,10 +193,10 @@ def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:
     if len(ranks) < 2:
         return None
     kept = thin(ranks, MOST_BARS)
-    places, roles = tuple(map(float, range(len(kept)))), ("series-1", "series-2")
+    places = tuple(map(float, range(len(kept))))
     series = tuple(
-        ChartSeries(name, "stack", tuple(mine[rank] for rank in kept), places, role=role, names="legend")  # type: ignore[arg-type]
-        for (name, mine), role in zip(times.items(), roles, strict=True)
+        ChartSeries(name, "stack", tuple(mine[rank] for rank in kept), places, role=role, names="legend")
+        for (name, mine), role in zip(times.items(), curves.ROLES, strict=False)
     )
     sums = {rank: times[USER][rank] + times[SYSTEM][rank] for rank in ranks}
     busiest, least = max(ranks, key=sums.__getitem__), min(ranks, key=sums.__getitem__)
@@ -231,7 +213,6 @@ def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:
 
 
 def _rank_medians(figure: Figure, series: str) -> Mapping[int, float]:
-    """Return the median over launches by rank."""
     values: dict[int, list[float]] = {}
     for launch in figure.counted:
         for rank, value in values_of_ranks(launch.point.read(), series).items():
@@ -243,17 +224,80 @@ def bar_labels(figures: Sequence[Figure], knob: str) -> list[str]:
     """Return the label of each bar: the knob's value, or the title, and what else differs among the bars."""
     if not knob:
         return [figure.name for figure in figures]
-    places = [place_text(figure) for figure in figures]
-    several = len(set(places)) > 1
-    others = [name for name in other_knobs(figures, knob) if name != "threads"]  # the place has their number
-    labels = []
-    for figure, place in zip(figures, places, strict=True):
-        parts = [figure.knobs.get(knob, ""), *(knob_of(figure, name) for name in others)]
-        labels.append(", ".join(parts + [place] * (several and bool(place))))
-    return labels
+    others = [name for name in curves.other_knobs(figures, knob) if name != "threads"]  # the place has their number
+    return curves.with_places(
+        figures, [[one.knobs.get(knob, ""), *(knob_of(one, name) for name in others)] for one in figures]
+    )
 
 
 def places_axis(title: str, labels: Sequence[str]) -> Axis:
     """Return the axis along which bars are, one below the other."""
     ticks = tuple((float(place), textwrap.fill(label, _LABEL)) for place, label in enumerate(labels))
     return Axis(title, False, ticks, down=True)
+
+
+def histogram(cells: MeasuredCells, shown: Histogram) -> Picture | None:
+    """Draw the times of the figures of the table; return `None` without samples."""
+    workload, figures = cells.workload, cells.figures
+    every = [one for one in figures if one.show.table and one.value and one.launches[0].times.count]
+    kept = thin(every, curves.MOST_LINES)
+    if not kept:
+        return None
+    times = list(map(_times, kept))
+    edges = _edges(times)
+    series = [_bins(figure, *mine, edges) for figure, mine in zip(kept, times, strict=True)]
+    quantiles = [_quantiles(*mine) for mine in times]
+    xs, ys = [x for one in series for x in one.x], [y for one in series for y in one.y if y > 0]
+    rows = []
+    for figure, (_, counts), mine in zip(kept, times, quantiles, strict=True):
+        for level, at in mine:
+            share = f"{100 * level:g} % of {int(counts.sum())}"
+            rows.append((figure.title, figure.mode, share, units.si_text(at, "s", 4)))
+    return Picture(
+        "histogram", picture_title(figures, shown.title or "how long a step takes"),
+        f"{workload.summary}. Number of samples by time, over all lanes and launches without warm-up; the time of a "
+        "sample of several steps is divided by their number. Vertical lines are quantiles of the first series."
+        + thinned_text(len(kept), len(every), "figures"),
+        (
+            Panel(
+                Axis("time", True, decades(min(xs), max(xs), si_ticks("s")), "s"),
+                Axis("samples", True, decades(1, max(*ys, 2), lambda v: f"{v:g}"), "1"),
+                tuple(series),
+                tuple(Mark(at, f"{100 * level:g} %") for level, at in quantiles[0]),
+            ),
+        ),
+        ("figure", "mode", "share of samples", "took at most"), tuple(rows),
+    )  # fmt: skip
+
+
+def _times(figure: Figure) -> _Times:
+    pairs = [(one.times.values(), one.point.batch) for one in figure.launches]
+    times = np.concatenate([middles * 1e-9 / batch for (middles, _), batch in pairs])
+    counts = np.concatenate([counts for (_, counts), _ in pairs])
+    order = np.argsort(times, kind="stable")
+    return times[order], counts[order]
+
+
+def _edges(times: Sequence[_Times]) -> NDArray[np.float64]:
+    positive = np.concatenate([mine[mine > 0] for mine, _ in times])
+    least, most = (float(positive.min()), float(positive.max())) if len(positive) else (1e-9, 1e-9)
+    low, high = least / _LEAST_FACTOR**0.5, most * _LEAST_FACTOR**0.5
+    bins = max(1, min(_BINS, math.floor(math.log(high / low) / math.log(_LEAST_FACTOR))))
+    return np.geomspace(low, high, bins + 1)
+
+
+def _bins(
+    figure: Figure, times: NDArray[np.float64], counts: NDArray[np.int64], edges: NDArray[np.float64]
+) -> ChartSeries:
+    heights, _ = np.histogram(np.clip(times, edges[0], edges[-1]), edges, weights=counts)
+    full = np.flatnonzero(heights)
+    used = np.arange(full[0], full[-1] + 1)
+    middles = np.sqrt(edges[:-1] * edges[1:])
+    return ChartSeries(figure.name, "bars", tuple(map(float, middles[used])), tuple(map(float, heights[used])))
+
+
+def _quantiles(times: NDArray[np.float64], counts: NDArray[np.int64]) -> list[tuple[float, float]]:
+    """Return the levels that enough samples exceed, and the times below which those shares are."""
+    total, below = counts.sum(), np.cumsum(counts)
+    levels = [level for level in LEVELS if total * (1 - level) >= LEAST_BEYOND or level == LEVELS[0]]
+    return [(level, float(times[min(int(np.searchsorted(below, level * total)), len(times) - 1)])) for level in levels]

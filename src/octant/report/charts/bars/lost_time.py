@@ -1,25 +1,19 @@
 """Lost time: the share of all time that interruptions of each length took, and its causes."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from octant import units
 from octant.analysis.causes import Causes, causes
+from octant.analysis.figures import Figure
 from octant.analysis.lengths import EDGES_S, LaneTime, share_by_length
 from octant.analysis.names import short_name
 from octant.report import claims
-from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Panel, Picture, Region, thin, thinned_text
+from octant.report.charts.curves.figure_curves import MeasuredCells
+from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Panel, Picture, Role, Span, thin
+from octant.report.charts.texts import thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from octant.analysis.figures import Figure
-    from octant.report.charts.curves.ladders import MeasuredCells
-    from octant.report.charts.picture import Role
-    from octant.workload import LostTime
+from octant.workload import LostTime
 
 SILENT = 0.001
 """Below this share of lost time, a sentence replaces the histogram."""
@@ -107,7 +101,7 @@ def _histogram(lanes: Sequence[LaneTime], title: str, parts: Sequence[str]) -> P
         Axis(title, False, _percents(max(heights)), "%"),
         (ChartSeries("lost", "bars", middles, tuple(heights), role="series-1", names="none"),),
         tuple(Mark(border, "") for border in _BORDERS),
-        regions=tuple(Region(*span, (text, part)) for span, text, part in spans),
+        regions=tuple(Span(*span, f"{text}\n{part}") for span, text, part in spans),
     )
 
 

@@ -1,18 +1,11 @@
 """Ratios of two sides, one per row: value and interval over the band of equality, with detectable differences."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from octant import units
-from octant.report.charts.picture import MOST_BARS, Axis, Band, ChartSeries, Column, Mark, Panel, Picture, Region, thin
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from octant.report.charts.picture import Tone
+from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Column, Mark, Panel, Picture, Span, Tone, thin
 
 WIDEST = 8.0
 """The largest ratio, or reciprocal, on an axis; an arrow replaces what is beyond."""
@@ -44,14 +37,10 @@ class RatioRow:
 
 
 def ratios(
-    rows: Sequence[RatioRow],
-    margin: float,
-    columns: tuple[str, ...],
-    title: str = "Ratios, worst first",
-    axis: str = "Speed of B over A, 95 % interval of paired rounds",
-    worse: str = "← B slower",
+    rows: Sequence[RatioRow], margin: float, columns: tuple[str, ...], title: str = "Ratios, worst first",
+    axis: str = "Speed of B over A, 95 % interval of paired rounds", worse: str = "← B slower",
     better: str = "B faster →",
-) -> Picture:
+) -> Picture:  # fmt: skip
     """Draw ratios in the given order; of more than 40, the first, the last and some between.
 
     Args:
@@ -61,39 +50,29 @@ def ratios(
     drawn = list(rows)
     if len(rows) > MOST_BARS:
         drawn = [*rows[:_FIRST], *thin(rows[_FIRST:-_LAST], MOST_BARS - _FIRST - _LAST), *rows[-_LAST:]]
-    x = ratio_axis(
-        [(one.low, one.middle, one.high) for one in drawn], near=[1 + one.min_detectable_effect for one in drawn]
-    )
-    low, high = x.ends or (1.0, 1.0)
-    at = tuple(map(float, range(len(drawn))))
+    detectable = [1 + one.min_detectable_effect for one in drawn]
+    x = ratio_axis([(one.low, one.middle, one.high) for one in drawn], near=detectable)
+    (low, high), at = x.ends or (1.0, 1.0), tuple(map(float, range(len(drawn))))
     points = ChartSeries(
         axis, "rows", tuple(one.middle for one in drawn), at, tuple(one.low for one in drawn),
         tuple(one.high for one in drawn), tuple(f"{one.name}: {one.text}" for one in drawn), names="none",
     )  # fmt: skip
-    known = [
-        (n, 1 + one.min_detectable_effect)
-        for n, one in zip(at, drawn, strict=True)
-        if math.isfinite(one.min_detectable_effect)
-    ]
-    detectable = ChartSeries(
+    known = [(n, ratio) for n, ratio in zip(at, detectable, strict=True) if math.isfinite(ratio)]
+    ticks = ChartSeries(
         "smallest detectable difference (power 80 %)", "rows", tuple(x for _, end in known for x in (1 / end, end)),
         tuple(n for n, _ in known for _ in range(2)), role="grey", marker="tick", names="legend",
     )  # fmt: skip
     panel = Panel(
-        x,
-        Axis("", False, tuple((n, one.name) for n, one in zip(at, drawn, strict=True)), down=True),
-        (points, detectable) if known else (points,),
-        (Mark(1.0, "", "solid"),),
-        axis,
-        (Band(1 / (1 + margin), 1 + margin, f"counts as equal: {100 * margin:g} %"),),
-        regions=(Region(low, 1.0, (worse,)), Region(1.0, high, (better,))),
+        x, Axis("", False, tuple((n, one.name) for n, one in zip(at, drawn, strict=True)), down=True),
+        (points, ticks) if known else (points,), (Mark(1.0, "", "solid"),), axis,
+        (Span(1 / (1 + margin), 1 + margin, f"counts as equal: {100 * margin:g} %"),),
+        regions=(Span(low, 1.0, worse), Span(1.0, high, better)),
         columns=tuple(_column(name, n, n == len(columns) - 1, drawn) for n, name in enumerate(columns)),
-    )
+    )  # fmt: skip
     caption = "Right of 1 is better. Lines are intervals; differences beyond the ticks are detected in 80 % of cases."
     if len(rows) > len(drawn):
-        caption += (
-            f" Of {len(rows)} rows, {len(drawn)} are drawn: the first {_FIRST}, the last {_LAST}, and some between."
-        )
+        some = f"the first {_FIRST}, the last {_LAST}, and some between"
+        caption += f" Of {len(rows)} rows, {len(drawn)} are drawn: {some}."
     table = []
     for one in rows:
         ends = " … ".join(units.fixed_text(end, 3) for end in (one.low, one.high)) if one.low < one.high else ""

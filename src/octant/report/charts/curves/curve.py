@@ -1,52 +1,52 @@
-"""Curves of a run: a metric along a knob or another metric, with its limits; and what pictures of curves share."""
+"""Pictures of curves along a knob or metric: single lines, bands, samples in time order, and the memory ladder."""
 
-from __future__ import annotations
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import numpy as np
 
 from octant import units
+from octant.analysis.figures import Figure
+from octant.analysis.level_names import NamedPlateau
 from octant.analysis.levels import disputed_levels, stated_sizes
 from octant.analysis.names import picture_title
+from octant.analysis.plateaus import APART, reach
+from octant.analysis.summary import Modelled
+from octant.machine import Machine
+from octant.metric import Metric
 from octant.report import claims
 from octant.report.charts.curves import figure_curves as curves
-from octant.report.charts.curves.figure_curves import MOST_SERIES, Along, FigureCurve
+from octant.report.charts.curves.figure_curves import CurveAxis, FigureCurve, Ladders, MeasuredCells, MeasuredLadder
 from octant.report.charts.layout.series import MOST_MARKS
-from octant.report.charts.picture import MOST_LINES, MOST_POINTS, Axis, ChartSeries, Mark, Panel, Picture, thin
-from octant.report.charts.texts import picture_texts
+from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Mark, Note, Panel, Picture, Span, thin
+from octant.report.charts.texts import picture_texts, thinned_text
 from octant.report.charts.ticks import WIDE, decades, even_ticks, places, size_ticks, with_unit
+from octant.workload import Curve, Spread, Timeline
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from octant.analysis.figures import Figure
-    from octant.analysis.summary import Modelled
-    from octant.machine import Machine
-    from octant.metric import Metric
-    from octant.report.charts.curves.ladders import MeasuredCells
-    from octant.workload import Curve
+_Band: TypeAlias = tuple[FigureCurve, tuple[float, ...], tuple[float, ...]]
+"""A line with the lower and the upper ends of its points."""
 
 
 def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     """Draw a metric along x; return `None` if no line has two places."""
     workload, figures = cells.workload, cells.figures
-    metric, x = workload.metric(shown.y), curves.along(workload, figures, shown.x, shown.along)
-    every = curves.lines_of(cells.figure, x, figures, shown.y, shown.each)
-    lines = thin(every, MOST_LINES)
+    metric, x = workload.metric(shown.y), curves.curve_axis(workload, figures, shown.x, shown.along)
+    every = curves.collect_curves(cells.figure, x, figures, shown.y, shown.each)
+    lines = thin(every, curves.MOST_LINES)
     xs = sorted({at for line in lines for at in line.xs})
-    if not curves.lead_somewhere(every) or (x.metric and shown.each and len(xs) == 1):  # nothing lies along it
+    if not curves.has_curve(every) or (x.metric and shown.each and len(xs) == 1):  # nothing lies along it
         return None
     marks = cache_marks(cells.ladders.machine, xs[0], xs[-1]) if shown.marks == "caches" else ()
-    models = models_of(cells.modelled, lines)
+    models = model_lines(cells.modelled, lines)
     ys = [y for line in lines for y in (*line.ys, *(limit for _, limit in line.limits))]
     ys += [y for one in models if one for y in one.y]
     across, upright = along_axis(x, xs), value_axis(metric.name, ys, metric.unit, log=True)
     panels = []
-    for first in range(0, len(lines), MOST_SERIES):
-        group = lines[first : first + MOST_SERIES]
-        dressed_lines = curves.dressed(group, xs, len(lines) > 1, across.log)
-        series = (*dressed_lines, *limits_of(group), *dressed_models(models[first:]))
-        panels.append(Panel(across, upright, series, marks))
+    for first in range(0, len(lines), curves.MOST_SERIES):
+        group = lines[first : first + curves.MOST_SERIES]
+        drawn = curves.curve_series(group, xs, len(lines) > 1, across.log)
+        panels.append(Panel(across, upright, (*drawn, *limits_of(group), *model_series(models[first:])), marks))
     words = [] if x.metric else [
         f"{x.name} {figure.knobs[x.name]}: {units.si_text(figure.value.middle, figure.metric.unit, 4)}"
         for figure in figures
@@ -54,8 +54,7 @@ def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     ]  # fmt: skip
     texts = picture_texts(
         "curve", workload=workload, metric=metric, reading=how_to_read(every), marks=marks, words=words,
-        model=model_text(cells.modelled, models), kept=len(lines), total=len(every), ends=span_text(lines[0], x),
-        model_facts=model_facts(lines, models),
+        kept=len(lines), total=len(every), ends=span_text(lines[0], x), **model_texts(cells.modelled, lines, models),
     )  # fmt: skip
     return Picture(
         "curve", shown.title or picture_title(figures, f"{metric.name} against {x.title}"), panels=tuple(panels),
@@ -73,11 +72,10 @@ def size_text(machine: Machine, level: int) -> str:
 def cache_marks(machine: Machine, least: float, most: float) -> tuple[Mark, ...]:
     """Return a line at each stated cache size between two footprints in bytes."""
     sizes = stated_sizes(machine).items()
-    known = [(level, float(size)) for level, size in sizes if least <= size <= most]
-    return tuple(Mark(size, f"L{level} {size_text(machine, level)}") for level, size in known)
+    return tuple(Mark(float(at), f"L{n} {size_text(machine, n)}") for n, at in sizes if least <= at <= most)
 
 
-def along_axis(x: Along, xs: Sequence[float]) -> Axis:
+def along_axis(x: CurveAxis, xs: Sequence[float]) -> Axis:
     """Return the axis along curves with its ticks; `xs` ascend. A size of 0 is left of a gap."""
     if x.sized:
         ticks = size_ticks([at for at in xs if at > 0] or [1.0])
@@ -104,13 +102,12 @@ def how_to_read(lines: Sequence[FigureCurve]) -> str:
     text = "Lines join medians" if most > 2 else "Marks are medians"
     text += "; small dots are launches" * any(len(figure.counted) > 1 for figure in figures)
     text += "; open marks are not measurable" * any(figure.invalid for figure in figures)
-    text += f". Of more than {MOST_MARKS} points, each pixel column has minimum, median and maximum" * (
-        most > MOST_MARKS
-    )
+    if most > MOST_MARKS:
+        text += f". Of more than {MOST_MARKS} points, each pixel column has minimum, median and maximum"
     return f"{text}. The table has the intervals."
 
 
-def span_text(line: FigureCurve, x: Along) -> str:
+def span_text(line: FigureCurve, x: CurveAxis) -> str:
     """Return the ends of a curve: `1.39 ns at 8 KiB, 190 ns at 512 MiB`."""
     ends = dict.fromkeys((0, len(line.xs) - 1))
     return ", ".join(f"{point_text(line, i)} at {x.text(line.xs[i])}" for i in ends)
@@ -135,7 +132,7 @@ def limits_of(lines: Sequence[FigureCurve]) -> list[ChartSeries]:
     return series
 
 
-def models_of(modelled: Modelled | None, lines: Sequence[FigureCurve]) -> list[ChartSeries | None]:
+def model_lines(modelled: Modelled | None, lines: Sequence[FigureCurve]) -> list[ChartSeries | None]:
     """Return the model's line for each line of which it predicts at least two points of a length above 0."""
     models: list[ChartSeries | None] = []
     for line in lines:
@@ -147,42 +144,36 @@ def models_of(modelled: Modelled | None, lines: Sequence[FigureCurve]) -> list[C
     return models
 
 
-def dressed_models(models: Sequence[ChartSeries | None]) -> list[ChartSeries]:
+def model_series(models: Sequence[ChartSeries | None]) -> list[ChartSeries]:
     """Return the model's lines of a panel in the colours of the measured ones; the first is named."""
     known = [replace(one, role=role) for one, role in zip(models, curves.ROLES, strict=False) if one]
     return [replace(one, names="legend") if one is known[0] else one for one in known]
 
 
-def model_text(modelled: Modelled | None, models: Sequence[ChartSeries | None]) -> str:
-    """Return what the model is; empty if none of its lines is drawn."""
-    return modelled.text if modelled and any(models) else ""
-
-
-def model_facts(lines: Sequence[FigureCurve], models: Sequence[ChartSeries | None]) -> list[tuple[str, str]]:
-    """Return how far measurements are from the model: `1.1 to 2.3 times the model's`."""
+def model_texts(
+    modelled: Modelled | None, lines: Sequence[FigureCurve], models: Sequence[ChartSeries | None]
+) -> dict[str, Any]:
+    """Return what the model is, if a line of it is drawn, and how far measurements are from it, for `picture_texts`."""
     facts = []
     for line, model in zip(lines, models, strict=True):
         predicted = dict(zip(model.x, model.y, strict=True)) if model else {}
-        ratios = [y / predicted[x] for x, y in line.points if x in predicted]
-        if ratios:
+        if ratios := [y / predicted[x] for x, y in line.points if x in predicted]:
             text = " to ".join(dict.fromkeys(f"{ratio:.2g}" for ratio in (min(ratios), max(ratios))))
             facts.append((line.name or "model", f"{text} times the model's"))
-    return facts
+    return {"model": modelled.text if modelled and any(models) else "", "model_facts": facts}
 
 
 def listed(line: FigureCurve) -> FigureCurve:
     """Return the points that a table lists: of many, evenly spaced ones."""
     kept = thin(list(zip(line.xs, line.figures, strict=True)), MOST_POINTS)
-    return FigureCurve(line.name, tuple(x for x, _ in kept), tuple(figure for _, figure in kept))
+    return curves.FigureCurve(line.name, tuple(x for x, _ in kept), tuple(figure for _, figure in kept))
 
 
-def table_rows(line: FigureCurve, x: Along) -> Iterable[tuple[str, ...]]:
+def table_rows(line: FigureCurve, x: CurveAxis) -> Iterable[tuple[str, ...]]:
     """Return a row per point: curve, place, value, ends, claim, share and limit."""
     for at, figure in zip(line.xs, line.figures, strict=True):
-        limit = figure.at_limit
-        source = (
-            units.si_text(limit, figure.metric.unit, 4) + f": {figure.limit.source}" if limit and figure.limit else ""
-        )
+        limit, known = figure.at_limit, figure.limit
+        source = f"{units.si_text(limit, figure.metric.unit, 4)}: {known.source}" if limit and known else ""
         yield line.name, x.text(at), *value_cells(figure), share_text(figure), source
 
 
@@ -202,3 +193,186 @@ def share_text(figure: Figure) -> str:
     if figure.is_limit:
         return "limit"
     return "" if figure.of_limit is None else units.percent_text(figure.of_limit)
+
+
+def spread(cells: MeasuredCells, shown: Spread) -> Picture | None:
+    """Draw the bands that have two points with all three metrics; return `None` without any."""
+    workload, figures = cells.workload, cells.figures
+    metric, x = workload.metric(shown.middle), curves.curve_axis(workload, figures, shown.x, shown.along)
+    every = [band for band in _bands(cells, x, shown) if len(band[1]) > 1]
+    if not every:
+        return None
+    kept = thin(every, curves.MOST_SERIES)
+    xs = sorted({at for line, *_ in kept for at in line.xs})
+    upright = value_axis(metric.name, [y for _, *ends in kept for end in ends for y in end], metric.unit, log=True)
+    series, widest = [], []
+    for (line, low, high), role in zip(kept, curves.ROLES, strict=False):
+        names = "end" if len(kept) > 1 else "none"
+        series.append(ChartSeries(line.name, "band", line.xs, line.ys, low, high, role=role, names=names))  # type: ignore[arg-type]
+        ratio, at = max(((b / a if a > 0 else 1.0, -i) for i, (a, b) in enumerate(zip(low, high, strict=True))))
+        widest.append({"name": line.name, "ratio": ratio, "place": x.text(line.xs[-at])})
+    return Picture(
+        "spread", shown.title or picture_title(figures, f"{metric.name} of ranks against {x.title}"),
+        panels=(Panel(along_axis(x, xs), upright, tuple(series)),),
+        header=("band", x.title, shown.low, *value_columns(metric), shown.high, "slowest over fastest"),
+        rows=tuple(row for band in kept for row in _spread_rows(band, x)),
+        **picture_texts(
+            "spread", workload=workload, metric=metric, shown=shown, kept=len(kept), total=len(every), widest=widest
+        ),
+    )  # fmt: skip
+
+
+def _bands(cells: MeasuredCells, x: CurveAxis, shown: Spread) -> list[_Band]:
+    bands = []
+    for line in curves.collect_curves(cells.figure, x, cells.figures, shown.middle, shown.each):
+        points = []
+        for at, figure in zip(line.xs, line.figures, strict=True):
+            ends = [cells.figure(figure, name) for name in (shown.low, shown.high)]
+            values = [one.value.middle for one in ends if one and one.value]
+            if len(values) == len(ends) and at > 0:  # an axis of powers has no place for a size of 0
+                points.append((at, figure, *values))
+        if points:
+            xs, middle, low, high = zip(*points, strict=True)
+            bands.append((curves.FigureCurve(line.name, xs, middle), low, high))
+    return bands
+
+
+def _spread_rows(band: _Band, x: CurveAxis) -> list[tuple[str, ...]]:
+    rows, (line, lows, highs) = list[tuple[str, ...]](), band
+    for at, figure, *ends in zip(line.xs, line.figures, lows, highs, strict=True):
+        low, high = (units.si_text(end, figure.metric.unit, 4) for end in ends)
+        ratio = f"×{units.fixed_text(ends[1] / ends[0], 3)}" if ends[0] > 0 else ""
+        rows.append((line.name, x.text(at), low, *value_cells(figure), high, ratio))
+    return rows
+
+
+def timeline(cells: MeasuredCells, shown: Timeline) -> Picture | None:
+    """Draw the first launch of each figure of the table; return `None` without samples."""
+    workload, figures = cells.workload, cells.figures
+    metric = workload.metric(shown.y)
+    listed = [one for cell in figures if cell.show.table for one in [cells.figure(cell, shown.y)] if one]
+    every = [figure for figure in listed if figure.value and figure.launches and len(figure.launches[0].samples)]
+    kept = thin(every, curves.MOST_LINES)
+    if not kept:
+        return None
+    series = tuple(map(_sample_series, kept))
+    ticks = even_ticks(max(one.x[-1] for one in series), lambda v: f"{v:g}")
+    rows = []
+    for figure in kept:
+        launch = figure.launches[0]
+        values = (float(launch.samples[0]), launch.value.middle, float(launch.samples[-1]))
+        rows.append((figure.title, figure.mode, str(launch.count), *(units.si_text(v, metric.unit, 4) for v in values)))
+    return Picture(
+        "timeline", picture_title(figures, f"{metric.name} in the order of samples"),
+        f"{workload.summary}. The first launch of each figure. More than {MOST_POINTS} samples are drawn by minimum, "
+        "median and maximum of equal parts." + thinned_text(len(kept), len(every), "figures"),
+        (
+            Panel(
+                Axis("sample", False, ticks),
+                value_axis(metric.name, [y for one in series for y in (*one.y, *one.low, *one.high)], metric.unit),
+                series,
+            ),
+        ),
+        ("figure", "mode", "samples", "first", "median", "last"), tuple(rows),
+    )  # fmt: skip
+
+
+def _sample_series(figure: Figure) -> ChartSeries:
+    """Return a curve; of too many samples, minimum, median and maximum of equal parts."""
+    launch = figure.launches[0]
+    step = launch.count / len(launch.samples)  # the figure has evenly spaced samples
+    if len(launch.samples) <= MOST_POINTS:
+        xs = tuple(float(i * step) for i in range(len(launch.samples)))
+        return ChartSeries(figure.name, "curve", xs, tuple(map(float, launch.samples)))
+    parts = np.array_split(launch.samples, MOST_POINTS)
+    begins = np.cumsum([0, *map(len, parts[:-1])])
+    xs = tuple(float((begin + (len(one) - 1) / 2) * step) for begin, one in zip(begins, parts, strict=True))
+    low, middle, high = (tuple(float(of(one)) for one in parts) for of in (np.min, np.median, np.max))
+    return ChartSeries(figure.name, "band", xs, middle, low, high)
+
+
+@dataclass(frozen=True)
+class _PageRatios:
+    """How many times as fast larger pages are, by footprint, at the measurable points of two lines."""
+
+    base: FigureCurve
+    large: FigureCurve
+    ratios: list[tuple[float, float]]
+
+    @property
+    def reach(self) -> float | None:
+        """The footprint from which base pages are slower."""
+        return reach(self.ratios)
+
+
+def ladder(ladders: Ladders) -> Picture | None:
+    """Draw all workloads that declare a ladder in one picture, rates above times; `None` if no line has two places."""
+    machine, shown = ladders.machine, ladders.rungs
+    if not shown:
+        return None
+    lines = [line for one in shown for line in one.lines]
+    xs = sorted({at for line in lines for at in line.xs})
+    marks = cache_marks(machine, xs[0], xs[-1])
+    plateaus = sorted(((one, level) for one in shown for level in one.curve.plateaus), key=lambda pair: pair[1].last)
+    by_name: dict[str, list[tuple[MeasuredLadder, NamedPlateau]]] = {}
+    for one, plateau in plateaus:
+        by_name.setdefault(plateau.name, []).append((one, plateau))
+    caches = []
+    for level in stated_sizes(machine):
+        texts = dict.fromkeys(ladders.missing_text(one.curve, one.metric, level) for one in shown)
+        is_unnamed = any(one.curve.verdict(level) == "unnamed" for one in shown)
+        caches.append((level, size_text(machine, level), is_unnamed, list(filter(None, texts))))
+    pages = list(filter(None, map(_page_ratios, shown)))
+    texts = picture_texts(
+        "ladder", panels=shown, span=span_text, level=_level_text, least=xs[0], most=xs[-1],
+        reading=how_to_read(lines),
+        threads=sorted({len(figure.point.hardware_threads) for line in lines for figure in line.figures}),
+        shared=any(len(plateau.levels) > 1 for _, plateau in plateaus), marks=marks, by_name=by_name, pages=pages,
+        apart=APART, caches=caches, kept=len(lines), total=len(lines) + sum(one.left_out for one in shown),
+    )  # fmt: skip
+    columns = ("value", "low … high", "which is", "of limit", "what the limit is", "plateau")
+    return Picture(
+        "ladder", "Memory ladder", panels=tuple(_ladder_panel(one, xs, marks) for one in shown),
+        header=("measured", "curve", shown[0].x.title, *columns),
+        rows=tuple(row for one in shown for line in one.lines for row in _ladder_rows(one, line)), **texts,
+    )  # fmt: skip
+
+
+def _ladder_panel(one: MeasuredLadder, xs: Sequence[float], marks: tuple[Mark, ...]) -> Panel:
+    levels, pages = one.curve.plateaus, _page_ratios(one)
+    x, ratio = pages.ratios[-1] if pages else (0.0, 0.0)  # of page sizes at the right end
+    notes = [Note(x, dict(pages.base.points)[x], claims.ratio(ratio))] if pages and ratio > APART else []
+    return Panel(
+        along_axis(one.x, xs),
+        value_axis(one.metric.name, [y for line in one.lines for y in line.ys], one.metric.unit, log=True),
+        curves.curve_series(one.lines, xs, len(one.lines) > 1, at_zero=True), marks, one.title,
+        bands=tuple(Span(level.last, level.beyond) for level in levels if level.beyond),
+        levels=tuple(Span(level.first, level.last, _level_text(one, level), level.value) for level in levels),
+        notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _level_text(one: MeasuredLadder, level: NamedPlateau) -> str:
+    value = claims.quantity(level.value, one.metric.unit)
+    return f"{level.name} {value}" if level.levels or level.name.startswith("beyond") else f"{value} {level.name}"
+
+
+def _page_ratios(one: MeasuredLadder) -> _PageRatios | None:
+    """Compare the line of base pages with one of larger pages, if both were measured."""
+    pages = {line.figures[0].knobs.get("pages", "default"): line.measurable for line in reversed(one.lines)}
+    base = pages.get("base")
+    large = next((line for name, line in reversed(pages.items()) if name not in ("base", "default")), None)
+    if not base or not large:
+        return None
+    old, new = dict(base.points), dict(large.points)
+    lower = one.metric.better == "lower"
+    at = sorted(old.keys() & new.keys())
+    ratios = [(x, old[x] / new[x] if lower else new[x] / old[x]) for x in at]
+    return _PageRatios(base, large, ratios) if ratios else None
+
+
+def _ladder_rows(one: MeasuredLadder, line: FigureCurve) -> Iterable[tuple[str, ...]]:
+    kept = listed(line)
+    for x, (name, *cells) in zip(kept.xs, table_rows(kept, one.x), strict=True):
+        plateau = one.curve.at(x) if line is one.lines[0] else None
+        yield f"{one.title}, {one.metric.name}", name, *cells, plateau.name if plateau else ""

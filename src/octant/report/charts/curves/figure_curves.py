@@ -1,39 +1,42 @@
-"""Curves of figures along a knob or a metric: collected, named, and converted to series."""
+"""Curves of figures along a knob or a metric, and the ladders of a run with the cache level of each plateau."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from octant import units
+from octant.analysis.figures import Figure
+from octant.analysis.levels import LevelCurve, disputed_levels, level_curve, stated_sizes
+from octant.analysis.named_figures import matching
 from octant.analysis.names import knob_of, place_text
+from octant.analysis.roofline import ALONE, Extent
 from octant.analysis.segments import half_length
+from octant.analysis.summary import Modelled, Summary
+from octant.limit import LEVELS, MEMORY, Threads, pattern
+from octant.machine import Machine
+from octant.metric import Metric
 from octant.report.charts.layout.series import MOST_MARKS
-from octant.report.charts.picture import ChartSeries, Role
+from octant.report.charts.picture import ChartSeries, Role, thin
 from octant.request import effort_knobs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from octant.analysis.figures import Figure
-    from octant.metric import Metric
-    from octant.workload import Workload
+from octant.workload import Ladder, Workload
 
 LEAST_POINTS = 3
 """Lines with fewer points are shown only if no line has so many."""
-MOST_SERIES = 4
-"""More curves in a panel are not distinguishable: they are divided among several panels."""
+MOST_SERIES, MOST_LINES = 4, 12
+"""More curves in a panel are divided among several panels; more in a picture are thinned."""
 MetricOf: TypeAlias = "Callable[[Figure, str], Figure | None]"
 """Returns another metric of the cell of a headline figure, as `Summary.figure` does."""
 ROLES: tuple[Role, ...] = ("series-1", "series-2", "series-3", "series-4")
 
 
 @dataclass(frozen=True)
-class Along:
+class CurveAxis:
     """The axis along curves: a knob of sizes, a knob of numbers, or a metric."""
 
     name: str  # of the knob or metric
@@ -100,16 +103,16 @@ class FigureCurve:
         return float(np.median(spreads)) if spreads else 0.0
 
 
-def along(workload: Workload, figures: Sequence[Figure], name: str, title: str) -> Along:
+def curve_axis(workload: Workload, figures: Sequence[Figure], name: str, title: str) -> CurveAxis:
     """Return the axis of a declared picture: a metric of the workload of that name, else the knob."""
     metric = next((metric for metric in workload.metrics if metric.name == name), None)
     values = (figure.knobs.get(name, "") for figure in figures)
     sized = name == "bytes" or any(value.endswith("B") and value[:1].isdigit() for value in values)
-    return Along(name, title or name, metric, metric is None and sized)
+    return CurveAxis(name, title or name, metric, metric is None and sized)
 
 
-def lines_of(
-    metric_of: MetricOf, x: Along, figures: Sequence[Figure], y: str = "", each: Sequence[str] = ()
+def collect_curves(
+    metric_of: MetricOf, x: CurveAxis, figures: Sequence[Figure], y: str = "", each: Sequence[str] = ()
 ) -> list[FigureCurve]:
     """Return the curves of a metric (default: the headline), those of the table first.
 
@@ -135,7 +138,7 @@ def lines_of(
     return [FigureCurve(name, *map(tuple, zip(*mine, strict=True))) for name, mine in zip(names, kept, strict=True)]
 
 
-def lead_somewhere(lines: Iterable[FigureCurve]) -> bool:
+def has_curve(lines: Iterable[FigureCurve]) -> bool:
     """Return whether any line has two points: a single place is shown in the table."""
     return any(len(line.xs) > 1 for line in lines)
 
@@ -147,12 +150,19 @@ def other_knobs(figures: Sequence[Figure], but: str) -> list[str]:
     return [one for one in names if one not in effort and len({figure.knobs.get(one) for figure in figures}) > 1]
 
 
+def with_places(figures: Sequence[Figure], names: Sequence[list[str]]) -> list[str]:
+    """Return the names, each from its parts, with the placement of each figure if these differ."""
+    places = [place_text(one) for one in figures]
+    several = len(set(places)) > 1
+    return [", ".join(parts + [place] * (several and bool(place))) for parts, place in zip(names, places, strict=True)]
+
+
 def zero_place(xs: Iterable[float]) -> float:
     """Return the place of 0 on a logarithmic axis: left of the least positive place, and of a gap."""
     return min((x for x in xs if x > 0), default=1.0) / 4
 
 
-def dressed(
+def curve_series(
     lines: Sequence[FigureCurve], every: Sequence[float], named: bool = True, at_zero: bool = False
 ) -> tuple[ChartSeries, ...]:
     """Return lines as series with their launches as dots, and the middle half of groups of ranks as a band.
@@ -197,7 +207,7 @@ def _band(line: FigureCurve, role: Role) -> list[ChartSeries]:
     return [ChartSeries(name, "band", xs, middle, low, high, role=role, names="legend")]
 
 
-def _group_key(x: Along, figure: Figure, each: Sequence[str]) -> tuple[object, ...]:
+def _group_key(x: CurveAxis, figure: Figure, each: Sequence[str]) -> tuple[object, ...]:
     apart: tuple[object, ...] = (figure.label,)
     if each:
         apart = tuple(figure.knobs.get(name) for name in each)
@@ -214,12 +224,155 @@ def _group_names(groups: Sequence[Sequence[Figure]], but: str, each: Sequence[st
     firsts = [mine[-1] for mine in groups]
     labels = [max(mine, key=mine.count) for mine in ([one.label for one in group] for group in groups)]
     knobs = [knob for knob in other_knobs(firsts, but) if knob in each or (not each and knob != "threads")]
-    places = [place_text(one) for one in firsts]
-    several = len(set(places)) > 1
-    names = [
-        ", ".join([knob_of(one, knob) for knob in knobs if knob in one.knobs] + [place] * (several and bool(place)))
-        for one, place in zip(firsts, places, strict=True)
-    ]
+    names = with_places(firsts, [[knob_of(one, knob) for knob in knobs if knob in one.knobs] for one in firsts])
     if len(groups) == 1 or not all(names):
         return labels
     return [name if names.count(name) == 1 else f"{name}: {label}" for name, label in zip(names, labels, strict=True)]
+
+
+@dataclass(frozen=True)
+class MeasuredLadder:
+    """The curves of one workload along the footprint."""
+
+    workload: Workload
+    metric: Metric
+    x: CurveAxis
+    lines: tuple[FigureCurve, ...]
+    curve: LevelCurve  # of the first line, whose levels are named
+    left_out: int  # lines that are not shown
+
+    @property
+    def title(self) -> str:
+        """The short name of most figures of the first line."""
+        titles = [one.show.short or self.workload.name.rpartition("/")[2] for one in self.lines[0].figures]
+        return units.capital(max(titles, key=titles.count))
+
+
+@dataclass(frozen=True)
+class Ladders:
+    """The ladders of a run, rates before times, and the machine that it measured."""
+
+    rungs: tuple[MeasuredLadder, ...]
+    machine: Machine
+
+    def of_figures(self, title: str, figures: Sequence[Figure]) -> tuple[LevelCurve, Metric] | None:
+        """Return the levels of the ladder that contains these figures, or of their own line called `title`.
+
+        `None` without a value.
+        """
+        measured = [one for one in figures if one.value]
+        if not measured:
+            return None
+        metric = measured[0].metric
+        for ladder in self.rungs:
+            for line in ladder.lines if ladder.metric == metric else ():
+                if _holds(line, figures):
+                    return (ladder.curve if line is ladder.lines[0] else _curve_of(line, self.machine)), metric
+        x = CurveAxis("bytes", "bytes", None, sized=True)
+        at = sorted({size: one for one in measured if (size := x.place(one.knobs)) is not None}.items())
+        line = FigureCurve(title, tuple(size for size, _ in at), tuple(one for _, one in at))
+        return _curve_of(line, self.machine), metric
+
+    def missing_text(self, curve: LevelCurve, metric: Metric, level: int) -> str:
+        """Return why a ladder has no plateau of a cache: `no plateau of an L3 detected`; empty if it has one."""
+        verdict = curve.verdict(level)
+        if verdict not in ("unseen", "shared"):
+            return ""
+        others = [ladder for ladder in self.rungs if ladder.metric.name != metric.name]
+        seen = [ladder.metric.name for ladder in others if ladder.curve.verdict(level) == "distinct"]
+        if seen:
+            return f"L{level} detected in {' and '.join(seen)} only"
+        if verdict == "shared":
+            *most, last = curve.shared_with(level)
+            return f"L{level} not distinguishable from {' and '.join(filter(None, [', '.join(most), last]))}"
+        return f"no plateau of an L{level} detected"
+
+    def shown_sizes(self) -> dict[int, int]:
+        """Return the cache sizes that no source and no ladder of the run disputes."""
+        disputed = disputed_levels(self.machine)
+        sizes = {}
+        for level, size in stated_sizes(self.machine).items():
+            verdicts = {ladder.curve.verdict(level) for ladder in self.rungs} - {"unknown"}
+            if level not in disputed and (not verdicts or "distinct" in verdicts):
+                sizes[level] = size
+        return sizes
+
+    def rates_like(self, threads: Threads) -> MeasuredLadder | None:
+        """Return the ladder of rates that hardware threads of the same layout measured."""
+        topology = self.machine.topology
+        wanted = pattern(topology, threads)
+        rates = (one for one in self.rungs if one.metric.unit == "B/s")
+        points = ((one, one.lines[0].figures[0].point) for one in rates)
+        return next((one for one, point in points if pattern(topology, point.hardware_threads) == wanted), None)
+
+    def extents(self, threads: Threads) -> tuple[Extent, ...]:
+        """Return the levels that have a roof of their own on such hardware threads, and those that share one.
+
+        They are those of the run's ladder of rates: a level that it does not show has no roof. Without a ladder, and
+        where too few footprints are in a level, stated sizes alone separate levels.
+        """
+        alike = self.rates_like(threads)
+        ladder = alike or next((one for one in self.rungs if one.metric.unit == "B/s"), None)
+        if ladder is None:
+            return ALONE
+        extents: dict[str, Extent] = {}
+        for one in sorted(ladder.curve.plateaus, key=lambda plateau: len(plateau.levels)):
+            if MEMORY not in one.levels and not any(level in extents for level in one.levels):
+                levels = tuple(level for level in LEVELS if level in one.levels)
+                extents |= dict.fromkeys(one.levels, Extent(levels, one.last if alike else math.inf))
+        for number, level in enumerate(LEVELS[:-1], 1):
+            if ladder.curve.verdict(number) == "unknown":
+                extents[level] = Extent((level,))
+        return (*dict.fromkeys(extents[level] for level in LEVELS if level in extents), Extent((MEMORY,)))
+
+
+@dataclass(frozen=True)
+class MeasuredCells:
+    """The cells of a workload in a run, with what its pictures draw in addition."""
+
+    workload: Workload
+    figures: Sequence[Figure]  # the headline of each
+    figure: MetricOf
+    ladders: Ladders  # of the whole run
+    modelled: Modelled | None = None
+
+
+def rungs(summary: Summary) -> tuple[MeasuredLadder, ...]:
+    """Return all ladders of a run with a line of two places, rates before times."""
+    named = [one.figure for tile in summary.run.screen.tiles for one in tile.also if one.show == "plateaus"]
+    in_tiles = [matching(summary, one) for one in named if one]
+    ladders = [
+        _ladder(summary, workload, figures, shown, in_tiles)
+        for workload, figures in summary.by_workload()
+        for shown in workload.pictures
+        if isinstance(shown, Ladder)
+    ]
+    return tuple(sorted(filter(None, ladders), key=lambda ladder: ladder.metric.better != "higher"))
+
+
+def _ladder(
+    summary: Summary, workload: Workload, figures: Sequence[Figure], shown: Ladder, in_tiles: Sequence[Sequence[Figure]]
+) -> MeasuredLadder | None:
+    """Return the ladder of a workload, with the lines of tiles first."""
+    metric, x = workload.metric(shown.y), curve_axis(workload, figures, shown.x, shown.along)
+    lines = collect_curves(summary.figure, x, figures, shown.y)
+    if not has_curve(lines):
+        return None
+    sign = -1 if metric.better == "higher" else 1
+    kept = sorted(
+        thin(lines, MOST_SERIES),
+        key=lambda line: (not any(_holds(line, one) for one in in_tiles), -line.xs[-1], sign * line.ys[-1]),
+    )
+    curve = _curve_of(kept[0], summary.run.machine)
+    return MeasuredLadder(workload, metric, x, tuple(kept), curve, len(lines) - len(kept))
+
+
+def _holds(line: FigureCurve, figures: Sequence[Figure]) -> bool:
+    cells = {(one.identity.cell, one.metric.name) for one in line.figures}
+    valued = [(one.identity.cell, one.metric.name) for one in figures if one.value]
+    return bool(valued) and cells.issuperset(valued)
+
+
+def _curve_of(line: FigureCurve, machine: Machine) -> LevelCurve:
+    points = zip(line.measurable.xs, line.measurable.figures, strict=True)
+    return level_curve([(x, one) for x, one in points if x > 0], machine)

@@ -1,27 +1,20 @@
 """The roofline of a run: kernels that count flops and bytes, under the roofs that the run measured itself."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from octant import units
+from octant.analysis.figures import Figure
 from octant.analysis.names import knob_text, short_name
 from octant.analysis.roofline import ABOVE, Kernel, Roofs, kernel, layouts
-from octant.limit import MEMORY
+from octant.limit import MEMORY, Known
+from octant.machine import Machine
 from octant.report import claims
-from octant.report.charts.curves.figure_curves import ROLES
-from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Note, Panel, Picture, Region, thin
+from octant.report.charts.curves.figure_curves import ROLES, Ladders
+from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Note, Panel, Picture, Span, thin
 from octant.report.charts.texts import picture_texts
 from octant.report.charts.ticks import decades
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from octant.analysis.figures import Figure
-    from octant.limit import Known
-    from octant.machine import Machine
-    from octant.report.charts.curves.ladders import Ladders
 
 _DASHES: dict[str, str] = {"L1": "dotted", "L2": "dashed", "L3": "dash-dot", MEMORY: "solid"}
 _LEFT, _RIGHT = -5, 7  # powers of two of flop/B, widened to the data
@@ -96,10 +89,8 @@ def _panel(panel: _Roofline, x: Axis, y: Axis) -> Panel:
     roofs, ((left, right), (bottom, _)) = panel.roofs, (x.ends or (0.0, 0.0), y.ends or (0.0, 0.0))
     ridge, double = roofs.ridge, roofs.flat("double")
     notes = (Note(ridge, double.flops_per_s, f"ridge {ridge:.2g}", "x"),) if double and left < ridge < right else ()
-    regions = (
-        Region(left, ridge, ("memory-bound",), "bottom"),
-        Region(ridge, right, ("compute-bound",), "bottom"),
-    )  # fmt: skip
+    bounds = ((left, ridge, "memory-bound"), (ridge, right, "compute-bound"))
+    regions = tuple(Span(*one, place="bottom") for one in bounds)
     series = (*_roofs(roofs, left, right, bottom), *_points(panel.kernels))
     return Panel(x, y, series, title=panel.cores, regions=regions if notes else (), notes=notes)
 
@@ -128,7 +119,6 @@ def _roofs(roofs: Roofs, left: float, right: float, bottom: float) -> list[Chart
 
 
 def _points(kernels: Sequence[Kernel]) -> list[ChartSeries]:
-    """Return a series per workload."""
     groups: dict[str, list[Kernel]] = {}
     for one in kernels:
         groups.setdefault(one.figure.workload.name, []).append(one)
@@ -138,16 +128,17 @@ def _points(kernels: Sequence[Kernel]) -> list[ChartSeries]:
         series.append(
             ChartSeries(
                 name, "points", xs, ys, low, high, tuple(map(_kernel_text, mine)),
-                tuple(_with_share(_short_name(one, mine), one) for one in mine),
+                tuple(_kernel_text(one, _short_name(one, mine)) for one in mine),
                 role=ROLES[number % len(ROLES)], names="points", open=tuple(one.figure.invalid for one in mine),
             )
         )  # fmt: skip
     return series
 
 
-def _kernel_text(one: Kernel) -> str:
+def _kernel_text(one: Kernel, name: str = "") -> str:
     """Return a kernel with its share: `Triad, streaming stores 98 %`; the panel has the number of cores."""
-    return _with_share(short_name(one.figure, with_place=False), one)
+    name = name or short_name(one.figure, with_place=False)
+    return f"{name}{', ' if one.is_limit else ' '}{_share_text(one)}".rstrip()
 
 
 def _short_name(one: Kernel, others: Sequence[Kernel]) -> str:
@@ -156,10 +147,6 @@ def _short_name(one: Kernel, others: Sequence[Kernel]) -> str:
     names = [name for name in knobs if name != "threads" and len({of.figure.knobs.get(name) for of in others}) > 1]
     values = [_PRECISIONS.get(knobs[name]) or knob_text(name, knobs[name], bare=True) for name in names[:2]]
     return " ".join([one.figure.workload.name.rpartition("/")[2], *values])
-
-
-def _with_share(name: str, one: Kernel) -> str:
-    return f"{name}, the limit" if one.is_limit else f"{name} {_share_text(one)}".rstrip()
 
 
 def _share_text(one: Kernel) -> str:

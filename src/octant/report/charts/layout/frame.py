@@ -1,21 +1,14 @@
 """Parts that all panels have in common: place and sizes, titles, axes, texts above a panel, and a legend below."""
 
-from __future__ import annotations
-
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from octant.report.charts.layout.fonts import cut, text_width, wrap
-from octant.report.charts.layout.labels import Box, Text, fits, spread
-from octant.report.charts.layout.scale import ticks_along
+from octant.report.charts.layout.labels import Box, Text, cut, spread, text_width, wrap
+from octant.report.charts.layout.scale import Scale, ticks_along
+from octant.report.charts.layout.series import Look
 from octant.report.charts.layout.svg import Sheet, open_line, px
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from octant.report.charts.layout.looks import Look
-    from octant.report.charts.layout.scale import Scale
-    from octant.report.charts.picture import Axis, Mark, Panel, Region
+from octant.report.charts.picture import Axis, Mark, Panel, Span
 
 NARROW = 480
 """Panels narrower than this have short names and fewer ticks, px."""
@@ -123,6 +116,13 @@ def draw_marks(sheet: Sheet, panel: Panel, across: Scale, spans: Sequence[tuple[
             sheet.path("axis" if mark.dash == "solid" else "at", "".join(lines), mark.label)
 
 
+def legend_entries(panel: Panel, looks: Sequence[Look], names: Collection[str]) -> list[LegendEntry]:
+    """Return the entries of the series with these names, and of labelled bands."""
+    named = zip(panel.series, looks, strict=True)
+    entries = [LegendEntry(one.name, look, one.kind) for one, look in named if one.name and one.name in names]
+    return entries + [LegendEntry(band.label, None, "band") for band in panel.bands if band.label]
+
+
 def legend(sheet: Sheet, place: PanelPlace, entries: Sequence[LegendEntry], left: float, top: float) -> float:
     """Write a legend in as many lines as needed; return where it ends, px."""
     x, y = left, top
@@ -151,7 +151,7 @@ def _swatch(sheet: Sheet, entry: LegendEntry, x: float, y: float) -> None:
             sheet.mark("o" if look.open else "m", look.shape, (middle, y))
 
 
-def regions(sheet: Sheet, place: PanelPlace, shown: Sequence[Region], across: Scale, top: float) -> float:
+def regions(sheet: Sheet, place: PanelPlace, shown: Sequence[Span], across: Scale, top: float) -> float:
     """Write texts over parts of x from `top` on, shorter where room is short; return where they end, px."""
     edge, bottom = place.left, top
     for region in sorted(shown, key=lambda one: one.begin):
@@ -164,7 +164,7 @@ def regions(sheet: Sheet, place: PanelPlace, shown: Sequence[Region], across: Sc
                 break
         else:
             continue
-        title = "; ".join(region.lines) if len(texts) < len(region.lines) else ""
+        title = region.label.replace("\n", "; ") * (len(texts) <= region.label.count("\n"))
         for i, (text, bold) in enumerate(texts):
             y = top + place.size * (1 + PITCH * i)
             sheet.text(Text(middle, y, text, place.size, "" if bold else "soft", "middle", bold, title=title))
@@ -173,9 +173,10 @@ def regions(sheet: Sheet, place: PanelPlace, shown: Sequence[Region], across: Sc
     return bottom
 
 
-def _region_texts(region: Region, size: float, room: float) -> Iterable[list[tuple[str, bool]]]:
+def _region_texts(region: Span, size: float, room: float) -> Iterable[list[tuple[str, bool]]]:
     """Return shorter and shorter texts: all lines, wrapped, the first line, its first word."""
-    lines = [(line, number == 0 and len(region.lines) > 1) for number, line in enumerate(region.lines) if line.strip()]
+    several = "\n" in region.label
+    lines = [(line, several and not n) for n, line in enumerate(region.label.split("\n")) if line.strip()]
     if not lines:
         return
     yield lines
@@ -194,7 +195,7 @@ def _mark_labels(sheet: Sheet, place: PanelPlace, marks: Sequence[Mark], across:
     for rows in (1, 2, 3) if shown else ():
         groups = [range(row, len(shown), rows) for row in range(rows)]
         sizes = [[text_width(names[i], place.small) for i in group] for group in groups]
-        if all(fits(mine, place.left, place.right, 8) for mine in sizes if mine):
+        if all(sum(mine) + 8 * (len(mine) - 1) <= place.width for mine in sizes if mine):
             break
     else:
         return top

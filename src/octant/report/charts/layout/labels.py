@@ -1,20 +1,20 @@
-"""Placement of the texts of a drawing: their boxes, what they must not cover, and the search for free places.
+"""Texts of a drawing: their widths, their boxes, what they must not cover, and the search for free places.
 
-Coordinates are px from the upper left corner. Boxes of texts are those of the widest font (`fonts`).
+Coordinates are px from the upper left corner. Widths are those of DejaVu Sans, the widest of the common sans-serif
+fonts, so texts also fit in narrower ones. An accented letter is as wide as its letter; other characters count as a full
+em, as in Chinese and Japanese fonts.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import pkgutil
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
-from octant.report.charts.layout.fonts import text_width
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+from functools import cache, cached_property, lru_cache
+from typing import Literal, NamedTuple
 
 Spot = tuple[float, float]
 Anchor = Literal["start", "middle", "end"]
@@ -27,6 +27,8 @@ MOVED = 5.0
 """A label at a greater distance from its preferred place has a hairline to its mark, px."""
 _DISTANCES = (0.0, 8.0, 16.0, 26.0, 38.0, 52.0, 70.0, 92.0, 120.0)
 _ANCHORS = {"start": 0.0, "middle": 0.5, "end": 1.0}
+FAMILY = "'Liberation Sans', Arial, Helvetica, 'DejaVu Sans', sans-serif"
+"""The fonts of drawings; the first one that is installed is used."""
 
 
 class Box(NamedTuple):
@@ -97,10 +99,6 @@ class Text:
         """The upright rectangle around the corners."""
         xs, ys = zip(*self.corners, strict=True)
         return Box(min(xs), min(ys), max(xs), max(ys))
-
-    def at(self, x: float, y: float) -> Text:
-        """Return the same text at another place."""
-        return replace(self, x=x, y=y)
 
     def overlaps(self, other: Text) -> bool:
         """Return whether the boxes of two texts, each rotated with its text, have an area in common."""
@@ -183,12 +181,9 @@ class Field:
         return False
 
     def best(
-        self,
-        candidates: Iterable[tuple[float, list[Text]]],
-        room: Box,
-        extra_cost: Callable[[Sequence[Text]], float] = lambda _: 0.0,
-        most: float = 1e9,
-    ) -> list[Text]:
+        self, candidates: Iterable[tuple[float, list[Text]]], room: Box,
+        extra_cost: Callable[[Sequence[Text]], float] = lambda _: 0.0, most: float = 1e9,
+    ) -> list[Text]:  # fmt: skip
         """Return the cheapest free place of a label: its penalty, `extra_cost`, and 3 per square of a line it covers.
 
         Empty if none is free and costs at most `most`.
@@ -205,7 +200,7 @@ class Field:
 def spread(wanted: Sequence[float], sizes: Sequence[float], low: float, high: float, gap: float = 2.0) -> list[float]:
     """Return centres of things in a row, moved as little as keeps them in order, apart and within `low` and `high`.
 
-    If they do not fit (`fits`), they are evenly spaced and overlap.
+    If they do not fit, they are evenly spaced and overlap.
     """
 
     def length(members: Sequence[int]) -> float:
@@ -232,11 +227,6 @@ def spread(wanted: Sequence[float], sizes: Sequence[float], low: float, high: fl
             places[member] = begin + sizes[member] / 2
             begin += sizes[member] + gap
     return places
-
-
-def fits(sizes: Sequence[float], low: float, high: float, gap: float = 2.0) -> bool:
-    """Return whether things of these sizes fit next to each other."""
-    return sum(sizes) + gap * (len(sizes) - 1) <= high - low
 
 
 def _candidates(near: Spot, lines: Sequence[Text], away: float) -> Iterable[tuple[float, list[Text]]]:
@@ -277,3 +267,54 @@ def _cell(x: float, y: float) -> tuple[int, int]:
 def _union(boxes: Sequence[Box]) -> Box:
     lefts, tops, rights, bottoms = zip(*boxes, strict=True)
     return Box(min(lefts), min(tops), max(rights), max(bottoms))
+
+
+def text_width(text: str, size: float, bold: bool = False) -> float:
+    """Return the width of a line, px, in a font of `size` px."""
+    return _ems(text, bold) * size
+
+
+def cut(text: str, size: float, most: float, bold: bool = False) -> str:
+    """Return the text, or as much of it as fits in `most` px, ending in `…`."""
+    if text_width(text, size, bold) <= most:
+        return text
+    kept = text
+    while kept and text_width(kept + "…", size, bold) > most:
+        kept = kept[:-1]
+    return kept.rstrip(" ,;:·") + "…"
+
+
+def wrap(text: str, size: float, most: float, lines: int, bold: bool = False) -> list[str]:
+    """Return the text's words in at most `lines` lines of `most` px; a text that does not fit ends in `…`."""
+    wrapped = [""]
+    words = text.split()
+    for number, word in enumerate(words):
+        longer = f"{wrapped[-1]} {word}".lstrip()
+        if not wrapped[-1] or text_width(longer, size, bold) <= most:
+            wrapped[-1] = longer
+        elif len(wrapped) < lines:
+            wrapped.append(word)
+        else:
+            wrapped[-1] = " ".join([wrapped[-1], *words[number:]])
+            break
+    return [cut(line, size, most, bold) for line in wrapped]
+
+
+@lru_cache(maxsize=4096)
+def _ems(text: str, bold: bool) -> float:
+    table = _widths()["bold" if bold else "regular"]
+    return sum(table.get(sign) or _other_width(sign, table) for sign in text) / 1000
+
+
+@cache
+def _widths() -> dict[str, dict[str, int]]:
+    """Return the width of each character of DejaVuSans.ttf and DejaVuSans-Bold.ttf (2.37), thousandths of an em."""
+    lines = (pkgutil.get_data("octant.report.charts.layout", "widths.txt") or b"").decode().rstrip("\n").split("\n")
+    tables: dict[str, dict[str, int]] = {"regular": {}, "bold": {}}
+    for name, width, signs in (line.split(" ", 2) for line in lines):
+        tables[name] |= dict.fromkeys(signs, int(width))
+    return tables
+
+
+def _other_width(sign: str, table: dict[str, int]) -> int:
+    return 0 if unicodedata.combining(sign) else table.get(unicodedata.normalize("NFD", sign)[0], 1000)

@@ -1,27 +1,26 @@
-"""Panels with two numeric axes: curves, points, lines, bands, histograms, and the texts at them."""
+"""Panels with two numeric axes: series, grid, and the texts at them, also the names of series."""
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from octant.report.charts.layout import frame
 from octant.report.charts.layout import scale as scales
-from octant.report.charts.layout.fonts import cut, text_width, wrap
 from octant.report.charts.layout.frame import LegendEntry, PanelPlace
-from octant.report.charts.layout.labels import ABOVE, BELOW, Box, Spot, Text
-from octant.report.charts.layout.scale import has_place
-from octant.report.charts.layout.series import draw_series
-from octant.report.charts.layout.series_names import SeriesNames, series_names, write_names
+from octant.report.charts.layout.labels import ABOVE, BELOW, Box, Spot, Text, cut, spread, text_width, wrap
+from octant.report.charts.layout.scale import Scale, clipped, has_place, value_text
+from octant.report.charts.layout.series import Look, draw_series
 from octant.report.charts.layout.svg import Sheet, open_line
+from octant.report.charts.picture import ChartSeries, Note, Panel, Span
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from octant.report.charts.layout.looks import Look
-    from octant.report.charts.layout.scale import Scale
-    from octant.report.charts.picture import LevelLine, Note, Panel
+_PITCH = 1.2
+_GAP = 8.0
+_JOINED = ("curve", "points", "line", "band")
+_SHARES = (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.8, 0.2)
+"""Where along a line its name may be, the preferred place first."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,8 @@ def draw_plots(sheet: Sheet, place: PanelPlace, panels: Sequence[Panel], looks: 
         bottom = _draw(sheet, at, replace(panel, marks=marks), mine, one, across, heights[number])
         is_last = number == len(panels) - 1
         bottom = frame.x_axis(sheet, place, axis if is_last else replace(axis, ticks=(), title=""), across, bottom)
-        entries += [entry for entry in _entries(panel, mine, one) if entry not in entries]
+        below = {line.name for line in panel.series if line.names == "legend"} | one.legend
+        entries += [entry for entry in frame.legend_entries(panel, mine, below) if entry not in entries]
     return frame.legend(sheet, place, entries, left, bottom + 6)
 
 
@@ -73,17 +73,15 @@ def _draw(
     """Draw one panel above its x axis; return the height of the axis, px."""
     top = frame.draw_head(sheet, place, panel, panel.y.title, x) + 6
     feet = [region for region in panel.regions if region.place == "bottom"]
-    foot = place.size * frame.PITCH * max(len(region.lines) for region in feet) + 6 if feet else 0.0
+    foot = place.size * frame.PITCH * max(region.label.count("\n") + 1 for region in feet) + 6 if feet else 0.0
     low = any(one.kind == "bars" for one in panel.series) or (not panel.y.log and not panel.y.ends)
     y = scales.scale(panel.y, scales.y_values(panel), top + height - foot, top, 0 if low else 6)
     plot, base = Plot(sheet, place, panel, looks, x, y), top + height
     _draw_ground(plot, base)
     for one, look in zip(panel.series, looks, strict=True):
         draw_series(sheet, one, look, panel, x, y, base)
-    levels = [[(x.held(one.begin), y.at(one.y)), (x.held(one.end), y.at(one.y))] for one in panel.levels]
-    sheet.path("level", "".join(map(open_line, levels)))
-    for line in levels:
-        sheet.field.add_line(line)
+    levels = ([(x.held(one.begin), y.at(one.y)), (x.held(one.end), y.at(one.y))] for one in panel.levels)
+    sheet.lines("level", *levels)
     _draw_guides(plot, base)
     frame.regions(sheet, place, feet, x, base - foot - 2)
     write_names(sheet, place, names, x, y)
@@ -106,13 +104,6 @@ def _drawable(panel: Panel, place: PanelPlace) -> Panel:
     )
 
 
-def _entries(panel: Panel, looks: Sequence[Look], names: SeriesNames) -> Iterable[LegendEntry]:
-    for one, look in zip(panel.series, looks, strict=True):
-        if one.name and (one.names == "legend" or one.name in names.legend):
-            yield LegendEntry(one.name, look, one.kind)
-    yield from (LegendEntry(band.label, None, "band") for band in panel.bands if band.label)
-
-
 def _draw_ground(plot: Plot, base: float) -> None:
     """Draw bands, the grid at labelled ticks, and lines across."""
     sheet, x, y, small = plot.sheet, plot.x, plot.y, plot.place.small
@@ -123,7 +114,7 @@ def _draw_ground(plot: Plot, base: float) -> None:
     frame.draw_marks(sheet, plot.panel, x, [(y.end - 4, base)])
 
 
-def _label_level(plot: Plot, level: LevelLine) -> None:
+def _label_level(plot: Plot, level: Span) -> None:
     """Write the label of a plateau above or below it, where it covers least."""
     size = plot.place.size
     begin, end, y = plot.x.held(level.begin), plot.x.held(level.end), plot.y.at(level.y)
@@ -145,9 +136,9 @@ def _draw_guides(plot: Plot, base: float) -> None:
     for note in plot.panel.notes:
         at = plot.x.held(note.x), plot.y.held(note.y)
         if note.guides:
-            plot.sheet.line("guide", at, (at[0], base))
+            plot.sheet.lines("guide", [at, (at[0], base)])
         if note.guides == "both":
-            plot.sheet.line("guide", at, (plot.x.begin, at[1]))
+            plot.sheet.lines("guide", [at, (plot.x.begin, at[1])])
         if note.marker:
             with plot.sheet.group("ink"):
                 plot.sheet.mark("m", note.marker, at, note.text)
@@ -182,3 +173,112 @@ def _label_points(plot: Plot) -> None:
             is_whole = rows == 3 or not any(text.text.endswith("…") for text in lines)
             if is_whole and plot.sheet.field.place(at, lines, plot.room):
                 break
+
+
+@dataclass(frozen=True)
+class SeriesName:
+    """The name of a series in lines, or along a slanted line in shorter and shorter forms."""
+
+    series: ChartSeries
+    look: Look
+    lines: tuple[str, ...]
+    bold: bool
+
+
+@dataclass(frozen=True)
+class SeriesNames:
+    """The places of the names of a panel's series."""
+
+    at_end: tuple[SeriesName, ...]
+    along: tuple[SeriesName, ...]
+    legend: frozenset[str]
+    size: float
+
+    @property
+    def width(self) -> float:
+        """The room of names at the right, px."""
+        widths = [text_width(line, self.size, one.bold) for one in self.at_end for line in one.lines]
+        return max(widths) + _GAP + 1 if widths else 0.0
+
+
+def series_names(panel: Panel, looks: Sequence[Look], place: PanelPlace, height: float) -> SeriesNames:
+    """Choose the place of each name: a legend takes those that are too long, or too many for the height in px."""
+    most = place.width * (0.27 if place.narrow else 0.2)
+    at_end, along, below = [], [], set[str]()
+    for one, look in zip(panel.series, looks, strict=True):
+        if one.kind == "bars" and one.names == "end" and len(panel.series) > 1:
+            below.add(one.name)
+        if not one.name or not one.x or one.kind not in _JOINED or one.names in ("points", "legend", "none"):
+            continue
+        name = one.short if place.narrow and one.short else one.name
+        if len(one.x) == 1 and one.kind == "curve":
+            name += f" {value_text(one.y[0], panel.y)}: one point, no curve"
+        if one.names == "along":
+            along.append(SeriesName(one, look, (one.name, one.short or one.name), False))
+            continue
+        bold = one.names == "end"
+        lines = [part for line in name.split("\n") for part in wrap(line, place.size, most, 4, bold)]
+        if len(lines) > 4 or (any(line.endswith("…") for line in lines) and not name.endswith("…")):
+            below.add(one.name)
+        else:
+            at_end.append(SeriesName(one, look, tuple(lines), bold))
+    if _PITCH * place.size * sum(len(one.lines) for one in at_end) > 0.9 * height:
+        below |= {one.series.name for one in at_end}
+        at_end = []
+    return SeriesNames(tuple(at_end), tuple(along), frozenset(below), place.size)
+
+
+def write_names(sheet: Sheet, place: PanelPlace, names: SeriesNames, x: Scale, y: Scale) -> None:
+    """Write the names, moved apart."""
+    for one in names.along:
+        _write_along(sheet, one, names.size, x, y)
+    shown: list[tuple[SeriesName, Spot]] = []
+    for one in names.at_end:
+        spot = _last_point(one.series, x, y)
+        if spot is None:
+            continue
+        if spot[0] < x.end - 24 and one.bold:  # the series ends early: its name is at the point
+            lines = [Text(0, 0, line, names.size, one.look.colour, bold=True) for line in one.lines]
+            own = [(x.at(a), y.at(b)) for a, b in zip(one.series.x, one.series.y, strict=True)]
+            if sheet.field.place(spot, lines, Box(place.left, y.end, place.right, y.begin), own):
+                continue
+        shown.append((one, spot))
+    sizes = [_PITCH * names.size * len(one.lines) for one, _ in shown]
+    middles = spread([spot[1] for _, spot in shown], sizes, y.end - 8, y.begin + 8, 1)
+    for (one, spot), middle, size in zip(shown, middles, sizes, strict=True):
+        kind = one.look.colour if one.bold else "soft"
+        first = middle - size / 2 + names.size * ((_PITCH - ABOVE) / 2 + ABOVE - 0.08)
+        for number, line in enumerate(one.lines):
+            down = first + names.size * _PITCH * number
+            sheet.text(Text(x.end + _GAP, down, line, names.size, kind, bold=one.bold))
+        if abs(middle - spot[1]) > 5:
+            sheet.field.hairlines.append(((max(spot[0], x.end - 24) + 4, spot[1]), (x.end + _GAP - 1, middle)))
+
+
+def _last_point(series: ChartSeries, x: Scale, y: Scale) -> Spot | None:
+    """Return the last point inside; of a line that leaves the axes, the point where it leaves them."""
+    points = list(zip(series.x, series.y, strict=True))
+    pieces = clipped(points, x, y)
+    if pieces and series.kind in ("line", "curve", "band"):
+        return pieces[-1][-1]
+    return max(((x.at(a), y.at(b)) for a, b in points if x.holds(a) and y.holds(b)), default=None)
+
+
+def _write_along(sheet: Sheet, name: SeriesName, size: float, x: Scale, y: Scale) -> None:
+    """Write the name along the longest straight piece of the line, above it or else below, rotated with it."""
+    pieces = clipped(list(zip(name.series.x, name.series.y, strict=True)), x, y)
+    straight = [tuple(sorted(ends)) for piece in pieces for ends in itertools.pairwise(piece)]
+    if all(math.dist(*ends) < 1 for ends in straight):
+        return
+    (ax, ay), (bx, by) = max(straight, key=lambda ends: math.dist(*ends))
+    length, angle = math.dist((ax, ay), (bx, by)), math.degrees(math.atan2(by - ay, bx - ax))
+    up = ((by - ay) / length, -(bx - ax) / length)  # away from the line, upwards
+    candidates = []
+    for shortness, text in enumerate(dict.fromkeys(name.lines)):
+        for step, share in enumerate(_SHARES) if text_width(text, size) <= length - 4 else ():
+            for side, off in enumerate((4.0, -4.0 - ABOVE * size)):
+                at = (ax + share * (bx - ax) + off * up[0], ay + share * (by - ay) + off * up[1])
+                label = Text(*at, text, size, "soft", "middle", angle=angle, title=name.series.name)
+                candidates.append((20.0 * shortness + 0.5 * step + 6 * side, [label]))
+    room = Box(x.begin - 4, y.end - 4, x.end + 4, y.begin + 4)
+    sheet.text(*sheet.field.best(candidates, room))

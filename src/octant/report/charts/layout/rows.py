@@ -3,29 +3,20 @@
 Where there is little room, the name of a row and its texts are above its marks.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from octant.report.charts.layout import frame
 from octant.report.charts.layout import scale as scales
-from octant.report.charts.layout.fonts import cut, text_width, wrap
-from octant.report.charts.layout.frame import LegendEntry, PanelPlace
-from octant.report.charts.layout.labels import Box, Text
-from octant.report.charts.layout.scale import value_text
-from octant.report.charts.layout.series import arrow, mark_kind, point_title
+from octant.report.charts.layout.frame import PanelPlace
+from octant.report.charts.layout.labels import Box, Text, cut, text_width, wrap
+from octant.report.charts.layout.scale import Scale, value_text
+from octant.report.charts.layout.series import Look, arrow, mark_kind, point_title
 from octant.report.charts.layout.svg import Sheet, dots, open_line
+from octant.report.charts.picture import ChartSeries, Column, Panel
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from octant.report.charts.layout.looks import Look
-    from octant.report.charts.layout.scale import Scale
-    from octant.report.charts.picture import ChartSeries, Column, Panel
-
-    Lanes = list[list[tuple[ChartSeries, Look]]]
+Lanes = list[list[tuple[ChartSeries, Look]]]
 
 _LANE = 13.0
 _GAP = 16.0
@@ -100,7 +91,10 @@ def draw_rows(sheet: Sheet, place: PanelPlace, panel: Panel, looks: Sequence[Loo
     for number in range(len(layout.lanes)):
         _draw_lane(layout, across, rows, number)
     _write_notes(layout, across, rows)
-    return frame.legend(sheet, place, _entries(panel, looks), place.left if place.narrow else layout.left, bottom + 6)
+    named = [one for one in panel.series if one.name and one.names != "none"]
+    alone = len(named) == 1 and named[0].kind in ("across", "stack")
+    entries = frame.legend_entries(panel, looks, set() if alone else {one.name for one in named})
+    return frame.legend(sheet, place, entries, place.left if place.narrow else layout.left, bottom + 6)
 
 
 def _lanes(panel: Panel, looks: Sequence[Look]) -> Lanes:
@@ -143,7 +137,6 @@ def _title_lines(column: Column, size: float) -> list[str]:
 
 
 def _rows(layout: _Layout, top: float) -> list[_Row]:
-    """Return the rows from the top down."""
     size, stacked, rows = layout.place.size, layout.is_stacked, []
     for number, (at, text) in enumerate(layout.ticks):
         lines = _lines_under(layout, number) if stacked else ()
@@ -188,7 +181,7 @@ def _write_row(layout: _Layout, row: _Row) -> None:
         for i, line in enumerate(row.name, 1):
             sheet.text(Text(place.left, y + 1.25 * size * i, line, size, bold=True))
         for i, texts in enumerate(row.lines, len(row.name) + 1):
-            sheet.text(*(text.at(text.x, y + 1.25 * size * i) for text in texts))
+            sheet.text(*(replace(text, y=y + 1.25 * size * i) for text in texts))
         return
     middle = row.top + row.height / 2
     for i, line in enumerate(row.name):
@@ -248,7 +241,7 @@ def _draw_mark(layout: _Layout, one: ChartSeries, look: Look, i: int, across: Sc
     low, high = (side[i] if i < len(side) else one.x[i] for side in (one.low, one.high))
     begin, end = across.held(low), across.held(high)
     if end > begin:
-        sheet.line("v", (begin, y), (end, y))
+        sheet.lines("v", [(begin, y), (end, y)])
     if low < across.low and math.isfinite(low):
         sheet.path("b", arrow((across.begin, y), right=False), title)
     if high > across.high and math.isfinite(high):
@@ -298,11 +291,3 @@ def _write_notes(layout: _Layout, across: Scale, rows: Sequence[_Row]) -> None:
             texts = [Text(0, 0, line, size, "soft") for line in lines]
             if field.place((x, (top + bottom) / 2), texts, room):
                 break
-
-
-def _entries(panel: Panel, looks: Sequence[Look]) -> list[LegendEntry]:
-    named = [(one, look) for one, look in zip(panel.series, looks, strict=True) if one.name and one.names != "none"]
-    if len(named) == 1 and named[0][0].kind in ("across", "stack"):
-        named = []
-    entries = [LegendEntry(one.name, look, one.kind) for one, look in named]
-    return entries + [LegendEntry(band.label, None, "band") for band in panel.bands if band.label]

@@ -1,21 +1,14 @@
 """Scales of axes: places of values, what an axis spans, and the ticks for which there is room."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from octant import units
-from octant.report.charts.layout.fonts import text_width
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from octant.report.charts.layout.labels import Spot
-    from octant.report.charts.picture import Axis, Panel
+from octant.report.charts.layout.labels import Spot, text_width
+from octant.report.charts.picture import Axis, Panel
 
 _LEAST, _MOST = math.log(sys.float_info.min), math.log(sys.float_info.max) - 1e-9  # of an axis, as logarithms
 
@@ -133,7 +126,7 @@ def ticks_along(axis: Axis, place: Scale, size: float, low: float, high: float) 
         apart = all(right + 6 <= left for (_, right), (left, _) in itertools.pairwise(edges))
         return apart and all(left >= low and right <= high for left, right in edges)
 
-    return _fewer(sorted((place.at(v), text, v) for v, text in axis.ticks if place.holds(v)), is_free)
+    return _fewer(axis, place, is_free)
 
 
 def ticks_up(axis: Axis, place: Scale, pitch: float) -> list[tuple[float, str]]:
@@ -142,13 +135,12 @@ def ticks_up(axis: Axis, place: Scale, pitch: float) -> list[tuple[float, str]]:
     def is_free(ticks: Sequence[tuple[float, str]]) -> bool:
         return all(b - a >= pitch for a, b in itertools.pairwise(sorted(y for y, _ in ticks)))
 
-    return _fewer(sorted((place.at(v), text, v) for v, text in axis.ticks if place.holds(v)), is_free)
+    return _fewer(axis, place, is_free)
 
 
-def _fewer(
-    ticks: Sequence[tuple[float, str, float]], is_free: Callable[[Sequence[tuple[float, str]]], bool]
-) -> list[tuple[float, str]]:
+def _fewer(axis: Axis, place: Scale, is_free: Callable[[Sequence[tuple[float, str]]], bool]) -> list[tuple[float, str]]:
     """Return all ticks, or those at powers of ten, or every second, third, …: the first choice that has room."""
+    ticks = sorted((place.at(v), text, v) for v, text in axis.ticks if place.holds(v))
     every = [(at, text) for at, text, _ in ticks]
     tens = [(at, text) for at, text, value in ticks if value > 0 and abs(math.log10(value) % 1) < 1e-9]
     best = tens if 1 < len(tens) < len(every) else every

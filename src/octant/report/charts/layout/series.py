@@ -1,28 +1,27 @@
-"""Draw series between two numeric axes: lines, marks, launches, intervals, bands, bars and cells."""
+"""Series between two numeric axes: their looks, lines, marks, launches, intervals, bands, bars and cells."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from octant.report.charts.layout.labels import Box
-from octant.report.charts.layout.scale import clipped, value_text
-from octant.report.charts.layout.svg import RADIUS, Sheet, closed, dots, open_line, px
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from octant.report.charts.layout.labels import Spot
-    from octant.report.charts.layout.looks import Look
-    from octant.report.charts.layout.scale import Scale
-    from octant.report.charts.picture import ChartSeries, Panel
+from octant.report.charts.layout.labels import Box, Spot
+from octant.report.charts.layout.scale import Scale, clipped, value_text
+from octant.report.charts.layout.svg import RADIUS, Sheet, closed, dots, px
+from octant.report.charts.picture import ChartSeries, Panel, Picture
 
 MOST_MARKS = 1000
 """A series of more points is drawn by its minimum, median and maximum in each pixel column."""
 _PALEST = 0.12  # opacity of the palest cell
 _TITLED = 200  # a series of more marks has no titles at its marks
 _LYING = ("rows", "across", "stack")
+_HUES = ("s1", "s2", "s3", "s4")
+_DASHES = ("", "d2", "d3", "d4")
+_SHAPES = ("circle", "square", "triangle", "diamond")
+_CLASSES = {"ink": "ink", "grey": "grey", "faint": "faint", "published": "grey"}
+_DASH_OF = {"solid": "", "dashed": "d2", "dotted": "d3", "dash-dot": "d4"}
 
 
 def draw_series(sheet: Sheet, series: ChartSeries, look: Look, panel: Panel, x: Scale, y: Scale, base: float) -> None:
@@ -44,10 +43,7 @@ def draw_series(sheet: Sheet, series: ChartSeries, look: Look, panel: Panel, x: 
             return
         joined = len(series.x) > 1 if series.kind in ("line", "band") else len(series.x) > 2
         if series.kind != "points" and joined:
-            pieces = clipped(points, x, y)
-            sheet.path(f"l {look.dash}".rstrip(), "".join(map(open_line, pieces)))
-            for piece in pieces:
-                sheet.field.add_line(piece)
+            sheet.lines(f"l {look.dash}".rstrip(), *clipped(points, x, y))
         sheet.path("dots", dots([(x.at(a), y.at(b)) for a, b in series.dots if x.holds(a) and y.holds(b)]))
         if series.kind == "points":
             _intervals(sheet, series, x, y)
@@ -77,12 +73,9 @@ def point_title(series: ChartSeries, number: int, panel: Panel) -> str:
 
 
 def _intervals(sheet: Sheet, series: ChartSeries, x: Scale, y: Scale) -> None:
-    lines = []
-    for a, low, high in zip(series.x, series.low, series.high, strict=False):
-        if x.holds(a) and math.isfinite(low) and math.isfinite(high) and high > low:
-            lines.append([(x.at(a), y.held(low)), (x.at(a), y.held(high))])
-            sheet.field.add_line(lines[-1])
-    sheet.path("v", "".join(map(open_line, lines)))
+    ends = zip(series.x, series.low, series.high, strict=False)
+    known = [one for one in ends if x.holds(one[0]) and -math.inf < one[1] < one[2] < math.inf]
+    sheet.lines("v", *([(x.at(a), y.held(low)), (x.at(a), y.held(high))] for a, low, high in known))
 
 
 def _area(sheet: Sheet, ends: Sequence[tuple[float, float, float]]) -> None:
@@ -101,8 +94,7 @@ def _columns(sheet: Sheet, spots: Sequence[Spot], look: Look) -> None:
         columns.setdefault(round(x), []).append(y)
     stacks = [(float(x), sorted(ys)) for x, ys in sorted(columns.items())]
     _area(sheet, [(x, ys[-1], ys[0]) for x, ys in stacks])
-    middle = [(x, ys[len(ys) // 2]) for x, ys in stacks]
-    sheet.line(f"l {look.dash}".rstrip(), *middle)
+    sheet.lines(f"l {look.dash}".rstrip(), [(x, ys[len(ys) // 2]) for x, ys in stacks])
 
 
 def _bars(sheet: Sheet, series: ChartSeries, panel: Panel, x: Scale, y: Scale, base: float) -> None:
@@ -131,3 +123,49 @@ def _cells(sheet: Sheet, series: ChartSeries, x: Scale, y: Scale) -> None:
 def arrow(at: Spot, right: bool) -> str:
     """Return path data of an arrow head for a value beyond the axis."""
     return f"M{px(at[0])} {px(at[1])}l{px(-6 if right else 6)} -3.5v7z"
+
+
+@dataclass(frozen=True)
+class Look:
+    """The classes of a series: colour, dash of its line, shape of its marks."""
+
+    colour: str
+    dash: str
+    shape: str
+    open: bool = False  # published values
+
+
+def looks(picture: Picture) -> list[list[Look]]:
+    """Return the look of each series of each panel; series of the same name look the same in all panels."""
+    known: dict[str, Look] = {}
+    every = []
+    for panel in picture.panels:
+        every.append(_panel_looks(panel, known))
+        known.update({one.name: look for one, look in zip(panel.series, every[-1], strict=True) if one.name})
+    return every
+
+
+def _panel_looks(panel: Panel, known: dict[str, Look]) -> list[Look]:
+    taken = {one.role for one in panel.series}
+    free = [i for i in range(16) if f"series-{i + 1}" not in taken] * 8
+    plain = 0
+    chosen = []
+    for one in panel.series:
+        if not one.role and one.name in known:
+            chosen.append(known[one.name])
+        elif not one.role and one.kind == "line":
+            chosen.append(_look(one, "ink", plain))
+            plain += 1
+        elif not one.role or one.role.startswith("series-"):
+            number = int(one.role[-1]) - 1 if one.role else free.pop(0)
+            chosen.append(_look(one, _HUES[number % 4], number))
+        else:
+            chosen.append(_look(one, _CLASSES[one.role], 3 if one.role == "published" else 0))
+    return chosen
+
+
+def _look(one: ChartSeries, colour: str, number: int) -> Look:
+    """Return the `number`-th look; from the fifth on, hues return with another mark and dash."""
+    turn = (number + number // 4) % 4
+    dash = _DASH_OF[one.dash] if one.dash else "" if one.role == "published" else _DASHES[turn]
+    return Look(colour, dash, one.marker or _SHAPES[turn], one.role == "published")

@@ -1,18 +1,13 @@
 """A drawing under construction: SVG elements with classes instead of colours, and the texts placed so far."""
 
-from __future__ import annotations
-
 import contextlib
 import math
+from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from octant.report.charts.layout.labels import Box, Field, Spot, Text
 from octant.report.plain import clean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 SHAPES = {
     "square": ((-3.2, -3.2), (3.2, -3.2), (3.2, 3.2), (-3.2, 3.2)),
@@ -48,10 +43,11 @@ class Sheet:
         if data:
             self._shape("path", kind, f'd="{data}"', title)
 
-    def line(self, kind: str, *points: Spot) -> None:
-        """Draw a line that labels avoid."""
-        self.path(kind, open_line(points))
-        self.field.add_line(points)
+    def lines(self, kind: str, *lines: Sequence[Spot]) -> None:
+        """Draw lines that labels avoid, as one path."""
+        self.path(kind, "".join(map(open_line, lines)))
+        for points in lines:
+            self.field.add_line(points)
 
     def rect(self, kind: str, box: Box, title: str = "", opacity: float = 1.0) -> None:
         """Draw a rectangle, at least half a px wide and high."""

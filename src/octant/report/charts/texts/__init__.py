@@ -1,7 +1,5 @@
 """Captions, labels and facts of pictures: one template per picture, filled from typed values."""
 
-from __future__ import annotations
-
 import functools
 import re
 from typing import Any
@@ -10,7 +8,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from octant import units
 from octant.report import claims
-from octant.report.charts.picture import thinned_text
 
 _SPACE = re.compile(r"[ \n]+")  # not the narrow spaces in quantities
 
@@ -29,6 +26,11 @@ def picture_texts(picture: str, **values: Any) -> dict[str, Any]:
         "label": _SPACE.sub(" ", parts.get("label", "")).strip(),
         "facts": tuple((what.strip(), text.strip()) for what, _, text in lines),
     }
+
+
+def thinned_text(kept: int, of: int, what: str) -> str:
+    """Return a sentence about thinned items: ` 12 of 40 lines are drawn; …`; empty if none is missing."""
+    return f" {kept} of {of} {what} are drawn; `octant export` writes all." if kept < of else ""
 
 
 @functools.cache
