@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from octant.report.network.answers import CALIBRATED
 from octant.report.tables.layout import fill
 from octant.units import si_scale, si_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from octant.benchmarks.described import OnSystem, System
     from octant.simulate.projection import ProjectedSystem
     from octant.stats import Interval
 
 
 @dataclass(frozen=True)
-class Answers:
-    """A table of predictions with their assumptions."""
+class NotedTable:
+    """Predictions with their assumptions and exclusions, or published values with their source."""
 
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...]  # assumptions and exclusions
+    notes: tuple[str, ...]
+    id: str = ""  # of the section of a page
+
+    @property
+    def caption(self) -> str:
+        """Return the notes as one text."""
+        return f"{'; '.join(self.notes)}."
 
 
 def range_text(value: Interval, unit: str) -> str:
@@ -38,7 +42,7 @@ def range_text(value: Interval, unit: str) -> str:
     return f"{value.low / scale:.3g} … {value.high / scale:.3g} {prefix}{unit}"
 
 
-def measured_answers(found: ProjectedSystem) -> Answers:
+def measured_answers(found: ProjectedSystem) -> NotedTable:
     """Return predictions for many nodes like that of a run."""
     counts = list(dict.fromkeys(one.nodes for one in found.answers))
     node = {one.test: one for one in found.node}
@@ -50,29 +54,23 @@ def measured_answers(found: ProjectedSystem) -> Answers:
         rows.append((found.titles[test], here, *cells, of_test[counts[-1]].rate.limited_by))
     header = ("test", "one node, measured", *(f"{count:,} nodes" for count in counts), "limited by")
     missing = ", ".join(found.titles[test] for test in found.left_out)
-    excluded = [
-        f"{missing}: the run has no figure for all ranks of a node; run `octant study run hpcc-scaling`"
-    ] * bool(missing)
     title = f"Many nodes like this one ({found.machine}, run {found.run})"
-    return Answers(title, header, tuple(rows), _notes(found.assumptions, (), excluded))
+    return NotedTable(title, header, tuple(rows), _notes(assumptions=found.assumptions, missing=missing))
 
 
-def _notes(
-    assumptions: Iterable[str], remarks: Iterable[str], excluded: Iterable[str], mark: str = ""
-) -> tuple[str, ...]:
-    values = {"assumptions": assumptions, "remarks": remarks, "excluded": excluded, "mark": mark}
+def _notes(**values: Any) -> tuple[str, ...]:
     return tuple(fill("network/page", "notes", **values).splitlines())
 
 
-def system_answers(found: System) -> Answers:
+def system_answers(found: System) -> NotedTable:
     """Return predictions for a described machine."""
     nodes = found.answers[0].nodes if found.answers else 0
     rows = tuple(_system_row(one) for one in found.answers)
     header = ("test", "model", "per node", "limited by", "published, per node", "error")
     remarks = [f"{one.title}: {one.note}" for one in found.answers if one.note]
-    calibrated = any(one.published and one.published.calibrated for one in found.answers)
-    notes = _notes(found.assumptions, remarks, found.left_out, CALIBRATED * calibrated)
-    return Answers(f"{found.network} with {nodes:,} nodes", header, rows, notes)
+    mark = CALIBRATED * any(one.published and one.published.calibrated for one in found.answers)
+    notes = _notes(assumptions=found.assumptions, remarks=remarks, excluded=found.left_out, mark=mark)
+    return NotedTable(f"{found.network} with {nodes:,} nodes", header, rows, notes)
 
 
 def _system_row(one: OnSystem) -> tuple[str, ...]:

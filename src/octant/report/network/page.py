@@ -1,18 +1,17 @@
-"""A network model's page: one HTML file with a slider over sizes, every number embedded, nothing from the network."""
+"""Page of a network model: one HTML file with a slider over sizes, which contains all numbers."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 from msgspec import to_builtins
 
 from octant import __version__, units
 from octant.report.network import svg as network_svg
-from octant.report.network import terms
+from octant.report.network.answers import plain
 from octant.report.network.pictures import curve, failures
 from octant.report.page import html
 from octant.report.tables.layout import fill
@@ -48,8 +47,8 @@ def render(shown: Overview) -> str:
             "exports": html.exports(pictures, data["run"]),
             "frames": html.packed(frames) if len(frames) > 1 else "",
         },
-        style=network_svg.network_style(),
-        script=network_svg.network_script(),
+        style=network_svg.asset("network.css"),
+        script=network_svg.asset("network.js"),
         network=shown.network,
         traffic=shown.traffic,
         answer=answer(shown),
@@ -60,9 +59,9 @@ def render(shown: Overview) -> str:
         first=first,
         frame=frames[first][1] if frames else "",
         heat=_both(partial(network_svg.heat, shown.maps, word)) if len(maps) > 1 else None,
-        load_terms=terms.load_terms(),
-        link_terms=terms.link_terms(max(reversed(maps), key=lambda found: len(found.classes))) if maps else (),
-        drawing_terms=terms.drawing_terms(maps[first]) if maps and network_svg.topology(maps[first]) else (),
+        load_terms=_terms("loads"),
+        link_terms=link_terms(max(reversed(maps), key=lambda found: len(found.classes))) if maps else (),
+        drawing_terms=drawing_terms(maps[first]) if maps and network_svg.topology(maps[first]) else (),
     )
 
 
@@ -98,6 +97,37 @@ def sentence(shown: Overview, found: LoadMap) -> str:
     return text.replace(" %", "\u202f%")
 
 
+class Term(NamedTuple):
+    """A term of a picture and its meaning."""
+
+    word: str
+    meaning: str
+
+
+def link_terms(found: LoadMap) -> tuple[Term, ...]:
+    """Return the parts of the network, and the classes of links of a load map with their capacities and notes."""
+    network, shape = found.network, found.network.topology
+    named = {"shape": shape, "kind": type(shape).__name__, "node": network.node}
+    classes = []
+    for name in (one.link_class for one in found.classes):
+        link = network.link_class(name)
+        limits = fill("network/terms", "limits", found=link, each_way=name in shape.link_classes())
+        meaning = fill("network/terms", "link", name=name, **named)
+        classes.append(Term(name, "; ".join(filter(None, (meaning, link.note, limits)))))
+    return (*_terms("parts", **named, size=shape.size()), *classes)
+
+
+def drawing_terms(found: LoadMap) -> tuple[Term, ...]:
+    """Return what the drawing of a topology shows; empty if there is no drawing."""
+    shape = found.network.topology
+    return _terms("drawing", shape=shape, kind=type(shape).__name__, node=found.network.node)
+
+
+def _terms(part: str, **values: object) -> tuple[Term, ...]:
+    lines = fill("network/terms", part, **values).splitlines()
+    return tuple(Term(*line.split("\t", 1)) for line in lines if line)
+
+
 def _frame(shown: Overview, size: int, found: LoadMap) -> Markup:
     """Return what the slider shows at one size."""
     said = Markup("<p><strong>{} {}:</strong> {}</p>").format(size, shown.curve.size_word, sentence(shown, found))
@@ -108,8 +138,8 @@ def _frame(shown: Overview, size: int, found: LoadMap) -> Markup:
 
 def _both(draw: Callable[..., str]) -> Markup:
     """Return a drawing for both widths of a page; the style of the page shows one of them."""
-    drawn = (draw(room=room) for room in (network_svg.WIDE, network_svg.NARROW))
-    return Markup("".join(drawn))  # noqa: S704 - the drawings escape their texts
+    drawings = draw(room=network_svg.WIDE) + draw(room=network_svg.NARROW)
+    return Markup(drawings)  # noqa: S704 - the drawings escape their texts
 
 
 def _first_frame(shown: Overview) -> int:
@@ -120,18 +150,14 @@ def _first_frame(shown: Overview) -> int:
 
 
 def _data(shown: Overview) -> dict[str, Any]:
-    points = [asdict(point) for point in shown.curve.points]
-    for point in points:
-        if point["headroom"] == float("inf"):
-            point["headroom"] = None
     return {
         "run": f"{shown.network.name}-{shown.traffic}",
         "octant": __version__,
         "network": to_builtins(shown.network),
-        "curve": points,
+        "curve": plain(shown.curve.points),
         "maps": [
-            {"size": size, "rate_per_s": found.rate_per_s, "classes": [asdict(one) for one in found.classes]}
+            {"size": size, "rate_per_s": found.rate_per_s, "classes": plain(found.classes)}
             for size, found in shown.maps.items()
         ],
-        "failures": [asdict(worst) for worst in shown.failures],
+        "failures": plain(shown.failures),
     }

@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING, TypeVar
 
 from rich.text import Text
 
+from octant.network.noise import operation_delay
+from octant.report.network.answers import as_json, plain
 from octant.report.tables.layout import fill, text_table
 from octant.report.terminal import render, screen_columns
-from octant.units import percent_text, si_text
+from octant.units import bytes_text, percent_text, si_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from octant.network.collectives import Collective, Timing
     from octant.network.files import NetworkFile
     from octant.network.loads import LoadMap
+    from octant.network.noise import Interruption
     from octant.network.overview import Overview
+    from octant.network.rings import RingTimes
     from octant.network.scale import ScalingCurve
-    from octant.report.network.larger import Answers
+    from octant.report.network.larger import NotedTable
     from octant.simulate.simgrid import SimulatorComparison
     from octant.simulate.simulated_workload import OnModel
     from octant.simulate.timestep import StepTime, TimeStep
@@ -117,12 +122,75 @@ def steps_text(network: NetworkFile, step: TimeStep, times: Sequence[StepTime]) 
     return fill("network/times", "steps", network=network, s=step, table=table, algorithms=algorithms)
 
 
-def answers_text(answers: Answers) -> str:
+def answers_text(answers: NotedTable) -> str:
     """Return a table of predictions, and below it their assumptions."""
     columns = [column if "limited by" in column or column == "test" else f">{column}" for column in answers.header]
     width = screen_columns(100) - 2
     notes = [line for note in answers.notes for line in textwrap.wrap(note, width, subsequent_indent="  ")]
     return "\n".join([text_table(columns, answers.rows, answers.title), *(f"  {line}" for line in notes)])
+
+
+def collective_text(found: Collective, noise: Sequence[Interruption] = ()) -> str:
+    """Return a row for each algorithm, or for each of several sizes; OS noise of the cores adds a second table."""
+    return fill(
+        "network/times", "collective", c=found, noise=noise, noise_share=sum(kind.share for kind in noise),
+        table=_one_size(found.timings[0]) if len(found.timings) == 1 else _many_sizes(found),
+        noise_table=_noise_table(found, noise) if noise else "",
+    )  # fmt: skip
+
+
+def collective_json(found: Collective, noise: Sequence[Interruption] = ()) -> str:
+    """Return the same in base units; each time has its parts, and its delay by interruptions."""
+    timings = [[{**plain(one), "limited_by": one.limited_by[0]} for one in sized] for sized in found.timings]
+    for one in (one for sized in timings if noise for one in sized):
+        one["late"] = plain(operation_delay(one["time_s"], found.ranks, noise))
+    return as_json({**plain(found), "timings": timings})
+
+
+def rings_text(network: NetworkFile, ranks: int, found: Sequence[RingTimes]) -> str:
+    """Return a row for the ordered ring, and one for the random rings."""
+    rows = [
+        (
+            one.order if one.rings == 1 else f"{one.order} ({one.rings})",
+            si_text(one.latency_s, "s"), si_text(one.bytes_per_s, "B/s"),
+        )
+        for one in found
+    ]  # fmt: skip
+    table = text_table(("ring", ">latency", ">bandwidth per rank"), rows)
+    return fill("network/times", "rings", network=network, ranks=ranks, table=table)
+
+
+def _noise_table(found: Collective, noise: Sequence[Interruption]) -> str:
+    rows = []
+    for one in (one for sized in found.timings for one in sized):
+        delay = operation_delay(one.time_s, found.ranks, noise)
+        times = (one.time_s, one.time_s + delay.mean_s, one.time_s + delay.worst_s)
+        rows.append((bytes_text(one.bytes_each), one.algorithm, *(si_text(time, "s") for time in times)))
+    columns = (">bytes", "algorithm", ">without noise", ">mean", ">worst of 10,000")
+    first = 0 if len(found.timings) > 1 else 1
+    return text_table(columns[first:], [row[first:] for row in rows])
+
+
+def _one_size(sized: tuple[Timing, ...]) -> str:
+    best_s = min(one.time_s for one in sized)
+    rows = []
+    for one in sized:
+        name, share = one.limited_by
+        ratio = f"{one.time_s / best_s:.2f}" if best_s else ""
+        limit = f"{name} {percent_text(share)}" if name else "no link"
+        rows.append((one.algorithm, one.steps, bytes_text(one.sent_bytes), si_text(one.time_s, "s"), ratio, limit))
+    return text_table(("algorithm", ">steps", ">sent per rank", ">time", ">× fastest", "limited by"), rows)
+
+
+def _many_sizes(found: Collective) -> str:
+    rows = [
+        (
+            bytes_text(sized[0].bytes_each), *(si_text(one.time_s, "s") for one in sized),
+            min(sized, key=lambda one: one.time_s).algorithm,
+        )
+        for sized in found.timings
+    ]  # fmt: skip
+    return text_table((">bytes", *(f">{one.algorithm}" for one in found.timings[0]), "fastest"), rows)
 
 
 def _thinned(items: Sequence[Item]) -> list[Item]:

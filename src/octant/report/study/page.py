@@ -1,4 +1,4 @@
-"""A study as a page of its own: the answer, what to do with it, published values beside ours, and the verdicts."""
+"""Page of a study: the answer, recommendations, our values with published ones, and the verdicts."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ TONES: dict[Status, str] = {
 
 
 def render(outcome: Outcome) -> str:
-    """A page with one study; the same outcome gives the same text."""
+    """Return the page of an outcome; the same outcome gives the same text."""
     shown = pictures(outcome)
     document = json.loads(study.report_json(outcome))
     data = {**document, "run": document["run"] or outcome.name, "octant": __version__}
@@ -57,7 +57,7 @@ def render(outcome: Outcome) -> str:
 
 
 def why_text(verdict: FindingVerdict) -> str:
-    """Why a verdict is what it is, without the values that have columns of their own."""
+    """Return the reason of a verdict, without the values that have columns of their own."""
     text = f"{verdict.why}{verdict.remark}"
     text = text.removeprefix(f"published {verdict.there_text}, ") if verdict.there else text
     text = text.removeprefix(verdict.here_text).lstrip(" ,:") if verdict.here else text
@@ -65,7 +65,7 @@ def why_text(verdict: FindingVerdict) -> str:
 
 
 def write(outcome: Outcome, path: Path) -> Path:
-    """Writes the page of a study and gives its path.
+    """Write the page of a study and return its path.
 
     Raises:
         Refusal: the file cannot be written.
