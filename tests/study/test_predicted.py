@@ -13,7 +13,7 @@ from octant import facts, workloads
 from octant.benchmarks.table import read_tests
 from octant.failure import Refusal
 from octant.record import Point, RankResources
-from octant.report.network.larger import measured_answers
+from octant.report.network.text import measured_answers
 from octant.report.study.rows import beside_model, range_of_model
 from octant.report.study.text import report_text
 from octant.request import Launch

@@ -20,7 +20,7 @@ from octant.report.charts.layout.fonts import text_width
 from octant.report.network import page as network_page
 from octant.report.network import svg
 from octant.report.network import text as network_text
-from octant.report.network.pictures import curve, failures
+from octant.report.network.page import curve, failures
 from pages import NASTY, opened
 from paths import ROOT
 

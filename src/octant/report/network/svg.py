@@ -82,16 +82,8 @@ def heat(maps: Mapping[int, LoadMap], size_word: str, room: int = WIDE) -> str:
     bottom = top + len(names) * (row + 4)
     parts += [_text(left + (i + 0.5) * width, bottom + 12, str(sizes[i]), "middle") for i in _labelled(sizes, width)]
     parts.append(_text(left, bottom + 29, size_word, "start", "soft"))
-    legend = left if room >= WIDE else 0.0
-    parts.append(_legend(legend, bottom + 40))
     title = f"Load of the busiest link of {', '.join(names)} against {size_word}"
-    return _svg(
-        max(left + len(sizes) * width + 12, legend + LEGEND),
-        bottom + 54,
-        parts,
-        title,
-        "wide" if room >= WIDE else "narrow",
-    )
+    return _svg(left + len(sizes) * width + 12, bottom + 40, parts, title, room, left)
 
 
 def strips(found: LoadMap, room: int = WIDE) -> str:
@@ -108,29 +100,17 @@ def strips(found: LoadMap, room: int = WIDE) -> str:
     for r, one in enumerate(found.classes):
         y = top + r * pitch
         parts.append(_text(left - 8, y + row / 2 + 4, one.link_class, "end"))
-        parts += [
-            _cell(left + begin * width, y, count * width, row, busy, busy_text(busy), 1.0)
-            for begin, count, busy in _runs(one.quantiles)
-        ]
+        begin = 0
+        for _, group in groupby(one.quantiles, busy_text):  # a cell for steps with the same text
+            same = list(group)
+            busy = max(same)
+            parts.append(_cell(left + begin * width, y, len(same) * width, row, busy, busy_text(busy), 1.0))
+            begin += len(same)
         spot = (left + 32 * width + 10, y + row / 2 + 4) if beside else (left, y + row + 12)
         parts.append(_text(*spot, texts[r], "start"))
     bottom = top + len(found.classes) * pitch
-    legend = left if beside else 0.0
-    parts.append(_legend(legend, bottom + 4))
     title = f"Links of {', '.join(names)} from the idlest to the busiest"
-    return _svg(
-        max(left + 32 * width + aside, legend + LEGEND), bottom + 18, parts, title, "wide" if room >= WIDE else "narrow"
-    )
-
-
-def _runs(values: Sequence[float]) -> list[tuple[int, int, float]]:
-    """Return runs of steps with the same load as text: begin, count, load."""
-    found, begin = [], 0
-    for _, group in groupby(values, busy_text):
-        same = list(group)
-        found.append((begin, len(same), max(same)))
-        begin += len(same)
-    return found
+    return _svg(left + 32 * width + aside, bottom + 4, parts, title, room, left)
 
 
 def _label_width(names: Sequence[str]) -> float:
@@ -161,7 +141,11 @@ def topology(found: LoadMap) -> str:
 
 def _supernode(found: LoadMap, shape: TwoLevelDirect) -> str:
     size = shape.drawers * shape.octants
-    supernode = busiest_supernode(found, size)
+    built = found.network.build()
+    sources, targets = (side // size for side in built.ends())
+    within = np.flatnonzero(sources == targets)
+    within = within[within >= built.fabric]
+    supernode = int(sources[within[np.argmax(np.round(found.busy[within], 9))]])
     busy = _Busiest(found, range(supernode * size, (supernode + 1) * size))
     columns = 2 if shape.drawers > 1 else 1
     corner = [((d % columns) * (_BOX + _GAP), (d // columns) * (_BOX + _GAP)) for d in range(shape.drawers)]
@@ -181,9 +165,9 @@ def _supernode(found: LoadMap, shape: TwoLevelDirect) -> str:
         parts += _drawer(shape, members[drawer], middle[drawer], busy)
     width = columns * _BOX + (columns - 1) * _GAP
     height = -(-shape.drawers // columns) * (_BOX + _GAP) - _GAP
-    parts += [_text(0, height + 15, f"supernode {supernode}", "start", "soft"), _legend(0, height + 24)]
+    parts.append(_text(0, height + 15, f"supernode {supernode}", "start", "soft"))
     title = f"Links of supernode {supernode}, which has the busiest link within a supernode"
-    return _svg(max(width, LEGEND), height + 38, parts, title, "map")
+    return _svg(width, height + 24, parts, title)
 
 
 def _drawer(shape: TwoLevelDirect, members: Sequence[int], middle: Spot, busy: _Busiest) -> list[str]:
@@ -207,15 +191,6 @@ def _drawer(shape: TwoLevelDirect, members: Sequence[int], middle: Spot, busy: _
         if dot >= 7:
             parts.append(_text(spot[0], spot[1] + 4, str(i), "middle"))
     return parts
-
-
-def busiest_supernode(found: LoadMap, size: int) -> int:
-    """Return the first supernode (of `size` octants) with the busiest link within a supernode."""
-    built = found.network.build()
-    sources, targets = (side // size for side in built.ends())
-    within = np.flatnonzero(sources == targets)
-    within = within[within >= built.fabric]
-    return int(sources[within[np.argmax(np.round(found.busy[within], 9))]])
 
 
 def _slice(found: LoadMap, shape: Torus) -> str:
@@ -248,8 +223,7 @@ def _slice(found: LoadMap, shape: Torus) -> str:
     width, height = 2 * edge + (nx - 1) * gap, 2 * edge + (ny - 1) * gap
     if nz > 1:
         parts.append(_text(0, height + 8, f"slice z = {level} of {nz}", "start", "soft"))
-    parts.append(_legend(0, height + 18))
-    return _svg(max(width, LEGEND), height + 32, parts, "Links of the slice of the torus with the busiest link", "map")
+    return _svg(width, height + 18, parts, "Links of the slice of the torus with the busiest link")
 
 
 class _Busiest:
@@ -290,9 +264,8 @@ def _on_circle(middle: Spot, radius: float, turn: float) -> Spot:
 
 def _halves(a: Spot, b: Spot, pair: Sequence[float], width: float, title: str) -> list[str]:
     middle = ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)
-    return [
-        _line(end, middle, load, width, f"{title}: {busy_text(load)}") for end, load in zip((a, b), pair, strict=True)
-    ]
+    ends = zip((a, b), pair, strict=True)
+    return [_line(end, middle, load, width, f"{title}: {busy_text(load)}") for end, load in ends]
 
 
 def _kind(busy: float) -> str:
@@ -334,8 +307,12 @@ def _legend(x: float, y: float) -> str:
     )
 
 
-def _svg(width: float, height: float, parts: Sequence[str], title: str, kind: str) -> str:
+def _svg(width: float, height: float, parts: Sequence[str], title: str, room: int = 0, left: float = 0.0) -> str:
+    """Return a drawing with the legend below it, at `left` px if it is wide; `room` is the width of the page."""
+    left, kind = (left, "wide") if room >= WIDE else (0.0, "narrow" if room else "map")
+    width, legend = max(width, left + LEGEND), _legend(left, height)
+    height += 14
     return (
         f'<svg class="network {kind}" role="img" aria-label="{escape(title)}" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
+        f'width="{width:.0f}" height="{height:.0f}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}{legend}</svg>'
     )

@@ -1,21 +1,24 @@
-"""The network model's pictures and tables for the terminal: curves, loads by class and size, simulations, steps."""
+"""Texts of the network model: curves, loads, simulations, time steps, collectives and predictions of benchmarks."""
 
 from __future__ import annotations
 
+import math
 import textwrap
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.text import Text
 
 from octant.network.noise import operation_delay
-from octant.report.network.answers import as_json, plain
+from octant.report.network.answers import CALIBRATED, as_json, plain
 from octant.report.tables.layout import fill, text_table
 from octant.report.terminal import render, screen_columns
-from octant.units import bytes_text, percent_text, si_text
+from octant.units import bytes_text, percent_text, si_scale, si_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from octant.benchmarks.described import OnSystem, System
     from octant.network.collectives import Collective, Timing
     from octant.network.files import NetworkFile
     from octant.network.loads import LoadMap
@@ -23,10 +26,11 @@ if TYPE_CHECKING:
     from octant.network.overview import Overview
     from octant.network.rings import RingTimes
     from octant.network.scale import ScalingCurve
-    from octant.report.network.larger import NotedTable
+    from octant.simulate.projection import ProjectedSystem
     from octant.simulate.simgrid import SimulatorComparison
     from octant.simulate.simulated_workload import OnModel
     from octant.simulate.timestep import StepTime, TimeStep
+    from octant.stats import Interval
 
 Item = TypeVar("Item")
 _ROWS = 12
@@ -34,6 +38,22 @@ _COLUMNS = 72
 _SHADES = " ▁▂▃▄▅▆▇█"
 _FULL = "▓"
 _SATURATED = 0.9995
+
+
+@dataclass(frozen=True)
+class NotedTable:
+    """Predictions with their assumptions and exclusions, or published values with their source."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+    id: str = ""  # of the section of a page
+
+    @property
+    def caption(self) -> str:
+        """Return the notes as one text."""
+        return f"{'; '.join(self.notes)}."
 
 
 def overview_text(shown: Overview) -> str:
@@ -109,17 +129,67 @@ def steps_text(network: NetworkFile, step: TimeStep, times: Sequence[StepTime]) 
         )
         for one in times
     ]  # fmt: skip
-    columns = (
-        ">ranks", ">nodes", ">computing", ">halos", ">reductions", ">time per step", ">share of computing", "halos load"
-    )  # fmt: skip
+    times_of = (">computing", ">halos", ">reductions", ">time per step", ">share of computing")
     algorithms = []
     for number, reduction in enumerate(step.reductions):
         ranks: dict[str, list[int]] = {}
         for one in times:
             ranks.setdefault(one.algorithms[number], []).append(one.ranks)
         algorithms.append((reduction, ranks))
-    table = text_table(columns, rows)
+    table = text_table((">ranks", ">nodes", *times_of, "halos load"), rows)
     return fill("network/times", "steps", network=network, s=step, table=table, algorithms=algorithms)
+
+
+def range_text(value: Interval, unit: str) -> str:
+    """Return the ends of a range: `1.20 … 1.70 GB/s`, or a single value."""
+    if math.isinf(value.middle):
+        return "no limit"
+    if value.low == value.high:
+        return si_text(value.middle, unit)
+    scale, prefix = si_scale(value.high)
+    return f"{value.low / scale:.3g} … {value.high / scale:.3g} {prefix}{unit}"
+
+
+def measured_answers(found: ProjectedSystem) -> NotedTable:
+    """Return predictions for many nodes like that of a run."""
+    counts = list(dict.fromkeys(one.nodes for one in found.answers))
+    node = {one.test: one for one in found.node}
+    rows = []
+    for test in dict.fromkeys(one.test for one in found.answers):
+        of_test = {one.nodes: one for one in found.answers if one.test == test}
+        here = si_text(node[test].per_s, node[test].unit) if test in node else ""
+        cells = (range_text(of_test[count].rate.per_s, of_test[count].unit) for count in counts)
+        rows.append((found.titles[test], here, *cells, of_test[counts[-1]].rate.limited_by))
+    header = ("test", "one node, measured", *(f"{count:,} nodes" for count in counts), "limited by")
+    missing = ", ".join(found.titles[test] for test in found.left_out)
+    title = f"Many nodes like this one ({found.machine}, run {found.run})"
+    return NotedTable(title, header, tuple(rows), _notes(assumptions=found.assumptions, missing=missing))
+
+
+def _notes(**values: Any) -> tuple[str, ...]:
+    return tuple(fill("network/page", "notes", **values).splitlines())
+
+
+def system_answers(found: System) -> NotedTable:
+    """Return predictions for a described machine."""
+    nodes = found.answers[0].nodes if found.answers else 0
+    rows = tuple(_system_row(one) for one in found.answers)
+    header = ("test", "model", "per node", "limited by", "published, per node", "error")
+    remarks = [f"{one.title}: {one.note}" for one in found.answers if one.note]
+    mark = CALIBRATED * any(one.published and one.published.calibrated for one in found.answers)
+    notes = _notes(assumptions=found.assumptions, remarks=remarks, excluded=found.left_out, mark=mark)
+    return NotedTable(f"{found.network} with {nodes:,} nodes", header, rows, notes)
+
+
+def _system_row(one: OnSystem) -> tuple[str, ...]:
+    known, error, of_each = "", "", ""
+    if one.parts > 1 and not math.isinf(one.per_s.middle):
+        of_each = si_text(one.per_s.middle / one.parts, one.unit)
+    if one.published:
+        sign = f" {CALIBRATED}" * bool(one.published.calibrated)
+        known = f"{si_text(one.published.per_part, one.unit)} at {one.published.at}{sign}"
+        error = "" if one.error is None else f"{100 * one.error:+.1f} %"
+    return one.title, range_text(one.per_s, one.unit), of_each, one.limited_by, known, error
 
 
 def answers_text(answers: NotedTable) -> str:

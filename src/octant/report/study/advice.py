@@ -18,7 +18,8 @@ from octant.placement.request import PAGE_BYTES
 from octant.report.study.answer import Gain, adopted_settings, baseline_text, best_of_all, costs, middle
 from octant.report.study.rows import is_invalid
 from octant.report.tables.layout import fill
-from octant.runs.programs.command_text import resume_line
+from octant.runs.programs.command_text import resume_line, shape_words
+from octant.runs.programs.options import option_words
 from octant.runs.programs.permissions import permissions, quoted
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
@@ -200,14 +201,10 @@ def lines_for(outcome: Outcome, place: Place) -> tuple[str, ...]:
         knobs[axis.knob] = place[1]
     if request.subject.command:
         return (*own, *program_line(request, knobs))
-    words = ["octant run", request.subject.workload, *(shlex.quote(f"{name}={value}") for name, value in knobs.items())]
-    if request.shape.place:
-        words.append(f"--place {shlex.quote(request.shape.place)}")
-    elif request.shape.ranks > 1:
-        words.append(f"--ranks {request.shape.ranks}")
-    words += [f"--link {shlex.quote(request.shape.link)}"] if request.shape.link else []
-    words += [f"--mpi {shlex.quote(f'{name}={value}')}" for name, value in sorted(request.mpi.items())]
-    return (*own, " ".join(words))
+    words = ["octant", "run", request.subject.workload, *(f"{name}={value}" for name, value in knobs.items())]
+    words += [*shape_words(request), *option_words("--link", [request.shape.link] if request.shape.link else [])]
+    words += option_words("--mpi", [f"{name}={value}" for name, value in sorted(request.mpi.items())])
+    return (*own, shlex.join(words))
 
 
 def _place_line(outcome: Outcome, request: Request) -> list[str]:

@@ -9,7 +9,7 @@ from octant import units
 from octant.analysis.causes import LOST_LITTLE, grade_of_share_lost, share_lost
 from octant.report.claims import grade_of_verdicts
 from octant.report.screen.answer import Reliability
-from octant.report.study.rows import difference_text, is_invalid, machines_there, places
+from octant.report.study.rows import baseline_name, difference_text, is_invalid, machines_there, places
 from octant.report.tables.layout import fill
 from octant.stats import Estimate, Grade, graded
 from octant.stats.grades import GRADE_NAMES
@@ -211,8 +211,7 @@ def counts(outcome: Outcome) -> list[tuple[int, str]]:
 
 def baseline_text(outcome: Outcome) -> str:
     """Return the level of the baseline if there is one factor, else `the baseline`."""
-    levels = [f"{factor} {level}" for factor, level in outcome.study.baseline.items()]
-    return levels[0] if len(levels) == 1 else "the baseline"
+    return baseline_name(outcome.study) if len(outcome.study.factors) == 1 else "the baseline"
 
 
 def middle(verdict: Verdict) -> float:

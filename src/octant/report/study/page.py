@@ -10,7 +10,7 @@ from octant.report.study import text as study
 from octant.report.study.advice import steps, waiting
 from octant.report.study.answer import answer, counts, reliability
 from octant.report.study.pictures import pictures
-from octant.report.study.rows import further_tables, larger_tables
+from octant.report.study.rows import further_tables
 from octant.store import files
 from octant.study.outcome import Outcome
 from octant.study.verdict import FindingVerdict, Status
@@ -30,30 +30,16 @@ def render(outcome: Outcome) -> str:
     document = json.loads(study.report_json(outcome))
     data = {**document, "run": document["run"] or outcome.name, "octant": __version__}
     return html.render(
-        "study.html.jinja",
-        {"run": outcome.name, "document": data, "exports": html.exports(shown, outcome.name)},
-        name=outcome.name,
-        study=outcome.study,
-        about=study.about(outcome),
-        period=period_text(outcome.run) if outcome.run else "",
-        answer=answer(outcome),
-        counts=counts(outcome),
-        reliability=reliability(outcome),
-        steps=steps(outcome),
-        pictures=shown,
-        verdicts=outcome.verdicts,
+        "study.html.jinja", {"run": outcome.name, "document": data, "exports": html.exports(shown, outcome.name)},
+        name=outcome.name, study=outcome.study, about=study.about(outcome),
+        period=period_text(outcome.run) if outcome.run else "", answer=answer(outcome), counts=counts(outcome),
+        reliability=reliability(outcome), steps=steps(outcome), pictures=shown, verdicts=outcome.verdicts,
         tested=[one for one in outcome.verdicts if one.status != "cannot be tested here"],
         untested=[(reason, machine, those) for reason, (machine, those) in waiting(outcome).items()],
-        there=lambda one: one.there_text or "–",
-        here=lambda one: one.here_text or "–",
-        why=why_text,
-        marks=MARKS,
-        tones=TONES,
-        further=(*larger_tables(outcome.predictions), *further_tables(outcome.study)),
-        absent=study.absent_texts(outcome),
-        wrong=outcome.values.wrong,
-        document=lambda file: catalogue.documents()[file].title,
-    )
+        there=lambda one: one.there_text or "–", here=lambda one: one.here_text or "–", why=why_text,
+        marks=MARKS, tones=TONES, further=further_tables(outcome), absent=study.absent_texts(outcome),
+        wrong=outcome.values.wrong, document=lambda file: catalogue.documents()[file].title,
+    )  # fmt: skip
 
 
 def why_text(verdict: FindingVerdict) -> str:

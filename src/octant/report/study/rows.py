@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from octant import catalogue, stats, units
 from octant.report import claims
-from octant.report.network.larger import NotedTable, measured_answers, system_answers
+from octant.report.network.text import NotedTable, measured_answers, system_answers
 from octant.stats import Grade
 from octant.stats.grades import SIGNS
 from octant.study.parts import Cell
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from octant.study.outcome import Outcome
-    from octant.study.predicted import Predictions
     from octant.study.question import Study
     from octant.study.values import Bounded, PublishedValue, StudyValue
 
@@ -217,7 +216,16 @@ def _machine(row: catalogue.Observation, otherwise: str) -> str:
     return known.name if known else otherwise
 
 
-def further_tables(study: Study) -> tuple[NotedTable, ...]:
+def further_tables(outcome: Outcome) -> list[NotedTable]:
+    """Return predictions for more nodes and for described machines, then published tables."""
+    predictions = outcome.predictions
+    found = [measured_answers(predictions.larger)] if predictions.larger else []
+    found += [system_answers(one) for one in predictions.systems]
+    larger = [replace(one, title=f"Model: {one.title}", id=f"larger-{n}") for n, one in enumerate(found, 1)]
+    return [*larger, *published_tables(outcome.study)]
+
+
+def published_tables(study: Study) -> tuple[NotedTable, ...]:
     """Return the published tables that findings name, without those whose values are compared with ours."""
     compared = {one.table for one in study.published}
     compared |= {one.there.table for one in study.findings if one.there and one.test.compared(study)}
@@ -234,13 +242,6 @@ def further_tables(study: Study) -> tuple[NotedTable, ...]:
         notes = (machines, f"{catalogue.documents()[table.document].title}, {table.where}")
         found[table.id] = NotedTable(f"Published: {table.title}", header, cells, notes, table.id)
     return tuple(found.values())
-
-
-def larger_tables(predictions: Predictions) -> tuple[NotedTable, ...]:
-    """Return predictions for more nodes like this one, and for described machines."""
-    found = [measured_answers(predictions.larger)] if predictions.larger else []
-    found += [system_answers(one) for one in predictions.systems]
-    return tuple(replace(one, title=f"Model: {one.title}", id=f"larger-{n}") for n, one in enumerate(found, 1))
 
 
 def _value(row: catalogue.Observation) -> str:

@@ -110,7 +110,7 @@ def report_text(outcome: Outcome) -> str:
     """Return the answer, the published table with ours, the verdicts, and what to do next."""
     width, found = max(60, screen_columns(WIDTH)), reliability(outcome)
     tables = [_table_text(outcome, measure) for measure in outcome.study.measures if places(outcome, measure)]
-    for table in (*study_rows.larger_tables(outcome.predictions), *study_rows.further_tables(outcome.study)):
+    for table in study_rows.further_tables(outcome):
         columns = [*table.header[:-1], f">{table.header[-1]}"]
         caption = textwrap.indent(textwrap.fill(table.caption, width - 2), "  ")
         tables.append(f"{text_table(columns, table.rows, table.title)}\n{caption}")
