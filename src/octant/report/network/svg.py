@@ -31,7 +31,7 @@ WIDE, NARROW = 780, 288
 """Rooms for which a page has a drawing, px."""
 LEGEND = 280.0
 _BOX, _GAP = 152.0, 36.0
-"""Of the drawers of a supernode, px: two beside each other fit a phone."""
+"""Of the drawers of a supernode, px: two next to each other fit a phone."""
 Spot = tuple[float, float]
 
 
@@ -47,7 +47,7 @@ def asset(name: str) -> str:
 
 
 def drawing(maps: Mapping[int, LoadMap], size_word: str) -> str:
-    """Return a heat map of several sizes; of one size a part of the topology, or else the links by load.
+    """Return a heat map of the sizes; if there is only one, a part of the topology, or else the links by load.
 
     Raises:
         Refusal: an application, which is no single pattern, or a network too large to enumerate.
@@ -93,9 +93,9 @@ def strips(found: LoadMap, room: int = WIDE) -> str:
         f"{busy_text(c.busiest)} at most, {c.links:,} links" if c.limited else f"no limit, {c.links:,} links"
         for c in found.classes
     ]
-    left, top, row, beside = _label_width(names), 8.0, 22.0, room >= WIDE
-    aside = max(text_width(text, SIZE) for text in texts) + 12 if beside else 0
-    width, pitch = min(14.0, (room - left - aside) / 32), row + (5 if beside else 20)
+    left, top, row, is_wide = _label_width(names), 8.0, 22.0, room >= WIDE
+    aside = max(text_width(text, SIZE) for text in texts) + 12 if is_wide else 0
+    width, pitch = min(14.0, (room - left - aside) / 32), row + (5 if is_wide else 20)
     parts = []
     for r, one in enumerate(found.classes):
         y = top + r * pitch
@@ -106,7 +106,7 @@ def strips(found: LoadMap, room: int = WIDE) -> str:
             busy = max(same)
             parts.append(_cell(left + begin * width, y, len(same) * width, row, busy, busy_text(busy), 1.0))
             begin += len(same)
-        spot = (left + 32 * width + 10, y + row / 2 + 4) if beside else (left, y + row + 12)
+        spot = (left + 32 * width + 10, y + row / 2 + 4) if is_wide else (left, y + row + 12)
         parts.append(_text(*spot, texts[r], "start"))
     bottom = top + len(found.classes) * pitch
     title = f"Links of {', '.join(names)} from the idlest to the busiest"
@@ -284,9 +284,9 @@ def _line(a: Spot, b: Spot, busy: float, width: float, title: str) -> str:
 def _cell(x: float, y: float, width: float, height: float, busy: float, title: str, gap: float = 0.0) -> str:
     """Return a cell with a dark lower edge if saturated; `gap` px at its right remain free, or a twentieth."""
     drawn = f'x="{x:.1f}" width="{width - (gap or 0.05 * width):.1f}"'
-    told = f"<title>{escape(title)}</title>" if title else ""
+    tip = f"<title>{escape(title)}</title>" if title else ""
     opacity = f'fill-opacity="{max(0.04, min(busy, 1)):.2f}"'
-    cell = f'<rect class="{_kind(busy)}" {drawn} y="{y:.1f}" height="{height:g}" {opacity}>{told}</rect>'
+    cell = f'<rect class="{_kind(busy)}" {drawn} y="{y:.1f}" height="{height:g}" {opacity}>{tip}</rect>'
     return cell + f'<rect class="edge" {drawn} y="{y + height - 3:.1f}" height="3"/>' * (busy >= SATURATED)
 
 

@@ -201,7 +201,7 @@ def answers_text(answers: NotedTable) -> str:
 
 
 def collective_text(found: Collective, noise: Sequence[Interruption] = ()) -> str:
-    """Return a row for each algorithm, or for each of several sizes; OS noise of the cores adds a second table."""
+    """Return a row for each algorithm, or for each size; OS noise of the cores adds a second table."""
     return fill(
         "network/times", "collective", c=found, noise=noise, noise_share=sum(kind.share for kind in noise),
         table=_one_size(found.timings[0]) if len(found.timings) == 1 else _many_sizes(found),

@@ -243,7 +243,7 @@ def _caption(outcome: Outcome, measure: str) -> str:
         marks = "Small dots are single launches. Brackets" if outcome.run else "Areas, and brackets"
     text += f" {marks} in the table: {ends}." if ends else ""
     if any(is_invalid(place.ours) for place in found):
-        text += f" Open marks are not as asked, or not measurable; {UNSURE_RATIOS}."
+        text += f" Open marks are not as requested, or not measurable; {UNSURE_RATIOS}."
     tables = dict.fromkeys(one.table for one in study.published if one.measure == measure)
     if any(place.published for place in found) and tables:
         titles = "; ".join(catalogue.results()[table].title for table in tables)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from octant.study.question import Study
     from octant.study.values import Bounded, PublishedValue, StudyValue
 
-MODEL_ENDS = "model: computing and messages in turn … all at once; × model: here over its nearer end"
+MODEL_ENDS = "model: computing and messages one after the other … overlapped; × model: here over its nearer end"
 UNSURE_RATIOS = f"{SIGNS['not measurable']} behind a ratio: so is one of its sides"
 """Meaning of the sign after a ratio; follows a sentence on values that are not measurable."""
 
@@ -98,7 +98,7 @@ def _row(
         "of limit": units.percent_text(share) if ours and (share := ours.of_limit) is not None else "",
         "× baseline": factor_text(gained) + _mark_of(stated(gained), marks[1]) + sign if gained else "",
         "model": range_of_model(model, unit) if model else "",
-        "× model": beside_model(ours.value, model) if ours and model else "",
+        "× model": ratio_to_model(ours.value, model) if ours and model else "",
         "there": units.si_text(there.value, unit) if there else "",
         "× there": range_text(place.gain_there) if place.gain_there else "",
         "caveats": ", ".join(stats.warnings(ours.caveats)) if ours else "",
@@ -113,7 +113,7 @@ def range_of_model(value: stats.Interval, unit: str) -> str:
     return f"{digits(value.low / scale)} … {digits(value.high / scale)} {prefix}{unit}"
 
 
-def beside_model(ours: Bounded, model: stats.Interval) -> str:
+def ratio_to_model(ours: Bounded, model: stats.Interval) -> str:
     """Return `within` if our value is in the range of the model, else its ratio to the nearer end."""
     if ours.high >= model.low and ours.low <= model.high:
         return "within"
