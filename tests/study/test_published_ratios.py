@@ -2,7 +2,7 @@
 
 import pytest
 
-from octant.report.study.rows import further_tables
+from octant.report.study.rows import published_tables
 from octant.study import file
 from octant.study.published_values import published_gains, published_range
 from study_text import STUDY
@@ -35,7 +35,7 @@ def test_what_is_divided_stands_below() -> None:
         .replace(", bar = { above = 1.0 }", "")
     )
     double = THERE.replace(" }", ', data_type = "double" }', 2)
-    (table,) = further_tables(file.parse(share + double, "mine"))
+    (table,) = published_tables(file.parse(share + double, "mine"))
     assert len(table.rows) == 4  # the whole table
 
 

@@ -47,8 +47,7 @@ def predict(
     from octant.network import load
     from octant.network.inputs import read_sizes
     from octant.report.network import answers as report
-    from octant.report.network.larger import measured_answers, system_answers
-    from octant.report.network.text import answers_text
+    from octant.report.network.text import answers_text, measured_answers, system_answers
     from octant.simulate.projection import project_to_nodes
 
     benchmark, counts = benchmarks()[str(context.info_name)], read_sizes(nodes)

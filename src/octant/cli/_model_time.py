@@ -55,7 +55,7 @@ def collective(
     from octant.network.noise import read_interruptions
     from octant.network.traffic import place as placed
     from octant.network.whatif import sized, with_routing
-    from octant.report.network import collectives as report
+    from octant.report.network import text as report
     from octant.simulate.noise import interruptions_of
 
     machine = sized(with_routing(network, routing, None), size)
@@ -89,7 +89,7 @@ def ring(
     from octant.network.traffic import place as placed
     from octant.network.whatif import sized, with_routing
     from octant.report.network import answers
-    from octant.report.network import collectives as report
+    from octant.report.network import text as report
 
     machine = sized(with_routing(network, routing, None), size)
     count = len(machine.topology.active()) * per_node if ranks is None else ranks

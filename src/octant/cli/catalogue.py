@@ -28,6 +28,6 @@ def catalogue(
     if json:
         print(published.as_json(found))
     elif name is None:
-        print(published.list_text(found))
+        print(published.list_text(kind, found))
     else:
         print("\n\n".join(published.entry_text(entry) for entry in found))

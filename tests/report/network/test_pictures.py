@@ -18,9 +18,9 @@ from octant.network.loads import LoadMap, load_map
 from octant.network.overview import Overview, overview, sizes
 from octant.report.charts.layout.labels import text_width
 from octant.report.network import page as network_page
-from octant.report.network import svg, terms
+from octant.report.network import svg
 from octant.report.network import text as network_text
-from octant.report.network.pictures import curve, failures
+from octant.report.network.page import curve, failures
 from pages import NASTY, opened
 from paths import ROOT
 
@@ -197,7 +197,7 @@ NETWORKS["torus"] = network("torus", sizes=[4, 4, 3])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_part_and_every_class_of_links_is_explained(name: str) -> None:
     found = load_map(NETWORKS[name], make(NETWORKS[name], "uniform"))
-    said = dict(terms.link_terms(found))
+    said = dict(network_page.link_terms(found))
     assert set(said) >= {one.link_class for one in found.classes}
     assert len(said) > len(found.classes), "and what the network is made of"
     assert "a link of this class" not in " ".join(said.values())
@@ -206,7 +206,7 @@ def test_every_part_and_every_class_of_links_is_explained(name: str) -> None:
 
 def test_a_class_of_links_is_explained_with_its_capacity_and_in_the_files_own_words() -> None:
     power775 = NETWORKS["power775"]
-    said = dict(terms.link_terms(load_map(power775, make(power775, "uniform"))))
+    said = dict(network_page.link_terms(load_map(power775, make(power775, "uniform"))))
     assert said["L-local"] == (
         "a link between two octants of one drawer; copper, within a drawer; 24.0 GB/s and 188 Mpackets/s each way"
     )
@@ -219,15 +219,15 @@ def test_a_class_of_links_is_explained_with_its_capacity_and_in_the_files_own_wo
 )
 def test_what_a_drawing_shows_is_explained(name: str, words: set[str]) -> None:
     found = load_map(NETWORKS[name], make(NETWORKS[name], "uniform"))
-    assert words <= set(dict(terms.drawing_terms(found)))
-    assert ("line beyond the edge" in dict(terms.drawing_terms(found))) is False, "a mesh has no way around"
+    assert words <= set(dict(network_page.drawing_terms(found)))
+    assert ("line beyond the edge" in dict(network_page.drawing_terms(found))) is False, "a mesh has no way around"
 
 
 def test_a_torus_has_lines_beyond_its_edge_and_what_is_not_drawn_is_not_explained() -> None:
     torus, tree = (load_map(NETWORKS[name], make(NETWORKS[name], "uniform")) for name in ("torus", "power575-ib"))
-    assert "line beyond the edge" in dict(terms.drawing_terms(torus))
+    assert "line beyond the edge" in dict(network_page.drawing_terms(torus))
     assert svg.topology(tree) == ""
-    assert terms.drawing_terms(tree) == ()
+    assert network_page.drawing_terms(tree) == ()
 
 
 @pytest.mark.parametrize("room", [svg.WIDE, svg.NARROW])

@@ -11,7 +11,7 @@ import pytest
 from octant.failure import Refusal
 from octant.report.charts import palette
 from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
-from octant.report.network.svg import network_script, network_style
+from octant.report.network.svg import asset
 from octant.report.page import html
 from octant.report.screen.answer import Reliability
 from octant.report.screen.first_screen import FirstScreen
@@ -53,7 +53,7 @@ def test_the_policy_allows_the_style_and_the_script_of_the_page_alone() -> None:
     assert page
     rendered = html.render("further.html.jinja", {}, shown=NothingToShow())
     assert "<script" not in rendered
-    whole = html.render("base.html.jinja", {"run": "x"}, style=network_style(), script=network_script())
+    whole = html.render("base.html.jinja", {"run": "x"}, style=asset("network.css"), script=asset("network.js"))
     assert all(one in whole for one in (".chart", ".network", "unpacked", "slider")), "a style or a script is missing"
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', whole)
     assert policy
@@ -87,7 +87,7 @@ def test_the_style_has_every_colour_in_both_schemes() -> None:
         assert f"--{role}:{colour.light};" in style.replace("}", ";")
         assert f"--{role}:{colour.dark}" in style
     known = {f"--{role}" for role in (*palette.COLOURS, "text", "code")}
-    assert set(re.findall(r"var\((--[\w-]+)", html.render("base.html.jinja", {}, style=network_style()))) <= known
+    assert set(re.findall(r"var\((--[\w-]+)", html.render("base.html.jinja", {}, style=asset("network.css")))) <= known
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from octant.report.charts.picture import Picture
 from octant.report.study import page as study_page
 from octant.report.study import text as report
 from octant.report.study.pictures import pictures
-from octant.report.study.rows import further_tables
+from octant.report.study.rows import published_tables
 from octant.request import Launch
 from octant.store import Store
 from octant.study import file, outcome
@@ -144,7 +144,7 @@ def test_what_is_not_measurable_is_open_and_its_ratios_are_signed(where: Store, 
     opened = [flag for series in drawn.panels[0].series for flag in series.open]
     ratio_too = picture == "bars"  # a ratio to a baseline that is not measurable is none either
     assert opened == [False, True, False, False, ratio_too, True]
-    assert "Open marks are not as asked, or not measurable" in drawn.caption
+    assert "Open marks are not as requested, or not measurable" in drawn.caption
     ratios = [dict(zip(drawn.header, row, strict=True))["× baseline"] for row in drawn.rows]
     assert [text.endswith(" ×") for text in ratios] == [False, False, False, False, True, True]
     assert "× behind a ratio" in drawn.caption
@@ -209,7 +209,7 @@ def test_every_study_with_a_table_of_the_catalogue_shows_it() -> None:
             continue
         evidence = {table for asked in study.findings for table in catalogue.findings()[asked.id].evidence}
         tables = evidence | {table.id for table in catalogue.results().values() if table.study == name}
-        shown = {one.table for one in study.published} | {one.id for one in further_tables(study)}
+        shown = {one.table for one in study.published} | {one.id for one in published_tables(study)}
         shown |= {asked.there.table for asked in study.findings if asked.there and asked.test.compared(study)}
         assert not tables or tables & shown, name
         assert not any(table.study == name and table.id not in shown for table in catalogue.results().values()), name

@@ -49,7 +49,7 @@ def as_json(value: object) -> str:
 def curve_json(curve: ScalingCurve) -> str:
     """Return a curve as JSON; each point has its error against the published value."""
     points = [{**plain(point), curve.size_word: point.size, "error": plain(point.error)} for point in curve.points]
-    return json.dumps({**plain(curve), "points": points}, indent=2, ensure_ascii=False)
+    return as_json({**plain(curve), "points": points})
 
 
 def curve_text(curve: ScalingCurve) -> str:
@@ -109,13 +109,10 @@ def explanation_text(explanation: Explanation, gains: Sequence[Sensitivity]) -> 
     causes = [(percent_text(one.part), one.relation, one.hop, one.job) for one in explanation.causes[:_MOST_CAUSES]]
     rows = [(one.link_class, f"{one.elasticity:.2f}", f"× {one.rate_if_doubled:.3g}") for one in gains]
     return fill(
-        "network/answers",
-        "explanation",
-        e=explanation,
-        answer=answer_text(explanation.answer),
+        "network/answers", "explanation", e=explanation, answer=answer_text(explanation.answer),
         causes=text_table((">share", "between", ">hop", ">job"), causes),
         gains=text_table(("class", ">% rate per % capacity", ">gain if doubled"), rows),
-    )
+    )  # fmt: skip
 
 
 def differences_text(first: str, second: str, rows: Sequence[Difference]) -> str:
@@ -230,9 +227,6 @@ def inventory_text(found: NetworkInventory) -> str:
     ]
     apart = [(one.kind, f"{one.count:,}", one.reason) for one in (found.fabric.apart if found.fabric else ())]
     return fill(
-        "network/answers",
-        "inventory",
-        n=found,
-        classes=text_table(("class", ">cables", ">one direction"), rows),
+        "network/answers", "inventory", n=found, classes=text_table(("class", ">cables", ">one direction"), rows),
         apart=text_table(("devices without traffic", ">count", "reason"), apart) if apart else "",
-    )
+    )  # fmt: skip

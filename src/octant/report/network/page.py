@@ -1,19 +1,19 @@
-"""A network model's page: one HTML file with a slider over sizes, every number embedded, nothing from the network."""
+"""Page of a network model: one HTML file with a slider over sizes, which contains all numbers."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 from msgspec import to_builtins
 
 from octant import __version__, units
+from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
+from octant.report.charts.ticks import even_ticks, si_ticks
 from octant.report.network import svg as network_svg
-from octant.report.network import terms
-from octant.report.network.pictures import curve, failures
+from octant.report.network.answers import CALIBRATED, error_text, limit_text, plain, published_text, range_text
 from octant.report.page import html
 from octant.report.tables.layout import fill
 
@@ -37,33 +37,90 @@ def write(shown: Overview, path: Path) -> Path:
 def render(shown: Overview) -> str:
     """Return the page as a text; the same overview gives the same text."""
     pictures = [picture for picture in (curve(shown), failures(shown)) if picture is not None]
-    sizes, maps = list(shown.maps), list(shown.maps.values())
-    word, first, data = shown.curve.size_word, _first_frame(shown), _data(shown)
+    maps = list(shown.maps.values())
+    word, data = shown.curve.size_word, _data(shown)
+    kinds = [found.bottleneck.link_class for found in maps]
+    changes = [i for i in range(2, len(kinds)) if kinds[i] != kinds[i - 1]]  # not from the smallest sizes
+    first = changes[0] if changes else max(0, len(kinds) - 1)
     frames = [(f"{size} {word}", _frame(shown, size, found)) for size, found in shown.maps.items()]
+    document = {"run": data["run"], "document": html.packed(data), "exports": html.exports(pictures, data["run"])}
     return html.render(
-        "network.html.jinja",
-        {
-            "run": data["run"],
-            "document": html.packed(data),
-            "exports": html.exports(pictures, data["run"]),
-            "frames": html.packed(frames) if len(frames) > 1 else "",
-        },
-        style=network_svg.network_style(),
-        script=network_svg.network_script(),
-        network=shown.network,
-        traffic=shown.traffic,
-        answer=answer(shown),
-        reliability=reliability(shown),
-        word=word,
-        pictures=pictures,
-        sizes=sizes,
-        first=first,
-        frame=frames[first][1] if frames else "",
-        heat=_both(partial(network_svg.heat, shown.maps, word)) if len(maps) > 1 else None,
-        load_terms=terms.load_terms(),
-        link_terms=terms.link_terms(max(reversed(maps), key=lambda found: len(found.classes))) if maps else (),
-        drawing_terms=terms.drawing_terms(maps[first]) if maps and network_svg.topology(maps[first]) else (),
-    )
+        "network.html.jinja", {**document, "frames": html.packed(frames) if len(frames) > 1 else ""},
+        style=network_svg.asset("network.css"), script=network_svg.asset("network.js"), network=shown.network,
+        traffic=shown.traffic, answer=answer(shown), reliability=reliability(shown), word=word, pictures=pictures,
+        sizes=list(shown.maps), first=first, frame=frames[first][1] if frames else "",
+        heat=_both(partial(network_svg.heat, shown.maps, word)) if len(maps) > 1 else None, load_terms=_terms("loads"),
+        link_terms=link_terms(max(reversed(maps), key=lambda found: len(found.classes))) if maps else (),
+        drawing_terms=drawing_terms(maps[first]) if maps and network_svg.topology(maps[first]) else (),
+    )  # fmt: skip
+
+
+def curve(shown: Overview) -> Picture:
+    """Return rate against scale: the model with its calibrated range, the queueing solver and published values."""
+    points = shown.curve.points
+    unit = points[0].unit
+    base = unit.split(" per ")[0]
+    xs = tuple(float(p.size) for p in points)
+    solvers = {p.solver for p in points}
+    name = f"model ({points[0].solver})" if len(solvers) == 1 else "model (solver of each size in the table)"
+    series = [ChartSeries(name, "curve", xs, tuple(p.rate_per_s for p in points), role="series-1")]
+    if known := [(x, p.published) for x, p in zip(xs, points, strict=True) if p.published]:
+        labels = tuple(f"published at {x:g}{': ' + p.derived if p.derived else ''}" for x, p in known)
+        at, values = zip(*((x, p.value) for x, p in known), strict=True)
+        series.append(ChartSeries("published", "points", at, values, labels=labels, role="published"))
+    if bounds := [(x, p.bound) for x, p in zip(xs, points, strict=True) if p.bound]:
+        at, values = zip(*((x, b.rate_per_s) for x, b in bounds), strict=True)
+        series.append(ChartSeries(bounds[0][1].solver, "line", at, values, role="grey"))
+    if ranged := any(p.low_per_s < p.high_per_s for p in points):
+        low, high = (tuple(getattr(p, end) for p in points) for end in ("low_per_s", "high_per_s"))
+        band = ChartSeries(
+            "range of its calibration", "band", xs, series[0].y, low, high, role="series-1", names="none"
+        )
+        series.append(band)
+    word = shown.curve.size_word
+    caption = fill(
+        "network/page", "curve", rate_of=unit.removeprefix(base).strip(), traffic=shown.traffic, ranged=ranged,
+        name=shown.network.title or shown.network.name, calibrated=CALIBRATED * any(p.calibrated for _, p in known),
+    )  # fmt: skip
+    top = max(y for one in series for y in (*one.y, *one.high))
+    upright = Axis("rate", False, even_ticks(top, si_ticks(base)), base)
+    columns = (word, "rate", "calibrated range", "limited by", "published", "error", "solver")
+    rows = tuple(
+        (
+            str(p.size), units.si_text(p.rate_per_s, base), range_text(p, base), limit_text(p),
+            published_text(p, base), error_text(p), p.solver,
+        )
+        for p in points
+    )  # fmt: skip
+    panel = Panel(_size_axis(shown, xs[-1]), upright, tuple(series))
+    return Picture("scale", f"{shown.traffic} against {word}", caption, (panel,), columns, rows)
+
+
+def _size_axis(shown: Overview, last: float) -> Axis:
+    return Axis(shown.curve.size_word, False, even_ticks(last, lambda v: f"{v:g}"))
+
+
+def failures(shown: Overview) -> Picture | None:
+    """Return the rate after the worst single failure by policy; `None` if no failures were computed."""
+    found = shown.failures
+    if not found:
+        return None
+    policies = list(dict.fromkeys(worst.policy for worst in found))
+    series = tuple(
+        ChartSeries(
+            policy, "curve", tuple(float(w.size) for w in found if w.policy == policy),
+            tuple(w.left for w in found if w.policy == policy),
+        )
+        for policy in policies
+    )  # fmt: skip
+    kind = found[0].link_class
+    upright = Axis("rate left", False, tuple((tenth / 10, f"{10 * tenth} %") for tenth in range(0, 11, 2)))
+    panel = Panel(_size_axis(shown, max(w.size for w in found)), upright, series)
+    columns = (shown.curve.size_word, "policy", "rate left", "worst cable", "failures without effect")
+    percent = units.percent_text
+    rows = tuple((f"{w.size}", w.policy, percent(w.left), w.link, percent(w.harmless)) for w in found)
+    caption = fill("network/page", "failures", kind=kind, policies=policies)
+    return Picture("failures", f"One {kind} cable fails", caption, (panel,), columns, rows)
 
 
 def answer(shown: Overview) -> str:
@@ -98,6 +155,37 @@ def sentence(shown: Overview, found: LoadMap) -> str:
     return text.replace(" %", "\u202f%")
 
 
+class Term(NamedTuple):
+    """A term of a picture and its meaning."""
+
+    word: str
+    meaning: str
+
+
+def link_terms(found: LoadMap) -> tuple[Term, ...]:
+    """Return the parts of the network, and the classes of links of a load map with their capacities and notes."""
+    network, shape = found.network, found.network.topology
+    named = {"shape": shape, "kind": type(shape).__name__, "node": network.node}
+    classes = []
+    for name in (one.link_class for one in found.classes):
+        link = network.link_class(name)
+        limits = fill("network/terms", "limits", found=link, each_way=name in shape.link_classes())
+        meaning = fill("network/terms", "link", name=name, **named)
+        classes.append(Term(name, "; ".join(filter(None, (meaning, link.note, limits)))))
+    return (*_terms("parts", **named, size=shape.size()), *classes)
+
+
+def drawing_terms(found: LoadMap) -> tuple[Term, ...]:
+    """Return what the drawing of a topology shows; empty if there is no drawing."""
+    shape = found.network.topology
+    return _terms("drawing", shape=shape, kind=type(shape).__name__, node=found.network.node)
+
+
+def _terms(part: str, **values: object) -> tuple[Term, ...]:
+    lines = fill("network/terms", part, **values).splitlines()
+    return tuple(Term(*line.split("\t", 1)) for line in lines if line)
+
+
 def _frame(shown: Overview, size: int, found: LoadMap) -> Markup:
     """Return what the slider shows at one size."""
     said = Markup("<p><strong>{} {}:</strong> {}</p>").format(size, shown.curve.size_word, sentence(shown, found))
@@ -108,30 +196,19 @@ def _frame(shown: Overview, size: int, found: LoadMap) -> Markup:
 
 def _both(draw: Callable[..., str]) -> Markup:
     """Return a drawing for both widths of a page; the style of the page shows one of them."""
-    drawn = (draw(room=room) for room in (network_svg.WIDE, network_svg.NARROW))
-    return Markup("".join(drawn))  # noqa: S704 - the drawings escape their texts
-
-
-def _first_frame(shown: Overview) -> int:
-    """Return the first frame: where the bottleneck first changes after the smallest sizes, else the largest."""
-    kinds = [found.bottleneck.link_class for found in shown.maps.values()]
-    changes = [i for i in range(2, len(kinds)) if kinds[i] != kinds[i - 1]]
-    return changes[0] if changes else max(0, len(kinds) - 1)
+    drawings = draw(room=network_svg.WIDE) + draw(room=network_svg.NARROW)
+    return Markup(drawings)  # noqa: S704 - the drawings escape their texts
 
 
 def _data(shown: Overview) -> dict[str, Any]:
-    points = [asdict(point) for point in shown.curve.points]
-    for point in points:
-        if point["headroom"] == float("inf"):
-            point["headroom"] = None
     return {
         "run": f"{shown.network.name}-{shown.traffic}",
         "octant": __version__,
         "network": to_builtins(shown.network),
-        "curve": points,
+        "curve": plain(shown.curve.points),
         "maps": [
-            {"size": size, "rate_per_s": found.rate_per_s, "classes": [asdict(one) for one in found.classes]}
+            {"size": size, "rate_per_s": found.rate_per_s, "classes": plain(found.classes)}
             for size, found in shown.maps.items()
         ],
-        "failures": [asdict(worst) for worst in shown.failures],
+        "failures": plain(shown.failures),
     }

@@ -1,4 +1,4 @@
-"""The network model's drawings: how busy classes are against scale, and a piece of the topology, as inline SVG.
+"""Drawings of the network model as inline SVG: load of the classes against scale, and a part of the topology.
 
 Half a line belongs to the direction that starts there: the half at A is the link from A to B.
 """
@@ -9,7 +9,7 @@ import math
 import pkgutil
 import re
 from html import escape
-from itertools import groupby
+from itertools import combinations, groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,12 +18,11 @@ from octant.failure import Refusal
 from octant.network.topologies import Torus, TwoLevelDirect
 from octant.report.charts.layout.labels import FAMILY, text_width
 from octant.report.charts.palette import COLOURS
-from octant.report.tables.layout import fill
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.network.loads import ClassLoad, LoadMap
+    from octant.network.loads import LoadMap
 
 SATURATED = 0.9995
 SIZE = 11.0
@@ -32,28 +31,23 @@ WIDE, NARROW = 780, 288
 """Rooms for which a page has a drawing, px."""
 LEGEND = 280.0
 _BOX, _GAP = 152.0, 36.0
-"""Of the drawers of a supernode, px: two beside each other fit a phone."""
+"""Of the drawers of a supernode, px: two next to each other fit a phone."""
 Spot = tuple[float, float]
 
 
 def standalone(svg: str) -> str:
-    """The drawing as a file of its own, with light colours."""
-    style = re.sub(r"var\(--([\w-]+)\)", lambda found: COLOURS[found[1]].light, network_style())
+    """Return a drawing as an SVG file with light colours."""
+    style = re.sub(r"var\(--([\w-]+)\)", lambda found: COLOURS[found[1]].light, asset("network.css"))
     return svg.replace(">", f"><style>{style}.network {{ background: #fff; font-family: {FAMILY}; }}</style>", 1) + "\n"
 
 
-def network_style() -> str:
-    """The style of these drawings, whose variables are those of `palette`."""
-    return (pkgutil.get_data("octant.report.network", "network.css") or b"").decode()
-
-
-def network_script() -> str:
-    """The script that shows the same drawing for each size."""
-    return (pkgutil.get_data("octant.report.network", "network.js") or b"").decode()
+def asset(name: str) -> str:
+    """Return the style (`network.css`) or the script (`network.js`) of the drawings; variables are in `palette`."""
+    return (pkgutil.get_data("octant.report.network", name) or b"").decode()
 
 
 def drawing(maps: Mapping[int, LoadMap], size_word: str) -> str:
-    """The drawing that fits: several sizes as a heat map, one as a piece of its topology or else as its links by load.
+    """Return a heat map of the sizes; if there is only one, a part of the topology, or else the links by load.
 
     Raises:
         Refusal: an application, which is no single pattern, or a network too large to enumerate.
@@ -67,19 +61,14 @@ def drawing(maps: Mapping[int, LoadMap], size_word: str) -> str:
 
 
 def busy_text(busy: float) -> str:
-    """How busy a link is, in percent."""
+    """Return the load of a link in percent."""
     return f"{100 * busy:.0f} %" if busy >= 0.0995 or busy == 0 else f"{100 * busy:.1f} %"
 
 
 def heat(maps: Mapping[int, LoadMap], size_word: str, room: int = WIDE) -> str:
-    """How busy the busiest link of every class is, against size: one row a class, one column a size.
-
-    Args:
-        maps: by size.
-        size_word: what is counted: `supernodes`, `nodes`.
-        room: px across.
-    """
-    sizes, names = list(maps), _names(maps.values())
+    """Return the load of the busiest link, a row for each class and a column for each size; `room` px wide."""
+    sizes = list(maps)
+    names = list(dict.fromkeys(one.link_class for found in maps.values() for one in found.classes))
     left, top, row = _label_width(names), 8.0, 26.0
     width = min(26.0, (room - left - 12) / len(sizes))
     parts = []
@@ -87,59 +76,41 @@ def heat(maps: Mapping[int, LoadMap], size_word: str, room: int = WIDE) -> str:
         y = top + r * (row + 4)
         parts.append(_text(left - 8, y + row / 2 + 4, name, "end"))
         for c, size in enumerate(sizes):
-            found = _of(maps[size], name)
-            if found is not None:
+            for found in (one for one in maps[size].classes if one.link_class == name):
                 title = f"{size} {size_word}: {name} {busy_text(found.busiest)} of its capacity"
                 parts.append(_cell(left + c * width, y, width, row, found.busiest, title))
     bottom = top + len(names) * (row + 4)
-    labels = _labelled(sizes, width)
-    parts += [_text(left + (i + 0.5) * width, bottom + 12, str(sizes[i]), "middle") for i in labels]
+    parts += [_text(left + (i + 0.5) * width, bottom + 12, str(sizes[i]), "middle") for i in _labelled(sizes, width)]
     parts.append(_text(left, bottom + 29, size_word, "start", "soft"))
-    legend = left if room >= WIDE else 0.0
-    parts.append(_legend(legend, bottom + 40))
     title = f"Load of the busiest link of {', '.join(names)} against {size_word}"
-    return _svg(max(left + len(sizes) * width + 12, legend + LEGEND), bottom + 54, parts, title, _room_class(room))
+    return _svg(left + len(sizes) * width + 12, bottom + 40, parts, title, room, left)
 
 
 def strips(found: LoadMap, room: int = WIDE) -> str:
-    """All links of every class from the idlest to the busiest, in 32 steps; `room` px across."""
+    """Return all links of each class from the idlest to the busiest, in 32 steps; `room` px wide."""
     names = [c.link_class for c in found.classes]
     texts = [
         f"{busy_text(c.busiest)} at most, {c.links:,} links" if c.limited else f"no limit, {c.links:,} links"
         for c in found.classes
     ]
-    left, top, row, beside = _label_width(names), 8.0, 22.0, room >= WIDE
-    aside = max(text_width(text, SIZE) for text in texts) + 12 if beside else 0
-    width, pitch = min(14.0, (room - left - aside) / 32), row + (5 if beside else 20)
+    left, top, row, is_wide = _label_width(names), 8.0, 22.0, room >= WIDE
+    aside = max(text_width(text, SIZE) for text in texts) + 12 if is_wide else 0
+    width, pitch = min(14.0, (room - left - aside) / 32), row + (5 if is_wide else 20)
     parts = []
     for r, one in enumerate(found.classes):
         y = top + r * pitch
         parts.append(_text(left - 8, y + row / 2 + 4, one.link_class, "end"))
-        parts += [
-            _cell(left + begin * width, y, count * width, row, busy, busy_text(busy), 1.0)
-            for begin, count, busy in _runs(one.quantiles)
-        ]
-        spot = (left + 32 * width + 10, y + row / 2 + 4) if beside else (left, y + row + 12)
+        begin = 0
+        for _, group in groupby(one.quantiles, busy_text):  # a cell for steps with the same text
+            same = list(group)
+            busy = max(same)
+            parts.append(_cell(left + begin * width, y, len(same) * width, row, busy, busy_text(busy), 1.0))
+            begin += len(same)
+        spot = (left + 32 * width + 10, y + row / 2 + 4) if is_wide else (left, y + row + 12)
         parts.append(_text(*spot, texts[r], "start"))
     bottom = top + len(found.classes) * pitch
-    legend = left if beside else 0.0
-    parts.append(_legend(legend, bottom + 4))
     title = f"Links of {', '.join(names)} from the idlest to the busiest"
-    return _svg(max(left + 32 * width + aside, legend + LEGEND), bottom + 18, parts, title, _room_class(room))
-
-
-def _runs(values: Sequence[float]) -> list[tuple[int, int, float]]:
-    """Neighbours that are equally busy in what is shown: where they begin, how many they are, how busy."""
-    found, begin = [], 0
-    for _, group in groupby(values, busy_text):
-        same = list(group)
-        found.append((begin, len(same), max(same)))
-        begin += len(same)
-    return found
-
-
-def _room_class(room: int) -> str:
-    return "wide" if room >= WIDE else "narrow"
+    return _svg(left + 32 * width + aside, bottom + 4, parts, title, room, left)
 
 
 def _label_width(names: Sequence[str]) -> float:
@@ -147,7 +118,7 @@ def _label_width(names: Sequence[str]) -> float:
 
 
 def _labelled(sizes: Sequence[int], width: float) -> list[int]:
-    """Which columns have their size below: the first, the last, and those between that leave room for both."""
+    """Return the columns with a label: the first, the last, and those between that leave room for both."""
     last = len(sizes) - 1
     wanted = [i for i, size in enumerate(sizes) if i in (0, last) or last < 12 or size % 8 == 0]
     least = max(text_width(str(size), SIZE) for size in sizes) + 6
@@ -159,7 +130,7 @@ def _labelled(sizes: Sequence[int], width: float) -> list[int]:
 
 
 def topology(found: LoadMap) -> str:
-    """A supernode with its drawers, or a slice of a torus, with how busy each link is; empty for other shapes."""
+    """Return a supernode with its drawers, or a slice of a torus, with the load of each link; else an empty text."""
     shape = found.network.topology
     if isinstance(shape, TwoLevelDirect):
         return _supernode(found, shape)
@@ -168,56 +139,46 @@ def topology(found: LoadMap) -> str:
     return ""
 
 
-def topology_description(found: LoadMap) -> str:
-    """Return what the drawing of the topology shows."""
-    return fill("network/terms", "topology", kind=type(found.network.topology).__name__)
-
-
-def _names(maps: object) -> list[str]:
-    return list(dict.fromkeys(one.link_class for found in maps for one in found.classes))  # type: ignore[attr-defined]
-
-
-def _of(found: LoadMap, name: str) -> ClassLoad | None:
-    return next((one for one in found.classes if one.link_class == name), None)
-
-
 def _supernode(found: LoadMap, shape: TwoLevelDirect) -> str:
     size = shape.drawers * shape.octants
-    supernode = busiest_supernode(found, size)
+    built = found.network.build()
+    sources, targets = (side // size for side in built.ends())
+    within = np.flatnonzero(sources == targets)
+    within = within[within >= built.fabric]
+    supernode = int(sources[within[np.argmax(np.round(found.busy[within], 9))]])
     busy = _Busiest(found, range(supernode * size, (supernode + 1) * size))
     columns = 2 if shape.drawers > 1 else 1
     corner = [((d % columns) * (_BOX + _GAP), (d // columns) * (_BOX + _GAP)) for d in range(shape.drawers)]
     middle = [(x + _BOX / 2, y + _BOX / 2 + 4) for x, y in corner]
     parts = []
-    for a in range(shape.drawers):
-        for b in range(a + 1, shape.drawers):
-            pair = [
-                busy.between(_members(shape, supernode, d), _members(shape, supernode, e), "L-remote")
-                for d, e in ((a, b), (b, a))
-            ]
-            parts += _halves(middle[a], middle[b], pair, 4, f"L-remote, drawers {a} and {b}")
+    members = [
+        [(supernode * shape.drawers + drawer) * shape.octants + octant for octant in range(shape.octants)]
+        for drawer in range(shape.drawers)
+    ]
+    for a, b in combinations(range(shape.drawers), 2):
+        pair = [busy.between(members[d], members[e], "L-remote") for d, e in ((a, b), (b, a))]
+        parts += _halves(middle[a], middle[b], pair, 4, f"L-remote, drawers {a} and {b}")
     for drawer in range(shape.drawers):
         x, y = corner[drawer]
         parts.append(f'<rect class="box" x="{x:g}" y="{y:g}" width="{_BOX:g}" height="{_BOX:g}" rx="6"/>')
         parts.append(_text(x + 6, y + 14, f"drawer {drawer}", "start", "soft"))
-        parts += _drawer(shape, _members(shape, supernode, drawer), middle[drawer], busy)
+        parts += _drawer(shape, members[drawer], middle[drawer], busy)
     width = columns * _BOX + (columns - 1) * _GAP
     height = -(-shape.drawers // columns) * (_BOX + _GAP) - _GAP
     parts.append(_text(0, height + 15, f"supernode {supernode}", "start", "soft"))
-    parts.append(_legend(0, height + 24))
-    return _svg(max(width, LEGEND), height + 38, parts, topology_description(found), "map")
+    title = f"Links of supernode {supernode}, which has the busiest link within a supernode"
+    return _svg(width, height + 24, parts, title)
 
 
 def _drawer(shape: TwoLevelDirect, members: Sequence[int], middle: Spot, busy: _Busiest) -> list[str]:
-    """The octants of a drawer on a circle, with their links to each other and outwards."""
+    """Return the octants of a drawer on a circle, with their links to each other and outwards."""
     radius, size = _BOX * 0.29, shape.drawers * shape.octants
     dot = min(8.0, 2.6 * radius / shape.octants)
     spots = [_on_circle(middle, radius, i / shape.octants) for i in range(shape.octants)]
     parts = []
-    for i in range(shape.octants):
-        for j in range(i + 1, shape.octants):
-            pair = [busy.between([members[p]], [members[q]], "L-local") for p, q in ((i, j), (j, i))]
-            parts += _halves(spots[i], spots[j], pair, 1.5, f"L-local, octants {i} and {j}")
+    for i, j in combinations(range(shape.octants), 2):
+        pair = [busy.between([members[p]], [members[q]], "L-local") for p, q in ((i, j), (j, i))]
+        parts += _halves(spots[i], spots[j], pair, 1.5, f"L-local, octants {i} and {j}")
     for i, spot in enumerate(spots):
         load, peers = busy.outwards(members[i])
         if peers:
@@ -230,19 +191,6 @@ def _drawer(shape: TwoLevelDirect, members: Sequence[int], middle: Spot, busy: _
         if dot >= 7:
             parts.append(_text(spot[0], spot[1] + 4, str(i), "middle"))
     return parts
-
-
-def busiest_supernode(found: LoadMap, size: int) -> int:
-    """Number of the first supernode (of `size` octants) that has a link within it as busy as any such link."""
-    built = found.network.build()
-    sources, targets = (side // size for side in built.ends())
-    within = np.flatnonzero(sources == targets)
-    within = within[within >= built.fabric]
-    return int(sources[within[np.argmax(np.round(found.busy[within], 9))]])
-
-
-def _members(shape: TwoLevelDirect, supernode: int, drawer: int) -> list[int]:
-    return [(supernode * shape.drawers + drawer) * shape.octants + octant for octant in range(shape.octants)]
 
 
 def _slice(found: LoadMap, shape: Torus) -> str:
@@ -260,27 +208,22 @@ def _slice(found: LoadMap, shape: Torus) -> str:
         (xa, ya), (xb, yb) = spot[a], spot[b]
         load = busy.pairs[a, b]["link"]
         if math.hypot(xb - xa, yb - ya) < gap * 1.5:
-            parts.append(
-                _line((xa, ya), ((xa + xb) / 2, (ya + yb) / 2), load, 0.5 * radius, f"{a} to {b}: {busy_text(load)}")
-            )
+            end, way = ((xa + xb) / 2, (ya + yb) / 2), "to"
         else:
-            away = (xa + around * float(np.sign(xa - xb)), ya + around * float(np.sign(ya - yb)))
-            parts.append(_line((xa, ya), away, load, 0.5 * radius, f"{a} around to {b}: {busy_text(load)}"))
+            end, way = (xa + around * float(np.sign(xa - xb)), ya + around * float(np.sign(ya - yb))), "around to"
+        parts.append(_line((xa, ya), end, load, 0.5 * radius, f"{a} {way} {b}: {busy_text(load)}"))
     for node, (x, y) in spot.items():
-        beyond = max(
-            (loads["link"] for (a, b), loads in busy.pairs.items() if a == node and b not in spot), default=0.0
-        )
-        title = f"<title>node {node}: out of the slice {busy_text(beyond)}</title>"
-        parts.append(f'<circle class="ground" cx="{x:g}" cy="{y:g}" r="{radius:g}"/>')
+        beyond = max((one["link"] for (a, b), one in busy.pairs.items() if a == node and b not in spot), default=0.0)
+        circle = f'cx="{x:g}" cy="{y:g}" r="{radius:g}"'
         parts.append(
-            f'<circle class="node {_kind(beyond)}" cx="{x:g}" cy="{y:g}" r="{radius:g}" '
-            f'fill-opacity="{beyond:.3f}">{title}</circle>'
+            f'<circle class="ground" {circle}/>'
+            f'<circle class="node {_kind(beyond)}" {circle} fill-opacity="{beyond:.3f}">'
+            f"<title>node {node}: out of the slice {busy_text(beyond)}</title></circle>"
         )
     width, height = 2 * edge + (nx - 1) * gap, 2 * edge + (ny - 1) * gap
     if nz > 1:
         parts.append(_text(0, height + 8, f"slice z = {level} of {nz}", "start", "soft"))
-    parts.append(_legend(0, height + 18))
-    return _svg(max(width, LEGEND), height + 32, parts, topology_description(found), "map")
+    return _svg(width, height + 18, parts, "Links of the slice of the torus with the busiest link")
 
 
 class _Busiest:
@@ -303,7 +246,7 @@ class _Busiest:
         return max((self.pairs.get((a, b), {}).get(name, 0.0) for a in sources for b in targets), default=0.0)
 
     def outwards(self, node: int) -> tuple[float, int]:
-        """The busiest D link of an octant, and how many supernodes its D links lead to."""
+        """Return the load of the busiest D link of an octant, and the number of its D links."""
         loads = [kinds["D"] for (a, _), kinds in self.pairs.items() if a == node and "D" in kinds]
         return max(loads, default=0.0), len(loads)
 
@@ -321,9 +264,8 @@ def _on_circle(middle: Spot, radius: float, turn: float) -> Spot:
 
 def _halves(a: Spot, b: Spot, pair: Sequence[float], width: float, title: str) -> list[str]:
     middle = ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)
-    return [
-        _line(end, middle, load, width, f"{title}: {busy_text(load)}") for end, load in zip((a, b), pair, strict=True)
-    ]
+    ends = zip((a, b), pair, strict=True)
+    return [_line(end, middle, load, width, f"{title}: {busy_text(load)}") for end, load in ends]
 
 
 def _kind(busy: float) -> str:
@@ -340,11 +282,11 @@ def _line(a: Spot, b: Spot, busy: float, width: float, title: str) -> str:
 
 
 def _cell(x: float, y: float, width: float, height: float, busy: float, title: str, gap: float = 0.0) -> str:
-    """A cell, whose lower edge is dark where it is saturated; `gap` px are left free at its right, or a twentieth."""
+    """Return a cell with a dark lower edge if saturated; `gap` px at its right remain free, or a twentieth."""
     drawn = f'x="{x:.1f}" width="{width - (gap or 0.05 * width):.1f}"'
-    told = f"<title>{escape(title)}</title>" if title else ""
+    tip = f"<title>{escape(title)}</title>" if title else ""
     opacity = f'fill-opacity="{max(0.04, min(busy, 1)):.2f}"'
-    cell = f'<rect class="{_kind(busy)}" {drawn} y="{y:.1f}" height="{height:g}" {opacity}>{told}</rect>'
+    cell = f'<rect class="{_kind(busy)}" {drawn} y="{y:.1f}" height="{height:g}" {opacity}>{tip}</rect>'
     return cell + f'<rect class="edge" {drawn} y="{y + height - 3:.1f}" height="3"/>' * (busy >= SATURATED)
 
 
@@ -354,7 +296,7 @@ def _text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
 
 
 def _legend(x: float, y: float) -> str:
-    """Idle, busy and saturated, in `LEGEND` px."""
+    """Return the legend: idle, busy and saturated, in `LEGEND` px."""
     begin = x + text_width("idle", SIZE) + 6
     cells = [_cell(begin + 12 * i, y, 12, 10, i / 8, "") for i in range(8)]
     busy = begin + 8 * 12 + 6
@@ -365,8 +307,12 @@ def _legend(x: float, y: float) -> str:
     )
 
 
-def _svg(width: float, height: float, parts: Sequence[str], title: str, kind: str) -> str:
+def _svg(width: float, height: float, parts: Sequence[str], title: str, room: int = 0, left: float = 0.0) -> str:
+    """Return a drawing with the legend below it, at `left` px if it is wide; `room` is the width of the page."""
+    left, kind = (left, "wide") if room >= WIDE else (0.0, "narrow" if room else "map")
+    width, legend = max(width, left + LEGEND), _legend(left, height)
+    height += 14
     return (
         f'<svg class="network {kind}" role="img" aria-label="{escape(title)}" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
+        f'width="{width:.0f}" height="{height:.0f}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}{legend}</svg>'
     )

@@ -1,27 +1,36 @@
-"""The network model's pictures and tables for the terminal: curves, loads by class and size, simulations, steps."""
+"""Texts of the network model: curves, loads, simulations, time steps, collectives and predictions of benchmarks."""
 
 from __future__ import annotations
 
+import math
 import textwrap
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.text import Text
 
+from octant.network.noise import operation_delay
+from octant.report.network.answers import CALIBRATED, as_json, plain
 from octant.report.tables.layout import fill, text_table
 from octant.report.terminal import render, screen_columns
-from octant.units import percent_text, si_text
+from octant.units import bytes_text, percent_text, si_scale, si_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from octant.benchmarks.described import OnSystem, System
+    from octant.network.collectives import Collective, Timing
     from octant.network.files import NetworkFile
     from octant.network.loads import LoadMap
+    from octant.network.noise import Interruption
     from octant.network.overview import Overview
+    from octant.network.rings import RingTimes
     from octant.network.scale import ScalingCurve
-    from octant.report.network.larger import Answers
+    from octant.simulate.projection import ProjectedSystem
     from octant.simulate.simgrid import SimulatorComparison
     from octant.simulate.simulated_workload import OnModel
     from octant.simulate.timestep import StepTime, TimeStep
+    from octant.stats import Interval
 
 Item = TypeVar("Item")
 _ROWS = 12
@@ -29,6 +38,22 @@ _COLUMNS = 72
 _SHADES = " ▁▂▃▄▅▆▇█"
 _FULL = "▓"
 _SATURATED = 0.9995
+
+
+@dataclass(frozen=True)
+class NotedTable:
+    """Predictions with their assumptions and exclusions, or published values with their source."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+    id: str = ""  # of the section of a page
+
+    @property
+    def caption(self) -> str:
+        """Return the notes as one text."""
+        return f"{'; '.join(self.notes)}."
 
 
 def overview_text(shown: Overview) -> str:
@@ -104,25 +129,138 @@ def steps_text(network: NetworkFile, step: TimeStep, times: Sequence[StepTime]) 
         )
         for one in times
     ]  # fmt: skip
-    columns = (
-        ">ranks", ">nodes", ">computing", ">halos", ">reductions", ">time per step", ">share of computing", "halos load"
-    )  # fmt: skip
+    times_of = (">computing", ">halos", ">reductions", ">time per step", ">share of computing")
     algorithms = []
     for number, reduction in enumerate(step.reductions):
         ranks: dict[str, list[int]] = {}
         for one in times:
             ranks.setdefault(one.algorithms[number], []).append(one.ranks)
         algorithms.append((reduction, ranks))
-    table = text_table(columns, rows)
+    table = text_table((">ranks", ">nodes", *times_of, "halos load"), rows)
     return fill("network/times", "steps", network=network, s=step, table=table, algorithms=algorithms)
 
 
-def answers_text(answers: Answers) -> str:
+def range_text(value: Interval, unit: str) -> str:
+    """Return the ends of a range: `1.20 … 1.70 GB/s`, or a single value."""
+    if math.isinf(value.middle):
+        return "no limit"
+    if value.low == value.high:
+        return si_text(value.middle, unit)
+    scale, prefix = si_scale(value.high)
+    return f"{value.low / scale:.3g} … {value.high / scale:.3g} {prefix}{unit}"
+
+
+def measured_answers(found: ProjectedSystem) -> NotedTable:
+    """Return predictions for many nodes like that of a run."""
+    counts = list(dict.fromkeys(one.nodes for one in found.answers))
+    node = {one.test: one for one in found.node}
+    rows = []
+    for test in dict.fromkeys(one.test for one in found.answers):
+        of_test = {one.nodes: one for one in found.answers if one.test == test}
+        here = si_text(node[test].per_s, node[test].unit) if test in node else ""
+        cells = (range_text(of_test[count].rate.per_s, of_test[count].unit) for count in counts)
+        rows.append((found.titles[test], here, *cells, of_test[counts[-1]].rate.limited_by))
+    header = ("test", "one node, measured", *(f"{count:,} nodes" for count in counts), "limited by")
+    missing = ", ".join(found.titles[test] for test in found.left_out)
+    title = f"Many nodes like this one ({found.machine}, run {found.run})"
+    return NotedTable(title, header, tuple(rows), _notes(assumptions=found.assumptions, missing=missing))
+
+
+def _notes(**values: Any) -> tuple[str, ...]:
+    return tuple(fill("network/page", "notes", **values).splitlines())
+
+
+def system_answers(found: System) -> NotedTable:
+    """Return predictions for a described machine."""
+    nodes = found.answers[0].nodes if found.answers else 0
+    rows = tuple(_system_row(one) for one in found.answers)
+    header = ("test", "model", "per node", "limited by", "published, per node", "error")
+    remarks = [f"{one.title}: {one.note}" for one in found.answers if one.note]
+    mark = CALIBRATED * any(one.published and one.published.calibrated for one in found.answers)
+    notes = _notes(assumptions=found.assumptions, remarks=remarks, excluded=found.left_out, mark=mark)
+    return NotedTable(f"{found.network} with {nodes:,} nodes", header, rows, notes)
+
+
+def _system_row(one: OnSystem) -> tuple[str, ...]:
+    known, error, of_each = "", "", ""
+    if one.parts > 1 and not math.isinf(one.per_s.middle):
+        of_each = si_text(one.per_s.middle / one.parts, one.unit)
+    if one.published:
+        sign = f" {CALIBRATED}" * bool(one.published.calibrated)
+        known = f"{si_text(one.published.per_part, one.unit)} at {one.published.at}{sign}"
+        error = "" if one.error is None else f"{100 * one.error:+.1f} %"
+    return one.title, range_text(one.per_s, one.unit), of_each, one.limited_by, known, error
+
+
+def answers_text(answers: NotedTable) -> str:
     """Return a table of predictions, and below it their assumptions."""
     columns = [column if "limited by" in column or column == "test" else f">{column}" for column in answers.header]
     width = screen_columns(100) - 2
     notes = [line for note in answers.notes for line in textwrap.wrap(note, width, subsequent_indent="  ")]
     return "\n".join([text_table(columns, answers.rows, answers.title), *(f"  {line}" for line in notes)])
+
+
+def collective_text(found: Collective, noise: Sequence[Interruption] = ()) -> str:
+    """Return a row for each algorithm, or for each size; OS noise of the cores adds a second table."""
+    return fill(
+        "network/times", "collective", c=found, noise=noise, noise_share=sum(kind.share for kind in noise),
+        table=_one_size(found.timings[0]) if len(found.timings) == 1 else _many_sizes(found),
+        noise_table=_noise_table(found, noise) if noise else "",
+    )  # fmt: skip
+
+
+def collective_json(found: Collective, noise: Sequence[Interruption] = ()) -> str:
+    """Return the same in base units; each time has its parts, and its delay by interruptions."""
+    timings = [[{**plain(one), "limited_by": one.limited_by[0]} for one in sized] for sized in found.timings]
+    for one in (one for sized in timings if noise for one in sized):
+        one["late"] = plain(operation_delay(one["time_s"], found.ranks, noise))
+    return as_json({**plain(found), "timings": timings})
+
+
+def rings_text(network: NetworkFile, ranks: int, found: Sequence[RingTimes]) -> str:
+    """Return a row for the ordered ring, and one for the random rings."""
+    rows = [
+        (
+            one.order if one.rings == 1 else f"{one.order} ({one.rings})",
+            si_text(one.latency_s, "s"), si_text(one.bytes_per_s, "B/s"),
+        )
+        for one in found
+    ]  # fmt: skip
+    table = text_table(("ring", ">latency", ">bandwidth per rank"), rows)
+    return fill("network/times", "rings", network=network, ranks=ranks, table=table)
+
+
+def _noise_table(found: Collective, noise: Sequence[Interruption]) -> str:
+    rows = []
+    for one in (one for sized in found.timings for one in sized):
+        delay = operation_delay(one.time_s, found.ranks, noise)
+        times = (one.time_s, one.time_s + delay.mean_s, one.time_s + delay.worst_s)
+        rows.append((bytes_text(one.bytes_each), one.algorithm, *(si_text(time, "s") for time in times)))
+    columns = (">bytes", "algorithm", ">without noise", ">mean", ">worst of 10,000")
+    first = 0 if len(found.timings) > 1 else 1
+    return text_table(columns[first:], [row[first:] for row in rows])
+
+
+def _one_size(sized: tuple[Timing, ...]) -> str:
+    best_s = min(one.time_s for one in sized)
+    rows = []
+    for one in sized:
+        name, share = one.limited_by
+        ratio = f"{one.time_s / best_s:.2f}" if best_s else ""
+        limit = f"{name} {percent_text(share)}" if name else "no link"
+        rows.append((one.algorithm, one.steps, bytes_text(one.sent_bytes), si_text(one.time_s, "s"), ratio, limit))
+    return text_table(("algorithm", ">steps", ">sent per rank", ">time", ">× fastest", "limited by"), rows)
+
+
+def _many_sizes(found: Collective) -> str:
+    rows = [
+        (
+            bytes_text(sized[0].bytes_each), *(si_text(one.time_s, "s") for one in sized),
+            min(sized, key=lambda one: one.time_s).algorithm,
+        )
+        for sized in found.timings
+    ]  # fmt: skip
+    return text_table((">bytes", *(f">{one.algorithm}" for one in found.timings[0]), "fastest"), rows)
 
 
 def _thinned(items: Sequence[Item]) -> list[Item]:

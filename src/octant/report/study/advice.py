@@ -16,10 +16,11 @@ from octant.placement import set_text
 from octant.placement.nonempty import NonEmptySet
 from octant.placement.request import PAGE_BYTES
 from octant.report.study.answer import Gain, adopted_settings, baseline_text, best_of_all, costs, middle
+from octant.report.study.rows import is_invalid
 from octant.report.tables.layout import fill
-from octant.runs.programs.command_text import resume_line
+from octant.runs.programs.command_text import resume_line, shape_words
+from octant.runs.programs.options import option_words
 from octant.runs.programs.permissions import permissions, quoted
-from octant.stats import Grade
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
 from octant.study import file
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from octant.runs.programs.permissions import Permission
     from octant.study.outcome import Outcome
     from octant.study.parts import Cell
-    from octant.study.values import Place, StudyValue
+    from octant.study.values import Place
     from octant.study.verdict import FindingVerdict
 
 MOST_LAUNCHES = 60
@@ -73,19 +74,15 @@ def _adopt(outcome: Outcome) -> Iterator[RunFinding]:
     for one in adopted_settings(outcome):
         settings.setdefault(one.place[0].levels, []).append(one)
     for levels, (first, *more) in list(settings.items())[:MOST_ADOPTED]:
-        verdicts = outcome.baseline_verdicts
-        lost = [Gain.of(outcome, place, middle(verdicts[place])) for place in costs(outcome, levels)]
-        others = [*(Gain.of(outcome, one.place, middle(one.verdict)) for one in more), *lost[1:]]
+        lost, gain = costs(outcome, levels), Gain.of(outcome, first.place)
+        others = [*(Gain.of(outcome, one.place) for one in more), *lost[1:]]
         axis = outcome.study.measures[first.place[0].measure].axis
-        better, start = [], ""
-        if axis is not None:
-            better = [axis.label(at) for at in first.everywhere]
-            rest = axis.values[axis.values.index(first.everywhere[0]) :]
-            start = better[0] if rest == first.everywhere and len(better) > 1 else ""
-        ratio = middle(first.verdict)
+        better = [axis.label(at) for at in first.everywhere] if axis else []
+        rest = axis.values[axis.values.index(first.everywhere[0]) :] if axis else ()
         yield _step(
-            "adopt", "adopt", lines_for(outcome, first.place), ratio, gain=Gain.of(outcome, first.place, ratio),
-            lost=lost, interval=first.verdict.speed, axis=better, first=start, others=others,
+            "adopt", "adopt", lines_for(outcome, first.place), gain.middle, gain=gain, lost=lost, axis=better,
+            interval=outcome.baseline_verdicts[first.place].speed, others=others,
+            first=better[0] if rest == first.everywhere and len(better) > 1 else "",
         )  # fmt: skip
 
 
@@ -93,22 +90,18 @@ def smallest_groups(outcome: Outcome) -> Iterator[RunFinding]:
     """Return the smallest groups of hardware threads that the first measure of pairs shows; nothing without groups."""
     topology = outcome.values.topology
     values = (one for by_place in outcome.values.by_cell.values() for one in by_place.values())
-    found = next((one for one in values if _has_valid_pairs(one)), None)
+    found = next((one for one in values if one.pairs and not is_invalid(one)), None)
     here = clusters(found.pairs, topology) if found and topology else None
     if here is None or not here.complete or not here.found:
         return
     first = here.found[0]
     cpus: frozenset[int] = max(first.groups, key=len)
-    largest = NonEmptySet(cpus, "hardware threads of a group")
+    line = f"octant bind --place {set_text(NonEmptySet(cpus, 'hardware threads of a group'))}"
     yield _step(
-        "near", "near", (f"octant bind --place {set_text(largest)}",), number=len(first.groups),
+        "near", "near", (line,), number=len(first.groups),
         what=here.names(first.groups) or "groups that the system does not report", groups=groups_text(first.groups),
         within=first.within, between=first.between,
     )  # fmt: skip
-
-
-def _has_valid_pairs(value: StudyValue) -> bool:
-    return bool(value.pairs) and not any(caveat.grade == Grade.INVALID for caveat in value.caveats)
 
 
 def _keep(outcome: Outcome) -> Iterator[RunFinding]:
@@ -119,8 +112,8 @@ def _keep(outcome: Outcome) -> Iterator[RunFinding]:
         others = len({cell.levels for cell, _ in outcome.baseline_verdicts})
         yield _step("same", "same", (), others=others, base=base, margin=percent(MARGIN), absent=absent)
     elif words and words <= {"slower", "equivalent"}:
-        place, verdict = min(outcome.baseline_verdicts.items(), key=lambda one: middle(one[1]))
-        yield _step("keep", "keep", (), base=base, worst=Gain.of(outcome, place, middle(verdict)), absent=absent)
+        worst = min(outcome.baseline_verdicts, key=lambda one: middle(outcome.baseline_verdicts[one]))
+        yield _step("keep", "keep", (), base=base, worst=Gain.of(outcome, worst), absent=absent)
 
 
 def _more_launches(outcome: Outcome) -> Iterator[RunFinding]:
@@ -208,14 +201,10 @@ def lines_for(outcome: Outcome, place: Place) -> tuple[str, ...]:
         knobs[axis.knob] = place[1]
     if request.subject.command:
         return (*own, *program_line(request, knobs))
-    words = ["octant run", request.subject.workload, *(shlex.quote(f"{name}={value}") for name, value in knobs.items())]
-    if request.shape.place:
-        words.append(f"--place {shlex.quote(request.shape.place)}")
-    elif request.shape.ranks > 1:
-        words.append(f"--ranks {request.shape.ranks}")
-    words += [f"--link {shlex.quote(request.shape.link)}"] if request.shape.link else []
-    words += [f"--mpi {shlex.quote(f'{name}={value}')}" for name, value in sorted(request.mpi.items())]
-    return (*own, " ".join(words))
+    words = ["octant", "run", request.subject.workload, *(f"{name}={value}" for name, value in knobs.items())]
+    words += [*shape_words(request), *option_words("--link", [request.shape.link] if request.shape.link else [])]
+    words += option_words("--mpi", [f"{name}={value}" for name, value in sorted(request.mpi.items())])
+    return (*own, shlex.join(words))
 
 
 def _place_line(outcome: Outcome, request: Request) -> list[str]:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from octant import units
 from octant.analysis.causes import LOST_LITTLE, grade_of_share_lost, share_lost
 from octant.report.claims import grade_of_verdicts
 from octant.report.screen.answer import Reliability
-from octant.report.study.rows import gain_here, machines_there
+from octant.report.study.rows import baseline_name, difference_text, is_invalid, machines_there, places
 from octant.report.tables.layout import fill
 from octant.stats import Estimate, Grade, graded
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
-from octant.study.parts import Cell
 from octant.study.question import quantities
 
 if TYPE_CHECKING:
@@ -37,17 +36,19 @@ class Gain:
     middle: float
 
     @classmethod
-    def of(cls, outcome: Outcome, place: Place, factor: float) -> Gain:
-        """Return the gain of a configuration."""
-        return cls(setting_text(outcome, place), times(factor), position_text(outcome, place), factor)
+    def of(cls, outcome: Outcome, place: Place, factor: float = 0.0) -> Gain:
+        """Return the gain of a configuration; without a factor that of its verdict against the baseline."""
+        factor = factor or middle(outcome.baseline_verdicts[place])
+        setting = difference_text(outcome.study, place[0].levels) or "the baseline"
+        measures, axis = outcome.study.measures, outcome.study.measures[place[0].measure].axis
+        at = f" for {place[0].measure}" if len(measures) > 1 else ""
+        return cls(setting, times(factor), at + (f" at {axis.label(place[1])}" if axis and place[1] else ""), factor)
 
 
-@dataclass(frozen=True)
-class Adopted:
+class Adopted(NamedTuple):
     """A configuration that is better than the baseline for a measure, at the axis value with the surest gain."""
 
     place: Place
-    verdict: Verdict
     everywhere: tuple[str, ...]  # all axis values at which it is better
 
 
@@ -60,42 +61,33 @@ def answer(outcome: Outcome) -> str:
 def _measured_answer(outcome: Outcome) -> str:
     verdicts = outcome.baseline_verdicts
     words = {verdict.word for verdict in verdicts.values()}
-    by_ratio = sorted(verdicts.items(), key=lambda one: middle(one[1]))
-    rounds, case = max((one.number for one in verdicts.values()), default=0), "hidden"
-    named: dict[str, Gain | None] = {}
+    case, place, factor, lost = "hidden", None, 0.0, list[Gain]()
     if adopted := adopted_settings(outcome):
-        place, verdict = adopted[0].place, adopted[0].verdict
-        lost = [Gain.of(outcome, one, middle(verdicts[one])) for one in costs(outcome, place[0].levels)]
-        case, named = "adopt", {"gain_": Gain.of(outcome, place, middle(verdict)), "cost": lost[0] if lost else None}
+        case, place = "adopt", adopted[0].place
+        lost = costs(outcome, place[0].levels)
     elif not verdicts and (best := best_of_all(outcome)):
-        case, named = "scaled", {"gain_": Gain.of(outcome, best[0], best[1].middle)}
+        case, place, factor = "scaled", best[0], best[1].middle
     elif not verdicts:
         case = "nothing"
     elif words == {"equivalent"}:
         case = "equivalent"
     elif words == {"insufficient data"}:
         case = "few"
-    elif words <= {"slower", "equivalent"} or "faster" in words:
-        place, verdict = by_ratio[-1 if "faster" in words else 0]
-        case, named = "uncertain" if "faster" in words else "keep", {"gain_": Gain.of(outcome, place, middle(verdict))}
+    elif "faster" in words:
+        case, place = "uncertain", max(reversed([*verdicts]), key=lambda one: middle(verdicts[one]))
+    elif words <= {"slower", "equivalent"}:
+        case, place = "keep", min(verdicts, key=lambda one: middle(verdicts[one]))
     elif "insufficient data" in words:
         case = "some few"
     elif any(verdict.speed and verdict.speed.is_too_wide for verdict in verdicts.values()):
         case = "too wide"
     most = max((verdict.speed.high for verdict in verdicts.values() if verdict.speed), default=1.0)
-    smallest = percent(most - 1) if most < _FACTOR else times(most)
-    base = baseline_text(outcome)
     return fill(
-        "study/answer",
-        "measured",
-        case=case,
-        base=base,
-        margin=percent(MARGIN),
-        smallest=smallest,
-        rounds=rounds,
-        least=LEAST_ROUNDS,
-        **named,
-    )
+        "study/answer", "measured", case=case, base=baseline_text(outcome), margin=percent(MARGIN),
+        smallest=percent(most - 1) if most < _FACTOR else times(most), least=LEAST_ROUNDS,
+        rounds=max((one.number for one in verdicts.values()), default=0), cost=lost[0] if lost else None,
+        gain_=Gain.of(outcome, place, factor) if place else None,
+    )  # fmt: skip
 
 
 def _model_answer(outcome: Outcome) -> str:
@@ -110,7 +102,7 @@ def _model_answer(outcome: Outcome) -> str:
     place, gained = best
     gain, case = Gain.of(outcome, place, gained.middle), "better"
     if outcome.study.is_published:
-        case, gain = "published", Gain(", ".join(place[0].levels), gain.ratio, gain.at, gain.middle)
+        case, gain = "published", replace(gain, setting=", ".join(place[0].levels))
     elif not outcome.study.is_scaled(place[0].levels) and gained.middle <= 1 + MARGIN:
         case = "nothing"
     return fill("study/answer", "modelled", case=case, base=baseline_text(outcome), margin=percent(MARGIN), gain_=gain)
@@ -134,40 +126,33 @@ def adopted_settings(outcome: Outcome) -> list[Adopted]:
 
     Settings without `costs` are first, then the largest gain.
     """
-    better = {
-        place: one for place, one in outcome.baseline_verdicts.items() if one.word == "faster" and one.beyond_margin
-    }
+    verdicts = outcome.baseline_verdicts
     found = []
     for measure in outcome.study.measures:
-        mine = {place: one.speed.low for place, one in better.items() if one.speed and place[0].measure == measure}
+        mine = {
+            place: one.speed.low for place, one in verdicts.items()
+            if place[0].measure == measure and one.word == "faster" and one.beyond_margin and one.speed
+        }  # fmt: skip
         if mine:
             best = max(mine, key=lambda one: mine[one])
-            found.append(Adopted(best, better[best], tuple(at for cell, at in mine if cell == best[0])))
-    return sorted(found, key=lambda one: (bool(costs(outcome, one.place[0].levels)), -middle(one.verdict)))
+            found.append(Adopted(best, tuple(at for cell, at in mine if cell == best[0])))
+    return sorted(found, key=lambda one: (bool(costs(outcome, one.place[0].levels)), -middle(verdicts[one.place])))
 
 
-def costs(outcome: Outcome, levels: tuple[str, ...]) -> list[Place]:
+def costs(outcome: Outcome, levels: tuple[str, ...]) -> list[Gain]:
     """Return where a setting is slower by more than the margin: the slowest place of each measure, the worst first."""
-    worst: dict[str, Place] = {}
+    worst: dict[str, Gain] = {}
     for place, verdict in sorted(outcome.baseline_verdicts.items(), key=lambda one: middle(one[1])):
         if place[0].levels == levels and verdict.word == "slower" and verdict.beyond_margin:
-            worst.setdefault(place[0].measure, place)
+            worst.setdefault(place[0].measure, Gain.of(outcome, place))
     return list(worst.values())
 
 
 def best_of_all(outcome: Outcome) -> tuple[Place, Bounded] | None:
     """Return the place with the surest gain over the baseline at the same axis value, and the gain."""
-    gains: dict[Place, Bounded] = {}
-    base = outcome.study.full({})
-    for cell, curve in outcome.values.by_cell.items():
-        origins = outcome.values.by_cell.get(Cell(cell.measure, base), {})
-        for at, value in curve.items() if cell.levels != base else ():
-            if any(caveat.grade >= Grade.INVALID for caveat in value.caveats):
-                continue
-            if (found := gain_here(outcome, cell.measure, value, origins.get(at))) is not None:
-                gains[cell, at] = found
-    place = max(gains, key=lambda one: gains[one].low, default=None)
-    return (place, gains[place]) if place else None
+    every = [place for measure in outcome.study.measures for place in places(outcome, measure)]
+    gains = [((one.cell, one.at), one.gained) for one in every if one.gained and not is_invalid(one.ours)]
+    return max(gains, key=lambda one: one[1].low, default=None)
 
 
 def reliability(outcome: Outcome) -> Reliability:
@@ -215,35 +200,18 @@ def counts(outcome: Outcome) -> list[tuple[int, str]]:
     """Return the number of findings by status; those that hold only by calibration are counted separately."""
     held = [one for one in outcome.verdicts if one.status == "holds"]
     known = sum(not one.predicted for one in held)
-    rows = [(len(held) - known, "holds", "hold"), (known, "held by calibration", "held by calibration")]
-    plurals = {
-        "does not hold": "do not hold",
-        "undecided": "undecided",
-        "cannot be tested here": "cannot be tested here",
-    }
-    for status, plural in plurals.items():
-        rows.append((sum(one.status == status for one in outcome.verdicts), status, plural))
-    return [(number, one if number == 1 else plural) for number, one, plural in rows if number or "calib" not in one]
-
-
-def setting_text(outcome: Outcome, place: Place) -> str:
-    """Return the levels of a configuration that differ from the baseline: `binding yes, memory local`."""
-    pairs = zip(outcome.study.factors, place[0].levels, strict=True)
-    apart = [f"{factor} {level}" for factor, level in pairs if outcome.study.baseline[factor] != level]
-    return ", ".join(apart) or "the baseline"
+    rows = [(len(held) - known, "holds", "hold")] + [(known, "held by calibration", "held by calibration")] * bool(
+        known
+    )
+    for status in ("does not hold", "undecided", "cannot be tested here"):
+        number = sum(one.status == status for one in outcome.verdicts)
+        rows.append((number, status, status.replace("does", "do")))
+    return [(number, one if number == 1 else plural) for number, one, plural in rows]
 
 
 def baseline_text(outcome: Outcome) -> str:
     """Return the level of the baseline if there is one factor, else `the baseline`."""
-    levels = [f"{factor} {level}" for factor, level in outcome.study.baseline.items()]
-    return levels[0] if len(levels) == 1 else "the baseline"
-
-
-def position_text(outcome: Outcome, place: Place) -> str:
-    """Return ` for updates at 256 MiB`: the measure if there are several, and the position on the axis."""
-    named = f" for {place[0].measure}" if len(outcome.study.measures) > 1 else ""
-    axis = outcome.study.measures[place[0].measure].axis
-    return named + (f" at {axis.label(place[1])}" if axis and place[1] else "")
+    return baseline_name(outcome.study) if len(outcome.study.factors) == 1 else "the baseline"
 
 
 def middle(verdict: Verdict) -> float:

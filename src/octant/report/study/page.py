@@ -1,4 +1,4 @@
-"""A study as a page of its own: the answer, what to do with it, published values beside ours, and the verdicts."""
+"""Page of a study: the answer, recommendations, our values with published ones, and the verdicts."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from octant.report.study import text as study
 from octant.report.study.advice import steps, waiting
 from octant.report.study.answer import answer, counts, reliability
 from octant.report.study.pictures import pictures
-from octant.report.study.rows import further_tables, larger_tables
+from octant.report.study.rows import further_tables
 from octant.store import files
 from octant.study.outcome import Outcome
 from octant.study.verdict import FindingVerdict, Status
@@ -25,39 +25,25 @@ TONES: dict[Status, str] = {
 
 
 def render(outcome: Outcome) -> str:
-    """A page with one study; the same outcome gives the same text."""
+    """Return the page of an outcome; the same outcome gives the same text."""
     shown = pictures(outcome)
     document = json.loads(study.report_json(outcome))
     data = {**document, "run": document["run"] or outcome.name, "octant": __version__}
     return html.render(
-        "study.html.jinja",
-        {"run": outcome.name, "document": data, "exports": html.exports(shown, outcome.name)},
-        name=outcome.name,
-        study=outcome.study,
-        about=study.about(outcome),
-        period=period_text(outcome.run) if outcome.run else "",
-        answer=answer(outcome),
-        counts=counts(outcome),
-        reliability=reliability(outcome),
-        steps=steps(outcome),
-        pictures=shown,
-        verdicts=outcome.verdicts,
+        "study.html.jinja", {"run": outcome.name, "document": data, "exports": html.exports(shown, outcome.name)},
+        name=outcome.name, study=outcome.study, about=study.about(outcome),
+        period=period_text(outcome.run) if outcome.run else "", answer=answer(outcome), counts=counts(outcome),
+        reliability=reliability(outcome), steps=steps(outcome), pictures=shown, verdicts=outcome.verdicts,
         tested=[one for one in outcome.verdicts if one.status != "cannot be tested here"],
         untested=[(reason, machine, those) for reason, (machine, those) in waiting(outcome).items()],
-        there=lambda one: one.there_text or "–",
-        here=lambda one: one.here_text or "–",
-        why=why_text,
-        marks=MARKS,
-        tones=TONES,
-        further=(*larger_tables(outcome.predictions), *further_tables(outcome.study)),
-        absent=study.absent_texts(outcome),
-        wrong=outcome.values.wrong,
-        document=lambda file: catalogue.documents()[file].title,
-    )
+        there=lambda one: one.there_text or "–", here=lambda one: one.here_text or "–", why=why_text,
+        marks=MARKS, tones=TONES, further=further_tables(outcome), absent=study.absent_texts(outcome),
+        wrong=outcome.values.wrong, document=lambda file: catalogue.documents()[file].title,
+    )  # fmt: skip
 
 
 def why_text(verdict: FindingVerdict) -> str:
-    """Why a verdict is what it is, without the values that have columns of their own."""
+    """Return the reason of a verdict, without the values that have columns of their own."""
     text = f"{verdict.why}{verdict.remark}"
     text = text.removeprefix(f"published {verdict.there_text}, ") if verdict.there else text
     text = text.removeprefix(verdict.here_text).lstrip(" ,:") if verdict.here else text
@@ -65,7 +51,7 @@ def why_text(verdict: FindingVerdict) -> str:
 
 
 def write(outcome: Outcome, path: Path) -> Path:
-    """Writes the page of a study and gives its path.
+    """Write the page of a study and return its path.
 
     Raises:
         Refusal: the file cannot be written.

@@ -1,10 +1,10 @@
-"""A study as data for pictures: every combination against the baseline of its own machine, or curves along the axis."""
+"""Pictures of a study: each configuration relative to the baseline of its machine, or curves along an axis."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from octant import catalogue, units
 from octant.report.charts.bars.ratios import ratio_axis
@@ -18,14 +18,14 @@ from octant.report.study.rows import (
     columns_and_rows,
     combination_names,
     ends_texts,
-    gain_here,
+    every_place,
     is_invalid,
     machines_there,
     stated_value,
 )
 from octant.report.study.rows import places as places_of
 from octant.study.local_reference import THIS_MACHINE
-from octant.study.parts import Cell, number
+from octant.study.parts import number
 from octant.study.question import quantities
 from octant.study.ratios import stated
 
@@ -36,26 +36,27 @@ if TYPE_CHECKING:
     from octant.study.outcome import Outcome
     from octant.study.values import StudyValue
 
-_WIDE_AXIS = 100  # between its ends, from which on an axis of counts is logarithmic
+_WIDE_AXIS = 100  # ratio of its ends from which on an axis of counts is logarithmic
 WIDEST = 64.0
-"""A gain, or its reciprocal, beyond which no axis is stretched."""
+"""Largest gain, or reciprocal of a gain, that extends the axis."""
 _MOST_MACHINES = 24  # characters of their names over a column
+_Ends: TypeAlias = tuple[float, float, float]
+_ORIGIN: _Ends = (1.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True)
 class _Row:
-    """One combination (at an axis value) against the baseline: ratios with their ends, `None` where there is none."""
+    """A configuration at an axis value: ratios to the baseline with their ends, `None` without a ratio."""
 
     label: str
     place: StudyPlace
-    ours: tuple[float, float, float] | None
-    there: tuple[float, float, float] | None
-    note: str = ""  # where nothing stands for us
-    open: bool = False  # our ratio rests on a value that is not what was asked, or not measurable
+    ours: _Ends | None
+    there: _Ends | None
+    note: str  # why there is no ratio of ours
 
 
 def pictures(outcome: Outcome) -> list[Picture]:
-    """One a measure, as each has its own unit; a measure of which nobody says anything has none."""
+    """Return a picture for each measure that has values."""
     draw = {"curve": curves, "years": years}.get(outcome.study.picture, gains)
     found = []
     for name, one in outcome.study.measures.items():
@@ -66,102 +67,75 @@ def pictures(outcome: Outcome) -> list[Picture]:
 
 
 def gains(outcome: Outcome, measure: str) -> Picture:
-    """Each combination as a ratio to the baseline of its own machine: ● here with its interval, ◇ published."""
+    """Return each configuration relative to the baseline of its machine: ● here with its interval, ◇ published."""
     every = _rows(outcome, measure)
     rows = every[:MOST_BARS]
-    unit = quantities(outcome.study)[measure].unit
-    ours = [(float(n), row.ours) for n, row in enumerate(rows) if row.ours]
-    there = [(float(n), row.there) for n, row in enumerate(rows) if row.there]
-    series = [_marks(outcome, ours, rows)] if ours else []
-    series += [_published_marks(there, rows)] if there else []
-    columns = [Column(_ours(outcome), tuple(_value_here(row, unit) for row in rows), _in_ink(len(rows)))]
-    if any(row.place.published for row in rows):
-        columns.append(Column(_machines(outcome, measure), tuple(_value_there(row, unit) for row in rows)))
+    unit, source = quantities(outcome.study)[measure].unit, _source(outcome)
+    ours, there = [row.ours for row in rows], [row.there for row in rows]
+    claim = "95 % interval" if outcome.run else "the model's own bounds"
+    series = []
+    if any(ours):
+        name = f"{source}, {claim}" if any(one[0] < one[2] for one in ours if one) else source
+        series.append(_marks(name, rows, ours))
+    if any(there):
+        series.append(_marks("published", rows, there, "published"))
+    here = tuple(units.si_text(row.place.ours.value.middle, unit) if row.place.ours else "–" for row in rows)
+    inks: list[Tone] = ["ink"] * len(rows)
+    columns = [Column(source, here, tuple(inks))]
+    published = [row.place.published for row in rows]
+    if any(published):
+        names = machines_there(outcome, measure)
+        title = f"{names}, published" if len(names) <= _MOST_MACHINES else "published"
+        columns.append(Column(title, tuple(units.si_text(one.value, unit) if one else "–" for one in published)))
     panel = Panel(
-        ratio_axis([ends for _, ends in (*ours, *there)], WIDEST),
+        ratio_axis([ends for ends in (*ours, *there) if ends], WIDEST),
         Axis("", False, tuple((float(n), row.label) for n, row in enumerate(rows)), down=True),
         tuple(series),
         (Mark(1.0, "", "solid"),),
-        f"{units.capital(measure)} against the baseline" + " of each machine" * bool(there),
+        f"{units.capital(measure)} against the baseline" + " of each machine" * any(there),
         notes=tuple(Note(1.0, float(n), row.note) for n, row in enumerate(rows) if row.note),
         columns=tuple(columns),
     )
-    beside = " and published" if any(row.there or row.place.published for row in rows) else ""
-    title = f"{_ours(outcome).capitalize()}{beside}"
+    title = f"{source.capitalize()}{' and published' if any(there) or any(published) else ''}"
     title += f": {measure}" if len(outcome.study.measures) > 1 else ""
-    left_out = f" {len(rows)} of {len(every)} rows are drawn; the table has all." if len(every) > len(rows) else ""
-    return _picture(outcome, measure, title, _caption(outcome, measure) + left_out, panel, 1152)
+    omitted = f" {len(rows)} of {len(every)} rows are drawn; the table has all." if len(every) > len(rows) else ""
+    return _picture(outcome, measure, title, panel, 1152, omitted)
 
 
 def _rows(outcome: Outcome, measure: str) -> list[_Row]:
-    """A row for each combination of the study at each axis value, measured or not."""
+    """Return a row for each configuration at each axis value, measured or not."""
     axis = outcome.study.measures[measure].axis
-    cells, base = outcome.cells(measure), Cell(measure, outcome.study.full({}))
-    known = {(place.cell, place.at): place for place in places_of(outcome, measure)}
-    names = combination_names(outcome.study, cells)
+    names = combination_names(outcome.study, outcome.cells(measure))
     found = []
-    for cell in cells:
-        for at in axis.values if axis else ("",):
-            place, origin = known.get((cell, at), StudyPlace(cell, at, None, None)), known.get((base, at))
-            gained = gain_here(outcome, measure, place.ours, origin.ours if origin else None)
-            gained = stated(gained) if gained else None
-            ours = (gained.low, gained.middle, gained.high) if gained else None
-            there = place.gain_there and _with_middle(*place.gain_there)
-            if cell == base:  # of both machines the origin
-                ours, there = (1.0, 1.0, 1.0) if place.ours else None, (1.0, 1.0, 1.0) if place.published else None
-            why = outcome.values.absent.get(cell) or outcome.values.gaps.get((cell, at), "not measured yet")
-            note = "" if place.ours else f"not measured: {why}" if outcome.run else why
-            note = "no baseline here" if place.ours and not ours else note
-            unsure = is_invalid(place.ours) or is_invalid(origin.ours if origin else None)
-            name = ", ".join(filter(None, (names[cell], axis.label(at) if axis else "")))
-            found.append(_Row(name, place, ours, there, note, unsure))
+    for place in every_place(outcome, measure):
+        gained = stated(place.gained) if place.gained else None
+        ours = (gained.low, gained.middle, gained.high) if gained else None
+        there = None
+        if place.gain_there:
+            low, high = place.gain_there
+            there = low, math.sqrt(low * high), high  # the geometric mean, as in the answer
+        if place.is_baseline:
+            ours, there = _ORIGIN if place.ours else None, _ORIGIN if place.published else None
+        absent = outcome.values.absent.get(place.cell)
+        why = absent or outcome.values.gaps.get((place.cell, place.at), "not measured yet")
+        note = "" if place.ours else f"not measured: {why}" if outcome.run else why
+        note = "no baseline here" if place.ours and not ours else note
+        name = ", ".join(filter(None, (names[place.cell], axis.label(place.at) if axis else "")))
+        found.append(_Row(name, place, ours, there, note))
     return found
 
 
-def _with_middle(low: float, high: float) -> tuple[float, float, float]:
-    """A range of ratios with its geometric mean, as the answer names it."""
-    return low, math.sqrt(low * high), high
-
-
-def _marks(
-    outcome: Outcome, ours: Sequence[tuple[float, tuple[float, float, float]]], rows: Sequence[_Row]
-) -> ChartSeries:
-    claim = "95 % interval" if outcome.run else "the model's own bounds"
-    name = f"{_ours(outcome)}, {claim}" if any(low < high for _, (low, _, high) in ours) else _ours(outcome)
-    low, middle, high = zip(*(ends for _, ends in ours), strict=True)
-    labels = tuple(f"{rows[int(n)].label}: × {ends[1]:.3g}" for n, ends in ours)
-    places = tuple(n for n, _ in ours)
-    unsure = tuple(rows[int(n)].open for n in places)
-    return ChartSeries(name, "rows", middle, places, low, high, labels, names="legend", open=unsure)
-
-
-def _published_marks(there: Sequence[tuple[float, tuple[float, float, float]]], rows: Sequence[_Row]) -> ChartSeries:
-    low, middle, high = zip(*(ends for _, ends in there), strict=True)
-    labels = tuple(f"published: {rows[int(n)].label}: × {ends[1]:.3g}" for n, ends in there)
-    places = tuple(n for n, _ in there)
-    return ChartSeries("published", "rows", middle, places, low, high, labels, role="published", names="legend")
-
-
-def _value_here(row: _Row, unit: str) -> str:
-    return units.si_text(row.place.ours.value.middle, unit) if row.place.ours else "–"
-
-
-def _value_there(row: _Row, unit: str) -> str:
-    return units.si_text(row.place.published.value, unit) if row.place.published else "–"
-
-
-def _in_ink(count: int) -> tuple[Tone, ...]:
-    inks: list[Tone] = ["ink"] * count
-    return tuple(inks)
-
-
-def _machines(outcome: Outcome, measure: str) -> str:
-    names = machines_there(outcome, measure)
-    return f"{names}, published" if len(names) <= _MOST_MACHINES else "published"
+def _marks(name: str, rows: Sequence[_Row], ratios: Sequence[_Ends | None], role: Role = "") -> ChartSeries:
+    """Return the ratios of one source as marks in their rows; ours are open if a value is not measurable."""
+    drawn = [(float(n), row, ends) for n, (row, ends) in enumerate(zip(rows, ratios, strict=True)) if ends]
+    low, middle, high = zip(*(ends for *_, ends in drawn), strict=True)
+    labels = tuple(f"{'published: ' if role else ''}{row.label}: × {ends[1]:.3g}" for _, row, ends in drawn)
+    at, unsure = tuple(n for n, *_ in drawn), () if role else tuple(row.place.unsure for _, row, _ in drawn)
+    return ChartSeries(name, "rows", middle, at, low, high, labels, role=role, names="legend", open=unsure)
 
 
 def curves(outcome: Outcome, measure: str) -> Picture:
-    """A curve per combination along the measure's axis, and the published values as points."""
+    """Return a curve for each configuration along the axis of the measure, and the published values as points."""
     axis = outcome.study.measures[measure].axis
     if axis is None:  # the file is refused before
         raise ValueError(f"{measure} has no axis")
@@ -169,38 +143,36 @@ def curves(outcome: Outcome, measure: str) -> Picture:
     sized = axis.knob == "bytes"
     cells = list(dict.fromkeys(place.cell for place in found))
     names = combination_names(outcome.study, cells)
-    published_cells = list(dict.fromkeys(place.cell for place in found if place.published))
     word = axis.knob if sized or axis.unit in ("", "B") else axis.unit
-    series = []
+    series: list[ChartSeries] = []
     for cell in cells:
-        name = names[cell] if len(cells) > 1 else _ours(outcome)
-        mine = [(place, place.ours) for place in found if place.cell == cell and place.ours]
-        mine.sort(key=lambda one: _x(one[0], sized))  # of a model they are as the file has them
-        if mine:
-            series.append(
-                _curve(name, [(_x(place, sized), ours, f"{word} {axis.label(place.at)}") for place, ours in mine])
-            )
-    for cell in published_cells:
-        name = f"published, {names[cell]}" if len(cells) > 1 else "published"
-        rows = [(place, place.published.value) for place in found if place.cell == cell and place.published]
-        points = [(_x(place, sized), value, axis.label(place.at)) for place, value in rows]
-        xs, ys = tuple(x for x, _, _ in points), tuple(y for _, y, _ in points)
-        labels = tuple(f"{name}, {word} {at}" for _, _, at in points)
-        series.append(ChartSeries(name, "points", xs, ys, labels=labels, role="published"))
+        ours = [(_x(one, sized), one.ours, axis.label(one.at)) for one in found if one.cell == cell and one.ours]
+        ours.sort(key=lambda one: one[0])  # those of a model have the order of the file
+        if ours:
+            series.append(_curve(names[cell] if len(cells) > 1 else _source(outcome), ours, word))
+    for cell in cells:
+        there = [(_x(one, sized), one.published.value, axis.label(one.at))
+                 for one in found if one.cell == cell and one.published]  # fmt: skip
+        if there:
+            name = f"published, {names[cell]}" if len(cells) > 1 else "published"
+            x, y, at = zip(*there, strict=True)
+            labels = tuple(f"{name}, {word} {one}" for one in at)
+            series.append(ChartSeries(name, "points", x, y, labels=labels, role="published"))
     unit, title = _unit(outcome, measure)
-    xs = tuple(sorted({x for one in series for x in one.x}))
-    along = _along(word, xs, sized)
+    xs = sorted({x for one in series for x in one.x})
+    if sized or (xs[0] > 0 and xs[-1] / xs[0] > _WIDE_AXIS):
+        along = Axis(word, True, size_ticks(xs) if sized else places(xs))
+    else:
+        along = Axis(word, False, even_ticks(xs[-1], lambda v: f"{v:g}"))
     upright = value_axis(title, [y for one in series for y in _drawn_values(one)], unit)
     panel = Panel(along, upright, tuple(series))
-    return _picture(
-        outcome, measure, f"{units.capital(measure)} against {word}", _caption(outcome, measure), panel, 780
-    )
+    return _picture(outcome, measure, f"{units.capital(measure)} against {word}", panel, 780)
 
 
 def years(outcome: Outcome, measure: str) -> Picture:
-    """Each level that has a year as a mark there; this machine's own at the year of its run."""
-    ours: list[tuple[float, float, str]] = []
-    theirs: list[tuple[float, float, str]] = []
+    """Return a mark for each level with a year; that of this machine is at the year of its run."""
+    roles: dict[str, Role] = {"published": "published", THIS_MACHINE: "series-1"}
+    marks: dict[str, list[tuple[float, float, str]]] = {name: [] for name in roles}
     for place in places_of(outcome, measure):
         pairs = zip(outcome.study.factors, place.cell.levels, strict=True)
         levels = [(name, outcome.study.factors[factor][name]) for factor, name in pairs]
@@ -208,57 +180,46 @@ def years(outcome: Outcome, measure: str) -> Picture:
         year = outcome.own.year if own else next((level.year for _, level in levels if level.year), None)
         if year and place.ours:
             name = outcome.own.machine or THIS_MACHINE if own else levels[0][0]
-            (ours if own else theirs).append((float(year), place.ours.value.middle, name))
-    series: list[ChartSeries] = []
-    kinds: tuple[tuple[str, list[tuple[float, float, str]], Role], ...] = (
-        ("published", theirs, "published"),
-        (THIS_MACHINE, ours, "series-1"),
-    )
-    for name, points, role in kinds:
+            marks[THIS_MACHINE if own else "published"].append((float(year), place.ours.value.middle, name))
+    series = []
+    for name, points in marks.items():
         if points:
-            xs, ys, labels = zip(*points, strict=True)
-            series.append(ChartSeries(name, "points", xs, ys, labels=labels, role=role, names="points"))
+            x, y, labels = zip(*points, strict=True)
+            series.append(ChartSeries(name, "points", x, y, labels=labels, role=roles[name], names="points"))
     unit, title = _unit(outcome, measure)
     every = [x for one in series for x in one.x]
     first, last = int(min(every)) - 1, int(max(every)) + 1
-    step = max(1, (last - first) // 6)
-    along = Axis("year", False, tuple((float(y), str(y)) for y in range(first, last + 1, step)), ends=(first, last))
+    ticks = tuple((float(y), str(y)) for y in range(first, last + 1, max(1, (last - first) // 6)))
     upright = value_axis(title, [y for one in series for y in one.y], unit, log=True)
-    return _picture(
-        outcome,
-        measure,
-        f"{measure} over peak, by year",
-        _caption(outcome, measure),
-        Panel(along, upright, tuple(series)),
-        780,
-    )
+    panel = Panel(Axis("year", False, ticks, ends=(first, last)), upright, tuple(series))
+    return _picture(outcome, measure, f"{measure} over peak, by year", panel, 780)
 
 
 def _drawn_values(series: ChartSeries) -> list[float]:
-    """What of a series stands on the value axis: ends of intervals only where they are drawn, of a band."""
+    """Return the values of a series on the value axis; ends only of a band, as only its ends are drawn."""
     ends = (*series.low, *series.high) if series.kind == "band" else ()
     return [*series.y, *(y for _, y in series.dots), *ends]
 
 
-def _curve(name: str, points: Sequence[tuple[float, StudyValue, str]]) -> ChartSeries:
-    """A curve with its launches as dots; of a model a line within its bounds."""
+def _curve(name: str, points: Sequence[tuple[float, StudyValue, str]], word: str) -> ChartSeries:
+    """Return a curve with its launches as dots; for a model, a line within its bounds."""
     values = [stated_value(ours) for _, ours, _ in points]
     bounded = any(ours.modelled and ours.modelled.low < ours.modelled.high for _, ours, _ in points)
     return ChartSeries(
         name, "band" if bounded else "curve", tuple(x for x, _, _ in points), tuple(value.middle for value in values),
         tuple(value.low for value in values), tuple(value.high for value in values),
-        tuple(f"{name}, {at}" for _, _, at in points),
+        tuple(f"{name}, {word} {at}" for _, _, at in points),
         dots=tuple((x, launch.value.middle) for x, ours, _ in points for launch in ours.launches),
         open=tuple(is_invalid(ours) for _, ours, _ in points),
     )  # fmt: skip
 
 
 def _picture(
-    outcome: Outcome, measure: str, title: str, caption: str, panel: Panel, width: Literal[1152, 780]
+    outcome: Outcome, measure: str, title: str, panel: Panel, width: Literal[1152, 780], omitted: str = ""
 ) -> Picture:
     header, rows = columns_and_rows(outcome, measure)
     number_of = list(outcome.study.measures).index(measure) + 1
-    table = tuple(tuple(cells) for cells in rows)
+    caption, table = _caption(outcome, measure) + omitted, tuple(tuple(cells) for cells in rows)
     return Picture(f"picture-{number_of}", title, caption, (panel,), tuple(header), table, width=width)
 
 
@@ -282,7 +243,7 @@ def _caption(outcome: Outcome, measure: str) -> str:
         marks = "Small dots are single launches. Brackets" if outcome.run else "Areas, and brackets"
     text += f" {marks} in the table: {ends}." if ends else ""
     if any(is_invalid(place.ours) for place in found):
-        text += f" Open marks are not as asked, or not measurable; {UNSURE_RATIOS}."
+        text += f" Open marks are not as requested, or not measurable; {UNSURE_RATIOS}."
     tables = dict.fromkeys(one.table for one in study.published if one.measure == measure)
     if any(place.published for place in found) and tables:
         titles = "; ".join(catalogue.results()[table].title for table in tables)
@@ -290,14 +251,14 @@ def _caption(outcome: Outcome, measure: str) -> str:
     return text
 
 
-def _ours(outcome: Outcome) -> str:
+def _source(outcome: Outcome) -> str:
     if outcome.study.is_published:
         return "published"
     return "model" if outcome.run is None else "here"
 
 
 def _unit(outcome: Outcome, measure: str) -> tuple[str, str]:
-    """The unit that ticks can carry, and the axis's title with the rest of it."""
+    """Return the unit of the ticks, and the title of the axis with the rest of the unit."""
     unit, _, per = quantities(outcome.study)[measure].unit.partition(" per ")
     return unit, f"{measure} per {per}" if per else measure
 
@@ -305,11 +266,3 @@ def _unit(outcome: Outcome, measure: str) -> tuple[str, str]:
 def _x(place: StudyPlace, sized: bool) -> float:
     x = number(place.at)
     return ZERO_BYTES if sized and x == 0 else x
-
-
-def _along(word: str, xs: Sequence[float], sized: bool) -> Axis:
-    if sized:
-        return Axis(word, True, size_ticks(xs))
-    if xs[0] > 0 and xs[-1] / xs[0] > _WIDE_AXIS:
-        return Axis(word, True, places(xs))
-    return Axis(word, False, even_ticks(xs[-1], lambda v: f"{v:g}"))

@@ -1,7 +1,9 @@
-"""The catalogue for the terminal and for programs: machines, results, findings, settings."""
+"""Texts and JSON of the catalogue: machines, results, findings and settings."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from rich.markup import escape
 from rich.table import Table
@@ -12,39 +14,60 @@ from octant.report.machine.counterparts import legend, today_text
 from octant.report.terminal import render, text_width
 from octant.untrusted import InputTable
 
-KINDS = ("machines", "results", "findings", "settings")
+
+@dataclass(frozen=True)
+class _Kind:
+    """A part of the catalogue: its entries, and its list as a table."""
+
+    entries: Callable[[], Sequence[InputTable]]
+    columns: tuple[str, ...]
+    row: Callable[[Any], tuple[str, ...]]  # of an entry; the first cell is its name
+
+
+_KINDS = {
+    "machines": _Kind(
+        lambda: list(catalogue.machines().values()), ("machine", "name", "processor", "nodes"),
+        lambda one: (one.id, one.name, one.processor or "", str(one.nodes or "")),
+    ),
+    "results": _Kind(
+        lambda: list(catalogue.results().values()), ("result", "rows", "title", "machines"),
+        lambda one: (one.id, str(one.rows), one.title, ", ".join(one.machines)),
+    ),
+    "findings": _Kind(
+        lambda: list(catalogue.findings().values()), ("finding", "study", "statement"),
+        lambda one: (one.id, one.study, one.statement),
+    ),
+    "settings": _Kind(
+        catalogue.settings, ("setting", "value", "layer", "effect"),
+        lambda one: (one.name, one.value, one.layer, one.effect),
+    ),
+}  # fmt: skip
 
 
 def entries(kind: str, name: str | None = None) -> list[InputTable]:
-    """All entries of a kind, or those of one id (a setting's name may stand there several times).
+    """Return all entries of a kind, or those with one id (several settings may have the same name).
 
     Raises:
         Refusal: no such kind or id; the message names the nearest.
     """
-    if kind not in KINDS:
-        raise Refusal(
-            f"cannot list {kind!r} (no such part of the catalogue); {suggestion(kind, KINDS)}", Exit.WRONG_WORD
-        )
-    all_of: dict[str, Sequence[InputTable]] = {
-        "machines": list(catalogue.machines().values()),
-        "results": list(catalogue.results().values()),
-        "findings": list(catalogue.findings().values()),
-        "settings": catalogue.settings(),
-    }
-    found = [entry for entry in all_of[kind] if name in (None, _name(entry))]
+    if kind not in _KINDS:
+        hint = suggestion(kind, _KINDS)
+        raise Refusal(f"cannot list {kind!r} (no such part of the catalogue); {hint}", Exit.WRONG_WORD)
+    named = [(_KINDS[kind].row(entry)[0], entry) for entry in _KINDS[kind].entries()]
+    found = [entry for one, entry in named if name in (None, one)]
     if not found:
-        hint = suggestion(str(name), map(_name, all_of[kind]), f"octant catalogue {kind}")
+        hint = suggestion(str(name), (one for one, _ in named), f"octant catalogue {kind}")
         raise Refusal(f"cannot show {name!r} (no such id among the {kind}); {hint}", Exit.WRONG_WORD)
     return found
 
 
 def as_json(found: Iterable[InputTable]) -> str:
-    """The entries, for programs."""
+    """Return entries as JSON."""
     return json.dumps([catalogue.members(entry) for entry in found], indent=2, ensure_ascii=False)
 
 
 def counts_text() -> str:
-    """How much there is of each kind."""
+    """Return the number of entries of each kind."""
     rows = sum(len(result.observations) for result in catalogue.results().values())
     return (
         f"{len(catalogue.machines())} machines, {len(catalogue.results())} result tables with {rows} observations, "
@@ -54,22 +77,22 @@ def counts_text() -> str:
 
 
 def counts_json() -> str:
-    """The same, for programs."""
-    return json.dumps({kind: len(entries(kind)) for kind in KINDS}, indent=2)
+    """Return the number of entries of each kind as JSON."""
+    return json.dumps({name: len(kind.entries()) for name, kind in _KINDS.items()}, indent=2)
 
 
-def list_text(found: Sequence[InputTable]) -> str:
-    """One line an entry."""
+def list_text(kind: str, found: Sequence[InputTable]) -> str:
+    """Return a line for each entry."""
     table = Table(box=None, pad_edge=False)
-    for n, column in enumerate(_HEADS[type(found[0])]):
-        table.add_column(column, overflow="fold", no_wrap=n == 0 and not isinstance(found[0], catalogue.Setting))
+    for n, column in enumerate(_KINDS[kind].columns):
+        table.add_column(column, overflow="fold", no_wrap=n == 0 and kind != "settings")
     for entry in found:
-        table.add_row(*_row(entry))
+        table.add_row(*_KINDS[kind].row(entry))
     return render(table)
 
 
 def entry_text(entry: InputTable) -> str:
-    """One entry in full."""
+    """Return an entry in full."""
     if isinstance(entry, catalogue.Result):
         return _result_text(entry)
     table = Table(box=None, pad_edge=False, show_header=False)
@@ -77,41 +100,15 @@ def entry_text(entry: InputTable) -> str:
     table.add_column(overflow="fold")
     today = {"relation", "reason", "neutral", "counterparts"} if isinstance(entry, catalogue.Setting) else set()
     for key, value in catalogue.members(entry).items():
-        if value is None or key in today:
-            continue
-        text = _document(value) if key == "document" else _value_text(value)
-        if text:
-            table.add_row(key.replace("_", " "), text)
-    if isinstance(entry, catalogue.Setting):
-        width = text_width()
-        return "\n\n".join(
-            [render(table), today_text([entry], width), legend((c.verified for c in entry.counterparts), width)]
-        ).rstrip()
-    return render(table)
-
-
-_HEADS: dict[type[InputTable], tuple[str, ...]] = {
-    catalogue.PublishedMachine: ("machine", "name", "processor", "nodes"),
-    catalogue.Result: ("result", "rows", "title", "machines"),
-    catalogue.Finding: ("finding", "study", "statement"),
-    catalogue.Setting: ("setting", "value", "layer", "effect"),
-}
-
-
-def _name(entry: InputTable) -> str:
-    return str(getattr(entry, "name" if isinstance(entry, catalogue.Setting) else "id"))
-
-
-def _row(entry: InputTable) -> tuple[str, ...]:
-    if isinstance(entry, catalogue.PublishedMachine):
-        return entry.id, entry.name, entry.processor or "", str(entry.nodes or "")
-    if isinstance(entry, catalogue.Result):
-        return entry.id, str(entry.rows), entry.title, ", ".join(entry.machines)
-    if isinstance(entry, catalogue.Finding):
-        return entry.id, entry.study, entry.statement
-    if isinstance(entry, catalogue.Setting):
-        return entry.name, entry.value, entry.layer, entry.effect
-    raise TypeError(f"no row for a {type(entry).__name__}")
+        if value is not None and key not in today:
+            text = _document(value) if key == "document" else _value_text(value)
+            if text:
+                table.add_row(key.replace("_", " "), text)
+    if not isinstance(entry, catalogue.Setting):
+        return render(table)
+    width = text_width()
+    parts = (render(table), today_text([entry], width), legend((c.verified for c in entry.counterparts), width))
+    return "\n\n".join(parts).rstrip()
 
 
 def _result_text(result: catalogue.Result) -> str:

@@ -1,9 +1,9 @@
-"""A study for the terminal and for programs: the published table with ours, and a verdict for each finding."""
+"""Texts and JSON of studies: the question, the tables of values, and a verdict for each finding."""
 
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import to_builtins
 from rich.table import Table
@@ -13,21 +13,10 @@ from octant import facts, stats
 from octant.launch.link import why_no_link
 from octant.machine import Machine
 from octant.report.charts.terminal import bar
+from octant.report.study import rows as study_rows
 from octant.report.study.advice import steps
 from octant.report.study.answer import answer, counts, reliability
-from octant.report.study.rows import (
-    MODEL_ENDS,
-    UNSURE_RATIOS,
-    FurtherTable,
-    StudyPlace,
-    columns_and_rows,
-    ends_texts,
-    further_tables,
-    is_invalid,
-    larger_tables,
-    places,
-    stated_value,
-)
+from octant.report.study.rows import StudyPlace, is_invalid, places, stated_value
 from octant.report.tables.layout import fill, text_table
 from octant.report.terminal import console, render, screen_columns
 from octant.runs.cell_costs import explain_no_fit
@@ -86,12 +75,13 @@ def show_text(name: str, machine: Machine) -> str:
     study = file.load(name)
     measured = study.source != "model"
     plan = design(study, machine, 0, library_of(study), why_no_link, explain_no_fit) if measured else None
+    requests = plan.requests if plan else ()
     missing = [(t.id, [why for n in t.needs if (why := facts.missing(n, machine))]) for t in study.findings]
     return fill(
         "study/report", "show", name=name, study=study, plan=plan, total=len(combinations(study)) * len(study.measures),
         measures=[(measure, _measure_text(study, measure)) for measure in study.measures],
-        reasons=Counter(plan.absent.values()) if plan else {},
-        programs=command_lines(plan.requests) if plan else (), permissions=[(quoted(one.word), quoted(one.what)) for one in permissions(plan.requests)] if plan else (),
+        reasons=Counter(plan.absent.values()) if plan else {}, programs=command_lines(requests),
+        permissions=[(quoted(one.word), quoted(one.what)) for one in permissions(requests)],
         findings=[(id_, why[0] if why else "") for id_, why in missing],
     )  # fmt: skip
 
@@ -120,18 +110,16 @@ def report_text(outcome: Outcome) -> str:
     """Return the answer, the published table with ours, the verdicts, and what to do next."""
     width, found = max(60, screen_columns(WIDTH)), reliability(outcome)
     tables = [_table_text(outcome, measure) for measure in outcome.study.measures if places(outcome, measure)]
-    further = (*larger_tables(outcome.predictions), *further_tables(outcome.study))
+    for table in study_rows.further_tables(outcome):
+        columns = [*table.header[:-1], f">{table.header[-1]}"]
+        caption = textwrap.indent(textwrap.fill(table.caption, width - 2), "  ")
+        tables.append(f"{text_table(columns, table.rows, table.title)}\n{caption}")
     return fill(
         "study/report", "report", outcome=outcome, about=about(outcome), width=width, answer=answer(outcome),
         counts=counts(outcome), sign=REPORT_SIGNS[found.grade], reliability=found,
-        tables=[*tables, *(_further_text(table, width) for table in further)], absent=absent_texts(outcome),
+        tables=tables, absent=absent_texts(outcome),
         verdicts=_verdicts_text(outcome) if outcome.verdicts else "", steps=steps(outcome),
     )  # fmt: skip
-
-
-def _further_text(table: FurtherTable, width: int) -> str:
-    caption = textwrap.wrap(table.caption, width, initial_indent="  ", subsequent_indent="  ")
-    return "\n".join([text_table([*table.header[:-1], f">{table.header[-1]}"], table.rows, table.title), *caption])
 
 
 def about(outcome: Outcome) -> str:
@@ -151,39 +139,34 @@ def absent_texts(outcome: Outcome) -> list[str]:
     for (cell, at), reason in outcome.values.gaps.items():
         axis = outcome.study.measures[cell.measure].axis
         reasons.setdefault(reason, []).append(f"{cell} at {axis.label(at) if axis else at}")
-    return [
-        f"{reason}: {'; '.join(cells[:3])}{f' and {len(cells) - 3} more' if cells[3:] else ''}"
-        for reason, cells in reasons.items()
-    ]
+    more = {reason: f" and {len(cells) - 3} more" if cells[3:] else "" for reason, cells in reasons.items()}
+    return [f"{reason}: {'; '.join(cells[:3])}{more[reason]}" for reason, cells in reasons.items()]
 
 
 def _table_text(outcome: Outcome, measure: str) -> str:
     """Return the table, with bars where they fit; each row names its worst caveat, whose text is below the table."""
-    columns, rows = columns_and_rows(outcome, measure)
+    columns, rows = study_rows.columns_and_rows(outcome, measure)
     found = places(outcome, measure)
     texts: dict[str, list[str]] = {}
     if columns[-1] == "caveats":
-        columns = [*columns[:-1], "caveat"]
-        worst = [_worst_caveat(place) for place in found]
-        rows = [[*cells[:-1], one.kind if one else ""] for cells, one in zip(rows, worst, strict=True)]
-        for one in filter(None, worst):
-            texts.setdefault(one.kind, []).append(one.text)
+        columns[-1] = "caveat"
+        for place, cells in zip(found, rows, strict=True):
+            caveats = [one for one in (place.ours.caveats if place.ours else ()) if one.grade > stats.Grade.NOTE]
+            worst = max(caveats, key=lambda one: one.grade, default=None)
+            cells[-1] = worst.kind if worst else ""
+            if worst:
+                texts.setdefault(worst.kind, []).append(worst.text)
     bars = _bars(found)
     shown = _table(measure, columns, rows, bars)
-    if not bars or console(10 * WIDTH).measure(shown).maximum > screen_columns(WIDTH):
+    if bars and console(10 * WIDTH).measure(shown).maximum > screen_columns(WIDTH):
         shown = _table(measure, columns, rows, [])
-    more = {kind: f" (and {len(those) - 1} more)" * (len(those) > 1) for kind, those in texts.items()}
-    signs = [f"  [ ] {MODEL_ENDS}"] * ("model" in columns)
-    signs += [f"  Not as requested, or not measurable: see the caveats; {UNSURE_RATIOS}"] * any(
-        is_invalid(place.ours) for place in found
-    )
-    caveats = [f"  {kind}: {those[0]}{more[kind]}" for kind, those in texts.items()]
-    return "\n".join([render(shown), *(f"  [ ] {text}" for text in ends_texts(outcome, measure)), *signs, *caveats])
-
-
-def _worst_caveat(place: StudyPlace) -> stats.Caveat | None:
-    caveats = [one for one in (place.ours.caveats if place.ours else ()) if one.grade > stats.Grade.NOTE]
-    return max(caveats, key=lambda one: one.grade, default=None)
+    notes = [f"[ ] {text}" for text in study_rows.ends_texts(outcome, measure)]
+    notes += [f"[ ] {study_rows.MODEL_ENDS}"] * ("model" in columns)
+    if any(is_invalid(place.ours) for place in found):
+        notes.append(f"Not as requested, or not measurable: see the caveats; {study_rows.UNSURE_RATIOS}")
+    for kind, those in texts.items():
+        notes.append(f"{kind}: {those[0]}" + f" (and {len(those) - 1} more)" * (len(those) > 1))
+    return "\n".join([render(shown), *(f"  {note}" for note in notes)])
 
 
 def _table(measure: str, columns: list[str], rows: list[list[str]], bars: list[str]) -> Table:
@@ -225,63 +208,51 @@ def _verdicts_text(outcome: Outcome) -> str:
 
 
 def report_json(outcome: Outcome) -> str:
-    """The same, for programs: values in base units."""
-    run = outcome.run
-    return json.dumps(
-        {
-            "study": outcome.name,
-            "question": outcome.study.question,
-            "run": run.id if run else None,
-            "seed": run.study.seed if run and run.study else None,
-            "complete": run.complete if run else True,
-            "cells": [row for measure in outcome.study.measures for row in _cells_json(outcome, measure)],
-            "absent": [
-                *({"cell": str(cell), "reason": reason} for cell, reason in outcome.values.absent.items()),
-                *({"cell": str(c), "at": at, "reason": why} for (c, at), why in outcome.values.gaps.items()),
-            ],
-            "wrong": list(outcome.values.wrong),
-            "findings": [_verdict_json(verdict) for verdict in outcome.verdicts],
-        },
-        indent=2,
-        ensure_ascii=False,
-    )
+    """Return an outcome as JSON, with values in base units."""
+    run, values = outcome.run, outcome.values
+    document = {
+        "study": outcome.name,
+        "question": outcome.study.question,
+        "run": run.id if run else None,
+        "seed": run.study.seed if run and run.study else None,
+        "complete": run.complete if run else True,
+        "cells": [row for measure in outcome.study.measures for row in _cells_json(outcome, measure)],
+        "absent": [
+            *({"cell": str(cell), "reason": reason} for cell, reason in values.absent.items()),
+            *({"cell": str(cell), "at": at, "reason": reason} for (cell, at), reason in values.gaps.items()),
+        ],
+        "wrong": list(values.wrong),
+        "findings": [_verdict_json(verdict) for verdict in outcome.verdicts],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False)
 
 
-def _cells_json(outcome: Outcome, measure: str) -> list[Mapping[str, object]]:
-    quantity = quantities(outcome.study)[measure]
-    there = {(one.cell, one.at): one for one in outcome.published}
-    found: list[Mapping[str, object]] = []
-    for cell in outcome.cells(measure):
-        for at, ours in outcome.values.by_cell.get(cell, {}).items():
-            published = there.get((cell, at))
-            found.append(
-                {
-                    "measure": measure,
-                    "levels": dict(zip(outcome.study.factors, cell.levels, strict=True)),
-                    "at": at or None,
-                    "unit": quantity.unit,
-                    "better": quantity.better,
-                    "launches": len(ours.launches),
-                    **dict(zip(("low", "middle", "high"), _ends(stated_value(ours)), strict=True)),
-                    "claim": _claim(stated_value(ours)),
-                    "of_limit": ours.of_limit,
-                    "there": published.value if published else None,
-                    "model": _ends(model) if (model := outcome.predictions.by_cell.get(cell)) else None,
-                    "caveats": [{"kind": d.kind, "grade": d.grade.name.lower(), "text": d.text} for d in ours.caveats],
-                }
-            )
-    return found
+def _cells_json(outcome: Outcome, measure: str) -> Iterator[Mapping[str, object]]:
+    for place in places(outcome, measure):
+        if place.ours is not None:
+            value = stated_value(place.ours)
+            yield {
+                "measure": measure,
+                "levels": dict(zip(outcome.study.factors, place.cell.levels, strict=True)),
+                "at": place.at or None,
+                **to_builtins(quantities(outcome.study)[measure]),
+                "launches": len(place.ours.launches),
+                **dict(zip(("low", "middle", "high"), _ends(value), strict=True)),
+                "claim": value.text if isinstance(value, stats.Estimate) else "the model's own bounds",
+                "of_limit": place.ours.of_limit,
+                "there": place.published.value if place.published else None,
+                "model": _ends(place.predicted) if place.predicted else None,
+                "caveats": [
+                    {"kind": d.kind, "grade": d.grade.name.lower(), "text": d.text} for d in place.ours.caveats
+                ],
+            }
 
 
 def _ends(value: Bounded) -> list[float | None]:
-    """Low end, middle and high end; of what is not measurable the middle alone."""
+    """Return low end, middle and high end; without ends if the value is not measurable."""
     if isinstance(value, stats.Estimate) and value.kind == "not measurable":
         return [None, value.middle, None]
     return [value.low, value.middle, value.high]
-
-
-def _claim(value: Bounded) -> str:
-    return value.text if isinstance(value, stats.Estimate) else "the model's own bounds"
 
 
 def _verdict_json(verdict: FindingVerdict) -> Mapping[str, object]:
