@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
@@ -20,7 +19,7 @@ from octant.report.results import further_figures, told_results
 from octant.report.screen.first_screen import RunReport, first_screen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from octant.advice.findings import RunFinding
@@ -292,11 +291,6 @@ def _structure(line: FigureLine | ResultLine) -> dict[str, object]:
     return {**vars(line), "knobs": json.loads(line.knobs)}
 
 
-_LINES: dict[What, tuple[type[Line], Callable[[Summary], Iterable[Line]]]] = {
-    "figures": (FigureLine, figure_lines), "results": (ResultLine, result_lines), "samples": (SampleLine, sample_lines),
-}  # fmt: skip
-
-
 def write(summary: Summary, form: str, what: What, file: BinaryIO, clean: Callable[[str], str] = str) -> None:
     """Write figures, results or samples in a format; only one point's samples are in memory.
 
@@ -314,8 +308,11 @@ def write(summary: Summary, form: str, what: What, file: BinaryIO, clean: Callab
         text = as_json(RunReport(summary, first_screen(summary)), clean=clean, files=own)
         file.write(escaped(text).encode() + b"\n")
         return
-    kind, read = _LINES[what]
-    lines = read(summary)
+    of: dict[What, tuple[type[Line], Iterable[Line]]] = {
+        "figures": (FigureLine, figure_lines(summary)), "results": (ResultLine, result_lines(summary)),
+        "samples": (SampleLine, sample_lines(summary)),
+    }  # fmt: skip
+    kind, lines = of[what]
     if clean is not str:
         lines = (kind(**cleaned(vars(line), clean)) for line in lines)
     if form == "json":
