@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.record import Failure, KeptFile, Point, Result
+    from octant.record import Failure, Point, Result
 
 _MOST_FILES = 8
 """Files of a launch, or of all launches of a program's cell, that a row names."""
@@ -151,16 +151,19 @@ def group_text(figure: Figure) -> str:
 
 def kept_file_texts(records: Iterable[Point | Failure]) -> list[tuple[str, str]]:
     """Return each launch that left files, with their names, kinds and sizes: `state.bin (state, 16 B, rank 0)`."""
-    by_launch: dict[str, list[KeptFile]] = {}
+    by_launch: dict[str, list[str]] = {}
     for one in records:
-        if one.files:
-            by_launch.setdefault(one.launch, []).extend(one.files)
-    rows = []
-    for launch, files in by_launch.items():
-        texts = [_kept_file_text(one) for one in files[:_MOST_FILES]]
-        more = [f"and {units.counted(len(files) - _MOST_FILES, 'more file')}"] if len(files) > _MOST_FILES else []
-        rows.append((launch, "; ".join(texts + more)))
-    return rows
+        for file in one.files:
+            why = f", not stored: {file.left_out}" if file.left_out else ""
+            text = f"{file.name} ({file.kind}, {units.bytes_text(file.bytes)}, rank {file.rank}{why})"
+            by_launch.setdefault(one.launch, []).append(text)
+    return [(launch, "; ".join(_first(texts, "file"))) for launch, texts in by_launch.items()]
+
+
+def _first(texts: Sequence[str], what: str) -> list[str]:
+    """Return the first texts, and the number of others."""
+    more = len(texts) - _MOST_FILES
+    return [*texts[:_MOST_FILES], *([f"and {units.counted(more, f'more {what}')}"] if more > 0 else [])]
 
 
 def program_file_texts(records: Iterable[Point | Failure], folder: Path) -> list[str]:
@@ -198,17 +201,10 @@ def _left_text(launches: Sequence[Point | Failure]) -> str:
         for file in one.files:
             by_name.setdefault(file.name, {})[place] = file.left_out
     texts = []
-    for name, left in list(by_name.items())[:_MOST_FILES]:
+    for name, left in by_name.items():
         why = next(filter(None, left.values()), "")
-        beside = [f"{len(left)} of {number}"] * (len(left) < number) + [f"not stored: {why}"] * bool(why)
-        texts.append(f"{name} ({', '.join(beside)})" if beside else name)
-    more = len(by_name) - _MOST_FILES
-    texts += [f"and {units.counted(more, 'more name')}"] if more > 0 else []
+        facts = [f"{len(left)} of {number}"] * (len(left) < number) + [f"not stored: {why}"] * bool(why)
+        texts.append(f"{name} ({', '.join(facts)})" if facts else name)
     stored = [file.stored.partition("/")[0] for one in launches for file in one.files if file.stored]
     example = f"; for example {stored[-1]}" if stored else ""
-    return f"{units.counted(number, 'launch')}: {', '.join(texts)}{example}"
-
-
-def _kept_file_text(file: KeptFile) -> str:
-    left_out = f", not stored: {file.left_out}" if file.left_out else ""
-    return f"{file.name} ({file.kind}, {units.bytes_text(file.bytes)}, rank {file.rank}{left_out})"
+    return f"{units.counted(number, 'launch')}: {', '.join(_first(texts, 'name'))}{example}"

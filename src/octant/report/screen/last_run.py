@@ -13,6 +13,7 @@ from octant.analysis.summary import summarise
 from octant.failure import Refusal
 from octant.machine import codec
 from octant.report import claims
+from octant.report.sentences import Sentences
 from octant.stats.verdicts import percent
 from octant.store import Store
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from octant.stats.verdicts import Verdict
     from octant.store import StoredRun
 
+_TEXTS = Sentences("octant.report.screen", "tiles")
+
 
 @dataclass(frozen=True)
 class LastRun:
@@ -37,51 +40,28 @@ class LastRun:
     ids: Sequence[str] = ()  # of all runs of the store
 
     def text(self, figure: Figure) -> str:
-        """Return the verdict on a figure, with its interval: `3.1 % faster than run … of 25 Nov (1.5 … 4.7 %)`.
+        """Return the verdict on a figure, with its interval; "": it is not comparable.
 
-        Without a difference that the interval holds, the least that would have been found. "": it is not comparable.
+        Without a difference that the interval holds, the smallest detectable difference.
         """
         one = self.compared.get(id(figure))
         if one is None or one.verdict is None:
             return ""
-        than = f"run {self._name} of {self._day}"
-        speed, verdict = one.verdict.speed, one.verdict
-        if speed is None:
-            before = "" if one.before is None else claims.numbered(claims.figure_texts(one.before))
-            return f"{before} in {than}; too few launches for an interval of the difference"
-        if _is_proven(verdict, speed):
-            low, middle, high = (_change(end) for end in (speed.low, speed.middle, speed.high))
-            ends = f"{abs(low):.1f} … {abs(high):.1f}" if middle > 0 else f"{abs(high):.1f} … {abs(low):.1f}"
-            word = self._word(figure, middle > 0)
-            whose = "" if speed.claim == "ratio on other occasions" else " of these two sessions"
-            interval = f"{ends}{claims.NARROW}%, 95{claims.NARROW}% interval{whose}"
-            return f"{abs(middle):.1f}{claims.NARROW}% {word} than {than} ({interval}){self._besides}"
-        least = percent(verdict.min_detectable_effect).replace(" ", claims.NARROW)
-        return f"no difference to {than} was detected; smallest detectable difference: {least}"
-
-    @property
-    def _name(self) -> str:
-        """Prefix of its id if it is unique, else the id."""
-        short = self.run.id[:15]
-        return short if sum(name.startswith(short) for name in self.ids) == 1 else self.run.id
-
-    @property
-    def _day(self) -> str:
+        verdict, speed = one.verdict, one.verdict.speed
+        short = self.run.id[:15]  # if it is unique
         begun = [begun for point in self.run.points if (begun := point.process.begun)]
-        return f"{min(begun).day} {min(begun):%b}" if begun else self.run.started[:10]
-
-    @property
-    def _besides(self) -> str:
-        """Conditions that differ and may cause the difference."""
-        shown = list(self.differing)[:2]
-        more = len(self.differing) - len(shown)
-        return f"; {' and '.join(shown)}{f' and {more} more' if more else ''} differ" if shown else ""
-
-    @staticmethod
-    def _word(figure: Figure, better: bool) -> str:
-        if figure.metric.unit == "s":
-            return "faster" if better else "slower"
-        return "better" if better else "worse"
+        return _TEXTS.line(
+            "last_run",
+            run=short if sum(name.startswith(short) for name in self.ids) == 1 else self.run.id,
+            day=f"{min(begun).day} {min(begun):%b}" if begun else self.run.started[:10],
+            before=one.before and claims.numbered(claims.figure_texts(one.before)),
+            speed=speed,
+            ends=sorted(abs(100 * (end - 1)) for end in (speed.low, speed.high)) if speed else (),
+            proven=speed is not None and _is_proven(verdict, speed),
+            is_time=figure.metric.unit == "s",
+            differing=self.differing,
+            detectable=percent(verdict.min_detectable_effect),
+        )
 
 
 def _is_proven(verdict: Verdict, speed: Estimate) -> bool:
@@ -90,11 +70,6 @@ def _is_proven(verdict: Verdict, speed: Estimate) -> bool:
         return False
     within_margin = 1 / (1 + verdict.margin) < speed.middle < 1 + verdict.margin
     return within_margin or verdict.word in ("differs", "faster", "slower")
-
-
-def _change(speed: float) -> float:
-    """Return the change of speed in percent; negative: slower."""
-    return 100 * (speed - 1)
 
 
 def last_run(summary: Summary, figures: Sequence[Figure]) -> LastRun | None:
@@ -123,13 +98,10 @@ def _earlier(run: StoredRun) -> Iterator[StoredRun]:
         for row in reversed(store.list_runs())
         if row.fingerprint == machine and row.started < run.started and row.id != run.id and not row.refused
     ]
-    alike = next((row.id for row in rows if row.title == run.title), None)
-    for row in itertools.islice(rows, MOST):
-        yield store.read(row.id)
-        if row.id == alike:
-            return
-    if alike:
-        yield store.read(alike)
+    alike = [row.id for row in rows if row.title == run.title][:1]
+    newest = [row.id for row in rows[:MOST]]
+    stop = newest.index(alike[0]) + 1 if alike and alike[0] in newest else MOST
+    yield from (store.read(name) for name in dict.fromkeys([*newest[:stop], *alike]))
 
 
 def _compared(summary: Summary, before: StoredRun, figures: Sequence[Figure]) -> LastRun:

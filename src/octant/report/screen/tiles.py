@@ -17,7 +17,7 @@ from octant.analysis.names import knob_text, name_and_rest, short_name
 from octant.failure import Exit
 from octant.report import claims, results
 from octant.report.screen.answer import Tile
-from octant.report.screen.program_tiles import is_of_programs, program_answer, program_tiles
+from octant.report.screen.program_tiles import ProgramTiles, is_of_programs, program_answer
 from octant.report.screen.tile_kinds import balance_tile, half_length_text, levels_text, time_lost_tile
 from octant.report.sentences import Sentences
 from octant.report.strips import ShareBar, launch_strip
@@ -41,7 +41,7 @@ def tiles(summary: Summary) -> tuple[Tile, ...]:
     """Return the tiles in the declared order."""
     declared = summary.run.screen.tiles
     if not declared and is_of_programs(summary):
-        return program_tiles(summary, partial(_of_figure, summary))
+        return ProgramTiles(summary, partial(_of_figure, summary)).tiles
     if not declared:
         shown = _headlines(summary)
         several = Counter(name_and_rest(figure)[0] for figure in shown)
