@@ -81,18 +81,23 @@ def last_run(summary: Summary, figures: Sequence[Figure]) -> LastRun | None:
     `None`: there is none, or the store cannot be read.
     """
     wanted = {figure.identity.same_quantity for figure in figures}
+    store = Store(summary.run.folder.parent.parent)
     try:
-        for run in _earlier(summary.run):
+        for run in _earlier(store, summary.run):
             if any(run.identity_of(point).same_quantity in wanted for point in run.points):
-                return _compared(summary, run, figures)
+                history = occasions_in(lambda: itertools.islice(store.runs_like(summary.run), MOST))
+                found = compare(summarise(run), summary, curves=True, history=history)
+                headlines = set(map(id, figures))
+                by_id = {id(one.after): one for one in found.figures if one.before and id(one.after) in headlines}
+                return LastRun(run, by_id, [what for what, _, _ in found.differences], store.ids())
     except Refusal:
         return None
     return None
 
 
-def _earlier(run: StoredRun) -> Iterator[StoredRun]:
+def _earlier(store: Store, run: StoredRun) -> Iterator[StoredRun]:
     """Yield earlier runs of this machine, newest first: the newest few, and the newest with the same title."""
-    store, machine = Store(run.folder.parent.parent), codec.fingerprint(run.machine)
+    machine = codec.fingerprint(run.machine)
     rows = [
         row
         for row in reversed(store.list_runs())
@@ -102,13 +107,3 @@ def _earlier(run: StoredRun) -> Iterator[StoredRun]:
     newest = [row.id for row in rows[:MOST]]
     stop = newest.index(alike[0]) + 1 if alike and alike[0] in newest else MOST
     yield from (store.read(name) for name in dict.fromkeys([*newest[:stop], *alike]))
-
-
-def _compared(summary: Summary, before: StoredRun, figures: Sequence[Figure]) -> LastRun:
-    store = Store(summary.run.folder.parent.parent)
-    history = occasions_in(lambda: itertools.islice(store.runs_like(summary.run), MOST))
-    found = compare(summarise(before), summary, curves=True, history=history)
-    rows = {id(one.after): one for one in found.figures if one.before and one.after}
-    differing = [what for what, _, _ in found.differences]
-    by_id = {id(figure): rows[id(figure)] for figure in figures if id(figure) in rows}
-    return LastRun(before, by_id, differing, store.ids())
