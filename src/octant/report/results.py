@@ -1,4 +1,4 @@
-"""Values of a cell besides its headline: named results, checks, metrics, phases, readings and groups."""
+"""Values of a cell besides its headline: results, checks, metrics, phases, readings, groups, files and output."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import numpy as np
 
 from octant import units
 from octant.analysis.series import pair_readings, series_metrics
-from octant.program import is_program
-from octant.record import UNCHECKED
+from octant.failure import Exit
+from octant.program import STDERR, STDOUT, is_program
+from octant.record import UNCHECKED, RecordError
+from octant.report.plain import clean
 from octant.store import kept
 
 if TYPE_CHECKING:
@@ -22,9 +24,13 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.record import Failure, Point, Result
+    from octant.store import StoredRun
 
 _MOST_FILES = 8
 """Files of a launch, or of all launches of a program's cell, that a row names."""
+MOST_LINES = 20
+"""Lines of the output of a failed program, and of each at most so many characters."""
+_MOST_CHARACTERS = 500
 _MOST_CELLS = 16
 """Combinations of knobs of programs that have a row each."""
 
@@ -208,3 +214,31 @@ def _left_text(launches: Sequence[Point | Failure]) -> str:
     stored = [file.stored.partition("/")[0] for one in launches for file in one.files if file.stored]
     example = f"; for example {stored[-1]}" if stored else ""
     return f"{units.counted(number, 'launch')}: {', '.join(_first(texts, 'name'))}{example}"
+
+
+def failed_output(run: StoredRun) -> list[str]:
+    """Return the last lines of standard error (else standard output) of the last failed program, with a heading.
+
+    Empty if no launch failed, or the program printed nothing.
+    """
+    left = {launch.key for launch in run.remaining()}
+    failed = [one for one in run.failures if one.exit == Exit.CANNOT_RUN and one.launch in left and one.files]
+    if not failed:
+        return []
+    outputs = {file.name: file for file in reversed(failed[-1].files) if file.stored}
+    name = next((name for name in (STDERR, STDOUT) if name in outputs), None)
+    if name is None:
+        return []
+    try:
+        text = kept.read_kept(run.folder, outputs[name]).decode(errors="replace")
+    except RecordError as error:
+        return [str(error)]
+    lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n"))
+    path = run.folder / kept.FOLDER / outputs[name].stored
+    title = "standard error" if name == STDERR else "standard output"
+    part = f"the last {MOST_LINES} of {len(lines)} lines" if len(lines) > MOST_LINES else "the end"
+    shown = [clean(line.replace("\t", "    ")) for line in lines[-MOST_LINES:]]
+    return [
+        f"{part} of the {title} of the program ({clean(str(path))}):",
+        *(f"  {line[:_MOST_CHARACTERS]}" + " …" * (len(line) > _MOST_CHARACTERS) for line in shown),
+    ]

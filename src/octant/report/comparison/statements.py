@@ -244,23 +244,21 @@ def steps(found: Comparisons) -> tuple[RunFinding, ...]:
     if not found.compared:
         return _same_shape(found)
     if not found.pair and any(request.subject.command for run in found.runs for request in run.requests):
-        return _programs_in_turn(found)
+        couples = found.couples()
+        if len(couples) != 1 or any(request.mpi for request in couples[0]):  # no single command measures all of them
+            return ()
+        body, line = _TEXTS.line("programs_again"), comparison_line(couples)
+        return (RunFinding("rounds", "Measure both again, interleaved", body, (line,)),)
     if not found.pair:
         line = f"octant compare --rounds 6 {before.id} {after.id}"
         return (RunFinding("rounds", "Measure both again", _TEXTS.line("again"), (line,)),)
-    return _more_rounds(found) if found.gate else (*_more_rounds(found), _gate(found))
-
-
-def _programs_in_turn(found: Comparisons) -> tuple[RunFinding, ...]:
-    """Return the command that measures the programs of two stored runs in interleaved rounds.
-
-    Nothing where the runs have several requests in common.
-    """
-    couples = found.couples()
-    if len(couples) != 1 or any(request.mpi for request in couples[0]):
-        return ()
-    body = _TEXTS.line("programs_again")
-    return (RunFinding("rounds", "Measure both again, interleaved", body, (comparison_line(couples),)),)
+    if found.gate:
+        return _more_rounds(found)
+    planned = EXTENDED_THRESHOLDS if found.of_programs else OBRIEN_FLEMING_THRESHOLDS
+    looks = [str(rounds) for rounds in planned if rounds >= least_rounds(found.compared)]
+    options = ["--gate"] if found.of_programs else ["--gate", "--rounds", str(GATES_ROUNDS)]
+    body = _TEXTS.line("gate", looks, found.compared)
+    return *_more_rounds(found), RunFinding("gate", "As a gate", body, (_again(found, *options),))
 
 
 def _same_shape(found: Comparisons) -> tuple[RunFinding, ...]:
@@ -290,14 +288,6 @@ def _more_rounds(found: Comparisons) -> tuple[RunFinding, ...]:
     body = _TEXTS.line("more_rounds", len(open_ones), most, percent(found.margin), rounds)
     options = [*(["--gate"] if found.gate else []), "--rounds", str(rounds)]
     return (RunFinding("rounds", title, body, (_again(found, *options),)),)
-
-
-def _gate(found: Comparisons) -> RunFinding:
-    planned = EXTENDED_THRESHOLDS if found.of_programs else OBRIEN_FLEMING_THRESHOLDS
-    looks = [str(rounds) for rounds in planned if rounds >= least_rounds(found.compared)]
-    body = _TEXTS.line("gate", looks, found.compared)
-    options = ["--gate"] if found.of_programs else ["--gate", "--rounds", str(GATES_ROUNDS)]
-    return RunFinding("gate", "As a gate", body, (_again(found, *options),))
 
 
 def _again(found: Comparisons, *options: str) -> str:

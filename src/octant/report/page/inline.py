@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 if TYPE_CHECKING:
-    from octant.report.strips import ShareBar, Strip
+    from octant.report.screen.answer import ShareBar, Strip
 
 _EDGE = 4.0  # px at both ends of a strip, for the dots there
 _LONGEST = 1.1  # share of a limit that a bar can show

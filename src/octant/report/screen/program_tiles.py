@@ -23,9 +23,8 @@ from octant.machine import codec
 from octant.placement import numbers_text
 from octant.program import is_program
 from octant.report import claims
-from octant.report.screen.answer import Tile
+from octant.report.screen.answer import ShareBar, Tile
 from octant.report.sentences import Sentences
-from octant.report.strips import ShareBar
 from octant.stats import graded
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.verdicts import percent

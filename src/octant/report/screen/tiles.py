@@ -20,10 +20,9 @@ from octant.failure import Exit
 from octant.report import claims, results
 from octant.report.charts.curves.figure_curves import FigureCurve
 from octant.report.charts.curves.ladders import Ladders, rungs
-from octant.report.screen.answer import Tile
+from octant.report.screen.answer import ShareBar, Strip, Tile, launch_strip
 from octant.report.screen.program_tiles import ProgramTiles, is_of_programs, program_answer
 from octant.report.sentences import Sentences
-from octant.report.strips import ShareBar, Strip, launch_strip
 from octant.stats import Grade, graded
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.paired import LEAST_ROUNDS
