@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -331,14 +332,10 @@ def neutral(cell: str) -> str:
     get another. Numbers stay as they are.
     """
     shown = clean_lines(cell)
-    return f"'{shown}" if shown.startswith(tuple("=+-@\t'")) and not _is_number(shown) else shown
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        return math.isfinite(float(cell))
-    except ValueError:
-        return False
+    with contextlib.suppress(ValueError):
+        if math.isfinite(float(shown)):
+            return shown
+    return f"'{shown}" if shown.startswith(tuple("=+-@\t'")) else shown
 
 
 def _write_csv(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> None:
@@ -375,11 +372,8 @@ def _write_parquet(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> N
     with parquet.ParquetWriter(file, schema) as writer:
         while part := list(islice(left, _ROWS)):
             columns = zip(*(vars(line).values() for line in part), strict=True)
-            arrays = [
-                pyarrow.array(map(_clean, column), field.type) for column, field in zip(columns, schema, strict=True)
+            cleaned_columns = [
+                [clean_lines(one) if isinstance(one, str) else one for one in column] for column in columns
             ]
+            arrays = [pyarrow.array(*both) for both in zip(cleaned_columns, schema.types, strict=True)]
             writer.write_batch(pyarrow.RecordBatch.from_arrays(arrays, schema=schema))
-
-
-def _clean(value: str | float | None) -> str | float | None:
-    return clean_lines(value) if isinstance(value, str) else value

@@ -32,7 +32,6 @@ from octant.units import unbroken
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.analysis.balance import PlaceBalance
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.tile import Also, DeclaredTile, NamedFigure, TileComparison
@@ -88,15 +87,12 @@ def _filled(summary: Summary, text: str, by_name: Mapping[str, Tile]) -> str:
         over, _, under = found[1].partition("/")
         if not under:
             return _headline(by_name[over])
-        values = [_value_of(summary, by_name[name]) for name in (over, under)]
-        return f"{values[0] / values[1]:.1f}" if values[1] else "no"
+        places = [by_name[name].figure for name in (over, under)]
+        values = [None if place is None else summary.figures[place].value for place in places]
+        ends = [value.middle if value else 0.0 for value in values]
+        return f"{ends[0] / ends[1]:.1f}" if ends[1] else "no"
 
     return _FIELD.sub(value, text)
-
-
-def _value_of(summary: Summary, tile: Tile) -> float:
-    value = None if tile.figure is None else summary.figures[tile.figure].value
-    return value.middle if value else 0.0
 
 
 def _headlines(summary: Summary) -> list[Figure]:
@@ -134,17 +130,15 @@ def _tile(summary: Summary, declared: DeclaredTile) -> Tile:
 def _missing(summary: Summary, declared: DeclaredTile, figure: Figure | None) -> Tile:
     """Return a tile that states why it has no figure: a failure, launches that are left, or what the suite declares."""
     titles = {named.title for named in declared.figures}
-    requests = [(one, summary.run.request_of(one.launch)) for one in summary.run.failures]
     failures = [
         failure.reason
-        for failure, request in requests
-        if request and request.show.title in titles and not (failure.exit == Exit.NOT_SUPPORTED and declared.missing)
-    ]
+        for failure in summary.run.failures
+        if (request := summary.run.request_of(failure.launch)) and request.show.title in titles
+        and not (failure.exit == Exit.NOT_SUPPORTED and declared.missing)
+    ]  # fmt: skip
     left = sum(launch.request.show.title in titles for launch in summary.run.remaining())
-    return Tile(
-        declared.name, declared.what,
-        missing=_TEXTS.line("missing", figure, failures[0] if failures else "", left, declared.missing),
-    )  # fmt: skip
+    missing = _TEXTS.line("missing", figure, failures[0] if failures else "", left, declared.missing)
+    return Tile(declared.name, declared.what, missing=missing)
 
 
 def _of_figure(summary: Summary, declared: DeclaredTile, figure: Figure) -> Tile:
@@ -250,9 +244,9 @@ def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:
     wanted = [figure for named in declared.figures if (figure := find(summary, named))]
     balances = [one for one in balance(summary) if any(one.figure is figure for figure in wanted)]
     worst = Balances(balances).worst
+    if not balances:
+        return None
     if worst is None:
-        if not balances:
-            return None
         launches = max(one.ratio.number for one in balances)
         return Tile(declared.name, declared.what, missing=_TEXTS.line("few_rounds", launches, LEAST_ROUNDS))
     name, ratio = short_name(worst.figure, with_place=False), claims.value_texts(worst.ratio, "1", share=True)
@@ -264,31 +258,25 @@ def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:
         *(one for one in worst.figure.caveats if one.kind not in ("wide interval", "measured above the limit")),
     )
     grade = max((one.grade for one in caveats), default=0)
+    slow, fast, stated = worst.slowest.relative, worst.fastest.relative, worst.ratio.stated
+    ratios = tuple(one / other for one, other in zip(slow, fast, strict=True))
+    strip = Strip(ratios, (), stated.low, stated.middle, stated.high)
+    least, greatest = (f"{100 * end:.0f}" for end in strip.span)
+    # Of each other figure one place, as many as a tile takes.
+    others = {id(one.figure): one for one in reversed(balances) if one.figure is not worst.figure}
+    also = [(short_name(one.figure).partition(",")[0], one.ratio.middle) for one in reversed(others.values())]
     tile = Tile(
         declared.name, declared.what, interval=f"{name}: {interval} of {worst.ratio.number} paired launches",
-        grade=GRADE_NAMES[grade], reasons=tuple(one.text for one in caveats), strip=_strip(worst),
-        also=_others(balances, worst), figure=place_of(summary, worst.figure),
+        grade=GRADE_NAMES[grade], reasons=tuple(one.text for one in caveats),
+        strip=replace(strip, ends=(least, greatest)),
+        also=tuple(f"{short} {claims.percent(ratio)}" for short, ratio in also[:MOST_ALSO]),
+        figure=place_of(summary, worst.figure),
         of=_TEXTS.line("balance", worst, sum(one.proven for one in balances), len(balances), name),
     )  # fmt: skip
     if not worst.proven:
         return replace(tile, number="even", unit=f"within {claims.percent(worst.max_undetected_slowdown or 0.0)}")
     bar = ShareBar("comparison", (("slowest over fastest", worst.ratio.middle),)) if grade < Grade.INVALID else None
     return replace(tile, number=ratio.number, unit="% of fastest", ends=ratio.ends, bar=bar)
-
-
-def _strip(worst: PlaceBalance) -> Strip:
-    ratios = tuple(slow / fast for slow, fast in zip(worst.slowest.relative, worst.fastest.relative, strict=True))
-    ratio = worst.ratio.stated
-    strip = Strip(ratios, (), ratio.low, ratio.middle, ratio.high)
-    least, greatest = (f"{100 * end:.0f}" for end in strip.span)
-    return replace(strip, ends=(least, greatest))
-
-
-def _others(balances: list[PlaceBalance], worst: PlaceBalance) -> tuple[str, ...]:
-    """Return the ratios of other figures, as many as a tile takes."""
-    first = {id(one.figure): one for one in reversed(balances) if one is not worst and one.figure is not worst.figure}
-    texts = [(short_name(one.figure).partition(",")[0], one.ratio.middle) for one in reversed(first.values())]
-    return tuple(f"{name} {claims.percent(ratio)}" for name, ratio in texts[:MOST_ALSO])
 
 
 def levels_text(summary: Summary, named: NamedFigure) -> str:
