@@ -33,13 +33,11 @@ from octant.tile import DeclaredTile
 from octant.units import capital, counted, unbroken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from octant.analysis.compare import Comparison
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.stats import Estimate
-    from octant.stats.verdicts import Verdict
     from octant.store import StoredRun
 
     TileOf = Callable[[DeclaredTile, Figure], Tile]
@@ -113,16 +111,16 @@ class ProgramTiles:
 
     def _headlines(self) -> list[Tile]:
         figures = _shown(self.summary)
-        last, several, tiles = last_run(self.summary, figures), len(figures) > 1, []
+        compared, several, tiles = last_run_texts(self.summary, figures), len(figures) > 1, []
         for figure in figures:
             own = figure.metric.name  # a value of the user is spelled as the user does
             name = _cell(figure) if several else capital(own) if own == WALL else own
             what = ", ".join(filter(None, (figure.label, place_text(figure), figure.metric.name * several)))
             tile = self.tile_of(DeclaredTile(name, what, ()), figure)
-            compared, values = last.text(figure) if last else "", [launch.value.middle for launch in figure.counted]
+            values = [launch.value.middle for launch in figure.counted]
             spread = max(values) / min(values) - 1 if len(values) > 1 and min(values) > 0 else None
             also = () if spread is None else (f"launches differ by {claims.percent(spread)}",)
-            tiles.append(replace(tile, of=unbroken(compared), also=also) if tile.number else tile)
+            tiles.append(replace(tile, of=unbroken(compared.get(id(figure), "")), also=also) if tile.number else tile)
         wall = None if several or figures[0].metric.name == WALL else self.summary.figure(figures[0], WALL)
         if wall is not None:
             tiles.append(self.tile_of(DeclaredTile(capital(WALL), figures[0].label, ()), wall))
@@ -222,55 +220,11 @@ class ProgramTiles:
         return Tile(name, what, number=number, unit=unit, also=tuple(filter(None, also)))
 
 
-@dataclass(frozen=True)
-class LastRun:
-    """The last comparable run before a run, with the comparison of each figure, by the figure's id."""
+def last_run_texts(summary: Summary, figures: Sequence[Figure]) -> dict[int, str]:
+    """Return the verdicts on figures, by their ids, against the newest earlier run of this machine that has one.
 
-    run: StoredRun
-    compared: Mapping[int, Comparison]
-    differing: Sequence[str]  # what else differs between the two: names of conditions
-    ids: Sequence[str] = ()  # of all runs of the store
-
-    def text(self, figure: Figure) -> str:
-        """Return the verdict on a figure, with its interval; "": it is not comparable.
-
-        Without a difference that the interval holds, the smallest detectable difference.
-        """
-        one = self.compared.get(id(figure))
-        if one is None or one.verdict is None:
-            return ""
-        verdict, speed = one.verdict, one.verdict.speed
-        short = self.run.id[:15]  # if it is unique
-        begun = [begun for point in self.run.points if (begun := point.process.begun)]
-        return _TEXTS.line(
-            "last_run",
-            run=short if sum(name.startswith(short) for name in self.ids) == 1 else self.run.id,
-            day=f"{min(begun).day} {min(begun):%b}" if begun else self.run.started[:10],
-            before=one.before and claims.numbered(claims.figure_texts(one.before)),
-            speed=speed,
-            ends=sorted(abs(100 * (end - 1)) for end in (speed.low, speed.high)) if speed else (),
-            proven=speed is not None and _is_proven(verdict, speed),
-            is_time=figure.metric.unit == "s",
-            differing=self.differing,
-            detectable=percent(verdict.min_detectable_effect),
-        )
-
-
-def _is_proven(verdict: Verdict, speed: Estimate) -> bool:
-    """Return whether the interval excludes 1; beyond the margin the verdict must be corrected for many figures."""
-    if speed.low <= 1 <= speed.high or speed.is_too_wide:
-        return False
-    within_margin = 1 / (1 + verdict.margin) < speed.middle < 1 + verdict.margin
-    return within_margin or verdict.word in ("differs", "faster", "slower")
-
-
-def last_run(summary: Summary, figures: Sequence[Figure]) -> LastRun | None:
-    """Return the newest earlier run on the same machine that has one of these figures.
-
-    Args:
-        figures: headline figures of the summary.
-
-    `None`: there is none, or the store cannot be read.
+    A verdict has its interval, or the smallest detectable difference if the interval does not exclude 1. Figures that
+    are not comparable have none; nor have all if there is no such run, or if the store cannot be read.
     """
     wanted = {figure.identity.same_quantity for figure in figures}
     store = Store(summary.run.folder.parent.parent)
@@ -279,12 +233,44 @@ def last_run(summary: Summary, figures: Sequence[Figure]) -> LastRun | None:
             if any(run.identity_of(point).same_quantity in wanted for point in run.points):
                 history = occasions_in(lambda: itertools.islice(store.runs_like(summary.run), MOST))
                 found = compare(summarise(run), summary, curves=True, history=history)
-                headlines = set(map(id, figures))
-                by_id = {id(one.after): one for one in found.figures if one.before and id(one.after) in headlines}
-                return LastRun(run, by_id, [what for what, _, _ in found.differences], store.ids())
+                short = run.id[:15]  # if it is unique
+                name = short if sum(one.startswith(short) for one in store.ids()) == 1 else run.id
+                differing, headlines = [what for what, _, _ in found.differences], set(map(id, figures))
+                rows = [one for one in found.figures if one.before and id(one.after) in headlines]
+                return {id(one.after): _change_text(one, run, name, differing) for one in rows}
     except Refusal:
-        return None
-    return None
+        pass
+    return {}
+
+
+def _change_text(one: Comparison, run: StoredRun, name: str, differing: Sequence[str]) -> str:
+    """Return the verdict on a figure; "" without one.
+
+    Args:
+        run, name: the earlier run and its name.
+        differing: what else differs between the two: names of conditions.
+    """
+    verdict, before = one.verdict, one.before
+    if verdict is None:
+        return ""
+    speed, is_proven = verdict.speed, False
+    begun = [begun for point in run.points if (begun := point.process.begun)]
+    if speed and not speed.low <= 1 <= speed.high and not speed.is_too_wide:
+        # Beyond the margin the verdict must be corrected for many figures.
+        within_margin = 1 / (1 + verdict.margin) < speed.middle < 1 + verdict.margin
+        is_proven = within_margin or verdict.word in ("differs", "faster", "slower")
+    return _TEXTS.line(
+        "last_run",
+        run=name,
+        day=f"{min(begun).day} {min(begun):%b}" if begun else run.started[:10],
+        before=before and claims.numbered(claims.figure_texts(before)),
+        speed=speed,
+        ends=sorted(abs(100 * (end - 1)) for end in (speed.low, speed.high)) if speed else (),
+        proven=is_proven,
+        is_time=one.figure.metric.unit == "s",
+        differing=differing,
+        detectable=percent(verdict.min_detectable_effect),
+    )
 
 
 def _earlier(store: Store, run: StoredRun) -> Iterator[StoredRun]:
