@@ -61,11 +61,11 @@ class NamedValue:
 
 def named_results(figure: Figure) -> list[NamedValue]:
     """Return the results without a bound, each name once, except the figure itself."""
-    results = (one for point in figure.points for one in told_results(figure, point))
+    results = (one for point in figure.points for one in shown_results(figure, point))
     return _named_values(one for one in results if one.bound is None and one.name != figure.metric.name)
 
 
-def told_results(figure: Figure, point: Point) -> tuple[Result, ...]:
+def shown_results(figure: Figure, point: Point) -> tuple[Result, ...]:
     """Return the results of a launch that are shown; programs and imports that failed verification only show checks.
 
     All others are times, memory, and values of the user or the tool, which may be rates; the failed check states the

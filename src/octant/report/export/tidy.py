@@ -16,7 +16,7 @@ from octant.program import shell_text
 from octant.report.claims import NARROW
 from octant.report.export.sharing import cleaned
 from octant.report.plain import clean_lines, escaped
-from octant.report.results import further_figures, told_results
+from octant.report.results import further_figures, shown_results
 from octant.report.screen.first_screen import RunReport, first_screen
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def _points(summary: Summary) -> Iterator[tuple[Figure, Point, tuple[str, str, s
 def result_lines(summary: Summary) -> Iterator[ResultLine]:
     """Yield one row per launch, group and named result or check; programs that failed verification only have checks."""
     for figure, point, cell in _points(summary):
-        for one in told_results(figure, point):
+        for one in shown_results(figure, point):
             passed = None if one.bound is None else one.passed
             yield ResultLine(*cell, one.group, one.name, number(one.value), one.unit, one.bound, passed)
 
