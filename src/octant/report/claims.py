@@ -161,7 +161,7 @@ def launches_text(figure: Figure) -> str:
 
 
 def without_interval(figure: Figure) -> str:
-    """Return why there is no interval: `one launch`, `none counts` of several, `no interval` if not measurable."""
+    """Return why there is no interval: `one launch`, `none counts`, or `no interval` if it is not measurable."""
     if figure.value is None:
         return ""
     if figure.valid_count < min(2, figure.tried):
