@@ -57,6 +57,8 @@ def test_a_suite_goes_on_without_what_does_not_fit_into_memory(tmp_path: Path) -
     done = CliRunner().invoke(application(), ["evaluate", "--suite", "suite.toml"])
     assert done.exit_code == Exit.OK, done.output
     assert "octant: a large loop is skipped: not enough memory (1 rank would need " in done.stderr
+    assert done.stdout.splitlines()[-2] == "All figures: octant report last"
+    assert "  median  " not in done.stdout  # of the table
     (row,) = Store(tmp_path / "store").list_runs()
     assert {
         request.show.title for request in Store(tmp_path / "store").read(row.id).requests if request.show.table

@@ -1,9 +1,8 @@
 """A first screen whose every number is written here, for tests of pages: six tiles, three findings and more."""
 
 from octant.advice.findings import RunFinding
-from octant.report.screen.answer import Reliability, ReliabilityRow, Tile
+from octant.report.screen.answer import Reliability, ReliabilityRow, ShareBar, Strip, Tile
 from octant.report.screen.first_screen import FirstScreen
-from octant.report.strips import ShareBar, Strip
 
 NARROW = "\u202f"
 

@@ -142,7 +142,7 @@ def finish(
 
 def warn_of_output(run: StoredRun) -> None:
     """Print the last lines of the output of the program that failed last."""
-    from octant.report.screen.failed_output import failed_output
+    from octant.report.results import failed_output
 
     for number, text in enumerate(failed_output(run)):
         typer.echo(text if number else f"octant: {text}", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -237,12 +238,14 @@ def _run_on_model(workload: str, options: RunOptions) -> None:
 
 
 def _show(run: StoredRun, json: bool, notes: bool, page: bool, all_samples: bool) -> None:
+    """Print a run: with a page its first screen, else also the table of all figures."""
     from octant.analysis.summary import summarise
     from octant.cli._progress import status_line
     from octant.report.charts.pictures import pictures
     from octant.report.export import tidy
     from octant.report.page import run_page
     from octant.report.screen.first_screen import RunReport, first_screen
+    from octant.report.screen.text import screen_lines
     from octant.report.tables import text
 
     with status_line() as tick:
@@ -251,9 +254,10 @@ def _show(run: StoredRun, json: bool, notes: bool, page: bool, all_samples: bool
         tick("writing the report")
         report = RunReport(summary, first_screen(summary), pictures(summary) if page else ())
         path = run_page.write(report, run.folder / "report.html", all_samples=all_samples) if page else None
-    if not json:
-        text.show(report, notes=notes, sources="names" if page else "none")
     if json:
         print(tidy.as_json(report, path))
     elif path:
-        print(path)
+        text.put(lambda width: screen_lines(report.first, run.id, width, notes), sys.stdout)
+        print(f"\nAll figures: octant report last\n{path}")
+    else:
+        text.show(report, notes=notes, sources="none")

@@ -39,6 +39,7 @@ from octant.failure import Exit, Refusal
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from octant.machine import Machine
     from octant.request import Request
     from octant.store import StoredRun
 
@@ -129,12 +130,21 @@ def run(
     run_workload(workload, options)
 
 
+def _fitting(requests: tuple[Request, ...], machine: Machine) -> tuple[Request, ...]:
+    """Return the requests of which a configuration fits into memory; print the reason for each other one."""
+    from octant.runs.cell_costs import explain_no_fit
+
+    reasons = [explain_no_fit(request, machine) for request in requests]
+    for request, why in zip(requests, reasons, strict=True):
+        if why:
+            typer.echo(f"octant: {request.show.title} is skipped: {why}", err=True)
+    return tuple(request for request, why in zip(requests, reasons, strict=True) if not why)
+
+
 def evaluate(
     quick: Annotated[
         bool,
-        typer.Option(
-            "--quick/--full", help="Run the quick suite (about two minutes) or the full suite (about an hour)."
-        ),
+        typer.Option("--quick/--full", help="Run the quick suite (two minutes) or the full suite (about an hour)."),
     ] = True,
     suite: Annotated[str, typer.Option(help="Run this suite instead: a name of --list, or a file.")] = "",
     listed: Annotated[bool, typer.Option("--list", help="List the suites of Octant and exit.")] = False,
@@ -157,7 +167,6 @@ def evaluate(
     from octant.cli._stored import warn
     from octant.machine.discover import discover
     from octant.runs import command_line
-    from octant.runs.cell_costs import explain_no_fit
     from octant.runs.durations import load_durations
     from octant.runs.knobs import check_requests
     from octant.runs.programs.permissions import check_allowed
@@ -176,10 +185,7 @@ def evaluate(
         typer.echo(f"octant: {why}; its requests in the suite {name} are skipped", err=True)
     requests = suites.requests(chosen, machine, kept, name, allow or (), warn)
     check_allowed(requests, allow or (), name, f"octant evaluate --suite {shlex.quote(name)}")
-    for request, why in ((request, explain_no_fit(request, machine)) for request in requests):
-        if why:
-            typer.echo(f"octant: {request.show.title} is skipped: {why}", err=True)
-            requests = tuple(one for one in requests if one is not request)
+    requests = _fitting(requests, machine)
     if missing := [one for one in kept if one not in {request.subject.workload for request in requests}]:
         why = f"the suite {name} has no request for it on this machine"
         raise Refusal(f"cannot evaluate {missing[0]} ({why}); try octant run {missing[0]}", Exit.WRONG_WORD)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from octant.metric import Metric
     from octant.stats import Estimate
     from octant.stats.grades import GradeName
-    from octant.stats.intervals import Claim
     from octant.stats.verdicts import Verdict
 
 Sort: TypeAlias = tuple[str, str, int]
@@ -54,12 +53,9 @@ def value_texts(value: Estimate | None, unit: str, share: bool = False) -> Value
     if value is None:
         return ValueTexts()
     value = value.stated
-    reference = value.middle or max(abs(value.low), abs(value.high))
-    half = (value.high - value.low) / 2 if value.is_interval else 0.0
-    scale, unit = _scale(reference, unit, share)
+    scale, places, unit = _form(value, unit, share)
     if value.kind == "not measurable":
         return ValueTexts(_fixed(value.middle / scale, units.decimals(value.middle / scale, 2)), unit, "", value.text)
-    places = _decimals(reference / scale, half / scale)
     number, low, high = (_fixed(x / scale, places) for x in (value.middle, value.low, value.high))
     between = "and" if value.kind == "two values" else "…"
     known = value.kind != "one launch" or value.low < value.high
@@ -79,10 +75,15 @@ def figure_texts(figure: Figure) -> ValueTexts:
 
 def end_texts(value: Estimate, metric: Metric, ends: tuple[float, float]) -> tuple[str, str]:
     """Return the least and the greatest value of a figure's launches, in its scale and with its decimals."""
-    reference = value.middle or max(abs(value.low), abs(value.high))
-    scale, _ = _scale(reference, metric.unit, metric.is_share)
-    places = _decimals(reference / scale, (value.high - value.low) / 2 / scale * value.is_interval)
+    scale, places, _ = _form(value, metric.unit, metric.is_share)
     return _fixed(ends[0] / scale, places), _fixed(ends[1] / scale, places)
+
+
+def _form(value: Estimate, unit: str, share: bool) -> tuple[float, int, str]:
+    """Return the divisor of a value and its interval, their decimals, and the unit."""
+    reference = value.middle or max(abs(value.low), abs(value.high))
+    scale, unit = _scale(reference, unit, share)
+    return scale, _decimals(reference / scale, (value.high - value.low) / 2 / scale * value.is_interval), unit
 
 
 def _scale(value: float, unit: str, share: bool) -> tuple[float, str]:
@@ -160,7 +161,7 @@ def launches_text(figure: Figure) -> str:
 
 
 def without_interval(figure: Figure) -> str:
-    """Return why there is no interval: `one launch`, `none counts` of several, `no interval` if not measurable."""
+    """Return why there is no interval: `one launch`, `none counts`, or `no interval` if it is not measurable."""
     if figure.value is None:
         return ""
     if figure.valid_count < min(2, figure.tried):
@@ -250,14 +251,14 @@ def legend(values: Iterable[Estimate | None]) -> list[str]:
     if not found:
         return []
     when = Period(min(value.period.begin for value in found), max(value.period.end for value in found)).text
-    certain = {value.claim for value in found if value.is_interval}
-    of: dict[Claim, str] = {"median": "median over the", "share": "share of the time of all"}
-    shown = [
-        f"95 % interval for the {text} launches that count, {when}" for claim, text in of.items() if claim in certain
-    ]
-    shown += [f"of two launches both values, no interval, {when}"] * any(one.kind == "two values" for one in found)
-    within = f"of one launch what was seen within it, {when}; launches were not repeated"
-    return shown + [within] * any(one.kind == "one launch" for one in found)
+    kinds = {value.claim if value.is_interval else value.kind for value in found}
+    texts = {
+        "median": f"95 % interval for the median over the launches that count, {when}",
+        "share": f"95 % interval for the share of the time of all launches that count, {when}",
+        "two values": f"of two launches both values, no interval, {when}",
+        "one launch": f"of one launch what was seen within it, {when}; launches were not repeated",
+    }
+    return [text for kind, text in texts.items() if kind in kinds]
 
 
 def link_text(link: str) -> str:

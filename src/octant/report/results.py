@@ -1,4 +1,4 @@
-"""Values of a cell besides its headline: named results, checks, metrics, phases, readings and groups."""
+"""Values of a cell besides its headline: results, checks, metrics, phases, readings, groups, files and output."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import numpy as np
 
 from octant import units
 from octant.analysis.series import pair_readings, series_metrics
-from octant.program import is_program
-from octant.record import UNCHECKED
+from octant.failure import Exit
+from octant.program import STDERR, STDOUT, is_program
+from octant.record import UNCHECKED, RecordError
+from octant.report.plain import clean
 from octant.store import kept
 
 if TYPE_CHECKING:
@@ -21,10 +23,14 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.record import Failure, KeptFile, Point, Result
+    from octant.record import Failure, Point, Result
+    from octant.store import StoredRun
 
 _MOST_FILES = 8
 """Files of a launch, or of all launches of a program's cell, that a row names."""
+MOST_LINES = 20
+"""Lines of the output of a failed program, and of each at most so many characters."""
+_MOST_CHARACTERS = 500
 _MOST_CELLS = 16
 """Combinations of knobs of programs that have a row each."""
 
@@ -55,11 +61,11 @@ class NamedValue:
 
 def named_results(figure: Figure) -> list[NamedValue]:
     """Return the results without a bound, each name once, except the figure itself."""
-    results = (one for point in figure.points for one in told_results(figure, point))
+    results = (one for point in figure.points for one in shown_results(figure, point))
     return _named_values(one for one in results if one.bound is None and one.name != figure.metric.name)
 
 
-def told_results(figure: Figure, point: Point) -> tuple[Result, ...]:
+def shown_results(figure: Figure, point: Point) -> tuple[Result, ...]:
     """Return the results of a launch that are shown; programs and imports that failed verification only show checks.
 
     All others are times, memory, and values of the user or the tool, which may be rates; the failed check states the
@@ -151,16 +157,19 @@ def group_text(figure: Figure) -> str:
 
 def kept_file_texts(records: Iterable[Point | Failure]) -> list[tuple[str, str]]:
     """Return each launch that left files, with their names, kinds and sizes: `state.bin (state, 16 B, rank 0)`."""
-    by_launch: dict[str, list[KeptFile]] = {}
+    by_launch: dict[str, list[str]] = {}
     for one in records:
-        if one.files:
-            by_launch.setdefault(one.launch, []).extend(one.files)
-    rows = []
-    for launch, files in by_launch.items():
-        texts = [_kept_file_text(one) for one in files[:_MOST_FILES]]
-        more = [f"and {units.counted(len(files) - _MOST_FILES, 'more file')}"] if len(files) > _MOST_FILES else []
-        rows.append((launch, "; ".join(texts + more)))
-    return rows
+        for file in one.files:
+            why = f", not stored: {file.left_out}" if file.left_out else ""
+            text = f"{file.name} ({file.kind}, {units.bytes_text(file.bytes)}, rank {file.rank}{why})"
+            by_launch.setdefault(one.launch, []).append(text)
+    return [(launch, "; ".join(_first(texts, "file"))) for launch, texts in by_launch.items()]
+
+
+def _first(texts: Sequence[str], what: str) -> list[str]:
+    """Return the first texts, and the number of others."""
+    more = len(texts) - _MOST_FILES
+    return [*texts[:_MOST_FILES], *([f"and {units.counted(more, f'more {what}')}"] if more > 0 else [])]
 
 
 def program_file_texts(records: Iterable[Point | Failure], folder: Path) -> list[str]:
@@ -198,17 +207,38 @@ def _left_text(launches: Sequence[Point | Failure]) -> str:
         for file in one.files:
             by_name.setdefault(file.name, {})[place] = file.left_out
     texts = []
-    for name, left in list(by_name.items())[:_MOST_FILES]:
+    for name, left in by_name.items():
         why = next(filter(None, left.values()), "")
-        beside = [f"{len(left)} of {number}"] * (len(left) < number) + [f"not stored: {why}"] * bool(why)
-        texts.append(f"{name} ({', '.join(beside)})" if beside else name)
-    more = len(by_name) - _MOST_FILES
-    texts += [f"and {units.counted(more, 'more name')}"] if more > 0 else []
+        facts = [f"{len(left)} of {number}"] * (len(left) < number) + [f"not stored: {why}"] * bool(why)
+        texts.append(f"{name} ({', '.join(facts)})" if facts else name)
     stored = [file.stored.partition("/")[0] for one in launches for file in one.files if file.stored]
     example = f"; for example {stored[-1]}" if stored else ""
-    return f"{units.counted(number, 'launch')}: {', '.join(texts)}{example}"
+    return f"{units.counted(number, 'launch')}: {', '.join(_first(texts, 'name'))}{example}"
 
 
-def _kept_file_text(file: KeptFile) -> str:
-    left_out = f", not stored: {file.left_out}" if file.left_out else ""
-    return f"{file.name} ({file.kind}, {units.bytes_text(file.bytes)}, rank {file.rank}{left_out})"
+def failed_output(run: StoredRun) -> list[str]:
+    """Return the last lines of standard error (else standard output) of the last failed program, with a heading.
+
+    Empty if no launch failed, or the program printed nothing.
+    """
+    left = {launch.key for launch in run.remaining()}
+    failed = [one for one in run.failures if one.exit == Exit.CANNOT_RUN and one.launch in left and one.files]
+    if not failed:
+        return []
+    outputs = {file.name: file for file in reversed(failed[-1].files) if file.stored}
+    name = next((name for name in (STDERR, STDOUT) if name in outputs), None)
+    if name is None:
+        return []
+    try:
+        text = kept.read_kept(run.folder, outputs[name]).decode(errors="replace")
+    except RecordError as error:
+        return [str(error)]
+    lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n"))
+    path = run.folder / kept.FOLDER / outputs[name].stored
+    title = "standard error" if name == STDERR else "standard output"
+    part = f"the last {MOST_LINES} of {len(lines)} lines" if len(lines) > MOST_LINES else "the end"
+    shown = [clean(line.replace("\t", "    ")) for line in lines[-MOST_LINES:]]
+    return [
+        f"{part} of the {title} of the program ({clean(str(path))}):",
+        *(f"  {line[:_MOST_CHARACTERS]}" + " …" * (len(line) > _MOST_CHARACTERS) for line in shown),
+    ]

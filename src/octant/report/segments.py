@@ -42,14 +42,12 @@ def formula(of: Segment) -> str:
 
 
 def segment_facts(found: Sequence[Segment]) -> list[tuple[str, str]]:
-    """Return the letter and lengths of each segment, and the text on its model."""
-    return [(f"{LETTERS[i]}, {range_text(i, found)}", _segment_text(one)) for i, one in enumerate(found)]
-
-
-def _segment_text(one: Segment) -> str:
-    """Return the line, the worst error, and the cause of the border: `… error 4 %; step of 1.07 µs (protocol)`."""
-    text = formula(one) + f", error {claims.percent(one.error)}" * one.fits
-    if one.kind is None:
-        return text
-    border = f"step of {claims.quantity(one.step_s, 's')}" if one.kind == "step" else "knee"
-    return f"{text}; {border}" + f" ({one.cause})" * bool(one.cause)
+    """Return the letter and lengths of each segment; its line, the worst error, and the cause of its border."""
+    facts = []
+    for i, one in enumerate(found):
+        text = formula(one) + f", error {claims.percent(one.error)}" * one.fits
+        if one.kind is not None:
+            text += f"; step of {claims.quantity(one.step_s, 's')}" if one.kind == "step" else "; knee"
+            text += f" ({one.cause})" * bool(one.cause)
+        facts.append((f"{LETTERS[i]}, {range_text(i, found)}", text))
+    return facts

@@ -24,7 +24,7 @@ from octant.launch.execute import ProcessOutcome
 from octant.launch.program import ProgramEnd
 from octant.program import ProgramCheck, ProgramValue, shell_text
 from octant.record import Failure
-from octant.report.export import redaction, sharing, tidy
+from octant.report.export import sharing, tidy
 from octant.report.page import run_page
 from octant.report.screen.first_screen import RunReport, first_screen
 from octant.request import Presentation, Request, Subject
@@ -161,7 +161,7 @@ def test_a_secret_in_another_form_is_not_shared(tmp_path: Path, place: str, word
 
 def test_a_folder_and_a_few_digits_are_no_password(tmp_path: Path) -> None:
     run = run_of(tmp_path, ["./app", "-p", "8", "-p4", "-p", "{n}"], before=(("mkdir", "-p", "results"),))
-    hide = redaction.hider(run)
+    hide = sharing.hider(run)
     assert hide("mkdir -p results with -p 8 -p4 -p {n}") == "mkdir -p results with -p 8 -p4 -p {n}"
 
 
@@ -210,7 +210,7 @@ def test_what_is_neither_stays(tmp_path: Path) -> None:
     ],
 )
 def test_a_secret_that_a_program_printed_is_hidden(tmp_path: Path, text: str, shown: str) -> None:
-    assert redaction.hider(run_of(tmp_path, ["./app"]))(text) == shown
+    assert sharing.hider(run_of(tmp_path, ["./app"]))(text) == shown
 
 
 def test_a_drawing_stays_whole_whatever_is_hidden(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_a_drawing_stays_whole_whatever_is_hidden(tmp_path: Path) -> None:
 
 
 def test_a_secret_that_was_cut_off_is_hidden(tmp_path: Path) -> None:
-    hide = redaction.hider(run_of(tmp_path, ["./app", f"--password={PASSWORD}", "data/of/mine"]))
+    hide = sharing.hider(run_of(tmp_path, ["./app", f"--password={PASSWORD}", "data/of/mine"]))
     assert hide(f"./app --password={PASSWORD[:5]}…") == "(path) --password=(hidden)…"
     assert hide("./app data/of/mi… and more…") == "(path) (path)… and more…"
 

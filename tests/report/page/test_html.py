@@ -13,10 +13,9 @@ from octant.report.charts import palette
 from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
 from octant.report.network.svg import asset
 from octant.report.page import html
-from octant.report.screen.answer import Reliability
+from octant.report.screen.answer import Reliability, ShareBar, Strip
 from octant.report.screen.first_screen import FirstScreen
 from octant.report.screen.text import screen_lines
-from octant.report.strips import ShareBar, Strip
 from octant.stats.grades import GradeName
 from pages import inflated
 

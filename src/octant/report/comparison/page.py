@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octant.analysis.compare import Comparisons
-    from octant.store import StoredRun
 
 MOST_ROWS = 12
 """Rows of a table before the rest is folded."""
@@ -23,19 +22,18 @@ MOST_ROWS = 12
 def render(found: Comparisons) -> str:
     """Return the page of a comparison; equal comparisons give equal texts."""
     before, after = found.before.run, found.after.run
-    drawn = statements.picture(found)
-    pictures = [drawn] if drawn else []
+    pictures = [drawn] if (drawn := statements.picture(found)) else []
     name = f"{before.id}-against-{after.id}"
     notable = [one for one in found.figures if one.verdict is None and (one.lost or not one.is_alone)]
     alone = [one for one in found.figures if one.is_alone]
-    apart = [(statements.name(one), "; ".join(one.why), one.lost) for one in [*notable, *alone]]
+    titles = [run.title.removeprefix("A again: ").removeprefix("B again: ") for run in found.runs]
     return html.render(
         "comparison.html.jinja",
         {"run": name, "document": text.document(found), "exports": html.exports(pictures, name)},
         found=found,
         before=before,
         after=after,
-        titles=[_title(before), _title(after)],
+        titles=titles,
         command=f"compare --rounds {found.pair.rounds}" if found.pair else "compare",
         period=period_text(before, after),
         machines=list(dict.fromkeys([before.machine.name, after.machine.name])),
@@ -44,16 +42,11 @@ def render(found: Comparisons) -> str:
         reliability=statements.reliability(found),
         pictures=pictures,
         steps=statements.steps(found),
-        apart=apart,
+        apart=[(statements.name(one), statements.why(one), one.lost) for one in [*notable, *alone]],
         absent=absent_workloads(found.before, found.after),
-        caveats=[(statements.name(one), "; ".join(one.why)) for one in statements.ordered(found) if one.why],
+        caveats=[(statements.name(one), statements.why(one)) for one in statements.ordered(found) if one.why],
         most=MOST_ROWS,
     )
-
-
-def _title(run: StoredRun) -> str:
-    """Return what was measured, without the prefix of a repetition."""
-    return run.title.removeprefix("A again: ").removeprefix("B again: ")
 
 
 def write(found: Comparisons, path: Path) -> Path:

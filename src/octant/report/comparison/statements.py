@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,10 @@ ORDER: dict[Word, str] = {
     "not comparable": "Not comparable",
 }
 """Words in the order of a view, with their headings."""
-
+COUNTED: tuple[Word, ...] = (
+    "slower", "faster", "differs", "equivalent", "no difference detected", "undecided", "insufficient data",
+    "not comparable",
+)  # fmt: skip
 MOST_ROUNDS = 24
 """Rounds that are proposed at once: more are seldom worth their time on a machine that others use."""
 MOST_IN_ANSWER = 3
@@ -61,6 +65,11 @@ def ordered(found: Comparisons) -> list[Comparison]:
     words = list(ORDER)
     judged = (one for one in found.figures if one.verdict)
     return sorted(judged, key=lambda one: (words.index(one.word), one.speed or 0.0))
+
+
+def why(one: Comparison) -> str:
+    """Return the caveats of a comparison."""
+    return clean("; ".join(one.why))
 
 
 def name(one: Comparison) -> str:
@@ -86,20 +95,12 @@ def values_text(found: Comparisons) -> str:
 
 def counts(found: Comparisons) -> list[tuple[int, str]]:
     """Return the number of figures with each verdict; verdicts that are rare and did not occur are omitted."""
-    margin = percent(found.margin)
-    words: dict[Word, str] = {
-        "slower": "slower", "faster": "faster", "differs": "differ between these two sessions",
-        "equivalent": f"equivalent within {margin}", "no difference detected": "no difference detected",
-        "undecided": "undecided", "insufficient data": "insufficient data", "not comparable": "not comparable",
-    }  # fmt: skip
-    usual: set[Word] = {"differs", "no difference detected"}
-    if found.pair:
-        usual = {"slower", "faster", "equivalent", "undecided"}
-    shown = [one for one in found.figures if not one.is_alone and not one.lost]
-    numbers = {word: sum(one.word == word for one in shown) for word in words}
-    rows = [(numbers[word], text) for word, text in words.items() if numbers[word] or word in usual]
+    texts = {"differs": "differ between these two sessions", "equivalent": f"equivalent within {percent(found.margin)}"}
+    usual = ("slower", "faster", "equivalent", "undecided") if found.pair else ("differs", "no difference detected")
+    numbers = Counter(one.word for one in found.figures if not one.is_alone and not one.lost)
     lost = sum(one.lost for one in found.figures)
-    return [*([(lost, "failed in B")] if lost else []), *rows]
+    rows = [(numbers[word], texts.get(word, word)) for word in COUNTED if numbers[word] or word in usual]
+    return [(lost, "failed in B")] * bool(lost) + rows
 
 
 def answer(found: Comparisons) -> str:
@@ -115,9 +116,9 @@ def answer(found: Comparisons) -> str:
     by = {word: [one for one in rows if one.word == word] for word in ORDER}
     unit = "rounds" if found.pair else "launches"
     rest = (
-        ("equivalent", f"is equivalent within {margin}", f"are equivalent within {margin}"),
-        ("undecided", "is undecided", "are undecided"),
-        ("insufficient data", f"has too few {unit}", f"have too few {unit}"),
+        (len(by["equivalent"]), f"is equivalent within {margin}", f"are equivalent within {margin}"),
+        (len(by["undecided"]), "is undecided", "are undecided"),
+        (len(by["insufficient data"]), f"has too few {unit}", f"have too few {unit}"),
     )
     known = [
         one.verdict.min_detectable_effect
@@ -133,7 +134,7 @@ def answer(found: Comparisons) -> str:
         slowest=_with_ratio(by["slower"][:1]),
         fastest=_with_ratio(by["faster"][-1:]),
         farthest=_with_ratio(sorted(by["differs"], key=lambda one: max(one.speed or 1.0, 1 / (one.speed or 1.0)))[-1:]),
-        rest=[_TEXTS.line("rest", len(by[word]), one, many) for word, one, many in rest if by[word]],  # type: ignore[index]
+        rest=[f"{number} {one if number == 1 else many}" for number, one, many in rest if number],
         failed=sum(one.lost for one in found.figures),
         undetectable=[percent(one) for one in sorted(known)],
     )
@@ -209,12 +210,10 @@ def _program_sentence(one: Comparison, found: Comparisons) -> str:
         missing=_missing(found) if one.before is None or one.after is None else (),
         verdict=verdict,
         why="; ".join(one.why),
-        rounds=counted(verdict.number, "paired round") if verdict else "",
-        by="" if metric == "wall time" else f" by {clean(metric)}",
-        difference=_difference(speed.middle) if speed else "",
-        interval=f"[{', '.join(_ends(speed))}]" if speed else "",
-        between=_between(speed) if speed else "",
-        hidden=percent(verdict.max_undetected_effect) if verdict and speed else "",
+        by="" if metric == "wall time" else f" by {metric}",
+        differences=[_difference(ratio) for ratio in (speed.low, speed.middle, speed.high)] if speed else (),
+        ends=_ends(speed) if speed else (),
+        undetected=percent(verdict.max_undetected_effect) if verdict and speed else "",
         more=more,
         time=brief_text(more * round_s) if round_s and more > 0 else "",
         margin=percent(found.margin),
@@ -234,12 +233,6 @@ def _ends(speed: Estimate) -> list[str]:
     return [f"-{percent(-end)}" if end < 0 else percent(end) for end in ends]
 
 
-def _between(speed: Estimate) -> str:
-    if speed.is_too_wide:
-        return "the interval is too wide to state a difference"
-    return f"B is between {_difference(speed.low)} and {_difference(speed.high)} than A"
-
-
 def steps(found: Comparisons) -> tuple[RunFinding, ...]:
     """Return what would decide the remaining figures: more rounds, or a gate.
 
@@ -251,23 +244,21 @@ def steps(found: Comparisons) -> tuple[RunFinding, ...]:
     if not found.compared:
         return _same_shape(found)
     if not found.pair and any(request.subject.command for run in found.runs for request in run.requests):
-        return _programs_in_turn(found)
+        couples = found.couples()
+        if len(couples) != 1 or any(request.mpi for request in couples[0]):  # no single command measures all of them
+            return ()
+        body, line = _TEXTS.line("programs_again"), comparison_line(couples)
+        return (RunFinding("rounds", "Measure both again, interleaved", body, (line,)),)
     if not found.pair:
         line = f"octant compare --rounds 6 {before.id} {after.id}"
         return (RunFinding("rounds", "Measure both again", _TEXTS.line("again"), (line,)),)
-    return _more_rounds(found) if found.gate else (*_more_rounds(found), _gate(found))
-
-
-def _programs_in_turn(found: Comparisons) -> tuple[RunFinding, ...]:
-    """Return the command that measures the programs of two stored runs in interleaved rounds.
-
-    Nothing where the runs have several requests in common.
-    """
-    couples = found.couples()
-    if len(couples) != 1 or any(request.mpi for request in couples[0]):
-        return ()
-    body = _TEXTS.line("programs_again")
-    return (RunFinding("rounds", "Measure both again, interleaved", body, (comparison_line(couples),)),)
+    if found.gate:
+        return _more_rounds(found)
+    planned = EXTENDED_THRESHOLDS if found.of_programs else OBRIEN_FLEMING_THRESHOLDS
+    looks = [str(rounds) for rounds in planned if rounds >= least_rounds(found.compared)]
+    options = ["--gate"] if found.of_programs else ["--gate", "--rounds", str(GATES_ROUNDS)]
+    body = _TEXTS.line("gate", looks, found.compared)
+    return *_more_rounds(found), RunFinding("gate", "As a gate", body, (_again(found, *options),))
 
 
 def _same_shape(found: Comparisons) -> tuple[RunFinding, ...]:
@@ -289,27 +280,14 @@ def _more_rounds(found: Comparisons) -> tuple[RunFinding, ...]:
     open_ones = [verdict for verdict in found.verdicts if verdict.needed]
     if not open_ones:
         return ()
-    most = max(verdict.needed or 0 for verdict in open_ones)
-    rounds = min(max(most, found.rounds + 1), max(_most_rounds(found), 2 * found.rounds))
-    plural = len(open_ones) > 1
-    title = f"{counted(len(open_ones), 'figure')} need{'' if plural else 's'} more rounds"
+    most, at_once = max(verdict.needed or 0 for verdict in open_ones), MOST_ROUNDS
+    if found.of_programs and (round_s := round_seconds(found)):  # programs are limited by time
+        at_once = max(MOST_ROUNDS, min(MOST_OF_PROGRAMS, int(SENSIBLE_S / round_s)))
+    rounds = min(max(most, found.rounds + 1), max(at_once, 2 * found.rounds))
+    title = f"{counted(len(open_ones), 'figure')} need{'s' * (len(open_ones) == 1)} more rounds"
     body = _TEXTS.line("more_rounds", len(open_ones), most, percent(found.margin), rounds)
     options = [*(["--gate"] if found.gate else []), "--rounds", str(rounds)]
     return (RunFinding("rounds", title, body, (_again(found, *options),)),)
-
-
-def _most_rounds(found: Comparisons) -> int:
-    """Return the maximum number of rounds that is proposed at once; programs are limited by time."""
-    round_s = round_seconds(found) if found.of_programs else None
-    return max(MOST_ROUNDS, min(MOST_OF_PROGRAMS, int(SENSIBLE_S / round_s))) if round_s else MOST_ROUNDS
-
-
-def _gate(found: Comparisons) -> RunFinding:
-    planned = EXTENDED_THRESHOLDS if found.of_programs else OBRIEN_FLEMING_THRESHOLDS
-    looks = [str(rounds) for rounds in planned if rounds >= least_rounds(found.compared)]
-    body = _TEXTS.line("gate", looks, found.compared)
-    options = ["--gate"] if found.of_programs else ["--gate", "--rounds", str(GATES_ROUNDS)]
-    return RunFinding("gate", "As a gate", body, (_again(found, *options),))
 
 
 def _again(found: Comparisons, *options: str) -> str:

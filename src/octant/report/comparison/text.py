@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from octant.analysis.compare import Comparison, Comparisons, Word
-    from octant.stats import Estimate
-    from octant.stats.verdicts import Verdict
 
 STYLES: dict[Word, str] = {
     "slower": "red", "differs": "yellow", "undecided": "yellow", "faster": "green", "not comparable": "yellow",
@@ -44,35 +42,25 @@ def show(found: Comparisons, every: bool = False, file: TextIO | None = None) ->
 def lines(found: Comparisons, width: int = 100, every: bool = False) -> list[Text]:
     """Return the comparison as styled lines of at most `width` columns, like its page."""
     before, after = found.before.run, found.after.run
-    believed = statements.reliability(found)
-    first = statements.program_sentences(found)
-    page = [
-        *(line for sentence in first for line in _wrap(sentence, width, "bold")),
-        _run_line("A", before.id, before.title, before.machine.name),
-        _run_line("B", after.id, after.title, after.machine.name),
-        *([] if first else _wrap(statements.answer(found), width, "bold")),
-        *_wrap(" · ".join(f"{number} {words}" for number, words in statements.counts(found)), width, ""),
-    ]
+    reliability, first = statements.reliability(found), statements.program_sentences(found)
+    page = [line for sentence in first for line in _wrap(sentence, width, "bold")]
+    for side, run in (("A ", before), ("B ", after)):
+        page += [Text.assemble((side, "bold"), f"{run.id}  {clean(run.title)}  ", (clean(run.machine.name), "dim"))]
+    page += [] if first else _wrap(statements.answer(found), width, "bold")
+    page += _wrap(" · ".join(f"{number} {words}" for number, words in statements.counts(found)), width)
     if found.compared and before.id != after.id:
-        page += _wrap(f"Reliability: {believed.word}. {believed.text}", width, "")
+        page += _wrap(f"Reliability: {reliability.word}. {reliability.text}", width)
     page += _figures(found, width, every)
     page += [] if every else _only_lines(found, width)
     for step in statements.steps(found):
-        page += [
-            Text(),
-            *_wrap(f"{step.title}: {step.body}", width, "dim"),
-            *(Text(f"  {line}") for line in step.lines),
-        ]
-    if absent := absent_workloads(found.before, found.after):
-        page += [
-            Text(),
-            Text(text.ABSENT, style="bold"),
-            *(line for one in absent for line in _wrap(f"  {one}", width, "")),
-        ]
-    if found.differences:
-        page += [Text(), Text("What else differs", style="bold")]
-        for what, in_a, in_b in found.differences:
-            page += _wrap(f"  {what}: {in_a} in A, {in_b} in B", width, "")
+        page += [Text(), *_wrap(f"{step.title}: {step.body}", width, "dim")]
+        page += [Text(f"  {line}") for line in step.lines]
+    differences = [f"{what}: {in_a} in A, {in_b} in B" for what, in_a, in_b in found.differences]
+    for heading, items in (
+        (text.ABSENT, absent_workloads(found.before, found.after)), ("What else differs", differences),
+    ):  # fmt: skip
+        page += [Text(), Text(heading, style="bold")] if items else []
+        page += [line for one in items for line in _wrap(f"  {one}", width)]
     return page
 
 
@@ -90,60 +78,43 @@ def _figures(found: Comparisons, width: int, every: bool) -> list[Text]:
             page += [line for figure in figures for line in _figure_lines(figure, found, marks, width)]
     if not claimed:
         return page
-    page += [Text(), *_wrap(f"×  speed of B over A; less than {percent(found.margin)} is of no interest", width, "dim")]
-    page += [line for sort, words in claimed.items() for line in _wrap(f"{marks[sort]}  {words}", width, "dim")]
-    page += _wrap(f"→  {statements.values_text(found)}", width, "dim")
-    return [
-        *page,
-        *_wrap("±  smallest detectable difference: one that is detected in 80 % of cases at this noise", width, "dim"),
-    ]
+    legend = (
+        f"×  speed of B over A; less than {percent(found.margin)} is of no interest",
+        *(f"{marks[sort]}  {words}" for sort, words in claimed.items()),
+        f"→  {statements.values_text(found)}",
+        "±  smallest detectable difference: one that is detected in 80 % of cases at this noise",
+    )
+    return [*page, Text(), *(line for words in legend for line in _wrap(words, width, "dim"))]
 
 
 def _only_lines(found: Comparisons, width: int) -> list[Text]:
     """Return `27 figures only in A: node/stream 12, …; --all lists them`, for each side with such figures."""
     page = []
-    for side, alone in (
-        ("A", [one for one in found.figures if one.is_alone and one.after is None]),
-        ("B", [one for one in found.figures if one.is_alone and one.before is None]),
-    ):
-        if alone:
-            names = Counter(one.figure.workload.name for one in alone)
+    for side, other in (("A", "after"), ("B", "before")):
+        names = Counter(one.figure.workload.name for one in found.figures if one.is_alone and not getattr(one, other))
+        if names:
             listed = ", ".join(f"{clean(name)} {number}" for name, number in names.most_common())
-            what = units.counted(len(alone), "figure")
-            page += [Text(), *_wrap(f"{what} only in {side}: {listed}; --all lists them", width, "")]
+            what = units.counted(names.total(), "figure")
+            page += [Text(), *_wrap(f"{what} only in {side}: {listed}; --all lists them", width)]
     return page
 
 
-def _run_line(name: str, run: str, title: str, machine: str) -> Text:
-    return Text.assemble((f"{name} ", "bold"), f"{run}  {clean(title)}  ", (clean(machine), "dim"))
-
-
 def _figure_lines(one: Comparison, found: Comparisons, marks: Mapping[claims.Sort, str], width: int) -> list[Text]:
-    name = statements.name(one)
-    if one.verdict is None:
-        return _wrap(f"  {name}", width, "") + _wrap(f"    {_why(one)}", width, "")
+    name, why, verdict = statements.name(one), statements.why(one), one.verdict
+    if verdict is None:
+        return _wrap(f"  {name}", width) + _wrap(f"    {why}", width)
     judged = [figure for figure in found.figures if figure.verdict]
     wide = [max(len(part(figure)) for figure in judged) for part in (statements.name, _values, _ratio)]
     room = max(16, min(width - wide[1] - wide[2] - 8, wide[0]))
     first, *more = textwrap.wrap(name, room) or [""]
     line = Text(f"  {first:<{room}}  {_values(one):>{wide[1]}}  ").append(_ratio(one), style="bold")
-    speed = one.verdict.speed
-    line.append(
-        f" {marks[sort]}" if speed and (sort := claims.sort_of(speed)) in marks and _ends(speed) else "", style="dim"
-    )
-    below = [line, *(Text(f"    {words}") for words in more)]
-    words = [] if one.word in ("differs", "no difference detected") else [one.verdict.text]  # the heading says it
-    words += (
-        [f"smallest detectable difference {min_detectable_effect}"]
-        if (min_detectable_effect := statements.detectable_text(one))
-        else []
-    )
-    below += _wrap(f"    {'; '.join(words)}", width, "")
-    return below + (_wrap(f"    {_why(one)}", width, "yellow") if one.why else [])
-
-
-def _why(one: Comparison) -> str:
-    return clean("; ".join(one.why))
+    known = verdict.speed is not None and not verdict.speed.is_too_wide
+    mark = marks.get(claims.sort_of(verdict.speed), "") if verdict.speed and known else ""
+    line.append(f" {mark}" if mark else "", style="dim")
+    words = [] if one.word in ("differs", "no difference detected") else [verdict.text]  # the heading says it
+    words += [f"smallest detectable difference {detectable}"] if (detectable := statements.detectable_text(one)) else []
+    below = [*(Text(f"    {words}") for words in more), *_wrap(f"    {'; '.join(words)}", width)]
+    return [line, *below, *(_wrap(f"    {why}", width, "yellow") if why else [])]
 
 
 def _values(one: Comparison) -> str:
@@ -156,21 +127,15 @@ def _values(one: Comparison) -> str:
 
 
 def _ratio(one: Comparison) -> str:
+    """Return the ratio with the ends of its interval, if it is measurable."""
     if one.verdict is None or one.speed is None:
         return ""
-    return f"×{units.fixed_text(one.speed, 3)}  {_ends(one.verdict.speed)}".rstrip()
+    speed = one.verdict.speed
+    ends = [] if speed is None or speed.is_too_wide else [units.fixed_text(end, 3) for end in (speed.low, speed.high)]
+    return f"×{units.fixed_text(one.speed, 3)}  {' … '.join(ends)}".rstrip()
 
 
-def _ends(speed: Estimate | None) -> str:
-    """Return the ends of the interval; "" if the ratio is not measurable."""
-    return (
-        ""
-        if speed is None or speed.is_too_wide
-        else f"{units.fixed_text(speed.low, 3)} … {units.fixed_text(speed.high, 3)}"
-    )
-
-
-def _wrap(words: str, width: int, style: str) -> list[Text]:
+def _wrap(words: str, width: int, style: str = "") -> list[Text]:
     hang = " " * (len(words) - len(words.lstrip()) and 4)
     return [Text(line, style=style) for line in textwrap.wrap(words, width, subsequent_indent=hang)]
 
@@ -197,8 +162,11 @@ def document(found: Comparisons) -> dict[str, object]:
 
 
 def _figure(one: Comparison) -> dict[str, object]:
+    """Return a figure with the data behind its verdict; `None` values without one."""
     row, verdict = one.figure, one.verdict
-    values = [None if value is None else number(value) for value in one.values]
+    before, after = (None if value is None else number(value) for value in one.values)
+    speed = verdict.speed if verdict else None
+    ends = speed if speed and not speed.is_too_wide else None
     return {
         "workload": row.workload.name,
         "title": row.title,
@@ -207,24 +175,12 @@ def _figure(one: Comparison) -> dict[str, object]:
         "knobs": dict(row.knobs),
         "metric": row.metric.name,
         "unit": row.metric.unit,
-        "a": values[0],
-        "b": values[1],
+        "a": before,
+        "b": after,
         "values_are": one.statistic,
         "speed": one.speed,
-        **_interval(verdict),
-        "word": one.word,
-        "why": list(one.why),
-        "lost": one.lost,
-    }
-
-
-def _interval(verdict: Verdict | None) -> dict[str, object]:
-    """Return the data behind the verdict; `None` values without one."""
-    speed = verdict.speed if verdict else None
-    stated = speed if speed and not speed.is_too_wide else None
-    return {
-        "low": stated.low if stated else None,
-        "high": stated.high if stated else None,
+        "low": ends.low if ends else None,
+        "high": ends.high if ends else None,
         "interval": speed.stated.text if speed else "",
         "verdict": verdict.text if verdict else "",
         "p": verdict.p if verdict and speed else None,
@@ -233,4 +189,7 @@ def _interval(verdict: Verdict | None) -> dict[str, object]:
         "number": verdict.number if verdict else 0,
         "unit_of_number": verdict.unit if verdict else "",
         "needed": verdict.needed if verdict else None,
+        "word": one.word,
+        "why": list(one.why),
+        "lost": one.lost,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -15,17 +16,17 @@ from octant.program import shell_text
 from octant.report.claims import NARROW
 from octant.report.export.sharing import cleaned
 from octant.report.plain import clean_lines, escaped
-from octant.report.results import further_figures, told_results
+from octant.report.results import further_figures, shown_results
 from octant.report.screen.first_screen import RunReport, first_screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from octant.advice.findings import RunFinding
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.record import Failure, Point, Series
-    from octant.report.screen.first_screen import FirstScreen
+    from octant.record import Failure, Point
     from octant.store import StoredRun
 
 FORMATS = ("csv", "parquet", "json")
@@ -73,9 +74,9 @@ class FigureLine:
     source: str  # of an imported figure: "of IMB 2021.11, read from a.txt, line 35"; "": it was measured
 
 
-@dataclass(frozen=True)
-class ResultLine:
-    """One named result or check of one launch and group."""
+@dataclass
+class CellLine:
+    """What results and samples have in common."""
 
     run: str
     workload: str
@@ -84,6 +85,12 @@ class ResultLine:
     ranks: int | None
     knobs: str
     launch: str
+
+
+@dataclass
+class ResultLine(CellLine):
+    """One named result or check of one launch and group."""
+
     group: int
     result: str
     value: float | None  # `None` where it is no number
@@ -93,16 +100,9 @@ class ResultLine:
 
 
 @dataclass  # not frozen: there are millions, and that takes three times as long
-class SampleLine:
+class SampleLine(CellLine):
     """One sample of one series, as measured. A time in ns covers `batch` chunks or steps."""
 
-    run: str
-    workload: str
-    title: str
-    mode: str
-    ranks: int | None
-    knobs: str
-    launch: str
     series: str  # "step", "phase/pack", "reading/residual"
     role: str
     group: int
@@ -118,56 +118,42 @@ class SampleLine:
     preempted: bool
 
 
-Line: TypeAlias = FigureLine | ResultLine | SampleLine
+Line: TypeAlias = FigureLine | CellLine
+
+
+def _all_figures(summary: Summary) -> Iterator[Figure]:
+    """Yield each figure, followed by the further metrics of its cell."""
+    for headline in summary.figures:
+        yield from (headline, *further_figures(summary, headline))
 
 
 def figure_lines(summary: Summary) -> Iterator[FigureLine]:
     """Yield one row per cell and metric, the headline first."""
-    for headline in summary.figures:
-        yield from (_figure_line(summary.run, figure) for figure in (headline, *further_figures(summary, headline)))
+    return (_figure_line(summary.run, figure) for figure in _all_figures(summary))
 
 
 def _figure_line(run: StoredRun, figure: Figure) -> FigureLine:
-    value, point, following = figure.value, figure.point, figure.next_launch
+    value, point, following, limit = figure.value, figure.point, figure.next_launch, figure.limit
+    ends = value if value and value.kind != "not measurable" else None
+    notes = point.notes
     return FigureLine(
-        run=run.id,
-        machine=run.machine.name,
-        started=run.started,
-        workload=figure.workload.name,
-        title=figure.title,
-        mode=figure.mode,
-        ranks=point.ranks,
-        threads=point.threads,
-        knobs=_knobs_json(figure),
-        metric=figure.metric.name,
-        unit=figure.metric.unit,
-        better=figure.metric.better,
+        run.id, run.machine.name, run.started, figure.workload.name, figure.title, figure.mode, point.ranks,
+        point.threads, _knobs_json(figure), figure.metric.name, figure.metric.unit, figure.metric.better,
         median=number(value.middle) if value else None,
-        low=number(value.low) if value and value.kind != "not measurable" else None,
-        high=number(value.high) if value and value.kind != "not measurable" else None,
-        kind=value.kind if value else "",
-        claim=value.text if value else "",
-        launches=value.number if value else 0,
-        tried=figure.tried,
+        low=number(ends.low) if ends else None, high=number(ends.high) if ends else None,
+        kind=value.kind if value else "", claim=value.text if value else "",
+        launches=value.number if value else 0, tried=figure.tried,
         first_start=value.period.begin.isoformat(timespec="seconds") if value else "",
         last_start=value.period.end.isoformat(timespec="seconds") if value else "",
         next_low=number(following.low) if following else None,
         next_high=number(following.high) if following else None,
         samples=sum(launch.count for launch in figure.counted),
-        limit=figure.at_limit,
-        limit_source=figure.limit.source if figure.limit else "",
-        of_limit=figure.of_limit,
-        is_limit=figure.is_limit,
-        passed=not figure.wrong,
+        limit=figure.at_limit, limit_source=limit.source if limit else "", of_limit=figure.of_limit,
+        is_limit=figure.is_limit, passed=not figure.wrong,
         caveats="; ".join(f"{one.grade.name.lower()}: {one.text}" for one in figure.caveats),
-        stopped_by=point.stopped_by,
-        mpi=" ".join(point.process.mpi.split()),
-        source=_source(point),
-    )
-
-
-def _source(point: Point) -> str:
-    return f"{point.notes['imported']}, line {point.notes.get('lines', '?')}" if "imported" in point.notes else ""
+        stopped_by=point.stopped_by, mpi=" ".join(point.process.mpi.split()),
+        source=f"{notes['imported']}, line {notes.get('lines', '?')}" if "imported" in notes else "",
+    )  # fmt: skip
 
 
 def _knobs_json(figure: Figure) -> str:
@@ -179,17 +165,19 @@ def number(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
+def _points(summary: Summary) -> Iterator[tuple[Figure, Point, tuple[str, str, str, str, int | None, str, str]]]:
+    """Yield the measurements of all figures, with the columns of `CellLine`."""
+    for figure in summary.figures:
+        cell, knobs = (summary.run.id, figure.workload.name, figure.title, figure.mode), _knobs_json(figure)
+        yield from ((figure, point, (*cell, point.ranks, knobs, point.launch)) for point in figure.points)
+
+
 def result_lines(summary: Summary) -> Iterator[ResultLine]:
     """Yield one row per launch, group and named result or check; programs that failed verification only have checks."""
-    for figure in summary.figures:
-        knobs = _knobs_json(figure)
-        for point in figure.points:
-            for one in told_results(figure, point):
-                yield ResultLine(
-                    summary.run.id, figure.workload.name, figure.title, figure.mode, point.ranks, knobs, point.launch,
-                    one.group, one.name, number(one.value), one.unit, one.bound,
-                    None if one.bound is None else one.passed,
-                )  # fmt: skip
+    for figure, point, cell in _points(summary):
+        for one in shown_results(figure, point):
+            passed = None if one.bound is None else one.passed
+            yield ResultLine(*cell, one.group, one.name, number(one.value), one.unit, one.bound, passed)
 
 
 def sample_lines(summary: Summary) -> Iterator[SampleLine]:
@@ -198,33 +186,24 @@ def sample_lines(summary: Summary) -> Iterator[SampleLine]:
     Raises:
         RecordError: the samples of a point can no longer be read.
     """
-    for figure in summary.figures:
-        knobs = _knobs_json(figure)
-        for point in figure.points:
-            samples = point.read()
-            for series in samples.series:
-                yield from _series_lines(summary.run, figure, knobs, point, series)
-            for kept in samples.reduced:
-                for i, value in enumerate(() if kept.slowest_ns is None else kept.slowest_ns.tolist()):
-                    yield SampleLine(
-                        summary.run.id, figure.workload.name, figure.title, figure.mode, point.ranks, knobs,
-                        point.launch, kept.name, kept.role, kept.group, None, None, i, None, value, "ns",
-                        point.batch_of(kept.group, kept.role), None, i < point.warmup, False,
-                    )  # fmt: skip
-
-
-def _series_lines(run: StoredRun, figure: Figure, knobs: str, point: Point, series: Series) -> Iterator[SampleLine]:
-    head, steps = series.head, series.head.name == "step"
-    begins = series.begin_ns if steps else None
-    batch = point.batch_of(head.group, head.role)
-    for i, value in enumerate(series.values.tolist()):
-        yield SampleLine(
-            run.id, figure.workload.name, figure.title, figure.mode, point.ranks, knobs, point.launch,
-            head.name, head.role, head.group, head.rank, head.thread, i,
-            None if begins is None else int(begins[i]), value, head.unit, batch,
-            None if series.entries is None else int(series.entries[i]),
-            steps and i < point.warmup, i in series.preempted,
-        )  # fmt: skip
+    for _, point, cell in _points(summary):
+        samples = point.read()
+        for series in samples.series:
+            head, is_step = series.head, series.head.name == "step"
+            begins, entries, batch = series.begin_ns, series.entries, point.batch_of(head.group, head.role)
+            for i, value in enumerate(series.values.tolist()):
+                yield SampleLine(
+                    *cell, head.name, head.role, head.group, head.rank, head.thread, i,
+                    int(begins[i]) if is_step and begins is not None else None, value, head.unit, batch,
+                    None if entries is None else int(entries[i]), is_step and i < point.warmup, i in series.preempted,
+                )  # fmt: skip
+        for kept in samples.reduced:
+            batch = point.batch_of(kept.group, kept.role)
+            for i, value in enumerate(() if kept.slowest_ns is None else kept.slowest_ns.tolist()):
+                yield SampleLine(
+                    *cell, kept.name, kept.role, kept.group, None, None, i, None, value, "ns", batch, None,
+                    i < point.warmup, False,
+                )  # fmt: skip
 
 
 def as_json(report: RunReport, page: Path | None = None, clean: Callable[[str], str] = str, files: bool = True) -> str:
@@ -244,8 +223,10 @@ def document(report: RunReport, page: Path | None = None, files: bool = True) ->
     Args:
         files: list the files that launches left; not for others, since programs choose the names.
     """
-    summary = report.summary
+    summary, first = report.summary, report.first
     run, machine = summary.run, summary.run.machine
+    findings = [_without("effect", one) for one in first.findings]
+    records: list[Point | Failure] = [*run.points, *run.failures]
     return {
         "run": run.id,
         "title": run.title,
@@ -254,21 +235,24 @@ def document(report: RunReport, page: Path | None = None, files: bool = True) ->
         "imported": [asdict(one) for one in run.imported],
         "machine": machine.name,
         "processor": machine.processor.model,
-        "first_screen": _told(report.first),
+        "first_screen": _plain({**asdict(replace(first, findings=())), "findings": findings}),
         "figures": [
-            {**_structure(_figure_line(run, figure)), "caveats": _caveats(figure)}
-            for headline in summary.figures
-            for figure in (headline, *further_figures(summary, headline))
+            _structure(_figure_line(run, figure)) | {
+                "caveats": [
+                    {"kind": one.kind, "grade": one.grade.name.lower(), "text": one.text} for one in figure.caveats
+                ]
+            }
+            for figure in _all_figures(summary)
         ],
         "results": [_structure(line) for line in result_lines(summary)],
-        "failures": [_without_files(asdict(failure)) for failure in run.failures],
-        "files": _files(run) if files else [],
+        "failures": [_without("files", failure) for failure in run.failures],
+        "files": [{"launch": one.launch, **asdict(file)} for one in records if files for file in one.files],
         "disagreements": [asdict(disagreement) for disagreement in machine.disagreements],
         "damaged_lines": list(run.unread),
         "unknown_workloads": list(summary.unknown),
         **({"programs": programs} if (programs := _programs(run)) else {}),
         **({"report": str(page)} if page else {}),
-    }
+    }  # fmt: skip
 
 
 def _programs(run: StoredRun) -> list[dict[str, object]]:
@@ -289,38 +273,23 @@ def _programs(run: StoredRun) -> list[dict[str, object]]:
     ]
 
 
-def _files(run: StoredRun) -> list[dict[str, object]]:
-    records: list[Point | Failure] = [*run.points, *run.failures]
-    return [{"launch": one.launch, **asdict(file)} for one in records for file in one.files]
-
-
-def _without_files(failure: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in failure.items() if name != "files"}
-
-
-def _told(found: FirstScreen) -> object:
-    """Return the first screen: headline, reliability, tiles and findings; numbers are in base units."""
-    told = [{name: value for name, value in asdict(one).items() if name != "effect"} for one in found.findings]
-    return _plain({**asdict(replace(found, findings=())), "findings": told})
-
-
 def _plain(value: Any) -> Any:
     """Return a value of JSON types with normal spaces, and `None` for numbers that are not finite."""
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
-    return (
-        number(value) if isinstance(value, float) else value.replace(NARROW, " ") if isinstance(value, str) else value
-    )
+    if isinstance(value, str):
+        return value.replace(NARROW, " ")
+    return number(value) if isinstance(value, float) else value
+
+
+def _without(field: str, value: RunFinding | Failure) -> dict[str, object]:
+    return {name: one for name, one in asdict(value).items() if name != field}
 
 
 def _structure(line: FigureLine | ResultLine) -> dict[str, object]:
     return {**vars(line), "knobs": json.loads(line.knobs)}
-
-
-def _caveats(figure: Figure) -> list[dict[str, str]]:
-    return [{"kind": one.kind, "grade": one.grade.name.lower(), "text": one.text} for one in figure.caveats]
 
 
 def write(summary: Summary, form: str, what: What, file: BinaryIO, clean: Callable[[str], str] = str) -> None:
@@ -340,7 +309,11 @@ def write(summary: Summary, form: str, what: What, file: BinaryIO, clean: Callab
         text = as_json(RunReport(summary, first_screen(summary)), clean=clean, files=own)
         file.write(escaped(text).encode() + b"\n")
         return
-    kind, lines = _lines(summary, what)
+    of: dict[What, tuple[type[Line], Iterable[Line]]] = {
+        "figures": (FigureLine, figure_lines(summary)), "results": (ResultLine, result_lines(summary)),
+        "samples": (SampleLine, sample_lines(summary)),
+    }  # fmt: skip
+    kind, lines = of[what]
     if clean is not str:
         lines = (kind(**cleaned(vars(line), clean)) for line in lines)
     if form == "json":
@@ -352,12 +325,6 @@ def write(summary: Summary, form: str, what: What, file: BinaryIO, clean: Callab
         _write_parquet(kind, lines, file)
 
 
-def _lines(summary: Summary, what: What) -> tuple[type[Line], Iterable[Line]]:
-    if what == "figures":
-        return FigureLine, figure_lines(summary)
-    return (ResultLine, result_lines(summary)) if what == "results" else (SampleLine, sample_lines(summary))
-
-
 def neutral(cell: str) -> str:
     """Return a text of a CSV file that spreadsheets do not evaluate: an apostrophe precedes possible formulas.
 
@@ -365,14 +332,10 @@ def neutral(cell: str) -> str:
     get another. Numbers stay as they are.
     """
     shown = clean_lines(cell)
-    return f"'{shown}" if shown.startswith(tuple("=+-@\t'")) and not _is_number(shown) else shown
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        return math.isfinite(float(cell))
-    except ValueError:
-        return False
+    with contextlib.suppress(ValueError):
+        if math.isfinite(float(shown)):
+            return shown
+    return f"'{shown}" if shown.startswith(tuple("=+-@\t'")) else shown
 
 
 def _write_csv(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> None:
@@ -409,11 +372,8 @@ def _write_parquet(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> N
     with parquet.ParquetWriter(file, schema) as writer:
         while part := list(islice(left, _ROWS)):
             columns = zip(*(vars(line).values() for line in part), strict=True)
-            arrays = [
-                pyarrow.array(map(_clean, column), field.type) for column, field in zip(columns, schema, strict=True)
+            cleaned_columns = [
+                [clean_lines(one) if isinstance(one, str) else one for one in column] for column in columns
             ]
+            arrays = [pyarrow.array(*both) for both in zip(cleaned_columns, schema.types, strict=True)]
             writer.write_batch(pyarrow.RecordBatch.from_arrays(arrays, schema=schema))
-
-
-def _clean(value: str | float | None) -> str | float | None:
-    return clean_lines(value) if isinstance(value, str) else value

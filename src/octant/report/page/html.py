@@ -20,7 +20,7 @@ from octant import __version__, output, units
 from octant.report.charts import draw, palette
 from octant.report.charts.picture import Picture
 from octant.report.plain import clean_lines
-from octant.report.strips import ShareBar, Strip
+from octant.report.screen.answer import ShareBar, Strip
 from octant.stats.grades import SIGNS
 
 Clean = Callable[[str], str]

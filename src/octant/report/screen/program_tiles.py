@@ -1,50 +1,54 @@
-"""The first screen of a run of a user's program: time, memory, use of the processors, lost time, placement."""
+"""The first screen of a run of a user's program: time, memory, use of the processors, lost time, placement.
+
+The time is compared with that of the last comparable run in the store.
+"""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from octant.analysis.causes import causes_of_run
+from octant.analysis.compare import compare
+from octant.analysis.evidence import occasions_in
 from octant.analysis.lost import queue_bound
 from octant.analysis.names import knob_of, place_text
 from octant.analysis.occupancy import most_occupied
 from octant.analysis.program import CORES_USED, IMBALANCE, MEMORY, PREEMPTIONS, SYSTEM, USER, UTILISATION, WALL
+from octant.analysis.sessions import MOST
+from octant.analysis.summary import summarise
+from octant.failure import Refusal
+from octant.machine import codec
 from octant.placement import numbers_text
 from octant.program import is_program
 from octant.report import claims
-from octant.report.screen.answer import Tile
-from octant.report.screen.last_run import last_run
-from octant.report.strips import ShareBar
+from octant.report.screen.answer import ShareBar, Tile
+from octant.report.sentences import Sentences
 from octant.stats import graded
 from octant.stats.grades import GRADE_NAMES
+from octant.stats.verdicts import percent
+from octant.store import Store
 from octant.tile import DeclaredTile
 from octant.units import capital, counted, unbroken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
+    from octant.analysis.compare import Comparison
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
+    from octant.store import StoredRun
 
     TileOf = Callable[[DeclaredTile, Figure], Tile]
 
 _MOST_RANKS = 8  # masks that a tile names
+_TEXTS = Sentences("octant.report.screen", "tiles")
 
 
 def is_of_programs(summary: Summary) -> bool:
     """Return whether the run has figures, and all of them are of users' programs."""
     return bool(summary.figures) and all(is_program(figure.workload.name) for figure in summary.figures)
-
-
-def program_tiles(summary: Summary, tile_of: TileOf) -> tuple[Tile, ...]:
-    """Return at most six tiles: of the only cell, or of the best and the worst cell.
-
-    Args:
-        tile_of: makes the tile of a figure (`tiles`).
-    """
-    return _Screen(summary, tile_of).tiles
 
 
 def program_answer(summary: Summary) -> str:
@@ -59,21 +63,15 @@ def program_answer(summary: Summary) -> str:
         text = f"{name}: the best {metric.name} of {counted(len(summary.figures), 'combination')} is {ends[0]}"
         return f"{text}, the worst {ends[1]}." if len(ends) > 1 else f"{text}."
     took = claims.numbered(claims.figure_texts(values[0]))
-    begin = f"{name} took {took}" if metric.name == WALL else f"{name} reached {took} ({metric.name})"
-    return f"{begin}{_used_text(summary, values[0])}."
-
-
-def _used_text(summary: Summary, headline: Figure) -> str:
-    """Return cores and memory, if they are known: `, kept 1.9 of 2 hardware threads busy and …`."""
-    cores, memory = (summary.figure(headline, name) for name in (CORES_USED, MEMORY))
-    occupied = most_occupied(headline.points)
-    parts = []
+    text = f"{name} took {took}" if metric.name == WALL else f"{name} reached {took} ({metric.name})"
+    cores, memory = (summary.figure(values[0], one) for one in (CORES_USED, MEMORY))
+    occupied, used = most_occupied(values[0].points), []
     if cores and cores.value:
         of = f" of {counted(len(occupied.hardware_threads), 'hardware thread')}" if occupied else " cores"
-        parts.append(f"kept {cores.value.middle:.3g}{of} busy")
+        used.append(f"kept {cores.value.middle:.3g}{of} busy")
     if memory and memory.value:
-        parts.append(f"used at most {claims.quantity(memory.value.middle, 'B')} in a process")
-    return f", {' and '.join(parts)}" if parts else ""
+        used.append(f"used at most {claims.quantity(memory.value.middle, 'B')} in a process")
+    return f"{text}{', ' * bool(used)}{' and '.join(used)}."
 
 
 def _shown(summary: Summary) -> list[Figure]:
@@ -84,13 +82,13 @@ def _shown(summary: Summary) -> list[Figure]:
     known = [figure for figure in first if figure.value and figure.metric.name == first[0].metric.name]
     if not known or len(first) == 1:
         return (wrong or first)[:1]
-    ordered = sorted(known, key=_rank_of)
+    is_time = first[0].metric.better == "lower"
+    ordered = sorted(known, key=_middle, reverse=not is_time)
     return list({id(one): one for one in (*wrong[:1], ordered[0], ordered[-1])}.values())[:2]
 
 
-def _rank_of(figure: Figure) -> float:
-    value = figure.value.middle if figure.value else 0.0
-    return value if figure.metric.better == "lower" else -value
+def _middle(figure: Figure | None) -> float:
+    return figure.value.middle if figure and figure.value else 0.0
 
 
 def _cell(figure: Figure) -> str:
@@ -100,42 +98,38 @@ def _cell(figure: Figure) -> str:
 
 
 @dataclass(frozen=True)
-class _Screen:
+class ProgramTiles:
+    """At most six tiles: of the only cell, or of the best and the worst cell; `tile_of` returns that of a figure."""
+
     summary: Summary
     tile_of: TileOf
 
-    @cached_property
-    def shown(self) -> list[Figure]:
-        return _shown(self.summary)
-
     @property
     def tiles(self) -> tuple[Tile, ...]:
-        found = [*self._headlines(), self._memory(), self._processors(), self._lost(), self._placement()]
-        return tuple(found)
+        """The tiles in their order."""
+        return *self._headlines(), self._memory(), self._processors(), self._lost(), self._placement()
 
     def _headlines(self) -> list[Tile]:
-        last = last_run(self.summary, self.shown)
-        several = len(self.shown) > 1
-        tiles = []
-        for figure in self.shown:
-            where = place_text(figure)
+        figures = _shown(self.summary)
+        compared, several, tiles = last_run_texts(self.summary, figures), len(figures) > 1, []
+        for figure in figures:
             own = figure.metric.name  # a value of the user is spelled as the user does
             name = _cell(figure) if several else capital(own) if own == WALL else own
-            what = ", ".join(filter(None, (figure.label, where, figure.metric.name * several)))
+            what = ", ".join(filter(None, (figure.label, place_text(figure), figure.metric.name * several)))
             tile = self.tile_of(DeclaredTile(name, what, ()), figure)
-            compared = last.text(figure) if last else ""
-            tiles.append(replace(tile, of=unbroken(compared), also=_spread(figure)) if tile.number else tile)
-        if not several and self.shown[0].metric.name != WALL:
-            wall = self.summary.figure(self.shown[0], WALL)
-            if wall is not None:
-                tiles.append(self.tile_of(DeclaredTile(capital(WALL), self.shown[0].label, ()), wall))
+            values = [launch.value.middle for launch in figure.counted]
+            spread = max(values) / min(values) - 1 if len(values) > 1 and min(values) > 0 else None
+            also = () if spread is None else (f"launches differ by {claims.percent(spread)}",)
+            tiles.append(replace(tile, of=unbroken(compared.get(id(figure), "")), also=also) if tile.number else tile)
+        wall = None if several or figures[0].metric.name == WALL else self.summary.figure(figures[0], WALL)
+        if wall is not None:
+            tiles.append(self.tile_of(DeclaredTile(capital(WALL), figures[0].label, ()), wall))
         return tiles
 
     def _worst(self, metric: str, lowest: bool = False) -> Figure | None:
         """Return the figure of a further metric of the cell with the greatest value."""
         found = [one for figure in self.summary.figures if (one := self.summary.figure(figure, metric)) and one.value]
-        sign = -1 if lowest else 1
-        return max(found, key=lambda one: sign * (one.value.middle if one.value else 0.0), default=None)
+        return (min if lowest else max)(found, key=_middle, default=None)
 
     def _of(self, figure: Figure) -> str:
         """Return the cell of a tile if there are several."""
@@ -170,64 +164,41 @@ class _Screen:
         tile = self.tile_of(DeclaredTile(name, what, ()), figure)
         ends = f"{texts.ends}{claims.NARROW}%" if texts.ends else ""
         claim = tile.interval.partition(": ")[2]
-        headline = self._headline_of(figure)
+        headline = next(
+            one for one in self.summary.figures if one.points is figure.points or one.points == figure.points
+        )
+        busy, user, system = (self.summary.figure(headline, name) for name in (CORES_USED, USER, SYSTEM))
+        also = [f"{busy.value.middle:.3g} cores used"] if busy and busy.value else []
+        if user and user.value and system and system.value and _middle(user) + _middle(system):
+            share = _middle(system) / (_middle(user) + _middle(system))
+            also.append(f"{claims.percent(share)} of it in the system")
+        if imbalance := self._worst(IMBALANCE):
+            also.append(f"load imbalance {claims.percent(_middle(imbalance))}")
         return replace(
             tile, number=texts.number, unit="%", interval=f"{ends}: {claim}" if ends and claim else tile.interval,
-            strip=None, bar=ShareBar("comparison", (("used", min(1.0, figure.value.middle)),)),
-            also=tuple(filter(None, (self._cores_text(headline), self._system_text(headline), self._balance_text()))),
+            strip=None, bar=ShareBar("comparison", (("used", min(1.0, figure.value.middle)),)), also=tuple(also),
         )  # fmt: skip
-
-    def _headline_of(self, figure: Figure) -> Figure:
-        return next(one for one in self.summary.figures if one.points is figure.points or one.points == figure.points)
-
-    def _middle(self, headline: Figure, metric: str) -> float | None:
-        figure = self.summary.figure(headline, metric)
-        return figure.value.middle if figure and figure.value else None
-
-    def _cores_text(self, headline: Figure) -> str:
-        cores = self._middle(headline, CORES_USED)
-        return "" if cores is None else f"{cores:.3g} cores used"
-
-    def _system_text(self, headline: Figure) -> str:
-        user, system = self._middle(headline, USER), self._middle(headline, SYSTEM)
-        if user is None or system is None or not user + system:
-            return ""
-        return f"{claims.percent(system / (user + system))} of it in the system"
-
-    def _balance_text(self) -> str:
-        figure = self._worst(IMBALANCE)
-        return f"load imbalance {claims.percent(figure.value.middle)}" if figure and figure.value else ""
 
     def _lost(self) -> Tile:
         name, what = "Time lost", "by all launches"
-        lost, also = causes_of_run(self.summary), self._lost_evidence()
+        lost, also, points = causes_of_run(self.summary), [], self.summary.run.points
+        if bounds := [bound for point in points if (bound := queue_bound(point)) is not None]:
+            also.append(f"besides, at most {claims.percent(max(bounds))} of a launch on the run queue")
+        if preempted := self._worst(PREEMPTIONS):
+            also.append(f"{counted(round(_middle(preempted)), 'involuntary switch')} in a launch")
         if lost is None:
             return Tile(name, "; ".join((what, *also)), missing="not recorded")
         texts = claims.number_texts(lost.lost, "1", share=True)
         caveats = graded("lost time", lost.lost, f"{claims.percent(lost.lost)} of the time was lost")
         worst = max((one.grade for one in caveats), default=0)
+        launches = counted(len({point.launch for point in points}), "launch")
         parts = " · ".join(f"{claims.percent(share)} {cause}" for cause, share in lost.named)
         return Tile(
-            name, what, number=texts.number, unit="% of time", interval=self._launches_text(),
+            name, what, number=texts.number, unit="% of time", interval=f"sum over {launches}",
             grade=GRADE_NAMES[worst], reasons=tuple(one.text for one in caveats),
             bar=ShareBar("parts", lost.named) if lost.named else None,
-            of=parts or "nothing to a CPU quota or the host", also=also,
+            of=parts or "nothing to a CPU quota or the host", also=tuple(also),
         )  # fmt: skip
-
-    def _launches_text(self) -> str:
-        launches = counted(len({point.launch for point in self.summary.run.points}), "launch")
-        return f"sum over {launches}"
-
-    def _lost_evidence(self) -> tuple[str, ...]:
-        """Return evidence of lost time that is not a share of it."""
-        found = []
-        bounds = [bound for point in self.summary.run.points if (bound := queue_bound(point)) is not None]
-        if bounds:
-            found.append(f"besides, at most {claims.percent(max(bounds))} of a launch on the run queue")
-        preempted = self._worst(PREEMPTIONS)
-        if preempted and preempted.value:
-            found.append(f"{counted(round(preempted.value.middle), 'involuntary switch')} in a launch")
-        return tuple(found)
 
     def _placement(self) -> Tile:
         name = "Placement"
@@ -235,10 +206,8 @@ class _Screen:
         if occupied is None:
             return Tile(name, "threads and memory", missing="nothing was read back")
         ranks = len(occupied.ranks)
-        what = f"seen busy {occupied.place_text}"
-        if ranks > 1:
-            what = f"of {counted(ranks, 'rank')} {what}"
-        masks = list(dict.fromkeys(_mask(rank.cpus) for rank in occupied.ranks))
+        what = f"of {counted(ranks, 'rank')} " * (ranks > 1) + f"seen busy {occupied.place_text}"
+        masks = list(dict.fromkeys(numbers_text(sorted(rank.cpus)) for rank in occupied.ranks))
         also = [occupied.memory_text]
         if occupied.huge_share is not None:
             also.append(f"{claims.percent(occupied.huge_share)} on huge pages")
@@ -247,18 +216,72 @@ class _Screen:
             also.append(f"bound to {', '.join(masks[:_MOST_RANKS])}{more}")
         if not occupied.threads:
             return Tile(name, what, missing="it ended before its threads were looked at")
-        threads = counted(occupied.threads, "thread")
-        number, unit = threads.split(" ", 1)
+        number, unit = counted(occupied.threads, "thread").split(" ", 1)
         return Tile(name, what, number=number, unit=unit, also=tuple(filter(None, also)))
 
 
-def _mask(cpus: frozenset[int]) -> str:
-    return numbers_text(sorted(cpus))
+def last_run_texts(summary: Summary, figures: Sequence[Figure]) -> dict[int, str]:
+    """Return the verdicts on figures, by their ids, against the newest earlier run of this machine that has one.
+
+    A verdict has its interval, or the smallest detectable difference if the interval does not exclude 1. Figures that
+    are not comparable have none; nor have all if there is no such run, or if the store cannot be read.
+    """
+    wanted = {figure.identity.same_quantity for figure in figures}
+    store = Store(summary.run.folder.parent.parent)
+    try:
+        for run in _earlier(store, summary.run):
+            if any(run.identity_of(point).same_quantity in wanted for point in run.points):
+                history = occasions_in(lambda: itertools.islice(store.runs_like(summary.run), MOST))
+                found = compare(summarise(run), summary, curves=True, history=history)
+                short = run.id[:15]  # if it is unique
+                name = short if sum(one.startswith(short) for one in store.ids()) == 1 else run.id
+                differing, headlines = [what for what, _, _ in found.differences], set(map(id, figures))
+                rows = [one for one in found.figures if one.before and id(one.after) in headlines]
+                return {id(one.after): _change_text(one, run, name, differing) for one in rows}
+    except Refusal:
+        pass
+    return {}
 
 
-def _spread(figure: Figure) -> tuple[str, ...]:
-    """Return the spread of launches: `launches differ by 3.1 %`."""
-    values = [launch.value.middle for launch in figure.counted]
-    if len(values) < 2 or not min(values) > 0:
-        return ()
-    return (f"launches differ by {claims.percent(max(values) / min(values) - 1)}",)
+def _change_text(one: Comparison, run: StoredRun, name: str, differing: Sequence[str]) -> str:
+    """Return the verdict on a figure; "" without one.
+
+    Args:
+        run, name: the earlier run and its name.
+        differing: what else differs between the two: names of conditions.
+    """
+    verdict, before = one.verdict, one.before
+    if verdict is None:
+        return ""
+    speed, is_proven = verdict.speed, False
+    begun = [begun for point in run.points if (begun := point.process.begun)]
+    if speed and not speed.low <= 1 <= speed.high and not speed.is_too_wide:
+        # Beyond the margin the verdict must be corrected for many figures.
+        within_margin = 1 / (1 + verdict.margin) < speed.middle < 1 + verdict.margin
+        is_proven = within_margin or verdict.word in ("differs", "faster", "slower")
+    return _TEXTS.line(
+        "last_run",
+        run=name,
+        day=f"{min(begun).day} {min(begun):%b}" if begun else run.started[:10],
+        before=before and claims.numbered(claims.figure_texts(before)),
+        speed=speed,
+        ends=sorted(abs(100 * (end - 1)) for end in (speed.low, speed.high)) if speed else (),
+        proven=is_proven,
+        is_time=one.figure.metric.unit == "s",
+        differing=differing,
+        detectable=percent(verdict.min_detectable_effect),
+    )
+
+
+def _earlier(store: Store, run: StoredRun) -> Iterator[StoredRun]:
+    """Yield earlier runs of this machine, newest first: the newest few, and the newest with the same title."""
+    machine = codec.fingerprint(run.machine)
+    rows = [
+        row
+        for row in reversed(store.list_runs())
+        if row.fingerprint == machine and row.started < run.started and row.id != run.id and not row.refused
+    ]
+    alike = [row.id for row in rows if row.title == run.title][:1]
+    newest = [row.id for row in rows[:MOST]]
+    stop = newest.index(alike[0]) + 1 if alike and alike[0] in newest else MOST
+    yield from (store.read(name) for name in dict.fromkeys([*newest[:stop], *alike]))

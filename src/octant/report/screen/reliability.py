@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from octant import facts
 from octant.analysis.causes import causes_of_run, count_losses
@@ -68,13 +68,14 @@ def _rows(macro: str, /, *values: object, **named: object) -> list[ReliabilityRo
     return [ReliabilityRow(*lines[i : i + 3]) for i in range(0, len(lines), 3)]
 
 
-def _sentences(summary: Summary, tiles: Sequence[Tile], lost: Mapping[str, object] | None) -> str:
+def _sentences(summary: Summary, tiles: Sequence[Tile], lost: Mapping[str, Any] | None) -> str:
     failed = failed_commands(summary.run.points)
-    affected = [tile for tile in tiles if tile.grade == "limited"]
-    limited = None
-    if affected and page_grade(tiles) == "limited" and not _is_explained(affected[0], lost, failed):
-        reason = affected[0].reasons[0].partition(":")[0]
-        limited = {"name": affected[0].name, "reason": reason, "more": len(affected) - 1}
+    affected, limited = [tile for tile in tiles if tile.grade == "limited"], None
+    if affected and page_grade(tiles) == "limited":
+        first = affected[0].reasons[0]
+        is_explained = lost is not None and lost["mean"] > BOUNDS["lost time"][1]  # by the time that the run lost
+        if not is_explained and not any(text.startswith(first) for text in failed):
+            limited = {"name": affected[0].name, "reason": first.partition(":")[0], "more": len(affected) - 1}
     numbers = sorted(figure.value.number for figure in _table_figures(summary) if figure.value)
     lines = _TEXTS.lines(
         "summary",
@@ -88,14 +89,12 @@ def _sentences(summary: Summary, tiles: Sequence[Tile], lost: Mapping[str, objec
     return " ".join(lines[:MOST_SENTENCES])
 
 
-def _is_explained(tile: Tile, lost: Mapping[str, object] | None, failed: Sequence[str]) -> bool:
-    """Return whether the caveat of a tile is the time that the whole run lost, or a command that failed."""
-    mean = lost["mean"] if lost else 0.0
-    return float(str(mean)) > BOUNDS["lost time"][1] or any(text.startswith(tile.reasons[0]) for text in failed)
-
-
 def _table_figures(summary: Summary) -> list[Figure]:
     return [figure for figure in summary.figures if figure.show.table or figure.wrong] or list(summary.figures)
+
+
+def _with_caveat(kind: str, figures: Sequence[Figure]) -> list[Figure]:
+    return [figure for figure in figures if any(one.kind == kind for one in figure.caveats)]
 
 
 def _names(figures: Sequence[Figure]) -> str:
@@ -105,7 +104,7 @@ def _names(figures: Sequence[Figure]) -> str:
     return "; ".join(names[:_NAMED]) + more
 
 
-def _lost(summary: Summary) -> Mapping[str, object] | None:
+def _lost(summary: Summary) -> Mapping[str, Any] | None:
     """Return the mean and the greatest share of lost time, and the cause of at least half; `None`: not recorded."""
     found = causes_of_run(summary)
     if found is None:
@@ -118,17 +117,11 @@ def _launches(summary: Summary) -> list[ReliabilityRow]:
     values = [figure.value for figure in summary.figures if figure.value]
     begin = min((value.period.begin for value in values), default=None)
     end = max((value.period.end for value in values), default=None)
-    minutes = (end - begin).total_seconds() / 60 if begin and end else 0.0
-    kind = "autocorrelated launches"
-    correlated = [one for one in _table_figures(summary) if any(caveat.kind == kind for caveat in one.caveats)]
+    correlated = _with_caveat("autocorrelated launches", _table_figures(summary))
     return _rows(
         "launches",
         rounds=max((figure.tried for figure in summary.figures if not figure.equal), default=1) if values else 0,
-        duration=f"{minutes:.0f} minutes"
-        if minutes >= 1.5
-        else "about a minute"
-        if minutes >= 0.5
-        else "less than a minute",
+        minutes=(end - begin).total_seconds() / 60 if begin and end else 0.0,
         period=Period(begin, end).text if begin and end else "",
         correlated=_names(correlated),
         is_tested=max((value.number for value in values), default=0) >= LEAST_FOR_NEIGHBOURS,
@@ -162,7 +155,7 @@ def _precision(summary: Summary) -> list[ReliabilityRow]:
     rows = [figure for figure in _table_figures(summary) if not is_program(figure.workload.name)]
     if not rows and summary.figures:
         return []
-    short = [f for f in rows if any(one.kind == "precision not reached" for one in f.caveats)]
+    short = _with_caveat("precision not reached", rows)
     return _rows("precision", len(short), len(rows), _names(short))
 
 

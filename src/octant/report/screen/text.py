@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from octant.advice.findings import RunFinding
-    from octant.report.screen.answer import Reliability, Tile
+    from octant.report.screen.answer import Tile
     from octant.report.screen.first_screen import FirstScreen
     from octant.stats.grades import GradeName
 
@@ -50,18 +50,15 @@ def screen_lines(first: FirstScreen, run: str, width: int, notes: bool = False) 
     found = [*wrapped(machine, width, "bold", 2), *(line for one in about for line in wrapped(one, width, "dim", 2))]
     found += wrapped(first.incomplete, width, "yellow", 2)
     found += [Text()] if found else []
-    found += [*wrapped(first.answer, width, "bold"), *_reliability_lines(first.reliability, width), Text()]
-    found += _tile_lines(first.tiles, width)
-    found += _caveat_lines(first, width) if notes else _marks(first.tiles, run, width)
+    label = f"Reliability: {first.reliability.word}."
+    reliability = wrapped(f"{label} {first.reliability.text}", width)
+    reliability[0].stylize(STYLES[first.reliability.grade] or "green", 0, len(label))
+    found += [*wrapped(first.answer, width, "bold"), *reliability, Text(), *_tile_lines(first.tiles, width)]
+    if notes:
+        found += _caveat_lines(first, width)
+    elif marks := {sign: tile.grade for tile in first.tiles if (sign := _sign(tile))}:
+        found += [Text(), *wrapped(_TEXTS.line("caveats", list(marks.items()), run), width, "dim")]
     return [*found, *_to_do(first, width)]
-
-
-def _reliability_lines(reliability: Reliability, width: int) -> list[Text]:
-    """Return `Reliability: limited.` with its sentences."""
-    label = f"Reliability: {reliability.word}."
-    lines = wrapped(f"{label} {reliability.text}", width)
-    lines[0].stylize(STYLES[reliability.grade] or "green", 0, len(label))
-    return lines
 
 
 def _tile_lines(tiles: Sequence[Tile], width: int) -> list[Text]:
@@ -96,11 +93,15 @@ def _sign(tile: Tile) -> str:
 
 
 def _details(tile: Tile, width: int) -> str:
-    """Return the phrases of a tile that fit on its lines; the others are on the page."""
     phrases = [clean(one).replace(" ", NARROW) if len(one) <= SHORT else clean(one) for one in tile.details]
-    while len(phrases) > 1 and len(textwrap.wrap("; ".join(phrases), width)) > MOST_DETAILS:
-        phrases.pop()
-    return "; ".join(phrases)
+    return _fitting(phrases, "; ", width, MOST_DETAILS)
+
+
+def _fitting(texts: list[str], between: str, width: int, most: int) -> str:
+    """Return the first texts, as many as fit on `most` lines, at least one; the others are on the page."""
+    while len(texts) > 1 and len(textwrap.wrap(between.join(texts), width)) > most:
+        texts = texts[:-1]
+    return between.join(texts)
 
 
 def _beside(head: Text, text: str, left: int, width: int) -> list[Text]:
@@ -113,12 +114,6 @@ def _beside(head: Text, text: str, left: int, width: int) -> list[Text]:
 def _indented(text: str, left: int, width: int) -> list[Text]:
     lines = textwrap.wrap(clean(text), max(width - left, 16), break_on_hyphens=False)
     return [Text(" " * left + line, style="dim") for line in lines]
-
-
-def _marks(tiles: Sequence[Tile], run: str, width: int) -> list[Text]:
-    """Return what the marks of these tiles mean, and the command that prints the caveats."""
-    marks = {sign: tile.grade for tile in tiles if (sign := _sign(tile))}
-    return [Text(), *wrapped(_TEXTS.line("caveats", list(marks.items()), run), width, "dim")] if marks else []
 
 
 def _caveat_lines(first: FirstScreen, width: int) -> list[Text]:
@@ -150,11 +145,8 @@ def _to_do(first: FirstScreen, width: int) -> list[Text]:
 
 
 def _body(one: RunFinding, width: int) -> list[Text]:
-    """Return the sentences of a finding that fit on its lines, at least the first; the others are on the page."""
     sentences = re.split(r"(?<=[.;]) (?=\S)", clean(one.body))
-    while len(sentences) > 1 and len(textwrap.wrap(" ".join(sentences), width - 3)) > MOST_BODY:
-        sentences.pop()
-    text = re.sub(";$", ".", " ".join(sentences))
+    text = re.sub(";$", ".", _fitting(sentences, " ", width - 3, MOST_BODY))
     return [Text(f"   {line}") for line in textwrap.wrap(text, width - 3)]
 
 

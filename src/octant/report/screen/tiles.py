@@ -11,17 +11,22 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from octant import stats
-from octant.analysis.named_figures import find, first, place_of
+from octant import stats, units
+from octant.analysis.balance import Balances, balance
+from octant.analysis.causes import causes, causes_of_run
+from octant.analysis.named_figures import find, first, matching, place_of
 from octant.analysis.names import knob_text, name_and_rest, short_name
 from octant.failure import Exit
 from octant.report import claims, results
-from octant.report.screen.answer import Tile
-from octant.report.screen.program_tiles import is_of_programs, program_answer, program_tiles
-from octant.report.screen.tile_kinds import balance_tile, half_length_text, levels_text, time_lost_tile
+from octant.report.charts.curves.figure_curves import FigureCurve
+from octant.report.charts.curves.figure_curves import Ladders, rungs
+from octant.report.screen.answer import ShareBar, Strip, Tile, launch_strip
+from octant.report.screen.program_tiles import ProgramTiles, is_of_programs, program_answer
 from octant.report.sentences import Sentences
-from octant.report.strips import ShareBar, launch_strip
-from octant.tile import MOST, DeclaredTile
+from octant.stats import Grade, graded
+from octant.stats.grades import GRADE_NAMES
+from octant.stats.paired import LEAST_ROUNDS
+from octant.tile import MOST, MOST_ALSO, DeclaredTile
 from octant.units import unbroken
 
 if TYPE_CHECKING:
@@ -29,10 +34,11 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.tile import Also, TileComparison
+    from octant.tile import Also, DeclaredTile, NamedFigure, TileComparison
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _TEXTS = Sentences("octant.report.screen", "tiles")
+_MOST_LEVELS = 3
 _UNUSABLE = ("not measurable", "wrong")
 """Grades of figures that the headline omits, and that have no share of a limit."""
 
@@ -41,7 +47,7 @@ def tiles(summary: Summary) -> tuple[Tile, ...]:
     """Return the tiles in the declared order."""
     declared = summary.run.screen.tiles
     if not declared and is_of_programs(summary):
-        return program_tiles(summary, partial(_of_figure, summary))
+        return ProgramTiles(summary, partial(_of_figure, summary)).tiles
     if not declared:
         shown = _headlines(summary)
         several = Counter(name_and_rest(figure)[0] for figure in shown)
@@ -81,15 +87,12 @@ def _filled(summary: Summary, text: str, by_name: Mapping[str, Tile]) -> str:
         over, _, under = found[1].partition("/")
         if not under:
             return _headline(by_name[over])
-        values = [_value_of(summary, by_name[name]) for name in (over, under)]
-        return f"{values[0] / values[1]:.1f}" if values[1] else "no"
+        places = [by_name[name].figure for name in (over, under)]
+        values = [None if place is None else summary.figures[place].value for place in places]
+        ends = [value.middle if value else 0.0 for value in values]
+        return f"{ends[0] / ends[1]:.1f}" if ends[1] else "no"
 
     return _FIELD.sub(value, text)
-
-
-def _value_of(summary: Summary, tile: Tile) -> float:
-    value = None if tile.figure is None else summary.figures[tile.figure].value
-    return value.middle if value else 0.0
 
 
 def _headlines(summary: Summary) -> list[Figure]:
@@ -127,17 +130,15 @@ def _tile(summary: Summary, declared: DeclaredTile) -> Tile:
 def _missing(summary: Summary, declared: DeclaredTile, figure: Figure | None) -> Tile:
     """Return a tile that states why it has no figure: a failure, launches that are left, or what the suite declares."""
     titles = {named.title for named in declared.figures}
-    requests = [(one, summary.run.request_of(one.launch)) for one in summary.run.failures]
     failures = [
         failure.reason
-        for failure, request in requests
-        if request and request.show.title in titles and not (failure.exit == Exit.NOT_SUPPORTED and declared.missing)
-    ]
+        for failure in summary.run.failures
+        if (request := summary.run.request_of(failure.launch)) and request.show.title in titles
+        and not (failure.exit == Exit.NOT_SUPPORTED and declared.missing)
+    ]  # fmt: skip
     left = sum(launch.request.show.title in titles for launch in summary.run.remaining())
-    return Tile(
-        declared.name, declared.what,
-        missing=_TEXTS.line("missing", figure, failures[0] if failures else "", left, declared.missing),
-    )  # fmt: skip
+    missing = _TEXTS.line("missing", figure, failures[0] if failures else "", left, declared.missing)
+    return Tile(declared.name, declared.what, missing=missing)
 
 
 def _of_figure(summary: Summary, declared: DeclaredTile, figure: Figure) -> Tile:
@@ -213,3 +214,94 @@ def _also(summary: Summary, also: Sequence[Also], headline: Figure) -> tuple[str
 
 def _labelled(label: str, text: str) -> str:
     return unbroken(f"{label} {text}".strip()) if text else ""
+
+
+def time_lost_tile(summary: Summary, declared: DeclaredTile, figure: Figure, tile: Tile) -> Tile:
+    """Return the tile of a share of lost time, with its causes over all time.
+
+    Args:
+        tile: of the figure alone.
+    """
+    found, value, over_run = causes(figure), figure.value, causes_of_run(summary)
+    if found is None or value is None or figure.wrong:
+        return tile
+    labels = [one.label for one in declared.also if one.show == "time lost" and over_run]
+    also = [f"{label} {claims.percent(over_run.lost)}" for label in labels if over_run]
+    # Causes that round to nothing are omitted.
+    texts = claims.part_texts([share for _, share in found.parts], tile.number)
+    parts = [f"{name} {text}" for text, (name, _) in zip(texts, found.parts, strict=True)
+             if float(text.split(claims.NARROW)[0])]  # fmt: skip
+    bar = ShareBar("parts", found.named) if declared.bar == "parts" else None
+    of = ", ".join(parts) or "no time was lost"
+    return replace(tile, unit="% of time", also=(*also, *tile.also), bar=bar, of=of)
+
+
+def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:
+    """Return how much slower the slowest place is than the fastest, in the worst figure; `None` without places.
+
+    If no difference was detected: "even", within the difference that can be detected.
+    """
+    wanted = [figure for named in declared.figures if (figure := find(summary, named))]
+    balances = [one for one in balance(summary) if any(one.figure is figure for figure in wanted)]
+    worst = Balances(balances).worst
+    if not balances:
+        return None
+    if worst is None:
+        launches = max(one.ratio.number for one in balances)
+        return Tile(declared.name, declared.what, missing=_TEXTS.line("few_rounds", launches, LEAST_ROUNDS))
+    name, ratio = short_name(worst.figure, with_place=False), claims.value_texts(worst.ratio, "1", share=True)
+    interval = f"{ratio.ends}{claims.NARROW}%, 95{claims.NARROW}% interval" if ratio.ends else "no interval"
+    half = worst.ratio.relative_half_width or 0.0
+    wide = graded("wide interval", half, _TEXTS.line("ratio_caveat", worst.ratio))
+    caveats = (
+        *wide,
+        *(one for one in worst.figure.caveats if one.kind not in ("wide interval", "measured above the limit")),
+    )
+    grade = max((one.grade for one in caveats), default=0)
+    slow, fast, stated = worst.slowest.relative, worst.fastest.relative, worst.ratio.stated
+    ratios = tuple(one / other for one, other in zip(slow, fast, strict=True))
+    strip = Strip(ratios, (), stated.low, stated.middle, stated.high)
+    least, greatest = (f"{100 * end:.0f}" for end in strip.span)
+    # Of each other figure one place, as many as a tile takes.
+    others = {id(one.figure): one for one in reversed(balances) if one.figure is not worst.figure}
+    also = [(short_name(one.figure).partition(",")[0], one.ratio.middle) for one in reversed(others.values())]
+    tile = Tile(
+        declared.name, declared.what, interval=f"{name}: {interval} of {worst.ratio.number} paired launches",
+        grade=GRADE_NAMES[grade], reasons=tuple(one.text for one in caveats),
+        strip=replace(strip, ends=(least, greatest)),
+        also=tuple(f"{short} {claims.percent(ratio)}" for short, ratio in also[:MOST_ALSO]),
+        figure=place_of(summary, worst.figure),
+        of=_TEXTS.line("balance", worst, sum(one.proven for one in balances), len(balances), name),
+    )  # fmt: skip
+    if not worst.proven:
+        return replace(tile, number="even", unit=f"within {claims.percent(worst.max_undetected_slowdown or 0.0)}")
+    bar = ShareBar("comparison", (("slowest over fastest", worst.ratio.middle),)) if grade < Grade.INVALID else None
+    return replace(tile, number=ratio.number, unit="% of fastest", ends=ratio.ends, bar=bar)
+
+
+def levels_text(summary: Summary, named: NamedFigure) -> str:
+    """Return the plateaus whose edge was measured: `L1 2.32 ns, L2 7.29 ns; no plateau of an L3 seen`; or ""."""
+    ladders = Ladders(rungs(summary), summary.run.machine)
+    found = ladders.of_figures(named.title, matching(summary, named))
+    if found is None or len(found[0].points) < 2:
+        return ""
+    curve, metric = found
+    seen = [one for one in curve.plateaus if one.beyond]
+    levels = [f"{one.name} {claims.quantity(one.value, metric.unit)}" for one in seen[:_MOST_LEVELS]]
+    last = ladders.missing_text(curve, metric, max(curve.sizes, default=0))
+    return "; ".join(filter(None, [", ".join(levels), last]))
+
+
+def half_length_text(summary: Summary, named: NamedFigure) -> str:
+    """Return `half of peak at 52.3 KiB`; "" of a time, and if the curve does not reach half of its peak from below."""
+    found: dict[float, Figure] = {}
+    for figure in matching(summary, named):
+        try:
+            size = units.parse_bytes(figure.knobs.get("bytes", ""))
+        except ValueError:
+            continue
+        if figure.value and figure.value.middle > 0:
+            found.setdefault(float(size), figure)
+    xs = sorted(found)
+    length = FigureCurve(named.title, tuple(xs), tuple(found[x] for x in xs)).half_length
+    return f"half of peak at {claims.quantity(length, 'B')}" if length else ""

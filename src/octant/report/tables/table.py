@@ -15,14 +15,14 @@ from octant.record import NOT_STATED
 from octant.report import claims
 from octant.report.claims import mark
 from octant.report.results import has_no_speed
-from octant.report.strips import ShareBar, launch_strip
+from octant.report.screen.answer import ShareBar, launch_strip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from octant.analysis.figures import Figure, LaunchFigure
     from octant.record import Point
-    from octant.report.strips import Strip
+    from octant.report.screen.answer import Strip
     from octant.stats.grades import GradeName
 
 _AUTOGROUP = re.compile(r"/autogroup-\d+")
