@@ -22,7 +22,7 @@ from pretended import MACHINES, topology
 RECORDS = {name: launcher_records.read(DATA / f"{name}-options.json") for name in ("openmpi", "openmpi41")}
 WRITTEN = {name: launcher_records.read_written(DATA / f"{name}-written.json") for name in RECORDS}
 LAUNCHERS = {"openmpi": openmpi, "openmpi41": openmpi41}
-LEFT_OUT = r"^cannot (read|draw) "
+LEFT_OUT = r"^cannot (read|interpret) "
 """How Octant's own refusals begin, of lines that the launcher accepts: they name the option."""
 MOST_LEFT_OUT = {"openmpi": 1, "openmpi41": 65}
 STARTS_NONE = r"starts none of the"

@@ -66,7 +66,7 @@ def batch_system(name: str) -> BatchSystem:
     if not name:
         known = ", ".join(names("job"))
         raise Refusal(
-            f"cannot write a job (no batch system is named); try --launcher with one of {known}", Exit.WRONG_WORD
+            f"cannot write a job script (no batch system given); use --launcher with one of {known}", Exit.WRONG_WORD
         )
     return cast("BatchSystem", find("job", name))
 

@@ -43,7 +43,8 @@ def implementation(mpiexec: Path) -> str:
         if any(sign in text for sign in module.VERSION):
             return name
     raise Refusal(
-        f"cannot tell which MPI {mpiexec} belongs to (--version says {text[:80]!r}); set OCTANT_MPIEXEC{unusable()}"
+        f"cannot identify the MPI library of {mpiexec} (unknown --version: {text[:80]!r}); set OCTANT_MPIEXEC "
+        f"to the launcher of a supported library{unusable()}"
     )
 
 

@@ -60,15 +60,17 @@ def read(given: Occurrences, variables: Mapping[str, str], topology: Topology) -
     allowed, forbidden = _true(said, "oversubscribe"), _true(said, "nooversubscribe")
     words = said.get("mapping", "").lower()
     if allowed and (forbidden or "nooversubscribe" in words):
-        raise Refused("Open MPI 4.1 refuses to allow and to forbid oversubscription")
+        raise Refused("Open MPI 4.1 refuses options that both allow and forbid oversubscription; give one of them")
     if forbidden and policy.oversubscribe:
-        raise Refused("Open MPI 4.1 refuses to allow and to forbid oversubscription")
+        raise Refused("Open MPI 4.1 refuses options that both allow and forbid oversubscription; give one of them")
     policy = replace(policy, oversubscribe=policy.oversubscribe or allowed, overload=policy.overload or allowed)
     if policy.binder == "cpu-list":
-        raise ValueError("cannot draw --bind-to cpu-list: Octant does not know it; --cpu-list alone binds to the list")
+        raise ValueError(
+            "cannot interpret --bind-to cpu-list, which is not supported; --cpu-list alone binds to the list"
+        )
     if "list" in said:
         if policy.mapper:
-            raise Refused("Open MPI 4.1 refuses --cpu-set and --cpu-list beside a mapping; try one of them")
+            raise Refused("Open MPI 4.1 refuses --cpu-set and --cpu-list together with a mapping; give one of them")
         level = "hwthread" if policy.hwthreads or policy.binder == "hwthread" else "core"
         held = _listed(said["list"], level_of(topology, level))
         policy = replace(policy, binder="cpu-list", listed=held)
@@ -86,13 +88,18 @@ def _settings(given: Occurrences, variables: Mapping[str, str]) -> dict[str, str
         if option in ("mca", "gmca"):
             about, value, spelt = PARAMETERS.get(values[0]), values[1], f"--{option} {values[0]}"
             if values[0] in DECIDING:
-                raise ValueError(f"cannot read {spelt}: it may change the placement in ways that Octant does not know")
+                raise ValueError(
+                    f"cannot interpret {spelt}: it may change the placement in a way that is not supported; remove it"
+                )
         if about is None:
             continue
         if about in own:
             if own[about][1] == value:
                 continue
-            raise ValueError(f"cannot read {spelt} beside {own[about][0]}: both set one parameter, to other values")
+            raise ValueError(
+                f"cannot interpret {spelt} with {own[about][0]}: they set the same parameter to different values; "
+                "give one of them"
+            )
         own[about] = (spelt, value)
     found = {
         PARAMETERS[name.removeprefix("OMPI_MCA_")]: value
@@ -109,7 +116,7 @@ def _true(said: Mapping[str, str], about: str) -> bool:
 def _full(option: str, word: str, names: tuple[str, ...]) -> str:
     found = next((name for name in names if word and name.startswith(word.lower())), None)
     if found is None:
-        raise Refused(f"cannot read {option} {word[:60]}; Open MPI 4.1 knows {', '.join(names)}")
+        raise Refused(f"cannot read {option} {word[:60]}; valid values of Open MPI 4.1: {', '.join(names)}")
     return found
 
 
@@ -117,21 +124,21 @@ def _mapping(said: Mapping[str, str]) -> OrtePolicy:
     text = said.get("mapping", "")
     if "pattern" in said:
         if text:
-            raise Refused("Open MPI 4.1 refuses --ppr beside --map-by; try --map-by ppr:2:numa alone")
+            raise Refused("Open MPI 4.1 refuses --ppr with --map-by; use --map-by ppr:2:numa alone")
         text = f"ppr:{said['pattern']}"
     policy = _one_mapping(text) if text else OrtePolicy()
     for about, unit in (("bycore", "core"), ("byslot", "slot"), ("bynode", "node")):
         if _true(said, about):
             if policy.mapper not in ("", unit) and not policy.implied:
-                raise Refused(f"Open MPI 4.1 refuses --{about} beside another mapping")
+                raise Refused(f"Open MPI 4.1 refuses --{about} with another mapping; give one of them")
             if said.get("ranking", unit).lower() != unit:
-                raise Refused(f"Open MPI 4.1 refuses --{about} beside another ranking")
+                raise Refused(f"Open MPI 4.1 refuses --{about} with another ranking; give one of them")
             policy = replace(policy, mapper=unit, implied=False, ranker=unit)
     for about, unit in (("pernode", "node"), ("persocket", "socket"), ("one", "node")):
         if about in said and (about != "one" or _true(said, about)):
             if (policy.mapper and not policy.implied) or policy.width or "width" in said:
-                raise ValueError(f"cannot draw ranks for each {unit} beside a mapping; try --map-by ppr:2:{unit} alone")
-            per = 1 if about == "one" else _shared.whole(f"ranks for each {unit}", said[about])
+                raise ValueError(f"cannot interpret ranks per {unit} with a mapping; use --map-by ppr:2:{unit} alone")
+            per = 1 if about == "one" else _shared.whole(f"ranks per {unit}", said[about])
             policy = replace(policy, mapper="ppr", implied=False, per=per, unit=unit)
     if "ranking" in said and not policy.ranker:
         name, *rest = said["ranking"].split(":")
@@ -152,7 +159,10 @@ def _one_mapping(text: str) -> OrtePolicy:
     elif name:
         mapper = _full("--map-by", name, _MAPPERS)
         if mapper in ("board", "dist", "seq"):
-            raise ValueError(f"cannot draw --map-by {mapper}: it needs a file, a device, or is refused")
+            raise ValueError(
+                f"cannot interpret --map-by {mapper}: it needs a file or a device, or Open MPI 4.1 refuses it; use "
+                "another mapping"
+            )
         policy = OrtePolicy(mapper=mapper)
     for word in filter(None, rest.split(",")):
         if word.lower().startswith("pe"):
@@ -172,11 +182,13 @@ def _binding(policy: OrtePolicy, said: Mapping[str, str]) -> OrtePolicy:
     if binder.startswith("none"):
         binder, known = "none", set()
     if binder not in ("", "none", "board", "cpu-list", "cpulist", *OBJECTS):
-        raise Refused(f"cannot read --bind-to {binder[:60]}; Open MPI 4.1 knows none, cpu-list, {', '.join(OBJECTS)}")
+        raise Refused(
+            f"cannot read --bind-to {binder[:60]}; valid values of Open MPI 4.1: none, cpu-list, {', '.join(OBJECTS)}"
+        )
     for about in ("core", "socket"):
         if _true(said, about):
             if binder not in ("", about):
-                raise Refused(f"Open MPI 4.1 refuses --bind-to-{about} beside --bind-to {binder}")
+                raise Refused(f"Open MPI 4.1 refuses --bind-to-{about} with --bind-to {binder}; give one of them")
             binder = about
     return replace(
         policy,
@@ -193,9 +205,7 @@ def _listed(text: str, cpus: tuple[CpuSet, ...]) -> CpuSet:
         begin = _shared.whole("--cpu-list", first, least=0)
         for number in range(begin, _shared.whole("--cpu-list", last or first, least=0) + 1):
             if number >= len(cpus):
-                raise Refused(
-                    f"Open MPI 4.1 finds no CPU {number}, which --cpu-list names: they end at {len(cpus) - 1}"
-                )
+                raise Refused(f"Open MPI 4.1 finds no CPU {number} of --cpu-list: the last one is {len(cpus) - 1}")
             held |= cpus[number]
     return held
 

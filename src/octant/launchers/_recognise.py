@@ -16,7 +16,7 @@ from octant.launchers._roles import having
 
 MOST_RANKS = 1 << 24
 """Of a command line, on all its nodes."""
-_INSTEAD = "try the program without its launcher, with --ranks"
+_INSTEAD = "give the program without its launcher, and use --ranks"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str] | None = None
     except ValueError as error:
         if not any(Path(word).name in command_names() for word in words):
             return None
-        raise Refusal(f"cannot read the command line ({error}); {_INSTEAD}", Exit.WRONG_WORD) from error
+        raise Refusal(f"cannot interpret the command line ({error}); {_INSTEAD}", Exit.WRONG_WORD) from error
     found = installed_launcher(words[at], environment) if at < len(words) else None
     if found is None:
         return None
@@ -82,7 +82,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str] | None = None
         taken = cast("Recogniser", module).recognise(words[at:], environment)
     except ValueError as error:
         raise Refusal(
-            f"cannot read the command line of {module.TITLE} ({error}); {_INSTEAD}", Exit.WRONG_WORD
+            f"cannot interpret the command line of {module.TITLE} ({error}); {_INSTEAD}", Exit.WRONG_WORD
         ) from error
     return name, replace(taken, program=at + taken.program, launcher=at)
 
@@ -133,7 +133,7 @@ def installed_launcher(program: str, environment: Mapping[str, str]) -> tuple[st
             return name, one
     readable = ", ".join(one.TITLE for one in claims.values())
     raise Refusal(
-        f"cannot read the command line of {program} (its --version says {text.strip()[:80]!r}; of programs with this "
-        f"name, those of {readable} are known); {_INSTEAD}",
+        f"cannot interpret the command line of {program} (unknown --version: {text.strip()[:80]!r}; supported "
+        f"under this name: {readable}); {_INSTEAD}",
         Exit.WRONG_WORD,
     )

@@ -62,10 +62,10 @@ def _checked_once(module: ModuleType, declares: frozenset[str], named: frozenset
         registry.declared(module, "OPTIONS", "VARIABLES")
     if not any(has(module, role) for role in ROLES):
         needed = ", ".join(name for role in ROLES.values() for name in role.needs[-1:])
-        raise UndeclaredError(f"it has no role of a launcher: it declares none of {needed}")
+        raise UndeclaredError(f"it declares no role of a launcher: none of {needed}")
     unknown = sorted(named - set(ROLES))
     if unknown:
-        raise UndeclaredError(f"its NAMES names the role {unknown[0]!r}, which does not exist")
+        raise UndeclaredError(f"its NAMES contains the role {unknown[0]!r}, which does not exist")
     return module
 
 

@@ -15,7 +15,7 @@ from octant.placement.remarks import remarks as facts
 from octant.placement.request import MOST, Memory, PlacementRequest
 
 PROGRAM = "PROGRAM"
-DOCUMENTED = "from documentation: the rules of this launcher were not compared with the launcher itself"
+DOCUMENTED = "the rules of this launcher are from its documentation; they were not compared with the launcher itself"
 LONGEST_OPTIONS = 1 << 16
 """Characters of lines of options; rank files and map files may be longer."""
 MOST_RANKS = 1 << 12
@@ -76,14 +76,14 @@ def no_memory(
     """The statement that a launcher sets no memory policy, if one was asked for."""
     if request.memory.policy in ("default", "local"):
         return []
-    return [f"{who} has no memory policy: memory={request.memory} needs {instead}"]
+    return [f"{who} sets no memory policy; for memory={request.memory} use {instead}"]
 
 
 def no_pages(request: PlacementRequest) -> list[str]:
     """The statement on page sizes that only the program itself or octant-bind can request."""
     asked = [] if request.pages in ("default", "4k", "thp", "2m") else [f"pages={request.pages}"]
     asked += [f"{segment}=huge" for segment in request.huge_segments]
-    return [f"{', '.join(asked)} cannot be requested from outside the program here: use octant-bind"] if asked else []
+    return [f"{', '.join(asked)} cannot be requested from outside the program; use octant-bind"] if asked else []
 
 
 def no_threads(placement: Placement, who: str) -> list[str]:
@@ -128,7 +128,9 @@ class CommandLine:
             ValueError: the text names it without setting it.
         """
         if variable not in self.variables:
-            raise ValueError(f"cannot find {variable}=VALUE among the lines' variables; try export {variable}=…")
+            raise ValueError(
+                f"cannot find {variable}=VALUE among the variables of these lines; add export {variable}=…"
+            )
         return self.variables[variable]
 
     def threads(self) -> int | None:
@@ -157,7 +159,7 @@ def whole(name: str, value: str, most: int = MOST_RANKS, least: int = 1) -> int:
         ValueError: it is none.
     """
     if not re.fullmatch("[0-9]{1,9}", value) or not least <= int(value) <= most:
-        raise ValueError(f"cannot read {name} {value[:60]}: that is not a number from {least} to {most}")
+        raise ValueError(f"cannot read {name} {value[:60]}: it is not an integer from {least} to {most}")
     return int(value)
 
 
@@ -169,7 +171,7 @@ def read_line(text: str) -> CommandLine:
     """
     if len(text) > LONGEST_OPTIONS:
         raise ValueError(
-            f"cannot read lines of {len(text)} characters (at most {LONGEST_OPTIONS}); try those of one launcher"
+            f"cannot read lines of {len(text)} characters (at most {LONGEST_OPTIONS}); give the lines of one launch"
         )
     variables: dict[str, str] = {}
     words: list[str] = []
@@ -207,7 +209,7 @@ def fill_ranks(request: PlacementRequest, topology: Topology) -> tuple[Placement
     except DoesNotFit as refusal:
         if refusal.largest is not None:
             ranks = refusal.largest.ranks
-            return replace(request, ranks=ranks), (f"no number of ranks given: drawn with the {ranks} that fit",)
+            return replace(request, ranks=ranks), (f"no number of ranks given: the maximum of {ranks} is assumed",)
     return request, ()
 
 
@@ -220,10 +222,10 @@ def reading_of_masks(
         ValueError: no masks, or too many threads.
     """
     if not sets:
-        raise ValueError("cannot draw this (no line of it starts a rank); give a whole command line")
+        raise ValueError("cannot interpret these lines (none of them starts a rank); give a complete command line")
     if len(sets) * (threads or 1) > MOST:
         raise ValueError(
-            f"cannot draw {len(sets)} ranks x {threads or 1} threads on one node (more than {MOST}); try fewer"
+            f"cannot place {len(sets)} ranks x {threads or 1} threads on one node (more than {MOST}); reduce them"
         )
     request = recognise(sets, topology, threads)
     try:
@@ -249,7 +251,9 @@ def with_memory(read: LauncherReading, memories: Sequence[Memory], topology: Top
         if own and {m.policy for m in memories} == {"bind"}:
             memory = Memory("bind")
         else:
-            notes = ("ranks have different memory policies: the syntax of other launchers uses that of the last line",)
+            notes = (
+                "ranks have different memory policies: the syntax of other launchers uses the policy of the last line",
+            )
     request = replace(read.request, memory=memory)
     return LauncherReading(request, replace(read.placement, ranks=ranks), (*notes, *read.remarks))
 

@@ -122,9 +122,9 @@ def _exact(asked: SrunOptions, width: int | None) -> bool:
     exclusive = "exclusive" in asked.given.values and not asked.given.last("exclusive")
     exact = asked.flag("exact") or exclusive
     if exact and "whole" in asked.given.values:
-        raise ValueError("--exact and --whole exclude each other")
+        raise ValueError("--exact and --whole exclude each other; give one of them")
     if "exclusive" in asked.given.values and "overlap" in asked.given.values:
-        raise ValueError("--exclusive and --overlap exclude each other")
+        raise ValueError("--exclusive and --overlap exclude each other; give one of them")
     return exact or (width is not None and not asked.flag("overcommit"))
 
 
@@ -160,7 +160,7 @@ def _counts(
     if tasks is not None:
         nodes = min(nodes, tasks)
         if per_node is not None and per_node != tasks // nodes:
-            asked.notes.append(f"srun ignores --ntasks-per-node={per_node}, since -n {tasks} is given")
+            asked.notes.append(f"srun ignores --ntasks-per-node={per_node}, because -n {tasks} is given")
             per_node = None
     elif shape[0] and shape[1] and shape[2]:
         tasks = nodes * shape[0] * shape[1] * shape[2]
@@ -169,7 +169,7 @@ def _counts(
     elif width is not None:
         tasks = max(nodes, nodes * (node.size // width))
         asked.notes.append(
-            f"no number of tasks is given: with -c, srun starts as many as the job's CPUs allow ({tasks})"
+            f"no number of tasks given: with -c, srun starts as many tasks as the CPUs of the job allow ({tasks})"
         )
     else:
         tasks = nodes
@@ -184,7 +184,7 @@ def _hosts(asked: SrunOptions) -> int:
     """
     value = asked.given.last("nodelist") or asked.batch.last("nodelist") or ""
     if "/" in value:
-        raise ValueError(f"cannot draw this: -w {value} is a file, which decides how many nodes there are; give -N")
+        raise ValueError(f"cannot interpret -w {value}: it is a file, and the number of nodes is unknown; give -N")
     count = 0
     for host in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", value):
         some = 1
@@ -214,12 +214,15 @@ def _distribution(asked: SrunOptions) -> tuple[tuple[str, str], int, bool]:
     if shape.lower() in ("pack", "nopack"):
         words, flag = [""], shape
     if flag.lower() not in ("", "pack", "nopack"):
-        raise ValueError(f"cannot read -m {value} ({flag} is not Pack or NoPack)")
+        raise ValueError(f"cannot read -m {value} ({flag} is not valid); use Pack or NoPack")
     if words[0] in ("arbitrary", "hostfile"):
-        raise ValueError(f"cannot draw -m {value}: the list of hosts decides how many ranks a node has")
+        raise ValueError(
+            f"cannot interpret -m {value}: the number of ranks of a node depends on the list of hosts; use block or "
+            "cyclic"
+        )
     allowed = [("", "*", "block", "cyclic"), ("*", *_SHAPES), ("*", *_SHAPES)]
     if len(words) > 3 or any(word not in some for word, some in zip(words, allowed, strict=False)):
-        raise ValueError(f"cannot read -m {value}; try block:block, block:cyclic, block:fcyclic, cyclic, or plane=4")
+        raise ValueError(f"cannot read -m {value}; use block:block, block:cyclic, block:fcyclic, cyclic, or plane=4")
     over_nodes = "block" if words[0] == "*" else words[0]
     over_sockets = words[1] if len(words) > 1 else ""
     return (over_nodes, "cyclic" if over_sockets == "*" else over_sockets), 0, flag.lower() == "pack"
@@ -244,7 +247,7 @@ def _bind(
         limit, per_core = None, None  # --hint on the command line replaces variables of these options
     for word in (hint or "").split(",") if hint else []:
         if word not in _HINTS:
-            raise ValueError(f"cannot read --hint={hint}; try {', '.join(_HINTS)}")
+            raise ValueError(f"cannot read --hint={hint}; use {', '.join(_HINTS)}")
         units.add("cores" if word.endswith("bound") else "threads")
         limit = None if word == "multithread" else 1
         one = (one or word == "nomultithread") and word != "multithread"
@@ -269,7 +272,7 @@ def _hint(asked: SrunOptions, bound: bool) -> str | None:
         clash = [name for name in (*others, "cpu-bind") if asked.line(name) is not None]
         clash += [name for name in ("threads-per-core", "cpu-bind") if asked.inherited(name) is not None]
     if clash:
-        asked.notes.append(f"srun ignores {_source(asked, 'hint')} beside {_source(asked, clash[0])}")
+        asked.notes.append(f"srun ignores {_source(asked, 'hint')}, because {_source(asked, clash[0])} is given")
         return None
     return value
 
@@ -313,8 +316,8 @@ def _words_of_bind(value: str, units: set[str]) -> tuple[str, tuple[str, ...], s
             units = {name}
         else:
             raise ValueError(
-                f"cannot read --cpu-bind={value} ({word} is unknown); read are cores, threads, sockets, ldoms, "
-                "rank_ldom, rank, none, and lists after map_cpu:, mask_cpu:, map_ldom:, mask_ldom:"
+                f"cannot read --cpu-bind={value} ({word} is unknown); use cores, threads, sockets, ldoms, "
+                "rank_ldom, rank, none, or a list after map_cpu:, mask_cpu:, map_ldom: or mask_ldom:"
             )
     return mode, listed, units, one
 
@@ -326,12 +329,12 @@ def _expanded(kind: str, text: str) -> tuple[str, ...]:
     for part in text.split(","):
         entry, times, count = part.partition("*")
         if not re.fullmatch(digits, entry):
-            raise ValueError(f"cannot read {text!r} as the list of {kind}; try mask_cpu:0x3,0xc or map_cpu:0,2")
+            raise ValueError(f"cannot read {text!r} as the list of {kind}; use mask_cpu:0x3,0xc or map_cpu:0,2")
         if entry.startswith("0x") and not kind.startswith("mask"):
             entry = str(int(entry, 16))
         repeat = _shared.whole(kind, count) if times else 1
         if len(found) + repeat > _shared.MOST_RANKS:
-            raise ValueError(f"cannot read {kind}: more than {_shared.MOST_RANKS} entries")
+            raise ValueError(f"cannot read {kind}: it has more than {_shared.MOST_RANKS} entries; reduce the list")
         found += [entry] * repeat
     return tuple(found)
 
@@ -353,7 +356,7 @@ def memory_of(asked: SrunOptions) -> tuple[str, tuple[str, ...], bool]:
         elif name in ("p", "prefer"):
             prefer = True
         elif name not in ("q", "quiet", "v", "verbose", "sort", "nosort"):
-            raise ValueError(f"cannot read --mem-bind={value}; try local, none, rank, map_mem:LIST, mask_mem:LIST")
+            raise ValueError(f"cannot read --mem-bind={value}; use local, none, rank, map_mem:LIST, mask_mem:LIST")
     return kind, listed, prefer
 
 

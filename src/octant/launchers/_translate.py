@@ -41,7 +41,7 @@ def request_text(place: str | None, options: Mapping[str, str | int | None]) -> 
     given = {key: value for key, value in options.items() if value is not None}
     if place is not None:
         if given:
-            raise ValueError(f"cannot take --{next(iter(given))} beside --place; put it into --place")
+            raise ValueError(f"cannot use --{next(iter(given))} with --place; add it to the text of --place")
         return place
     if "map" in given:  # its lines are the ranks
         return ",".join(f"{key}={value}" for key, value in given.items())
@@ -67,7 +67,8 @@ def with_file(text: str) -> str:
     except Refusal as refusal:
         why = str(refusal).partition("; ")[0]
         raise ValueError(
-            f"{why}, which the lines name; try a path from the current folder, or its lines after '# file {name}:'"
+            f"{why}, which these lines use; give a path relative to the working directory, or append its lines "
+            f"after '# file {name}:'"
         ) from None
 
 

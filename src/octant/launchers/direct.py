@@ -21,12 +21,12 @@ def command(program: Sequence[str], size: JobSize) -> list[str]:
     """
     if size.ranks != 1:
         raise Refusal(
-            f"cannot start {size.ranks} ranks directly (it starts one process); try --launcher mpiexec",
+            f"cannot start {size.ranks} ranks without a launcher; use --launcher mpiexec",
             Exit.WRONG_WORD,
         )
     if size.hosts:
         raise Refusal(
-            "cannot start on another host directly (it starts one process here); try --launcher mpiexec",
+            "cannot start on another host without a launcher; use --launcher mpiexec",
             Exit.WRONG_WORD,
         )
     return list(program)

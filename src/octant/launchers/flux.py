@@ -41,7 +41,9 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     lines = [*_shared.openmp_line(request), *_shared.heap_line(request)]
     lines.append(f"{head} -o cpu-affinity='map:{listed}' {_shared.PROGRAM}")
     if not asked.cpus and asked.order == "compact" and asked.smt == 1:
-        lines.append(f"# with named options, by the manual: {head} -o cpu-affinity=per-task {_shared.PROGRAM}")
+        lines.append(
+            f"# with named options, according to the manual: {head} -o cpu-affinity=per-task {_shared.PROGRAM}"
+        )
     cannot = [
         *_shared.no_threads(placement, "Flux"),
         *_shared.no_memory(request, "Flux without the mpibind plugin"),
@@ -60,22 +62,22 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     ignored = [f"-o {name}" for name in chosen if name not in ("cpu-affinity", "mpibind")]
     notes = [_shared.DOCUMENTED]
     if ignored:
-        notes.append(f"not used for the answer: {', '.join(ignored)} (an option of the shell that does not bind)")
+        notes.append(f"not used for the placement: {', '.join(ignored)} (a shell option that does not bind)")
     kind, _, listed = chosen.get("cpu-affinity", "on").partition(":")
     if chosen.get("mpibind", "off") != "off" or kind not in ("map", "off"):
         raise ValueError(
-            "cannot draw this: Flux chooses the cores of each rank by its scheduler; read are -o cpu-affinity=map:… "
-            "and -o cpu-affinity=off"
+            "cannot interpret this line: the scheduler of Flux selects the cores of each rank; use -o "
+            "cpu-affinity=map:… or -o cpu-affinity=off"
         )
     ranks, nodes = _rank_count(command.given) or 1, command.number("nodes", most=MOST_RANKS) or 1
     if nodes > 1:
-        notes.append(f"one of {nodes} nodes is drawn")
+        notes.append(f"the placement on one of {nodes} nodes is shown")
         ranks = -(-ranks // nodes)
     if kind == "off":
         return _shared.reading_of_masks([topology.allowed] * ranks, topology, command.threads(), notes)
     sets = [parse_mask(part) if part.startswith("0x") else parse_cpus(part) for part in listed.split(";")]
     if len(sets) < ranks:
-        raise ValueError(f"cannot draw {ranks} ranks with a map of {len(sets)} sets; give one for each rank")
+        raise ValueError(f"cannot place {ranks} ranks with a map of {len(sets)} sets; give one set per rank")
     return _shared.reading_of_masks(sets[:ranks], topology, command.threads(), notes)
 
 
@@ -92,9 +94,9 @@ def command(program: Sequence[str], size: JobSize) -> list[str]:
     """
     flux = shutil.which("flux")
     if flux is None:
-        raise Refusal("cannot launch with flux (it is not on PATH); try --launcher mpiexec")
+        raise Refusal("cannot launch with flux (it is not on PATH); use --launcher mpiexec")
     if size.hosts:
-        raise Refusal("cannot name hosts to flux (it chooses them); drop --hosts", Exit.WRONG_WORD)
+        raise Refusal("cannot use --hosts with flux (it selects the hosts); remove --hosts", Exit.WRONG_WORD)
     return [flux, *options(size), *program]
 
 
@@ -132,20 +134,18 @@ def submission(path: Path) -> Submission:
 
 OPTIONS = _tables.table(
     _tables.interpreted("ntasks|n nodes|N setopt|o tasks-per-node", 1),
-    _tables.irrelevant(
-        "it decides which cores the job gets, not where in them a map puts ranks", "cores-per-task|c", 1
-    ),
-    _tables.irrelevant("it decides which cores the job gets, not where in them a map puts ranks", "exclusive|x"),
+    _tables.irrelevant("it selects the cores of the job, not the placement of ranks in them", "cores-per-task|c", 1),
+    _tables.irrelevant("it selects the cores of the job, not the placement of ranks in them", "exclusive|x"),
     _tables.assigning("env", 1),
     _tables.irrelevant("it concerns output or the interface", "label-io|l quiet unbuffered|u verbose|v"),
     _tables.irrelevant("it concerns output or files", "add-file cwd error input output", 1),
     _tables.irrelevant("it concerns the environment of the ranks", "env-file env-remove", 1),
     _tables.irrelevant(
-        "it concerns the job and not the places of ranks in a node",
+        "it concerns the job, not the placement of ranks on a node",
         "begin-time dependency flags job-name queue|q requires rlimit setattr signal time-limit|t urgency wait-event",
         1,
     ),
-    _tables.irrelevant("it chooses accelerators", "gpus-per-node gpus-per-task|g", 1),
+    _tables.irrelevant("it selects accelerators", "gpus-per-node gpus-per-task|g", 1),
     _tables.not_read("it changes the number or the order of ranks", "cores tasks-per-core taskmap", 1),
     _tables.not_read("it changes the resources of an emulated job", "debug-emulate"),
     _tables.refused(_words.NO_PROGRAM, "help|h"),
@@ -153,11 +153,11 @@ OPTIONS = _tables.table(
 )
 """Options of `flux run`, from the source of flux-core (`flux/cli/base.py`, `run.py`), not from runs."""
 VARIABLES = _tables.table(
-    _tables.irrelevant("it names the instance", "FLUX_URI"), _tables.not_read("it may change binding", "FLUX_*")
+    _tables.irrelevant("it selects the instance", "FLUX_URI"), _tables.not_read("it may change binding", "FLUX_*")
 )
 _NOT_RUN = {
     **dict.fromkeys(("submit", "bulksubmit"), "it returns before the program starts; use flux run"),
-    **dict.fromkeys(("batch", "alloc"), "it starts a script or a shell in an instance of its own"),
+    **dict.fromkeys(("batch", "alloc"), "it starts a script or a shell in a new instance; use flux run"),
 }
 
 

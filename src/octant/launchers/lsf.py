@@ -29,13 +29,11 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     else:
         what = f"core({request.threads}):cpubind=core:distribute={distribute}"
     line = f'#BSUB -n {ranks} -R "span[ptile={ranks}] affinity[{what}{_MEMORY.get(request.memory.policy, "")}]"'
-    cannot = ["LSF chooses the cores itself: these are the same kind of cores, not the same numbers"]
+    cannot = ["LSF selects the cores itself: objects of the same kind, not the same numbers"]
     if asked.cpus:
-        cannot = [
-            "LSF takes no list of hardware threads on this line: give the program a user rank file or octant-bind"
-        ]
+        cannot = ["LSF accepts no list of hardware threads on this line; use a rank file or octant-bind"]
     if request.memory.policy == "interleave" or request.memory.nodes:
-        cannot.append(f"LSF binds memory to the local domain only: memory={request.memory} needs numactl")
+        cannot.append(f"LSF binds memory to the local domain only; for memory={request.memory} use numactl")
     return Syntax((line, *_shared.openmp_line(request)), False, (*cannot, *_shared.no_pages(request)))
 
 
@@ -60,8 +58,8 @@ def submission(path: Path) -> Submission:
 
 OPTIONS = _tables.table(
     _tables.interpreted("np|p nrs|n tasks_per_rs|a bind|b", 1),
-    _tables.not_read("it decides which cores a resource set has", "cpu_per_rs|c rs_per_host|r gpu_per_rs|g", 1),
-    _tables.not_read("it decides the order of ranks", "launch_distribution|d latency_priority|l", 1),
+    _tables.not_read("it selects the cores of a resource set", "cpu_per_rs|c rs_per_host|r gpu_per_rs|g", 1),
+    _tables.not_read("it changes the order of ranks", "launch_distribution|d latency_priority|l", 1),
 )
 """Options of jsrun, each with a value: from incomplete documentation, not verified against the launcher."""
 

@@ -41,8 +41,8 @@ def refuse_spinning(library: str, size: JobSize, cpus: int) -> None:
     """
     if size.ranks > cpus and mpi_launcher(library).SPINS:
         raise Refusal(
-            f"cannot start {size.ranks} ranks on {cpus} hardware threads with {library} (its ranks spin while "
-            "they wait, and would time the scheduler); try the Open MPI flavour (`make openmpi`), which yields",
+            f"cannot start {size.ranks} ranks on {cpus} hardware threads with {library} (waiting ranks do not "
+            "yield, so that the scheduler would be measured); reduce --ranks, or use Open MPI (`make openmpi`)",
             Exit.NOT_SUPPORTED,
         )
 

@@ -65,7 +65,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         *_shared.no_pages(request),
     ]
     if files:
-        cannot.append("no option of Open MPI 5 gives these masks: a rank file does (its numbers are logical ones)")
+        cannot.append("no option of Open MPI 5 gives these masks; a rank file does (with logical numbers)")
     return Syntax(lines, True, tuple(cannot), files)
 
 
@@ -107,26 +107,26 @@ def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuS
         ValueError: Open MPI 5 refuses the line, or Octant does not read it.
     """
     if not command.words and not command.file:
-        raise ValueError("cannot find the command line of mpirun; begin it with mpirun or mpiexec")
+        raise ValueError("cannot find the command line of mpirun; start it with mpirun or mpiexec")
     _check_runtime_options(command)
     asked = _prrte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
     notes = list(asked.notes)
     if command.file or asked.policy.mapper == "rankfile":
         masks = _from_file(command, asked, topology, notes)
     elif asked.policy.mapper == "seq":
-        raise ValueError("cannot draw --map-by seq: a file of hosts decides; try --map-by rankfile:file=FILE")
+        raise ValueError("cannot interpret --map-by seq, which needs a file of hosts; use --map-by rankfile:file=FILE")
     else:
         masks = _prrte.place(topology, asked.policy, asked.ranks)
         notes += _remarks(command, asked, masks)
     unbound = sum(mask is None for mask in masks)
     if unbound:
         allowed = asked.policy.oversubscribe and not asked.policy.binder
-        why = "oversubscribing is allowed" if allowed else _WHY_UNBOUND.get(asked.policy.binder, "of its defaults")
+        why = "oversubscribing is allowed" if allowed else _WHY_UNBOUND.get(asked.policy.binder, "by default")
         if command.file and not allowed and asked.policy.binder != "none":
             notes.append("ranks without slot= in the rank file run unbound")
         else:
             some = "every rank" if unbound == len(masks) else "some ranks"
-            notes.append(f"Open MPI 5 silently leaves {some} unbound here ({why})")
+            notes.append(f"Open MPI 5 leaves {some} unbound here without a warning ({why})")
     return masks, notes
 
 
@@ -147,23 +147,25 @@ def _check_runtime_options(command: _command.Command) -> None:
     for name, values in command.given.all_values:
         for word in values[0].lower().split(",") if name == "rtos" else ():
             if not any(known.startswith(word.partition("=")[0]) for known in _RUNTIME_OPTIONS):
-                raise ValueError(
-                    f"cannot read --runtime-options {word[:60]}; Octant knows {', '.join(_RUNTIME_OPTIONS)}"
-                )
+                raise ValueError(f"cannot read --runtime-options {word[:60]}; supported: {', '.join(_RUNTIME_OPTIONS)}")
 
 
-_WHY_UNBOUND = {"none": "asked not to bind"}
+_WHY_UNBOUND = {"none": "binding is switched off"}
 
 
 def _remarks(command: _command.Command, asked: _prrte_policy.PolicyOptions, masks: list[CpuSet | None]) -> list[str]:
     notes = []
     mapping = command.last("map-by") or ""
     if command.has("bind-to") and ":" not in mapping and not mapping.startswith("pe-list"):
-        notes.append("read as options of Open MPI: MPICH accepts them too, with other masks (use -bind-to for MPICH)")
+        notes.append(
+            "interpreted as options of Open MPI; MPICH accepts them too, with other masks (use -bind-to for MPICH)"
+        )
     if asked.ranks is None:
         notes.append(f"no number of ranks given: Open MPI 5 starts {len(masks)}")
     if asked.policy.mapper == "pe-list" and not asked.policy.ordered:
-        notes.append("without :ordered every rank is bound to the whole pe-list (--cpu-set and --cpu-list are one)")
+        notes.append(
+            "without :ordered, every rank is bound to the whole pe-list (--cpu-set and --cpu-list are converted to it)"
+        )
     return notes
 
 
@@ -172,14 +174,16 @@ def _from_file(
 ) -> list[CpuSet | None]:
     if not command.file:
         raise ValueError(
-            "cannot draw a rank file without its lines; give them after the command: rank 0=localhost slot=0"
+            "cannot interpret a rank file without its lines; append them after the command: rank 0=localhost slot=0"
         )
     policy, ranks = asked.policy, asked.ranks
     sets = _rankfile.read(command.file, topology, policy.hwthreads, policy.overload or policy.oversubscribe)
     if ranks is not None and ranks > len(sets):
         raise ValueError(f"Open MPI 5 refuses {ranks} ranks with a rank file of {len(sets)} lines")
     if not command.words and topology.smt() > 1:
-        notes.append("numbers are read as cores: they are hardware threads with --map-by rankfile:file=FILE:HWTCPUS")
+        notes.append(
+            "numbers are interpreted as cores; with --map-by rankfile:file=FILE:HWTCPUS they are hardware threads"
+        )
     if policy.binder == "none" or (policy.oversubscribe and not policy.binder):
         return [None] * len(sets[:ranks])
     return sets[:ranks]

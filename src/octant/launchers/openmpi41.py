@@ -43,7 +43,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         *_shared.no_pages(request),
     ]
     if files:
-        cannot.append("no option of Open MPI 4.1 gives these masks: a rank file does (its numbers are logical ones)")
+        cannot.append("no option of Open MPI 4.1 gives these masks; a rank file does (with logical numbers)")
     lines = (
         *_shared.openmp_line(request),
         *_shared.heap_line(request),
@@ -85,17 +85,17 @@ def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuS
         ValueError: Open MPI 4.1 refuses the line, or Octant does not read it.
     """
     if not command.words:
-        raise ValueError("cannot find the command line of mpirun; begin it with mpirun or mpiexec")
+        raise ValueError("cannot find the command line of mpirun; start it with mpirun or mpiexec")
     if command.file:
-        raise ValueError("cannot draw a rank file of Open MPI 4.1: Octant does not verify how 4.1 reads it")
+        raise ValueError("cannot interpret a rank file of Open MPI 4.1, which is not supported; use options")
     policy, ranks = _orte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
     masks = _orte.place(topology, policy, ranks)
     own = _openmpi.only_of_41(command.text)
-    notes = [f"read as Open MPI 4.1 because of {own}, which Open MPI 5 lacks: it ignores or refuses it"] if own else []
+    notes = [f"interpreted as Open MPI 4.1 because of {own}, which Open MPI 5 ignores or refuses"] if own else []
     if ranks is None:
         notes.append(f"no number of ranks given: Open MPI 4.1 starts {len(masks)}")
     if all(mask is None for mask in masks):
-        why = "asked not to bind" if policy.binder == "none" else "there are more ranks than CPUs or slots"
+        why = "binding is switched off" if policy.binder == "none" else "there are more ranks than CPUs or slots"
         notes.append(f"Open MPI 4.1 leaves every rank unbound here ({why})")
     return masks, notes
 

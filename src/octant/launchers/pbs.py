@@ -19,8 +19,8 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     per_core = topology.smt() if request.smt == 0 else request.smt
     line = f"#PBS -l select=1:ncpus={cores * per_core}:mpiprocs={ranks}:ompthreads={request.threads}"
     cannot = [
-        "PBS chooses and binds nothing inside the node: use the options of the MPI library as well",
-        "whether ncpus counts cores or hardware threads is the site's choice (see pbsnodes -av)",
+        "PBS does not bind inside the node; use the options of the MPI library as well",
+        "ncpus counts cores or hardware threads, depending on the site (see pbsnodes -av)",
         *_shared.no_memory(request, "PBS"),
         *_shared.no_pages(request),
     ]

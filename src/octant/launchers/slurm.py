@@ -52,7 +52,7 @@ OPTIONS, VARIABLES = _slurm_options.OPTIONS, _slurm_options.VARIABLES
 MARK = r"\bsrun\b|#SBATCH|SLURM_CPU_BIND"
 
 
-_UNCOUNTED = "Slurm does not count all CPUs of this machine, and refuses masks with the others"
+_UNCOUNTED = "Slurm does not count all CPUs of this machine, and refuses masks that contain the others"
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
@@ -77,7 +77,8 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         lines.append(f"# the same with named options: srun {named}{memory} {_shared.PROGRAM}")
     cannot += [*_shared.no_threads(placement, "srun"), *_shared.no_pages(request)]
     cannot.append(
-        "masks are valid only where the job has the whole node; Slurm 22.05 confines a step with -c or --exclusive"
+        "the masks are valid only if the job has the whole node; Slurm 22.05 restricts steps with -c or "
+        "--exclusive to some cores"
     )
     return Syntax(tuple(lines), True, tuple(cannot))
 
@@ -127,7 +128,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     batch = _shared.read_line("\n".join(re.findall(r"^#SBATCH\s+(.*)$", command.text, re.MULTILINE)))
     directives = _words.getopt(["sbatch", *batch.arguments], BATCH_OPTIONS)
     if directives.end <= len(batch.arguments):
-        raise ValueError(f"cannot read #SBATCH {batch.arguments[directives.end - 1]}: that is no option")
+        raise ValueError(f"cannot read #SBATCH {batch.arguments[directives.end - 1]}: it is not an option; remove it")
     asked = SrunOptions(command.given, command.variables, directives)
     notes = [
         *_command.account_options(_command.LauncherCommand((), directives)),
@@ -137,7 +138,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     of_job = directives if directives.occurrences else command.given  # srun outside of a batch job creates its job
     if "exclusive" not in of_job.values or of_job.last("exclusive"):
         notes.append(
-            "the answer assumes that the job has the whole node, which only --exclusive "
+            "the job is assumed to have the whole node, which only --exclusive "
             f"{'in an #SBATCH line' if directives.occurrences else 'of the job'} or the configuration ensures"
         )
     return replace(read, remarks=(*notes, *read.remarks))
@@ -171,10 +172,10 @@ def _without_effect(asked: SrunOptions, node: Node) -> list[str]:
             rest = replace(asked, variables={key: value for key, value in asked.variables.items() if key != name})
             if _outcome(rest, node) == outcome:
                 found.setdefault(_slurm_options.NODES if name in _SHAPE_VARIABLES else _SAME, []).append(name)
-    return [f"not used for the answer: {', '.join(dict.fromkeys(names))} ({why})" for why, names in found.items()]
+    return [f"not used for the placement: {', '.join(dict.fromkeys(names))} ({why})" for why, names in found.items()]
 
 
-_SAME = "the answer is the same without it"
+_SAME = "the placement is the same without it"
 
 
 def _outcome(asked: SrunOptions, node: Node) -> object:
@@ -220,8 +221,8 @@ def _check_gpus(asked: SrunOptions, node: Node, step: SrunStep) -> None:
     option = next((one if one.startswith("SLURM") else f"--{one}" for one in gpus), "")
     if gpus and not has_every_core(node, step):
         raise ValueError(
-            f"cannot draw this: the step has not all cores of the node, and {option} may give it those next to its "
-            "GPUs; try --cpu-bind=mask_cpu:LIST without -c and --exact"
+            f"cannot interpret this line: the step has only some of the cores of the node, and {option} may "
+            "select cores close to its GPUs; use --cpu-bind=mask_cpu:LIST without -c and --exact"
         )
 
 
@@ -247,36 +248,38 @@ def _notes(asked: SrunOptions, step: SrunStep, node: Node, masks: Sequence[CpuSe
     width = asked.batch.last("cpus-per-task") or asked.variables.get("SLURM_CPUS_PER_TASK")
     if width and step.cpus_per_task is None:
         notes.append(
-            f"srun does not inherit --cpus-per-task={width} from the batch job in Slurm 22.05 (23.11 does again): each "
-            f"rank gets one CPU, and its threads share it; add -c {width} to srun"
+            f"srun of Slurm 22.05 does not inherit --cpus-per-task={width} from the batch job (since 23.11 it "
+            f"does): each rank has one CPU, which its threads share; add -c {width} to srun"
         )
     if step.nodes > 1:
-        notes.append(f"one of {step.nodes} nodes is drawn")
+        notes.append(f"the placement on one of {step.nodes} nodes is shown")
     if step.cpus_per_task and node.threads > 1 and not step.bind.mode and 1 not in (
         step.threads_per_core, step.job_threads_per_core, int(step.bind.one_thread)
     ):  # fmt: skip
         notes.append(
-            "-c counts hardware threads, not cores: add --threads-per-core=1 (or --hint=nomultithread) for a core each"
+            "-c counts hardware threads, not cores: add --threads-per-core=1 (or --hint=nomultithread) to count cores"
         )
     if not step.bind.mode and not step.bind.units and len(set(masks)) < len(masks):
         notes.append(
-            "no --cpu-bind: Slurm binds tasks only if together they use all sockets, cores or hardware threads of the "
-            "step; otherwise every task gets the mask of the whole step"
+            "no --cpu-bind: Slurm binds tasks only if together they use all sockets, cores or hardware threads "
+            "of the step; otherwise every task has the mask of the whole step"
         )
     differing = [text for text, settings in _SETTINGS if _masks_or_none(node, step, settings) != masks]
     if differing:
         notes.append(f"the masks are those of Slurm's default settings; they would differ with {', '.join(differing)}")
     if is_crowded(node, step):
-        notes.append(f"{step.tasks} tasks are more than the CPUs: with --overcommit, each may use all CPUs of the step")
+        notes.append(
+            f"{step.tasks} tasks are more than the CPUs: with --overcommit, each task may use all CPUs of the step"
+        )
     beyond = [one for one in step.bind.listed if step.bind.mode == "map_ldom" and int(one) >= len(node.domains)]
     if beyond:
         notes.append(
-            f"NUMA domain {beyond[0]} does not exist: there are {len(node.domains)}, and Slurm counts on from the "
-            "first one"
+            f"NUMA domain {beyond[0]} does not exist: the machine has {len(node.domains)}, and Slurm starts "
+            "again with the first one"
         )
     domains = sum(1 for domain in node.domains if domain)
     if ("ldoms" in step.bind.units or step.bind.mode == "rank_ldom") and step.tasks < domains * step.nodes:
-        notes.append(f"{step.tasks} tasks on {domains * step.nodes} NUMA domains: some domains stay without a task")
+        notes.append(f"{step.tasks} tasks on {domains * step.nodes} NUMA domains: some domains have no task")
     return notes
 
 
@@ -293,7 +296,7 @@ def command(program: Sequence[str], size: JobSize) -> list[str]:
     """
     srun = shutil.which("srun")
     if srun is None:
-        raise Refusal("cannot launch with srun (it is not on PATH); try --launcher mpiexec, or a login node of Slurm")
+        raise Refusal("cannot launch with srun (it is not on PATH); use --launcher mpiexec, or a login node of Slurm")
     try:
         pmi = mpi_launcher(implementation(mpiexec.find())).PMI
     except Refusal:
