@@ -557,14 +557,14 @@ def test_a_torn_or_foreign_line_is_named_and_the_others_are_read(tmp_path: Path,
     found = guard.load(file)
     assert len(found.reports) == 2
     (problem,) = found.problems
-    assert problem.startswith("line 2 of report is no report of a guard (")
+    assert problem.startswith("line 2 of report is not a valid guard report (")
 
 
 def test_files_that_are_none_of_ours_are_named(tmp_path: Path) -> None:
     assert guard.load(tmp_path / "none") == guard.GuardFile()
-    assert guard.load(tmp_path).problems == (f"{tmp_path.name} is no plain file",)
+    assert guard.load(tmp_path).problems == (f"{tmp_path.name} is not a regular file",)
     os.mkfifo(tmp_path / "fifo")
-    assert guard.load(tmp_path / "fifo").problems == ("fifo is no plain file",)
+    assert guard.load(tmp_path / "fifo").problems == ("fifo is not a regular file",)
     large = tmp_path / "large"
     large.write_text(json.dumps(LINE) + "\n" + " " * guard.FILE_LIMIT)
     found = guard.load(large)

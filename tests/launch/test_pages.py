@@ -129,7 +129,7 @@ def test_who_sees_zeros_instead_of_pages_does_not_know(proc: Path) -> None:
 
 
 def test_a_process_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match=r"cannot look at process 42 \(it does not exist") as refused:
+    with pytest.raises(Refusal, match=r"cannot observe process 42 \(it does not exist") as refused:
         page_sizes(42, tmp_path)
     assert refused.value.code == 2
 
@@ -189,4 +189,4 @@ def test_the_command_says_that_a_process_of_another_user_needs_root(octant: Octa
         pytest.skip("process 1 is ours")
     done = octant("where", "--pages", "--json", "1", within=ordinary)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "only its owner and root may read its memory map); try as its owner, or as root" in done.stderr
+    assert "only its owner and root may read its memory map); run as its owner, or as root" in done.stderr

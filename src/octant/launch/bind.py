@@ -35,7 +35,7 @@ def words(placement: Placement, request: PlacementRequest) -> list[str]:
         Refusal: the library that asks for huge pages is not installed.
     """
     if request.torus:
-        raise ValueError("cannot bind on a torus that is not this node; try the same request without torus=")
+        raise ValueError("cannot bind ranks on a torus, which is not on this node; remove torus= from the request")
     found = []
     for number, place in enumerate(placement.ranks):
         found += ["--rank", str(number), *_entry(place, request)]

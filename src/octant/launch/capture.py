@@ -108,11 +108,11 @@ class Capture:
         if left_out:
             head, tail = _whole_lines(head, tail)
             left_out = self.total - len(head) - len(tail)
-            marker = f"\n[octant: {left_out} bytes of {self.name} are left out here]\n".encode()
+            marker = f"\n[octant: {left_out} bytes of {self.name} are omitted here]\n".encode()
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.writelines((head, marker, tail))
-        return f"{left_out:,} of {self.total:,} bytes of {self.name} were left out" if left_out else ""
+        return f"{left_out:,} of {self.total:,} bytes of {self.name} were omitted" if left_out else ""
 
     def _parts(self) -> tuple[memoryview, bytes | memoryview]:
         """What was kept of the beginning and of the end."""

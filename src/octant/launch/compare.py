@@ -37,10 +37,10 @@ def differences(
     for place in placement.ranks:
         most = max((len(p.threads) for p in watched.processes if p.local_rank == place.rank), default=0)
         if 0 < most < len(place.threads):
-            found.append(f"rank {place.rank}: {len(place.threads)} threads asked, {most} seen")
+            found.append(f"rank {place.rank}: {len(place.threads)} threads requested, {most} found")
     missing = tuple(number for number in range(len(placement.ranks)) if number not in seen)
     if missing:
-        found.append(f"ranks {numbers_text(missing)} of this node: not seen")
+        found.append(f"ranks {numbers_text(missing)} of this node: not found")
     return tuple(found)
 
 
@@ -54,7 +54,7 @@ def _of_process(
     total = sum(process.node_bytes.values())
     if huge_heap and total > _WORTH_BYTES and process.huge_bytes < _HUGE_SHARE * total:
         share = 100 * process.huge_bytes / total
-        found.append(f"its heap was to be on huge pages, {share:.0f} % of its memory is")
+        found.append(f"huge pages were requested for its heap; {share:.0f} % of its memory is on huge pages")
     return [*found, *_small_segments(process, huge_segments)]
 
 
@@ -72,8 +72,12 @@ def _small_segments(process: WatchedProcess, wanted: Sequence[str]) -> list[str]
         sizes = process.pages.by_segment.get(segment, {}) if process.pages else {}
         total, large = sum(sizes.values()), sum(held for size, held in sizes.items() if size >= _HUGE_BYTES)
         if large < _HUGE_SHARE * total or not total:
-            share = f"{100 * large / total:.0f} % of {bytes_text(total)} is" if total else "nothing was seen of it"
-            found.append(f"its {segment} was to be on huge pages, {share}")
+            share = (
+                f"{100 * large / total:.0f} % of {bytes_text(total)} is on huge pages"
+                if total
+                else "none of it was found"
+            )
+            found.append(f"huge pages were requested for its {segment}; {share}")
     return found
 
 
@@ -83,7 +87,7 @@ def _process(place: RankPlace, process: WatchedProcess) -> list[str]:
         outside = thread.mask - place.cpus
         if outside:
             found.append(
-                f"thread {thread.tid} may use {numbers_text(thread.mask)}, its rank was to have "
+                f"thread {thread.tid} may use {numbers_text(thread.mask)}, but its rank was placed on "
                 f"{numbers_text(place.cpus)}"
             )
     wanted = Counter(place.threads)
@@ -91,12 +95,14 @@ def _process(place: RankPlace, process: WatchedProcess) -> list[str]:
     if len(process.threads) >= len(place.threads):
         for mask, count in wanted.items():
             if held[mask] < count:
-                found.append(f"{count} of its threads were to be on {numbers_text(mask)}, {held[mask]} are")
+                found.append(
+                    f"{count} of its threads were placed on {numbers_text(mask)}, {held[mask]} are bound there"
+                )
     total = sum(process.node_bytes.values())
     away = total - sum(process.node_bytes.get(node, 0) for node in place.memory)
     if place.memory and away > _STRAY_SHARE * total:
         others = numbers_text(tuple(node for node in process.node_bytes if node not in place.memory))
         found.append(
-            f"{100 * away / total:.0f} % of its memory lies on node {others}, not {numbers_text(place.memory)}"
+            f"{100 * away / total:.0f} % of its memory is on NUMA node {others} instead of {numbers_text(place.memory)}"
         )
     return found

@@ -62,7 +62,7 @@ class ProcessOutcome:
     def reason(self) -> str:
         """Why it failed, in a sentence; empty when it did not."""
         if self.timed_out:
-            return f"no end after {waited_text(self.seconds)}; it was stopped"
+            return f"timed out after {waited_text(self.seconds)}"
         if self.code == 0:
             return ""
         text = self.errors.strip()
@@ -84,7 +84,7 @@ class ProcessOutcome:
         names = [one.name for one in _USUAL if one | signal.SIGKILL == self.signal_of_rank]
         if len(names) < 2:
             return ""
-        return f"ended by {', '.join(names[:-1])} or {names[-1]} (mpiexec combines the statuses of its ranks)"
+        return f"killed by {', '.join(names[:-1])} or {names[-1]} (mpiexec combines the statuses of its ranks)"
 
 
 def _ended_by(number: int) -> str:
@@ -92,7 +92,7 @@ def _ended_by(number: int) -> str:
         name = signal.Signals(number).name
     except ValueError:
         name = f"signal {number}"
-    return f"ended by {name}" + ", as the system does where memory runs out" * (number == signal.SIGKILL)
+    return f"killed by {name}" + " (possibly out of memory)" * (number == signal.SIGKILL)
 
 
 class Streams(NamedTuple):

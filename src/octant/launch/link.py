@@ -87,21 +87,21 @@ def parse_link(text: str) -> Link:
     rate, *words = text.split(",")
     bits_per_s = units.parse_bits_per_s(rate)
     if not LEAST_BITS_PER_S <= bits_per_s <= MOST_BITS_PER_S:
-        raise ValueError(f"a rate is from 8kbit/s to 10Gbit/s, and {rate} is not; try 100Mbit/s")
+        raise ValueError(f"the rate {rate} is not between 8kbit/s and 10Gbit/s; use 100Mbit/s")
     given: dict[str, str] = {}
     for word in words:
         found = _WORD.fullmatch(word)
         if found is None or found["name"] in given:
-            raise ValueError(f"cannot read {word[:60]!r} of a link; try 100Mbit/s,delay=1ms or 100Mbit/s,hosts=4")
+            raise ValueError(f"cannot read {word[:60]!r} of a link; use 100Mbit/s,delay=1ms or 100Mbit/s,hosts=4")
         given[found["name"]] = found["value"]
     delay_s = units.parse_seconds(given.get("delay", "0"))
     hosts = units.parse_whole(given.get("hosts", "2"))
     if not 2 <= hosts <= MOST_HOSTS:
-        raise ValueError(f"a link joins 2 to {MOST_HOSTS} hosts, not {hosts}; try hosts=2")
+        raise ValueError(f"a link connects 2 to {MOST_HOSTS} hosts, not {hosts}; use hosts=2")
     if delay_s > LONGEST_DELAY_S or 0 < delay_s < 1e-6:
-        raise ValueError(f"a delay is from 1us to 1s, and {given['delay']} is not; try delay=1ms")
+        raise ValueError(f"the delay {given['delay']} is not between 1us and 1s; use delay=1ms")
     if delay_s and hosts != 2:
-        raise ValueError("a delay is only between two hosts; try hosts=2")
+        raise ValueError("a delay needs exactly two hosts; use hosts=2")
     return Link(bits_per_s, delay_s, hosts)
 
 
@@ -125,10 +125,12 @@ def job_size(link: Link, size: JobSize) -> JobSize:
         Refusal: ranks that do not fill the hosts, or hosts of the user's own.
     """
     if size.hosts:
-        raise Refusal("cannot emulate a link between hosts that are there; try without --hosts", Exit.WRONG_WORD)
+        raise Refusal("cannot emulate a link between real hosts; remove --hosts", Exit.WRONG_WORD)
     if size.ranks % link.hosts:
-        why = f"each has the same number of ranks, and {size.ranks} is no multiple of {link.hosts}"
-        raise Refusal(f"cannot deal ranks to {link.hosts} hosts ({why}); try --ranks {link.hosts}", Exit.WRONG_WORD)
+        why = f"{size.ranks} is not a multiple of {link.hosts}"
+        raise Refusal(
+            f"cannot distribute ranks evenly over {link.hosts} hosts ({why}); use --ranks {link.hosts}", Exit.WRONG_WORD
+        )
     return JobSize(size.ranks, None, size.cpus_per_rank, link.names, size.exported, str(build.find("link")))
 
 
@@ -142,8 +144,8 @@ def environment(link: Link, mpi: Mapping[str, str]) -> dict[str, str]:
         Refusal: one of them would lead messages elsewhere.
     """
     if taken := sorted(set(mpi) & set(SETTINGS)):
-        why = "with an emulated link it says where messages go"
-        raise Refusal(f"cannot set {', '.join(taken)} ({why}); try without it, or without --link", Exit.WRONG_WORD)
+        why = "the emulated link sets it"
+        raise Refusal(f"cannot set {', '.join(taken)} ({why}); remove it, or remove --link", Exit.WRONG_WORD)
     program = str(build.find("link"))
     agents = {"PRTE_MCA_plm_ssh_agent": program, "OMPI_MCA_plm_rsh_agent": program}
     return {**SETTINGS, **agents, VARIABLE: str(link)}
@@ -172,7 +174,7 @@ def why_not(link: Link) -> str:
     try:
         tried = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"cannot emulate a link ({error}); try make setup"
+        return f"cannot emulate a link ({error}); run make setup"
     return tried.stderr.strip().removeprefix("octant-link: ") if tried.returncode else ""
 
 

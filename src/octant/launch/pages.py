@@ -94,7 +94,7 @@ def page_sizes(pid: int, proc: Path = Path("/proc"), flags: Path = Path("/proc/k
         ranges = parse_smaps((folder / "smaps").read_text(errors="replace"))
         program = str((folder / "exe").readlink())
     except (FileNotFoundError, ProcessLookupError):
-        why = f"cannot look at process {pid} (it does not exist, or has ended); try one that ps lists"
+        why = f"cannot observe process {pid} (it does not exist); use a PID that ps lists"
         raise Refusal(why, Exit.WRONG_WORD) from None
     except OSError as error:
         raise access_refusal(pid, error) from error
@@ -118,7 +118,7 @@ def page_sizes(pid: int, proc: Path = Path("/proc"), flags: Path = Path("/proc/k
 def access_refusal(pid: int, error: OSError) -> Refusal:
     """Return the refusal for a process whose files in `/proc` this user may not read."""
     why = f"{error.strerror}: only its owner and root may read its memory map"
-    return Refusal(f"cannot look at process {pid} ({why}); try as its owner, or as root")
+    return Refusal(f"cannot observe process {pid} ({why}); run as its owner, or as root")
 
 
 def parse_smaps(text: str) -> list[Range]:
@@ -177,7 +177,7 @@ class _Middle:
 
     def __init__(self, pagemap: Path, flags: Path, base_bytes: int) -> None:
         self.pagemap, self.flags, self.base_bytes = pagemap, flags, base_bytes
-        self.unknown = "" if base_bytes < MIDDLE else "the base page is as large"
+        self.unknown = "" if base_bytes < MIDDLE else "the base page size is not smaller"
         self.left = MOST_PAGES
 
     def bytes_of(self, one: Range) -> int:

@@ -169,7 +169,7 @@ class _Launch:
         end = self._guarded(words, subprocess.DEVNULL, limit_s, lambda _elapsed_s: None, report, names)
         outcome, whole = end.outcome, end.whole
         if outcome.timed_out:
-            return replace(end, reason=f"did not end within {waited_text(limit_s)}; --timeout sets its time limit")
+            return replace(end, reason=f"timed out after {waited_text(limit_s)}; increase --timeout if it needs longer")
         if outcome.code != 0:
             return replace(end, reason=_ended_text(outcome.code, whole))
         return end
@@ -241,10 +241,10 @@ class _Launch:
                 continue
             real = path.resolve()
             inside = self._folder.resolve() in real.parents
-            yield MatchedFile(place, real, "" if inside else "it is a link out of the folder")
+            yield MatchedFile(place, real, "" if inside else "it is a link to a file outside the working directory")
         for pattern in self._asked.keep:
             if not any(True for _ in matching(self._folder, pattern)):
-                yield MatchedFile(pattern, self._folder / "missing", "there is no such file after the launch")
+                yield MatchedFile(pattern, self._folder / "missing", "no such file after the launch")
 
 
 @contextlib.contextmanager
@@ -315,7 +315,7 @@ def _input(name: str, folder: Path, stack: contextlib.ExitStack) -> int:
         ) from error
     stack.callback(os.close, descriptor)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        raise Refusal(f"{what} (it is not a regular file); try a file in place of it")
+        raise Refusal(f"{what} (it is not a regular file); give a regular file")
     os.set_blocking(descriptor, True)
     return descriptor
 
@@ -341,13 +341,15 @@ def _judged(planned: Planned, end: ProgramEnd) -> ProgramEnd:
     if outlived:
         more = f" and {len(outlived) - _MOST_NAMED} more" if len(outlived) > _MOST_NAMED else ""
         named = ", ".join(outlived[:_MOST_NAMED])
-        problems.append(f"processes outlived the program and were ended: {named}{more}")
+        problems.append(f"processes were still running after the program and were killed: {named}{more}")
     if left := sum(report.left for report in reports):
-        problems.append(f"{left} processes of the program could not be ended")
+        problems.append(f"{left} processes of the program could not be killed")
     missing = sorted(set(range(planned.ranks)) - {one.rank or 0 for one in end.ranks})
     if end.whole and missing and planned.ranks > 1:
         named = ", ".join(map(str, missing[:_MOST_NAMED])) + ", …" * (len(missing) > _MOST_NAMED)
-        problems.append(f"no report of {'rank' if len(missing) == 1 else 'ranks'} {named}: times and placement missing")
+        problems.append(
+            f"no report of {'rank' if len(missing) == 1 else 'ranks'} {named}: their times and placement are missing"
+        )
     return replace(end, reason=_reason(planned, end), problems=tuple(problems))
 
 
@@ -355,7 +357,7 @@ def _reason(planned: Planned, end: ProgramEnd) -> str:
     outcome, subject = end.outcome, planned.launch.request.subject
     name = (planned.program.name if planned.program else "") or subject.command[0]
     if outcome.timed_out:
-        return f"{name} did not end within {waited_text(planned.timeout_s)} and was stopped; --timeout sets the limit"
+        return f"{name} timed out after {waited_text(planned.timeout_s)}; increase --timeout if it needs longer"
     if end.whole is None and outcome.errors and outcome.code not in subject.statuses:
         return outcome.reason
     bad = [one for one in end.ranks if one.code not in subject.statuses or one.not_started]
@@ -375,14 +377,14 @@ def _ended_text(code: int | None, report: GuardReport | None) -> str:
     if report and report.not_started:
         return f"cannot be started ({report.not_started}); check its path and mode"
     if code is None:
-        return "could not be ended by the system"
+        return "could not be killed by the system"
     if code >= 0:
-        return f"ended with exit status {code}"
+        return f"exited with status {code}"
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    return f"ended by {name}" + " (the system does that where memory runs out)" * (-code == signal.SIGKILL)
+    return f"killed by {name}" + " (possibly out of memory)" * (-code == signal.SIGKILL)
 
 
 def _flushed(stream: object) -> int | None:

@@ -27,7 +27,8 @@ def find() -> Path:
     found = shutil.which("smpirun")
     if found is None:
         raise Refusal(
-            "cannot ask SimGrid (no smpirun on PATH); try `make simgrid` (Debian's libsimgrid-dev; root)",
+            "cannot run SimGrid (smpirun is not on PATH); run `make simgrid` as root (package libsimgrid-dev "
+            "of Debian)",
             Exit.NOT_SUPPORTED,
         )
     return Path(found)

@@ -19,7 +19,7 @@ def write(system: str, job: Job, path: Path) -> None:
         Refusal: no such system, or the file cannot be written.
     """
     text = batch_system(system).script(job)
-    save(path, text, "try --script in a folder of yours", mode=0o777)
+    save(path, text, "use --script with a path in a writable directory", mode=0o777)
 
 
 def line(system: str, path: Path) -> str:
@@ -38,7 +38,7 @@ def submit(system: str, path: Path) -> str:
     submission = batch_system(system).submission(path.absolute())
     if shutil.which(submission.words[0]) is None:
         raise Refusal(
-            f"cannot submit {path} ({submission.words[0]} is not on PATH); try it on a login node of the system"
+            f"cannot submit {path} ({submission.words[0]} is not on PATH); run it on a login node of the system"
         )
     try:
         with path.open("rb") as script:
@@ -53,9 +53,9 @@ def submit(system: str, path: Path) -> str:
             )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Refusal(
-            f"cannot submit {path} ({error}); look whether it was queued before submitting it again"
+            f"cannot submit {path} ({error}); check whether it was queued before you submit it again"
         ) from error
     if done.returncode != 0:
         reason = (done.stderr or done.stdout).strip() or f"exit status {done.returncode}"
-        raise Refusal(f"cannot submit {path} ({reason}); correct the script or add --directive, and submit it by hand")
+        raise Refusal(f"cannot submit {path} ({reason}); correct the script or add --directive, then submit it again")
     return done.stdout.strip()

@@ -124,7 +124,7 @@ def follow(pid: int, pages: bool = False, seen: Callable[[Watched], None] | None
     except PermissionError:
         process = WatchedProcess(pid, None, 0)
     except OSError:
-        why = f"cannot look at process {pid} (it does not exist, or has ended); try one that ps lists"
+        why = f"cannot observe process {pid} (it does not exist); use a PID that ps lists"
         raise Refusal(why, Exit.WRONG_WORD) from None
     looker = _Looker(b"", pages)
     so_far = Watched(socket.gethostname(), (process,), 0, 0.0, 0)
@@ -234,7 +234,7 @@ def parse_stat(text: str) -> tuple[str, int, float]:
     head, paren, tail = text.rpartition(")")
     fields = tail.split()
     if not paren or len(fields) < 37:
-        raise ValueError("not a stat line")
+        raise ValueError("not a line of /proc/PID/stat")
     # proc(5): fields 14 and 15 are user and system time, 39 is the processor; the state after the name is field 3.
     return head.partition("(")[2], int(fields[36]), (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 
