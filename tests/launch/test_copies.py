@@ -25,7 +25,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def content(folder: Path) -> dict[str, object]:
-    """What is in a folder: modes, times and contents of files, and what links name."""
+    """Return the entries of a folder: modes, times and contents of files, and targets of links."""
     found: dict[str, object] = {}
     for path in sorted(folder.rglob("*")):
         status = path.lstat()

@@ -29,7 +29,7 @@ MIB = 2**20
 
 @pytest.fixture(scope="session")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program of tests/data/guarded.c."""
+    """Return the program of tests/data/guarded.c."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("cc is not installed")
@@ -64,7 +64,7 @@ class Guarded:
         )
 
     def do(self, *words: str) -> tuple[guard.GuardReport, "subprocess.CompletedProcess[str]"]:
-        """The planted program with these words, and its report."""
+        """Run the planted program with these arguments, and return its report."""
         done = self.run(str(self.planted), *words)
         return self.only(), done
 
@@ -76,7 +76,7 @@ class Guarded:
         return report
 
     def alive(self) -> list[int]:
-        """Processes whose environment has our mark."""
+        """Return the processes whose environment has our mark."""
         mark, found = f"OCTANT_MARK={self.mark}".encode(), []
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
@@ -85,7 +85,7 @@ class Guarded:
         return found
 
     def wait_for_end(self) -> list[int]:
-        """What is still alive after a while."""
+        """Return the processes that are still alive after a while."""
         end = time.monotonic() + PATIENCE_S
         while self.alive() and time.monotonic() < end:
             time.sleep(0.05)

@@ -95,7 +95,7 @@ def test_sizes_are_those_of_smaps_and_without_flags_the_middle_is_unknown(proc: 
 
 
 def _flags(proc: Path, numbers: Mapping[int, int]) -> Path:
-    """Flags of physical pages: 1 the first of several, 2 a further one."""
+    """Write flags of physical pages: 1 is the first page of a large one, 2 a further one."""
     path = proc / "kpageflags"
     entries = [{0: 0, 1: 1 << 15, 2: 1 << 16}[numbers.get(number, 0)] for number in range(128)]
     path.write_bytes(struct.pack("=128Q", *entries))

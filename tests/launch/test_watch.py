@@ -124,7 +124,8 @@ def test_processes_of_one_name_that_are_alike_are_told_once() -> None:
     assert len(differences(PLACED, away)) == 4, "of one process each thread is told"
     assert differences(PLACED, found, huge_segments=("data",)) == (
         "rank 0 (prog 10): huge pages were requested for its data; 0 % of 4 MiB is on huge pages",
-        "rank 0 (cc1 100 and 2 more of this name): huge pages were requested for its data; 0 % of 56 KiB is on huge pages",
+        "rank 0 (cc1 100 and 2 more of this name): huge pages were requested for its data; "
+        "0 % of 56 KiB is on huge pages",
     )
 
 

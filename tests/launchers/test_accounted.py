@@ -87,7 +87,7 @@ def commands() -> list[tuple[str, str]]:
 
 
 def spelt(name: str, line: str, option: str) -> Iterator[str]:
-    """The option with the dashes that this launcher accepts."""
+    """Return the option with the dashes that this launcher accepts."""
     del line
     single = len(option) == 1 or name in ("aix", "bluegene", "likwid", "mpich", "intelmpi")
     yield f"-{option}" if single else f"--{option}"
@@ -129,7 +129,7 @@ def test_an_interpreted_option_has_an_influence(name: str) -> None:
 
 
 def _influential(name: str, line: str, among: set[str]) -> Iterator[str]:
-    """The options with which a line has another answer, or is refused for another reason than its spelling."""
+    """Return the options that change the placement, or that are refused for a reason other than spelling."""
     (begin, end), base = head(name, line), answer(line)
     for key, known in having("read")[name].OPTIONS.items():
         if key in among and any(

@@ -25,7 +25,7 @@ SAYS = {
 
 @pytest.fixture
 def mpiexec(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """An mpiexec on PATH that prints what the library of this name prints."""
+    """Create an mpiexec on PATH that prints the version text of this library."""
     program = tmp_path / "mpiexec"
     program.write_text(f"#!/bin/sh\necho '{SAYS[getattr(request, 'param', 'mpich')]}'\n")
     program.chmod(0o755)

@@ -38,7 +38,7 @@ def sets(line: str, topology: Topology) -> list[frozenset[int]]:
 
 
 def recorded(answer: list[object], topology: Topology) -> list[frozenset[int]] | None:
-    """The masks as the kernel applies them; `None`: Slurm refused."""
+    """Return the masks as the kernel applies them; `None`: Slurm refused."""
     masks = answer[0]
     if not isinstance(masks, list):
         return None

@@ -1,4 +1,4 @@
-"""What was seen of a running program, against the placement that it was started with."""
+"""Comparison of an observed program with the placement that it was started with."""
 
 import re
 from collections import Counter
@@ -17,11 +17,11 @@ _HUGE_BYTES = 2 << 20
 def differences(
     placement: Placement, watched: Watched, huge_heap: bool = False, huge_segments: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Sentences on processes whose threads or memory are not where the placement has them.
+    """Return sentences on processes whose threads or memory differ from the placement.
 
     `huge_heap`: most memory was to be on huge pages. It has to be looked at, since glibc 2.36 compares a text without
     its end (`__malloc_thp_mode`), and whether `glibc.malloc.hugetlb=1` does anything then changes from start to start.
-    `huge_segments`: parts of which most was to be, too; the system takes requests that it does not carry out.
+    `huge_segments`: parts that were requested on huge pages, too; the system accepts requests without fulfilling them.
     """
     alike: dict[
         tuple[int, str, str, int], list[tuple[WatchedProcess, str]]
@@ -32,7 +32,7 @@ def differences(
             about = re.sub(r"\d\S*", "", text)
             alike.setdefault((rank, process.name, about, times[about]), []).append((process, text))
             times[about] += 1
-    found = [_told(rank, several) for (rank, *_), several in alike.items()]
+    found = [_describe_first(rank, several) for (rank, *_), several in alike.items()]
     seen = {process.local_rank for process in watched.processes}
     for place in placement.ranks:
         most = max((len(p.threads) for p in watched.processes if p.local_rank == place.rank), default=0)
@@ -47,7 +47,7 @@ def differences(
 def _of_process(
     placement: Placement, process: WatchedProcess, huge_heap: bool, huge_segments: Sequence[str]
 ) -> list[str]:
-    """What of one process is not as asked."""
+    """Return the differences between one process and its requested placement."""
     if process.local_rank >= len(placement.ranks):
         return ["there is no place for it"]
     found = _process(placement.ranks[process.local_rank], process)
@@ -58,15 +58,15 @@ def _of_process(
     return [*found, *_small_segments(process, huge_segments)]
 
 
-def _told(rank: int, alike: Sequence[tuple[WatchedProcess, str]]) -> str:
-    """The sentence on the first of processes that are alike, and how many more there are: a script starts many."""
+def _describe_first(rank: int, alike: Sequence[tuple[WatchedProcess, str]]) -> str:
+    """Return a sentence on the first of similar processes, with the number of the others."""
     process, text = alike[0]
     others = f" and {len(alike) - 1} more of this name" if len(alike) > 1 else ""
     return f"rank {rank} ({process.name} {process.pid}{others}): {text}"
 
 
 def _small_segments(process: WatchedProcess, wanted: Sequence[str]) -> list[str]:
-    """What is not on huge pages, of parts that have room for one."""
+    """Return the segments that are mostly on small pages although huge pages were requested."""
     found = []
     for segment in wanted:
         sizes = process.pages.by_segment.get(segment, {}) if process.pages else {}

@@ -95,7 +95,7 @@ def remove_tree(folder: Path) -> None:
 
 
 def _entries(source: Path, left_out: Path | None) -> Iterator[_Entry]:
-    """What is in the directory, each folder before what is in it; without what another process removes meanwhile."""
+    """Yield the entries of the directory, each folder before its content; skip entries removed meanwhile."""
     folders = [""]
     while folders:
         place = folders.pop()

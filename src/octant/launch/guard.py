@@ -77,7 +77,7 @@ class GuardReport:
     local_rank: int | None = None
     status: int | None = None  # exit status
     signal: int | None = None  # that ended the program
-    stop_signal: int | None = None  # that told the guard to end
+    stop_signal: int | None = None  # that ended the guard
     not_started: str = ""  # why the program could not be started; then the status is 126 or 127
     outlived: tuple[Outlived, ...] = ()
     left: int = 0  # processes that could not be ended: they wait for a device, or belong to another user

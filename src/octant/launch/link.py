@@ -1,4 +1,4 @@
-"""Emulated links: hosts that are none, on this machine, joined by a link of known rate and delay.
+"""Emulated links: emulated hosts on this machine, connected by a link of known rate and delay.
 
 `octant-link` makes them of namespaces and is the ssh of the launcher that starts there; native/link/link.cpp says how.
 docs/links.md says what such a launch proves and what it does not.
@@ -23,7 +23,7 @@ LEAST_BITS_PER_S, MOST_BITS_PER_S = 8000, 10**10
 MOST_REPORT_BYTES = 1 << 16
 DEVICE = "link0"
 VARIABLE = "OCTANT_LINK"
-"""Tells ranks of their link; they record it."""
+"""Variable that names the link to the ranks, which record it."""
 
 SETTINGS: Mapping[str, str] = {
     # MPICH over UCX or libfabric: between hosts UCX would else find the shared memory that they have in common.
@@ -62,7 +62,7 @@ class Link:
         return self.bits_per_s / 8 * payload_share()
 
     def __str__(self) -> str:
-        """As it is asked: `100Mbit/s,delay=1ms`."""
+        """Return the text of the request: `100Mbit/s,delay=1ms`."""
         power, unit = next(
             (power, unit)
             for power, unit in ((9, "Gbit/s"), (6, "Mbit/s"), (3, "kbit/s"), (0, "bit/s"))
@@ -74,12 +74,12 @@ class Link:
 
 
 def payload_share(mtu_bytes: int = MTU_BYTES) -> float:
-    """The share of a link's rate that is payload of full packets of TCP: 1448 of 1514 bytes at an MTU of 1500."""
+    """Return the payload share of full TCP packets: 1448 of 1514 bytes at an MTU of 1500."""
     return (mtu_bytes - HEADERS_BYTES) / (mtu_bytes + FRAME_BYTES)
 
 
 def parse_link(text: str) -> Link:
-    """A link from `100Mbit/s`, `1Gbit/s,hosts=4` or `100Mbit/s,delay=1ms`.
+    """Parse a link: `100Mbit/s`, `1Gbit/s,hosts=4` or `100Mbit/s,delay=1ms`.
 
     Raises:
         ValueError: the text is no link, or none that can be emulated; the message says why and what to try.
@@ -119,7 +119,7 @@ def read_link(text: str) -> Link:
 
 
 def job_size(link: Link, size: JobSize) -> JobSize:
-    """The size of a launch on the hosts of a link.
+    """Return the size of a launch on the hosts of a link.
 
     Raises:
         Refusal: ranks that do not fill the hosts, or hosts of the user's own.
@@ -135,7 +135,7 @@ def job_size(link: Link, size: JobSize) -> JobSize:
 
 
 def environment(link: Link, mpi: Mapping[str, str]) -> dict[str, str]:
-    """What launcher and ranks find in their environment.
+    """Return the environment variables of launcher and ranks.
 
     Args:
         mpi: settings that were asked.
@@ -152,7 +152,7 @@ def environment(link: Link, mpi: Mapping[str, str]) -> dict[str, str]:
 
 
 def wrapped(words: Sequence[str], link: Link, report: Path | None = None) -> list[str]:
-    """The words that start a launcher on the first host.
+    """Return the command line that starts a launcher on the first host.
 
     Args:
         report: where octant-link is to write what crossed.
@@ -187,7 +187,7 @@ def why_no_link(text: str) -> str:
 
 
 def check(link: Link) -> None:
-    """Looks whether such a link can be emulated here.
+    """Check whether such a link can be emulated here.
 
     Raises:
         Refusal: it cannot.
@@ -197,7 +197,7 @@ def check(link: Link) -> None:
 
 
 def take_report(records: Path) -> bytes:
-    """What octant-link wrote after a launch, which is removed; empty where the launch did not come so far."""
+    """Read and remove the report of octant-link; return empty bytes if there is none."""
     path = report_path(records)
     try:
         with path.open("rb") as file:
@@ -209,5 +209,5 @@ def take_report(records: Path) -> bytes:
 
 
 def report_path(records: Path) -> Path:
-    """Where octant-link writes what crossed during a launch; beside the records, and removed with what is left over."""
+    """Return the path of octant-link's report on the traffic of a launch, next to the records."""
     return records.parent / f"{records.name}.link"

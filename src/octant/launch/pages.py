@@ -1,4 +1,4 @@
-"""Which page sizes the parts of a running process are on: by smaps, and as root by the pages themselves.
+"""Page sizes of the segments of a running process: from smaps, and as root from the page flags.
 
 `smaps` may be read by the owner of the process and by root (ptrace access mode READ, see ptrace(2)). Pages of 64 KiB
 need the page frame numbers in `pagemap`, which are zero without CAP_SYS_ADMIN, and `/proc/kpageflags`, which only root
@@ -64,7 +64,7 @@ class PageSizes:
 
     base_bytes: int
     by_segment: dict[str, dict[int, int]] = field(default_factory=dict)
-    unknown: str = ""  # why nobody knows what of the small pages is in ones of 64 KiB; empty: it is known
+    unknown: str = ""  # why the share of 64 KiB pages is unknown; empty: it is known
 
     def add(self, segment: str, page_bytes: int, held_bytes: int) -> None:
         """More memory of a segment."""
@@ -84,7 +84,7 @@ class PageSizes:
 
 
 def page_sizes(pid: int, proc: Path = Path("/proc"), flags: Path = Path("/proc/kpageflags")) -> PageSizes:
-    """What the segments of a process are on.
+    """Return the page sizes of the segments of a process.
 
     Raises:
         Refusal: there is no such process, or its memory may not be looked at.
@@ -122,7 +122,7 @@ def access_refusal(pid: int, error: OSError) -> Refusal:
 
 
 def parse_smaps(text: str) -> list[Range]:
-    """The ranges of `/proc/PID/smaps`; lines of a newer kernel that say something else are passed over."""
+    """Parse the ranges of `/proc/PID/smaps`; skip unknown lines of newer kernels."""
     found: list[Range] = []
     kib: dict[str, int] = {}
     for line in text.splitlines():
@@ -181,7 +181,7 @@ class _Middle:
         self.left = MOST_PAGES
 
     def bytes_of(self, one: Range) -> int:
-        """Bytes of a range that are in whole pages of 64 KiB; 0 where nobody knows, and then `unknown` says why."""
+        """Return the bytes of a range in whole pages of 64 KiB; 0 if unknown, with the reason in `unknown`."""
         pages = (one.end - one.begin) // self.base_bytes
         if self.unknown:
             return 0

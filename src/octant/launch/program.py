@@ -1,4 +1,4 @@
-"""Starts a user's program once, with its input, folder and commands around it, and keeps what it printed and used."""
+"""One launch of a user's program: input, working directory, commands before and after, output and resource usage."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from octant.program import STDERR, STDOUT
 VARIABLE = "OCTANT_LAUNCH"
 """Names the folder of a launch, with the files stdout and stderr, to the commands after it and to check commands."""
 _EARLY_POLL_S, _EARLY_S, _POLL_S = 0.1, 2.0, 0.5
-"""Between two looks at the clock, of which the end of the program does not depend: they take its hardware threads."""
+"""Polling intervals of the timeout. The end of the program is noticed without polling, which would use its CPUs."""
 _ERRORS_BYTES = 4000
 _CHECK_BYTES = 1 << 20  # of the output of a check command that are kept: its end
 _MOST_NAMED = 8
 """Ranks or processes that one sentence lists."""
 _MOST_CHECKED = 1000
-"""Files of which each is looked at; of more, which nobody stores, only the number counts."""
+"""Number of files that are checked individually; further files are only counted."""
 _Starter = Callable[..., ProcessOutcome]
 
 
@@ -183,7 +183,7 @@ class _Launch:
         report: Path,
         names: Sequence[str],
     ) -> ProgramEnd:
-        """Run one command line, of which nothing is left at its end.
+        """Run one command line; no process of it is left at its end.
 
         Args:
             names: of the files for standard output and error in the folder of the launch.
@@ -222,7 +222,7 @@ class _Launch:
         return ProgramEnd(outcome, self._folder, paths, tuple(filter(None, cut)), read.problems, whole, tuple(ranks))
 
     def _matches(self) -> Iterator[tuple[str, Path]]:
-        """The files that the user's patterns match, each once."""
+        """Yield the files that the user's patterns match, each once."""
         seen = set[str]()
         for pattern in self._asked.keep:
             for place in matching(self._folder, pattern):
@@ -231,7 +231,7 @@ class _Launch:
                     yield place, self._folder / place
 
     def _found(self, known: Mapping[str, object]) -> Iterator[MatchedFile]:
-        """The files to store, with the reason for each that cannot be stored."""
+        """Yield the files to store, with the reason for each that cannot be stored."""
         for number, (place, path) in enumerate(self._matches()):
             if number >= _MOST_CHECKED:
                 yield MatchedFile(place, path)
@@ -256,9 +256,9 @@ def _writing(folder: Path) -> Iterator[None]:
 
 
 def matching(folder: Path, pattern: str) -> Iterator[str]:
-    """The files and links below a folder that a pattern matches, by their relative paths, in order.
+    """Yield the relative paths of files and links below a folder that match a pattern, in order.
 
-    The parts of a pattern are those of a shell; `**` stands for any number of folders. No link to a folder is followed,
+    The parts of a pattern are those of a shell; `**` matches any number of folders. No link to a folder is followed,
     and a part `..` or an absolute path matches nothing.
     """
     parts = pattern.split("/")
@@ -290,7 +290,7 @@ def _below(folder: Path, place: str, parts: Sequence[str]) -> Iterator[str]:
 
 
 def _state(path: Path) -> object:
-    """What changes when somebody writes to a file."""
+    """Return the attributes of a file that change when it is written to."""
     try:
         found = path.stat()
     except OSError:
@@ -299,7 +299,7 @@ def _state(path: Path) -> object:
 
 
 def _input(name: str, folder: Path, stack: contextlib.ExitStack) -> int:
-    """The standard input of a program: a file, relative to the folder in which it works, or nothing.
+    """Open the standard input of a program: a file relative to its working directory, or no input.
 
     Raises:
         Refusal: the file cannot be read.
@@ -325,7 +325,7 @@ def _not_started(why: str) -> ProcessOutcome:
 
 
 def _measured(outcome: ProcessOutcome, whole: GuardReport | None) -> ProcessOutcome:
-    """The outcome with what the guard measured: nothing but the command line, without the steps of our polling."""
+    """Return the outcome with the times of the guard, which are not rounded to our polling interval."""
     if whole is None:
         return outcome
     return replace(
@@ -334,7 +334,7 @@ def _measured(outcome: ProcessOutcome, whole: GuardReport | None) -> ProcessOutc
 
 
 def _judged(planned: Planned, end: ProgramEnd) -> ProgramEnd:
-    """The end with the reason if the program failed, and with what is to be said of its ranks."""
+    """Add the reason of a failure and the problems of the ranks to the end of a launch."""
     problems = [*end.problems]
     reports = [*([end.whole] if end.whole else []), *end.ranks]
     outlived = list(dict.fromkeys(f"{one.name} ({one.pid})" for report in reports for one in report.outlived))
@@ -373,7 +373,7 @@ def _reason(planned: Planned, end: ProgramEnd) -> str:
 
 
 def _ended_text(code: int | None, report: GuardReport | None) -> str:
-    """How a program ended, as the end of a sentence."""
+    """Return how a program ended, as the end of a sentence."""
     if report and report.not_started:
         return f"cannot be started ({report.not_started}); check its path and mode"
     if code is None:
@@ -388,7 +388,7 @@ def _ended_text(code: int | None, report: GuardReport | None) -> str:
 
 
 def _flushed(stream: object) -> int | None:
-    """The file descriptor of a standard stream, in which nothing is left of what was written to it."""
+    """Flush a standard stream and return its file descriptor."""
     try:
         stream.flush()  # type: ignore[attr-defined]
         descriptor: int = stream.fileno()  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Writes a job script and hands it to its batch system."""
+"""Job scripts: writing and submitting them."""
 
 import shlex
 import shutil
@@ -13,7 +13,7 @@ _PATIENCE_S = 60
 
 
 def write(system: str, job: Job, path: Path) -> None:
-    """Writes the script, executable.
+    """Write the script as an executable file.
 
     Raises:
         Refusal: no such system, or the file cannot be written.
@@ -23,14 +23,14 @@ def write(system: str, job: Job, path: Path) -> None:
 
 
 def line(system: str, path: Path) -> str:
-    """The command that hands a script over, for a shell."""
+    """Return the shell command that submits a script."""
     submission = batch_system(system).submission(path)
     script = f" < {shlex.quote(str(path))}" if submission.from_input else ""
     return shlex.join(submission.words) + script
 
 
 def submit(system: str, path: Path) -> str:
-    """Hands a script over and gives the system's answer: the job's number.
+    """Submit a script and return the answer of the batch system, which contains the job ID.
 
     Raises:
         Refusal: the system's command is not here, or it refuses.

@@ -24,7 +24,7 @@ launcher has, for lines of `mpiexec` that several launchers accept; `ONLY` is a 
 
 To convert a launcher: sort its options into `OPTIONS`, delete its tables of counts, letters and refusals, let `parse`
 call `_words.scan` or `_words.getopt` with `OPTIONS`, use `parse` in `recognise`, and read a `Command` in `from_syntax`.
-An option whose values decide by themselves (`--cpu-bind=verbose`) is "interpreted"; its reader refuses values it lacks.
+An option whose values decide by themselves (`--cpu-bind=verbose`) is "interpreted"; its reader refuses unknown values.
 """
 
 from octant.launchers._jobs import BatchSystem, Job, Submission, batch_system, headed

@@ -1,7 +1,7 @@
 """Pasted lines of a shell: which command starts the ranks, what its options and variables say, and what is not read.
 
 `from_syntax` of a launcher gets a `Command`. Before that, every option and variable of it was accounted for by the
-tables of the launcher (see `_tables`): it is interpreted, listed below the answer, or the lines are refused.
+tables of the launcher (see `_tables`): it is interpreted, listed below the placement, or the lines are refused.
 """
 
 import re
@@ -112,7 +112,7 @@ def read_script(text: str, file_lines: Sequence[str]) -> Script:
     """Take pasted lines apart: assignments (`export A=b`, `A=b mpiexec …`), commands, and the lines of a file.
 
     Args:
-        text: the lines, some of which may end in a backslash.
+        text: the lines; a line may end in a backslash.
         file_lines: patterns of the first line of a file that follows the command without a heading.
 
     Raises:
@@ -279,10 +279,10 @@ def assigned(
 
 
 def account_options(row: LauncherCommand) -> list[str]:
-    """Return the remarks on options that have no influence on the answer.
+    """Return the remarks on options that have no influence on the placement.
 
     Raises:
-        ValueError: an option that the reader does not read and that may change the answer.
+        ValueError: an option that is not supported and may change the placement.
     """
     notes: dict[str, list[str]] = {}
     for word, option in row.given.occurrences:
@@ -297,10 +297,10 @@ def account_options(row: LauncherCommand) -> list[str]:
 
 
 def account_variables(variables: Mapping[str, str], tables: Sequence[_tables.Table], title: str) -> list[str]:
-    """Return the remarks on variables that have no influence on the answer.
+    """Return the remarks on variables that have no influence on the placement.
 
     Raises:
-        ValueError: a variable that is not read and that may change the answer.
+        ValueError: a variable that is not supported and may change the placement.
     """
     notes: dict[str, list[str]] = {}
     for name in variables:

@@ -31,7 +31,7 @@ def rank_masks(binding: str, mapping: str, ranks: int, topology: Topology) -> tu
         topology: the host.
 
     Raises:
-        ValueError: Hydra refuses the values, or the answer depends on what Octant does not know.
+        ValueError: Hydra refuses the values, or the placement depends on unknown data.
     """
     if binding == "none":
         return [topology.allowed] * ranks, [
@@ -92,8 +92,8 @@ def _user_masks(text: str) -> list[CpuSet]:
 def object_masks(topology: Topology, binding: str, mapping: str) -> list[CpuSet]:
     """Return all masks that Hydra assigns before it starts again.
 
-    For each mapping domain in turn, the next binding domain inside it; where binding domains are the smaller ones, they
-    wrap around within the mapping domain.
+    For each mapping domain, round-robin, the next binding domain inside it; smaller binding domains wrap around within
+    the mapping domain.
 
     Raises:
         ValueError: no such unit.
@@ -219,7 +219,7 @@ def first_host(ranks: int | None, each: int | None, hosts: str, rankmap: str, or
 
 
 def _places(hosts: str) -> list[int]:
-    """Return the number of ranks that each host of a list gets in turn."""
+    """Return the number of ranks of each host of a list."""
     names: list[str] = []
     places: list[int] = []
     for name, _, count in (entry.partition(":") for entry in hosts.split(",") if entry):

@@ -190,7 +190,7 @@ def _even(count: int, parts: int) -> list[int]:
 
 
 def _level(held: CpuSet, parts: int, topology: Topology) -> tuple[CpuSet, ...]:
-    """Return the objects in a set of the widest kind of which there are enough; (): there are fewer threads."""
+    """Return the objects of the widest kind with at least `parts` members in a set; (): there are fewer threads."""
     for level in _LEVELS:
         inside = tuple(one & held for one in unit_objects(topology, level) if one & held)
         if len(inside) >= parts and frozenset().union(*inside) == held:

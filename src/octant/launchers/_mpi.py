@@ -13,7 +13,7 @@ class MpiLauncher(Protocol):
     """What the file of an MPI library's launcher offers; optional: `YIELDING`, variables that let its ranks yield."""
 
     VERSION: tuple[str, ...]
-    """Texts one of which `mpiexec --version` prints."""
+    """Texts that identify the library in the output of `mpiexec --version`."""
     PMI: str
     """The plugin of Slurm that speaks the library's PMI, without which every rank is alone; "": Slurm's default."""
     SPINS: bool

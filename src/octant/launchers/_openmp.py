@@ -17,7 +17,7 @@ _VENDORS = ("KMP_AFFINITY", "GOMP_CPU_AFFINITY")
 
 
 def one_rank(sets: tuple[CpuSet, ...], topology: Topology, notes: list[str]) -> LauncherReading:
-    """A reading of the threads of one rank."""
+    """Return the reading of the threads of one rank."""
     cpus = frozenset().union(*sets)
     nodes = tuple(node.os for node in topology.numa if node.cpus & cpus)
     ranks = (RankPlace.of_threads(0, sets, nodes),)
@@ -28,7 +28,7 @@ def one_rank(sets: tuple[CpuSet, ...], topology: Topology, notes: list[str]) -> 
 
 
 def runtimes(variables: dict[str, str]) -> list[str]:
-    """Remarks on variables of several runtimes at once."""
+    """Return remarks on variables of two or more runtimes."""
     vendors = [name for name in _VENDORS if name in variables]
     if len(vendors) == 2:
         return [
@@ -44,7 +44,7 @@ def runtimes(variables: dict[str, str]) -> list[str]:
 
 
 def read(command: _command.Command, topology: Topology) -> LauncherReading:
-    """What GNU's runtime does in a process that may use the whole topology; others treat invalid values differently."""
+    """Return the thread placement of the GNU runtime; other runtimes treat invalid values differently."""
     variables = command.variables
     notes = runtimes(variables)
     places: list[CpuSet] = []
@@ -80,7 +80,7 @@ def bound_threads(
 
 
 def thread_places(places: Sequence[CpuSet], threads: int, policy: str) -> tuple[CpuSet, ...]:
-    """The place of each thread, the first thread being on the first place (OpenMP 5.2, section 10.1.3)."""
+    """Return the place of each thread; the first thread is on the first place (OpenMP 5.2, section 10.1.3)."""
     count = len(places)
     if policy in ("master", "primary"):
         return (places[0],) * threads
@@ -95,7 +95,7 @@ def thread_places(places: Sequence[CpuSet], threads: int, policy: str) -> tuple[
 
 
 def parse_places(text: str, topology: Topology) -> list[CpuSet]:
-    """The places of an OMP_PLACES value: an abstract name, or a list of places and intervals, some of them excluded.
+    """Parse the places of OMP_PLACES: an abstract name, or a list of places, intervals and excluded places.
 
     The list is read as GNU's runtime reads it (recorded by `tests/support/record_gomp.py`): a place is `{0:4:2}` or one
     number, `{0:8,!3}` leaves a number out, `{0:4}:3:4` is an interval of three places, and `!{0}` removes a place that

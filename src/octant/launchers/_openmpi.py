@@ -14,7 +14,7 @@ OF_41 = (
     r"|rmaps_base_(by|n_per|per|cpus_per|pattern|(no_)?oversubscribe|no_schedule)|orte_set_default_slots"
     r"|--?bind-to-socket|--?(map|rank|bind)-(by|to)[ =]board|:(PE=\d+|\w*SUBSCRIBE|SPAN),"
 )
-"""Parameters and options that Open MPI 5 lacks."""
+"""Parameters and options that Open MPI 5 does not have."""
 
 
 def rank_count(given: _words.ParsedOptions) -> int | None:
@@ -56,7 +56,7 @@ def _binds(policy: str, by: str) -> tuple[bool, str]:
 
 
 def only_of_41(text: str) -> str:
-    """Return the first option or parameter of pasted lines that Open MPI 4.1 has and 5 lacks; "": there is none."""
+    """Return the first option or parameter of pasted lines that exists only in Open MPI 4.1; "": there is none."""
     return next((word for word in text.split() if re.search(OF_41, word)), "")
 
 

@@ -67,7 +67,7 @@ OMPI_ONLY = frozenset({
     "display-topo", "enable-recovery", "file", "gmca", "gomca", "initial-errhandler", "max-restarts", "omca",
     "parsable", "parseable", "show-progress", "soft", "stream-buffering", "with-ft",
 })  # fmt: skip
-"""Options of mpiexec that prterun of PRRTE 3.0.14 lacks, or reads differently."""
+"""Options of mpiexec that prterun of PRRTE 3.0.14 does not have, or reads differently."""
 _NETWORK = "it concerns daemons, messages between them, or what is printed"
 VARIABLES5 = table(
     interpreted(" ".join(f"PRTE_MCA_{name}" for name in _prrte_policy.PARAMETERS)),

@@ -15,7 +15,7 @@ OBJECTS = ("hwthread", "core", "l1cache", "l2cache", "l3cache", "socket", "numa"
 
 @dataclass(frozen=True)
 class OrtePolicy:
-    """What options, parameters and variables ask for; "" and `None` are left to defaults."""
+    """The policies that options, parameters and variables request; "" and `None` are left to defaults."""
 
     mapper: str = ""  # slot, node, ppr, or a name of `OBJECTS`
     implied: bool = False  # --map-by names qualifiers only: the mapper is `socket`, and decides no other default
@@ -38,7 +38,7 @@ class OrtePolicy:
 
 
 def level_of(topology: Topology, name: str) -> tuple[CpuSet, ...]:
-    """Return the objects of a name in hwloc's logical order; none where the machine lacks them."""
+    """Return the objects of a name in hwloc's logical order; empty if the machine has none."""
     return objects_of(topology, "package" if name == "socket" else name)
 
 
@@ -147,7 +147,7 @@ def _cpus(topology: Topology, policy: OrtePolicy, held: CpuSet) -> int:
 
 
 def _order(topology: Topology, policy: OrtePolicy, ranker: str, locations: list[CpuSet]) -> list[int]:
-    """Return the position of each rank's process: in turn over the objects of the ranking, or object by object."""
+    """Return the position of each rank's process: round-robin over the objects of the ranking, or object by object."""
     if ranker not in OBJECTS:
         return list(range(len(locations)))
     places = level_of(topology, ranker)

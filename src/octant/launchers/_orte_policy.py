@@ -1,4 +1,4 @@
-"""What a command line of Open MPI 4.1 asks of ORTE: options are other spellings of parameters."""
+"""Policies of ORTE from a command line of Open MPI 4.1, whose options are other spellings of parameters."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -45,7 +45,7 @@ _MAPPERS = ("slot", "node", "seq", "core", "l1cache", "l2cache", "l3cache", "soc
 
 
 def read(given: Occurrences, variables: Mapping[str, str], topology: Topology) -> tuple[OrtePolicy, int | None]:
-    """Return what options and variables ask for, and the number of ranks.
+    """Return the policy that options and variables request, and the number of ranks.
 
     Raises:
         Refused: Open MPI 4.1 stops with an error here.

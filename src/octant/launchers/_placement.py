@@ -21,7 +21,7 @@ from octant.registry import Broken
 
 
 def to_syntax(name: str, placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The placement in the syntax of launcher `name`.
+    """Return the placement in the syntax of launcher `name`.
 
     Raises:
         Refusal: no such launcher; the message names the known ones. Or its file cannot be used.
@@ -33,7 +33,7 @@ def to_syntax(name: str, placement: Placement, request: PlacementRequest, topolo
 def to_every_syntax(
     placement: Placement, request: PlacementRequest, topology: Topology
 ) -> tuple[dict[str, Syntax], tuple[Broken, ...]]:
-    """The placement in the syntax of every launcher, and the launchers that cannot be used."""
+    """Return the placement in the syntax of every launcher, and the launchers that cannot be used."""
     made = registry.collect(
         (name, registry.attempt_of(PACKAGE, file_name(module), partial(module.to_syntax, placement, request, topology)))
         for name, module in having("write").items()
@@ -46,7 +46,7 @@ def from_syntax(
 ) -> tuple[str, LauncherReading]:
     """Which launcher's lines these are, and what they would do on the topology.
 
-    The launcher that starts the ranks is read first; variables of an OpenMP runtime beside it then place the threads
+    The launcher that starts the ranks is read first; variables of an OpenMP runtime then place the threads
     inside the mask of each rank. Every option and variable is accounted for: see `_tables`. With `here`, the program on
     PATH decides whose line of mpiexec it is where the line does not.
 
@@ -68,8 +68,8 @@ def from_syntax(
     runtimes = (one for one in readable.values() if _choice.binds(one) == "threads")
     stated = _stated(command)
     inside = next((one for one in runtimes if re.search(one.MARK, stated, re.MULTILINE)), None)
-    beside, memory = _tools(choice, command, topology)
-    notes = [*choice.notes, *beside, *_unread(choice, command)]
+    tool_notes, memory = _tools(choice, command, topology)
+    notes = [*choice.notes, *tool_notes, *_unread(choice, command)]
     counted = _counts(command) if _choice.binds(chosen) == "ranks" else None
     notes += _heads.account_heads(script.comments, chosen.__name__, chosen.TITLE, counted=counted)
     for row in command.rows:
@@ -266,7 +266,7 @@ def _tools(
 def _with_threads(
     outer: LauncherReading, runtime: ModuleType, command: _command.Command, topology: Topology
 ) -> LauncherReading:
-    """The reading with the threads of each rank where the runtime puts them inside the mask of the rank."""
+    """Return the reading with the threads placed by the runtime inside the mask of each rank."""
     ranks, notes = [], [note for note in outer.remarks if note not in outer.placement.remarks]
     refused: list[ValueError] = []
     for place in outer.placement.ranks:

@@ -21,7 +21,7 @@ class Refused(ValueError):  # noqa: N818 (the launcher's refusal, reported to th
 
 @dataclass(frozen=True)
 class PrrtePolicy:
-    """What options, parameters and variables ask for; "" and `None` are left to defaults."""
+    """The policies that options, parameters and variables request; "" and `None` are left to defaults."""
 
     mapper: str = ""  # slot, node, ppr, pe-list, seq, rankfile, or a name of `LEVELS`
     per: int = 0  # of ppr: ranks for each `unit`
@@ -63,7 +63,7 @@ class _Mapper:
     owners: dict[int, int] = field(default_factory=dict)  # index of the CPU of each hardware thread
 
     def objects(self, level: str) -> tuple[CpuSet, ...]:
-        """Return the objects of a level in hwloc's logical order; none where the machine lacks the level."""
+        """Return the objects of a level in hwloc's logical order; empty if the machine has none."""
         if level not in self.known:
             self.known[level] = objects_of(self.topology, level)
         return self.known[level]
@@ -187,7 +187,7 @@ class _Mapper:
         return logical(self.objects(self.policy.cpu()), self.policy.listed, self.policy.cpu())
 
     def by_object(self, level: str, ranks: int) -> None:
-        """Map to objects in turn, each as long as it has room."""
+        """Map to objects round-robin, each as long as it has CPUs left."""
         places = self.objects(level)
         if not places:
             raise Refused(f"Open MPI 5 finds no {level} on this topology")
@@ -232,7 +232,7 @@ class _Mapper:
 
 
 def objects_of(topology: Topology, level: str) -> tuple[CpuSet, ...]:
-    """Return the objects of a level in hwloc's logical order; none where the machine lacks the level."""
+    """Return the objects of a level in hwloc's logical order; empty if the machine has none."""
     if level.startswith("l") and all(cache.level != int(level[1]) for cache in known_caches(topology)):
         return ()
     return objects(topology, _UNITS[level])
@@ -369,7 +369,7 @@ def _check_binder(policy: PrrtePolicy, binder: str) -> tuple[PrrtePolicy, str]:
 
 
 def _ranked(mapped: list[tuple[int, CpuSet | None]], ranker: str) -> list[CpuSet | None]:
-    """Number the ranks: in order of assignment, object by object (`fill`), or in turn over the objects (`span`)."""
+    """Return masks by rank: in order of assignment, object by object (`fill`), or round-robin (`span`)."""
     if ranker == "fill":
         return [mask for _index, mask in sorted(mapped, key=lambda one: one[0])]
     if ranker == "span":

@@ -1,4 +1,4 @@
-"""What a command line of Open MPI 5 asks of PRRTE: options, old spellings that it converts, parameters and variables.
+"""Policies of PRRTE from a command line of Open MPI 5: options, old spellings, parameters and variables.
 
 The conversions are those of `schizo/ompi` of PRRTE 3.0 (`convert_deprecated_cli`), compared with 5.0.11.
 """
@@ -24,7 +24,7 @@ _QUALIFIERS = {
     "use-hwthread-cpus": "hwtcpus", "cpus-per-proc": "pe={}", "cpus-per-rank": "pe={}",
 }  # fmt: skip
 PLACING = frozenset({"map-by", "mapby", "bind-to", "bindto", "rank-by", "rankby", "bind-to-core", "n", "np", "c"})
-"""Options that are read here, beside those that are converted."""
+"""Options that are read here, in addition to those that are converted."""
 CONVERTED = frozenset({*_DIRECTIVES, *_QUALIFIERS})
 _MAPPERS = ("slot", "hwthread", "core", "l1cache", "l2cache", "l3cache", "numa", "package", "node", "seq", "ppr",
             "rankfile", "pe-list")  # fmt: skip
@@ -64,7 +64,7 @@ class PolicyOptions:
 
 
 def read(given: Occurrences, variables: Mapping[str, str], topology: Topology) -> PolicyOptions:
-    """Return what options and variables ask for.
+    """Return the policy that options and variables request.
 
     Raises:
         Refused: Open MPI 5 stops with an error here.

@@ -14,14 +14,14 @@ _LINE = re.compile(r"rank\s*([0-9]{1,9})\s*=\s*(\S+)(?:\s+slots?\s*=\s*(\S+))?")
 
 
 def write(sets: Sequence[CpuSet], topology: Topology) -> str:
-    """A rank file with the logical numbers of hardware threads."""
+    """Return a rank file with the logical numbers of hardware threads."""
     place = {cpu: n for n, held in enumerate(objects(topology, "thread")) for cpu in held}
     slots = [set_text(NonEmptySet([place[cpu] for cpu in held], "slots of a rank")) for held in sets]
     return "".join(f"rank {rank}=localhost slot={listed}\n" for rank, listed in enumerate(slots))
 
 
 def read(text: str, topology: Topology, hwthreads: bool, overload: bool) -> list[CpuSet | None]:
-    """The mask of each rank, `None` where a line names a host alone, which leaves the rank unbound.
+    """Return the mask of each rank; `None`: its line has only a host, and the rank is unbound.
 
     Raises:
         ValueError: what Open MPI refuses or misreads; with the line's number.

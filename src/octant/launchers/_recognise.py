@@ -21,7 +21,7 @@ _INSTEAD = "give the program without its launcher, and use --ranks"
 
 @dataclass(frozen=True)
 class LaunchCommand:
-    """A command line that starts ranks: what the launcher is told, and where the program begins.
+    """A command line that starts ranks: the options of the launcher, and the begin of the program.
 
     Words that are put in front of the program are inserted at `program`: `words[:program] + more + words[program:]`.
     """
@@ -35,7 +35,7 @@ class LaunchCommand:
 
 
 class Recogniser(Protocol):
-    """What a launcher's file offers.
+    """Interface of a launcher's file.
 
     Optional: `ANSWER`, a pattern of what the program prints for `--version`; several files may have the same name among
     their `COMMANDS` if each of them has `ANSWER`. `temporary(folder: str) -> dict[str, str]`: the variables that move
@@ -55,7 +55,7 @@ class Recogniser(Protocol):
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str] | None = None) -> tuple[str, LaunchCommand] | None:
-    """Return the launcher with which a command line starts ranks, and what it is told; `None`: no known launcher.
+    """Return the launcher with which a command line starts ranks, and its options; `None`: no known launcher.
 
     Several MPI libraries call their launcher mpiexec; its `--version` identifies the library. The launcher may be
     behind the commands in `_wrappers.WRAPPERS` (`env`, `nice`, `timeout`); behind another command (`numactl`, `perf`)

@@ -1,4 +1,4 @@
-"""What srun makes of its options: those of the command line precede variables, which precede those of the batch job.
+"""Options of srun: the command line takes precedence over variables, and these over the batch job.
 
 The rules are those of Slurm 22.05; where later versions differ, the notes say so.
 """
@@ -70,13 +70,13 @@ class SrunOptions:
         return None if value is None else _shared.whole(f"--{name}", value, most)
 
     def flag(self, name: str) -> bool:
-        """Tell whether an option without a value is given."""
+        """Return whether an option without a value is given."""
         inherited = name == "overcommit" and name in self.batch.values
         return name in self.given.values or inherited or any(key in self.variables for key in _FLAGS.get(name, ()))
 
 
 def step_of(asked: SrunOptions, node: Node) -> SrunStep:
-    """Return the step that srun asks for.
+    """Return the step that srun requests.
 
     Raises:
         ValueError: a wrong value, or options that exclude each other.
@@ -118,7 +118,7 @@ def _batch_number(asked: SrunOptions, name: str) -> int | None:
 
 
 def _exact(asked: SrunOptions, width: int | None) -> bool:
-    """Tell whether the step gets only the CPUs that it asks for."""
+    """Return whether the step gets only the CPUs that it requests."""
     exclusive = "exclusive" in asked.given.values and not asked.given.last("exclusive")
     exact = asked.flag("exact") or exclusive
     if exact and "whole" in asked.given.values:
@@ -129,7 +129,7 @@ def _exact(asked: SrunOptions, width: int | None) -> bool:
 
 
 def _shape(asked: SrunOptions) -> tuple[int | None, int | None, int | None]:
-    """Return sockets, cores and threads: -B states all three anew, and of several options the last one counts."""
+    """Return sockets, cores and threads: -B sets all three, and the last option counts."""
     inherited = [asked.inherited(name) for name in _SHAPE]
     found = [
         None if value is None else _shared.whole(f"--{name}", value)
@@ -260,7 +260,7 @@ def _bind(
 
 
 def _hint(asked: SrunOptions, bound: bool) -> str | None:
-    """Return the hint that counts: srun ignores it beside options that say the same in another way."""
+    """Return the effective hint: srun ignores it if options of the same meaning are given."""
     others = ("ntasks-per-core", "threads-per-core", "extra-node-info")
     line, value = asked.line("hint"), asked.value("hint")
     if value is None:

@@ -59,7 +59,7 @@ class Bind:
 
 @dataclass(frozen=True)
 class SrunStep:
-    """What srun asks for, after its defaults."""
+    """The request of srun, with its defaults."""
 
     tasks: int  # of all nodes
     nodes: int = 1
@@ -113,7 +113,7 @@ def masks(node: Node, step: SrunStep, settings: SlurmSettings = SlurmSettings())
     """Return the mask of each task of the first node; `None`: the task is not bound.
 
     Raises:
-        ValueError: srun refuses such a step, or it would wait for ever.
+        ValueError: srun refuses such a step, or would wait indefinitely.
     """
     if settings.one_task and not step.tasks_per_core:
         step = replace(step, tasks_per_core=1)
@@ -137,7 +137,7 @@ def masks(node: Node, step: SrunStep, settings: SlurmSettings = SlurmSettings())
 
 
 def has_every_core(node: Node, step: SrunStep) -> bool:
-    """Tell whether the step has all cores of the first node.
+    """Return whether the step has all cores of the first node.
 
     Raises:
         ValueError: srun refuses such a step.
@@ -146,7 +146,7 @@ def has_every_core(node: Node, step: SrunStep) -> bool:
 
 
 def is_crowded(node: Node, step: SrunStep) -> bool:
-    """Tell whether --overcommit leaves all CPUs to every task, since the tasks cannot be distributed."""
+    """Return whether every task has all CPUs (--overcommit), because the tasks cannot be distributed."""
     tasks = _tasks_of_first_node(node, step)
     return step.overcommit and not step.bind.mode and tasks > len(_cores_of_step(node, step, tasks)) * node.threads
 
@@ -383,7 +383,7 @@ def _lay_out_block(
 def _lay_out_cyclic(
     node: Node, step: SrunStep, bind: Bind, usable: CpuSet, tasks: int, each: int
 ) -> list[CpuSet] | None:
-    """Return abstract CPUs of each task, one socket after the other in turn; `None`: srun refuses."""
+    """Return abstract CPUs of each task, round-robin over sockets; `None`: srun refuses."""
     limit, width = _limit(node, step), node.cores * node.threads
     full_cycle = step.distribution[1] == "fcyclic"
     found: list[CpuSet] = []

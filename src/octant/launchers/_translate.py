@@ -1,4 +1,4 @@
-"""From the text of a request, or a launcher's lines, to a placement and its syntax for every launcher."""
+"""Translation of a request or of a launcher's lines into a placement and into the syntax of launchers."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ class Translation:
 
 
 def request_text(place: str | None, options: Mapping[str, str | int | None]) -> str:
-    """The request's text from `--place` and options of the same names as its keys (`ranks`, `unit`, …).
+    """Return the text of a request from `--place` or from options named like its keys (`ranks`, `unit`, …).
 
     Raises:
         ValueError: both were given.
@@ -50,7 +50,7 @@ def request_text(place: str | None, options: Mapping[str, str | int | None]) -> 
 
 
 def with_file(text: str) -> str:
-    """A launcher's lines, followed by those of the rank file or map file that they name.
+    """Append the rank file or map file that a launcher's lines name.
 
     Raises:
         ValueError: the file cannot be read.
@@ -81,7 +81,7 @@ def translate(
     here: bool = False,
     page_sizes: Sequence[PageSize] | None = None,
 ) -> Translation:
-    """Plans a request's text (or, with `lines`, reads a launcher's lines) and writes it in the syntax of `launchers`.
+    """Plan the text of a request (with `lines`: read a launcher's lines) and write it in the syntax of `launchers`.
 
     `all` means every launcher. `here`: the topology is that of this machine, so that the lines are of its mpiexec.
 

@@ -29,7 +29,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One resource set per rank, on logical CPU numbers."""
+    """Return one resource set per rank, with logical CPU numbers."""
     lines = []
     cannot = [
         *_shared.no_threads(placement, "execrset"),

@@ -43,7 +43,7 @@ def _split(word: str) -> tuple[str, str | None]:
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The letters where they give these places, else a map file."""
+    """Return the letters that give these places, or a map file if there are none."""
     places = [place.coordinates for place in placement.ranks]
     if not request.torus:
         hint = "Blue Gene places ranks on a torus, one core each; add order=TXYZ,torus=8x8x16"
@@ -104,7 +104,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
 
 
 def _map_request(text: str, ranks: int | None) -> PlacementRequest:
-    """The request of a map file's lines, on the smallest torus that holds them."""
+    """Return the request of the lines of a map file, on the smallest torus that contains them."""
     width = len(text.split("\n", 1)[0].split("#")[0].split())
     places = read_map(text, (MOST,) * (width - 1))
     torus = tuple(max(place[axis] for place in places) + 1 for axis in range(width - 1))

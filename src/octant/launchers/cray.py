@@ -33,7 +33,7 @@ SPINS = True
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One list per rank, separated by colons."""
+    """Return one list per rank, separated by colons."""
     sets = _shared.rank_sets(placement)
     listed = ":".join(set_text(held) for held in sets)
     ranks, depth = len(sets), request.threads
@@ -72,7 +72,7 @@ def _binding(given: _words.ParsedOptions, aprun: bool) -> str:
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """Lists for each rank, `depth`, and unbound ranks. From documentation.
+    """Read lists per rank, `depth` and unbound ranks. From documentation.
 
     Raises:
         ValueError: another keyword, or none, where the configuration of the site decides.
@@ -140,7 +140,7 @@ def command_is_aprun(words: Sequence[str]) -> bool:
 
 
 def unbound(size: JobSize, root: bool) -> list[str]:
-    """PALS binds neither ranks nor memory if it is asked for that."""
+    """Return the options with which PALS binds neither ranks nor memory."""
     where = ["--hosts", ",".join(size.hosts), "--ppn", size.ranks_per_host] if size.hosts else []
     return ["-n", str(size.ranks), *where, "--cpu-bind", "none", "--mem-bind", "none"]
 

@@ -9,12 +9,12 @@ TITLE = "no launcher"
 
 
 def at_hand(_environment: Mapping[str, str]) -> bool:
-    """Never by itself: it is what is used for one rank."""
+    """Return false: it is the default for one rank."""
     return False
 
 
 def command(program: Sequence[str], size: JobSize) -> list[str]:
-    """The program itself.
+    """Return the program itself.
 
     Raises:
         Refusal: more than one rank, or another host.

@@ -32,7 +32,7 @@ UNBIND = "-o cpu-affinity=off -o mpibind=off"
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The map gives the masks; the plain case has named options as well."""
+    """Return a map of the masks, and named options for the plain case."""
     asked = _shared.plain(placement, request, topology)
     sets = _shared.rank_sets(placement)
     listed = ";".join(set_text(held) for held in sets)
@@ -53,7 +53,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """An explicit map, and unbound ranks; where Flux chooses the cores, the line is refused. From documentation.
+    """Read an explicit map or unbound ranks; refuse lines for which Flux selects the cores. From documentation.
 
     Raises:
         ValueError: the scheduler of Flux chooses the cores.
@@ -82,12 +82,12 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
 
 
 def at_hand(environment: Mapping[str, str]) -> bool:
-    """Inside a Flux instance."""
+    """Return whether this process is in a Flux instance."""
     return "FLUX_URI" in environment
 
 
 def command(program: Sequence[str], size: JobSize) -> list[str]:
-    """A job of the instance that we are in.
+    """Return the command line of a job in the current instance.
 
     Raises:
         Refusal: no flux here, or hosts by name, which Flux chooses itself.
@@ -101,7 +101,7 @@ def command(program: Sequence[str], size: JobSize) -> list[str]:
 
 
 def options(size: JobSize) -> list[str]:
-    """The words for ranks that Flux does not bind."""
+    """Return the options for ranks that Flux does not bind."""
     nodes = [f"--nodes={size.nodes}"] if size.nodes else []
     return [
         "run",
@@ -115,7 +115,7 @@ def options(size: JobSize) -> list[str]:
 
 
 def script(job: Job) -> str:
-    """An instance of its own on whole nodes; the ranks are started inside it."""
+    """Return the script of a new instance on exclusive nodes; the ranks are started inside it."""
     asked = [
         f"--job-name={job.name}",
         f"--nodes={job.nodes}",
@@ -128,7 +128,7 @@ def script(job: Job) -> str:
 
 
 def submission(path: Path) -> Submission:
-    """`flux batch` reads the file that it is given."""
+    """Return the command that submits the script."""
     return Submission(("flux", "batch", str(path)))
 
 

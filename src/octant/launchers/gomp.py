@@ -1,4 +1,4 @@
-"""GNU OpenMP: GOMP_CPU_AFFINITY, a list of the system's numbers, assigned to threads in turn."""
+"""GNU OpenMP: GOMP_CPU_AFFINITY, a list of the system's numbers, assigned to threads in order."""
 
 import re
 from dataclasses import replace
@@ -20,7 +20,7 @@ VARIABLES = _tables.table(
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One line per rank: the first hardware thread of each thread's set."""
+    """Return one line per rank: the first hardware thread of each thread's set."""
     lines, cannot = [], []
     for place in placement.ranks:
         cpus = [min(held) for held in place.threads]
@@ -40,7 +40,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """Lists of numbers, ranges and strides, separated by blanks or commas: one place each.
+    """Read a list of numbers, ranges and strides, separated by blanks or commas: one place each.
 
     OMP_PLACES precedes the list, and OMP_PROC_BIND decides how threads use it (recorded by `record_gomp.py`).
     """

@@ -85,7 +85,7 @@ def expression(held: CpuSet, topology: Topology) -> str:
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """One rank per line: the locations before the program, those after `--membind` being memory."""
+    """Read one rank per line: locations before the program; those after `--membind` are memory."""
     sets, memories = [], []
     for row in command.rows:
         found: dict[str, list[str]] = {"cpubind": [], "membind": []}

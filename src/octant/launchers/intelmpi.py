@@ -95,7 +95,7 @@ VARIABLES = _tables.table(
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """Masks always; named options for the plain cases follow as a comment."""
+    """Return masks, and named options for the plain cases as a comment."""
     sets = _shared.rank_sets(placement)
     masks = ",".join(mask_text(held) for held in sets)
     lines = [*_shared.openmp_line(request), *_shared.heap_line(request)]
@@ -185,7 +185,7 @@ def _ranks(command: _command.Command) -> tuple[int, list[str]]:
 
 
 def unbound(size: JobSize, root: bool) -> list[str]:
-    """Hydra's options, with the library's own variable for binding."""
+    """Return the options of Hydra, with the variable of Intel MPI that switches binding off."""
     return ["-n", str(size.ranks), *hydra_hosts(size), "-genv", "I_MPI_PIN", "off"]
 
 

@@ -26,7 +26,7 @@ _GRANULARITIES = ("granularity=fine", "granularity=thread", "granularity=core")
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One explicit list per rank, and the values for threads inside a mask that the launcher set."""
+    """Return one explicit list per rank, and the values for threads inside a mask that the launcher sets."""
     lines, cannot = [], []
     for place in placement.ranks:
         if len(place.threads) > 1 and len(set(place.threads)) == 1:
@@ -46,7 +46,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """compact and scatter with their permute numbers, explicit lists, none and disabled."""
+    """Read compact and scatter with their permute numbers, explicit lists, none and disabled."""
     value = command.value("KMP_AFFINITY").lower()
     notes = _openmp.runtimes(command.variables)
     if "KMP_HW_SUBSET" in command.variables:

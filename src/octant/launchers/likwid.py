@@ -38,7 +38,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """Lists of the system's numbers: threads are pinned one by one."""
+    """Return lists of the system's CPU numbers, one per thread."""
     lists, cannot = [], []
     for place in placement.ranks:
         cpus = [min(held) for held in place.threads]
@@ -60,7 +60,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """`-c` of likwid-pin, `-pin` of likwid-mpirun."""
+    """Read `-c` of likwid-pin and `-pin` of likwid-mpirun."""
     listed = command.last("c")
     if listed is None:
         raise ValueError(f"cannot find -c or -pin in {command.text!r}; use likwid-pin -c N:0-3 PROGRAM")

@@ -28,7 +28,7 @@ KEYWORDS = _tables.table(
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The keywords; only those that the request needs, as POE generates them."""
+    """Return the keywords that the request needs, as POE generates them."""
     if request.cpus and all(held == topology.allowed for held in _shared.rank_sets(placement)):
         return Syntax((), False, ("no task is bound: LoadLeveler binds tasks only with a keyword",))
     asked = _shared.plain(placement, request, topology)
@@ -73,7 +73,7 @@ def _pages(request: PlacementRequest) -> list[str]:
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """What the keywords ask for; a quad or chip that LoadLeveler calls MCM is a NUMA domain here."""
+    """Read the keywords; a quad or chip that LoadLeveler calls MCM is a NUMA domain here."""
     pairs = re.findall(r"#\s*@\s*([\w.]+)\s*=\s*([^\n#]*)", command.text)
     words = {key.lower(): value.strip().lower() for key, value in pairs}
     rset = words.get("rset", "")

@@ -16,7 +16,7 @@ _MEMORY = {"bind": ":membind=localonly", "local": ":membind=localprefer", "prefe
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One `bsub` requirement."""
+    """Return one `bsub` requirement."""
     asked = _shared.plain(placement, request, topology)
     ranks = len(placement.ranks)
     distribute = "pack" if asked.order == "compact" else "balance"
@@ -38,7 +38,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
 
 
 def script(job: Job) -> str:
-    """As many ranks on each node as asked, each with its own hardware threads; binding is left to octant-bind."""
+    """Return the script: each rank has its own hardware threads, and octant-bind binds it."""
     options = [
         f"-J {job.name}",
         f"-n {job.nodes * job.ranks_per_node}",
@@ -51,7 +51,7 @@ def script(job: Job) -> str:
 
 
 def submission(path: Path) -> Submission:
-    """`bsub` finds the directives only in what it reads from its input."""
+    """Return the command that submits the script; `bsub` reads directives only from its standard input."""
     del path
     return Submission(("bsub",), from_input=True)
 

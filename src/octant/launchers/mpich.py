@@ -84,7 +84,7 @@ _OBJECTS_ONLY = ("none", "rr", "user:")
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The shortest options that give the masks; a `user:` list where none do."""
+    """Return the shortest options that give the masks, or a `user:` list if there are none."""
     sets = _shared.rank_sets(placement)
     option = next((words for words in _options(sets, topology, request.unit) if _same(words, sets, topology)), None)
     if option is None:
@@ -224,7 +224,7 @@ def _with_policy(reading: LauncherReading, policy: str, binding: str, topology: 
 
 
 def unbound(size: JobSize, root: bool) -> list[str]:
-    """Hydra binds nothing if it is asked for that."""
+    """Return the options with which Hydra does not bind."""
     return ["-n", str(size.ranks), *hydra_hosts(size), "-bind-to", "none"]
 
 

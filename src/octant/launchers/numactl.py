@@ -35,7 +35,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One command per rank; whole memory nodes by `--cpunodebind`, else by the system's numbers."""
+    """Return one command per rank, with `--cpunodebind` for whole NUMA nodes and CPU numbers otherwise."""
     lines = []
     nodes = {node.cpus & topology.allowed: node.os for node in topology.numa}
     for place in placement.ranks:
@@ -49,7 +49,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
 
 
 def memory_option(request: PlacementRequest, place: RankPlace) -> str:
-    """The option for the request's memory policy, empty for the default one.
+    """Return the option for the memory policy of the request, empty for the default one.
 
     Raises:
         Refusal: the policy needs nodes, and none is known.
@@ -60,14 +60,16 @@ def memory_option(request: PlacementRequest, place: RankPlace) -> str:
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """One rank per line. Numbers with a leading `+` count within what the job may use; others are the system's."""
+    """Read one rank per line. Numbers with a leading `+` count within what the job may use; others are the system's."""
     sets: list[CpuSet] = []
     notes: list[str] = []
     memories: list[Memory] = []
     for row in command.rows:
         usable = frozenset(cpu.os for cpu in topology.cpus) if row.has("all") else topology.allowed
         chosen = [(name, value[0]) for name, value in row.given.all_values if name in ("physcpubind", "cpunodebind")]
-        kind, value = chosen[-1] if chosen else ("", "")  # numactl binds at each option in turn: the last one counts
+        kind, value = (
+            chosen[-1] if chosen else ("", "")
+        )  # numactl applies the options one after the other: the last one counts
         held = topology.allowed
         if kind == "physcpubind":
             held = _numbers(value, sorted(usable))
@@ -93,7 +95,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
 
 
 def _numbers(text: str, usable: list[int]) -> CpuSet:
-    """The numbers of a list as numactl reads it: `all`, `0-3,8`, `+0-1` within the usable ones, `!0-3` all others.
+    """Parse a list of numactl: `all`, `0-3,8`, `+0-1` within the usable ones, `!0-3` all others.
 
     Raises:
         ValueError: another form, or a number that does not exist.

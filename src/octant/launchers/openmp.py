@@ -13,7 +13,7 @@ VARIABLES = _tables.table(_tables.interpreted("OMP_PLACES OMP_PROC_BIND"))
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One list of places per rank; named places where the masks of the ranks suffice."""
+    """Return one list of places per rank, or named places if the masks of the ranks suffice."""
     if all(len(set(place.threads)) == 1 and len(place.threads) > 1 for place in placement.ranks):
         line = f"export OMP_NUM_THREADS={request.threads} OMP_PROC_BIND=false"
         return Syntax((line,), False, ("OpenMP does not place ranks; the launcher must set their masks",))
@@ -33,5 +33,5 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """See `_openmp.read`."""
+    """Read the variables as `_openmp.read` does."""
     return _openmp.read(command, topology)

@@ -45,7 +45,7 @@ OPTIONS, VARIABLES = _openmpi_tables.OPTIONS5, _openmpi_tables.VARIABLES5
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The shortest options that give the masks; a rank file where none do."""
+    """Return the shortest options that give the masks, or a rank file if there are none."""
     sets = _shared.rank_sets(placement)
     files: tuple[tuple[str, str], ...] = ()
     option = next((o for o in _options(sets, topology, request.unit) if _same(o, sets, topology)), None)
@@ -94,7 +94,7 @@ def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """What the options would do under Open MPI 5; the lines of a rank file may follow the command."""
+    """Read options of Open MPI 5; the lines of a rank file may follow the command."""
     masks, notes = rank_masks(command, topology)
     notes += _openmpi.without_effect(command, masks, lambda rest: rank_masks(rest, topology)[0])
     return _openmpi.reading(command, topology, masks, notes)
@@ -139,7 +139,7 @@ _RUNTIME_OPTIONS = (
 
 
 def _check_runtime_options(command: _command.Command) -> None:
-    """Refuse directives of --runtime-options that Octant does not know; those that it knows move no ranks.
+    """Refuse unknown directives of --runtime-options; the known ones do not move ranks.
 
     Raises:
         ValueError: such a directive, which may be abbreviated.
@@ -190,7 +190,7 @@ def _from_file(
 
 
 def unbound(size: JobSize, root: bool) -> list[str]:
-    """More ranks than slots, by root too, and the variables that reach other hosts only if they are named."""
+    """Return options that allow more ranks than slots and root, and that export variables to other hosts."""
     where = ["--host", ",".join(f"{host}:{size.ranks_per_host}" for host in size.hosts)] if size.hosts else []
     for name in size.exported if size.hosts else ():
         where += ["-x", name]
@@ -206,7 +206,7 @@ _MAPPING = "PRTE_MCA_rmaps_default_mapping_policy"
 
 
 def parse(words: Sequence[str]) -> _words.ParsedOptions:
-    """Read options up to the program; those that prterun lacks are unknown to it.
+    """Read options up to the program; prterun does not have all of them.
 
     Raises:
         ValueError: an option that Open MPI 5 does not have, a missing value, or no program would start.
@@ -221,7 +221,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
-    """Names of several letters have one dash or two, and their value as the next word or after `=`.
+    """Take a command line apart: long names have one dash or two, and their value is the next word or follows `=`.
 
     Without -n Open MPI 5 starts as many ranks as there are slots: cores of the node, or what the batch system, --host
     or a host file state; -N and `ppr` multiply with the number of nodes. It binds to cores by default, except if

@@ -25,12 +25,12 @@ UNBIND = "--bind-to none"
 ANSWER = r"\((Open MPI|OpenRTE)\) 4\."
 OPTIONS, VARIABLES = _openmpi_tables.OPTIONS41, _openmpi_tables.VARIABLES41
 MARK = _openmpi.OF_41
-DECIDES = "--mca hwloc_base_report_bindings 1"  # Open MPI 5 lacks it, so that the line is read back as one of 4.1
+DECIDES = "--mca hwloc_base_report_bindings 1"  # not in Open MPI 5, so that the line is read back as one of 4.1
 _UNITS = ("slot", "l3cache", "numa", "socket")
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The shortest options that give the masks; a rank file where none do. Compared with runs of 4.1.4."""
+    """Return the shortest options that give the masks, or a rank file. Compared with runs of 4.1.4."""
     sets = _shared.rank_sets(placement)
     option = next((text for text in _options(sets, topology, request.unit) if _same(text, sets, topology)), None)
     files: tuple[tuple[str, str], ...] = ()
@@ -72,7 +72,7 @@ def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """What the options would do under Open MPI 4.1."""
+    """Read options of Open MPI 4.1."""
     masks, notes = rank_masks(command, topology)
     notes += _openmpi.without_effect(command, masks, lambda rest: rank_masks(rest, topology)[0])
     return _openmpi.reading(command, topology, masks, notes)
@@ -113,7 +113,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
-    """Names have one dash or two, and their value as the next word; several letters behind one dash are refused.
+    """Take a command line apart: names have one dash or two, and the next word is the value; joined letters are refused.
 
     Without -n Open MPI 4.1 starts as many ranks as there are slots: cores of the node, or what the batch system, --host
     or a host file state; -N and `ppr` multiply with the number of nodes. It binds by default: up to two ranks to cores,

@@ -12,7 +12,7 @@ LAUNCHER = "mpiexec"
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The request for one node; PBS counts what the site configured as CPUs (here: hardware threads used)."""
+    """Return the request for one node; PBS counts CPUs as the site configured (here: hardware threads used)."""
     ranks = len(placement.ranks)
     used = frozenset().union(*_shared.rank_sets(placement))
     cores = sum(1 for core in topology.groups("core") if core & used)
@@ -28,7 +28,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
 
 
 def script(job: Job) -> str:
-    """Chunks of one node each; `ncpus` counts hardware threads where the site counts them."""
+    """Return a script with one chunk per node; `ncpus` counts hardware threads if the site does."""
     chunk = (
         f"ncpus={job.ranks_per_node * job.cpus_per_rank}:mpiprocs={job.ranks_per_node}:ompthreads={job.cpus_per_rank}"
     )
@@ -43,5 +43,5 @@ def script(job: Job) -> str:
 
 
 def submission(path: Path) -> Submission:
-    """`qsub` reads the file that it is given."""
+    """Return the command that submits the script."""
     return Submission(("qsub", str(path)))

@@ -35,7 +35,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The variables for an interactive job; batch jobs ignore them."""
+    """Return the variables for an interactive job; batch jobs ignore them."""
     asked = _shared.plain(placement, request, topology)
     value = _value(asked)
     lines = [f"export MP_PROCS={len(placement.ranks)} MP_TASK_AFFINITY={value}"]
@@ -63,7 +63,7 @@ def _value(asked: PlacementRequest) -> str:
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """MCM, CORE, CPU, SNI and lists, with `:n` or `(n)` of newer releases."""
+    """Read MCM, CORE, CPU, SNI and lists, with `:n` or `(n)` of newer releases."""
     loose = re.search(r"MP_TASK_AFFINITY\s*=\s*([\w,:()]+)", command.text)  # also with blanks, as the guide prints it
     value = (loose[1] if loose else "").replace("(", ":").replace(")", "").upper()
     kind, _, number = value.partition(":")

@@ -56,7 +56,7 @@ _UNCOUNTED = "Slurm does not count all CPUs of this machine, and refuses masks t
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """Masks always; named options that give the same masks follow as a comment."""
+    """Return masks, and named options that give the same masks as a comment."""
     sets = _shared.rank_sets(placement)
     memory, cannot = _memory(request, placement)
     node = node_of(topology)
@@ -124,7 +124,7 @@ def _masks_of(words: str, node: Node) -> list[CpuSet | None]:
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """`srun` options, with `#SBATCH` lines before them, for a job that has the whole node."""
+    """Read `srun` options and preceding `#SBATCH` lines, for a job that has the whole node."""
     batch = _shared.read_line("\n".join(re.findall(r"^#SBATCH\s+(.*)$", command.text, re.MULTILINE)))
     directives = _words.getopt(["sbatch", *batch.arguments], BATCH_OPTIONS)
     if directives.end <= len(batch.arguments):
@@ -147,13 +147,13 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
 _DRAWN = frozenset({
     "ntasks", "nodes", "cpus-per-task", "cpu-bind", "distribution", "hint", "mem-bind", "ntasks-per-node",
 })  # fmt: skip
-"""Options of srun that state what is drawn, also where it is the default."""
+"""Options of srun that describe the shown placement, even if they equal the default."""
 _SHAPES = frozenset({"sockets-per-node", "cores-per-socket", "threads-per-core", "extra-node-info", "nodelist"})
 _SHAPE_VARIABLES = frozenset({"SLURM_NSOCKETS_PER_NODE", "SLURM_NCORES_PER_SOCKET", "SLURM_THREADS_PER_CORE"})
 
 
 def _without_effect(asked: SrunOptions, node: Node) -> list[str]:
-    """Return remarks on options and variables that are interpreted and without which the answer is the same."""
+    """Return remarks on interpreted options and variables that do not change the placement."""
     found: dict[str, list[str]] = {}
     outcome = _outcome(asked, node)
     for place, given in (("", asked.given), (" of the #SBATCH lines", asked.batch)):
@@ -179,7 +179,7 @@ _SAME = "the placement is the same without it"
 
 
 def _outcome(asked: SrunOptions, node: Node) -> object:
-    """Return all on which the answer depends, or why srun refuses."""
+    """Return everything that the placement depends on, or why srun refuses."""
     asked = replace(asked, notes=[])
     try:
         step = step_of(asked, node)
@@ -193,7 +193,7 @@ def read_srun(asked: SrunOptions, threads: int | None, topology: Topology) -> La
     """Return what srun does on the first node of a job that has whole nodes.
 
     Raises:
-        ValueError: srun refuses the line, or its answer cannot be told.
+        ValueError: srun refuses the line, or its masks cannot be determined.
     """
     node = node_of(topology)
     step = step_of(asked, node)
@@ -284,12 +284,12 @@ def _notes(asked: SrunOptions, step: SrunStep, node: Node, masks: Sequence[CpuSe
 
 
 def at_hand(environment: Mapping[str, str]) -> bool:
-    """Inside a Slurm allocation."""
+    """Return whether this process is in a Slurm allocation."""
     return "SLURM_JOB_ID" in environment
 
 
 def command(program: Sequence[str], size: JobSize) -> list[str]:
-    """A step (inside an allocation) or a job of its own (outside).
+    """Return the command line of a step inside an allocation, or of a new job outside.
 
     Raises:
         Refusal: no srun here.
@@ -300,12 +300,12 @@ def command(program: Sequence[str], size: JobSize) -> list[str]:
     try:
         pmi = mpi_launcher(implementation(mpiexec.find())).PMI
     except Refusal:
-        pmi = ""  # no mpiexec beside us to tell the MPI by: Slurm's own default it is
+        pmi = ""  # no mpiexec that identifies the library: use the default of Slurm
     return [srun, *options(size, pmi), *program]
 
 
 def options(size: JobSize, pmi: str = "") -> list[str]:
-    """The words for unbound ranks.
+    """Return the options for unbound ranks.
 
     `--cpus-per-task` is always restated: since 22.05 a step no longer takes it over from the allocation. The first rank
     that fails ends the step, as with every other launcher.
@@ -320,7 +320,7 @@ def options(size: JobSize, pmi: str = "") -> list[str]:
 
 
 def script(job: Job) -> str:
-    """Whole nodes, so that nobody else's job is measured along with ours."""
+    """Return a script with exclusive nodes, so that no other job disturbs the measurement."""
     asked = [
         f"--job-name={job.name}",
         f"--nodes={job.nodes}",
@@ -333,7 +333,7 @@ def script(job: Job) -> str:
 
 
 def submission(path: Path) -> Submission:
-    """`--parsable` answers with the job's number alone."""
+    """Return the command that submits the script; `--parsable` prints only the job ID."""
     return Submission(("sbatch", "--parsable", str(path)))
 
 

@@ -34,7 +34,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One command per rank; a wrapper of the launcher selects its line by the local rank."""
+    """Return one command per rank; a wrapper script selects its line by the local rank."""
     lines = [f"taskset -c {set_text(place.cpus)} {_shared.PROGRAM}" for place in placement.ranks]
     cannot = [
         *_shared.no_threads(placement, "taskset"),
@@ -47,7 +47,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """One rank per line; both `-c LIST` and hexadecimal masks are read."""
+    """Read one rank per line, with `-c LIST` or hexadecimal masks."""
     sets = []
     for row in command.rows:
         listed = row.last("mask") or ""

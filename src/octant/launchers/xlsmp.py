@@ -25,7 +25,7 @@ _RESOURCES = {"MCM": "numa", "L2CACHE": "l2", "PROC_CORE": "core", "PROC": "thre
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One line per rank: a start and a stride where they suffice, else the list."""
+    """Return one line per rank: a start and a stride if they suffice, otherwise a list."""
     lines = []
     cannot = []
     for place in placement.ranks:
@@ -51,7 +51,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """startproc with stride, procs, bind and bindlist, for the threads of one rank."""
+    """Read startproc with stride, procs, bind and bindlist, for the threads of one rank."""
     pairs = dict(re.findall(r"(\w+)=([^:\s]+)", command.value("XLSMPOPTS")))
     parts = [part for part in re.split(r"[:\s]+", command.value("XLSMPOPTS")) if part]
     unread = next((part for part in parts if part.partition("=")[0].lower() not in _KNOWN or "=" not in part), None)
@@ -103,7 +103,7 @@ def _cpus(pairs: dict[str, str], threads: int, topology: Topology) -> list[int]:
 
 
 def _on_resources(numbers: list[int], unit: str, topology: Topology) -> list[int]:
-    """The next free hardware thread of each resource in turn, cores first."""
+    """Return the next free hardware thread of each resource, round-robin over cores."""
     groups = topology.groups(unit)
     order = [cpu.os for nth in range(topology.smt()) for core in ordered_cores(topology) for cpu in core[nth : nth + 1]]
     used: list[int] = []
